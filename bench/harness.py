@@ -42,6 +42,8 @@ class Row:
     group: str = ""  #: rows of a group stand together in tables
     model: int = 0  #: model ranks
     repeats: int = 0  #: number of repeats, for rows that take long; 0: all
+    launcher: tuple[str, ...] = ()  #: starts the program instead of mpirun
+    timeout_s: float = 0  #: that a run may take, if it is longer than others; 0: --timeout
 
 
 @dataclass
@@ -276,8 +278,8 @@ class Runner:
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
         os.sync()  # so that the previous row's deletions do not count for this row
-        command = ["mpirun", "--oversubscribe", "--bind-to", "none", *row.mpirun, "-np", str(row.ranks),
-                   str(self.build / row.program), "--dir", str(directory),
+        start = row.launcher or ("mpirun", "--oversubscribe", "--bind-to", "none", *row.mpirun, "-np", str(row.ranks))
+        command = [*start, str(self.build / row.program), "--dir", str(directory),
                    *(argument.replace("{dir}", str(directory)) for argument in row.arguments)]
         try:
             output = self._execute(row, command, directory)
@@ -303,13 +305,13 @@ class Runner:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    start_new_session=True, cwd=directory)  # Afterbay's journal is left there
         try:
-            output, errors = process.communicate(timeout=self.timeout_s)
+            output, errors = process.communicate(timeout=max(self.timeout_s, row.timeout_s))
         except BaseException as reason:  # also if interrupted: no run outlives the driver
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             if not isinstance(reason, subprocess.TimeoutExpired):
                 raise
-            raise RuntimeError(f"did not end within {self.timeout_s:g} s: {' '.join(command)}") from None
+            raise RuntimeError(f"did not end within {max(self.timeout_s, row.timeout_s):g} s: {' '.join(command)}") from None
         if process.returncode != 0:
             tail = "\n    ".join((output + errors).strip().splitlines()[-12:])
             raise RuntimeError(f"status {process.returncode}: {' '.join(command)}\n    {tail}")

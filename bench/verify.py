@@ -32,6 +32,27 @@ def history(directory: pathlib.Path, grid: str, files: int, records: int) -> str
     return ""
 
 
+def scale(directory: pathlib.Path, ranks: int, rows: int, columns: int, records: int) -> str:
+    """The first error in the file of the scale benchmark; "" if there is none (see scale/afterbay_scale_ranks.cpp: value_at)."""
+    import netCDF4
+    import numpy
+
+    names = sorted(path.name for path in directory.glob("*.nc*"))
+    if names != ["history.nc"]:
+        return f"files are {names}, not history.nc alone"
+    y, x = numpy.ogrid[0:ranks * rows, 0:columns]
+    with netCDF4.Dataset(directory / "history.nc") as data:
+        data.set_auto_mask(False)
+        for number, name in enumerate(("blocks", "points")):
+            if data[name].shape != (records, ranks * rows, columns):
+                return f"{name}: the shape is {data[name].shape}"
+            for record in range(records):
+                expected = ((y * 31 + x * 7 + record * 13 + number) & 0xffff).astype("f4")
+                if not numpy.array_equal(data[name][record], expected):
+                    return f"{name}: record {record} differs"
+    return ""
+
+
 def shared(directory: pathlib.Path, program: str, processes: int, mib: int, records: int) -> str:
     """The first error in the files of the shared-file benchmark; "" if there is none (see shared/block.hpp)."""
     import numpy
@@ -77,3 +98,27 @@ def shared_record(directory: pathlib.Path, program: str, record: int, shape: tup
     with netCDF4.Dataset(path) as file:
         file.set_auto_mask(False)
         return file["field"][record] if file["field"].shape == shape else f"the shape is {file['field'].shape}"
+
+
+def threads(directory: pathlib.Path, variables: int, steps: int) -> str:
+    """The first error in the file of the threads benchmark; "" if there is none (see threads/case.cpp: value_at)."""
+    import netCDF4
+    import numpy
+
+    names = sorted(path.name for path in directory.glob("*.nc*"))
+    if names != ["threads.nc"]:
+        return f"files are {names}, not threads.nc alone"
+    with netCDF4.Dataset(directory / "threads.nc") as data:
+        data.set_auto_mask(False)
+        for v in range(variables):
+            values = data[f"v{v}"]
+            if values.shape[0] != steps:
+                return f"v{v}: {values.shape[0]} records"
+            k, j, i = numpy.ogrid[0:values.shape[1], 0:values.shape[2], 0:values.shape[3]]
+            expected = (v * 7 + k * 3 + j * 11 + i).astype("f4")
+            for step in range(steps):
+                if step > 0:
+                    expected[:, :, ::32] = v * 7 + k * 3 + j * 11 + i[:, :, ::32] + step * 101
+                if not numpy.array_equal(values[step], expected):
+                    return f"v{v}: record {step} differs"
+    return ""

@@ -10,10 +10,13 @@ import sys
 
 ALLOWED = {
     "base": [],
+    "time": ["base"],
     "codec": ["base"],
     "model": ["base", "codec"],
     "pipeline": ["model"],
+    "statistics": ["model"],
     "config": ["base", "model", "triggers", "pipeline"],
+    "describe": ["base", "time", "model", "codec", "config"],
     "mpi": ["base"],
     "wire": ["base", "model"],
     "observe": ["base"],

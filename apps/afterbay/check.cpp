@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@
 #include "config/ranks_to_start.hpp"
 #include "config/reference.hpp"
 #include "config/session_name.hpp"
+#include "config/slab_shares.hpp"
+#include "session/job_demand.hpp"
 #include "session/obstacles.hpp"
 
 namespace afterbay::app {
@@ -55,12 +58,66 @@ std::string arithmetic(const config::Config& config, const config::Split& split)
                      blocks, stages);
 }
 
-/// The ranks that serve.
-std::string who_is_what(const config::Config& config, int ranks) {
-  if (config.topology == config::Topology::inline_) return "";
+/// How much crosses the network between model ranks and servers, by pool; nothing if all are on one node.
+std::string crossing(const config::Config& config, std::span<const config::RankPlace> places,
+                     std::span<const int> nodes) {
+  if (std::ranges::all_of(nodes, [&](int node) { return node == nodes[0]; })) return "";
+  const bool is_inline = config.topology == config::Topology::inline_;
+  std::vector<int> models;
+  std::map<int, std::vector<int>> servers;  // by pool
+  for (std::size_t r = 0; r < places.size(); ++r) {
+    const bool is_model = places[r].kind == config::RankKind::model;
+    if (is_model) models.push_back(nodes[r]);
+    if (places[r].kind == config::RankKind::server || (is_inline && is_model))
+      servers[std::max(places[r].pool, 0)].push_back(nodes[r]);
+  }
+  std::string text =
+      "data to other nodes, if ranks hold equal parts of a field in rank order along its slowest "
+      "dimension:\n";
+  for (const auto& [pool, on] : servers) {
+    const double slabs = config::far_part_of_slabs(models, on, config::slab_shares(models, on));
+    const std::string name =
+        servers.size() > 1 ? "pool '" + config.pools()[static_cast<std::size_t>(pool)] + "': " : "";
+    text +=
+        fmt::format("  {}{:.1f} % with placement slab, {:.1f} % if one server writes a file or variable\n",
+                    name, 100 * slabs, 100 * config::far_part_of_files(models, on));
+  }
+  return text;
+}
+
+/// The roles of ranks.
+struct Roles {
+  std::string text;  ///< which ranks serve
+  std::string crossing;
+  std::vector<session::NodeLoad> loads;  ///< by node
+};
+
+Result<Roles> roles_of(const config::Config& config, int ranks) {
   const std::vector<int> one_node(static_cast<std::size_t>(ranks), 0);
-  const auto places = config::place_ranks(config, config.nodes.empty() ? one_node : config.nodes);
-  return places ? config::text_of(config, *places) : "";
+  const std::vector<int>& nodes = config.nodes.empty() ? one_node : config.nodes;
+  if (config.topology == config::Topology::inline_) {
+    const std::vector<config::RankPlace> all(static_cast<std::size_t>(ranks));
+    return Roles{"", crossing(config, all, nodes), session::loads_of(config, all, nodes)};
+  }
+  AFTERBAY_TRY_ASSIGN(const auto places, config::place_ranks(config, nodes));
+  return Roles{config::text_of(config, places), crossing(config, places, nodes),
+               session::loads_of(config, places, nodes)};
+}
+
+/// Fails if a process cannot have the memory that it needs at least.
+Result<> check_demand(const config::Config& config, const std::vector<session::NodeLoad>& loads) {
+  for (const session::NodeLoad& load : loads) AFTERBAY_TRY(session::demand_of(config, load));
+  return {};
+}
+
+/// The problems that a run would have if this node were any of the job's nodes.
+std::optional<Error> obstacles(const config::Config& config, const std::vector<session::NodeLoad>& loads) {
+  std::vector<Error> found;
+  for (const session::NodeLoad& load : loads)
+    for (Error& error : session::find_obstacles(config, load, session::this_system()))
+      if (std::ranges::find(found, error.message, &Error::message) == found.end())
+        found.push_back(std::move(error));
+  return session::join_obstacles(found);
 }
 
 /// The pools of the collections for which the configuration names some.
@@ -115,6 +172,7 @@ Exit check(const CheckOptions& options, const Invocation& invocation) {
   if (!config) return report(what, config.error());
   std::string text;
   int ranks = options.ranks;
+  std::vector<session::NodeLoad> loads;
   if (options.model_ranks > 0) {
     const auto enough = config::ranks_for(*config, options.model_ranks, options.ranks_per_node);
     if (!enough) return report(what, enough.error());
@@ -128,16 +186,24 @@ Exit check(const CheckOptions& options, const Invocation& invocation) {
     if (options.model_ranks > 0) on_nodes.model_ranks = options.model_ranks;
     const auto split = on_nodes.check_against(ranks);
     if (!split) return report(what, split.error());
-    text += arithmetic(*config, *split) + who_is_what(on_nodes, ranks) + pools_of_collections(*config);
+    auto roles = roles_of(on_nodes, ranks);
+    if (!roles) return report(what, roles.error());
+    loads = std::move(roles->loads);
+    if (auto good = check_demand(on_nodes, loads); !good) return report(what, good.error());
+    text += arithmetic(*config, *split) + roles->text + pools_of_collections(*config) +
+            session::text_of(on_nodes, loads) + roles->crossing;
   }
   if (options.run) {
     const bool is_inline = config->topology == config::Topology::inline_;
     const int servers = options.servers_here > 0 ? options.servers_here : is_inline ? 1 : config->servers;
-    const session::NodeLoad load{servers, std::max(ranks, servers + 1)};
+    if (loads.empty() || options.servers_here > 0) {
+      const int others = config->topology == config::Topology::tiered ? 2 : is_inline ? 0 : 1;
+      loads = {{servers, std::max(ranks, servers + others), false, others > 1 ? 1 : 0, 0, {}}};
+    }
     config::Config named = *config;
     if (auto ok = config::name_session(named, config::session_name(named, SessionOptions().name)); !ok)
       return report(what, ok.error());
-    if (const auto found = session::join_obstacles(find_obstacles(named, load, session::this_system()))) {
+    if (const auto found = obstacles(named, loads)) {
       std::fwrite(text.data(), 1, text.size(), stdout);
       return report(what, *found);
     }
@@ -151,7 +217,9 @@ Action prepare(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   app.add_option("FILE", options->file, "YAML file; without it, the environment and the flags are checked");
   CLI::Option* const all =
-      app.add_option("--ranks", options->ranks, "also check the roles of ranks in a job with this many ranks")
+      app.add_option(
+             "--ranks", options->ranks,
+             "also check a job with this many ranks, and print their roles and what its processes need")
           ->check(CLI::Range(1, config::most_ranks));
   app.add_option("--model-ranks", options->model_ranks,
                  "print how many ranks to start for this many model ranks, and what each rank does")

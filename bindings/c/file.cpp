@@ -10,9 +10,10 @@ using namespace afterbay::c;  // NOLINT
 namespace {
 
 bool put(afterbay_file* file, const char* variable, uint64_t record, int type, const void* data,
-         const afterbay_memory* memory, bool may_wait) {
+         const afterbay_memory* memory, bool may_wait, const afterbay_section* section = nullptr) {
   return need(file, "file")
-      .file.put_raw(text(variable, "variable"), record, data, type_from(type), layout_from(memory), may_wait);
+      .file.put_raw(text(variable, "variable"), record, data, type_from(type), layout_from(memory), may_wait,
+                    section_from(section));
 }
 
 }  // namespace
@@ -28,6 +29,12 @@ int afterbay_file_try_put(afterbay_file* file, const char* variable, uint64_t re
     if (!put(file, variable, record, type, data, memory, false))
       refuse(ErrorCode::would_block, "no room in the server's memory now; nothing was taken");
   });
+}
+
+int afterbay_file_put_section(afterbay_file* file, const char* variable, uint64_t record, int type,
+                              const void* data, const afterbay_memory* memory,
+                              const afterbay_section* section) {
+  return guarded([&] { put(file, variable, record, type, data, memory, true, section); });
 }
 
 int afterbay_file_put_strings(afterbay_file* file, const char* variable, uint64_t record, size_t count,

@@ -4,12 +4,15 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "afterbay/afterbay.h"
+#include "afterbay/calendar.hpp"
+#include "afterbay/endpoint_pool.hpp"
 #include "afterbay/schema.hpp"
 #include "afterbay/session.hpp"
 
@@ -41,11 +44,20 @@ struct afterbay_file {
 struct afterbay_slot {
   afterbay::Slot slot;
 };
+struct afterbay_endpoint {
+  afterbay::Endpoint endpoint;
+};
+struct afterbay_endpoint_pool {
+  afterbay::EndpointPool pool;
+};
 struct afterbay_input {
   afterbay::InputFile input;
   afterbay_schema schema;
   std::vector<std::string> strings = {};  ///< returned by the last get_strings
   std::vector<const char*> pointers = {};
+};
+struct afterbay_calendar {
+  std::optional<afterbay::Calendar> calendar;  ///< none: a Fortran variable that no calendar was assigned to
 };
 
 namespace afterbay::c {
@@ -99,5 +111,11 @@ std::vector<const char*> pointers_to(const std::vector<std::string>& texts);
 /// The layout in this thread's own copy, whose memory is reused: a put allocates nothing. Valid
 /// until the next call.
 const MemoryLayout& layout_from(const afterbay_memory* memory);
+/// The same for a section.
+const Section& section_from(const afterbay_section* section);
+/// What to read; NULL: all members zero.
+Selection selection_from(const afterbay_selection* what);
+/// A list of points, without `gaps` and `repeats`.
+Map map_from(const afterbay_map& from);
 
 }  // namespace afterbay::c

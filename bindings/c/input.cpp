@@ -21,19 +21,6 @@ AsOf as_of_from(int as_of) {
   }
 }
 
-Selection selection_from(const afterbay_selection* what) {
-  Selection selection;
-  if (what == nullptr) return selection;
-  selection.record = what->record;
-  selection.records = std::max<uint64_t>(what->records, 1);
-  selection.decomposition = text_or_empty(what->decomposition);
-  if (what->rank == 0) return selection;
-  const std::size_t rank = rank_of(what->rank);
-  selection.block = Block{list(what->global, what->global == nullptr ? 0 : rank, "global"),
-                          list(what->start, rank, "start"), list(what->count, rank, "count")};
-  return selection;
-}
-
 }  // namespace
 
 int afterbay_session_open_input(afterbay_session* session, const char* path, int as_of,

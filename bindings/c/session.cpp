@@ -37,6 +37,10 @@ int afterbay_session_start(afterbay_session* session) {
   return guarded([&] { need(session, "session").session.start(); });
 }
 
+int afterbay_session_progress(afterbay_session* session) {
+  return guarded([&] { need(session, "session").session.progress(); });
+}
+
 int afterbay_session_end_step(afterbay_session* session) {
   return guarded([&] { need(session, "session").session.end_step(); });
 }
@@ -90,23 +94,6 @@ int afterbay_decomposition_define(afterbay_session* session, const char* name, i
 }
 
 namespace {
-
-Map map_from(const afterbay_map& from) {
-  Map map;
-  map.global = list(from.global, rank_of(from.rank), "global");
-  map.indices = list(from.indices, from.index_count, "indices");
-  const auto offsets = list(from.run_offsets, from.run_count, "run_offsets");
-  const auto lengths = list(from.run_lengths, from.run_count, "run_lengths");
-  for (std::size_t i = 0; i < offsets.size(); ++i) map.runs.push_back({offsets[i], lengths[i]});
-  map.base = from.base;
-  map.hole = from.base == 0 && from.hole == 0 ? -1 : from.hole;  // 0 is a point then: the hole was
-                                                                 // not set
-  if (from.order != AFTERBAY_ROW_MAJOR && from.order != AFTERBAY_COLUMN_MAJOR)
-    refuse(ErrorCode::invalid_argument,
-           "there is no order number " + std::to_string(from.order) + "; use one of enum afterbay_order");
-  map.order = static_cast<Order>(from.order);
-  return map;
-}
 
 Coverage coverage_from(const afterbay_map& from) {
   if (from.repeats < AFTERBAY_REPEATS_REFUSED || from.repeats > AFTERBAY_REPEATS_LAST)

@@ -62,6 +62,48 @@ const MemoryLayout& layout_from(const afterbay_memory* memory) {
   return layout;
 }
 
+const Section& section_from(const afterbay_section* section) {
+  static const Section whole;
+  thread_local Section copy;
+  if (section == nullptr || section->rank == 0) return whole;
+  const std::size_t rank = rank_of(section->rank);
+  if (section->start == nullptr) refuse_null("section->start");
+  if (section->count == nullptr) refuse_null("section->count");
+  assign(copy.start, section->start, rank);
+  assign(copy.count, section->count, rank);
+  return copy;
+}
+
+Map map_from(const afterbay_map& from) {
+  Map map;
+  map.global = list(from.global, rank_of(from.rank), "global");
+  map.indices = list(from.indices, from.index_count, "indices");
+  const auto offsets = list(from.run_offsets, from.run_count, "run_offsets");
+  const auto lengths = list(from.run_lengths, from.run_count, "run_lengths");
+  for (std::size_t i = 0; i < offsets.size(); ++i) map.runs.push_back({offsets[i], lengths[i]});
+  map.base = from.base;
+  map.hole = from.base == 0 && from.hole == 0 ? -1 : from.hole;  // 0 is a point then: the hole was
+                                                                 // not set
+  if (from.order != AFTERBAY_ROW_MAJOR && from.order != AFTERBAY_COLUMN_MAJOR)
+    refuse(ErrorCode::invalid_argument,
+           "there is no order number " + std::to_string(from.order) + "; use one of enum afterbay_order");
+  map.order = static_cast<Order>(from.order);
+  return map;
+}
+
+Selection selection_from(const afterbay_selection* what) {
+  Selection selection;
+  if (what == nullptr) return selection;
+  selection.record = what->record;
+  selection.records = std::max<uint64_t>(what->records, 1);
+  selection.decomposition = text_or_empty(what->decomposition);
+  if (what->rank == 0) return selection;
+  const std::size_t rank = rank_of(what->rank);
+  selection.block = Block{list(what->global, what->global == nullptr ? 0 : rank, "global"),
+                          list(what->start, rank, "start"), list(what->count, rank, "count")};
+  return selection;
+}
+
 }  // namespace afterbay::c
 
 size_t afterbay_type_bytes(int type) { return afterbay::size_of(static_cast<afterbay::Type>(type)); }

@@ -19,7 +19,8 @@
 !>   makes no progress within the setting `deadline`. With inline servers in synchronous mode start,
 !>   open, end_step, records, open_input, get and get_strings also wait for all model ranks.
 !> - Threads: a session and the objects obtained from it must be used by one thread at a time, which
-!>   must be allowed to call MPI: the main thread with MPI_THREAD_FUNNELED.
+!>   must be allowed to call MPI: the main thread with MPI_THREAD_FUNNELED. Two calls at once are
+!>   refused (AFTERBAY_BAD_STATE). Other threads put through an afterbay_endpoint of their own.
 !>
 !> @code
 !> type(afterbay_session) :: session
@@ -57,8 +58,13 @@ module afterbay
       AFTERBAY_AS_OF_EPOCH
   use afterbay_c, only: afterbay_ticket
   use afterbay_schemas, only: afterbay_schema, afterbay_changes
+  use afterbay_endpoint_pools, only: afterbay_endpoint_pool
+  use afterbay_endpoints, only: afterbay_endpoint
   use afterbay_files, only: afterbay_collection, afterbay_file, afterbay_slot
   use afterbay_inputs, only: afterbay_input
+  use afterbay_dates, only: afterbay_date, afterbay_duration, afterbay_period, afterbay_interval
+  use afterbay_calendars, only: afterbay_calendar, AFTERBAY_ALIGN_CALENDAR, AFTERBAY_ALIGN_SEASONS, &
+      AFTERBAY_ALIGN_START, AFTERBAY_MULTIPLE_NO, AFTERBAY_MULTIPLE_YES, AFTERBAY_MULTIPLE_DEPENDS
   use afterbay_sessions, only: afterbay_options, afterbay_session, afterbay_serve_all
   implicit none
   public

@@ -2,7 +2,7 @@
 ! Fortran interfaces of the C functions (afterbay/afterbay.h, afterbay/mpi.h, descriptors.c). Not
 ! for users: use the module `afterbay`.
 module afterbay_c
-  use, intrinsic :: iso_c_binding, only: c_char, c_funptr, c_int, c_int64_t, c_ptr, c_size_t, c_null_ptr
+  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_funptr, c_int, c_int64_t, c_ptr, c_size_t, c_null_ptr
   implicit none
   public
 
@@ -29,6 +29,17 @@ module afterbay_c
     integer(c_size_t) :: run_count = 0
     integer(c_int64_t) :: base = 0, hole = -1
     integer(c_int) :: order = 0, gaps = 0, repeats = 0
+  end type
+
+  !> The arguments of a put: struct put_call in descriptors.c. Lists have their length before them, -1: absent.
+  integer, parameter :: most_dimensions = 16
+  type, bind(C) :: c_put
+    type(c_ptr) :: endpoint = c_null_ptr  !< null: the file's own put
+    type(c_ptr) :: file = c_null_ptr
+    integer(c_int64_t) :: record = -1     !< from 0
+    integer(c_int) :: may_wait = 1
+    integer(c_int) :: offset_rank = -1, start_rank = -1, count_rank = -1
+    integer(c_int64_t) :: offset(most_dimensions), start(most_dimensions), count(most_dimensions)
   end type
 
   type, bind(C) :: c_selection
@@ -86,6 +97,18 @@ module afterbay_c
       integer(c_int64_t), value :: number
     end subroutine
     subroutine afterbay_fortran_drop_slot(number) bind(C)
+      import :: c_int64_t
+      integer(c_int64_t), value :: number
+    end subroutine
+    integer(c_int64_t) function afterbay_fortran_keep_endpoint(object) bind(C)
+      import :: c_int64_t, c_ptr
+      type(c_ptr), value :: object
+    end function
+    type(c_ptr) function afterbay_fortran_endpoint(number) bind(C)
+      import :: c_int64_t, c_ptr
+      integer(c_int64_t), value :: number
+    end function
+    subroutine afterbay_fortran_end_endpoint(number) bind(C)
       import :: c_int64_t
       integer(c_int64_t), value :: number
     end subroutine
@@ -263,6 +286,10 @@ module afterbay_c
       import :: c_int, c_ptr
       type(c_ptr), value :: session
     end function
+    integer(c_int) function afterbay_session_progress(session) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
     integer(c_int) function afterbay_session_end_step(session) bind(C)
       import :: c_int, c_ptr
       type(c_ptr), value :: session
@@ -392,6 +419,52 @@ module afterbay_c
       type(c_ptr), value :: slot
     end subroutine
 
+    integer(c_int) function afterbay_endpoint_open(session, name, endpoint) bind(C)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(out) :: endpoint
+    end function
+    integer(c_int) function afterbay_endpoint_part(endpoint, decomposition, rank, global, start, count) bind(C)
+      import :: c_int, c_ptr, c_char, c_int64_t
+      type(c_ptr), value :: endpoint
+      character(kind=c_char), intent(in) :: decomposition(*)
+      integer(c_int), value :: rank
+      integer(c_int64_t), intent(in) :: global(*), start(*), count(*)
+    end function
+    integer(c_int) function afterbay_endpoint_part_map(endpoint, decomposition, map) bind(C)
+      import :: c_int, c_ptr, c_char, c_map
+      type(c_ptr), value :: endpoint
+      character(kind=c_char), intent(in) :: decomposition(*)
+      type(c_map), intent(in) :: map
+    end function
+    integer(c_int) function afterbay_endpoint_whole(endpoint, decomposition) bind(C)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: endpoint
+      character(kind=c_char), intent(in) :: decomposition(*)
+    end function
+    integer(c_int) function afterbay_endpoint_acquire(endpoint, file, variable, record, type, slot) bind(C)
+      import :: c_int, c_ptr, c_char, c_int64_t
+      type(c_ptr), value :: endpoint, file
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: record
+      integer(c_int), value :: type
+      type(c_ptr), intent(out) :: slot
+    end function
+    integer(c_int) function afterbay_endpoint_end_step(endpoint) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: endpoint
+    end function
+    integer(c_int) function afterbay_endpoint_close(endpoint) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: endpoint
+    end function
+    integer(c_int) function afterbay_endpoint_number(endpoint, number) bind(C)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: endpoint
+      integer(c_size_t), intent(out) :: number
+    end function
+
     integer(c_int) function afterbay_session_open_input(session, path, as_of, input) bind(C)
       import :: c_int, c_ptr, c_char
       type(c_ptr), value :: session
@@ -495,10 +568,10 @@ module afterbay_c
     end function
 
     ! Procedures for arrays of any type and rank: descriptors.c.
-    integer(c_int) function get_described(input, variable, what, offset_rank, offset, data) &
+    integer(c_int) function get_described(endpoint, input, variable, what, offset_rank, offset, data) &
         bind(C, name='afterbay_fortran_get')
       import :: c_int, c_ptr, c_char, c_int64_t, c_selection
-      type(c_ptr), value :: input
+      type(c_ptr), value :: endpoint, input
       character(kind=c_char), intent(in) :: variable(*)
       type(c_selection), intent(in) :: what
       integer(c_int), value :: offset_rank
@@ -512,14 +585,10 @@ module afterbay_c
       character(kind=c_char), intent(in) :: variable(*), name(*)
       type(*), intent(inout) :: values(..)
     end function
-    integer(c_int) function put_described(file, variable, record, may_wait, offset_rank, offset, data) &
-        bind(C, name='afterbay_fortran_put')
-      import :: c_int, c_ptr, c_char, c_int64_t
-      type(c_ptr), value :: file
+    integer(c_int) function put_described(variable, how, data) bind(C, name='afterbay_fortran_put')
+      import :: c_int, c_char, c_put
       character(kind=c_char), intent(in) :: variable(*)
-      integer(c_int64_t), value :: record
-      integer(c_int), value :: may_wait, offset_rank
-      integer(c_int64_t), intent(in) :: offset(*)
+      type(c_put), intent(in) :: how
       type(*), intent(in) :: data(..)
     end function
     integer(c_int) function set_described(handle, what, variable, name, as_type, values) &
@@ -529,6 +598,185 @@ module afterbay_c
       integer(c_int), value :: what, as_type
       character(kind=c_char), intent(in) :: variable(*), name(*)
       type(*), intent(in) :: values(..)
+    end function
+  end interface
+
+  ! Calendars: afterbay/calendar.h.
+  type, bind(C) :: c_date
+    integer(c_int64_t) :: year = 1
+    integer(c_int) :: month = 1, day = 1, hour = 0, minute = 0, second = 0, nanosecond = 0
+  end type
+  type, bind(C) :: c_duration
+    integer(c_int64_t) :: seconds = 0
+    integer(c_int) :: nanoseconds = 0
+  end type
+  type, bind(C) :: c_period
+    integer(c_int64_t) :: years = 0, months = 0, days = 0, seconds = 0, steps = 0
+    integer(c_int) :: nanoseconds = 0
+  end type
+  type, bind(C) :: c_interval
+    type(c_date) :: begin, end
+    integer(c_int64_t) :: index = 0
+  end type
+  type, bind(C) :: c_calendar_rules
+    type(c_ptr) :: month_lengths = c_null_ptr
+    integer(c_size_t) :: months = 0
+    integer(c_int) :: has_leap_year = 0
+    integer(c_int64_t) :: leap_year = 0
+    integer(c_int) :: leap_month = 0
+    integer(c_int64_t) :: day_seconds = 0
+  end type
+
+  interface
+    integer(c_int64_t) function afterbay_fortran_keep_calendar(object) bind(C)
+      import :: c_int64_t, c_ptr
+      type(c_ptr), value :: object
+    end function
+    type(c_ptr) function afterbay_fortran_calendar(number) bind(C)
+      import :: c_int64_t, c_ptr
+      integer(c_int64_t), value :: number
+    end function
+    subroutine afterbay_fortran_drop_calendar(number) bind(C)
+      import :: c_int64_t
+      integer(c_int64_t), value :: number
+    end subroutine
+    integer(c_int) function afterbay_calendar_create(name, calendar) bind(C)
+      import :: c_int, c_ptr, c_char
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(inout) :: calendar
+    end function
+    integer(c_int) function afterbay_calendar_create_from(rules, calendar) bind(C)
+      import :: c_int, c_ptr, c_calendar_rules
+      type(c_calendar_rules), intent(in) :: rules
+      type(c_ptr), intent(inout) :: calendar
+    end function
+    integer(c_int) function afterbay_calendar_name(calendar, name) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: calendar
+      type(c_ptr), intent(inout) :: name
+    end function
+    integer(c_int) function afterbay_calendar_has_year_zero(calendar, there) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: calendar
+      integer(c_int), intent(inout) :: there
+    end function
+    integer(c_int) function afterbay_calendar_max_year(calendar, year) bind(C)
+      import :: c_int, c_ptr, c_int64_t
+      type(c_ptr), value :: calendar
+      integer(c_int64_t), intent(inout) :: year
+    end function
+    integer(c_int) function afterbay_calendar_lengths(calendar, months, day_seconds) bind(C)
+      import :: c_int, c_ptr, c_int64_t
+      type(c_ptr), value :: calendar
+      integer(c_int), intent(inout) :: months
+      integer(c_int64_t), intent(inout) :: day_seconds
+    end function
+    integer(c_int) function afterbay_calendar_check(calendar, date) bind(C)
+      import :: c_int, c_ptr, c_date
+      type(c_ptr), value :: calendar
+      type(c_date), intent(in) :: date
+    end function
+    integer(c_int) function afterbay_calendar_days_in_month(calendar, year, month, days) bind(C)
+      import :: c_int, c_ptr, c_int64_t
+      type(c_ptr), value :: calendar
+      integer(c_int64_t), value :: year
+      integer(c_int), value :: month
+      integer(c_int), intent(inout) :: days
+    end function
+    integer(c_int) function afterbay_calendar_days_in_year(calendar, year, days) bind(C)
+      import :: c_int, c_ptr, c_int64_t
+      type(c_ptr), value :: calendar
+      integer(c_int64_t), value :: year
+      integer(c_int64_t), intent(inout) :: days
+    end function
+    integer(c_int) function afterbay_calendar_day_of_year(calendar, date, day) bind(C)
+      import :: c_int, c_ptr, c_int64_t, c_date
+      type(c_ptr), value :: calendar
+      type(c_date), intent(in) :: date
+      integer(c_int64_t), intent(inout) :: day
+    end function
+    integer(c_int) function afterbay_calendar_weekday(calendar, date, weekday) bind(C)
+      import :: c_int, c_ptr, c_date
+      type(c_ptr), value :: calendar
+      type(c_date), intent(in) :: date
+      integer(c_int), intent(inout) :: weekday
+    end function
+    integer(c_int) function afterbay_calendar_parse(calendar, text, date) bind(C)
+      import :: c_int, c_ptr, c_char, c_date
+      type(c_ptr), value :: calendar
+      character(kind=c_char), intent(in) :: text(*)
+      type(c_date), intent(inout) :: date
+    end function
+    integer(c_int) function afterbay_calendar_print(calendar, date, pattern, text, bytes) bind(C)
+      import :: c_int, c_ptr, c_char, c_size_t, c_date
+      type(c_ptr), value :: calendar, pattern
+      type(c_date), intent(in) :: date
+      character(kind=c_char), intent(inout) :: text(*)
+      integer(c_size_t), value :: bytes
+    end function
+    integer(c_int) function afterbay_calendar_add(calendar, date, period, count, result) bind(C)
+      import :: c_int, c_ptr, c_int64_t, c_date, c_period
+      type(c_ptr), value :: calendar
+      type(c_date), intent(in) :: date
+      type(c_period), intent(in) :: period
+      integer(c_int64_t), value :: count
+      type(c_date), intent(inout) :: result
+    end function
+    integer(c_int) function afterbay_calendar_difference(calendar, from, to, difference) bind(C)
+      import :: c_int, c_ptr, c_date, c_duration
+      type(c_ptr), value :: calendar
+      type(c_date), intent(in) :: from, to
+      type(c_duration), intent(inout) :: difference
+    end function
+    integer(c_int) function afterbay_calendar_multiple(calendar, period, unit, answer) bind(C)
+      import :: c_int, c_ptr, c_period
+      type(c_ptr), value :: calendar
+      type(c_period), intent(in) :: period, unit
+      integer(c_int), intent(inout) :: answer
+    end function
+    integer(c_int) function afterbay_calendar_interval(calendar, date, period, align, start, interval) bind(C)
+      import :: c_int, c_ptr, c_date, c_period, c_interval
+      type(c_ptr), value :: calendar
+      type(c_date), intent(in) :: date, start
+      type(c_period), intent(in) :: period
+      integer(c_int), value :: align
+      type(c_interval), intent(inout) :: interval
+    end function
+    integer(c_int) function afterbay_calendar_number(calendar, units, date, number) bind(C)
+      import :: c_int, c_ptr, c_char, c_double, c_date
+      type(c_ptr), value :: calendar
+      character(kind=c_char), intent(in) :: units(*)
+      type(c_date), intent(in) :: date
+      real(c_double), intent(inout) :: number
+    end function
+    integer(c_int) function afterbay_calendar_date(calendar, units, number, date) bind(C)
+      import :: c_int, c_ptr, c_char, c_double, c_date
+      type(c_ptr), value :: calendar
+      character(kind=c_char), intent(in) :: units(*)
+      real(c_double), value :: number
+      type(c_date), intent(inout) :: date
+    end function
+    integer(c_int) function afterbay_period_parse(text, period) bind(C)
+      import :: c_int, c_char, c_period
+      character(kind=c_char), intent(in) :: text(*)
+      type(c_period), intent(inout) :: period
+    end function
+    integer(c_int) function afterbay_period_print(period, text, bytes) bind(C)
+      import :: c_int, c_char, c_size_t, c_period
+      type(c_period), intent(in) :: period
+      character(kind=c_char), intent(inout) :: text(*)
+      integer(c_size_t), value :: bytes
+    end function
+    integer(c_int) function afterbay_period_add(a, count, b, result) bind(C)
+      import :: c_int, c_int64_t, c_period
+      type(c_period), intent(in) :: a, b
+      integer(c_int64_t), value :: count
+      type(c_period), intent(inout) :: result
+    end function
+    integer(c_int) function afterbay_period_resolve(period, step, result) bind(C)
+      import :: c_int, c_period
+      type(c_period), intent(in) :: period, step
+      type(c_period), intent(inout) :: result
     end function
   end interface
 end module

@@ -5,10 +5,11 @@ module afterbay_files
       c_null_char, c_null_ptr, c_ptr, c_size_t
   use afterbay_base
   use afterbay_c
+  use afterbay_puts, only: describe_put
   use afterbay_schemas, only: afterbay_changes
   implicit none
   private
-  public :: afterbay_collection, afterbay_file, afterbay_slot
+  public :: afterbay_collection, afterbay_file, afterbay_slot, file_object, lend
 
   !> Memory in the server's own buffer for this rank's part of a variable, to be computed in place.
   !> It has one or more parts (large fields are cut), which together cover the rank's part.
@@ -50,6 +51,21 @@ module afterbay_files
     generic :: put => &
         put_int8, put_int16, put_int32, put_int64, &
         put_float32, put_float64, put_text
+    procedure, private :: &
+        put_section_int8, put_section_int16, put_section_int32, put_section_int64, &
+        put_section_float32, put_section_float64, put_section_text
+    !> put_section(variable, data, start [, count, record, offset, ierr]): puts a section of this
+    !> rank's part; further calls put the others, in any order, also between sections of other
+    !> variables. `start` and `count`: a number per dimension of the part, without that of the
+    !> records, counted from 1 in the part (in the list of points on a map). `count` may be omitted
+    !> without `offset`: it is the shape of `data` then, and 1 in further dimensions. `data` may
+    !> lack dimensions in which the section has length 1: a field of one level. Not all ranks need
+    !> to cut their parts alike. The record is complete on this rank when all of its part has been
+    !> put; session%end_step is refused before. Waits and fails as put does; AFTERBAY_CONFLICT if a
+    !> value was put before.
+    generic :: put_section => &
+        put_section_int8, put_section_int16, put_section_int32, put_section_int64, &
+        put_section_float32, put_section_float64, put_section_text
     procedure, private :: &
         try_put_int8, try_put_int16, try_put_int32, try_put_int64, &
         try_put_float32, try_put_float64, try_put_text
@@ -260,11 +276,25 @@ contains
     logical :: valid
     call record_from_one(variable, record, from_zero, valid, ierr)
     if (.not. valid) return
-    slot%type = int(type, c_int)
     acquired = c_null_ptr
-    code = afterbay_file_acquire(afterbay_fortran_file(self%id), c_text(variable), from_zero, slot%type, acquired)
-    slot%id = afterbay_fortran_keep_slot(acquired)
+    code = afterbay_file_acquire(afterbay_fortran_file(self%id), c_text(variable), from_zero, int(type, c_int), acquired)
+    call lend(slot, type, acquired)
     call check(code, ierr)
+  end subroutine
+
+  !> For the library: the C object of a file.
+  type(c_ptr) function file_object(file)
+    type(afterbay_file), intent(in) :: file
+    file_object = afterbay_fortran_file(file%id)
+  end function
+
+  !> For the library: `slot` becomes the handle of an acquired C object, unless that is null.
+  subroutine lend(slot, type, acquired)
+    type(afterbay_slot), intent(inout) :: slot
+    integer, intent(in) :: type
+    type(c_ptr), intent(in) :: acquired
+    slot%type = int(type, c_int)
+    slot%id = afterbay_fortran_keep_slot(acquired)
   end subroutine
 
   !> The number of parts; 0 if this rank holds nothing.
@@ -337,6 +367,41 @@ contains
   subroutine put_text(self, variable, data, record, offset, ierr)
     character(*), intent(in) :: data(..)
     include 'file_put.inc'
+  end subroutine
+
+  subroutine put_section_int8(self, variable, data, start, count, record, offset, ierr)
+    integer(c_int8_t), intent(in) :: data(..)
+    include 'file_put_section.inc'
+  end subroutine
+
+  subroutine put_section_int16(self, variable, data, start, count, record, offset, ierr)
+    integer(c_int16_t), intent(in) :: data(..)
+    include 'file_put_section.inc'
+  end subroutine
+
+  subroutine put_section_int32(self, variable, data, start, count, record, offset, ierr)
+    integer(c_int32_t), intent(in) :: data(..)
+    include 'file_put_section.inc'
+  end subroutine
+
+  subroutine put_section_int64(self, variable, data, start, count, record, offset, ierr)
+    integer(c_int64_t), intent(in) :: data(..)
+    include 'file_put_section.inc'
+  end subroutine
+
+  subroutine put_section_float32(self, variable, data, start, count, record, offset, ierr)
+    real(c_float), intent(in) :: data(..)
+    include 'file_put_section.inc'
+  end subroutine
+
+  subroutine put_section_float64(self, variable, data, start, count, record, offset, ierr)
+    real(c_double), intent(in) :: data(..)
+    include 'file_put_section.inc'
+  end subroutine
+
+  subroutine put_section_text(self, variable, data, start, count, record, offset, ierr)
+    character(*), intent(in) :: data(..)
+    include 'file_put_section.inc'
   end subroutine
 
   subroutine try_put_int8(self, variable, data, taken, record, offset, ierr)

@@ -1,12 +1,14 @@
 ! SPDX-License-Identifier: Apache-2.0
 ! Options and session. AFTERBAY_HAVE_MPI_F08: the MPI library has the module mpi_f08.
 module afterbay_sessions
-  use, intrinsic :: iso_c_binding, only: c_associated, c_funloc, c_int, c_int32_t, c_int64_t, c_loc, c_null_char, &
+  use, intrinsic :: iso_c_binding, only: c_associated, c_funloc, c_int, c_int32_t, c_int64_t, c_null_char, &
       c_null_ptr, c_ptr, c_size_t
   use afterbay_base
   use afterbay_c
+  use afterbay_endpoints, only: afterbay_endpoint
   use afterbay_files, only: afterbay_collection
   use afterbay_inputs, only: afterbay_input
+  use afterbay_parts, only: block_form, map_form
   use afterbay_schemas, only: afterbay_schema
 #ifdef AFTERBAY_HAVE_MPI_F08
   use mpi_f08, only: MPI_Comm
@@ -68,6 +70,8 @@ module afterbay_sessions
     procedure :: collection => define_collection
     procedure :: start
     procedure :: open_input
+    procedure :: endpoint => open_endpoint
+    procedure :: progress
     procedure :: end_step
     procedure :: flush => flush_session
     procedure :: epoch
@@ -280,37 +284,24 @@ contains
     integer(c_int64_t), intent(in) :: global(:), start(:), count(:)
     logical, intent(in), optional :: gaps_allowed
     integer, intent(out), optional :: ierr
+    type(block_form) :: block
     integer(c_int) :: gaps
-    integer :: n
-    n = size(global)
-    if (size(start) /= n .or. size(count) /= n .or. any(global < 0) .or. any(start < 1) .or. any(count < 0)) then
-      call check(afterbay_error_set(int(AFTERBAY_INVALID_ARGUMENT, c_int), c_text('the decomposition "'//trim(name)// &
-          '": global, start and count must have one number per dimension; start counts from 1, no count is negative'), &
-          c_text('')), ierr)
-      return
-    end if
+    call block%describe(name, global, start, count)
     gaps = 0
     if (present(gaps_allowed)) gaps = merge(1_c_int, 0_c_int, gaps_allowed)
-    call check(afterbay_decomposition_define(afterbay_fortran_session(self%id), c_text(name), int(n, c_int), global(n:1:-1), &
-        start(n:1:-1) - 1, count(n:1:-1), gaps), ierr)
+    if (block%code == AFTERBAY_OK) block%code = afterbay_decomposition_define(afterbay_fortran_session(self%id), &
+        c_text(name), int(size(global), c_int), block%global, block%start, block%count, gaps)
+    call check(block%code, ierr)
   end subroutine
 
-  !> The part that all forms of a map have in common.
-  type(c_map) function map_of(lengths, base, hole, last_fastest, gaps_allowed, repeats)
-    integer(c_int64_t), intent(in), target, contiguous :: lengths(:)  !> C order
-    integer, intent(in), optional :: base, hole, repeats
-    logical, intent(in), optional :: last_fastest, gaps_allowed
-    map_of%rank = int(size(lengths), c_int)
-    map_of%global = c_loc(lengths)
-    map_of%base = 1
-    if (present(base)) map_of%base = base
-    map_of%hole = map_of%base - 1
-    if (present(hole)) map_of%hole = hole
-    if (present(last_fastest)) map_of%order = merge(1_c_int, 0_c_int, last_fastest)
-    map_of%gaps = 1
-    if (present(gaps_allowed)) map_of%gaps = merge(1_c_int, 0_c_int, gaps_allowed)
-    if (present(repeats)) map_of%repeats = int(repeats, c_int)
-  end function
+  subroutine set_coverage(map, gaps_allowed, repeats)
+    type(c_map), intent(inout) :: map
+    logical, intent(in), optional :: gaps_allowed
+    integer, intent(in), optional :: repeats
+    map%gaps = 1
+    if (present(gaps_allowed)) map%gaps = merge(1_c_int, 0_c_int, gaps_allowed)
+    if (present(repeats)) map%repeats = int(repeats, c_int)
+  end subroutine
 
   subroutine map_int32(self, name, global, indices, base, hole, last_fastest, gaps_allowed, repeats, ierr)
     class(afterbay_session), intent(in) :: self
@@ -330,15 +321,10 @@ contains
     integer, intent(in), optional :: base, hole, repeats
     logical, intent(in), optional :: last_fastest, gaps_allowed
     integer, intent(out), optional :: ierr
-    integer(c_int64_t), target :: lengths(size(global))
-    integer(c_int64_t), allocatable, target :: list(:)
-    type(c_map) :: map
-    lengths = global(size(global):1:-1)
-    list = indices
-    map = map_of(lengths, base, hole, last_fastest, gaps_allowed, repeats)
-    map%index_count = size(list, kind=c_size_t)
-    if (size(list) > 0) map%indices = c_loc(list)
-    call check(afterbay_decomposition_define_map(afterbay_fortran_session(self%id), c_text(name), map), ierr)
+    type(map_form), target :: map
+    call map%list_points(global, indices, base, hole, last_fastest)
+    call set_coverage(map%c, gaps_allowed, repeats)
+    call check(afterbay_decomposition_define_map(afterbay_fortran_session(self%id), c_text(name), map%c), ierr)
   end subroutine
 
   subroutine map_runs_int32(self, name, global, offsets, lengths, base, hole, last_fastest, gaps_allowed, &
@@ -361,24 +347,12 @@ contains
     integer, intent(in), optional :: base, hole, repeats
     logical, intent(in), optional :: last_fastest, gaps_allowed
     integer, intent(out), optional :: ierr
-    integer(c_int64_t), target :: all_lengths(size(global))
-    integer(c_int64_t), allocatable, target :: first(:), count(:)
-    type(c_map) :: map
-    if (size(offsets) /= size(lengths) .or. any(lengths < 0)) then
-      call check(afterbay_error_set(int(AFTERBAY_INVALID_ARGUMENT, c_int), c_text('the map "'//trim(name)// &
-          '": offsets and lengths must have one number per run, no length is negative'), c_text('')), ierr)
-      return
-    end if
-    all_lengths = global(size(global):1:-1)
-    first = offsets
-    count = lengths
-    map = map_of(all_lengths, base, hole, last_fastest, gaps_allowed, repeats)
-    map%run_count = size(first, kind=c_size_t)
-    if (size(first) > 0) then
-      map%run_offsets = c_loc(first)
-      map%run_lengths = c_loc(count)
-    end if
-    call check(afterbay_decomposition_define_map(afterbay_fortran_session(self%id), c_text(name), map), ierr)
+    type(map_form), target :: map
+    call map%list_runs(name, global, offsets, lengths, base, hole, last_fastest)
+    call set_coverage(map%c, gaps_allowed, repeats)
+    if (map%code == AFTERBAY_OK) &
+        map%code = afterbay_decomposition_define_map(afterbay_fortran_session(self%id), c_text(name), map%c)
+    call check(map%code, ierr)
   end subroutine
 
   !> Defines a kind of file: its schema, which is copied, with name template ({collection},
@@ -437,6 +411,36 @@ contains
     code = afterbay_session_open_input(afterbay_fortran_session(self%id), c_text(path), state, opened)
     input%id = afterbay_fortran_keep_input(opened)
     call check(code, ierr)
+  end subroutine
+
+  !> Opens an endpoint: a further caller of put in this rank. Any thread may call it. `name` appears
+  !> in messages. Ranks may open different numbers of endpoints, or none. Waits only for a call of the
+  !> session that is in progress. Refused while a slot of the session is not committed, or it has put
+  !> only sections of a variable.
+  subroutine open_endpoint(self, endpoint, name, ierr)
+    class(afterbay_session), intent(in) :: self
+    type(afterbay_endpoint), intent(out) :: endpoint
+    character(*), intent(in), optional :: name
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: code
+    type(c_ptr) :: opened
+    opened = c_null_ptr
+    if (present(name)) then
+      code = afterbay_endpoint_open(afterbay_fortran_session(self%id), c_text(name), opened)
+    else
+      code = afterbay_endpoint_open(afterbay_fortran_session(self%id), [c_null_char], opened)
+    end if
+    endpoint%id = afterbay_fortran_keep_endpoint(opened)
+    call check(code, ierr)
+  end subroutine
+
+  !> Does what endpoints leave to the thread that uses the session: if the rank shares no memory with
+  !> a server, their data and requests go through it. Other procedures do the same on the way; call
+  !> this one now and then if there are none for a long time. Does not wait for endpoints.
+  subroutine progress(self, ierr)
+    class(afterbay_session), intent(in) :: self
+    integer, intent(out), optional :: ierr
+    call check(afterbay_session_progress(afterbay_fortran_session(self%id)), ierr)
   end subroutine
 
   !> Marks everything put since the last end_step as a complete step. With inline servers in

@@ -11,6 +11,7 @@
 #include "afterbay/afterbay.h"
 
 enum { max_rank = CFI_MAX_RANK + 1 }; /* text has one dimension more than its array */
+enum { most_dimensions = 16 };        /* of lists in struct put_call */
 
 /* The targets of afterbay_fortran_set, as in afterbay_schemas.f90. */
 enum {
@@ -21,13 +22,24 @@ enum {
   changes_constant = 4
 };
 
-int afterbay_fortran_put(afterbay_file* file, const char* variable, int64_t record, int may_wait,
-                         int offset_rank, const int64_t* offset, const CFI_cdesc_t* data);
+/* The arguments of a put: c_put in afterbay_c.f90. Lists are in Fortran's order; a negative rank:
+   absent. */
+struct put_call {
+  afterbay_endpoint* endpoint; /* NULL: the file's own put */
+  afterbay_file* file;
+  int64_t record;
+  int may_wait;
+  int offset_rank, start_rank, count_rank;
+  int64_t offset[most_dimensions], start[most_dimensions], count[most_dimensions];
+};
+
+int afterbay_fortran_put(const char* variable, const struct put_call* call, const CFI_cdesc_t* data);
 int afterbay_fortran_set(void* handle, int what, const char* variable, const char* name, int as_type,
                          const CFI_cdesc_t* values);
 int afterbay_fortran_part(afterbay_slot* slot, int number, int type, CFI_cdesc_t* pointer);
-int afterbay_fortran_get(afterbay_input* input, const char* variable, const afterbay_selection* what,
-                         int offset_rank, const int64_t* offset, const CFI_cdesc_t* data);
+int afterbay_fortran_get(afterbay_endpoint* endpoint, afterbay_input* input, const char* variable,
+                         const afterbay_selection* what, int offset_rank, const int64_t* offset,
+                         const CFI_cdesc_t* data);
 int afterbay_fortran_get_numbers(afterbay_input* input, const char* variable, const char* name,
                                  const CFI_cdesc_t* values);
 
@@ -111,15 +123,94 @@ static int refuse_offset(const char* variable) {
                 "`offset` must have one number, 0 or more, for each dimension of the array");
 }
 
-int afterbay_fortran_put(afterbay_file* file, const char* variable, int64_t record, int may_wait,
-                         int offset_rank, const int64_t* offset, const CFI_cdesc_t* data) {
+struct section {
+  afterbay_section section;
+  uint64_t start[max_rank];
+  uint64_t count[max_rank];
+};
+
+/* The lengths of a section, slowest first: as given, or those of the array, and 1 in further
+   dimensions. */
+static int describe_section(const struct put_call* call, const struct layout* layout,
+                            struct section* section) {
+  const int rank = call->start_rank, array = layout->memory.rank;
+  if (call->count_rank < 0 && (call->offset_rank >= 0 || array > rank)) return 0;
+  for (int i = 0; i < rank; ++i) {
+    const int from_fastest = rank - 1 - i;
+    section->start[i] = (uint64_t)call->start[from_fastest];
+    if (call->count_rank >= 0)
+      section->count[i] = (uint64_t)call->count[from_fastest];
+    else
+      section->count[i] = from_fastest < array ? layout->shape[array - 1 - from_fastest] : 1;
+  }
+  section->section.rank = rank;
+  section->section.start = section->start;
+  section->section.count = section->count;
+  return 1;
+}
+
+/* An array that lacks dimensions in which the section has length 1 gets them. The lengths of the
+   others must match, from the fastest on; with an offset the slowest are those that are lacking. */
+static int add_dimensions(const afterbay_section* section, struct layout* layout) {
+  const int rank = section->rank, array = layout->memory.rank;
+  struct layout all = *layout;
+  int64_t stride = 1;
+  if (array >= rank) return array == rank;
+  int from = array - 1;
+  for (int i = rank - 1; i >= 0; --i) {
+    const int must_take = i == from;
+    const int fits = from >= 0 && (layout->memory.offset != NULL || layout->shape[from] == section->count[i]);
+    if (must_take || fits) {
+      all.shape[i] = layout->shape[from];
+      all.offset[i] = layout->offset[from];
+      all.strides[i] = layout->strides[from];
+      stride = all.strides[i] * (int64_t)all.shape[i];
+      --from;
+    } else if (section->count[i] == 1) {
+      all.shape[i] = 1;
+      all.offset[i] = 0;
+      all.strides[i] = stride;
+    } else {
+      return 0;
+    }
+  }
+  memcpy(layout->shape, all.shape, sizeof all.shape);
+  memcpy(layout->offset, all.offset, sizeof all.offset);
+  memcpy(layout->strides, all.strides, sizeof all.strides);
+  layout->memory.rank = rank;
+  return 1;
+}
+
+static int refuse_section(const char* variable, const struct put_call* call) {
+  return refuse(
+      AFTERBAY_INVALID_ARGUMENT, variable,
+      call->count_rank < 0
+          ? "a section without `count` has the lengths of the array, which has no more dimensions than "
+            "`start`; with `offset`, give `count`"
+          : "the array must have the dimensions of the section; only those of length 1 may be left out");
+}
+
+int afterbay_fortran_put(const char* variable, const struct put_call* call, const CFI_cdesc_t* data) {
   struct layout layout;
+  struct section section;
   const int type = type_of(data);
   if (type == 0) return refuse_type(variable);
   if (!describe(data, type, &layout)) return refuse_shape(variable);
-  if (offset_rank >= 0 && !add_offset(&layout, offset_rank, offset)) return refuse_offset(variable);
-  return (may_wait ? afterbay_file_put : afterbay_file_try_put)(file, variable, (uint64_t)record, type,
-                                                                data->base_addr, &layout.memory);
+  memset(layout.offset, 0, sizeof layout.offset);
+  if (call->offset_rank >= 0 && !add_offset(&layout, call->offset_rank, call->offset))
+    return refuse_offset(variable);
+  const afterbay_section* part = call->start_rank < 0 ? NULL : &section.section;
+  if (part != NULL && (!describe_section(call, &layout, &section) || !add_dimensions(part, &layout)))
+    return refuse_section(variable, call);
+  const uint64_t record = (uint64_t)call->record;
+  if (call->endpoint != NULL)
+    return (call->may_wait ? afterbay_endpoint_put : afterbay_endpoint_try_put)(
+        call->endpoint, call->file, variable, record, type, data->base_addr, &layout.memory, part);
+  if (part != NULL)
+    return afterbay_file_put_section(call->file, variable, record, type, data->base_addr, &layout.memory,
+                                     part);
+  return (call->may_wait ? afterbay_file_put : afterbay_file_try_put)(call->file, variable, record, type,
+                                                                      data->base_addr, &layout.memory);
 }
 
 /* Removes the slowest dimension, that of records, from a layout. */
@@ -129,10 +220,18 @@ static void drop_slowest(struct layout* layout) {
   --layout->memory.rank;
 }
 
+/* By an endpoint, or by the session (NULL). */
+static int get(afterbay_endpoint* endpoint, afterbay_input* input, const char* variable,
+               const afterbay_selection* what, int type, void* data, const afterbay_memory* memory) {
+  return endpoint == NULL ? afterbay_input_get(input, variable, what, type, data, memory)
+                          : afterbay_endpoint_get(endpoint, input, variable, what, type, data, memory);
+}
+
 /* One record at a time, so that the array may have any layout; the servers prefetch a few
-   records ahead. */
-static int get_records(afterbay_input* input, const char* variable, const afterbay_selection* what, int type,
-                       const CFI_cdesc_t* data, const afterbay_memory* memory) {
+   records ahead, unless an endpoint reads: only the session's thread can ask for that. */
+static int get_records(afterbay_endpoint* endpoint, afterbay_input* input, const char* variable,
+                       const afterbay_selection* what, int type, const CFI_cdesc_t* data,
+                       const afterbay_memory* memory) {
   enum { most_ahead = 4 };
   afterbay_selection one = *what, ahead = *what;
   const CFI_index_t distance = data->dim[data->rank - 1].sm;
@@ -140,21 +239,22 @@ static int get_records(afterbay_input* input, const char* variable, const afterb
   uint64_t asked = 0;
   for (uint64_t r = 0; r < what->records; ++r) {
     int code = AFTERBAY_OK;
-    while (code == AFTERBAY_OK && asked + 1 < what->records && asked < r + most_ahead) {
+    while (endpoint == NULL && code == AFTERBAY_OK && asked + 1 < what->records && asked < r + most_ahead) {
       ahead.record = what->record + ++asked;
       code = afterbay_input_prefetch(input, variable, &ahead);
     }
     one.record = what->record + r;
     char* to = data->base_addr == NULL ? NULL : (char*)data->base_addr + (CFI_index_t)r * distance;
-    if (code == AFTERBAY_OK) code = afterbay_input_get(input, variable, &one, type, to, memory);
+    if (code == AFTERBAY_OK) code = get(endpoint, input, variable, &one, type, to, memory);
     if (code != AFTERBAY_OK) return code;
   }
   return AFTERBAY_OK;
 }
 
 /* what->records is 0: the array has one record; otherwise records are its last dimension. */
-int afterbay_fortran_get(afterbay_input* input, const char* variable, const afterbay_selection* what,
-                         int offset_rank, const int64_t* offset, const CFI_cdesc_t* data) {
+int afterbay_fortran_get(afterbay_endpoint* endpoint, afterbay_input* input, const char* variable,
+                         const afterbay_selection* what, int offset_rank, const int64_t* offset,
+                         const CFI_cdesc_t* data) {
   struct layout layout;
   const int type = type_of(data);
   if (type == 0) return refuse_type(variable);
@@ -166,8 +266,8 @@ int afterbay_fortran_get(afterbay_input* input, const char* variable, const afte
     drop_slowest(&layout);
   }
   if (offset_rank >= 0 && !add_offset(&layout, offset_rank, offset)) return refuse_offset(variable);
-  return what->records == 0 ? afterbay_input_get(input, variable, what, type, data->base_addr, &layout.memory)
-                            : get_records(input, variable, what, type, data, &layout.memory);
+  return what->records == 0 ? get(endpoint, input, variable, what, type, data->base_addr, &layout.memory)
+                            : get_records(endpoint, input, variable, what, type, data, &layout.memory);
 }
 
 /* ---- Values of attributes, fill values and constants ---- */

@@ -100,16 +100,20 @@ void Model::exchange_halos(State& state) {
 void Model::fluxes(const State& state) {
   const auto& [h, u, v] = state;
   const auto row = static_cast<std::size_t>(ni + 2);
+#pragma omp for nowait
   for (int j = 1; j <= nj + 1; ++j)
     for (std::size_t p = at(1, j); p <= at(ni + 1, j); ++p)
       q_[p] = (coriolis + (v[p] - v[p - 1] - (u[p] - u[p - row])) * per_cell) /
               (0.25 * (h[p] + h[p - 1] + (h[p - row] + h[p - row - 1])));
+#pragma omp for nowait
   for (int j = 0; j <= nj; ++j)
     for (std::size_t p = at(0, j); p <= at(ni, j); ++p)
       b_[p] = gravity * h[p] +
               0.25 * (u[p] * u[p] + u[p + 1] * u[p + 1] + (v[p] * v[p] + v[p + row] * v[p + row]));
+#pragma omp for nowait
   for (int j = 0; j <= nj; ++j)
     for (std::size_t p = at(1, j); p <= at(ni + 1, j); ++p) fx_[p] = 0.5 * (h[p] + h[p - 1]) * u[p];
+#pragma omp for
   for (int j = 1; j <= nj + 1; ++j)
     for (std::size_t p = at(0, j); p <= at(ni, j); ++p) fy_[p] = 0.5 * (h[p] + h[p - row]) * v[p];
 }
@@ -118,6 +122,7 @@ void Model::fluxes(const State& state) {
 void Model::advance(double dt) {
   const auto row = static_cast<std::size_t>(ni + 2);
   const Field &fx = fx_, &fy = fy_, &q = q_, &b = b_;
+#pragma omp for
   for (int j = 1; j <= nj; ++j) {
     for (std::size_t p = at(1, j); p <= at(ni, j); ++p) {
       next_.u[p] = now_.u[p] +
@@ -129,7 +134,9 @@ void Model::advance(double dt) {
       next_.h[p] = now_.h[p] - dt * ((fx[p + 1] - fx[p] + (fy[p + row] - fy[p])) * per_cell);
     }
   }
+#pragma omp master
   exchange_halos(next_);
+#pragma omp barrier
 }
 
 void Model::step() {
@@ -139,8 +146,11 @@ void Model::step() {
   advance(time_step / 2.0);
   fluxes(next_);
   advance(time_step);
-  std::swap(now_, next_);
-  ++steps;
+#pragma omp single
+  {
+    std::swap(now_, next_);
+    ++steps;
+  }
 }
 
 double Model::vorticity(int i, int j) const {

@@ -26,6 +26,7 @@ class Model {
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
+  /// Compiled with OpenMP, it is called by all threads of a team, which share its loops.
   void step();
 
   /// Relative vorticity (s-1) on the south-west corner, speed (m s-1) in the centre of a cell.

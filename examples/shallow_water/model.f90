@@ -8,12 +8,14 @@
 ! Cell (i, j) has its depth h in the centre, u on its west edge, v on its south edge and the
 ! vorticity on its south-west corner. Every value is computed by the same operations in the same
 ! order as in the examples in C and C++, so that all three write the same bits.
+!
+! Compiled with OpenMP, step_model is called by all threads of a team, which share its loops.
 module shallow_water_model
   use, intrinsic :: iso_fortran_env, only: real64
   use mpi
   implicit none
   private
-  public :: model, create_model, step_model, relative_vorticity, surface_speed, conserved
+  public :: model, create_model, share, step_model, relative_vorticity, surface_speed, conserved
 
   real(real64), parameter, public :: gravity = 0.05_real64     !< reduced gravity, m s-2
   real(real64), parameter, public :: coriolis = 1.0e-4_real64  !< s-1
@@ -125,10 +127,12 @@ contains
     call advance(m, time_step / 2.0_real64)
     call fluxes(m, m%h1, m%u1, m%v1)
     call advance(m, time_step)
+    !$omp single
     call swap(m%h, m%h1)
     call swap(m%u, m%u1)
     call swap(m%v, m%v1)
     m%step = m%step + 1
+    !$omp end single
   end subroutine
 
   subroutine swap(a, b)
@@ -144,28 +148,36 @@ contains
     type(model), intent(inout) :: m
     real(real64), intent(in), contiguous :: h(0:, 0:), u(0:, 0:), v(0:, 0:)
     integer :: i, j
+    !$omp do
     do j = 1, m%nj + 1
       do i = 1, m%ni + 1
         m%q(i, j) = (coriolis + (v(i, j) - v(i - 1, j) - (u(i, j) - u(i, j - 1))) * per_cell) / &
             (0.25_real64 * (h(i, j) + h(i - 1, j) + (h(i, j - 1) + h(i - 1, j - 1))))
       end do
     end do
+    !$omp end do nowait
+    !$omp do
     do j = 0, m%nj
       do i = 0, m%ni
         m%b(i, j) = gravity * h(i, j) + 0.25_real64 * (u(i, j) * u(i, j) + u(i + 1, j) * u(i + 1, j) + &
             (v(i, j) * v(i, j) + v(i, j + 1) * v(i, j + 1)))
       end do
     end do
+    !$omp end do nowait
+    !$omp do
     do j = 0, m%nj
       do i = 1, m%ni + 1
         m%fx(i, j) = 0.5_real64 * (h(i, j) + h(i - 1, j)) * u(i, j)
       end do
     end do
+    !$omp end do nowait
+    !$omp do
     do j = 1, m%nj + 1
       do i = 0, m%ni
         m%fy(i, j) = 0.5_real64 * (h(i, j) + h(i, j - 1)) * v(i, j)
       end do
     end do
+    !$omp end do
   end subroutine
 
   !> h1, u1, v1 = the state + dt * the tendencies computed from the fluxes.
@@ -173,7 +185,10 @@ contains
     type(model), intent(inout) :: m
     real(real64), intent(in) :: dt
     call add_tendencies(m%ni, m%nj, dt, m%h, m%u, m%v, m%fx, m%fy, m%q, m%b, m%h1, m%u1, m%v1)
+    !$omp master
     call exchange_halos(m, m%h1, m%u1, m%v1)
+    !$omp end master
+    !$omp barrier
   end subroutine
 
   subroutine add_tendencies(ni, nj, dt, h, u, v, fx, fy, q, b, h1, u1, v1)
@@ -182,6 +197,7 @@ contains
     real(real64), intent(in), dimension(0:ni + 1, 0:nj + 1) :: h, u, v, fx, fy, q, b
     real(real64), intent(inout), dimension(0:ni + 1, 0:nj + 1) :: h1, u1, v1
     integer :: i, j
+    !$omp do
     do j = 1, nj
       do i = 1, ni
         u1(i, j) = u(i, j) + dt * (0.125_real64 * (q(i, j) + q(i, j + 1)) * &
@@ -191,6 +207,7 @@ contains
         h1(i, j) = h(i, j) - dt * ((fx(i + 1, j) - fx(i, j) + (fy(i, j + 1) - fy(i, j))) * per_cell)
       end do
     end do
+    !$omp end do
   end subroutine
 
   !> Fills the halos of three fields: west and east, then south and north with the corners.
@@ -223,24 +240,26 @@ contains
     v_in = m%from(2 * n + 1:3 * n)
   end subroutine
 
-  !> Relative vorticity (s-1) on the south-west corners of this rank's cells.
-  subroutine relative_vorticity(m, vorticity)
+  !> Relative vorticity (s-1) on the south-west corners of this rank's cells, from row `first` on.
+  subroutine relative_vorticity(m, first, vorticity)
     type(model), intent(in) :: m
-    real(real64), intent(out) :: vorticity(:, :)
+    integer, intent(in) :: first
+    real(real64), intent(out) :: vorticity(:, first:)
     integer :: i, j
-    do j = 1, m%nj
+    do j = first, ubound(vorticity, 2)
       do i = 1, m%ni
         vorticity(i, j) = (m%v(i, j) - m%v(i - 1, j) - (m%u(i, j) - m%u(i, j - 1))) * per_cell
       end do
     end do
   end subroutine
 
-  !> Speed (m s-1) in the centres of this rank's cells.
-  subroutine surface_speed(m, speed)
+  !> Speed (m s-1) in the centres of this rank's cells, from row `first` on.
+  subroutine surface_speed(m, first, speed)
     type(model), intent(in) :: m
-    real(real64), intent(out) :: speed(:, :)
+    integer, intent(in) :: first
+    real(real64), intent(out) :: speed(:, first:)
     integer :: i, j
-    do j = 1, m%nj
+    do j = first, ubound(speed, 2)
       do i = 1, m%ni
         speed(i, j) = sqrt(0.5_real64 * (m%u(i, j) * m%u(i, j) + m%u(i + 1, j) * m%u(i + 1, j) + &
             (m%v(i, j) * m%v(i, j) + m%v(i, j + 1) * m%v(i, j + 1))))

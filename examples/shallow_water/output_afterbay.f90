@@ -13,7 +13,7 @@ module shallow_water_output_afterbay
     type(afterbay_session) :: session      !< open, on a model rank
     character(:), allocatable :: directory
     type(afterbay_collection), private :: fields, surface
-    type(afterbay_file), private :: fields_file, surface_file
+    type(afterbay_file) :: fields_file, surface_file
     integer, private :: fields_record = 0, surface_record = 0
     real(real64), allocatable, private :: work(:, :)
   contains
@@ -115,7 +115,7 @@ contains
       call file%put('h', m%h(1:ni, 1:nj), record)  ! sections without the halo, used without a copy
       call file%put('u', m%u(1:ni, 1:nj), record)
       call file%put('v', m%v(1:ni, 1:nj), record)
-      call relative_vorticity(m, self%work)
+      call relative_vorticity(m, 1, self%work)
       call file%put('vorticity', self%work, record)
     end associate
   end subroutine
@@ -128,7 +128,7 @@ contains
       call put_time(file, m, record)
       self%work = m%h(1:ni, 1:nj) - rest_depth
       call file%put('elevation', self%work, record)
-      call surface_speed(m, self%work)
+      call surface_speed(m, 1, self%work)
       call file%put('speed', self%work, record)
     end associate
   end subroutine

@@ -128,7 +128,7 @@ contains
     call write_field(self, m, self%fields, 'h', record, m%h(1:m%ni, 1:m%nj))
     call write_field(self, m, self%fields, 'u', record, m%u(1:m%ni, 1:m%nj))
     call write_field(self, m, self%fields, 'v', record, m%v(1:m%ni, 1:m%nj))
-    call relative_vorticity(m, self%work)
+    call relative_vorticity(m, 1, self%work)
     call write_field(self, m, self%fields, 'vorticity', record, self%work)
     self%fields_record = record + 1
   end subroutine
@@ -141,7 +141,7 @@ contains
     if (self%rank == 0) call serial_put_time(self%surface, record, m%step * time_step, m%step)
     self%work = m%h(1:m%ni, 1:m%nj) - rest_depth
     call write_field(self, m, self%surface, 'elevation', record, self%work)
-    call surface_speed(m, self%work)
+    call surface_speed(m, 1, self%work)
     call write_field(self, m, self%surface, 'speed', record, self%work)
     self%surface_record = record + 1
   end subroutine

@@ -35,9 +35,10 @@
      for the other ranks. With inline servers in synchronous mode afterbay_session_start, _end_step,
      _open_input, afterbay_collection_open, afterbay_file_records, afterbay_input_get and
      _get_strings also wait for all model ranks.
-   - Threads: a session and the handles obtained from it must be used by one thread at a time. A
-     call may use MPI, so the thread must be allowed to call MPI: the main thread with
-     MPI_THREAD_FUNNELED. The last error is kept per thread.
+   - Threads: a session and the handles obtained from it must be used by one thread at a time; two
+     calls at once are refused (AFTERBAY_BAD_STATE). A call may use MPI, so the thread must be
+     allowed to call MPI: the main thread with MPI_THREAD_FUNNELED. Other threads put through an
+     endpoint of their own (afterbay_endpoint). The last error is kept per thread.
    - Values: lists of dimensions and indices are in C order (slowest first) and start from 0. Text
      is UTF-8 and ends with NUL. Arguments are copied; the caller keeps ownership.
    - Handles: release a handle with the _free function of its type, which accepts NULL. */
@@ -58,10 +59,12 @@ typedef struct afterbay_options afterbay_options; /**< how a session is opened *
 typedef struct afterbay_session afterbay_session; /**< a run's output and input, from open to finalize */
 typedef struct afterbay_schema afterbay_schema;   /**< dimensions, variables, attributes */
 typedef struct afterbay_changes afterbay_changes; /**< changes to a schema for one file */
-typedef struct afterbay_collection afterbay_collection; /**< a kind of file */
-typedef struct afterbay_file afterbay_file;             /**< a file open for output */
-typedef struct afterbay_slot afterbay_slot;             /**< room in the server's own buffer */
-typedef struct afterbay_input afterbay_input;           /**< a file open for input */
+typedef struct afterbay_collection afterbay_collection;       /**< a kind of file */
+typedef struct afterbay_file afterbay_file;                   /**< a file open for output */
+typedef struct afterbay_slot afterbay_slot;                   /**< room in the server's own buffer */
+typedef struct afterbay_endpoint afterbay_endpoint;           /**< a further caller of put in this rank */
+typedef struct afterbay_endpoint_pool afterbay_endpoint_pool; /**< lends endpoints to tasks */
+typedef struct afterbay_input afterbay_input;                 /**< a file open for input */
 
 /* ---- Errors ------------------------------------------------------------------------------- */
 
@@ -306,6 +309,10 @@ typedef struct afterbay_ticket {
   uint64_t number; /**< tickets of this rank are numbered in order; 0: none */
 } afterbay_ticket;
 
+/** Does what endpoints leave to the thread that uses the session: if the rank shares no memory with a
+   server, their data and requests go through it. Other functions do the same on the way; call this
+   one now and then if there are none for a long time. Does not wait for endpoints. */
+AFTERBAY_API int afterbay_session_progress(afterbay_session* session);
 /** Marks everything put since the last end_step as a complete step. With inline servers in
    synchronous mode it is collective and returns when the step is written; otherwise it does not
    wait. AFTERBAY_BAD_STATE while a slot is not committed. */
@@ -466,6 +473,25 @@ AFTERBAY_API int afterbay_file_put(afterbay_file* file, const char* variable, ui
    once; no data were taken, use afterbay_file_put. */
 AFTERBAY_API int afterbay_file_try_put(afterbay_file* file, const char* variable, uint64_t record, int type,
                                        const void* data, const afterbay_memory* memory);
+
+/** A section of a caller's part of a variable: a box in the indices of the caller's array, without
+   the record dimension, counted from 0. On a map the array has one dimension, its list of points,
+   instead of the map's. A NULL pointer to a section, or `rank` 0, stands for the whole part. */
+typedef struct afterbay_section {
+  int rank;              /**< length of the lists: the dimensions of the caller's array */
+  const uint64_t* start; /**< the first index in each dimension */
+  const uint64_t* count; /**< lengths of the box */
+} afterbay_section;
+
+/** Puts a section of this rank's part; further calls put the others, in any order, also between
+   sections of other variables. `data` points to the values of the section, with the layout
+   `memory`. Not all ranks need to cut their parts alike. The record is complete on this rank when
+   all of its part has been put; afterbay_session_end_step is refused before (AFTERBAY_BAD_STATE).
+   Waits and fails as afterbay_file_put does; AFTERBAY_CONFLICT if a value was put before,
+   AFTERBAY_INVALID_ARGUMENT for a section that leaves the part. */
+AFTERBAY_API int afterbay_file_put_section(afterbay_file* file, const char* variable, uint64_t record,
+                                           int type, const void* data, const afterbay_memory* memory,
+                                           const afterbay_section* section);
 /** Puts all values of a string variable. Every model rank calls it; the values of the lowest
    model rank are written. Waits only on that rank, and only while the server's memory for
    strings is full. */
@@ -518,6 +544,105 @@ AFTERBAY_API int afterbay_slot_is_direct(const afterbay_slot* slot, int* direct)
 AFTERBAY_API int afterbay_slot_commit(afterbay_slot* slot);
 /** Releases the handle. Without a commit no data are put and the record stays incomplete. */
 AFTERBAY_API void afterbay_slot_free(afterbay_slot* slot);
+
+/* ---- Endpoint ----------------------------------------------------------------------------- */
+
+/* A caller of put within a model rank, for example one of its threads. Endpoints of a rank hand over
+   their parts at the same time and at their own pace, without a barrier and without gathering
+   anything. See docs/how-to/threads.md.
+
+   Rules:
+   - An endpoint is used by one thread at a time; different endpoints by different threads at once.
+     Any thread may make these calls, whatever the level of MPI_Init_thread: they use MPI only in
+     the thread that made the last call of the session, while it waits.
+   - Every point of the rank's part of a decomposition belongs to one endpoint, or to the session if
+     no endpoint has a part of it.
+   - All endpoints put the same records and variables in the same order. Endpoints that hold no
+     point of a variable need not put it.
+   - Each endpoint ends its steps with afterbay_endpoint_end_step. A record of the rank is complete
+     when the session and all of its endpoints have ended the step.
+   - Files are opened and closed by the session. afterbay_file_close, afterbay_session_flush, _epoch
+     and _finalize wait until every endpoint has ended the steps that the session has ended; flush
+     and epoch cover these steps.
+   Errors name rank and endpoint. A refused call leaves endpoint and session usable. All functions
+   except afterbay_endpoint_number return AFTERBAY_BAD_STATE while another thread is in a call of the
+   endpoint, and after afterbay_endpoint_close. */
+
+/** Opens an endpoint: a further caller of put in this rank. Any thread may call it. `name` appears in
+   messages; NULL: none. Ranks may open different numbers of endpoints, or none. Waits only for a call of the
+   session that is in progress. AFTERBAY_BAD_STATE while a slot of the session is not committed, or
+   it has put only sections of a variable. */
+AFTERBAY_API int afterbay_endpoint_open(afterbay_session* session, const char* name,
+                                        afterbay_endpoint** endpoint);
+/** Registers this endpoint's part of a decomposition of the rank: a box inside that of the rank, as in
+   afterbay_decomposition_define. Once per decomposition, before the first put of a variable on it.
+   Does not wait. AFTERBAY_CONFLICT if it overlaps with that of another open endpoint,
+   AFTERBAY_INVALID_ARGUMENT if it leaves the rank's part, AFTERBAY_UNKNOWN_NAME if there is no such
+   decomposition, AFTERBAY_WRONG_TYPE if it is a map. */
+AFTERBAY_API int afterbay_endpoint_part(afterbay_endpoint* endpoint, const char* decomposition, int rank,
+                                        const uint64_t* global, const uint64_t* start, const uint64_t* count);
+/** The same for a list of points that the rank has, as in afterbay_decomposition_define_map. The
+   endpoint's array of a variable has the list's length. `gaps` and `repeats` are not used: those of
+   the rank's decomposition hold. AFTERBAY_WRONG_TYPE if the decomposition is a block. */
+AFTERBAY_API int afterbay_endpoint_part_map(afterbay_endpoint* endpoint, const char* decomposition,
+                                            const afterbay_map* map);
+/** The same for all of the rank's part; with `decomposition` NULL for all variables without a
+   decomposition. */
+AFTERBAY_API int afterbay_endpoint_whole(afterbay_endpoint* endpoint, const char* decomposition);
+/** As afterbay_file_put, for this endpoint's part, or a section of it (`section` NULL: all). `data`
+   points to the start of its array, or of the values of the section, with the layout `memory`. Waits
+   while the server has no room; if the rank shares no memory with the server, while
+   `memory.endpoints` is full and the thread that uses the session makes no call. Fails as
+   afterbay_file_put does; AFTERBAY_CONFLICT if a value was put before, AFTERBAY_BAD_STATE if this
+   endpoint has no part of the variable's decomposition. */
+AFTERBAY_API int afterbay_endpoint_put(afterbay_endpoint* endpoint, afterbay_file* file, const char* variable,
+                                       uint64_t record, int type, const void* data,
+                                       const afterbay_memory* memory, const afterbay_section* section);
+/** Like afterbay_endpoint_put, but returns AFTERBAY_WOULD_BLOCK instead of waiting for room; no data
+   were taken then. AFTERBAY_RESOURCES as for afterbay_file_try_put. */
+AFTERBAY_API int afterbay_endpoint_try_put(afterbay_endpoint* endpoint, afterbay_file* file,
+                                           const char* variable, uint64_t record, int type, const void* data,
+                                           const afterbay_memory* memory, const afterbay_section* section);
+/** As afterbay_file_acquire, for this endpoint's part. The slot is used by this endpoint's thread. */
+AFTERBAY_API int afterbay_endpoint_acquire(afterbay_endpoint* endpoint, afterbay_file* file,
+                                           const char* variable, uint64_t record, int type,
+                                           afterbay_slot** slot);
+/** Ends the step for this endpoint, which may go on to the next one at once. Does not wait.
+   AFTERBAY_BAD_STATE while a slot is not committed, or if it has put only sections of its part of a
+   variable. If this was the last endpoint to end the step, and a part of the rank was not put by
+   any, that error ends the session. */
+AFTERBAY_API int afterbay_endpoint_end_step(afterbay_endpoint* endpoint);
+/** Ends the use of the endpoint. Its parts can be taken over by others, from the next put on. Does not
+   wait. AFTERBAY_BAD_STATE as for afterbay_endpoint_end_step. Does nothing if called again. */
+AFTERBAY_API int afterbay_endpoint_close(afterbay_endpoint* endpoint);
+/** Returns the endpoint's number within its rank, from 1, as in messages. */
+AFTERBAY_API int afterbay_endpoint_number(const afterbay_endpoint* endpoint, size_t* number);
+/** Closes the endpoint if necessary, and releases the handle. */
+AFTERBAY_API void afterbay_endpoint_free(afterbay_endpoint* endpoint);
+
+/** Makes a pool that lends endpoints to tasks, which run on any thread: a part belongs to an endpoint,
+   not to a thread. `endpoints`: `count` open ones of one session, whose parts are registered; they
+   must outlive the pool. Each is lent to one task at a time. A task gets the free endpoint that has
+   ended the fewest steps, and none that is more than a step ahead of another one: if each task ends
+   one step of its endpoint, every endpoint is lent once per step, also while tasks of two steps run,
+   provided that tasks begin in the order of their steps. Any thread may make all calls of a pool. Does
+   not wait. AFTERBAY_INVALID_ARGUMENT if there are none, one is listed twice or they belong to several
+   sessions. */
+AFTERBAY_API int afterbay_endpoint_pool_open(afterbay_endpoint* const* endpoints, size_t count,
+                                             afterbay_endpoint_pool** pool);
+/** Borrows an endpoint and returns its index in the list. Waits until one is free; in the thread that
+   uses the session, it does what afterbay_session_progress does meanwhile. AFTERBAY_TIMED_OUT if for
+   the deadline none is given back and the rank's endpoints make no progress; the session stays
+   usable. */
+AFTERBAY_API int afterbay_endpoint_pool_take(afterbay_endpoint_pool* pool, size_t* index);
+/** The same without waiting: AFTERBAY_WOULD_BLOCK if none is free. */
+AFTERBAY_API int afterbay_endpoint_pool_try_take(afterbay_endpoint_pool* pool, size_t* index);
+/** Ends the loan of an endpoint. Does not wait. AFTERBAY_BAD_STATE if it is not lent, or if it holds a
+   slot that is not committed or has put only sections of its part of a variable: the endpoint is free
+   nevertheless, and cannot end its step before the rest is put. */
+AFTERBAY_API int afterbay_endpoint_pool_give_back(afterbay_endpoint_pool* pool, size_t index);
+/** Releases the pool; its endpoints stay open. */
+AFTERBAY_API void afterbay_endpoint_pool_free(afterbay_endpoint_pool* pool);
 
 /* ---- Input -------------------------------------------------------------------------------- */
 
@@ -586,6 +711,14 @@ AFTERBAY_API int afterbay_input_schema(const afterbay_input* input, const afterb
 AFTERBAY_API int afterbay_input_records(const afterbay_input* input, uint64_t* records);
 /** Returns the file's path, valid as long as the handle. */
 AFTERBAY_API int afterbay_input_path(const afterbay_input* input, const char** path);
+/** As afterbay_input_get, by an endpoint, whose thread may read at the same time as others.
+   `what->decomposition` stands for this endpoint's part of the decomposition. Waits until the data
+   have been read; if the rank shares no memory with the servers, also until the thread that uses the
+   session calls it. Fails as afterbay_input_get does; AFTERBAY_BAD_STATE if the endpoint has no part of
+   the decomposition, and with inline servers in synchronous mode. */
+AFTERBAY_API int afterbay_endpoint_get(afterbay_endpoint* endpoint, afterbay_input* input,
+                                       const char* variable, const afterbay_selection* what, int type,
+                                       void* data, const afterbay_memory* memory);
 /** Lets the servers close the file. Does not wait. Requests made before are still served. */
 AFTERBAY_API int afterbay_input_close(afterbay_input* input);
 /** Closes the file if necessary, and releases the handle. */
@@ -594,5 +727,7 @@ AFTERBAY_API void afterbay_input_free(afterbay_input* input);
 #ifdef __cplusplus
 }
 #endif
+
+#include "afterbay/calendar.h" /* calendars, dates, periods, time axes */
 
 #endif

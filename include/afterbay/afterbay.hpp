@@ -3,7 +3,9 @@
 /// Everything that a model in C++ needs.
 #pragma once
 
+#include "afterbay/calendar.hpp"
 #include "afterbay/decomposition.hpp"
+#include "afterbay/endpoint_pool.hpp"
 #include "afterbay/error.hpp"
 #include "afterbay/mpi.hpp"
 #include "afterbay/schema.hpp"

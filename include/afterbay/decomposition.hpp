@@ -129,6 +129,23 @@ struct AFTERBAY_API Coverage {
   friend bool operator==(const Coverage&, const Coverage&) = default;
 };
 
+/// A section of a caller's part of a variable: a box in the indices of the caller's array, without the record
+/// dimension, counted from 0. On a map the array has one dimension, its list of points, instead of the map's.
+/// Empty lists stand for the whole part.
+struct AFTERBAY_API Section {
+  /// The whole part.
+  Section() = default;
+  /// Integers of any type, signed or not; throws Failure (invalid_argument) if one is negative.
+  Section(const Integers& starts, const Integers& counts)
+      : start(starts.counts("start")), count(counts.counts("count")) {}
+
+  std::vector<std::uint64_t> start;  ///< the first index in each dimension
+  std::vector<std::uint64_t> count;  ///< lengths of the box
+  /// Whether it is the whole part.
+  [[nodiscard]] bool whole() const noexcept { return start.empty() && count.empty(); }
+  friend bool operator==(const Section&, const Section&) = default;
+};
+
 /// Where a rank's part lies in memory, in elements of the model's array, C order. Empty: dense.
 /// With `shape` and `offset`, the part starts at `offset` inside an array of `shape` (halos). With
 /// `strides` (elements between neighbours along each dimension), `shape` may be empty. For a

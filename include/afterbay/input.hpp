@@ -120,6 +120,8 @@ class AFTERBAY_API InputFile {
   explicit InputFile(std::shared_ptr<State> state) : state_(std::move(state)) {}
   /// An empty handle: every call throws bad_state.
   InputFile() = default;
+  /// Throws bad_state if the handle is empty.
+  [[nodiscard]] State& state() const;
 
  private:
   std::shared_ptr<State> state_;

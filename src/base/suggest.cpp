@@ -42,6 +42,8 @@ std::optional<std::string> nearest(std::string_view name, std::span<const std::s
   const std::string* best = nullptr;
   std::size_t best_distance = most_edits(name.size()) + 1;
   for (const std::string& candidate : candidates) {
+    const auto [shorter, longer] = std::minmax({name.size(), candidate.size()});
+    if (longer - shorter >= best_distance) continue;  // the distance is at least this
     const std::size_t distance = edit_distance(name, candidate);
     if (distance < best_distance && distance < std::max(name.size(), candidate.size())) {
       best = &candidate;

@@ -24,6 +24,9 @@ Result<std::uint64_t> parse_bytes(std::string_view text);
 /// Exact, in the largest binary unit that divides it: 4194304 -> "4MiB", 1000 -> "1000B".
 std::string print_bytes(std::uint64_t bytes);
 
+/// Rounded to one digit after the point, for messages: "1.5 TiB", "512.0 MiB", "20 B".
+std::string print_about(std::uint64_t bytes);
+
 /// Milliseconds from a number and one of ms, s, min, h. Only 0 may have no unit. Fails with
 /// wrong_type (not a duration) or invalid_argument (finer than 1 ms, more than 2^53 ms).
 Result<std::chrono::milliseconds> parse_duration(std::string_view text);

@@ -12,10 +12,10 @@
 #include "model/decomposition.hpp"
 #include "model/fill_value.hpp"
 #include "model/filters.hpp"
+#include "model/missing_values.hpp"
 #include "model/naming.hpp"
 #include "model/schema_bytes.hpp"
 #include "model/validate.hpp"
-#include "pipeline/missing_values.hpp"
 #include "pipeline/plan.hpp"
 
 namespace afterbay::client {
@@ -116,7 +116,7 @@ Result<> Collection::check_missing_values(std::uint32_t variable, const Variable
   };
   if (!(model::fill_of(changed) == model::fill_of(ours))) return refuse("_FillValue");
   const bool computed = !stages_.empty() && !stages_[variable].empty();
-  if (computed && !(pipeline::missing_values(changed) == pipeline::missing_values(ours)))
+  if (computed && !(model::missing_values(changed) == model::missing_values(ours)))
     return refuse("missing_value");
   return {};
 }
@@ -152,7 +152,7 @@ Result<> Collection::lay_out(const Pools::Pool& pool, const config::CollectionSe
   const config::Config& config = pool.config;
   placement_ = settings.placement.value_or(config.placement);
   split_ = split_of(placement_, format_, existing_, pool_.size());
-  gather_bytes_ = model::gather_bytes(schema_, split_, pool_.size());
+  gather_bytes_ = model::gather_bytes(schema_, split_, pool_.size(), !pool.slab_shares.empty());
   const model::LayoutSizes sizes{config.memory.block_bytes, config.chunk_bytes, gather_bytes_};
   std::vector<model::ChunkChoice> choices;
   if (traits_of(format_).chunks) choices = choose_chunks(settings, config, decompositions, sides, sizes);
@@ -160,10 +160,9 @@ Result<> Collection::lay_out(const Pools::Pool& pool, const config::CollectionSe
   note_chunks(files, choices);
   AFTERBAY_TRY_ASSIGN(const pipeline::Plan plan, pipeline::make_plan(schema_, stages_));
   layout_ = pipeline::handover_layout(std::make_shared<const model::FileLayout>(std::move(files)), plan);
-  owners_ = model::frame_owners(*layout_, split_, pool_.size());
-  variable_owners_ = model::variable_owners(*layout_, owners_);
-  for (auto& owners : variable_owners_)  // the leader receives every put, to know what is missing
-    if (owners.empty() || owners.front() != 0) owners.insert(owners.begin(), 0);
+  owners_ = model::FrameOwners(*layout_, split_, pool_.size(), pool.slab_shares);
+  // With fewer frames than servers, collections begin with different ones, so that all get some.
+  begins_with_first_ = split_ == model::Split::slab && owners_.suffices_for_all();
   return resolve(decompositions, sides.model_rank);
 }
 
@@ -171,6 +170,7 @@ void Collection::join(const Pools::Pool& pool, std::size_t session_servers) {
   pool_ = pool.servers;
   in_pool_.resize(session_servers, not_in_pool);
   for (std::size_t i = 0; i < pool_.size(); ++i) in_pool_[pool_[i]] = i;
+  packed_.resize(pool_.size());
   number_in_pool_ = pool.collections - 1;
 }
 
@@ -312,7 +312,7 @@ wire::DefineCollection Collection::message(bool with_schema) const {
   message.split = split_;
   message.least = takes_least_loaded() || takes_least_loaded_pool_ ? 1 : 0;
   message.servers.assign(pool_.begin(), pool_.end());
-  message.first = static_cast<std::uint32_t>(server_of(0));
+  message.first = static_cast<std::uint32_t>(first_owner());
   message.gather_bytes = gather_bytes_;
   message.schema_hash = model::hash(schema_);
   for (const VariableState& variable : variables_) message.decompositions.push_back(variable.decomposition);
@@ -322,9 +322,8 @@ wire::DefineCollection Collection::message(bool with_schema) const {
   return message;
 }
 
-void Collection::set_packed(const std::vector<std::uint8_t>& packed) {
-  for (std::size_t v = 0; v < variables_.size() && v < packed.size(); ++v)
-    variables_[v].packed = packed[v] != 0;
+void Collection::set_packed(std::size_t server, const std::vector<std::uint8_t>& packed) {
+  packed_[in_pool_[server]].assign(packed.begin(), packed.end());
 }
 
 Result<std::string> Collection::path(const FileName& file_name) const {

@@ -41,7 +41,6 @@ struct VariableState {
   int decomposition = -1;        ///< index of the decomposition; -1: Whole
   std::shared_ptr<MapPart> map;  ///< null: not on a map
   model::MapPlace place;         ///< the position of the map's dimensions
-  bool packed = false;           ///< on a map: handed over packed, and the server puts it in order
 
   /// Whether this rank has points to hand over; for maps only valid once the servers have answered.
   [[nodiscard]] bool contributes() const {
@@ -85,10 +84,12 @@ class Collection {
   [[nodiscard]] observe::CollectionRecord record_for_report() const;
   /// Whether all servers of its pool write each file of this collection.
   [[nodiscard]] bool is_split() const noexcept { return split_ != model::Split::none; }
-  /// The server that writes a frame of a file whose leader is `leader`.
-  [[nodiscard]] std::size_t owner(std::uint32_t frame, std::size_t leader) const noexcept {
-    return is_split() ? nth_after(leader, owners_[frame]) : leader;
+  /// The server that has all frames of one owner, if the collection is split: the same for all files, so that
+  /// each server needs to know its own frames only.
+  [[nodiscard]] std::size_t server_of_owner(std::uint16_t owner) const noexcept {
+    return nth_after(first_owner(), owner);
   }
+  [[nodiscard]] const model::FrameOwners& owners() const noexcept { return owners_; }
   /// The servers of its pool; only these write its files.
   [[nodiscard]] const std::vector<std::size_t>& pool() const noexcept { return pool_; }
   /// Whether each file goes to the least loaded server of the pool.
@@ -111,19 +112,31 @@ class Collection {
   /// write its frames, and the leader.
   template <class Visit>
   Result<> for_each_server_of(std::uint32_t variable, std::size_t leader, Visit&& visit) const {
-    if (!is_split()) return visit(leader);
-    for (const std::uint16_t owner : variable_owners_[variable])
-      AFTERBAY_TRY(visit(nth_after(leader, owner)));
+    AFTERBAY_TRY(visit(leader));  // which knows what is missing
+    if (!is_split()) return {};
+    for (const auto& [first, last] : owners_.of_variable(variable))
+      for (std::uint32_t owner = first; owner <= last; ++owner)
+        if (const std::size_t server = server_of_owner(static_cast<std::uint16_t>(owner)); server != leader)
+          AFTERBAY_TRY(visit(server));
     return {};
+  }
+  /// The server with the first part of split files. Slabs begin with the first server of the pool, whose
+  /// servers are in the order of their ranks, and so of their nodes: if ranks are too, parts lie near.
+  [[nodiscard]] std::size_t first_owner() const noexcept {
+    return begins_with_first_ ? pool_.front() : server_of(0);
   }
   /// The server of this collection's next file with a new name (with placement `file`, servers take
   /// turns). If several servers write the file, this is its leader.
   [[nodiscard]] std::size_t server_of(std::uint64_t nth_file) const noexcept;
   [[nodiscard]] wire::DefineCollection message(bool with_schema) const;
   [[nodiscard]] Result<std::string> path(const FileName& file_name) const;
-  /// Sets which variables are handed over packed, as the servers decided. Call it before the first
-  /// plan.
-  void set_packed(const std::vector<std::uint8_t>& packed);
+  /// Sets which variables are handed over packed to a server, as it decided. Call it before the first plan.
+  void set_packed(std::size_t server, const std::vector<std::uint8_t>& packed);
+  /// Whether the server's pieces of a variable on a map are handed over packed, and it puts them in order.
+  [[nodiscard]] bool packs(std::size_t server, std::uint32_t variable) const {
+    const std::vector<bool>& packed = packed_[in_pool_[server]];
+    return variable < packed.size() && packed[variable];
+  }
 
   /// A variable's index by name.
   Result<std::uint32_t> index_of(std::string_view variable) const;
@@ -171,9 +184,10 @@ class Collection {
   std::uint64_t gather_bytes_ = 0;            ///< model::LayoutSizes::gather_bytes
   std::vector<pipeline::Settings> stages_;    ///< one per variable; empty if no variable has any
   std::vector<observe::ChunkRecord> chunks_;  ///< the chunks of its files, for the report
-  std::vector<std::uint16_t> owners_;         ///< by frame, counted from the leader
-  std::vector<std::vector<std::uint16_t>> variable_owners_;
+  bool begins_with_first_ = false;            ///< slabs: the first server of the pool has the first one
+  model::FrameOwners owners_;                 ///< counted from first_owner()
   std::vector<VariableState> variables_;
+  std::vector<std::vector<bool>> packed_;  ///< by server of the pool, then by variable
   CollectionRecords records_{0};
   std::vector<Collection*> by_pool_;
   std::unordered_map<std::string_view, std::uint32_t> by_name_;  ///< into schema_

@@ -57,6 +57,14 @@ class CollectionRecords {
     it.open.erase(it.open.begin());
     return it.ended_seq;
   }
+  /// Ends the open records up to `seq`. All records below the returned seq have ended.
+  std::uint64_t end_up_to(std::size_t server, std::uint64_t seq) {
+    Server& it = servers_[server];
+    std::erase_if(it.open, [&](const Record& record) { return record.seq <= seq; });
+    return it.ended_seq = std::max(it.ended_seq, seq + 1);
+  }
+  /// The open records, in order of seq.
+  [[nodiscard]] const std::vector<Record>& open(std::size_t server) const { return servers_[server].open; }
   /// Ends all records. All records below the returned seq have ended; nullopt if none has ended
   /// since the last call.
   std::optional<std::uint64_t> end_all(std::size_t server) {

@@ -18,7 +18,7 @@ Definitions::Definitions(SessionCore& core, const config::Config& config, observ
       config_(config),
       timer_(profile.timer("define")),
       logger_(std::move(logger)),
-      pools_(config, core.identity().pool_of_server, core.servers()),
+      pools_(config, core.identity().pool_of_server, core.servers(), core.identity().slab_shares),
       answered_(core.servers(), 0) {}
 
 Result<> Definitions::check_new_decomposition(const std::string& name) const {
@@ -40,8 +40,9 @@ Result<> Definitions::add_decomposition(const std::string& name, const Block& bl
             .at_rank(core_.identity().session_rank));
   if (auto good = model::check_block(name, block); !good)
     return core_.report_to_caller(std::move(good).error().at_rank(core_.identity().session_rank));
+  const MutexLock lock(endpoints_mutex_);
   decompositions_.push_back(
-      {static_cast<std::uint32_t>(decompositions_.size()), name, coverage, block, nullptr});
+      {static_cast<std::uint32_t>(decompositions_.size()), 0, name, coverage, block, nullptr});
   return {};
 }
 
@@ -51,24 +52,106 @@ Result<> Definitions::add_decomposition(const std::string& name, const Map& map,
   auto runs = model::make_listed_runs(name, map, coverage.repeats);
   if (!runs) return core_.report_to_caller(std::move(runs).error().at_rank(core_.identity().session_rank));
   auto part = std::make_shared<MapPart>(model::Index(map.global), std::move(*runs));
+  const MutexLock lock(endpoints_mutex_);
   decompositions_.push_back(
-      {static_cast<std::uint32_t>(decompositions_.size()), name, coverage, {}, std::move(part)});
+      {static_cast<std::uint32_t>(decompositions_.size()), 0, name, coverage, {}, std::move(part)});
   return {};
 }
 
-Result<> Definitions::send_decomposition(std::size_t server, const Decomposition& it) {
-  if (!it.map)
-    return core_.send(server, wire::DefineDecomposition{it.id, it.name, it.coverage, it.block}, Wake::no);
-  const model::Index& global = it.map->global();
-  return core_.send(
-      server,
-      wire::DefineMap{it.id,
-                      it.name,
-                      it.coverage,
-                      {global.begin(), global.end()},
-                      model::encode_offsets(it.map->runs()),
-                      it.map->list() ? model::encode_offsets(*it.map->list()) : std::vector<std::byte>()},
-      Wake::no);
+namespace {
+
+/// Whether some variable of the collection lies on the map.
+bool lies_on(const Collection& collection, const Decomposition& map) {
+  for (std::uint32_t v = 0; v < collection.schema().variables.size(); ++v)
+    if (collection.variable(v).map == map.map) return true;
+  return false;
+}
+
+std::vector<std::byte> encoded(const model::PointRuns& runs) {
+  return runs.empty() ? std::vector<std::byte>() : model::encode_offsets(runs);
+}
+
+}  // namespace
+
+void Definitions::add_needs(const Collection& collection, const Decomposition& decomposition, bool is_new,
+                            model::MapDivision& division, std::vector<bool>& more) const {
+  for (std::uint32_t v = 0; v < collection.schema().variables.size(); ++v) {
+    const VariableState& variable = collection.variable(v);
+    if (!variable.framed || variable.map != decomposition.map) continue;
+    if (!collection.is_split()) {
+      for (const std::size_t s : collection.pool()) {
+        if (!collection.serves(s)) continue;
+        division.need_all(s);
+        more[s] = more[s] || is_new;
+      }
+      return;
+    }
+    auto cells = model::cells_of_owners(collection.layout(), v, variable.place, collection.owners());
+    for (model::CellRange& range : cells) {
+      const std::size_t server = collection.server_of_owner(static_cast<std::uint16_t>(range.owner));
+      range.owner = static_cast<std::uint32_t>(server);
+      more[server] = more[server] || is_new;
+    }
+    division.need(model::part_of(collection.layout().variables[v].part, variable.place), cells);
+  }
+}
+
+Result<bool> Definitions::send_map(const Decomposition& it, bool is_new) {
+  const auto uses = [&](const auto& collection) { return lies_on(*collection, it); };
+  if (!is_new && std::ranges::none_of(Collections(collections_).subspan(collections_sent_), uses))
+    return false;
+  const std::size_t servers = core_.servers();
+  const bool homes = config_.servers_talk() && servers > 1;
+  model::MapDivision division(it.map->global(), servers, homes);
+  std::vector<bool> more(servers, is_new);
+  for (std::size_t c = 0; c < collections_.size(); ++c)
+    add_needs(*collections_[c], it, c >= collections_sent_, division, more);
+  std::vector<bool>& has_all = has_all_[it.id];
+  has_all.resize(servers, false);
+  std::size_t with_all = 0;
+  for (std::size_t s = 0; s < servers; ++s) with_all += division.needs_all(s) || has_all[s] ? 1 : 0;
+  // Servers that exchange no messages each check a whole map: one of them must have it.
+  if (!homes && with_all == 0) {
+    division.need_all(0);
+    ++with_all;
+  }
+  for (std::size_t s = 0; s < servers; ++s)
+    if (has_all[s]) more[s] = false;
+  if (std::ranges::find(more, true) == more.end()) return false;
+  const model::PointRuns& runs = it.map->runs();
+  const auto& list = it.map->list();
+  std::vector<std::vector<model::PointRun>> points(servers);
+  std::vector<std::vector<model::PointRun>> lists(servers);
+  if (with_all < servers) {
+    points = division.divide(runs);
+    if (list) lists = division.divide(*list);
+  }
+  wire::DefineMap whole;
+  whole.id = it.id;
+  whole.name = it.name;
+  whole.coverage = it.coverage;
+  whole.global.assign(it.map->global().begin(), it.map->global().end());
+  whole.held = runs.points();
+  whole.lost = it.map->has_lost() ? 1 : 0;
+  wire::DefineMap part = whole;
+  if (with_all > 0) {
+    whole.all = 1;
+    whole.points = encoded(runs);
+    if (list) whole.list = encoded(*list);
+  }
+  for (std::size_t s = 0; s < servers; ++s) {
+    if (!more[s]) continue;
+    has_all[s] = division.needs_all(s);
+    if (has_all[s]) {
+      AFTERBAY_TRY(core_.send(s, whole, Wake::no));
+      continue;
+    }
+    part.points = encoded(model::PointRuns(std::move(points[s]), runs.elements()));
+    part.list = encoded(model::PointRuns(std::move(lists[s]), runs.elements()));
+    if (part.list == part.points) part.list.clear();
+    AFTERBAY_TRY(core_.send(s, part, Wake::no));
+  }
+  return true;
 }
 
 /// Settings for a collection that the model has not defined are probably mistyped.
@@ -102,20 +185,35 @@ Result<Definitions::Collections> Definitions::send() {
   ++serial_;
   const bool writes_files =
       std::ranges::any_of(collections_, [](const auto& it) { return traits_of(it->format()).publishes; });
+  bool has_maps = false;
+  for (std::size_t d = 0; d < decompositions_.size(); ++d) {
+    const Decomposition& it = decompositions_[d];
+    const bool is_new = d >= decompositions_sent_;
+    if (it.map) {
+      AFTERBAY_TRY_ASSIGN(const bool sent, send_map(it, is_new));
+      has_maps = has_maps || sent;
+    } else if (is_new) {
+      const wire::DefineDecomposition message{it.id, it.name, it.coverage, it.block};
+      for (std::size_t s = 0; s < core_.servers(); ++s) AFTERBAY_TRY(core_.send(s, message, Wake::no));
+    }
+  }
   for (std::size_t s = 0; s < core_.servers(); ++s) {
-    for (std::size_t d = decompositions_sent_; d < decompositions_.size(); ++d)
-      AFTERBAY_TRY(send_decomposition(s, decompositions_[d]));
     for (std::size_t c = collections_sent_; c < collections_.size(); ++c)
       if (collections_[c]->serves(s))
         AFTERBAY_TRY(core_.send(s, collections_[c]->message(core_.identity().model_rank == 0), Wake::no));
-    AFTERBAY_TRY(
-        core_.send_now(s, wire::DefineEnd{serial_, static_cast<std::uint8_t>(writes_files ? 1 : 0)}));
+    AFTERBAY_TRY(core_.send_now(s, wire::DefineEnd{serial_, static_cast<std::uint8_t>(writes_files ? 1 : 0),
+                                                   static_cast<std::uint8_t>(has_maps ? 1 : 0)}));
   }
   const std::size_t first_new = std::exchange(collections_sent_, collections_.size());
   decompositions_sent_ = decompositions_.size();
   AFTERBAY_TRY(core_.wait_until(
       [this] { return std::ranges::all_of(answered_, [this](auto n) { return n == serial_; }); },
       "the servers' answer to the definitions"));
+  lose_points();
+  {
+    const MutexLock lock(endpoints_mutex_);
+    decompositions_started_ = decompositions_.size();
+  }
   return Collections(collections_).subspan(first_new);
 }
 
@@ -136,25 +234,42 @@ Result<const Decomposition*> Definitions::decomposition(const std::string& name)
               did_you_mean(name, names));
 }
 
+Result<Decomposition> Definitions::started_decomposition(const std::string& name) const {
+  const MutexLock lock(endpoints_mutex_);
+  AFTERBAY_TRY_ASSIGN(const Decomposition* const known, decomposition(name));
+  if (known->id < decompositions_started_) return *known;
+  return fail(
+      ErrorCode::bad_state,
+      "decomposition '{}' is not known to the servers yet: call start, or open a file, before an endpoint "
+      "registers its part",
+      name);
+}
+
 void Definitions::answer(std::size_t server, const wire::Defined& message) {
   for (const auto& base : message.bases) {
     Collection& collection = *collections_.at(base.collection);
     collection.records().set_first_frame(server, base.first_frame);
-    collection.set_packed(base.packed);
+    collection.set_packed(server, base.packed);
   }
   answered_[server] = message.serial;
 }
 
 void Definitions::answer(const wire::MapLosses& message) {
-  std::vector<model::OffsetRun> lost;
+  std::vector<model::OffsetRun>& lost = lost_[message.id];
   for (std::size_t i = 0; i < message.offsets.size(); ++i)
     lost.push_back({message.offsets[i], message.lengths.at(i)});
-  decompositions_.at(message.id).map->lose(lost);
 }
 
-Result<> Definitions::answer(wire::MapPacking message) {
+/// When all servers have answered: each knows of points in its part of a map.
+void Definitions::lose_points() {
+  for (auto& [id, lost] : std::exchange(lost_, {}))
+    decompositions_.at(id).map->lose(model::joined(std::move(lost)));
+}
+
+Result<> Definitions::answer(std::size_t server, wire::MapPacking message) {
   return decompositions_.at(message.id)
-      .map->set_packing(model::Index(message.part), message.cells, std::move(message.before));
+      .map->set_packing(server, model::Index(message.part),
+                        {std::move(message.cells), std::move(message.before)});
 }
 
 }  // namespace afterbay::client

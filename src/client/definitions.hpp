@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,11 +13,13 @@
 
 #include "base/log.hpp"
 #include "base/result.hpp"
+#include "base/thread_safety.hpp"
 #include "client/collection.hpp"
 #include "client/decomposition.hpp"
 #include "client/pools.hpp"
 #include "client/session_core.hpp"
 #include "config/config.hpp"
+#include "model/map_division.hpp"
 #include "observe/profile.hpp"
 #include "observe/records.hpp"
 
@@ -43,6 +46,8 @@ class Definitions {
   /// All collections, by id.
   [[nodiscard]] Collections collections() const noexcept { return collections_; }
   [[nodiscard]] Result<const Decomposition*> decomposition(const std::string& name) const;
+  /// A decomposition that the servers know, for an endpoint. Any thread.
+  [[nodiscard]] Result<Decomposition> started_decomposition(const std::string& name) const;
   /// The servers that read files.
   [[nodiscard]] const std::vector<std::size_t>& readers() const noexcept { return pools_.readers(); }
   [[nodiscard]] std::vector<observe::CollectionRecord> records_for_report() const;
@@ -50,11 +55,17 @@ class Definitions {
   // Answers of servers.
   void answer(std::size_t server, const wire::Defined& message);
   void answer(const wire::MapLosses& message);
-  Result<> answer(wire::MapPacking message);
+  Result<> answer(std::size_t server, wire::MapPacking message);
 
  private:
   [[nodiscard]] Result<> check_new_decomposition(const std::string& name) const;
-  Result<> send_decomposition(std::size_t server, const Decomposition& decomposition);
+  /// Sends the points of a map, each server those that it needs, to servers that need some that they do not
+  /// have. Returns whether there are any, which is the same on all ranks.
+  Result<bool> send_map(const Decomposition& decomposition, bool is_new);
+  /// Adds what the servers of a collection need. `more`: by server; set if it did not need this before.
+  void add_needs(const Collection& collection, const Decomposition& decomposition, bool is_new,
+                 model::MapDivision& division, std::vector<bool>& more) const;
+  void lose_points();
   void warn_of_unknown_collections() const;
 
   SessionCore& core_;
@@ -62,12 +73,18 @@ class Definitions {
   observe::Timer* timer_;
   Logger logger_;
   Pools pools_;
+  mutable Mutex endpoints_mutex_;  ///< held by the session's thread while it changes what endpoints read
   std::vector<Decomposition> decompositions_;
+  std::size_t decompositions_started_ AFTERBAY_GUARDED_BY(endpoints_mutex_) = 0;
   std::size_t decompositions_sent_ = 0;
   std::vector<std::unique_ptr<Collection>> collections_;
   std::size_t collections_sent_ = 0;
   std::uint64_t serial_ = 0;             ///< the serial of the last `send`
   std::vector<std::uint64_t> answered_;  ///< one per server: the serial of its last answer
+  /// By map: servers that have all of this rank's points.
+  std::map<std::uint32_t, std::vector<bool>> has_all_;
+  /// By map: points that other ranks hold, as the servers answer.
+  std::map<std::uint32_t, std::vector<model::OffsetRun>> lost_;
 };
 
 }  // namespace afterbay::client

@@ -17,6 +17,7 @@ Endpoint::Endpoint(SessionCore& core, RankPuts& rank, std::chrono::milliseconds 
     : core_(core),
       rank_(rank),
       bytes_(profile.counter(observe::counters::bytes)),
+      message_bytes_(profile.counter(observe::counters::message_bytes)),
       deadline_(deadline),
       profile_(profile),
       timer_(profile.timer("put")) {}
@@ -84,41 +85,13 @@ void Endpoint::take_position(Handover& handover) {
   for (const std::size_t s : handover.file->servers) core_.link(s).set_position(handover.position);
 }
 
-/// All ranks process the frames of a put in the same order, independent of the server. Each rank
-/// states on every link how far it is in that order: the rank that is furthest behind is so on all
-/// its links, and gets the reserved blocks.
-void Endpoint::advance_to(const Handover& handover, std::uint32_t frame) {
-  const File& file = *handover.file;
-  if (file.servers.size() == 1) return;  // reserve states it
-  for (const std::size_t s : file.servers)
-    core_.link(s).advance(handover.position, file.collection->records().first_frame(s) + frame);
-}
-
-std::size_t Endpoint::owner(const Handover& handover, const PiecePlan& part) {
-  const Collection& collection = *handover.file->collection;
-  return collection.owner(collection.layout().pieces[part.piece].frame, handover.file->server);
-}
-
-transport::FrameSlot Endpoint::slot(const Handover& handover, const PiecePlan& part) {
-  const Collection& collection = *handover.file->collection;
-  const model::Piece& piece = collection.layout().pieces[part.piece];
-  const model::Frame& frame = collection.layout().frames[piece.frame];
-  transport::FrameSlot slot;
-  slot.frame = collection.records().first_frame(owner(handover, part)) + piece.frame;
-  slot.seq = handover.seq;
-  slot.bytes = frame.bytes;
-  slot.phase = collection.layout().phase(frame, handover.record);
-  slot.position = handover.position;
-  return slot;
-}
-
 std::vector<Endpoint::Share> Endpoint::shares(const Handover& handover) {
   std::vector<Share> all;
   for (const std::size_t server : handover.file->servers) {
     Share share{server, {}, 0};
     for (const PiecePlan& part : handover.plan->pieces) {
-      if (owner(handover, part) != server) continue;
-      share.slots.push_back(slot(handover, part));
+      if (handover.owner(part.site) != server) continue;
+      share.slots.push_back(handover.slot(part.site));
       share.packed_bytes += part.packed_bytes;
     }
     if (!share.slots.empty()) all.push_back(std::move(share));
@@ -145,8 +118,7 @@ Result<bool> Endpoint::has_room(const Handover& handover, transport::RoomFor use
 /// already be on the way to the file.
 Result<> Endpoint::check_range(const Handover& handover, const void* data) {
   const PutPlan& plan = *handover.plan;
-  const Type type = handover.file->collection->schema().variables[handover.variable].type;
-  if (!model::may_be_out_of_range(plan.type, type)) return {};
+  if (!plan.may_be_out_of_range) return {};
   std::uint64_t bad = 0;
   for (const PiecePlan& part : plan.pieces) bad += part.out_of_range(data, plan.kernel, range_scratch_);
   if (bad == 0) return {};
@@ -154,32 +126,35 @@ Result<> Endpoint::check_range(const Handover& handover, const void* data) {
       ErrorCode::wrong_type,
       "{} values of type {} are out of range of the file's type {}; no value of the put was taken: put "
       "the record again with other values",
-      bad, name_of(plan.type), name_of(type));
+      bad, name_of(plan.type), name_of(plan.file_type));
 }
 
 Result<> Endpoint::copy_pieces(const Handover& handover, const void* data) {
-  for (const PiecePlan& part : handover.plan->pieces) AFTERBAY_TRY(copy_piece(handover, part, data));
+  std::size_t passed = 0;
+  for (const PiecePlan& part : handover.plan->pieces) {
+    advance_to(handover, part.site.frame, passed, [&](std::size_t server, std::uint32_t frame) {
+      core_.link(server).advance(handover.position, frame);
+    });
+    AFTERBAY_TRY(copy_piece(handover, part, data));
+  }
   return {};
 }
 
 Result<> Endpoint::copy_piece(const Handover& handover, const PiecePlan& part, const void* data) {
-  const model::HandoverLayout& layout = handover.file->collection->layout();
-  const model::Piece& piece = layout.pieces[part.piece];
-  const std::uint32_t in_frame = part.piece - layout.frames[piece.frame].first_piece;
-  const std::size_t server = owner(handover, part);
+  const std::size_t server = handover.owner(part.site);
   transport::ClientLink& link = core_.link(server);
-  const transport::FrameSlot place = slot(handover, part);
-  advance_to(handover, piece.frame);
-  auto landing = link.reserve(place, in_frame, part.packed_bytes, true);
+  const transport::FrameSlot place = handover.slot(part.site);
+  auto landing = link.reserve(place, part.site.in_frame, part.packed_bytes, true);
   if (!landing) return fail(core_.explain(server, std::move(landing).error()));
   const model::Kernel kernel = handover.plan->kernel;
   if (landing->packed) {
     part.pack(data, landing->base, kernel);
+    observe::add(message_bytes_, part.packed_bytes);
   } else {
-    announce(link, handover, part, landing->base + piece.frame_offset);
-    part.gather(data, landing->base + piece.frame_offset, kernel);
+    announce(link, handover, part, landing->base + part.site.frame_offset);
+    part.gather(data, landing->base + part.site.frame_offset, kernel);
   }
-  if (auto done = link.commit(place, in_frame); !done)
+  if (auto done = link.commit(place, part.site.in_frame); !done)
     return fail(core_.explain(server, std::move(done).error()));
   return {};
 }
@@ -187,14 +162,17 @@ Result<> Endpoint::copy_piece(const Handover& handover, const PiecePlan& part, c
 /// Tells the link which pages this rank is about to write.
 void Endpoint::announce(transport::ClientLink& link, const Handover& handover, const PiecePlan& part,
                         const std::byte* to) {
-  const Type type = handover.file->collection->schema().variables[handover.variable].type;
-  part.visit_dense_ranges(size_of(type),
-                          [&](std::uint64_t at, std::uint64_t bytes) { link.will_write(to + at, bytes); });
+  if (link.is_announced(to, part.announced)) return;
+  part.visit_written_ranges(size_of(handover.plan->file_type),
+                            [&](std::uint64_t at, std::uint64_t bytes, transport::Writes pages) {
+                              link.will_write(to + at, bytes, pages);
+                            });
 }
 
 /// Refuses a second put of a record: its bytes may already be on the way to the file.
-Result<> Endpoint::check_not_put(const File& file, std::uint32_t variable, std::uint64_t record) {
-  if (file.put.empty() || !file.put[variable].contains(record)) return {};
+Result<> Endpoint::check_not_put(const File& file, const PutRecords& put, std::uint32_t variable,
+                                 std::uint64_t record) {
+  if (put.empty() || !put[variable].contains(record)) return {};
   if (!file.collection->layout().variables[variable].record)
     return fail(ErrorCode::conflict, "the variable was put already: it can be put once while a file is open");
   return fail(ErrorCode::conflict,
@@ -202,9 +180,9 @@ Result<> Endpoint::check_not_put(const File& file, std::uint32_t variable, std::
               said_index(record));
 }
 
-void Endpoint::mark_put(File& file, std::uint32_t variable, std::uint64_t record) {
-  if (file.put.empty()) file.put.resize(file.collection->schema().variables.size());
-  file.put[variable].insert(record);
+void Endpoint::mark_put(const File& file, PutRecords& put, std::uint32_t variable, std::uint64_t record) {
+  if (put.empty()) put.resize(file.collection->schema().variables.size());
+  put[variable].insert(record);
 }
 
 /// After the last piece: sends the log entry that tells the server what this rank has put.
@@ -241,7 +219,7 @@ Result<bool> Endpoint::put(File& file, std::string_view variable, std::uint64_t 
   if (auto good = check_range(*handover, data); !good) return failed(std::move(good).error());
   if (!may_wait)
     if (auto fits = check_fits(*handover); !fits) return failed(std::move(fits).error());
-  if (auto is_new = check_not_put(file, handover->variable, handover->record); !is_new)
+  if (auto is_new = check_not_put(file, file.put, handover->variable, handover->record); !is_new)
     return failed(std::move(is_new).error());
   take_position(*handover);
   if (!may_wait && !waited_too_long_for_room(*handover)) {
@@ -252,12 +230,22 @@ Result<bool> Endpoint::put(File& file, std::string_view variable, std::uint64_t 
       return false;
     }
   }
-  mark_put(file, handover->variable, handover->record);
+  mark_put(file, file.put, handover->variable, handover->record);
   if (auto copied = copy_pieces(*handover, data); !copied) return failed(std::move(copied).error());
   if (auto finished = finish(*handover); !finished) return failed(std::move(finished).error());
   rank_.record_wait_for_room(waited_for_room_ns(file) - waited_before_ns);
   timed.bytes(handover->plan->packed_bytes);
   return true;
+}
+
+Result<> Endpoint::forward(const Handover& handover, const void* data) {
+  for (const std::size_t s : handover.file->servers) core_.link(s).set_position(handover.position);
+  rank_.remember_put(*handover.file, handover.variable, handover.record);
+  const std::uint64_t waited_before_ns = waited_for_room_ns(*handover.file);
+  AFTERBAY_TRY(copy_pieces(handover, data));
+  AFTERBAY_TRY(finish(handover));
+  rank_.record_wait_for_room(waited_for_room_ns(*handover.file) - waited_before_ns);
+  return {};
 }
 
 /// A rank that repeats the same try_put also waits. After half the deadline it waits as `put` does:
@@ -284,8 +272,9 @@ Result<> Endpoint::put_strings(File& file, std::string_view variable, std::uint6
                              layout.shape.product(), values.size()));
   const auto known = plans_of(file).record_of(*index, record);
   if (!known) return failed(known.error());
-  if (auto is_new = check_not_put(file, *index, *known); !is_new) return failed(std::move(is_new).error());
-  mark_put(file, *index, *known);
+  if (auto is_new = check_not_put(file, file.strings_put, *index, *known); !is_new)
+    return failed(std::move(is_new).error());
+  mark_put(file, file.strings_put, *index, *known);
   rank_.count_strings(file);
   rank_.remember_put(file, *index, *known);
   if (core_.identity().model_rank != 0) return {};
@@ -302,9 +291,9 @@ Result<Endpoint::Acquired> Endpoint::acquire(File& file, std::string_view variab
   const auto failed = [&](Error error) { return report(std::move(error), file, variable); };
   auto handover = begin(file, variable, record, type, {});
   if (!handover) return failed(std::move(handover).error());
-  if (auto is_new = check_not_put(file, handover->variable, handover->record); !is_new)
+  if (auto is_new = check_not_put(file, file.put, handover->variable, handover->record); !is_new)
     return failed(std::move(is_new).error());
-  mark_put(file, handover->variable, handover->record);
+  mark_put(file, file.put, handover->variable, handover->record);
   take_position(*handover);
   const std::uint64_t number =
       rank_.add_slot({file.id, file.collection, file.server, handover->seq,
@@ -332,16 +321,13 @@ Result<std::optional<std::vector<std::byte*>>> Endpoint::lend_frames(const Hando
   if (!lies_in_frames(handover)) return Frames();
   AFTERBAY_TRY_ASSIGN(const bool room, has_room(handover, transport::RoomFor::slot));
   if (!room) return Frames();
-  const model::HandoverLayout& layout = handover.file->collection->layout();
   std::vector<std::byte*> frames;
   for (const PiecePlan& part : handover.plan->pieces) {
-    const model::Piece& piece = layout.pieces[part.piece];
-    const std::uint32_t first = layout.frames[piece.frame].first_piece;
-    const std::size_t server = owner(handover, part);
+    const std::size_t server = handover.owner(part.site);
     transport::ClientLink& link = core_.link(server);
-    auto landing = link.reserve(slot(handover, part), part.piece - first, part.packed_bytes, false);
+    auto landing = link.reserve(handover.slot(part.site), part.site.in_frame, part.packed_bytes, false);
     if (!landing) return fail(core_.explain(server, std::move(landing).error()));
-    announce(link, handover, part, landing->base + piece.frame_offset);
+    announce(link, handover, part, landing->base + part.site.frame_offset);
     frames.push_back(landing->base);
   }
   return Frames(std::move(frames));
@@ -375,12 +361,10 @@ Result<> Endpoint::commit(const Acquired& slot, const void* buffer) {
     if (auto copied = copy_pieces(handover, buffer); !copied) return failed(std::move(copied).error());
     rank_.record_wait_for_room(waited_for_room_ns(file) - waited_before_ns);
   }
-  const model::HandoverLayout& layout = file.collection->layout();
   for (std::size_t i = 0; slot.frames && i < handover.plan->pieces.size(); ++i) {
     const PiecePlan& part = handover.plan->pieces[i];
-    const std::uint32_t in_frame = part.piece - layout.frames[layout.pieces[part.piece].frame].first_piece;
-    const std::size_t server = owner(handover, part);
-    if (auto done = core_.link(server).commit(this->slot(handover, part), in_frame); !done)
+    const std::size_t server = handover.owner(part.site);
+    if (auto done = core_.link(server).commit(handover.slot(part.site), part.site.in_frame); !done)
       return failed(core_.explain(server, std::move(done).error()));
   }
   timed.bytes(handover.plan->packed_bytes);

@@ -20,22 +20,13 @@
 #include "afterbay/session.hpp"
 #include "base/result.hpp"
 #include "client/file.hpp"
+#include "client/handover.hpp"
 #include "client/put_plans.hpp"
 #include "client/rank_puts.hpp"
 #include "client/session_core.hpp"
 #include "observe/profile.hpp"
 
 namespace afterbay::client {
-
-/// A variable of one record that is about to be handed over.
-struct Handover {
-  File* file = nullptr;
-  std::uint32_t variable = 0;  ///< index in the schema
-  const PutPlan* plan = nullptr;
-  std::uint64_t record = 0;
-  std::uint64_t seq = 0;
-  std::uint64_t position = 0;
-};
 
 class Endpoint {
  public:
@@ -47,6 +38,9 @@ class Endpoint {
   /// have answered.
   void make_likely_plans(const Collection& collection) { plans_[collection.id()].make_likely_plans(); }
 
+  /// Hands over a put that already has its record number and position; `data`: this rank's part, dense, of
+  /// the file's type.
+  Result<> forward(const Handover& handover, const void* data);
   /// Returns false if there was no room and may_wait is false.
   Result<bool> put(File& file, std::string_view variable, std::uint64_t record, const void* data, Type type,
                    const MemoryLayout& memory, bool may_wait);
@@ -92,13 +86,11 @@ class Endpoint {
   /// Gives the put its position in the order of puts, which is the same on all ranks. After this
   /// call, a put that other ranks accept must not be refused.
   void take_position(Handover& handover);
-  /// States on all links of the file that the put reserves no frame before `frame` of the layout.
-  void advance_to(const Handover& handover, std::uint32_t frame);
   Result<> check_range(const Handover& handover, const void* data);
-  [[nodiscard]] static std::size_t owner(const Handover& handover, const PiecePlan& piece);
-  [[nodiscard]] static transport::FrameSlot slot(const Handover& handover, const PiecePlan& piece);
-  [[nodiscard]] static Result<> check_not_put(const File& file, std::uint32_t variable, std::uint64_t record);
-  static void mark_put(File& file, std::uint32_t variable, std::uint64_t record);
+  using PutRecords = std::vector<model::RecordSet>;
+  [[nodiscard]] static Result<> check_not_put(const File& file, const PutRecords& put, std::uint32_t variable,
+                                              std::uint64_t record);
+  static void mark_put(const File& file, PutRecords& put, std::uint32_t variable, std::uint64_t record);
   [[nodiscard]] static std::vector<Share> shares(const Handover& handover);
   [[nodiscard]] Result<> check_fits(const Handover& handover) const;
   Result<bool> has_room(const Handover& handover, transport::RoomFor use);
@@ -118,6 +110,7 @@ class Endpoint {
   std::vector<std::byte> encoded_;        ///< the message being sent; kept to reuse its memory
   std::vector<std::byte> range_scratch_;  ///< for check_range; kept to reuse its memory
   observe::Counter* bytes_;
+  observe::Counter* message_bytes_;  ///< those that were not written into a server's memory
   struct {
     std::uint64_t position = 0;
     std::uint64_t seq = 0;

@@ -2,6 +2,7 @@
 // An output file as a model rank sees it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,12 +21,13 @@ struct File {
   std::size_t server = 0;
   std::vector<std::size_t> servers;  ///< all servers that write it, beginning with `server`
   std::string path;
-  bool closed = false;
+  std::atomic<bool> closed{false};  ///< read by endpoints
   std::uint64_t close_ticket = 0;
   std::uint64_t opened_after_ticket = 0;  ///< the last ticket issued before it was opened
   /// Number of records when it was opened; empty: not known yet.
   std::optional<std::uint64_t> records;
-  std::vector<model::RecordSet> put;  ///< one per variable: the records that this rank has put
+  std::vector<model::RecordSet> put;          ///< one per variable: the records that this rank has put
+  std::vector<model::RecordSet> strings_put;  ///< the same for string variables, which only the session puts
 };
 
 }  // namespace afterbay::client

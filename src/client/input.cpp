@@ -109,7 +109,9 @@ Result<> plan_map(const Input& input, const Variable& variable, const Selection&
   AFTERBAY_TRY_ASSIGN(const std::uint64_t distance, record_distance(memory, array, what));
   plan.record_bytes = distance * plan.element_bytes;
   plan.part.map = static_cast<std::int32_t>(decomposition.id);
-  const MapPart::ReadCut& cells = map.read_cut(model::part_of(cut.part(), place));
+  plan.part.list = decomposition.list;
+  plan.cells = model::part_of(cut.part(), place);
+  const MapPart::ReadCut& cells = map.read_cut(plan.cells);
   for (std::uint64_t p = 0; p < cut.pieces(); ++p) {
     const model::Box piece = cut.piece(p);
     const std::uint64_t cell = cells.cells.cell_of(model::part_of(piece.start, place));
@@ -119,7 +121,7 @@ Result<> plan_map(const Input& input, const Variable& variable, const Selection&
     const model::MapMove in =
         model::gather(*found, elements, cut.shape(), memory, {piece, cut.part(), place}, bytes);
     const ReadPiece::MapMoves moves{model::reversed(in, out), model::reversed(model::pack(in), out)};
-    plan.pieces.push_back({p, moves, in.values * bytes.to});
+    plan.pieces.push_back({p, moves, in.values * bytes.to, &*found});
   }
   if (!map.twins().empty()) plan.twins = twins_of(map, array, place, memory, plan.element_bytes);
   return {};

@@ -14,7 +14,8 @@ Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> mes
       // Definitions.
       on<wire::Defined>([](S& s, Number from, const auto& m) { s.definitions_.answer(from, m); }),
       on<wire::MapLosses>([](S& s, Number, const auto& m) { s.definitions_.answer(m); }),
-      on<wire::MapPacking>([](S& s, Number, auto&& m) { return s.definitions_.answer(std::move(m)); }),
+      on<wire::MapPacking>(
+          [](S& s, Number from, auto&& m) { return s.definitions_.answer(from, std::move(m)); }),
       // Output.
       on<wire::Assigned>([](S& s, Number, const auto& m) { s.server_choice_.answer(m); }),
       on<wire::FileRecords>([](S& s, Number, const auto& m) {
@@ -25,7 +26,7 @@ Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> mes
       // Input.
       on<wire::InputOpened>([](S& s, Number, auto&& m) { s.reader_.answer(std::move(m)); }),
       on<wire::InputMemory>([](S& s, Number from, const auto& m) { return s.reader_.map_memory(from, m); }),
-      on<wire::InputPiece>([](S& s, Number from, auto&& m) { s.reader_.answer(from, std::move(m)); }),
+      on<wire::InputPiece>([](S& s, Number from, const auto& m) { return s.reader_.answer(from, m); }),
       on<wire::InputStrings>([](S& s, Number, auto&& m) { s.reader_.answer(std::move(m)); }),
       // Ends.
       on<wire::Failed>([](S& s, Number, auto&& m) { return s.core_.server_failed(std::move(m)); }),

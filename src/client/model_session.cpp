@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "base/caller_terms.hpp"
@@ -13,25 +14,36 @@ namespace afterbay::client {
 
 using transport::Wake;
 
+namespace {
+
+constexpr int most_waits_for_lock = 500;  ///< of a millisecond
+
+}  // namespace
+
 ModelSession::ModelSession(RankIdentity identity, const config::Config& config, Links links,
                            observe::Profile& profile, Logger logger)
     : config_(config),
       core_(std::move(identity), config, std::move(links),
             {.handle = [this](std::size_t server,
                               std::span<const std::byte> message) { return handle(server, message); },
-             .add_work = [this](Error& error) { add_work(error); }}),
+             .add_work = [this](Error& error) { add_work(error); },
+             .tend = [this] { return tend(); }}),
       observed_(profile),
       definitions_(core_, config, profile, std::move(logger)),
       server_choice_(core_),
       rank_puts_(core_, profile),
-      endpoint_(core_, rank_puts_, config.deadline, profile),
+      puts_(
+          core_, rank_puts_, definitions_, open_files_,
+          {.deadline = config.deadline, .memory_bytes = config.memory.endpoint_bytes}, profile,
+          [this] { return waited_for_files_ns_; }, [this] { return work(); }),
       reader_(core_, definitions_.readers(), config.memory.input_sizes(), profile,
               {.decomposition = [this](const std::string& name) -> Result<const Decomposition*> {
                  AFTERBAY_TRY(start());
                  return definitions_.decomposition(name);
                },
                .part_as_of_epoch = [this](const std::string& path) { return part_as_of_epoch(path); },
-               .wait_for_output = [this](const std::string& path) { return wait_for_output(path); }}) {}
+               .wait_for_output = [this](const std::string& path) { return wait_for_output(path); }}),
+      endpoint_reads_(core_, reader_, puts_.joint()) {}
 
 ModelSession::Observed::Observed(observe::Profile& profile) {
   define = profile.timer("define");  // reports list timers in this order
@@ -54,7 +66,7 @@ Result<Collection*> ModelSession::collection(const std::string& name, const Sche
                                              const CollectionOptions& options) {
   AFTERBAY_TRY_ASSIGN(const Definitions::Collections added,
                       definitions_.add_collection(name, schema, options));
-  for (const auto& in_pool : added) endpoint_.add_collection(*in_pool);
+  for (const auto& in_pool : added) puts_.endpoint().add_collection(*in_pool);
   return added.front().get();
 }
 
@@ -63,7 +75,7 @@ Result<> ModelSession::start() {
   if (definitions_.are_sent()) return {};
   const observe::Timed timed(observed_.define);
   AFTERBAY_TRY_ASSIGN(const Definitions::Collections added, definitions_.send());
-  for (const auto& collection : added) endpoint_.make_likely_plans(*collection);
+  for (const auto& collection : added) puts_.endpoint().make_likely_plans(*collection);
   return core_.wait_for_all("all ranks to have the servers' answer to the definitions");
 }
 
@@ -202,6 +214,7 @@ Result<> ModelSession::wait_for_output(const std::string& path) {
 // ---- order and completion
 
 Result<> ModelSession::end_records(std::size_t server) {
+  if (puts_.joint().started()) return core_.flush(server);  // JointPuts ends records
   ended_.step = core_.step();
   ended_.bounds.clear();
   for (const auto& collection : definitions_.collections())
@@ -218,6 +231,8 @@ Result<> ModelSession::end_step() {
   const observe::TimedCall timed(inside_call_, observed_.end_step);
   AFTERBAY_TRY(rank_puts_.check_no_slot_out("end_step"));
   AFTERBAY_TRY(core_.poll());
+  AFTERBAY_TRY(puts_.end_step());
+  AFTERBAY_TRY(tend());
   core_.count_step();
   if (core_.is_synchronous()) {
     AFTERBAY_TRY_ASSIGN(const Ticket written, flush());
@@ -232,6 +247,8 @@ Result<Ticket> ModelSession::flush() {
   const observe::TimedCall timed(inside_call_, observed_.flush);
   AFTERBAY_TRY(rank_puts_.check_no_slot_out("flush"));
   AFTERBAY_TRY(core_.poll());
+  AFTERBAY_TRY(puts_.check_nothing_begun("flush"));
+  AFTERBAY_TRY(puts_.joint().settle("flush"));
   AwaitedFiles files;
   if (!open_files_.empty()) files = {open_files_.front()->path, open_files_.size() - 1};
   const std::uint64_t ticket = tickets_.add(core_.all_servers(), std::move(files));
@@ -250,11 +267,17 @@ Result<Ticket> ModelSession::epoch(const std::string& name) {
             .at_rank(core_.identity().session_rank));
   AFTERBAY_TRY(rank_puts_.check_no_slot_out("epoch"));
   AFTERBAY_TRY(core_.poll());
+  AFTERBAY_TRY(puts_.check_nothing_begun("epoch"));
+  AFTERBAY_TRY(puts_.joint().settle("epoch"));
   last_epoch_ticket_ = tickets_.add(core_.all_servers(), {fmt::format("epoch '{}'", name)});
   wire::Epoch message{last_epoch_ticket_, ++next_epoch_, name, 0, {}};
   for (const auto& file : open_files_) {
     std::uint64_t records = 0;
-    for (const model::RecordSet& put : file->put) records = std::max(records, put.end());
+    if (puts_.joint().started())
+      records = puts_.joint().ended_records(*file);
+    else
+      for (const model::RecordSet& put : file->put) records = std::max(records, put.end());
+    for (const model::RecordSet& put : file->strings_put) records = std::max(records, put.end());
     message.files.push_back({file->id, records});
   }
   for (std::size_t s = 0; s < core_.servers(); ++s) {
@@ -271,19 +294,18 @@ Result<> ModelSession::on_complete(Ticket ticket, std::function<void()> function
   return {};
 }
 
-void ModelSession::call_back() {
-  for (const auto& function : tickets_.take_due()) function();
-}
-
 Result<Ticket> ModelSession::close(File& file) {
   const observe::TimedCall timed(inside_call_, observed_.close);
   if (file.closed) return Ticket{file.close_ticket};
   AFTERBAY_TRY(rank_puts_.check_no_slot_out("close", &file));
   AFTERBAY_TRY(core_.poll());
+  AFTERBAY_TRY(puts_.check_nothing_begun("close", &file));
+  AFTERBAY_TRY(puts_.joint().settle("close", &file));
   file.closed = true;
   file.close_ticket = tickets_.add({file.servers.begin(), file.servers.end()}, {file.path});
   destinations_.close(file.path, file.close_ticket);
-  for (const std::size_t s : file.servers) file.collection->records().end_file(s, file.id);
+  if (!puts_.joint().started())
+    for (const std::size_t s : file.servers) file.collection->records().end_file(s, file.id);
   std::erase_if(open_files_, [&](const std::shared_ptr<File>& other) { return other->id == file.id; });
   for (const std::size_t s : file.servers)
     AFTERBAY_TRY(core_.send_now(s, wire::CloseFile{file.id, file.close_ticket}));
@@ -317,6 +339,8 @@ Result<> ModelSession::finalize() {
   const observe::TimedCall timed(inside_call_, observed_.finalize);
   AFTERBAY_TRY(core_.check_usable());
   AFTERBAY_TRY(rank_puts_.check_no_slot_out("finalize"));  // before any file is closed
+  AFTERBAY_TRY(puts_.check_nothing_begun("finalize"));
+  AFTERBAY_TRY(puts_.joint().settle("finalize"));
   while (!open_files_.empty()) {
     const std::shared_ptr<File> file = open_files_.back();
     AFTERBAY_TRY(close(*file));
@@ -340,11 +364,60 @@ Result<> ModelSession::finalize() {
   }
   rank_puts_.record_wait_for_room(waited_ns - std::min(waited_ns, rank_puts_.recorded_waits_ns()));
   core_.finish();
+  stop_endpoints();
   return {};
 }
 
+Result<bool> ModelSession::tend() {
+  if (!puts_.joint().started()) return false;
+  AFTERBAY_TRY(puts_.joint().tend());
+  endpoint_reads_.serve();
+  return true;
+}
+
+Result<> ModelSession::work() {
+  AFTERBAY_TRY(core_.poll());
+  AFTERBAY_TRY(tend());
+  return {};
+}
+
+Result<> ModelSession::progress() {
+  AFTERBAY_TRY(work());
+  for (std::size_t s = 0; s < core_.servers(); ++s) AFTERBAY_TRY(core_.flush(s));
+  return {};
+}
+
+/// Endpoints leave their calls first: one thread at a time uses the links. If one holds them for long, for
+/// example because the server has stopped reading, the servers are told all the same.
+void ModelSession::abandon(const std::string& reason, const Error* cause, bool reports) noexcept {
+  SessionLock& lock = puts_.joint().links().lock();
+  bool locked = false;
+  if (puts_.joint().started() && !lock.is_in_call_here()) {
+    puts_.joint().stop(cause != nullptr ? *cause
+                                        : Error(ErrorCode::bad_state, "the session is over: " + reason));
+    for (int i = 0; i < most_waits_for_lock && !locked; ++i)
+      if (locked = lock.try_lock(); !locked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  core_.abandon(reason, cause, reports);
+  if (locked) lock.unlock();
+}
+
+void ModelSession::stop_endpoints() noexcept {
+  puts_.joint().stop(core_.failure() ? *core_.failure()
+                                     : Error(ErrorCode::bad_state, "the session has been finalized"));
+}
+
+void ModelSession::release_links() noexcept {
+  stop_endpoints();
+  // An endpoint that is still in a call uses them.
+  if (puts_.joint().await_idle()) core_.release_links();
+}
+
 void ModelSession::add_work(Error& error) const {
-  rank_puts_.add_last_put(error);
+  if (puts_.joint().started())
+    puts_.joint().add_work(error);
+  else
+    rank_puts_.add_last_put(error);
   if (!open_files_.empty()) {
     error.in_file(open_files_.front()->path);
     error.add(

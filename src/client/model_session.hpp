@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ModelSession: a model rank's side of a session, with links to every server over any transport:
-// definitions, files, steps, epochs and the end. `endpoint` puts, `reader` reads. Used by one
-// thread.
+// definitions, files, steps, epochs and the end. `puts` puts, `reader` reads. Used by one thread
+// at a time, under `puts().joint().links().lock()` if endpoints may be open.
 //
 // Order on every link: definitions, then per file OpenFile, per (file, record) BeginRecord, pieces,
 // Put; EndRecords at end_step; CloseFile; Finalize. All ranks make the same calls in the same
@@ -24,11 +24,13 @@
 #include "client/definitions.hpp"
 #include "client/destinations.hpp"
 #include "client/endpoint.hpp"
+#include "client/endpoint_reads.hpp"
 #include "client/file.hpp"
 #include "client/rank_puts.hpp"
 #include "client/reader.hpp"
 #include "client/server_choice.hpp"
 #include "client/session_core.hpp"
+#include "client/session_puts.hpp"
 #include "client/tickets.hpp"
 #include "config/config.hpp"
 #include "observe/profile.hpp"
@@ -74,16 +76,20 @@ class ModelSession {
                                      const SchemaChanges& changes);
   /// Number of records in the file when it was opened. Waits for the server to open it.
   Result<std::uint64_t> records(File& file);
-  [[nodiscard]] Endpoint& endpoint() noexcept { return endpoint_; }
+  [[nodiscard]] SessionPuts& puts() noexcept { return puts_; }
   [[nodiscard]] Reader& reader() noexcept { return reader_; }
+  /// Any thread.
+  [[nodiscard]] EndpointReads& endpoint_reads() noexcept { return endpoint_reads_; }
+  /// Does what endpoints left to the session's thread. Does not wait for them.
+  Result<> progress();
 
   Result<> end_step();
   Result<Ticket> flush();
   Result<Ticket> epoch(const std::string& name);
-  /// `function` is called by the first `call_back` after the ticket is complete.
+  /// `function` is returned by the first `take_due` after the ticket is complete.
   Result<> on_complete(Ticket ticket, std::function<void()> function);
-  /// Calls the functions that are due. They may call the session.
-  void call_back();
+  /// The functions that are due, to be called outside of calls of the session, which they may make.
+  [[nodiscard]] std::vector<std::function<void()>> take_due() { return tickets_.take_due(); }
   Result<Ticket> close(File& file);
   Result<bool> is_complete(Ticket ticket);
   Result<> wait(Ticket ticket);
@@ -93,16 +99,21 @@ class ModelSession {
   /// Tells the servers that this rank ends early, and the error that caused it, if any. Never fails
   /// and never waits long. All later calls fail. `reports`: if no server answers, the ranks report
   /// it.
-  void abandon(const std::string& reason, const Error* cause = nullptr, bool reports = false) noexcept {
-    core_.abandon(reason, cause, reports);
-  }
+  void abandon(const std::string& reason, const Error* cause = nullptr,
+               bool reports = false) noexcept AFTERBAY_NO_THREAD_SAFETY_ANALYSIS;
   /// After `abandon`: waits until a server has answered that the session has failed, which that
   /// server has then reported on stderr. Returns false if no server has answered within `limit`.
   bool await_failure(transport::Millis limit) noexcept { return core_.await_failure(limit); }
   /// Destroys the links. All later calls fail.
-  void release_links() noexcept { core_.release_links(); }
+  void release_links() noexcept;
 
  private:
+  /// Handles messages, and does what endpoints left. `tend`: without looking for messages; returns whether
+  /// there are endpoints.
+  Result<> work();
+  Result<bool> tend();
+  /// Endpoints get the session's error, or that it has been finalized.
+  void stop_endpoints() noexcept;
   /// Handles a message from a server; see message_handlers.cpp.
   Result<> handle(std::size_t server, std::span<const std::byte> message);
   /// Tells the server that everything put so far has been handed over.
@@ -131,9 +142,10 @@ class ModelSession {
   Definitions definitions_;
   ServerChoice server_choice_;
   RankPuts rank_puts_;
-  Endpoint endpoint_;
-  Reader reader_;
   std::vector<std::shared_ptr<File>> open_files_;
+  SessionPuts puts_;
+  Reader reader_;
+  EndpointReads endpoint_reads_;
   wire::EndRecords ended_;  ///< the message being sent; kept to reuse its memory
   std::uint64_t next_file_ = 0;
   std::uint64_t waited_for_files_ns_ = 0;

@@ -4,14 +4,17 @@
 #include <algorithm>
 #include <numeric>
 
+#include "config/slab_shares.hpp"
+
 namespace afterbay::client {
 
 Pools::Pools(const config::Config& config, const std::vector<std::size_t>& pool_of_server,
-             std::size_t servers)
+             std::size_t servers, std::span<const std::uint64_t> slab_shares)
     : choice_(config.pool_choice) {
-  for (const std::string& name : config.pools()) pools_.push_back({name, config.of_pool(name), {}});
+  for (const std::string& name : config.pools()) pools_.push_back({name, config.of_pool(name), {}, {}});
   for (std::size_t s = 0; s < servers; ++s)
     pools_[s < pool_of_server.size() ? pool_of_server[s] : 0].servers.push_back(s);
+  for (Pool& pool : pools_) pool.slab_shares = config::slab_shares_of(pool.servers, slab_shares);
   readers_.resize(servers);
   std::iota(readers_.begin(), readers_.end(), std::size_t{0});
   for (const Pool& pool : pools_)

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,16 +16,19 @@ namespace afterbay::client {
 class Pools {
  public:
   struct Pool {
-    std::string name;                  ///< empty if there is only one pool
-    config::Config config;             ///< the settings that apply to this pool
-    std::vector<std::size_t> servers;  ///< their numbers in the session, ascending
-    std::size_t collections = 0;       ///< number of collections assigned so far
+    std::string name;                        ///< empty if there is only one pool
+    config::Config config;                   ///< the settings that apply to this pool
+    std::vector<std::size_t> servers;        ///< their numbers in the session, ascending
+    std::vector<std::uint64_t> slab_shares;  ///< of these servers: see config::slab_shares
+    std::size_t collections = 0;             ///< number of collections assigned so far
     /// Sum of one file per collection; for a collection in several pools, this pool's share.
     std::uint64_t expected_bytes = 0;
   };
 
-  /// `pool_of_server`: one entry per server of the session; empty: `servers` in one pool.
-  Pools(const config::Config& config, const std::vector<std::size_t>& pool_of_server, std::size_t servers);
+  /// `pool_of_server`: one entry per server of the session; empty: `servers` in one pool. `slab_shares`
+  /// likewise; empty: equal.
+  Pools(const config::Config& config, const std::vector<std::size_t>& pool_of_server, std::size_t servers,
+        std::span<const std::uint64_t> slab_shares = {});
 
   /// Chooses the pools for the next collection, whose files are expected to have this size: those
   /// that its settings name, in that order, otherwise one pool.

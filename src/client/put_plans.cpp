@@ -8,11 +8,11 @@
 
 #include "base/caller_terms.hpp"
 #include "model/decomposition.hpp"
+#include "model/map_cells.hpp"
 
 namespace afterbay::client {
 namespace {
 
-/// Text and numbers are not converted into each other.
 Error no_conversion(const Variable& variable, Type type) {
   if (type == Type::text)
     return make_error(ErrorCode::wrong_type, "text cannot be put into variable '{}' of type {}: put numbers",
@@ -31,6 +31,14 @@ bool same(const PutPlan& plan, Type type, const MemoryLayout& memory) {
 }
 
 }  // namespace
+
+Result<model::Kernel> kernel_for(const Collection& collection, std::uint32_t variable, Type type) {
+  const Variable& in_schema = collection.schema().variables[variable];
+  const model::Kernel kernel =
+      model::kernel(type, in_schema.type, model::needs_swap(collection.layout().big_endian));
+  if (!kernel) return fail(no_conversion(in_schema, type));
+  return kernel;
+}
 
 PutPlans::PutPlans(const Collection& collection, observe::Timer* timer)
     : collection_(&collection), timer_(timer), plans_(collection.schema().variables.size()) {
@@ -109,9 +117,7 @@ void PutPlans::make_likely_plans() {
 Result<std::unique_ptr<PutPlan>> PutPlans::make_plan(const VariableState& variable, Type type,
                                                      const MemoryLayout& memory) const {
   const Variable& in_schema = collection_->schema().variables[variable.index];
-  const model::Kernel kernel =
-      model::kernel(type, in_schema.type, model::needs_swap(collection_->layout().big_endian));
-  if (!kernel) return fail(no_conversion(in_schema, type));
+  AFTERBAY_TRY_ASSIGN(const model::Kernel kernel, kernel_for(*collection_, variable.index, type));
   if (auto fits = model::check(memory, variable.mine.count); !fits) {
     if (in_schema.decomposition.empty())
       fits.error().message = fmt::format(
@@ -122,55 +128,76 @@ Result<std::unique_ptr<PutPlan>> PutPlans::make_plan(const VariableState& variab
   }
   auto plan = std::make_unique<PutPlan>();
   plan->type = type;
+  plan->file_type = in_schema.type;
+  plan->may_be_out_of_range = model::may_be_out_of_range(type, in_schema.type);
   plan->memory = memory;
   plan->kernel = kernel;
   if (!variable.contributes()) return plan;
   const model::ElementBytes bytes{size_of(type), size_of(in_schema.type)};
-  plan->pieces = variable.map ? map_pieces(variable, memory, bytes) : box_pieces(variable, memory, bytes);
+  if (variable.map) {
+    AFTERBAY_TRY_ASSIGN(plan->pieces, map_pieces(variable, memory, bytes));
+  } else {
+    plan->pieces = box_pieces(variable, memory, bytes);
+  }
   for (const PiecePlan& piece : plan->pieces) plan->packed_bytes += piece.packed_bytes;
   return plan;
+}
+
+PieceSite PutPlans::site_of(std::uint32_t index, const model::Piece& piece) const {
+  PieceSite site;
+  site.frame = piece.frame;
+  site.of = collection_->layout().frames[piece.frame];
+  site.in_frame = index - site.of.first_piece;
+  site.frame_offset = piece.frame_offset;
+  const model::FrameOwners::Range& range = collection_->owners().range_of(piece.frame);
+  site.number = range.number_of(piece.frame);
+  site.server = collection_->server_of_owner(range.owner);
+  return site;
 }
 
 std::vector<PiecePlan> PutPlans::box_pieces(const VariableState& variable, const MemoryLayout& memory,
                                             model::ElementBytes bytes) const {
   std::vector<PiecePlan> plans;
-  const model::VariableLayout& layout = collection_->layout().variables[variable.index];
-  for (std::uint32_t p = layout.first_piece; p < layout.first_piece + layout.piece_count; ++p) {
-    const model::Piece& piece = collection_->layout().pieces[p];
+  collection_->layout().for_each_touching(variable.index, variable.mine, [&](std::uint32_t p) {
+    const model::Piece piece = collection_->layout().pieces[p];
     PiecePlan::BoxMoves moves{model::gather(variable.mine, memory, piece.box, piece.stored, bytes), {}};
-    if (moves.gather.empty()) continue;
+    if (moves.gather.empty()) return;
     moves.pack = model::pack(variable.mine, memory, piece.box, bytes);
-    plans.push_back({p, moves.pack.points * bytes.to, moves, std::nullopt});
-  }
+    plans.push_back({p, site_of(p, piece), moves.pack.points * bytes.to, moves, std::nullopt});
+  });
   return plans;
 }
 
-std::vector<PiecePlan> PutPlans::map_pieces(const VariableState& variable, const MemoryLayout& memory,
-                                            model::ElementBytes bytes) const {
+Result<std::vector<PiecePlan>> PutPlans::map_pieces(const VariableState& variable, const MemoryLayout& memory,
+                                                    model::ElementBytes bytes) const {
   std::vector<PiecePlan> plans;
-  const model::VariableLayout& layout = collection_->layout().variables[variable.index];
-  const MapPart::Cut& cut = variable.map->cut(model::part_of(layout.part, variable.place));
-  for (std::uint32_t p = layout.first_piece; p < layout.first_piece + layout.piece_count; ++p) {
-    const model::Piece& piece = collection_->layout().pieces[p];
-    const model::CellPoints* points =
-        cut.find(cut.cells.cell_of(model::part_of(piece.box.start, variable.place)));
-    if (points == nullptr) continue;
+  const model::HandoverLayout& layout = collection_->layout();
+  const model::VariableLayout& in_layout = layout.variables[variable.index];
+  const MapPart::Cut& cut = variable.map->cut(model::part_of(in_layout.part, variable.place));
+  bool known = true;
+  const auto add = [&](std::uint32_t p, const model::CellPoints& points) {
+    const model::Piece piece = layout.pieces[p];
+    const PieceSite site = site_of(p, piece);
     PiecePlan::MapMoves moves;
-    moves.gather = model::gather(*points, variable.map->runs().elements(), layout.shape, memory,
+    moves.gather = model::gather(points, variable.map->runs().elements(), in_layout.shape, memory,
                                  {piece.box, piece.stored, variable.place}, bytes);
     moves.pack = model::pack(moves.gather);
     const std::uint64_t packed_bytes = moves.pack.values * bytes.to;
     std::optional<std::uint64_t> packed_at;
-    if (variable.packed) {
-      const std::size_t number = cut.number(*points);
-      moves.pack.points = &cut.rows[number];
-      packed_at = cut.before[number] * (packed_bytes / points->points);
+    if (collection_->packs(site.server, variable.index)) {
+      const auto before = variable.map->before(cut, site.server, points.cell);
+      known = known && before.has_value();
+      moves.pack.points = &cut.rows[cut.number(points)];
+      packed_at = before.value_or(0) * (packed_bytes / points.points);
     } else {
-      moves.dense = model::dense_windows(moves.gather, PiecePlan::memory_page, PiecePlan::window_pages,
-                                         PiecePlan::least_dense_pages);
+      moves.written = WrittenPages::windows_of(moves.gather);
     }
-    plans.push_back({p, packed_bytes, std::move(moves), packed_at});
-  }
+    plans.push_back({p, site, packed_bytes, std::move(moves), packed_at});
+  };
+  model::for_each_piece_on(layout, variable.index, variable.place, cut.points, add);
+  if (!known)
+    return fail(ErrorCode::internal, "the servers have not described all pieces of variable '{}'",
+                variable_name(variable.index));
   return plans;
 }
 

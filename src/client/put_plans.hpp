@@ -18,8 +18,52 @@
 #include "model/map_moves.hpp"
 #include "model/moves.hpp"
 #include "observe/profile.hpp"
+#include "transport/link.hpp"
 
 namespace afterbay::client {
+
+/// Where a piece lies: what a put needs of the layout.
+struct PieceSite {
+  std::uint32_t frame = 0;     ///< index in the layout
+  std::uint32_t number = 0;    ///< of the frame, among those of its server
+  std::size_t server = 0;      ///< which has the frame, if the collection is split
+  std::uint32_t in_frame = 0;  ///< index of the piece in the frame
+  std::uint64_t frame_offset = 0;
+  model::Frame of;
+};
+
+/// The pages of the servers' memory that a copy writes to.
+struct WrittenPages {
+  static constexpr std::uint64_t memory_page = 4096;
+  static constexpr std::uint64_t window_pages = 16;  ///< that one page fault maps when it reads
+  static constexpr std::uint64_t dense_pages = 8;    ///< of a range that is worth mapping in `put`
+  static constexpr std::uint64_t dense_bytes = dense_pages * memory_page;
+
+  static constexpr transport::Writes of(bool dense) {
+    return dense ? transport::Writes::most_pages : transport::Writes::some_pages;
+  }
+  /// Calls `visit_range(at, bytes, pages)` for the ranges of the destination that the move writes to.
+  template <class Visit>
+  static void visit(const model::Move& move, std::uint64_t element_bytes, Visit&& visit_range) {
+    bool dense = false;
+    model::visit_dense_ranges(move, element_bytes, memory_page, dense_bytes,
+                              [&](std::uint64_t at, std::uint64_t bytes) {
+                                dense = true;
+                                visit_range(at, bytes, of(true));
+                              });
+    if (!dense)
+      model::visit_dense_ranges(
+          move, element_bytes, window_pages * memory_page, 0,
+          [&](std::uint64_t at, std::uint64_t bytes) { visit_range(at, bytes, of(false)); });
+  }
+  template <class Visit>
+  static void visit(const std::vector<model::WrittenWindows>& windows, Visit&& visit_range) {
+    for (const auto& [range, dense] : windows) visit_range(range.at, range.bytes, of(dense));
+  }
+  static std::vector<model::WrittenWindows> windows_of(const model::MapMove& move) {
+    return model::written_windows(move, memory_page, window_pages, dense_pages);
+  }
+};
 
 /// How this rank's part of one variable is copied into one piece.
 struct PiecePlan {
@@ -30,33 +74,31 @@ struct PiecePlan {
   struct MapMoves {
     model::MapMove gather;
     model::MapMove pack;
-    std::vector<model::ByteRange> dense;  ///< of the piece, that `gather` writes densely
+    std::vector<model::WrittenWindows> written;  ///< of the piece, by `gather`
   };
-  static constexpr std::uint64_t memory_page = 4096;
-  static constexpr std::uint64_t window_pages = 16;      ///< that one page fault maps when it reads
-  static constexpr std::uint64_t least_dense_pages = 8;  ///< of a range that is worth announcing
-
   std::uint32_t piece = 0;  ///< index in HandoverLayout::pieces
+  PieceSite site;
   std::uint64_t packed_bytes = 0;
   std::variant<BoxMoves, MapMoves> moves;
   /// Handed over packed, beginning at this byte of the piece.
   std::optional<std::uint64_t> packed_at;
+  mutable transport::AnnouncedBlocks announced = {};  ///< where it is known what `gather` writes
 
   /// Copies into the piece, which begins at `to`. Returns the number of values out of range.
   std::uint64_t gather(const void* data, std::byte* to, model::Kernel kernel) const {
     if (packed_at) return pack(data, to + *packed_at, kernel);
     return std::visit([&](const auto& it) { return model::execute(it.gather, data, to, kernel); }, moves);
   }
-  /// Visits the ranges of the piece, begin and length in bytes, that `gather` writes densely.
+  /// Visits the ranges of the piece that `gather` writes to: begin and length in bytes, and how many
+  /// pages of the range are written.
   template <class Visit>
-  void visit_dense_ranges(std::uint64_t element_bytes, Visit visit) const {
-    constexpr std::uint64_t least_bytes = least_dense_pages * memory_page;
+  void visit_written_ranges(std::uint64_t element_bytes, Visit visit) const {
     if (packed_at) {
-      if (packed_bytes >= least_bytes) visit(*packed_at, packed_bytes);
+      visit(*packed_at, packed_bytes, WrittenPages::of(packed_bytes >= WrittenPages::dense_bytes));
     } else if (const auto* const box = std::get_if<BoxMoves>(&moves)) {
-      model::visit_dense_ranges(box->gather, element_bytes, memory_page, least_bytes, visit);
+      WrittenPages::visit(box->gather, element_bytes, visit);
     } else {
-      for (const auto& [at, bytes] : std::get<MapMoves>(moves).dense) visit(at, bytes);
+      WrittenPages::visit(std::get<MapMoves>(moves).written, visit);
     }
   }
   /// The number of values out of range. `scratch` grows to the piece's size if the rank's points
@@ -79,6 +121,8 @@ struct PutPlan {
   std::vector<PiecePlan> pieces;
   std::uint64_t packed_bytes = 0;
   Type type = Type::float32;
+  Type file_type = Type::float32;
+  bool may_be_out_of_range = false;  ///< of the file's type
   MemoryLayout memory;
 };
 
@@ -94,6 +138,10 @@ struct PutEntry {
   bool framed = false;
   bool record = false;
 };
+
+/// The conversion of values of `type` to the variable's type and byte order in the handover layout. Text and
+/// numbers are not converted into each other.
+Result<model::Kernel> kernel_for(const Collection& collection, std::uint32_t variable, Type type);
 
 /// Refers to the collection. Reads only members that are constant once the servers have answered
 /// its definition.
@@ -122,10 +170,12 @@ class PutPlans {
   }
   [[nodiscard]] Result<std::unique_ptr<PutPlan>> make_plan(const VariableState& variable, Type type,
                                                            const MemoryLayout& memory) const;
+  [[nodiscard]] PieceSite site_of(std::uint32_t index, const model::Piece& piece) const;
   [[nodiscard]] std::vector<PiecePlan> box_pieces(const VariableState& variable, const MemoryLayout& memory,
                                                   model::ElementBytes bytes) const;
-  [[nodiscard]] std::vector<PiecePlan> map_pieces(const VariableState& variable, const MemoryLayout& memory,
-                                                  model::ElementBytes bytes) const;
+  [[nodiscard]] Result<std::vector<PiecePlan>> map_pieces(const VariableState& variable,
+                                                          const MemoryLayout& memory,
+                                                          model::ElementBytes bytes) const;
 
   const Collection* collection_;
   observe::Timer* timer_;

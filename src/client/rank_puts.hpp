@@ -25,6 +25,8 @@ class RankPuts {
   /// The position of the next put in the rank's order of puts: see transport::FrameSlot::position.
   /// A link takes positions in ascending order only, so that they are counted once per rank.
   [[nodiscard]] std::uint64_t take_position() noexcept { return ++position_; }
+  /// The position that the next put will take.
+  [[nodiscard]] std::uint64_t next_position() const noexcept { return position_ + 1; }
   /// The put that took the last position was refused, and the same put will be repeated.
   void return_position() noexcept { --position_; }
 

@@ -13,6 +13,7 @@ namespace afterbay::client {
 namespace {
 
 constexpr transport::Millis farewell_to_silent{300};
+constexpr transport::Millis with_endpoints{2};  ///< longest sleep while endpoints may leave something to do
 
 }  // namespace
 
@@ -88,6 +89,11 @@ Result<> SessionCore::wait_with_deadline(const std::function<bool()>& reached, c
   for (std::size_t turn = 0;; ++turn) {
     AFTERBAY_TRY(poll());
     if (reached()) return {};
+    transport::Millis slice = wait.slice;
+    if (host_.tend) {
+      AFTERBAY_TRY_ASSIGN(const bool others, host_.tend());
+      if (others) slice = std::min(slice, with_endpoints);
+    }
     for (std::size_t s = 0; s < links_.size(); ++s)
       if (auto alive = links_[s]->check_alive(); !alive && !servers_[s].ended) {
         AFTERBAY_TRY(poll());  // the server may have said goodbye, or sent the reason for its end
@@ -99,7 +105,7 @@ Result<> SessionCore::wait_with_deadline(const std::function<bool()>& reached, c
     if (clock.expired(progress())) return fail(deadline_error(wait.what, clock.limit_ns()));
     if (idle_ && idle_()) continue;
     const auto turns = static_cast<transport::Millis::rep>(links_.size() > 1 ? 5 : 1);
-    links_[turn % links_.size()]->wait(std::max(wait.slice / turns, transport::Millis(1)));
+    links_[turn % links_.size()]->wait(std::max(slice / turns, transport::Millis(1)));
   }
 }
 

@@ -29,8 +29,9 @@ struct RankIdentity {
   int session_rank = 0;  ///< in the session's communicator, for messages
   int model_rank = 0;
   int model_size = 1;
-  std::vector<std::size_t> pool_of_server;  ///< one per server; empty: there is one pool
-  Terms terms = Terms::c;                   ///< of the caller, for messages
+  std::vector<std::size_t> pool_of_server;      ///< one per server; empty: there is one pool
+  Terms terms = Terms::c;                       ///< of the caller, for messages
+  std::vector<std::uint64_t> slab_shares = {};  ///< by server: see config::slab_shares
 };
 
 /// A wait for servers.
@@ -50,6 +51,9 @@ class SessionCore {
     std::function<Result<>(std::size_t server, std::span<const std::byte> message)> handle;
     /// Adds the file and variable that this rank was working on to an error.
     std::function<void(Error&)> add_work;
+    /// Called while this rank waits: does what endpoints left to the session's thread. Returns whether there
+    /// are endpoints. May be empty.
+    std::function<Result<bool>()> tend = {};
   };
   /// States that this rank has its answers; the returned function tells whether all ranks have
   /// theirs.

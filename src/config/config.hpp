@@ -75,6 +75,7 @@ struct Memory {
   std::uint64_t chunks_bytes = std::uint64_t{64} << 20;     ///< for compressed chunks that wait for
                                                             ///< more records
   std::uint64_t link_bytes = std::uint64_t{32} << 20;       ///< MPI staging of a model rank
+  std::uint64_t endpoint_bytes = std::uint64_t{64} << 20;   ///< of a model rank, for puts of its endpoints
   std::uint64_t receive_bytes = std::uint64_t{128} << 20;   ///< of a server, for segments from MPI
   std::uint64_t ring_bytes = std::uint64_t{256} << 10;      ///< control ring of a model rank, per
                                                             ///< direction

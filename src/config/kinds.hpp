@@ -22,6 +22,7 @@ struct Kind {
   bool list = false;     ///< several values, separated by commas, or a YAML sequence
   std::function<Result<T>(std::string_view)> parse;
   std::function<std::string(const T&)> print;
+  std::vector<std::string> choices = {};  ///< of the type "choice": all accepted words
 };
 
 /// Errors read "expected ..., found ...": the part after "NAME: ".
@@ -57,6 +58,7 @@ template <class T>
 Kind<T> or_words(Kind<T> kind, Choices<T> words) {
   Kind<T> wider = kind;
   wider.accepted.clear();
+  wider.choices.clear();
   for (const auto& [word, value] : words)
     wider.accepted += word + (word == words.back().first ? " or " : ", ");
   wider.accepted += kind.accepted;
@@ -86,7 +88,7 @@ template <class T>
 Kind<T> choice(Choices<T> choices) {
   std::vector<std::string> names;
   for (const auto& [name, value] : choices) names.push_back(name);
-  Kind<T> kind{.type = "choice", .accepted = one_of(names), .parse = {}, .print = {}};
+  Kind<T> kind{.type = "choice", .accepted = one_of(names), .parse = {}, .print = {}, .choices = names};
   kind.parse = [choices, names, accepted = kind.accepted](std::string_view found) -> Result<T> {
     const std::string_view wanted = canonical_choice(found, names);
     for (const auto& [name, value] : choices) {

@@ -6,6 +6,7 @@
 
 #include "base/glob.hpp"
 #include "base/suggest.hpp"
+#include "base/wrapped.hpp"
 #include "config/settings.hpp"
 
 namespace afterbay::config {
@@ -67,29 +68,12 @@ std::vector<Entry> all_entries() {
   return entries;
 }
 
-/// `text` in lines of at most `width` characters, each after `indent`.
-std::string wrapped(std::string_view text, std::size_t width, std::string_view indent) {
-  std::string lines;
-  std::string line;
-  while (!text.empty()) {
-    const auto end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    if (!line.empty() && indent.size() + line.size() + 1 + word.size() > width) {
-      lines += fmt::format("{}{}\n", indent, line);
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + std::string(word);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines + fmt::format("{}{}\n", indent, line);
-}
-
 std::string explain(const Entry& entry) {
   std::string text = fmt::format("{}\n    accepted: {}\n", entry.name, entry.accepted);
   text += fmt::format("    default: {}\n", entry.fallback.empty() ? "none" : entry.fallback);
   if (!entry.environment.empty()) text += fmt::format("    environment: {}\n", entry.environment);
   text += fmt::format("    flag: --afterbay.{}=VALUE\n", entry.name);
-  return text + wrapped(entry.documentation, 100, "    ");
+  return text + wrapped(entry.documentation, 100, "    ", "    ");
 }
 
 std::string section(const Entry& entry) {
@@ -98,7 +82,7 @@ std::string section(const Entry& entry) {
   text += entry.fallback.empty() ? std::string("- Default: none\n")
                                  : fmt::format("- Default: `{}`\n", entry.fallback);
   if (!entry.environment.empty()) text += fmt::format("- Environment: `{}`\n", entry.environment);
-  return text + "\n" + wrapped(entry.documentation, 100, "") + "\n";
+  return text + "\n" + wrapped(entry.documentation, 100, "", "") + "\n";
 }
 
 constexpr std::string_view page_start = R"(# Configuration

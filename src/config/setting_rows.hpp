@@ -22,7 +22,8 @@ struct IsOptional<std::optional<T>> : std::true_type {};
 template <class Target, class T, class Access>
 Setting<Target> row(std::string name, Kind<T> kind, Access access, std::string documentation) {
   Setting<Target> setting{
-      std::move(name), kind.type, kind.accepted, std::move(documentation), kind.list, false, {}, {}};
+      std::move(name), kind.type, kind.accepted, std::move(documentation), kind.list, false, {}, {},
+      kind.choices};
   setting.assign = [kind, access](Target& target, std::string_view text) -> Result<void> {
     auto value = kind.parse(text);
     if (!value) return fail(std::move(value).error());

@@ -131,7 +131,8 @@ void add_memory(std::vector<Setting<Config>>& table) {
   table.push_back(session(agreed, "memory.frames", integer_in(1, 1 << 24), AFTERBAY_FIELD(memory.frames),
                           "Maximum number of frames of one server. A frame is the part of a record that "
                           "goes to the disk in one write, at most one `memory.block`; a variable has one "
-                          "frame per block of a record. Each frame takes about 600 bytes of shared "
+                          "frame per block of a record. With the placements `slab` and `variable`, a server "
+                          "has only its own part of these frames. Each frame takes about 600 bytes of shared "
                           "memory, and 8 bytes per block that it can use. The number of these blocks is "
                           "also the number of its records that can be in memory at a time. These entries "
                           "of 8 bytes take at most 1/64 of `memory.server` in total; with more frames, "
@@ -149,7 +150,8 @@ void add_memory(std::vector<Setting<Config>>& table) {
                           "Memory of one server for data read from files, in bytes, in addition to "
                           "`memory.server`; allocated when the first file is opened for input. Data stay "
                           "there, for ranks that ask later and for `prefetch`, until the room is needed. "
-                          "It should hold what the model reads ahead."));
+                          "It should hold what the model reads ahead. In addition, up to half as much is "
+                          "used for parts that are packed for ranks on other nodes."));
   table.push_back(session(agreed, "memory.link",
                           size_in({.low = 64 * KiB, .high = 4 * GiB, .multiple = 8 * KiB}),
                           AFTERBAY_FIELD(memory.link_bytes),
@@ -158,14 +160,22 @@ void add_memory(std::vector<Setting<Config>>& table) {
                           "of `memory.block`, must hold two of them, and is shared by all servers. If it "
                           "is not set and `memory.block` is larger than 16 MiB, it holds two. Servers on "
                           "the same node need none."));
+  table.push_back(session(agreed, "memory.endpoints", size_in({.low = 64 * KiB, .high = TiB}),
+                          AFTERBAY_FIELD(memory.endpoint_bytes),
+                          "Memory of a model rank, in bytes, for what its endpoints put while the thread "
+                          "that uses the session has not handed it on; allocated when it is used. Endpoints "
+                          "that find it full wait for that thread. If all servers share memory with the "
+                          "rank, endpoints write into their memory and need none. A rank's part of one "
+                          "variable may be larger if nothing else is there."));
   table.push_back(session(agreed, "memory.receive",
                           size_in({.low = 128 * KiB, .high = 64 * GiB, .multiple = 8 * KiB}),
                           AFTERBAY_FIELD(memory.receive_bytes),
-                          "Memory of one server, in addition to `memory.server`, for data that have "
-                          "arrived from model ranks and frontends over MPI and are not in its blocks yet; "
-                          "allocated when it is used. What does not fit stays with the rank that sends it. "
-                          "It must hold two blocks; if it is not set and `memory.block` is larger than 32 "
-                          "MiB, it holds four."));
+                          "Memory of one server, in addition to `memory.server`, for data and messages "
+                          "that have arrived from model ranks and frontends over MPI and are not in its "
+                          "blocks yet; allocated when it is used. At most half of it is for small amounts, "
+                          "equally for all model ranks. What does not fit stays with the rank that sends "
+                          "it. It must hold two blocks; if it is not set and `memory.block` is larger than "
+                          "32 MiB, it holds four."));
   table.push_back(session(agreed, "memory.ring",
                           size_in({.low = 4 * KiB, .high = 64 * MiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.ring_bytes),

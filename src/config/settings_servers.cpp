@@ -81,9 +81,10 @@ void add_placement(std::vector<Setting<Config>>& table) {
                           "all servers in turn. `least`: each file goes to the server that has the least "
                           "to write. With `file` and `least`, a path that is opened again goes to the "
                           "server that wrote it before. `slab`: all servers write every file together, "
-                          "each a contiguous part of a record, so that a record may be larger than a "
-                          "server's memory. `variable`: likewise, but each server writes some of the "
-                          "variables. Files that are appended to, and those of the store `memory`, are "
+                          "each a contiguous part of a record, or of each large variable if they are on "
+                          "several nodes, so that a record may be larger than a server's memory. "
+                          "`variable`: likewise, but each server writes some of the variables. Files that "
+                          "are appended to, and those of the store `memory`, are "
                           "always written by one server. With the topology `tiered`, the default is "
                           "`least`."));
   table.push_back(session(agreed, "pool_choice", pool_choice_kind(), AFTERBAY_FIELD(pool_choice),

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
-#include <unistd.h>
 #include <yaml-cpp/yaml.h>
 
-#include <cerrno>
-#include <system_error>
-
-#include "base/regular_file.hpp"
 #include "base/suggest.hpp"
+#include "base/text_file.hpp"
 #include "config/settings.hpp"
 #include "config/sources.hpp"
 
@@ -259,41 +254,10 @@ bool parse(Reader& reader, const std::string& text, YAML::Node& root) {
 
 constexpr std::size_t most_file_bytes = std::size_t{16} << 20;
 
-Error cannot_read(int number, const std::string& problem) {
-  return make_error(ErrorCode::io, "cannot read it: {}", problem).with_native(number);
-}
-
-Result<std::string> contents(int descriptor) {
-  std::string text;
-  char buffer[4096];
-  while (text.size() <= most_file_bytes) {
-    const ssize_t got = ::read(descriptor, buffer, sizeof buffer);
-    if (got == 0) return text;
-    if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
-    if (got < 0 && errno != EINTR) return fail(cannot_read(errno, std::generic_category().message(errno)));
-  }
-  return fail(ErrorCode::format, "it has more than {} MiB: this is not a configuration file",
-              most_file_bytes >> 20);
-}
-
-/// A pipe without a writer, under the name that every session reads, would block it. A path below
-/// /dev (/dev/null, /dev/stdin, `<(command)` of a shell) was chosen by the user.
-Result<std::string> contents(const std::string& path) {
-  RegularFile file(path);
-  if (file.open()) return contents(file.descriptor());
-  if (file.number() != ENODEV || !path.starts_with("/dev/"))
-    return fail(cannot_read(file.number(), file.problem()));
-  const int device = ::open(path.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC);
-  if (device < 0) return fail(cannot_read(errno, std::generic_category().message(errno)));
-  auto text = contents(device);
-  ::close(device);
-  return text;
-}
-
 }  // namespace
 
 void read_file(const std::string& path, std::vector<Assignment>& found, Problems& problems) {
-  const auto text = contents(path);
+  const auto text = read_text_file(path, most_file_bytes, "configuration file");
   if (!text) {
     problems.add(text.error().code, path, text.error().message);
     return;

@@ -63,7 +63,7 @@ Holder holder_of(int descriptor, const std::string& path) {
   return look.owner_may_live && OwnerFile::is_owned(owner_path(path)) ? Holder::somebody : look.holder;
 }
 
-std::vector<Holder> holders_of(std::span<const std::string> paths) {
+std::vector<Holder> holders_of(std::span<const std::string> paths, std::chrono::milliseconds patience) {
   std::vector<Holder> holders(paths.size(), Holder::unknown);
   std::vector<std::string> owners;
   std::vector<std::size_t> asked;
@@ -76,7 +76,7 @@ std::vector<Holder> holders_of(std::span<const std::string> paths) {
     owners.push_back(owner_path(paths[i]));
     asked.push_back(i);
   }
-  const std::vector<bool> owned = OwnerFile::are_owned(owners);
+  const std::vector<bool> owned = OwnerFile::are_owned(owners, patience);
   for (std::size_t k = 0; k < asked.size(); ++k)
     if (owned[k]) holders[asked[k]] = Holder::somebody;
   return holders;

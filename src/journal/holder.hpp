@@ -2,9 +2,12 @@
 // Whether the session that writes a journal file is alive.
 #pragma once
 
+#include <chrono>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "base/owner_file.hpp"
 
 namespace afterbay::journal {
 
@@ -16,8 +19,9 @@ enum class Holder {
 
 /// The holder of each journal file, by its lock or, if the file system has none, its OwnerFile. In
 /// the latter case this waits for signs of life, once for all files, and only for those whose last
-/// run has not ended.
-std::vector<Holder> holders_of(std::span<const std::string> paths);
+/// run has not ended; `patience` is that of `OwnerFile`.
+std::vector<Holder> holders_of(std::span<const std::string> paths,
+                               std::chrono::milliseconds patience = OwnerFile::usual_patience);
 /// The same for the open journal file of that name.
 Holder holder_of(int descriptor, const std::string& path);
 

@@ -363,12 +363,12 @@ Result<std::string> find_journal(const std::string& directory) {
   return std::move(found.directory);
 }
 
-Result<Journal> read_journal(const std::string& directory) {
+Result<Journal> read_journal(const std::string& directory, std::chrono::milliseconds patience) {
   AFTERBAY_TRY_ASSIGN(const auto found, find_files(directory));
   const auto& [where, files] = found;
   for (int attempt = 1;; ++attempt) {
     const std::vector<std::uintmax_t> sizes = sizes_of(files);
-    const std::vector<Holder> holders = holders_of(files);
+    const std::vector<Holder> holders = holders_of(files, patience);
     Collector collector;
     for (std::size_t i = 0; i < files.size(); ++i) AFTERBAY_TRY(collector.add(files[i], holders[i]));
     if (attempt == most_attempts || !has_grown(files, holders, sizes))

@@ -2,6 +2,7 @@
 // Reads a journal: the runs and what they did, also while they are running.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -128,8 +129,9 @@ struct Journal {
 Result<std::string> find_journal(const std::string& directory);
 
 /// Reads the files of the journal that `find_journal` finds. Incomplete and foreign lines are
-/// counted, other files ignored.
-Result<Journal> read_journal(const std::string& directory);
+/// counted, other files ignored. `patience`: see `holders_of`.
+Result<Journal> read_journal(const std::string& directory,
+                             std::chrono::milliseconds patience = OwnerFile::usual_patience);
 
 /// The result for a file that was about to get its name: nothing if it did not get it (or if it is
 /// unknown, as on a host that does not see the file), otherwise the missing entry.

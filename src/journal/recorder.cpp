@@ -32,10 +32,11 @@ std::string new_run_id() {
   return fmt::format("{}-{}-{}", at, host_name(), ::getpid());
 }
 
-Recorder::Recorder(Where where, Identity identity, Logger logger)
+Recorder::Recorder(Where where, Identity identity, Logger logger, std::chrono::milliseconds patience)
     : where_(std::move(where)),
       identity_(std::move(identity)),
       logger_(std::move(logger)),
+      patience_(patience),
       started_at_(utc_now()) {
   if (!keeps()) return;
   where_.directory = absolute(where_.directory);

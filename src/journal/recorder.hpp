@@ -37,7 +37,9 @@ std::string new_run_id();
 /// leaves none. Any thread; a call that promises durability returns when the line is on the disk.
 class Recorder {
  public:
-  Recorder(Where where, Identity identity, Logger logger);
+  /// `patience`: how long opening the file waits for signs of life of owners elsewhere.
+  Recorder(Where where, Identity identity, Logger logger,
+           std::chrono::milliseconds patience = OwnerFile::usual_patience);
 
   [[nodiscard]] bool keeps() const noexcept { return !where_.directory.empty(); }
 
@@ -81,14 +83,15 @@ class Recorder {
   Result<> bear(Result<> written);
   Result<> write(std::vector<Event> events, bool durable);
   Result<JournalFile*> file();
-  Result<JournalFile*> file_at_hand(std::chrono::milliseconds patience = OwnerFile::usual_patience)
-      AFTERBAY_REQUIRES(mutex_);
+  Result<JournalFile*> file_at_hand() AFTERBAY_REQUIRES(mutex_) { return file_at_hand(patience_); }
+  Result<JournalFile*> file_at_hand(std::chrono::milliseconds patience) AFTERBAY_REQUIRES(mutex_);
   Result<> write_waiting() AFTERBAY_REQUIRES(mutex_);
   [[nodiscard]] std::string line(std::string at, Event event, std::uint64_t sequence) const;
 
   Where where_;
   Identity identity_;
   Logger logger_;
+  std::chrono::milliseconds patience_;
   std::string started_at_;
   /// Not guarded: callers that announce output must not wait for the disk, as `begin` may.
   std::atomic<bool> output_expected_{false};

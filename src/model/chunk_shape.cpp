@@ -19,11 +19,19 @@ constexpr std::uint64_t profile_bytes = 64u << 10;
 
 std::uint64_t parts_of(std::uint64_t length, std::uint64_t part) { return (length + part - 1) / part; }
 
-/// The largest divisor of `length` in [most/2, most], or 0.
+/// The largest divisor of `length` in [most/2, most], or 0. Time O(square root of length).
 std::uint64_t divisor(std::uint64_t length, std::uint64_t most) {
-  for (std::uint64_t part = std::min(most, length); part > 0 && part >= (most + 1) / 2; --part)
-    if (length % part == 0) return part;
-  return 0;
+  const std::uint64_t least = std::max<std::uint64_t>(1, (most + 1) / 2);
+  std::uint64_t largest = 0;
+  const auto consider = [&](std::uint64_t part) {
+    if (part >= least && part <= most) largest = std::max(largest, part);
+  };
+  for (std::uint64_t part = 1; part <= length / part; ++part) {
+    if (length % part != 0) continue;
+    consider(part);
+    consider(length / part);
+  }
+  return largest;
 }
 
 /// The number of rows per part if `length` rows are divided into equal parts of at most `most`

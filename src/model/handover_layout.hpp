@@ -7,33 +7,15 @@
 // same object, unless a stage between them needs a different one: see pipeline/plan.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <span>
+#include <memory>
 #include <vector>
 
 #include "model/box.hpp"
+#include "model/cutting.hpp"
 
 namespace afterbay::model {
-
-inline constexpr std::uint64_t page_bytes = 4096;  ///< alignment of direct I/O and of chunks in files
-
-struct Piece {
-  std::uint32_t variable = 0;  ///< index in the schema
-  std::uint32_t number = 0;    ///< index among the variable's pieces
-  std::uint32_t frame = 0;     ///< index in HandoverLayout::frames
-  Box box;                     ///< valid points, in the variable's dimensions without the record dimension
-  Index stored;             ///< lengths in the frame (>= box.count: edge chunks are padded); same rank as box
-  std::uint64_t bytes = 0;  ///< size in the frame
-  std::uint64_t frame_offset = 0;  ///< start of the piece in its frame
-};
-
-struct Frame {
-  bool record = false;            ///< false: fixed variables, handed over once per file
-  std::uint32_t first_piece = 0;  ///< pieces [first_piece, first_piece + piece_count)
-  std::uint32_t piece_count = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t phase = 0;  ///< for record 0: bytes to skip at the start of a page-aligned buffer
-};
 
 /// How one variable is handed over.
 struct VariableLayout {
@@ -49,21 +31,55 @@ struct VariableLayout {
 struct HandoverLayout {
   bool big_endian = false;                ///< byte order of the values in frames
   std::vector<VariableLayout> variables;  ///< one per schema variable, same order
-  std::vector<Piece> pieces;              ///< by frame, then by offset in the frame
-  std::vector<Frame> frames;
+  std::shared_ptr<const Cutting> cutting;
+  Pieces pieces;                   ///< by frame, then by offset in the frame
+  Frames frames;                   ///< those of fixed variables come first
   std::uint64_t record_phase = 0;  ///< increment of a frame's phase per record, modulo a page
 
-  [[nodiscard]] std::span<const Piece> pieces_of(const Frame& frame) const {
-    return {pieces.data() + frame.first_piece, frame.piece_count};
+  [[nodiscard]] Pieces pieces_of(const Frame& frame) const {
+    return {cutting, frame.first_piece, frame.piece_count};
   }
-  [[nodiscard]] std::span<const Piece> pieces_of_variable(std::uint32_t variable) const {
-    return {pieces.data() + variables[variable].first_piece, variables[variable].piece_count};
+  [[nodiscard]] Pieces pieces_of_variable(std::uint32_t variable) const {
+    return {cutting, variables[variable].first_piece, variables[variable].piece_count};
   }
+  /// Calls `visit(index)` for the pieces of a variable that share points with `box`, ascending.
+  template <class Visit>
+  void for_each_touching(std::uint32_t variable, const Box& box, Visit&& visit) const;
   /// Bytes to leave free at the start of a page-aligned buffer so that buffer and file are
   /// congruent modulo a page and the frame can be written without a copy; 0 if offsets are not arithmetic.
   [[nodiscard]] std::uint64_t phase(const Frame& frame, std::uint64_t record) const {
     return (frame.phase + (frame.record ? record % page_bytes * record_phase : 0)) % page_bytes;
   }
 };
+
+/// Calls `visit(number)` for the parts [first, last] of a grid, ascending; both limits are included.
+template <class Visit>
+void for_each_part(const Index& parts, const Index& first, const Index& last, Visit&& visit) {
+  Index at = first;
+  while (true) {
+    std::uint64_t number = 0;
+    for (std::size_t d = 0; d < parts.size; ++d) number = number * parts[d] + at[d];
+    visit(static_cast<std::uint32_t>(number));
+    std::size_t d = parts.size;
+    for (; d > 0; --d) {
+      if (++at[d - 1] <= last[d - 1]) break;
+      at[d - 1] = first[d - 1];
+    }
+    if (d == 0) return;
+  }
+}
+
+template <class Visit>
+void HandoverLayout::for_each_touching(std::uint32_t variable, const Box& box, Visit&& visit) const {
+  const PieceGrid* const grid = cutting->grid_of(variable);
+  if (grid == nullptr || box.empty()) return;
+  Index first = box.start;
+  Index last = box.start;
+  for (std::size_t d = 0; d < box.rank(); ++d) {
+    first[d] = box.start[d] / grid->part[d];
+    last[d] = (box.start[d] + box.count[d] - 1) / grid->part[d];
+  }
+  for_each_part(grid->parts, first, last, [&](std::uint32_t number) { visit(grid->first_piece + number); });
+}
 
 }  // namespace afterbay::model

@@ -2,6 +2,7 @@
 #include "model/layout.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 
 #include "base/caller_terms.hpp"
@@ -13,7 +14,8 @@ namespace {
 
 constexpr std::uint64_t aligned_piece_bytes = 64u << 10;  ///< pieces from this size on begin on a page
 constexpr std::uint32_t max_pieces_per_frame = 512;
-constexpr std::uint64_t max_pieces = 1u << 22;
+constexpr std::uint64_t max_pieces = 1u << 22;  ///< of a variable
+constexpr std::uint64_t most_pieces_of_all = 1u << 31;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
@@ -42,9 +44,15 @@ class LayoutMaker {
       layout_.variables.push_back(std::move(*described));
       layout_.stored.push_back(stored);
     }
-    if (traits_.arithmetic_places) place_by_arithmetic();
+    if (traits_.arithmetic_places) {
+      cutting_->set_arithmetic();
+      place_by_arithmetic();
+    }
     AFTERBAY_TRY(make_pieces(false));
     AFTERBAY_TRY(make_pieces(true));
+    layout_.cutting = cutting_;
+    layout_.pieces = Pieces(cutting_, 0, cutting_->pieces());
+    layout_.frames = Frames(cutting_, 0, cutting_->frames());
     return std::move(layout_);
   }
 
@@ -157,89 +165,107 @@ class LayoutMaker {
   }
 
   Result<> cut_variable(std::uint32_t v, VariableLayout& variable) {
-    const Index part = layout_.stored[v].chunked
-                           ? layout_.stored[v].chunk
-                           : cut(variable.shape, size_of(schema_.variables[v].type), sizes_.gathered_bytes());
-    variable.part = part;
-    Index grid = part;
+    const StoredVariable& stored = layout_.stored[v];
+    PieceGrid grid;
+    grid.variable = v;
+    grid.record = variable.record;
+    grid.padded = stored.chunked;
+    grid.shape = variable.shape;
+    grid.element_bytes = size_of(schema_.variables[v].type);
+    grid.part =
+        stored.chunked ? stored.chunk : cut(variable.shape, grid.element_bytes, sizes_.gathered_bytes());
+    grid.parts = grid.part;
+    grid.section_offset = stored.section_offset;
     std::uint64_t pieces = 1;
-    for (std::size_t d = 0; d < part.size; ++d) {
-      grid[d] = (variable.shape[d] + part[d] - 1) / part[d];
-      pieces *= grid[d];
+    for (std::size_t d = 0; d < grid.part.size; ++d) {
+      grid.parts[d] = (variable.shape[d] + grid.part[d] - 1) / grid.part[d];
+      pieces *= grid.parts[d];
       if (pieces > max_pieces)
         return fail(ErrorCode::resources,
                     "variable '{}' is cut into more than {} pieces a record: give larger chunk lengths",
                     schema_.variables[v].name, max_pieces);
     }
-    variable.first_piece = static_cast<std::uint32_t>(layout_.pieces.size());
-    variable.piece_count = static_cast<std::uint32_t>(pieces);
-    Index at = Index::filled(part.size, 0);
-    for (std::uint32_t number = 0; number < pieces; ++number) {
-      add_piece(v, variable, part, at, number);
-      for (std::size_t d = part.size; d-- > 0;) {
-        if (++at[d] < grid[d]) break;
-        at[d] = 0;
-      }
-    }
+    if (pieces > most_pieces_of_all - cutting_->pieces())
+      return fail(ErrorCode::resources,
+                  "with variable '{}' a record is cut into more than {} pieces: give larger chunk lengths",
+                  schema_.variables[v].name, most_pieces_of_all);
+    grid.count = static_cast<std::uint32_t>(pieces);
+    variable.part = grid.part;
+    variable.first_piece = cutting_->pieces();
+    variable.piece_count = grid.count;
+    cutting_->add(grid);
+    if (pieces == 0) return {};
+    if (grid.padded || grid.count == 1)
+      put_equal(grid, 0, grid.count);
+    else
+      put_alone(grid);
     return {};
   }
 
-  void add_piece(std::uint32_t v, const VariableLayout& variable, const Index& part, const Index& at,
-                 std::uint32_t number) {
-    Piece piece;
-    piece.variable = v;
-    piece.number = number;
-    piece.box = {Index::filled(part.size, 0), Index::filled(part.size, 0)};
-    std::uint64_t offset = 0;
-    for (std::size_t d = 0; d < part.size; ++d) {
-      piece.box.start[d] = at[d] * part[d];
-      piece.box.count[d] = std::min(part[d], variable.shape[d] - piece.box.start[d]);
-      offset = offset * variable.shape[d] + piece.box.start[d];
+  /// Pieces that take more than half of a frame, because their variable is too large for one: one frame per
+  /// piece. The first one may follow earlier variables in their frame, later variables may follow the last
+  /// one.
+  void put_alone(const PieceGrid& grid) {
+    put_equal(grid, 0, 1);
+    open_ = false;
+    if (const std::uint32_t between = grid.count - 2; between > 0) {
+      const std::uint32_t frame = cutting_->frames();
+      cutting_->add({.count = between, .per_frame = 1, .bytes = 0, .record = grid.record});
+      cutting_->add({.first_frame = frame, .per_frame = 1}, between);
     }
-    const std::uint64_t element = size_of(schema_.variables[v].type);
-    const StoredVariable& stored = layout_.stored[v];
-    piece.stored = stored.chunked ? part : piece.box.count;
-    piece.bytes = piece.stored.product() * element;
-    const std::uint64_t slab_offset = stored.chunked ? 0 : offset * element;
-    put_in_frame(piece, variable.record, stored.section_offset + slab_offset);
-    layout_.pieces.push_back(piece);
-    layout_.slab_offsets.push_back(slab_offset);
+    put_equal(grid, grid.count - 1, 1);
   }
 
-  /// Appends to the open frame, or opens one. `section_offset`: of the piece, with arithmetic places.
-  void put_in_frame(Piece& piece, bool record, std::uint64_t section_offset) {
+  /// Appends pieces of equal size to the open frame, as far as there is room, and the others to new frames.
+  void put_equal(const PieceGrid& grid, std::uint32_t number, std::uint32_t count) {
+    const Box box = grid.box(number);
+    const std::uint64_t bytes = grid.bytes(box);
+    const std::uint64_t align = bytes >= aligned_piece_bytes ? page_bytes : 8;
+    const std::uint64_t stride = traits_.arithmetic_places ? bytes : round_up(bytes, align);
+    const std::uint64_t most = sizes_.gathered_bytes();
+    const std::uint64_t section_offset = grid.section_offset + grid.slab_offset(box);
     if (open_) {
-      Frame& frame = layout_.frames.back();
+      FrameRun& frame = cutting_->last_frame();
       const std::uint64_t offset =
-          traits_.arithmetic_places
-              ? section_offset - open_section_offset_
-              : round_up(frame.bytes, piece.bytes >= aligned_piece_bytes ? page_bytes : 8);
-      if (offset + piece.bytes > sizes_.gathered_bytes() || frame.piece_count == max_pieces_per_frame) {
-        open_ = false;
-      } else {
-        piece.frame = static_cast<std::uint32_t>(layout_.frames.size() - 1);
-        piece.frame_offset = offset;
-        frame.bytes = offset + piece.bytes;
-        ++frame.piece_count;
-        return;
+          traits_.arithmetic_places ? section_offset - open_section_offset_ : round_up(frame.bytes, align);
+      if (offset + bytes <= most && frame.per_frame < max_pieces_per_frame) {
+        const auto fit = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+            {count, max_pieces_per_frame - frame.per_frame, (most - offset - bytes) / stride + 1}));
+        cutting_->add({.first_frame = frame.first, .per_frame = fit, .offset = offset, .stride = stride},
+                      fit);
+        frame.bytes = offset + (fit - 1) * stride + bytes;
+        frame.per_frame += fit;
+        count -= fit;
+        if (count == 0) return;
       }
+      open_ = false;
     }
-    Frame frame;
-    frame.record = record;
-    frame.first_piece = static_cast<std::uint32_t>(layout_.pieces.size());
-    frame.piece_count = 1;
-    frame.bytes = piece.bytes;
-    open_section_offset_ = section_offset;
-    if (traits_.arithmetic_places) frame.phase = section_offset % page_bytes;
-    piece.frame = static_cast<std::uint32_t>(layout_.frames.size());
-    layout_.frames.push_back(frame);
+    const auto per_frame = static_cast<std::uint32_t>(
+        bytes > most ? 1 : std::min<std::uint64_t>(max_pieces_per_frame, (most - bytes) / stride + 1));
+    if (const std::uint32_t full = (count - 1) / per_frame; full > 0) {
+      add_frames(grid, full, per_frame, bytes, stride);
+      count -= full * per_frame;
+    }
+    add_frames(grid, 1, count, bytes, stride);
     open_ = true;
+    open_section_offset_ = section_offset;
+  }
+
+  void add_frames(const PieceGrid& grid, std::uint32_t count, std::uint32_t per_frame, std::uint64_t bytes,
+                  std::uint64_t stride) {
+    const std::uint32_t first = cutting_->frames();
+    cutting_->add({.count = count,
+                   .per_frame = per_frame,
+                   .bytes = (per_frame - 1) * stride + bytes,
+                   .record = grid.record});
+    cutting_->add({.first_frame = first, .per_frame = per_frame, .stride = stride}, count * per_frame);
   }
 
   const Schema& schema_;
   const FormatTraits& traits_;
   const LayoutSizes& sizes_;
   FileLayout layout_;
+  std::shared_ptr<Cutting> cutting_ = std::make_shared<Cutting>();
   bool open_ = false;                      ///< whether the last frame may take more pieces
   std::uint64_t open_section_offset_ = 0;  ///< where it begins in its section, with arithmetic places
 };

@@ -44,13 +44,12 @@ struct StoredVariable {
 /// without knowing about files. It shares the tables and adds what only storage needs.
 struct FileLayout : HandoverLayout {
   Format format = Format::netcdf4;
-  std::vector<StoredVariable> stored;       ///< one per schema variable, same order
-  std::vector<std::uint64_t> slab_offsets;  ///< one per piece; see slab_offset
-  std::uint64_t record_bytes = 0;           ///< arithmetic places: distance between records
+  std::vector<StoredVariable> stored;  ///< one per schema variable, same order
+  std::uint64_t record_bytes = 0;      ///< arithmetic places: distance between records
 
   /// Start of the piece in its variable's record (dense storage only).
   [[nodiscard]] std::uint64_t slab_offset(const Piece& piece) const {
-    return slab_offsets[variables[piece.variable].first_piece + piece.number];
+    return cutting->grid_of(piece.variable)->slab_offset(piece.box);
   }
 };
 

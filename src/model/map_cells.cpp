@@ -2,6 +2,7 @@
 #include "model/map_cells.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/caller_terms.hpp"
 
@@ -24,7 +25,7 @@ std::string text_of_lengths(const Index& lengths) { return said_lengths({lengths
 /// Collects the runs of each cell, then finds their repetition.
 class Dealer {
  public:
-  explicit Dealer(const MapCut& cut) : slots_(cut.cells(), no_slot) {}
+  Dealer() = default;
 
   void add(std::uint64_t cell, std::uint64_t within, std::uint64_t element, std::uint64_t length) {
     append(of(cell), within, element, length);
@@ -52,15 +53,14 @@ class Dealer {
     std::uint64_t points = 0;
     std::vector<PointRun> runs;
   };
-  static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
 
+  /// A rank has points in few of all cells.
   Dealt& of(std::uint64_t cell) {
-    std::uint32_t& slot = slots_[cell];
-    if (slot == no_slot) {
-      slot = static_cast<std::uint32_t>(dealt_.size());
-      dealt_.push_back({cell, 0, {}});
-    }
-    return dealt_[slot];
+    if (!dealt_.empty() && dealt_[last_].cell == cell) return dealt_[last_];
+    const auto [slot, is_new] = slots_.try_emplace(cell, static_cast<std::uint32_t>(dealt_.size()));
+    if (is_new) dealt_.push_back({cell, 0, {}});
+    last_ = slot->second;
+    return dealt_[last_];
   }
 
   static void append(Dealt& to, std::uint64_t within, std::uint64_t element, std::uint64_t length) {
@@ -96,7 +96,8 @@ class Dealer {
     return points;
   }
 
-  std::vector<std::uint32_t> slots_;  ///< by cell
+  std::unordered_map<std::uint64_t, std::uint32_t> slots_;  ///< by cell
+  std::uint32_t last_ = 0;                                  ///< the slot that was used last
   std::vector<Dealt> dealt_;
 };
 
@@ -186,7 +187,7 @@ CellPoints rows_of(const CellPoints& points) {
 }
 
 std::vector<CellPoints> deal(const PointRuns& runs, const MapCut& cut) {
-  Dealer dealer(cut);
+  Dealer dealer;
   runs.for_each([&](const PointRun& run) {
     cut.split(run.offset, run.length,
               [&](std::uint64_t cell, std::uint64_t within, std::uint64_t from, std::uint64_t length) {
@@ -200,7 +201,7 @@ namespace {
 
 template <class Next>
 std::vector<CellPoints> deal_packed(Next next, const MapCut& cut) {
-  Dealer dealer(cut);
+  Dealer dealer;
   for (OffsetRun run = next(); run.length > 0; run = next())
     cut.split(run.offset, run.length,
               [&](std::uint64_t cell, std::uint64_t within, std::uint64_t, std::uint64_t length) {

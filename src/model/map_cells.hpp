@@ -4,6 +4,7 @@
 // lists.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -45,6 +46,9 @@ class MapCut {
   /// number `from`.
   template <class Visit>
   void split(std::uint64_t offset, std::uint64_t length, Visit&& visit) const;
+  /// Calls `visit(OffsetRun)` for the points of a cell, ascending, as few runs.
+  template <class Visit>
+  void for_each_row(std::uint64_t cell, Visit&& visit) const;
 
  private:
   Index global_;  ///< trailing dimensions that are not cut are merged
@@ -75,12 +79,52 @@ struct CellPoints {
 /// rank's array form a run, independent of the positions of their points in the cell.
 CellPoints rows_of(const CellPoints& points);
 
+/// Calls `visit(index, cell)` for the pieces of a variable on a map that lie in the given cells, in the order
+/// of the layout. `cells` must be ascending by `Cell::cell`.
+template <class Cells, class Visit>
+void for_each_piece_on(const HandoverLayout& layout, std::uint32_t variable, const MapPlace& place,
+                       const Cells& cells, Visit&& visit) {
+  const PieceGrid* const grid = layout.cutting->grid_of(variable);
+  if (grid == nullptr || grid->count == 0) return;
+  std::uint64_t before = 1;
+  std::uint64_t on_map = 1;
+  std::uint64_t after = 1;
+  for (std::size_t d = 0; d < grid->parts.size; ++d)
+    (d < place.first ? before : d < place.after() ? on_map : after) *= grid->parts[d];
+  for (std::uint64_t b = 0; b < before; ++b)
+    for (const auto& cell : cells)
+      for (std::uint64_t a = 0; a < after; ++a)
+        visit(grid->first_piece + static_cast<std::uint32_t>((b * on_map + cell.cell) * after + a), cell);
+}
+
 /// The points of all cells in which the rank has points, ascending.
 std::vector<CellPoints> deal(const PointRuns& runs, const MapCut& cut);
 /// The same for offsets alone: the elements number the points of the cell in the file's order, as
 /// in a packed contribution.
 std::vector<CellPoints> deal(OffsetReader runs, const MapCut& cut);
 std::vector<CellPoints> deal(std::span<const OffsetRun> runs, const MapCut& cut);
+
+template <class Visit>
+void MapCut::for_each_row(std::uint64_t cell, Visit&& visit) const {
+  Index first = global_;
+  Index end = global_;
+  for (std::size_t d = global_.size; d-- > 0; cell /= grid_[d]) {
+    first[d] = cell % grid_[d] * part_[d];
+    end[d] = std::min(first[d] + part_[d], global_[d]);
+  }
+  const std::size_t last = global_.size - 1;
+  for (Index at = first;;) {
+    std::uint64_t offset = 0;
+    for (std::size_t d = 0; d < global_.size; ++d) offset = offset * global_[d] + at[d];
+    visit(OffsetRun{offset, end[last] - first[last]});
+    std::size_t d = last;
+    for (; d > 0; --d) {
+      if (++at[d - 1] < end[d - 1]) break;
+      at[d - 1] = first[d - 1];
+    }
+    if (d == 0) return;
+  }
+}
 
 template <class Visit>
 void MapCut::split(std::uint64_t offset, std::uint64_t length, Visit&& visit) const {

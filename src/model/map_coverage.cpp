@@ -85,31 +85,31 @@ struct Cursor {
 
 class Sweep {
  public:
-  Sweep(std::string_view name, std::uint64_t points, std::span<const RankPoints> ranks, Coverage coverage)
-      : name_(name), points_(points), ranks_(ranks), coverage_(coverage) {
+  Sweep(std::string_view name, std::uint64_t points, std::span<const OffsetRun> within,
+        std::span<const RankPoints> ranks, Repeats repeats)
+      : name_(name), points_(points), within_(within), ranks_(ranks), repeats_(repeats) {
     for (const RankPoints& rank : ranks) cursors_.emplace_back(rank.encoded);
     result_.lost.resize(ranks.size());
   }
 
   Result<MapCoverage> run() {
-    while (base_ < points_) {
+    while (base_ < points_ && !result_.twice) {
       const std::uint64_t next = first_held();
       if (next >= base_ + window_points) {
         const std::uint64_t until = std::min(points_, next / window_points * window_points);
-        append(result_.gaps, base_, until - base_);
+        add_gap(base_, until - base_);
         base_ = until;
         continue;
       }
-      AFTERBAY_TRY(take_window());
+      take_window();
       base_ += window_points;
     }
-    for (std::size_t i = 0; i < cursors_.size(); ++i)
+    for (std::size_t i = 0; !result_.twice && i < cursors_.size(); ++i)
       if (!cursors_[i].reader.good() || !cursors_[i].ended())
         return fail(make_error(ErrorCode::format,
                                "decomposition '{}': the points of rank {} are invalid (offset {} of {})",
                                name_, ranks_[i].rank, cursors_[i].run.offset, points_)
                         .at_rank(ranks_[i].rank));
-    if (!coverage_.gaps_allowed && !result_.gaps.empty()) return fail(missing());
     return std::move(result_);
   }
 
@@ -121,65 +121,72 @@ class Sweep {
     return first;
   }
 
-  Result<> take_window() {
+  void take_window() {
     window_.clear();
-    const bool backwards = coverage_.repeats == Repeats::last;
-    for (std::size_t i = 0; i < cursors_.size(); ++i)
-      AFTERBAY_TRY(take(backwards ? cursors_.size() - 1 - i : i));
-    window_.gaps(std::min(window_points, points_ - base_), [&](std::uint64_t first, std::uint64_t length) {
-      append(result_.gaps, base_ + first, length);
-    });
-    return {};
+    const bool backwards = repeats_ == Repeats::last;
+    std::optional<std::uint64_t> twice;
+    for (std::size_t i = 0; i < cursors_.size(); ++i) {
+      const auto found = take(backwards ? cursors_.size() - 1 - i : i);
+      if (found && (!twice || *found < *twice)) twice = found;
+    }
+    if (twice && repeats_ == Repeats::refuse) {
+      result_.twice = holders_of(*twice);
+      return;
+    }
+    window_.gaps(std::min(window_points, points_ - base_),
+                 [&](std::uint64_t first, std::uint64_t length) { add_gap(base_ + first, length); });
   }
 
-  Result<> take(std::size_t index) {
+  /// Adds those of these points, which follow all earlier ones, that are in the part.
+  void add_gap(std::uint64_t offset, std::uint64_t length) {
+    const std::uint64_t end = offset + length;
+    for (; next_ < within_.size() && within_[next_].offset < end; ++next_) {
+      const std::uint64_t from = std::max(offset, within_[next_].offset);
+      const std::uint64_t until = std::min(end, within_[next_].offset + within_[next_].length);
+      if (from < until) append(result_.gaps, from, until - from);
+      if (within_[next_].offset + within_[next_].length > end) return;
+    }
+  }
+
+  /// Returns the first point of the rank that was marked before.
+  std::optional<std::uint64_t> take(std::size_t index) {
     Cursor& cursor = cursors_[index];
     const std::uint64_t end = std::min(points_, base_ + window_points);
     std::optional<std::uint64_t> twice;
     while (!cursor.ended() && cursor.run.offset < end) {
+      if (cursor.run.offset < base_) break;  // not ascending: invalid
       const std::uint64_t until = std::min(end, cursor.run.offset + cursor.run.length);
       window_.mark(cursor.run.offset - base_, until - base_, [&](std::uint64_t first, std::uint64_t length) {
         if (!twice) twice = base_ + first;
         append(result_.lost[index], base_ + first, length);
       });
-      if (twice && coverage_.repeats == Repeats::refuse) return fail(held_twice(index, *twice));
       cursor.run.length -= until - cursor.run.offset;
       cursor.run.offset = until;
       if (cursor.run.length == 0) cursor.run = cursor.reader.next();
     }
-    return {};
+    return twice;
   }
 
-  [[nodiscard]] Error held_twice(std::size_t index, std::uint64_t point) const {
-    std::size_t other = index;
-    for (std::size_t i = 0; i < index && other == index; ++i) {
+  [[nodiscard]] HeldTwice holders_of(std::uint64_t point) const {
+    std::vector<int> holders;
+    for (std::size_t i = 0; i < ranks_.size() && holders.size() < 2; ++i) {
       OffsetReader reader(ranks_[i].encoded);
-      for (OffsetRun run = reader.next(); run.length > 0 && run.offset <= point; run = reader.next())
-        if (point < run.offset + run.length) other = i;
+      bool holds = false;
+      for (OffsetRun run = reader.next(); run.length > 0 && run.offset <= point && !holds;
+           run = reader.next())
+        holds = point < run.offset + run.length;
+      if (holds) holders.push_back(ranks_[i].rank);
     }
-    return make_error(
-               ErrorCode::conflict,
-               "decomposition '{}': ranks {} and {} both hold the point at offset {} ({}): every point must "
-               "belong to one rank; or declare that the first or the last counts",
-               name_, ranks_[other].rank, ranks_[index].rank, said_index(point), order_in_words())
-        .at_rank(ranks_[index].rank);
-  }
-
-  [[nodiscard]] Error missing() const {
-    std::uint64_t count = 0;
-    for (const OffsetRun& gap : result_.gaps) count += gap.length;
-    const OffsetRun& first = result_.gaps.front();
-    return make_error(ErrorCode::conflict,
-                      "decomposition '{}': {} of {} points belong to no rank, the first are those at offsets "
-                      "{} to {} ({}): list them, or allow gaps so that they get the fill value",
-                      name_, count, points_, said_index(first.offset),
-                      said_index(first.offset + first.length - 1), order_in_words());
+    holders.resize(2, holders.empty() ? 0 : holders.back());
+    return {point, holders[0], holders[1]};
   }
 
   std::string_view name_;
   std::uint64_t points_;
+  std::span<const OffsetRun> within_;
+  std::size_t next_ = 0;  ///< the first run of `within_` that may have further gaps
   std::span<const RankPoints> ranks_;
-  Coverage coverage_;
+  Repeats repeats_;
   std::vector<Cursor> cursors_;
   Window window_;
   std::uint64_t base_ = 0;
@@ -188,9 +195,39 @@ class Sweep {
 
 }  // namespace
 
+Error held_twice(std::string_view name, const HeldTwice& twice) {
+  return make_error(
+             ErrorCode::conflict,
+             "decomposition '{}': ranks {} and {} both hold the point at offset {} ({}): every point must "
+             "belong to one rank; or declare that the first or the last counts",
+             name, twice.first, twice.second, said_index(twice.offset), order_in_words())
+      .at_rank(twice.second);
+}
+
+Error missing_points(std::string_view name, std::uint64_t points, std::uint64_t count,
+                     const OffsetRun& first) {
+  return make_error(ErrorCode::conflict,
+                    "decomposition '{}': {} of {} points belong to no rank, the first are those at offsets "
+                    "{} to {} ({}): list them, or allow gaps so that they get the fill value",
+                    name, count, points, said_index(first.offset),
+                    said_index(first.offset + first.length - 1), order_in_words());
+}
+
+Result<MapCoverage> find_map_coverage(std::string_view name, std::uint64_t points,
+                                      std::span<const OffsetRun> within, std::span<const RankPoints> ranks,
+                                      Repeats repeats) {
+  return Sweep(name, points, within, ranks, repeats).run();
+}
+
 Result<MapCoverage> check_map_coverage(std::string_view name, std::uint64_t points,
                                        std::span<const RankPoints> ranks, const Coverage& coverage) {
-  return Sweep(name, points, ranks, coverage).run();
+  const OffsetRun all{0, points};
+  AFTERBAY_TRY_ASSIGN(MapCoverage found, find_map_coverage(name, points, {&all, 1}, ranks, coverage.repeats));
+  if (found.twice) return fail(held_twice(name, *found.twice));
+  if (coverage.gaps_allowed || found.gaps.empty()) return found;
+  std::uint64_t count = 0;
+  for (const OffsetRun& gap : found.gaps) count += gap.length;
+  return fail(missing_points(name, points, count, found.gaps.front()));
 }
 
 }  // namespace afterbay::model

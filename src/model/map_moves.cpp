@@ -362,6 +362,60 @@ MapMove gather(const CellPoints& points, std::uint64_t elements, const Index& sh
   return move;
 }
 
+namespace {
+
+/// `to`: bytes between neighbours along each dimension of the variable; those along the map's are not used.
+MapMove gather_selected(const CellPoints& points, const Box& selected, const MemoryLayout& memory,
+                        const MapPiece& piece, ElementBytes bytes, const Strides& to,
+                        std::ptrdiff_t to_point) {
+  const MapPlace& place = piece.place;
+  const Strides from = memory_bytes(memory, selected.count, bytes.from);
+  MapMove move;
+  move.points = &points;
+  move.outer.points = move.inner.points = 1;
+  move.from_point = from[place.first];
+  move.to_point = to_point;
+  move.from_value = static_cast<std::ptrdiff_t>(bytes.from);
+  move.to_value = static_cast<std::ptrdiff_t>(bytes.to);
+  for (std::size_t i = 0; i < memory.offset.size(); ++i)
+    move.outer.from_offset += static_cast<std::ptrdiff_t>(memory.offset[i]) * from[i];
+  for (std::size_t d = 0; d < piece.box.rank(); ++d) {
+    if (d >= place.first && d < place.after()) continue;
+    const std::size_t a = d < place.first ? d : d - place.count + 1;  // in the array
+    const std::uint64_t first = std::max(piece.box.start[d], selected.start[a]);
+    const std::uint64_t end =
+        std::min(piece.box.start[d] + piece.box.count[d], selected.start[a] + selected.count[a]);
+    if (first >= end) {
+      move.values = 0;
+      return move;
+    }
+    add_dimension(d < place.first ? move.outer : move.inner, end - first, from[a], to[d]);
+    move.outer.from_offset += static_cast<std::ptrdiff_t>(first - selected.start[a]) * from[a];
+    move.outer.to_offset += static_cast<std::ptrdiff_t>(first - piece.box.start[d]) * to[d];
+  }
+  move.values = move.outer.points * move.inner.points * points.points;
+  join_inner(move);
+  return move;
+}
+
+}  // namespace
+
+MapMove gather(const CellPoints& points, const Box& selected, const MemoryLayout& memory,
+               const MapPiece& piece, ElementBytes bytes) {
+  const Strides to = dense_bytes(piece.stored, bytes.to);
+  return gather_selected(points, selected, memory, piece, bytes, to, to[piece.place.after() - 1]);
+}
+
+MapMove gather_into_list(const CellPoints& points, std::uint64_t length, const Box& selected,
+                         const MemoryLayout& memory, const MapPiece& piece, ElementBytes bytes) {
+  const MapPlace& place = piece.place;
+  const Strides in_list = dense_bytes(array_lengths(piece.box.count, place, length), bytes.to);
+  Strides to{};
+  for (std::size_t d = 0; d < piece.box.rank(); ++d)
+    if (d < place.first || d >= place.after()) to[d] = in_list[d < place.first ? d : d - place.count + 1];
+  return gather_selected(points, selected, memory, piece, bytes, to, in_list[place.first]);
+}
+
 MapMove pack(const MapMove& gather) {
   MapMove move = gather;
   move.to_packed = true;
@@ -410,20 +464,24 @@ CellPoints reversed(const CellPoints& points) {
   return back;
 }
 
-std::vector<ByteRange> dense_windows(const MapMove& move, std::uint64_t page, std::uint64_t window_pages,
-                                     std::uint64_t least_pages) {
-  std::vector<ByteRange> windows;
+std::vector<WrittenWindows> written_windows(const MapMove& move, std::uint64_t page,
+                                            std::uint64_t window_pages, std::uint64_t dense_pages) {
+  std::vector<WrittenWindows> windows;
   if (move.values == 0) return windows;
   const WrittenPages pages(move, page);
   const std::uint64_t window_bytes = window_pages * page;
   for (std::uint64_t first = 0; first < pages.size(); first += window_pages) {
-    if (pages.count(first, window_pages) < least_pages) continue;
+    const std::uint64_t written = pages.count(first, window_pages);
+    if (written == 0) continue;
+    const bool dense = written >= dense_pages;
     const std::uint64_t at = first * page;
-    if (!windows.empty() && windows.back().at + windows.back().bytes == at)
-      windows.back().bytes += window_bytes;
+    if (!windows.empty() && windows.back().dense == dense &&
+        windows.back().range.at + windows.back().range.bytes == at)
+      windows.back().range.bytes += window_bytes;
     else
-      windows.push_back({at, window_bytes});
-    windows.back().bytes = std::min(windows.back().bytes, pages.end() - windows.back().at);
+      windows.push_back({{at, window_bytes}, dense});
+    ByteRange& last = windows.back().range;
+    last.bytes = std::min(last.bytes, pages.end() - last.at);
   }
   return windows;
 }

@@ -41,6 +41,16 @@ struct MapPiece {
 /// is kept by reference.
 MapMove gather(const CellPoints& points, std::uint64_t elements, const Index& shape,
                const MemoryLayout& memory, const MapPiece& piece, ElementBytes bytes);
+/// The same for some of the values of a part of the rank's array. `selected`: their box in the dimensions of
+/// the variable, with the map's dimensions replaced by one, whose start is 0 and whose length is that of the
+/// list that the elements of `points` refer to; `memory` describes an array of these lengths. Values outside
+/// the piece are not moved; if none is inside, the move has no values.
+MapMove gather(const CellPoints& points, const Box& selected, const MemoryLayout& memory,
+               const MapPiece& piece, ElementBytes bytes);
+/// The same into a dense array of a piece in which the map's dimensions are one, a list of `length` points:
+/// `points.within` are positions in this list. A packed contribution and the array of a rank are such arrays.
+MapMove gather_into_list(const CellPoints& points, std::uint64_t length, const Box& selected,
+                         const MemoryLayout& memory, const MapPiece& piece, ElementBytes bytes);
 /// The same copy into a packed buffer.
 MapMove pack(const MapMove& gather);
 /// Copies from such a packed buffer, whose values have the file's type, into the piece.
@@ -56,6 +66,32 @@ MapMove reversed(const MapMove& move, const CellPoints& points);
 /// as well.
 CellPoints reversed(const CellPoints& points);
 
+/// Calls `visit(within, element)` for every point, in order.
+template <class Visit>
+void for_each_point(const CellPoints& points, Visit&& visit) {
+  for (std::uint64_t i = 0; i < points.repeats; ++i) {
+    const auto within_shift = static_cast<std::uint32_t>(i * points.within_step);
+    const auto element_shift = static_cast<std::uint32_t>(i * points.element_step);
+    for (std::size_t k = 0; k < points.within.size(); ++k) {
+      const std::uint32_t length = points.lengths.empty() ? 1 : points.lengths[k];
+      for (std::uint32_t j = 0; j < length; ++j)
+        visit(points.within[k] + within_shift + j, points.elements[k] + element_shift + j);
+    }
+  }
+}
+
+/// Calls `visit(element)` for every point, in order.
+template <class Visit>
+void for_each_element(const CellPoints& points, Visit&& visit) {
+  for (std::uint64_t i = 0; i < points.repeats; ++i) {
+    const auto shift = static_cast<std::uint32_t>(i * points.element_step);
+    for (std::size_t k = 0; k < points.elements.size(); ++k) {
+      const std::uint32_t length = points.lengths.empty() ? 1 : points.lengths[k];
+      for (std::uint32_t j = 0; j < length; ++j) visit(points.elements[k] + shift + j);
+    }
+  }
+}
+
 /// The lengths of a rank's array of a variable of `shape`, with the map's dimensions replaced by
 /// the list of points, as `check` of a memory layout and `gather` require them.
 Index array_lengths(const Index& shape, const MapPlace& place, std::uint64_t elements);
@@ -67,11 +103,18 @@ struct ByteRange {
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
-/// The parts of the destination, ascending, that the move writes densely: windows of `window_pages`
-/// pages of `page` bytes, in each of which it writes to at least `least_pages` pages. Neighbouring
-/// windows are merged. The move must not pack. Time O(runs) for each index of the outer dimensions.
-std::vector<ByteRange> dense_windows(const MapMove& move, std::uint64_t page, std::uint64_t window_pages,
-                                     std::uint64_t least_pages);
+/// Windows of the destination that a move writes to.
+struct WrittenWindows {
+  ByteRange range;
+  bool dense = false;
+  friend bool operator==(const WrittenWindows&, const WrittenWindows&) = default;
+};
+
+/// The windows of `window_pages` pages of `page` bytes that the move writes to, ascending; dense are
+/// those in which it writes to at least `dense_pages` pages. Neighbours of the same kind are merged.
+/// The move must not pack. Time O(runs) for each index of the outer dimensions.
+std::vector<WrittenWindows> written_windows(const MapMove& move, std::uint64_t page,
+                                            std::uint64_t window_pages, std::uint64_t dense_pages);
 
 /// Runs the move. Returns the number of values out of range.
 std::uint64_t execute(const MapMove& move, const void* from, std::byte* to, Kernel kernel);

@@ -3,19 +3,18 @@
 
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <variant>
 #include <vector>
 
 #include "base/suggest.hpp"
 #include "model/calendar.hpp"
+#include "model/template_text.hpp"
 
 namespace afterbay::model {
 namespace {
 
 constexpr std::string_view default_template = "{collection}.nc";
 constexpr std::string_view default_date_format = "%Y%m%d";
-constexpr int most_digits = 20;
 const std::vector<std::string> token_names{"collection", "step", "member", "date"};
 
 struct Token {
@@ -24,16 +23,6 @@ struct Token {
   std::string date_format;  ///< for date
 };
 using Part = std::variant<std::string, Token>;
-
-Result<int> digits_of(std::string_view name, std::string_view spec) {
-  int digits = 0;
-  const auto [end, error] = std::from_chars(spec.data(), spec.data() + spec.size(), digits);
-  if (error != std::errc{} || end != spec.data() + spec.size() || digits < 1 || digits > most_digits)
-    return fail(ErrorCode::invalid_argument,
-                "'{{{}:{}}}': a number of places from 1 to {} is expected after the colon, as in {{{}:04}}",
-                name, spec, most_digits, name);
-  return digits;
-}
 
 Result<Token> parse_token(std::string_view text) {
   const std::size_t colon = text.find(':');
@@ -45,7 +34,7 @@ Result<Token> parse_token(std::string_view text) {
     AFTERBAY_TRY(check_date_format(token.date_format));
   } else if (token.name == "step" || token.name == "member") {
     if (!has_spec) return token;
-    AFTERBAY_TRY_ASSIGN(token.digits, digits_of(token.name, spec));
+    AFTERBAY_TRY_ASSIGN(token.digits, template_digits(token.name, spec));
   } else if (token.name != "collection") {
     return fail(ErrorCode::unknown_name,
                 "'{{{}}}' is unknown{}; {{{}}} can be used, and {{{{ and }}}} for braces", text,
@@ -59,32 +48,15 @@ Result<Token> parse_token(std::string_view text) {
 
 /// Splits a template into literal text and tokens.
 Result<std::vector<Part>> parse(std::string_view pattern) {
-  std::vector<Part> parts{std::string()};
-  const auto literal = [&](char c) {
-    if (!std::holds_alternative<std::string>(parts.back())) parts.emplace_back(std::string());
-    std::get<std::string>(parts.back()) += c;
-  };
-  for (std::size_t at = 0; at < pattern.size(); ++at) {
-    const char c = pattern[at];
-    if (c == '\0') return fail(ErrorCode::invalid_argument, "it contains a NUL character (at place {})", at);
-    const bool doubled = at + 1 < pattern.size() && pattern[at + 1] == c;
-    if (c != '{' && c != '}') {
-      literal(c);
-    } else if (doubled) {
-      literal(c);
-      ++at;
-    } else if (c == '}') {
-      return fail(ErrorCode::invalid_argument, "the '}}' at place {} closes nothing: write }}}} for a brace",
-                  at);
-    } else {
-      const std::size_t close = pattern.find('}', at);
-      if (close == std::string_view::npos)
-        return fail(ErrorCode::invalid_argument, "the '{{' at place {} is not closed: write {{{{ for a brace",
-                    at);
-      AFTERBAY_TRY_ASSIGN(Token token, parse_token(pattern.substr(at + 1, close - at - 1)));
-      parts.emplace_back(std::move(token));
-      at = close;
+  AFTERBAY_TRY_ASSIGN(const std::vector<TemplatePiece> pieces, split_template(pattern));
+  std::vector<Part> parts;
+  for (const TemplatePiece& piece : pieces) {
+    if (!piece.is_token) {
+      parts.emplace_back(piece.text);
+      continue;
     }
+    AFTERBAY_TRY_ASSIGN(Token token, parse_token(piece.text));
+    parts.emplace_back(std::move(token));
   }
   return parts;
 }

@@ -296,6 +296,37 @@ PointRuns PointRuns::without(std::span<const OffsetRun> lost) const {
   return {std::move(kept), elements_};
 }
 
+PointRuns PointRuns::of_elements(std::uint64_t first, std::uint64_t count) const {
+  std::vector<PointRun> kept;
+  const std::uint64_t end = first + count;
+  for_each([&](PointRun run) {
+    const std::uint64_t from = std::max<std::uint64_t>(run.element, first);
+    const std::uint64_t to = std::min<std::uint64_t>(run.element + std::uint64_t{run.length}, end);
+    if (from >= to) return;
+    kept.push_back({run.offset + (from - run.element), static_cast<std::uint32_t>(from - first),
+                    static_cast<std::uint32_t>(to - from)});
+  });
+  return {std::move(kept), count};
+}
+
+std::vector<OffsetRun> outside(const PointRuns& runs, const PointRuns& others) {
+  std::vector<OffsetRun> theirs;
+  others.for_each([&](const PointRun& run) {
+    if (!theirs.empty() && theirs.back().offset + theirs.back().length == run.offset)
+      theirs.back().length += run.length;
+    else
+      theirs.push_back({run.offset, run.length});
+  });
+  std::vector<OffsetRun> left;
+  runs.without(theirs).for_each([&](const PointRun& run) {
+    if (!left.empty() && left.back().offset + left.back().length == run.offset)
+      left.back().length += run.length;
+    else
+      left.push_back({run.offset, run.length});
+  });
+  return left;
+}
+
 Result<PointRuns> make_point_runs(std::string_view name, const Map& map, Repeats repeats) {
   AFTERBAY_TRY_ASSIGN(ListedRuns runs, make_listed_runs(name, map, repeats));
   return std::move(runs.ascending);

@@ -61,6 +61,8 @@ class PointRuns {
 
   /// For ascending runs: the runs without the points of `lost` (ascending, disjoint).
   [[nodiscard]] PointRuns without(std::span<const OffsetRun> lost) const;
+  /// The points whose elements lie in [first, first + count), which become the elements from 0.
+  [[nodiscard]] PointRuns of_elements(std::uint64_t first, std::uint64_t count) const;
 
  private:
   std::vector<PointRun> pattern_;
@@ -70,6 +72,9 @@ class PointRuns {
   std::uint64_t points_ = 0;
   std::uint64_t elements_ = 0;
 };
+
+/// The points of `runs` that are not among those of `others`, ascending and merged. Both must be ascending.
+[[nodiscard]] std::vector<OffsetRun> outside(const PointRuns& runs, const PointRuns& others);
 
 /// Checks a rank's map alone and converts it to the order of the file: 1 to 7 lengths, none of them
 /// 0; indices within the index space or equal to the hole; either indices or runs; points listed

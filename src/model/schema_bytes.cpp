@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/schema_bytes.hpp"
 
+#include <algorithm>
+
 namespace afterbay::model {
 
 SchemaBytes schema_bytes(const Schema& schema) {
@@ -15,6 +17,8 @@ SchemaBytes schema_bytes(const Schema& schema) {
       if (!dimension->is_unlimited()) bytes *= dimension->length;
     }
     (has_record ? sum.record : sum.fixed) += bytes;
+    std::uint64_t& largest = has_record ? sum.largest_record : sum.largest_fixed;
+    largest = std::max(largest, bytes);
   }
   return sum;
 }

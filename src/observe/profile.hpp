@@ -119,7 +119,9 @@ inline void peak(Counter* counter, std::uint64_t value) noexcept {
 
 /// Names of counters that have their own place in the report; others are listed by name.
 namespace counters {
-inline constexpr std::string_view bytes = "bytes";                  ///< sum: payload put or taken in
+inline constexpr std::string_view bytes = "bytes";  ///< sum: payload put or taken in
+inline constexpr std::string_view message_bytes =
+    "bytes in messages";  ///< sum: those of `bytes` that went over MPI or through frontends
 inline constexpr std::string_view written_bytes = "written bytes";  ///< sum: written to files
 inline constexpr std::string_view direct_bytes = "direct bytes";    ///< sum: the part of them written
                                                                     ///< with O_DIRECT

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "base/strict_floating_point.hpp"
-#include "pipeline/missing_values.hpp"
+#include "model/missing_values.hpp"
 #include "pipeline/stages.hpp"
 
 namespace afterbay::pipeline {
@@ -101,7 +101,7 @@ class Linear : public PointwiseStage {
 
   Wide<T> multiply_;
   Wide<T> add_;
-  MissingValues<T> missing_;
+  model::MissingValues<T> missing_;
 };
 
 double value_of(const Settings& given, std::string_view name, double otherwise) {

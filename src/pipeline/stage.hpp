@@ -41,8 +41,8 @@ class PointwiseStage {
   PointwiseStage& operator=(const PointwiseStage&) = delete;
 
   /// Computes `count` values of the variable's type in this machine's byte order. `to` equals `from`, or the
-  /// two do not overlap; alignment does not matter. Missing values (MissingValues) remain unchanged. Returns
-  /// the number of results that the type cannot hold; their stored values are unspecified.
+  /// two do not overlap; alignment does not matter. Missing values (model::MissingValues) remain unchanged.
+  /// Returns the number of results that the type cannot hold; their stored values are unspecified.
   [[nodiscard]] virtual std::uint64_t run(std::byte* to, const std::byte* from, std::size_t count) const = 0;
   /// Describes the computation in messages: "multiply 100, add -273.15".
   [[nodiscard]] virtual std::string text() const = 0;

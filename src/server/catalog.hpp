@@ -1,89 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-// Catalog: the definitions of the model ranks, joined and checked: decompositions of all ranks,
-// collections with their layout, the contributors of each piece, and the positions of gaps. Used by
-// the ingest thread.
+// Catalog: the definitions of the model ranks, joined and checked, in batches: the decompositions, and the
+// collections with their layout and this server's frames. Used by the ingest thread.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
-#include <string>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/ingest_thread.hpp"
 #include "base/result.hpp"
 #include "config/config.hpp"
-#include "model/decomposition.hpp"
-#include "model/frame_owners.hpp"
-#include "model/handover_layout.hpp"
-#include "model/map_moves.hpp"
-#include "model/moves.hpp"
-#include "server/served_map.hpp"
-#include "server/sink.hpp"
+#include "server/served_collection.hpp"
+#include "server/served_decompositions.hpp"
 #include "transport/link.hpp"
 #include "wire/model_messages.hpp"
 #include "wire/server_answers.hpp"
+#include "wire/server_messages.hpp"
 
 namespace afterbay::server {
 
-/// A value that fills those points of a piece that no rank writes.
-struct PieceFill {
-  std::uint32_t piece = 0;  ///< index in HandoverLayout::pieces
-  std::vector<model::Move> boxes;
-  std::optional<model::MapMove> points;
-};
-
-/// Constant once the batch that defines it is complete, which is before the first file is opened:
-/// from then on any thread may read it.
-struct ServedCollection {
-  std::uint32_t id = 0;
-  std::string name;
-  Format format = Format::netcdf4;
-  Existing existing = Existing::refuse;
-  model::Split split = model::Split::none;
-  bool least = false;                  ///< each of its files goes to the least loaded server
-  std::vector<std::uint32_t> servers;  ///< of its pool, ascending
-  std::uint32_t first = 0;             ///< the server that makes its first file
-  std::uint64_t gather_bytes = 0;      ///< used for its layout
-  std::uint64_t schema_hash = 0;
-  std::vector<wire::StageSetting> stages;  ///< as the ranks configured them
-  Schema schema;
-  std::vector<std::int32_t> decompositions;  ///< one per variable; -1: Whole
-  std::vector<model::MapPlace> places;       ///< one per variable: position of a map's dimensions
-  /// One per variable. If set, its pieces are handed over packed, and this is the cut of its map.
-  std::vector<const ServedMap::Cut*> packed;
-  std::shared_ptr<const model::HandoverLayout> layout;  ///< of its frames
-  std::shared_ptr<const Sink> sink;                     ///< which writes its files
-  std::uint32_t first_frame = 0;
-  std::vector<PieceFill> fills;                     ///< sorted by piece
-  std::vector<std::vector<std::byte>> fill_values;  ///< one per variable, in the byte order of frames
-  std::vector<std::uint32_t> expected;              ///< number of contributions, one per piece
-};
-
-/// Bytes of a piece that belong to one point of its variable's map.
-std::uint64_t bytes_of_a_point(const ServedCollection& collection, const model::Piece& piece);
-
 class Catalog {
  public:
+  /// This server among those that check maps together: all servers if they exchange messages, otherwise only
+  /// this one.
+  struct Place {
+    std::size_t server = 0;  ///< its number in the session
+    std::size_t checkers = 1;
+    std::vector<std::uint64_t> slab_shares = {};  ///< by server of the session: see config::slab_shares
+  };
   /// `session_ranks`: the session ranks of the model ranks, in model-rank order, for messages.
-  Catalog(std::vector<int> session_ranks, const config::Config& config);
+  Catalog(std::vector<int> session_ranks, const config::Config& config, const Place& place);
+  Catalog(std::vector<int> session_ranks, const config::Config& config)
+      : Catalog(std::move(session_ranks), config, Place()) {}
+  Catalog(const Catalog&) = delete;
+  Catalog& operator=(const Catalog&) = delete;
 
   // Definitions from model rank `peer`. Each call fails if ranks disagree, and names them.
-  Result<> add(std::size_t peer, const wire::DefineDecomposition& message) AFTERBAY_REQUIRES(ingest_thread);
-  Result<> add(std::size_t peer, wire::DefineMap message) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> add(std::size_t peer, const wire::DefineDecomposition& message) AFTERBAY_REQUIRES(ingest_thread) {
+    return decompositions_.add(peer, message);
+  }
+  Result<> add(std::size_t peer, wire::DefineMap message) AFTERBAY_REQUIRES(ingest_thread) {
+    return decompositions_.add(peer, std::move(message));
+  }
   /// Returns the collection if this message brought its schema, and so its layout. One rank sends
   /// the schema.
   Result<const ServedCollection*> add(std::size_t peer, const wire::DefineCollection& message)
       AFTERBAY_REQUIRES(ingest_thread);
-  /// Returns true if this was the last rank of the batch: then `complete` must be called.
+  /// Returns true if this was the last rank of the batch: then `check` and `complete` must be called.
   Result<bool> end(std::size_t peer, const wire::DefineEnd& message) AFTERBAY_REQUIRES(ingest_thread);
   /// Model ranks whose definitions other ranks wait for.
   [[nodiscard]] std::vector<int> still_to_come() const AFTERBAY_REQUIRES(ingest_thread);
-  /// Checks the batch, declares its frames and returns the answer to the ranks.
+  /// Checks the batch, maps as far as this server knows them.
+  Result<wire::MapVerdicts> check() AFTERBAY_REQUIRES(ingest_thread);
+  /// Joins what the servers found, which the first of them does. `by_server`: in the order of the servers.
+  [[nodiscard]] wire::MapsChecked judge(std::span<const std::vector<wire::MapVerdict>> by_server) const
+      AFTERBAY_REQUIRES(ingest_thread);
+  /// Declares the frames of the batch and returns the answer to the ranks. Fails with the error of `maps`.
+  Result<wire::Defined> complete(const wire::MapsChecked& maps, transport::FramePool& frames)
+      AFTERBAY_REQUIRES(ingest_thread);
+  /// The same after `check`, for a server that checks alone.
   Result<wire::Defined> complete(transport::FramePool& frames) AFTERBAY_REQUIRES(ingest_thread);
   /// The points of maps in the last `complete`d batch that model rank `peer` lost to other ranks.
-  [[nodiscard]] std::vector<wire::MapLosses> losses(std::size_t peer) const AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] std::vector<wire::MapLosses> losses(std::size_t peer) const AFTERBAY_REQUIRES(ingest_thread) {
+    return decompositions_.losses(peer);
+  }
   /// The positions of model rank `peer`'s points in cuts that are handed over packed and are new in
   /// that batch.
   [[nodiscard]] std::vector<wire::MapPacking> packings(std::size_t peer) const
@@ -111,45 +94,21 @@ class Catalog {
   [[nodiscard]] std::size_t ranks() const noexcept { return session_ranks_.size(); }
 
  private:
-  struct ServedDecomposition {
-    std::string name;
-    Coverage coverage;
-    model::Index global;
-    std::vector<model::Box> boxes;  ///< one per model rank; empty for a map
-    std::unique_ptr<ServedMap> map;
-    std::vector<bool> described;  ///< by model rank
-    std::uint32_t holders = 0;    ///< number of ranks that hold points
-    model::BoxTree tree;
-    bool checked = false;
-  };
-
-  Result<ServedDecomposition*> join(std::size_t peer, std::uint32_t id, const std::string& name,
-                                    const model::Index& global, const Coverage& coverage, bool is_map)
+  Result<> declare(ServedCollection& collection, transport::FramePool& frames)
       AFTERBAY_REQUIRES(ingest_thread);
-  Result<> check_described(const ServedDecomposition& decomposition) const AFTERBAY_REQUIRES(ingest_thread);
-  Result<> check(ServedDecomposition& decomposition) const AFTERBAY_REQUIRES(ingest_thread);
-  Result<> check_map(ServedDecomposition& decomposition) const AFTERBAY_REQUIRES(ingest_thread);
-  Result<> describe(ServedCollection& collection) AFTERBAY_REQUIRES(ingest_thread);
-  Result<> find_places(ServedCollection& collection) const AFTERBAY_REQUIRES(ingest_thread);
-  void choose_packed(ServedCollection& collection) AFTERBAY_REQUIRES(ingest_thread);
-  void describe_piece(ServedCollection& collection, std::uint32_t index) const
-      AFTERBAY_REQUIRES(ingest_thread);
-  /// Finds the points of the piece that no rank writes, in addition to its padding.
-  void find_gaps(ServedCollection& collection, std::uint32_t index, std::vector<model::Box>& boxes,
-                 PieceFill& fill) const AFTERBAY_REQUIRES(ingest_thread);
-  [[nodiscard]] model::Box part(const ServedCollection& collection, std::uint32_t variable,
-                                std::size_t peer) const AFTERBAY_REQUIRES(ingest_thread);
+  /// This server's part in the files of a collection, counted from the server of the first file.
+  [[nodiscard]] std::uint16_t part_in(const ServedCollection& collection) const;
 
   std::vector<int> session_ranks_;
   const config::Config& config_;
-  std::map<std::uint32_t, ServedDecomposition> decompositions_ AFTERBAY_GUARDED_BY(ingest_thread);
+  Place place_;
+  ServedDecompositions decompositions_ AFTERBAY_GUARDED_BY(ingest_thread);
   std::map<std::uint32_t, ServedCollection> collections_ AFTERBAY_GUARDED_BY(ingest_thread);
   std::vector<std::uint32_t> new_collections_ AFTERBAY_GUARDED_BY(ingest_thread);
   /// The collection of each frame of the pool.
   std::vector<const ServedCollection*> owners_ AFTERBAY_GUARDED_BY(ingest_thread);
-  std::vector<std::uint32_t> checked_maps_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< in the last batch
-  /// Each (map, cut) that is new in the last batch.
-  std::vector<std::pair<std::uint32_t, const ServedMap::Cut*>> new_packed_ AFTERBAY_GUARDED_BY(ingest_thread);
+  /// Of each cut that is new in the last batch.
+  std::vector<ServedMap::Packings> new_packings_ AFTERBAY_GUARDED_BY(ingest_thread);
   std::uint64_t serial_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
   std::size_t ended_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
   std::vector<bool> has_ended_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< by model rank, while ended_ > 0

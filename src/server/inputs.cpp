@@ -5,10 +5,21 @@
 #include <cstring>
 
 #include "base/clock.hpp"
+#include "base/units.hpp"
 #include "model/decomposition.hpp"
 
 namespace afterbay::server {
 namespace {
+
+// Of replies with data that are in transit to one rank: enough that the server reads, and the rank
+// copies, while others travel.
+constexpr std::uint64_t most_bytes_of_rank = std::uint64_t{12} << 20;
+constexpr std::size_t most_replies_of_rank = 16;
+// Parts that consist of longer runs are sent out of the memory for input, shorter ones are packed.
+constexpr std::size_t most_runs = 256;
+constexpr std::uint64_t least_run_bytes = std::uint64_t{16} << 10;
+constexpr std::uint64_t small_copy_bytes = std::uint64_t{64} << 10;
+constexpr std::uint64_t most_reply_bytes = std::uint64_t{1} << 30;
 
 /// Moves the rows of a dense box apart, in place and beginning with the last one, so that they have
 /// the strides of `stored`.
@@ -43,7 +54,9 @@ Inputs::Inputs(Host host)
     : host_(std::move(host)),
       sizes_(host_.config.memory.input_sizes()),
       room_(host_.config.memory.input_bytes),
-      has_memory_(host_.catalog.ranks(), false) {
+      has_memory_(host_.catalog.ranks(), false),
+      replies_({host_.config.memory.input_bytes / 2, most_bytes_of_rank, most_replies_of_rank}),
+      packed_(host_.config.memory.input_bytes / 2) {
   observed_.open = host_.profile.worker_timer("open_input");
   observed_.read = host_.profile.worker_timer("read");
   observed_.decode = host_.profile.timer("decode", observed_.read);
@@ -51,6 +64,9 @@ Inputs::Inputs(Host host)
   observed_.disk = host_.profile.timer("disk", observed_.read);
   observed_.bytes = host_.profile.counter("read bytes");
   observed_.pieces = host_.profile.counter("pieces read");
+  observed_.replied = host_.profile.counter("bytes sent to readers");
+  observed_.peak_replies =
+      host_.profile.counter("peak bytes in transit to readers", observe::CounterKind::peak);
 }
 
 // ---- files
@@ -136,10 +152,9 @@ void Inputs::forget(std::size_t peer) {
     if (const auto entry = entries_.find(it->second); entry != entries_.end()) --entry->second.pins;
     it = out_.erase(it);
   }
-  std::erase_if(replies_, [&](const Reply& reply) AFTERBAY_REQUIRES(ingest_thread) {
-    if (reply.waiter.peer != peer) return false;
+  replies_.forget(peer, [this](const Reply& reply) {
+    assert_role(ingest_thread);
     --entries_.at(reply.key).pins;
-    return true;
   });
   for (auto& [key, entry] : entries_)
     std::erase_if(entry.waiters, [peer](const Waiter& waiter) { return waiter.peer == peer; });
@@ -196,10 +211,8 @@ Result<> Inputs::get(std::size_t peer, wire::GetInput message) {
 
 bool Inputs::advance() {
   bool did = false;
-  while (!replies_.empty() && !host_.port.sending()) {
-    const Reply reply = std::move(replies_.front());
-    replies_.pop_front();
-    tell_far(reply);
+  while (const auto reply = replies_.next()) {
+    tell_far(reply->second);
     did = true;
   }
   for (std::deque<Key>* const queue : {&demanded_, &ahead_}) {
@@ -252,7 +265,7 @@ Result<> Inputs::lend_memory() {
   if (memory_) return {};
   auto made = transport::shm::Mapping::create(host_.config.memory.input_bytes);
   if (!made) return fail(std::move(made).error().add("allocating the memory for input (memory.input)"));
-  memory_ = std::move(*made);
+  memory_ = std::make_shared<transport::shm::SharedMemory>(std::move(*made));
   return {};
 }
 
@@ -344,7 +357,7 @@ void Inputs::failed(const Key& key, const Error& error) {
 void Inputs::tell(const Key& key, Entry& entry, const Waiter& waiter) {
   ++entry.pins;
   if (waiter.part) {
-    replies_.push_back({key, waiter});
+    replies_.add(waiter.peer, {key, waiter});
     return;
   }
   if (!has_memory_[waiter.peer]) {
@@ -372,55 +385,122 @@ Result<> Inputs::taken(std::size_t peer, const wire::InputTaken& message) {
   return {};
 }
 
-/// One at a time: the amount of data that waits to be sent has no other bound.
+void Inputs::unpin(const Key& key) {
+  Entry& entry = entries_.at(key);
+  --entry.pins;
+  ++entry.taken;
+  close_if_unused(key.input);
+}
+
 void Inputs::tell_far(const Reply& reply) {
-  Entry& entry = entries_.at(reply.key);
+  const std::size_t peer = reply.waiter.peer;
   wire::InputPiece message;
   message.request = reply.waiter.request;
   message.piece = reply.key.piece;
-  if (auto data = packed(reply.key, entry, reply.waiter))
-    message.data = std::move(*data);
-  else
-    message.error = std::move(data).error();
-  host_.port.send(reply.waiter.peer, wire::encode(message));
-  --entry.pins;
-  ++entry.taken;
-  close_if_unused(reply.key.input);
+  auto part = far_part(reply);
+  if (!part) {
+    message.error = std::move(part).error();
+    host_.port.send(peer, wire::encode(message));
+    unpin(reply.key);
+    return;
+  }
+  const std::uint64_t bytes = part->bytes;
+  const bool is_copy = part->is_copy;
+  replies_.began(peer, bytes);
+  observe::add(observed_.replied, bytes);
+  observe::peak(observed_.peak_replies, replies_.bytes_in_transit());
+  part->data.sent = [this, key = reply.key, peer, bytes, is_copy] {
+    assert_role(ingest_thread);
+    replies_.sent(peer, bytes);
+    if (!is_copy) unpin(key);
+  };
+  host_.port.send_data(peer, wire::encode(message), std::move(part->data));
+  if (is_copy) unpin(reply.key);
 }
 
-Result<std::vector<std::byte>> Inputs::packed(const Key& key, const Entry& entry, const Waiter& waiter) {
-  const File& file = files_.at(key.input);
-  const Variable& variable = file.file->schema().variables[key.variable];
-  const model::InputCut& cut = file.cuts[key.variable];
-  const model::Box box = cut.piece(key.piece);
-  const std::byte* const from = memory_->mapping.data() + entry.offset;
-  const model::Kernel copy = model::copy_kernel(cut.element_bytes(), false);
-  const wire::InputPart& part = *waiter.part;
-  std::vector<std::byte> data;
-  if (part.map < 0) {
-    if (part.start.size() != cut.shape().size || part.count.size() != cut.shape().size)
-      return fail(ErrorCode::internal, "model rank {} reads a box of {} dimensions of variable '{}'",
-                  waiter.peer, part.start.size(), variable.name);
-    const model::Box mine{model::Index(part.start), model::Index(part.count)};
-    const model::Move move = model::reversed(model::scatter(mine, box, cut.part(), cut.element_bytes()));
-    data.resize(move.points * cut.element_bytes());
-    model::execute(move, from, data.data(), copy);
-    return data;
+Result<Inputs::FarPart> Inputs::far_part(const Reply& reply) {
+  const File& file = files_.at(reply.key.input);
+  AFTERBAY_TRY_ASSIGN(FarPart part,
+                      reply.waiter.part->map < 0 ? part_of_box(reply, file) : part_of_map(reply, file));
+  if (part.bytes > most_reply_bytes)
+    return fail(make_error(ErrorCode::resources,
+                           "a part of {} is to be sent to model rank {} at once, more than {}: the file's "
+                           "chunks are too large; lower memory.input",
+                           print_bytes(part.bytes), reply.waiter.peer, print_bytes(most_reply_bytes))
+                    .in_file(file.path));
+  return part;
+}
+
+Inputs::FarPart Inputs::copy_of(std::uint64_t bytes, std::byte*& to) {
+  std::shared_ptr<std::byte> buffer;
+  if (bytes > small_copy_bytes) buffer = packed_.take(bytes);
+  if (!buffer) {  // what is in transit is bounded in any case
+    const std::shared_ptr<std::byte[]> memory(new std::byte[bytes]);
+    buffer = {memory, memory.get()};
   }
-  const auto found = host_.catalog.map(static_cast<std::uint32_t>(part.map));
-  if (!found) return fail(ErrorCode::internal, "model rank {} reads by an unknown map", waiter.peer);
+  to = buffer.get();
+  FarPart part;
+  part.data.parts.emplace_back(to, bytes);
+  part.data.keeper = std::move(buffer);
+  part.bytes = bytes;
+  part.is_copy = true;
+  return part;
+}
+
+Result<Inputs::FarPart> Inputs::part_of_box(const Reply& reply, const File& file) {
+  const Variable& variable = file.file->schema().variables[reply.key.variable];
+  const model::InputCut& cut = file.cuts[reply.key.variable];
+  const std::byte* const from = memory_->mapping.data() + entries_.at(reply.key).offset;
+  const wire::InputPart& wanted = *reply.waiter.part;
+  if (wanted.start.size() != cut.shape().size || wanted.count.size() != cut.shape().size)
+    return fail(ErrorCode::internal, "model rank {} reads a box of {} dimensions of variable '{}'",
+                reply.waiter.peer, wanted.start.size(), variable.name);
+  const model::Box mine{model::Index(wanted.start), model::Index(wanted.count)};
+  const model::Move in = model::scatter(mine, cut.piece(reply.key.piece), cut.part(), cut.element_bytes());
+  FarPart part;
+  part.bytes = in.points * cut.element_bytes();
+  std::uint64_t shortest = part.bytes;
+  model::visit_dense_ranges(in, cut.element_bytes(), 1, 0, [&](std::uint64_t at, std::uint64_t bytes) {
+    if (part.data.parts.size() <= most_runs) part.data.parts.emplace_back(from + at, bytes);
+    shortest = std::min(shortest, bytes);
+  });
+  const std::size_t runs = part.data.parts.size();
+  if (runs == 1 || (runs <= most_runs && shortest >= least_run_bytes)) {
+    part.data.keeper = memory_;
+    return part;
+  }
+  std::byte* to = nullptr;
+  part = copy_of(part.bytes, to);
+  model::execute(model::reversed(in), from, to, model::copy_kernel(cut.element_bytes(), false));
+  return part;
+}
+
+Result<Inputs::FarPart> Inputs::part_of_map(const Reply& reply, const File& file) {
+  const Variable& variable = file.file->schema().variables[reply.key.variable];
+  const model::InputCut& cut = file.cuts[reply.key.variable];
+  const model::Box box = cut.piece(reply.key.piece);
+  const std::size_t peer = reply.waiter.peer;
+  const auto found = host_.catalog.map(static_cast<std::uint32_t>(reply.waiter.part->map));
+  if (!found) return fail(ErrorCode::internal, "model rank {} reads by an unknown map", peer);
   AFTERBAY_TRY_ASSIGN(const model::MapPlace place,
                       model::place_of(file.file->schema(), variable, found->name, found->map.global()));
-  auto& cells = found->map.cut(model::part_of(cut.part(), place));
-  const auto* points =
-      found->map.read_points_of(cells, waiter.peer, cells.cells.cell_of(model::part_of(box.start, place)));
-  if (points == nullptr) return data;
+  const model::Index lengths = model::part_of(cut.part(), place);
+  const std::uint64_t cell =
+      model::MapCut(found->map.global(), lengths).cell_of(model::part_of(box.start, place));
+  const auto* points = cells_.find(peer, static_cast<std::uint32_t>(reply.waiter.part->map),
+                                   reply.waiter.part->list, lengths, cell);
+  if (points == nullptr)
+    return fail(ErrorCode::internal,
+                "model rank {} reads cell {} of map '{}', whose points it has not described", peer, cell,
+                found->name);
+  std::byte* to = nullptr;
   const model::CellPoints outwards = model::reversed(*points);
   const model::MapMove move =
       model::reversed(model::scatter(*points, {box, cut.part(), place}, cut.element_bytes()), outwards);
-  data.resize(move.values * cut.element_bytes());
-  model::execute(move, from, data.data(), copy);
-  return data;
+  FarPart part = copy_of(move.values * cut.element_bytes(), to);
+  model::execute(move, memory_->mapping.data() + entries_.at(reply.key).offset, to,
+                 model::copy_kernel(cut.element_bytes(), false));
+  return part;
 }
 
 // ---- strings

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inputs: files that are read. Workers read pieces of variables, with priority over writing, into a
 // memory of fixed size, where they stay until the room is needed. Ranks on this node copy their
-// parts out of it; for other ranks the parts are packed. Used by the ingest thread.
+// parts out of it. To other ranks the parts are sent: directly out of this memory if they consist of
+// long runs, otherwise packed. Used by the ingest thread.
 #pragma once
 
 #include <chrono>
@@ -21,9 +22,12 @@
 #include "observe/profile.hpp"
 #include "server/catalog.hpp"
 #include "server/input_room.hpp"
+#include "server/read_cells.hpp"
+#include "server/reply_queue.hpp"
 #include "server/thread_functions.hpp"
 #include "server/workers.hpp"
 #include "storage/input/input_file.hpp"
+#include "transport/buffer_pool.hpp"
 #include "transport/link.hpp"
 #include "transport/shm/mapping.hpp"
 #include "wire/model_messages.hpp"
@@ -55,9 +59,13 @@ class Inputs {
   /// The rank requests nothing more.
   void forget(std::size_t peer) AFTERBAY_REQUIRES(ingest_thread);
 
-  /// Continues with pieces that wait for room and messages that a rank could not receive; returns
+  /// Continues with pieces that wait for room and replies that wait for others to arrive; returns
   /// true if it did any work.
   bool advance() AFTERBAY_REQUIRES(ingest_thread);
+  /// The points of a map by which a rank reads.
+  Result<> add_cells(std::size_t peer, wire::InputCells message) AFTERBAY_REQUIRES(ingest_thread) {
+    return cells_.add(peer, std::move(message));
+  }
 
  private:
   struct File {
@@ -88,7 +96,8 @@ class Inputs {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
     std::vector<Waiter> waiters;  ///< to be notified when it is ready
-    /// Number of ranks that were notified and are copying, and of messages that wait to be packed.
+    /// Number of ranks that were notified and are copying, and of replies that wait or are sent out
+    /// of this memory.
     std::size_t pins = 0;
     std::size_t taken = 0;   ///< number of ranks that have taken it
     std::uint64_t used = 0;  ///< time of the last use, as a running number
@@ -115,9 +124,19 @@ class Inputs {
   void ready(const Key& key, Result<storage::ReadCost> cost) AFTERBAY_REQUIRES(ingest_thread);
   void failed(const Key& key, const Error& error) AFTERBAY_REQUIRES(ingest_thread);
   void tell(const Key& key, Entry& entry, const Waiter& waiter) AFTERBAY_REQUIRES(ingest_thread);
+  /// A rank's part of a piece, to be sent.
+  struct FarPart {
+    transport::OutgoingData data;
+    std::uint64_t bytes = 0;
+    bool is_copy = false;  ///< the piece is no longer needed for it
+  };
   void tell_far(const Reply& reply) AFTERBAY_REQUIRES(ingest_thread);
-  Result<std::vector<std::byte>> packed(const Key& key, const Entry& entry, const Waiter& waiter)
-      AFTERBAY_REQUIRES(ingest_thread);
+  Result<FarPart> far_part(const Reply& reply) AFTERBAY_REQUIRES(ingest_thread);
+  Result<FarPart> part_of_box(const Reply& reply, const File& file) AFTERBAY_REQUIRES(ingest_thread);
+  Result<FarPart> part_of_map(const Reply& reply, const File& file) AFTERBAY_REQUIRES(ingest_thread);
+  /// Memory for `bytes` that are packed, and where they go.
+  FarPart copy_of(std::uint64_t bytes, std::byte*& to) AFTERBAY_REQUIRES(ingest_thread);
+  void unpin(const Key& key) AFTERBAY_REQUIRES(ingest_thread);
   void close_if_unused(std::uint64_t id) AFTERBAY_REQUIRES(ingest_thread);
   Result<> lend_memory() AFTERBAY_REQUIRES(ingest_thread);
   /// Allocates the memory up to `bytes`.
@@ -126,7 +145,7 @@ class Inputs {
   Host host_;
   model::InputSizes sizes_;
   InputRoom room_ AFTERBAY_GUARDED_BY(ingest_thread);
-  std::optional<transport::shm::SharedMemory> memory_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::shared_ptr<transport::shm::SharedMemory> memory_ AFTERBAY_GUARDED_BY(ingest_thread);
   /// The part of the memory from its beginning that is allocated.
   std::uint64_t allocated_bytes_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
   /// By model rank: whether it was told the memory's address.
@@ -137,12 +156,14 @@ class Inputs {
   std::deque<Key> demanded_ AFTERBAY_GUARDED_BY(ingest_thread);
   /// Likewise, read ahead: only if nothing is demanded.
   std::deque<Key> ahead_ AFTERBAY_GUARDED_BY(ingest_thread);
-  std::deque<Reply> replies_ AFTERBAY_GUARDED_BY(ingest_thread);
+  ReplyQueue<Reply> replies_ AFTERBAY_GUARDED_BY(ingest_thread);
+  transport::BufferPool packed_ AFTERBAY_GUARDED_BY(ingest_thread);
   std::map<Told, Key> out_ AFTERBAY_GUARDED_BY(ingest_thread);
+  ReadCells cells_ AFTERBAY_GUARDED_BY(ingest_thread);
   std::uint64_t uses_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
   struct {
     observe::Timer *open, *read, *decode, *library, *disk;
-    observe::Counter *bytes, *pieces;
+    observe::Counter *bytes, *pieces, *replied, *peak_replies;
   } observed_{};
 };
 

@@ -39,6 +39,8 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
       on<wire::Waiting>([](S& s, Rank p, const auto& m) ON_INGEST { s.note_waiter(p, m); }),
       // Input.
       on<wire::OpenInput>([](S& s, Rank p, const auto& m) ON_INGEST { return s.inputs_.open(p, m); }),
+      on<wire::InputCells>([](S& s, Rank p, auto&& m)
+                               ON_INGEST { return s.inputs_.add_cells(p, std::move(m)); }),
       on<wire::GetInput>([](S& s, Rank p, auto&& m) ON_INGEST { return s.inputs_.get(p, std::move(m)); }),
       on<wire::InputTaken>([](S& s, Rank p, const auto& m) ON_INGEST { return s.inputs_.taken(p, m); }),
       on<wire::GetInputStrings>([](S& s, Rank p, const auto& m)
@@ -97,7 +99,11 @@ Result<> Server::handle_server(std::size_t server, std::span<const std::byte> me
       }),
       on<wire::SpaceShort>([](S& s, Number from, const auto& m)
                                ON_INGEST { s.shared_.set_busy(from, m.is_short); }),
-      on<wire::Farewell>([](S& s, Number from, const auto&) ON_INGEST { s.fellows_.ended(from); }));
+      on<wire::Farewell>([](S& s, Number from, const auto&) ON_INGEST { s.fellows_.ended(from); }),
+      // Definitions.
+      on<wire::MapVerdicts>([](S& s, Number from, auto&& m)
+                                ON_INGEST { s.preparations_.maps().take(from, std::move(m)); }),
+      on<wire::MapsChecked>([](S& s, Number, const auto& m) ON_INGEST { s.preparations_.maps().take(m); }));
 
   port_->mark_progress();
   const wire::Kind kind = wire::kind_of(message).value_or(wire::Kind{0});

@@ -27,7 +27,7 @@ Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message, std:
     it.record = message.record;
     it.fixed = message.fixed != 0;
     it.epochs = epochs;
-    it.scheduled.resize(collection->layout->frames.size());
+    it.scheduled.resize(collection->frames());
     it.put.resize(collection->schema.variables.size());
     return {};
   }

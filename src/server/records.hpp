@@ -26,7 +26,7 @@ struct Record {
   std::size_t ended_by = 0;     ///< number of ranks
   std::uint64_t ended_ns = 0;   ///< time at which the last rank ended it
   std::size_t writes = 0;       ///< number of frames being written
-  std::vector<bool> scheduled;  ///< frames, by number in the layout
+  std::vector<bool> scheduled;  ///< this server's frames, by number
   /// By variable, then by model rank; empty: not put by any rank.
   std::vector<std::vector<bool>> put;
 };

@@ -27,39 +27,112 @@ std::vector<std::byte> without(std::span<const std::byte> points, std::span<cons
 
 }  // namespace
 
-Result<> ServedMap::check(std::string_view name, std::span<const int> session_ranks,
-                          const Coverage& coverage) {
-  std::vector<model::RankPoints> ranks;
-  for (std::size_t peer = 0; peer < points_.size(); ++peer)
-    ranks.push_back({session_ranks[peer], points_[peer]});
-  AFTERBAY_TRY_ASSIGN(model::MapCoverage found,
-                      model::check_map_coverage(name, global_.product(), ranks, coverage));
-  for (std::size_t peer = 0; peer < points_.size(); ++peer) AFTERBAY_TRY(check_list(name, peer));
-  gaps_ = std::move(found.gaps);
-  losses_ = std::move(found.lost);
-  for (std::size_t peer = 0; peer < points_.size(); ++peer)
-    if (!losses_[peer].empty())
-      described_[peer] = std::exchange(points_[peer], without(points_[peer], losses_[peer]));
-  return {};
+void ServedMap::set(std::size_t peer, wire::DefineMap message) {
+  held_[peer] = message.held;
+  lost_ = lost_ || message.lost != 0;
+  all_ = all_ || message.all != 0;
+  if (message.points.empty())
+    described_.erase(peer);
+  else
+    described_[peer] = {std::move(message.points), std::move(message.list)};
 }
 
-bool ServedMap::holds(std::size_t peer) const { return model::OffsetReader(points_[peer]).next().length > 0; }
+void ServedMap::need(const model::Index& part, std::span<const model::CellRange> cells) {
+  auto need = std::ranges::find(needs_, part, &Need::part);
+  if (need == needs_.end()) need = needs_.insert(need, Need{part, {}});
+  need->cells.insert(need->cells.end(), cells.begin(), cells.end());
+}
+
+std::vector<model::OffsetRun> ServedMap::known_part(const model::OffsetRun& home) const {
+  if (all_) return {{0, global_.product()}};
+  std::vector<model::OffsetRun> runs{home};
+  for (const Need& need : needs_) {
+    const model::MapCut cut(global_, need.part);
+    std::vector<bool> seen(cut.cells());
+    for (const model::CellRange& range : need.cells)
+      for (std::uint64_t cell = range.first; cell <= range.last; ++cell) {
+        if (seen[cell]) continue;
+        seen[cell] = true;
+        cut.for_each_row(cell, [&](const model::OffsetRun& row) { runs.push_back(row); });
+      }
+  }
+  return model::joined(std::move(runs));
+}
+
+Result<wire::MapVerdict> ServedMap::check(std::string_view name, std::span<const int> session_ranks,
+                                          const Coverage& coverage, const model::OffsetRun& home) {
+  ++version_;  // not with each description: until all are here, earlier cuts are still valid
+  std::vector<std::size_t> peers;
+  std::vector<model::RankPoints> ranks;
+  for (const auto& [peer, it] : described_) {
+    AFTERBAY_TRY(check_list(name, peer, it));
+    peers.push_back(peer);
+    ranks.push_back({session_ranks[peer], it.points});
+  }
+  const std::vector<model::OffsetRun> part = known_part(home);
+  AFTERBAY_TRY_ASSIGN(model::MapCoverage found,
+                      model::find_map_coverage(name, global_.product(), part, ranks, coverage.repeats));
+  wire::MapVerdict verdict;
+  if (found.twice) {
+    verdict.twice = 1;
+    verdict.offset = found.twice->offset;
+    verdict.first_rank = found.twice->first;
+    verdict.second_rank = found.twice->second;
+    return verdict;
+  }
+  const auto at_home = [&](const model::OffsetRun& run) -> model::OffsetRun {
+    const std::uint64_t begin = std::max(run.offset, home.offset);
+    const std::uint64_t end = std::min(run.offset + run.length, home.offset + home.length);
+    return {begin, end > begin ? end - begin : 0};
+  };
+  gaps_ = std::move(found.gaps);
+  for (const model::OffsetRun& gap : gaps_)
+    if (const model::OffsetRun mine = at_home(gap); !coverage.gaps_allowed && mine.length > 0) {
+      if (verdict.missing == 0) verdict.offset = mine.offset, verdict.length = mine.length;
+      verdict.missing += mine.length;
+    }
+  losses_.clear();
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    if (found.lost[i].empty()) continue;
+    std::uint64_t lost = 0;
+    for (const model::OffsetRun& run : found.lost[i]) lost += at_home(run).length;
+    if (lost > 0) {
+      verdict.losers.push_back(static_cast<std::uint32_t>(peers[i]));
+      verdict.lost.push_back(lost);
+    }
+    std::vector<std::byte>& points = described_[peers[i]].points;
+    points = without(points, found.lost[i]);
+    losses_[peers[i]] = std::move(found.lost[i]);
+  }
+  return verdict;
+}
+
+void ServedMap::set_checked(const wire::CheckedMap& found) {
+  lost_ = lost_ || found.lost != 0;
+  for (const std::uint32_t peer : found.empty) held_[peer] = 0;
+}
 
 std::uint32_t ServedMap::holders() const {
-  std::uint32_t count = 0;
-  for (std::size_t peer = 0; peer < points_.size(); ++peer) count += holds(peer) ? 1 : 0;
-  return count;
+  return static_cast<std::uint32_t>(
+      std::ranges::count_if(held_, [](std::uint64_t points) { return points > 0; }));
+}
+
+std::span<const model::OffsetRun> ServedMap::losses(std::size_t peer) const {
+  const auto found = losses_.find(peer);
+  if (found == losses_.end()) return {};
+  return found->second;
 }
 
 std::uint64_t ServedMap::bytes() const {
-  std::uint64_t sum = gaps_.capacity() * sizeof(model::OffsetRun);
-  for (const auto& points : points_) sum += points.capacity();
-  for (const auto& list : lists_) sum += list.capacity();
+  std::uint64_t sum = gaps_.capacity() * sizeof(model::OffsetRun) + held_.capacity() * sizeof(std::uint64_t);
+  for (const auto& [peer, it] : described_) sum += it.points.capacity() + it.list.capacity() + sizeof it;
   for (const auto& cut : cuts_) {
     sum += cut->expected.capacity() * sizeof(std::uint32_t);
     for (const model::CellPoints& gap : cut->gaps) sum += gap.bytes();
-    for (const auto& own : cut->own)
+    for (const auto& [peer, own] : cut->own)
       for (const model::CellPoints& points : own) sum += points.bytes();
+    for (const auto& shares : cut->shares)
+      for (const Cut::Share& share : shares) sum += share.points.bytes() + sizeof share;
   }
   return sum;
 }
@@ -68,17 +141,16 @@ const model::CellPoints* ServedMap::Cut::gap(std::uint64_t cell) const { return 
 
 ServedMap::Cut& ServedMap::cut(const model::Index& part) {
   for (const auto& known : cuts_)
-    if (known->part == part) return *known;
-  auto made = std::make_unique<Cut>(Cut{part, model::MapCut(global_, part), {}, {}, {}, {}, {}, 0, 0, {}});
-  Cut& it = *made;
-  it.own.resize(points_.size());
-  it.has_own.resize(points_.size(), false);
+    if (known->part == part && known->version == version_) return *known;
+  cuts_.push_back(
+      std::make_unique<Cut>(Cut{part, model::MapCut(global_, part), version_, {}, {}, {}, 0, 0, {}}));
+  Cut& it = *cuts_.back();
   it.expected.resize(it.cells.cells(), 0);
   // Number of the rank that was counted last, plus 1.
   std::vector<std::uint32_t> counted(it.cells.cells(), 0);
-  for (std::size_t peer = 0; peer < points_.size(); ++peer) {
+  for (const auto& [peer, described] : described_) {
     const auto mark = static_cast<std::uint32_t>(peer + 1);
-    model::OffsetReader reader(points_[peer]);
+    model::OffsetReader reader(described.points);
     for (model::OffsetRun run = reader.next(); run.length > 0; run = reader.next())
       it.cells.split(run.offset, run.length,
                      [&](std::uint64_t cell, std::uint64_t, std::uint64_t, std::uint64_t length) {
@@ -88,60 +160,38 @@ ServedMap::Cut& ServedMap::cut(const model::Index& part) {
                      });
   }
   it.gaps = model::deal(std::span<const model::OffsetRun>(gaps_), it.cells);
-  cuts_.push_back(std::move(made));
   return it;
 }
 
 const model::CellPoints* ServedMap::points_of(Cut& cut, std::size_t peer, std::uint64_t cell) const {
-  if (!cut.has_own[peer]) {
-    cut.own[peer] = model::deal(model::OffsetReader(points_[peer]), cut.cells);
+  auto [own, is_new] = cut.own.try_emplace(peer);
+  if (const auto described = described_.find(peer); is_new && described != described_.end()) {
+    own->second = model::deal(model::OffsetReader(described->second.points), cut.cells);
     // The numbers are consecutive.
-    for (model::CellPoints& points : cut.own[peer]) points.elements = {};
-    cut.has_own[peer] = true;
+    for (model::CellPoints& points : own->second) points.elements = {};
   }
-  return find(cut.own[peer], cell);
+  return find(own->second, cell);
 }
 
-const model::CellPoints* ServedMap::read_points_of(Cut& cut, std::size_t peer, std::uint64_t cell) const {
-  const auto described = described_.find(peer);
-  if (described == described_.end()) return points_of(cut, peer, cell);
-  auto [at, is_new] = cut.read.try_emplace(peer);
-  if (is_new) {
-    at->second = model::deal(model::OffsetReader(described->second), cut.cells);
-    for (model::CellPoints& points : at->second) points.elements = {};  // consecutive numbers
-  }
-  return find(at->second, cell);
-}
-
-bool ServedMap::can_pack() const {
-  return std::ranges::all_of(losses_, [](const auto& lost) { return lost.empty(); });
-}
-
-bool ServedMap::pack(Cut& cut) const {
-  if (!cut.shares.empty()) return false;
+std::optional<ServedMap::Packings> ServedMap::pack(std::uint32_t id, Cut& cut) const {
+  if (!cut.shares.empty()) return std::nullopt;
+  Packings packings;
   cut.shares.resize(cut.cells.cells());
-  for (std::size_t peer = 0; peer < points_.size(); ++peer) {
-    const auto& list = lists_[peer].empty() ? points_[peer] : lists_[peer];
+  for (const auto& [peer, described] : described_) {
+    wire::MapPacking& packing = packings[peer];
+    packing.id = id;
+    packing.part.assign(cut.part.begin(), cut.part.end());
+    const auto& list = described.list.empty() ? described.points : described.list;
     for (model::CellPoints& points : model::deal(model::OffsetReader(list), cut.cells)) {
       points.elements = {};  // consecutive numbers
       auto& shares = cut.shares[points.cell];
       const std::uint64_t before = shares.empty() ? 0 : shares.back().before + shares.back().points.points;
+      packing.cells.push_back(points.cell);
+      packing.before.push_back(before);
       shares.push_back({peer, std::move(points), before});
     }
   }
-  return true;
-}
-
-wire::MapPacking ServedMap::packing_of(std::uint32_t id, const Cut& cut, std::size_t peer) const {
-  wire::MapPacking packing;
-  packing.id = id;
-  packing.part.assign(cut.part.begin(), cut.part.end());
-  for (std::uint32_t cell = 0; cell < cut.shares.size(); ++cell)
-    if (const auto* share = cut.share_of(cell, peer)) {
-      packing.cells.push_back(cell);
-      packing.before.push_back(share->before);
-    }
-  return packing;
+  return packings;
 }
 
 const ServedMap::Cut::Share* ServedMap::Cut::share_of(std::uint64_t cell, std::size_t peer) const {
@@ -150,18 +200,18 @@ const ServedMap::Cut::Share* ServedMap::Cut::share_of(std::uint64_t cell, std::s
 }
 
 /// Checks that a rank's list has the same number of points as the rank, inside the map.
-Result<> ServedMap::check_list(std::string_view name, std::size_t peer) const {
-  if (lists_[peer].empty()) return {};
+Result<> ServedMap::check_list(std::string_view name, std::size_t peer, const Described& it) const {
+  if (it.list.empty()) return {};
   std::uint64_t listed = 0;
   std::uint64_t held = 0;
   bool inside = true;
   const std::uint64_t all = global_.product();
-  model::OffsetReader list(lists_[peer]);
+  model::OffsetReader list(it.list);
   for (model::OffsetRun run = list.next(); run.length > 0; run = list.next()) {
     inside = inside && run.offset < all && run.length <= all - run.offset;
     listed += run.length;
   }
-  model::OffsetReader points(points_[peer]);
+  model::OffsetReader points(it.points);
   for (model::OffsetRun run = points.next(); run.length > 0; run = points.next()) held += run.length;
   if (inside && list.good() && listed == held) return {};
   return fail(ErrorCode::format, "decomposition '{}': the list of points of model rank {} is inconsistent",

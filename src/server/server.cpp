@@ -28,7 +28,9 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
       requests_(config, std::move(stores), identity_.number, journal_.is_kept() && config.sums_files()),
       fellows_(*port_, std::move(fellows), identity_.session_ranks.size()),
       shared_(config.deadline, shared_host(threads > 0)),
-      catalog_(identity_.session_ranks, config),
+      catalog_(identity_.session_ranks, config,
+               {static_cast<std::size_t>(identity_.number), std::max<std::size_t>(1, fellows_.count()),
+                identity_.slab_shares}),
       strings_(config.memory.server_bytes / strings_share),
       preparations_(preparations_host(threads)),
       space_(config, space_host(threads > 0)),
@@ -143,9 +145,8 @@ Result<> Server::define(std::size_t peer, const wire::DefineEnd& message) {
   AFTERBAY_TRY_ASSIGN(const bool last, catalog_.end(peer, message));
   if (!last) return {};
   if (message.writes_files != 0) journal_.expect_output();
-  AFTERBAY_TRY_ASSIGN(wire::Defined answer, catalog_.complete(port_->frames()));
-  telemetry_.activate();
-  preparations_.complete(catalog_, std::move(answer));
+  AFTERBAY_TRY_ASSIGN(wire::MapVerdicts verdicts, catalog_.check());
+  preparations_.maps().found(std::move(verdicts), message.has_maps == 0);
   return {};
 }
 

@@ -76,10 +76,12 @@ Result<> Server::frame_ready(std::uint32_t pool_frame, std::uint64_t seq) {
   }
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, files_.require(record->file));
   const std::uint32_t number = pool_frame - collection->first_frame;
-  const model::Frame& frame = collection->layout->frames[number];
+  const std::uint32_t frame = collection->frame(number);
+  const auto expected = collection->expected_in(frame);
+  const std::uint32_t first_piece = collection->layout->frames[frame].first_piece;
   std::vector<std::uint32_t> pieces;
-  for (std::uint32_t p = frame.first_piece; p < frame.first_piece + frame.piece_count; ++p)
-    if (collection->expected[p] > 0) pieces.push_back(p);
+  for (std::uint32_t p = 0; p < expected.size(); ++p)
+    if (expected[p] > 0) pieces.push_back(first_piece + p);
   record->scheduled[number] = true;
   write_frame(*file, *collection, seq, *view, std::move(pieces));
   return {};
@@ -210,7 +212,7 @@ Result<> Server::end_record(const ServedCollection& collection, std::uint64_t se
     if (record.scheduled[f]) continue;
     const auto view = port_->frames().find(collection.first_frame + f, seq);
     if (!view) continue;
-    const model::Frame& frame = collection.layout->frames[f];
+    const model::Frame frame = collection.layout->frames[collection.frame(f)];
     std::vector<std::uint32_t> pieces;
     for (std::uint32_t p = 0; p < frame.piece_count; ++p)
       if (port_->frames().state(*view, p) == transport::PieceState::complete)

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The server's implementation of Preparations::Host.
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "server/server.hpp"
 
 namespace afterbay::server {
 
 Preparations::Host Server::preparations_host(std::size_t workers) {
+  assert_role(ingest_thread);  // no other thread uses the server yet
   Preparations::Host host;
   host.server = static_cast<std::uint32_t>(identity_.number);
   host.workers = workers;
@@ -27,11 +30,30 @@ Preparations::Host Server::preparations_host(std::size_t workers) {
   host.answer = [this](const wire::Defined& defined) AFTERBAY_REQUIRES(ingest_thread) {
     const auto bytes = wire::encode(defined);
     for (std::size_t p = 0; p < catalog_.ranks(); ++p) {
-      if (identity_.number == 0)  // all servers get the same result
-        for (const wire::MapLosses& lost : catalog_.losses(p)) port_->send(p, wire::encode(lost));
+      for (const wire::MapLosses& lost : catalog_.losses(p)) port_->send(p, wire::encode(lost));
       for (const wire::MapPacking& packing : catalog_.packings(p)) port_->send(p, wire::encode(packing));
       port_->send(p, bytes);
     }
+  };
+  host.checkers = fellows_.count();
+  host.maps.judge = [this](std::span<const std::vector<wire::MapVerdict>> verdicts)
+                        AFTERBAY_REQUIRES(ingest_thread) { return catalog_.judge(verdicts); };
+  host.maps.send_to_judge = [this](const wire::MapVerdicts& found) AFTERBAY_REQUIRES(ingest_thread) {
+    if (auto sent = fellows_.send(wire::judging_server, found); !sent) fail(std::move(sent).error());
+  };
+  host.maps.send_to_all = [this](const wire::MapsChecked& checked)
+                              AFTERBAY_REQUIRES(ingest_thread) { fellows_.broadcast(checked); };
+  host.maps.done = [this](const wire::MapsChecked& checked) AFTERBAY_REQUIRES(ingest_thread) {
+    if (failure_.happened()) return;
+    auto answer = catalog_.complete(checked, port_->frames());
+    if (!answer) {
+      // All servers that check the maps fail alike.
+      failure_.ranks_contradict();
+      files_.end_unclosed();
+      return fail(std::move(answer).error(), SessionFailure::of_wrong_message(fellows_.linked()));
+    }
+    telemetry_.activate();
+    preparations_.complete(catalog_, std::move(*answer));
   };
   return host;
 }

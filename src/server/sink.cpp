@@ -35,7 +35,7 @@ Result<storage::WriteCost> Sink::pass_on(std::byte* base, const CompleteFrame& f
   writes.reserve(frame.pieces.size());
   for (const std::uint32_t p : frame.pieces) {
     const model::Piece& piece = layout_->pieces[p];
-    writes.push_back({&piece, frame.record, {base + piece.frame_offset, piece.bytes}, frame.epochs});
+    writes.push_back({piece, frame.record, {base + piece.frame_offset, piece.bytes}, frame.epochs});
   }
   clear_between(writes);
   return file.write(writes);

@@ -118,6 +118,10 @@ Result<> FrontendRun::end() {
   const auto figures = relay_->figures();
   observe::add(profile_.counter("bytes passed on"), figures.bytes);
   observe::add(profile_.counter("segments passed on"), figures.segments);
+  observe::add(profile_.counter("messages passed on"), figures.messages);
+  observe::add(profile_.counter("bytes passed on to readers"), figures.data_bytes);
+  observe::peak(profile_.counter("peak bytes in transit to readers", observe::CounterKind::peak),
+                figures.data_peak_bytes);
   observe::peak(profile_.counter("peak bytes held", observe::CounterKind::peak), figures.peak_bytes);
   if (relay_->failure()) return fail(*relay_->failure());
   return {};

@@ -9,6 +9,7 @@
 
 #include "config/agreement.hpp"
 #include "config/session_name.hpp"
+#include "config/slab_shares.hpp"
 #include "journal/recorder.hpp"
 #include "mpi/check.hpp"
 #include "session/report.hpp"
@@ -98,15 +99,27 @@ struct SameRole {
   }
 };
 
+/// Consecutive servers with equal shares of slabs.
+struct SameShare {
+  std::int32_t count = 1;
+  std::uint64_t share = 0;  ///< 0 for all servers of a pool: equal
+  template <class A>
+  void fields(A& a) {
+    a(count, share);
+  }
+};
+
 /// What one rank needs to know beyond what all know.
 struct OwnPart {
   std::vector<std::int32_t> frontends;  ///< RankRole::frontends
   std::int32_t node_ranks = 0;
   std::int32_t node_servers = 0;
+  std::int32_t node_frontends = 0;
+  std::int32_t node_clients = 0;  ///< NodeLoad::clients
   bool checks_node = false;
   template <class A>
   void fields(A& a) {
-    a(frontends, node_ranks, node_servers, checks_node);
+    a(frontends, node_ranks, node_servers, node_frontends, node_clients, checks_node);
   }
 };
 
@@ -116,10 +129,11 @@ struct Casting {
   std::string run;
   bool fortran = false;
   std::vector<SameRole> roles;
-  std::vector<OwnPart> parts;  ///< of the ranks to which this is sent, in rank order
+  std::vector<SameShare> shares;  ///< of the servers, in rank order
+  std::vector<OwnPart> parts;     ///< of the ranks to which this is sent, in rank order
   template <class A>
   void fields(A& a) {
-    a(session, run, fortran, roles, parts);
+    a(session, run, fortran, roles, shares, parts);
   }
 };
 
@@ -271,6 +285,32 @@ void add_role(std::vector<SameRole>& roles, const RankRole& role) {
   roles.push_back(it);
 }
 
+std::vector<SameShare> shares_of(const std::vector<RankRole>& roles, const std::vector<int>& nodes) {
+  std::vector<int> models;
+  struct Pool {
+    std::vector<int> nodes;  ///< of its servers
+    std::vector<std::uint64_t> shares;
+    std::size_t next = 0;
+  };
+  std::map<int, Pool> pools;
+  for (std::size_t r = 0; r < roles.size(); ++r) {
+    if (roles[r].model) models.push_back(nodes[r]);
+    if (roles[r].server) pools[roles[r].pool].nodes.push_back(nodes[r]);
+  }
+  for (auto& [number, pool] : pools) pool.shares = config::slab_shares(models, pool.nodes);
+  std::vector<SameShare> same;
+  for (const RankRole& role : roles) {
+    if (!role.server) continue;
+    Pool& pool = pools[role.pool];
+    const std::uint64_t share = pool.shares.empty() ? 0 : pool.shares[pool.next++];
+    if (same.empty() || same.back().share != share)
+      same.push_back({1, share});
+    else
+      ++same.back().count;
+  }
+  return same;
+}
+
 /// On rank 0: the roles of all ranks.
 Result<Casting> cast(const Greeting& all, const config::Config& config) {
   Casting casting;
@@ -288,20 +328,31 @@ Result<Casting> cast(const Greeting& all, const config::Config& config) {
   AFTERBAY_TRY_ASSIGN(std::vector<RankRole> roles, assign_roles(wishes, nodes, config));
   struct Node {
     NodeLoad load{.servers = 0, .ranks = 0};
-    std::size_t first_server = 0;
+    std::size_t checks = 0;  ///< the first server, or the first rank if there is none
   };
   std::map<int, Node> by_node;
   for (std::size_t r = 0; r < roles.size(); ++r) {
     Node& node = by_node[nodes[r]];
-    ++node.load.ranks;
-    if (roles[r].server && node.load.servers++ == 0) node.first_server = r;
+    const bool takes_part = roles[r].model || roles[r].server || roles[r].frontend;
+    if (takes_part && node.load.ranks++ == 0) node.checks = r;
+    if (roles[r].frontend) ++node.load.frontends;
+    if (roles[r].server && node.load.servers++ == 0) node.checks = r;
     add_role(casting.roles, roles[r]);
+  }
+  casting.shares = shares_of(roles, nodes);
+  std::map<int, int> clients;  // by frontend
+  for (const RankRole& role : roles)
+    for (const int frontend : role.frontends)
+      if (frontend >= 0) ++clients[frontend];
+  for (const auto& [frontend, count] : clients) {
+    NodeLoad& load = by_node[nodes[static_cast<std::size_t>(frontend)]].load;
+    load.clients = std::max(load.clients, count);
   }
   casting.parts.reserve(roles.size());
   for (std::size_t r = 0; r < roles.size(); ++r) {
     const Node& node = by_node[nodes[r]];
     casting.parts.push_back({std::move(roles[r].frontends), node.load.ranks, node.load.servers,
-                             roles[r].server && node.first_server == r});
+                             node.load.frontends, node.load.clients, node.checks == r});
   }
   const auto first_model = std::ranges::find_if(roles, &RankRole::model);
   casting.fortran =
@@ -329,9 +380,18 @@ Greeted understood(Casting casting, int rank) {
     if (first <= rank && rank <= last) greeted.role = {it.model, it.server, it.frontend, it.pool, {}};
     first = last + 1;
   }
-  OwnPart& own = casting.parts.front();
+  for (const SameShare& it : casting.shares)
+    greeted.cast.slab_shares.insert(greeted.cast.slab_shares.end(), static_cast<std::size_t>(it.count),
+                                    it.share);
+  const OwnPart& own = casting.parts.front();
   greeted.role.frontends.assign(own.frontends.begin(), own.frontends.end());
-  greeted.load = {own.node_servers, own.node_ranks, own.node_ranks < first};
+  const Cast& all = greeted.cast;
+  greeted.load = {own.node_servers,
+                  own.node_ranks,
+                  static_cast<std::size_t>(own.node_ranks) < all.taking_part.size(),
+                  own.node_frontends,
+                  own.node_clients,
+                  {all.taking_part.size(), all.models.size(), all.servers.size(), all.frontends.size()}};
   greeted.checks_node = own.checks_node;
   return greeted;
 }
@@ -366,8 +426,8 @@ Result<Greeted> greet(mpi::Tree& tree, const mpi::Communicator& comm, const Resu
   };
   steps.part = [first_here = tree.rank()](int first, int end, const Casting& casting) {
     const auto begin = casting.parts.begin() - first_here;
-    return Casting{
-        casting.session, casting.run, casting.fortran, casting.roles, {begin + first, begin + end}};
+    return Casting{casting.session, casting.run,    casting.fortran,
+                   casting.roles,   casting.shares, {begin + first, begin + end}};
   };
   const Manner manner{config ? config->deadline : unknown_deadline, "ranks agreed on settings and roles"};
   AFTERBAY_TRY_ASSIGN(Casting casting, consult(tree, manner, std::move(mine), steps));

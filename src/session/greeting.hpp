@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Cast {
   RankRanges taking_part;                   ///< ranks that are not spare
   std::vector<int> servers;                 ///< ranks, ascending
   std::vector<std::size_t> pool_of_server;  ///< by number of the server
+  std::vector<std::uint64_t> slab_shares;   ///< likewise: see config::slab_shares
 
   /// The number of a server's rank among the servers.
   [[nodiscard]] int number_of(int server) const;
@@ -37,7 +39,7 @@ struct Greeted {
   Cast cast;
   RankRole role;             ///< of this rank
   NodeLoad load{0, 0};       ///< of this rank's node
-  bool checks_node = false;  ///< this rank is the first server of its node
+  bool checks_node = false;  ///< this rank runs the preflight checks of its node
 };
 
 /// What a rank says in the greeting.

@@ -9,24 +9,10 @@
 #include <set>
 
 #include "base/units.hpp"
-#include "transport/link.hpp"
+#include "transport/mpi/footprint.hpp"
 
 namespace afterbay::session {
 namespace {
-
-constexpr std::uint64_t own_files = 64;    ///< for MPI, libraries and logs
-constexpr std::uint64_t files_a_file = 3;  ///< open per output file
-/// Created at the same time, if no more collections are named.
-constexpr std::uint64_t files_in_making = 16;
-
-/// A rounded size for messages, for example "1.5 TiB".
-std::string about(std::uint64_t bytes) {
-  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  auto amount = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; amount >= 1024 && unit + 1 < std::size(units); ++unit) amount /= 1024;
-  return fmt::format("{:.{}f} {}", amount, unit == 0 ? 0 : 1, units[unit]);
-}
 
 /// The directory itself, or its nearest existing parent, in which it would be created.
 std::string existing(const std::string& directory) {
@@ -80,7 +66,7 @@ class Finder {
       add(make_error(ErrorCode::no_space,
                      "{}: {} are free, and {} I/O servers may spill {} there (spill.quota {} each): lower "
                      "spill.quota, or choose another spill.directory",
-                     directory, about(room->free_bytes), load_.servers, about(most),
+                     directory, print_about(room->free_bytes), load_.servers, print_about(most),
                      print_bytes(config_.spill.quota_bytes)));
   }
 
@@ -115,9 +101,10 @@ class Finder {
                                std::optional<std::uint64_t> free_files, const std::string& what,
                                const char* advice) {
         if (free_bytes && demand.bytes > *free_bytes)
-          add(make_error(
-              ErrorCode::no_space, "{}: {} are free{}, and the collections {} are declared to write {}: {}",
-              demand.directory, about(*free_bytes), what, demand.whose, about(demand.bytes), advice));
+          add(make_error(ErrorCode::no_space,
+                         "{}: {} are free{}, and the collections {} are declared to write {}: {}",
+                         demand.directory, print_about(*free_bytes), what, demand.whose,
+                         print_about(demand.bytes), advice));
         if (free_files && demand.files > *free_files &&
             demand.files > *free_files + files_in(demand.directory))
           add(make_error(ErrorCode::no_space,
@@ -141,14 +128,7 @@ class Finder {
           add(make_error(ErrorCode::resources,
                          "files may have {} here (ulimit -f), and collections.{}.expected_size is {}: raise "
                          "the limit",
-                         about(*most), name, print_bytes(*settings.expected_bytes)));
-    const std::uint64_t files = own_files + static_cast<std::uint64_t>(load_.ranks) +
-                                files_a_file * std::max<std::uint64_t>(files_in_making, collections_.size());
-    if (const auto most = system_.most_open_files(); most && *most < files)
-      add(make_error(
-          ErrorCode::resources,
-          "a process may have {} files open (ulimit -n), and a server needs up to {}: raise the limit", *most,
-          files));
+                         print_about(*most), name, print_bytes(*settings.expected_bytes)));
     const std::uint64_t link_bytes =
         config_.memory.link_bytes * static_cast<std::uint64_t>(load_.ranks - load_.servers) +
         config_.memory.receive_bytes * static_cast<std::uint64_t>(load_.servers);
@@ -156,35 +136,19 @@ class Finder {
       add(make_error(ErrorCode::resources,
                      "a process may lock {} of memory (ulimit -l), and the network of this node may need {} "
                      "locked: raise the limit",
-                     about(*most), about(link_bytes)));
+                     print_about(*most), print_about(link_bytes)));
   }
 
-  /// Compares the free memory with the memory of servers and frontends. It is shared memory outside
-  /// /dev/shm, so the size of /dev/shm does not matter.
-  void memory() {
-    const config::Memory& each = config_.memory;
-    const bool reads =
-        // Otherwise input memory may never be used.
-        config_.origin("memory.input").source != config::Source::fallback;
-    const std::uint64_t bytes =
-        static_cast<std::uint64_t>(load_.servers) *
-        (each.server_bytes + each.phase_bytes() + each.server_bytes / transport::LinkSizes::places_share +
-         each.chunks_bytes + (reads ? each.input_bytes : 0) + (load_.network ? each.receive_bytes : 0));
-    const auto free = system_.free_memory();
-    if (free && bytes > *free)
-      add(make_error(
-          ErrorCode::resources,
-          "{} of memory are free on this node, and its {} I/O servers take {} (memory.server {}{}{} and "
-          "memory.chunks {} each): lower memory.server, or spread the servers over more nodes",
-          about(*free), load_.servers, about(bytes), print_bytes(each.server_bytes),
-          reads ? fmt::format(", memory.input {}", print_bytes(each.input_bytes)) : "",
-          load_.network ? fmt::format(", memory.receive {}", print_bytes(each.receive_bytes)) : "",
-          print_bytes(each.chunks_bytes)));
-    if (free && config_.topology == config::Topology::tiered && each.frontend_bytes > *free)
-      add(make_error(
-          ErrorCode::resources,
-          "{} of memory are free on this node, and a frontend takes {} (memory.frontend): lower it",
-          about(*free), print_bytes(each.frontend_bytes)));
+  /// Compares what the processes of this node need with what the system gives them. Shared memory is
+  /// outside /dev/shm, so the size of /dev/shm does not matter.
+  void processes() {
+    const auto demand = demand_of(config_, load_);
+    if (!demand) return add(demand.error());
+    memory(*demand);
+    descriptors(*demand);
+    if (const auto most = system_.most_tag(); demand->tags > 0 && most)
+      if (auto tags = transport::check_tags(load_.job.models, load_.job.servers, *most); !tags)
+        add(std::move(tags).error());
   }
 
   [[nodiscard]] std::vector<Error> finish() && { return std::move(found_); }
@@ -208,6 +172,56 @@ class Finder {
               .with_native(number));
   }
 
+  void memory(const JobDemand& demand) {
+    const auto free = system_.free_memory();
+    const std::uint64_t bytes = memory_of(demand, config_, load_);
+    if (!free || bytes <= *free) return;
+    add(make_error(
+        ErrorCode::resources,
+        "{} of memory are free on this node, and the session's processes there take up to {} ({}): {}",
+        print_about(*free), print_about(bytes), memory_text(demand, config_, load_), advice(*free)));
+  }
+
+  /// The settings with which the processes fit into `free` bytes, and a little is left.
+  [[nodiscard]] std::string advice(std::uint64_t free) const {
+    constexpr std::uint64_t left_share = 20;
+    const auto settings = settings_that_fit(config_, load_, free - free / left_share);
+    if (settings.empty()) return "start fewer of them per node";
+    std::string text;
+    for (const auto& [name, value] : settings)
+      text += fmt::format("{}{}: {}", text.empty() ? "set " : ", ", name, print_bytes(value));
+    return text + ", or start fewer of them per node";
+  }
+
+  void descriptors(const JobDemand& demand) {
+    const auto most = system_.most_open_files();
+    if (!most) return;
+    const auto look_at = [&](const std::optional<ProcessDemand>& process, const char* name,
+                             const char* relief) {
+      if (!process) return;
+      const std::uint64_t all = process->descriptors + process->connections;
+      if (process->descriptors > *most)
+        add(make_error(ErrorCode::resources,
+                       "a process may have {} files open (ulimit -n), and {} needs up to {} for files and "
+                       "shared memory: "
+                       "raise the limit to {}",
+                       *most, name, process->descriptors, system_.by_sockets() ? all : process->descriptors));
+      else if (all > *most && system_.by_sockets())
+        add(make_error(
+            ErrorCode::resources,
+            "a process may have {} files open (ulimit -n), and {} needs up to {}: {} sockets, one for each "
+            "process on other nodes that it talks to, and {} files: raise the limit to {}, or {}",
+            *most, name, all, process->connections, process->descriptors, all, relief));
+    };
+    const bool tiered = config_.topology == config::Topology::tiered;
+    const char* const fewer = "use fewer servers";
+    look_at(demand.server, "a server",
+            tiered ? "use fewer frontends" : "set topology: tiered, with which it talks to frontends only");
+    look_at(demand.frontend, "a frontend", fewer);
+    look_at(demand.model, "a model rank",
+            tiered ? fewer : "set topology: tiered, with which it talks to a frontend only");
+  }
+
   void add(Error error) { found_.push_back(std::move(error)); }
 
   const config::Config& config_;
@@ -222,11 +236,13 @@ class Finder {
 std::vector<Error> find_obstacles(const config::Config& config, const NodeLoad& load,
                                   const SystemFacts& system) {
   Finder finder(config, load, system);
-  finder.directories();
-  finder.space();
-  finder.spilling();
-  finder.limits();
-  finder.memory();
+  if (load.servers > 0) {
+    finder.directories();
+    finder.space();
+    finder.spilling();
+    finder.limits();
+  }
+  finder.processes();
   return std::move(finder).finish();
 }
 

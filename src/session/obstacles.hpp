@@ -12,6 +12,7 @@
 #include "base/disk_quota.hpp"
 #include "base/result.hpp"
 #include "config/config.hpp"
+#include "session/job_demand.hpp"
 
 namespace afterbay::session {
 
@@ -32,16 +33,13 @@ struct SystemFacts {
   std::function<std::optional<std::uint64_t>()> free_memory;
   /// Limit of locked memory, used if a network needs such memory.
   std::function<std::optional<std::uint64_t>()> locked_memory;
+  /// Whether processes of different nodes are connected by sockets: the node has no other network.
+  std::function<bool()> by_sockets;
+  /// The highest message tag of MPI.
+  std::function<std::optional<int>()> most_tag;
 };
 /// Facts about this process and node.
 SystemFacts this_system();
-
-/// The session's processes on this node.
-struct NodeLoad {
-  int servers = 1;
-  int ranks = 1;         ///< all processes of the session, including servers
-  bool network = false;  ///< the session has ranks on other nodes, or uses MPI everywhere
-};
 
 /// All problems that are found, without duplicates; each says what to do. Checks the directories
 /// that the configuration names (relative ones begin in the working directory) and the volumes that

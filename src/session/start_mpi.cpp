@@ -20,6 +20,7 @@
 #include "mpi/request.hpp"
 #include "mpi/tree.hpp"
 #include "session/greeting.hpp"
+#include "session/link_sizes.hpp"
 #include "session/mpi_group.hpp"
 #include "session/obstacles.hpp"
 #include "session/open_sessions.hpp"
@@ -35,20 +36,6 @@ namespace {
 /// Used if the configuration is wrong.
 constexpr std::chrono::milliseconds unknown_deadline{60'000};
 
-transport::LinkSizes link_sizes(const config::Memory& memory) {
-  transport::LinkSizes sizes;
-  sizes.memory_bytes = memory.frame_bytes();
-  sizes.block_bytes = memory.block_bytes;
-  sizes.small_block_bytes = memory.small_block_bytes;
-  sizes.small_share = memory.small_share;
-  sizes.max_frames = static_cast<std::uint32_t>(memory.frames);
-  sizes.ring_bytes = memory.ring_bytes;
-  sizes.segment_bytes = memory.block_bytes;
-  sizes.segments = static_cast<std::uint32_t>(memory.link_bytes / memory.block_bytes);
-  sizes.receive_bytes = memory.receive_bytes;
-  return sizes;
-}
-
 /// `config`: the configuration of this rank's pool. `rank`: the rank in the session.
 transport::ConnectOptions connect_options(const config::Config& config, int rank,
                                           const session::RankRole& role) {
@@ -57,11 +44,10 @@ transport::ConnectOptions connect_options(const config::Config& config, int rank
   options.server = role.server;
   options.frontend = role.frontend;
   options.pool = role.pool;
-  const bool frontend_set = config.origin("memory.frontend").source != config::Source::fallback;
-  options.frontend_bytes = frontend_set ? config.memory.frontend_bytes : 0;
+  options.frontend_bytes = session::frontend_bytes(config);
   if (!config.nodes.empty()) options.declared_node = config.nodes[static_cast<std::size_t>(rank)];
   options.transport = static_cast<transport::TransportChoice>(config.transport);
-  options.sizes = link_sizes(config.memory);
+  options.sizes = session::link_sizes(config.memory);
   options.policy.deadline =
       // Servers and sessions detect failures first, and report more.
       config.deadline + config.deadline / 2;
@@ -131,7 +117,7 @@ class Starter {
   [[nodiscard]] const session::Cast& cast() const { return greeted_.cast; }
   [[nodiscard]] bool has_spares() const { return cast().taking_part.size() < ranks_; }
 
-  /// Preflight checks: the first server of each node runs them; all ranks get the problems that any
+  /// Preflight checks: one rank of each node runs them; all ranks get the problems that any
   /// of them found.
   Result<> check_surroundings(mpi::Tree& tree) {
     const config::Config& config = *state_->config;
@@ -207,6 +193,7 @@ class Starter {
     place.session = greeted_.session;
     place.run = greeted_.run;
     place.terms = terms_of_models();
+    place.slab_shares = cast().slab_shares;
     const bool hosted = greeted_.role.model;
     const config::Config& config = *state_->pool_config;
     const auto threads = hosted ? 0 : static_cast<std::size_t>(config.writers);
@@ -248,8 +235,12 @@ class Starter {
   }
 
   void make_model(client::ModelSession::Links links) {
-    client::RankIdentity identity{rank_, static_cast<int>(cast().models.index_of(rank_).value_or(0)),
-                                  static_cast<int>(cast().models.size()), cast().pool_of_server, own_terms()};
+    client::RankIdentity identity{rank_,
+                                  static_cast<int>(cast().models.index_of(rank_).value_or(0)),
+                                  static_cast<int>(cast().models.size()),
+                                  cast().pool_of_server,
+                                  own_terms(),
+                                  cast().slab_shares};
     state_->model = std::make_shared<client::ModelSession>(
         identity, *state_->config, std::move(links), state_->model_profile,
         Logger({greeted_.session, "model", rank_}, state_->config->log));

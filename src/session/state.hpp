@@ -120,13 +120,29 @@ struct __attribute__((visibility("hidden"))) Slot::State {
   std::string variable;
   std::vector<Slot::Part> parts;
   std::weak_ptr<client::ModelSession> session;
-  std::optional<client::Endpoint::Acquired> acquired;
+  std::shared_ptr<client::PartEndpoint> endpoint;  ///< that acquired it; null: the session did
+  std::optional<client::AcquiredSlot> acquired;
   std::vector<std::byte> buffer;  ///< private buffer, unless the data lie in the servers' frames
   bool committed = false;
 
-  ~State() {
-    if (const auto held = session.lock(); held && acquired && !committed) held->endpoint().forget(*acquired);
-  }
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State();
+  /// Where the pieces lie in the servers' frames; null: nowhere, in `buffer`.
+  [[nodiscard]] const std::vector<std::byte*>* frames() const;
+  /// Whether it has been neither committed nor given up. The session must exist.
+  [[nodiscard]] bool is_out() const;
+};
+
+struct __attribute__((visibility("hidden"))) Endpoint::State {
+  std::weak_ptr<client::ModelSession> session;
+  std::shared_ptr<client::PartEndpoint> endpoint;
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State();
 };
 
 }  // namespace afterbay

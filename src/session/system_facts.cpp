@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queries of session/obstacles.hpp, implemented for Linux.
 #include <fcntl.h>
+#include <mpi.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -62,6 +63,23 @@ std::optional<std::uint64_t> locked_memory() {
   return registers ? limit_of(RLIMIT_MEMLOCK) : std::nullopt;
 }
 
+/// MPI uses sockets between nodes if it finds no faster network.
+bool by_sockets() {
+  std::error_code none;
+  for (const char* const networks : {"/sys/class/infiniband", "/sys/class/cxi", "/sys/class/hfi1"})
+    if (std::filesystem::exists(networks, none) && !std::filesystem::is_empty(networks, none)) return false;
+  return true;
+}
+
+std::optional<int> most_tag() {
+  int running = 0;
+  if (MPI_Initialized(&running) != MPI_SUCCESS || running == 0) return std::nullopt;
+  int* most = nullptr;
+  int known = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&most), &known);
+  return known != 0 ? std::optional<int>(*most) : std::nullopt;
+}
+
 }  // namespace
 
 SystemFacts this_system() {
@@ -71,7 +89,9 @@ SystemFacts this_system() {
           [] { return limit_of(RLIMIT_NOFILE); },
           [] { return limit_of(RLIMIT_FSIZE); },
           free_memory,
-          locked_memory};
+          locked_memory,
+          by_sockets,
+          most_tag};
 }
 
 }  // namespace afterbay::session

@@ -15,13 +15,11 @@ namespace afterbay::storage {
 Ledger::Ledger(const model::FileLayout& layout, std::uint64_t present, bool fixed_present,
                std::uint64_t epochs)
     : layout_(layout), fixed_(layout.pieces.size()), records_(present), settled_(epochs) {
+  for (const model::PieceGrid& grid : layout.cutting->grids())
+    (grid.record ? record_pieces_ : fixed_pieces_) += grid.count;
   Stretch all{present, PieceSet(layout.pieces.size())};
-  for (const model::Piece& piece : layout.pieces) {
-    const bool record = layout.variables[piece.variable].record;
-    if (record) all.written.insert(index_of(piece));
-    if (!record && fixed_present) fixed_.insert(index_of(piece));
-  }
-  record_pieces_ = all.written.count();
+  for (std::size_t p = 0; fixed_present && p < fixed_pieces_; ++p) fixed_.insert(p);
+  for (std::size_t p = fixed_pieces_; present > 0 && p < layout.pieces.size(); ++p) all.written.insert(p);
   if (present > 0 && record_pieces_ > 0) stretches_.emplace(0, std::move(all));
 }
 
@@ -95,9 +93,8 @@ void Ledger::reach(std::uint64_t records) {
 
 Result<> Ledger::for_each_missing(const Visit& visit, const VisitRecords& visit_absent) const {
   const MutexLock lock(mutex_);
-  for (const model::Piece& piece : layout_.pieces)
-    if (!layout_.variables[piece.variable].record && !fixed_.contains(index_of(piece)))
-      AFTERBAY_TRY(visit(piece, 0));
+  for (std::size_t p = 0; p < fixed_pieces_; ++p)
+    if (!fixed_.contains(p)) AFTERBAY_TRY(visit(layout_.pieces[p], 0));
   if (record_pieces_ == 0) return {};
   const PieceSet nothing(layout_.pieces.size());
   for (std::uint64_t record = 0; record < records_;) {
@@ -114,9 +111,8 @@ Result<> Ledger::for_each_missing(const Visit& visit, const VisitRecords& visit_
     }
     const PieceSet& written = absent ? nothing : stretch->second.written;
     for (; record < end && written.count() < record_pieces_; ++record)
-      for (const model::Piece& piece : layout_.pieces)
-        if (layout_.variables[piece.variable].record && !written.contains(index_of(piece)))
-          AFTERBAY_TRY(visit(piece, record));
+      for (std::size_t p = fixed_pieces_; p < layout_.pieces.size(); ++p)
+        if (!written.contains(p)) AFTERBAY_TRY(visit(layout_.pieces[p], record));
     record = end;
   }
   return {};
@@ -269,7 +265,7 @@ void Ledger::leave_out(std::uint64_t epoch) {
   const MutexLock lock(mutex_);
   for (const Later& it : later_) {
     if (it.epochs < epoch) continue;
-    if (!layout_.variables[layout_.pieces[it.piece].variable].record) {
+    if (it.piece < fixed_pieces_) {
       fixed_.erase(it.piece);
       continue;
     }

@@ -95,6 +95,7 @@ class Ledger {
   [[nodiscard]] Result<> check_new(const Taken& taken) const AFTERBAY_REQUIRES(mutex_);
 
   const model::FileLayout& layout_;
+  std::size_t fixed_pieces_ = 0;  ///< they come before those of records
   std::size_t record_pieces_ = 0;
   mutable Mutex mutex_;
   PieceSet fixed_ AFTERBAY_GUARDED_BY(mutex_);

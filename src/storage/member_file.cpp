@@ -115,7 +115,7 @@ Result<WriteCost> MemberFile::write_pieces(std::span<const PieceWrite> pieces) {
   WriteCost cost;
   for (const PieceWrite& write : pieces) cost.bytes_in += write.bytes.size();
   AFTERBAY_TRY(put(pieces, cost));
-  for (const PieceWrite& write : pieces) ledger_.mark(*write.piece, write.record, write.epochs);
+  for (const PieceWrite& write : pieces) ledger_.mark(write.piece, write.record, write.epochs);
   return cost;
 }
 

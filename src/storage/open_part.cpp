@@ -102,15 +102,15 @@ Result<OpenPart> open_part(const FileRequest& request) {
 Result<> check_pieces(const model::FileLayout& layout, const Schema& schema,
                       std::span<const PieceWrite> pieces) {
   for (const PieceWrite& write : pieces) {
-    if (write.piece == nullptr || write.piece->variable >= layout.variables.size() ||
-        write.piece->number >= layout.variables[write.piece->variable].piece_count)
+    if (write.piece.variable >= layout.variables.size() ||
+        write.piece.number >= layout.variables[write.piece.variable].piece_count)
       return fail(ErrorCode::invalid_argument,
                   "a piece that does not belong to the file's layout is written");
-    if (write.bytes.size() != write.piece->bytes) {
-      const std::string& name = schema.variables[write.piece->variable].name;
+    if (write.bytes.size() != write.piece.bytes) {
+      const std::string& name = schema.variables[write.piece.variable].name;
       return fail(make_error(ErrorCode::invalid_argument,
-                             "piece {} of variable '{}' has {} bytes, but {} are given", write.piece->number,
-                             name, write.piece->bytes, write.bytes.size())
+                             "piece {} of variable '{}' has {} bytes, but {} are given", write.piece.number,
+                             name, write.piece.bytes, write.bytes.size())
                       .in_variable(name));
     }
   }

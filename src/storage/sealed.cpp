@@ -71,11 +71,12 @@ std::uint64_t digest_of(const model::FileLayout& layout) {
       digest.number(value);
     for (const model::Index& index : {variable.shape, stored.chunk, variable.part}) digest.index(index);
   }
-  for (const model::Piece& piece : layout.pieces) {
-    for (const std::uint64_t value :
-         {std::uint64_t{piece.variable}, std::uint64_t{piece.number}, piece.bytes, layout.slab_offset(piece)})
+  // All pieces follow from these and from the variables above.
+  for (const model::PieceGrid& grid : layout.cutting->grids()) {
+    for (const std::uint64_t value : {std::uint64_t{grid.variable}, grid.element_bytes,
+                                      std::uint64_t{grid.padded ? 1u : 0u}, std::uint64_t{grid.first_piece}})
       digest.number(value);
-    digest.index(piece.box.start);
+    digest.index(grid.parts);
   }
   return digest.value();
 }

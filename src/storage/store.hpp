@@ -54,9 +54,9 @@ struct FileRequest {
   std::uint64_t epochs = 0;  ///< number of the last epoch before the file was opened
 };
 
-/// The bytes of one piece in stored layout and byte order (`piece->bytes` of them).
+/// The bytes of one piece in stored layout and byte order (`piece.bytes` of them).
 struct PieceWrite {
-  const model::Piece* piece = nullptr;
+  model::Piece piece;
   std::uint64_t record = 0;  ///< ignored for fixed variables
   std::span<const std::byte> bytes;
   std::uint64_t epochs = 0;  ///< number of the last epoch before it was put; 0: none

@@ -2,7 +2,9 @@
 // The transport interface. A ClientLink is a model rank's end of its pair with one server; a
 // ServerPort is a server's end of all its pairs. Both carry
 //   * messages: ordered per pair, in both directions, bounded memory, any size (split if needed);
-//   * data: pieces of frames, in order with the messages of the same rank.
+//   * data: pieces of frames, in order with the messages of the same rank;
+//   * data of files that are read, to ranks that share no memory with the server, each with its
+//     message; not in order with other messages.
 // On a node (and between threads) the rank writes a piece directly into the server's frame buffer;
 // between nodes it packs the piece and the server scatters it. The caller only sees whether its
 // landing place is packed.
@@ -44,6 +46,25 @@ struct Landing {
   bool packed = false;
 };
 
+/// How many pages of a range are written.
+enum class Writes { most_pages, some_pages };
+
+/// Data that belong to a message from the server, in memory of the transport, which gets it back when
+/// the last copy of `keeper` is destroyed.
+struct ReceivedData {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> keeper;
+};
+
+/// Data that a server sends with a message, as parts of its own memory.
+struct OutgoingData {
+  std::vector<std::span<const std::byte>> parts;
+  std::shared_ptr<const void> keeper;  ///< owns the memory, as long as the transport may read it
+  /// Called in the ingest thread, by the port, when the rank has received everything; not if the
+  /// rank is lost.
+  std::function<void()> sent;
+};
+
 /// When the server is notified of a message.
 enum class Wake {
   no,          ///< not notified: it finds the message when it looks or is woken by something else
@@ -56,6 +77,72 @@ enum class Wake {
 enum class RoomFor {
   put,  ///< until the current put has filled it
   slot  ///< until the model commits it: other puts may come before
+};
+
+/// The blocks of a server's memory in which it has been announced what one piece of a plan writes, so that
+/// this is done once per block rather than once per put. Used by one thread.
+class AnnouncedBlocks {
+ public:
+  /// Notes a block; returns whether it was noted before, since `generation` was. Generations differ between
+  /// servers.
+  bool note(std::uint64_t generation, std::uint32_t block) {
+    if (generation != generation_) {
+      generation_ = generation;
+      blocks_.assign(blocks_.size(), 0);
+    }
+    const std::size_t word = block / 64;
+    if (word >= blocks_.size()) blocks_.resize(word + 1);
+    const std::uint64_t bit = std::uint64_t{1} << block % 64;
+    const bool noted = (blocks_[word] & bit) != 0;
+    blocks_[word] |= bit;
+    return noted;
+  }
+
+ private:
+  std::uint64_t generation_ = 0;
+  std::vector<std::uint64_t> blocks_;  ///< a bit per block
+};
+
+/// A part of a model rank's end that all threads of the rank may use at once: room in the server's memory,
+/// and the count of what it holds. Requests of a rank's threads may come in any order; those that are not
+/// the rank's oldest leave the memory that is reserved for the slowest rank.
+class ThreadEnd {
+ public:
+  virtual ~ThreadEnd() = default;
+  /// Who asks for room.
+  enum class Turn {
+    oldest,  ///< a put before which the rank has no incomplete one: may use reserved memory
+    later,
+    stalled  ///< has waited for half the deadline: may use all memory
+  };
+  class TurnNow {
+   public:
+    virtual ~TurnNow() = default;
+    [[nodiscard]] virtual Turn turn() const = 0;
+  };
+  /// The start of the frame's data, which is allocated if necessary. `who` is asked before each attempt.
+  /// Waits for at most `most`, then returns would_block with the reason; fails if the server has failed or
+  /// died.
+  virtual Result<std::byte*> reserve(const FrameSlot& slot, std::uint32_t piece, const TurnNow& who,
+                                     Millis most) = 0;
+  /// As ClientLink::is_announced.
+  virtual bool is_announced(const std::byte* from, AnnouncedBlocks& known) = 0;
+  /// As ClientLink::will_write.
+  virtual void will_write(const std::byte* from, std::uint64_t bytes, Writes pages) = 0;
+  /// As ClientLink::make_room for a slot.
+  virtual Result<bool> make_room(std::span<const FrameSlot> slots) = 0;
+  /// Fails if the slots can never be made room for at once.
+  [[nodiscard]] virtual Result<void> check_fits(std::span<const FrameSlot> slots) const = 0;
+  /// The rank's part of a piece is complete. True: the frame is complete, and ClientLink::frame_is_complete
+  /// must be called.
+  virtual Result<bool> count(const FrameSlot& slot, std::uint32_t piece) = 0;
+  /// States that the rank's threads will reserve nothing before `frame` of the put at `position`; one thread
+  /// at a time, never falls.
+  virtual void publish(std::uint64_t position, std::uint32_t frame) = 0;
+  /// A value that changes whenever the server makes progress or memory becomes free; for deadlines.
+  [[nodiscard]] virtual std::uint64_t progress() const = 0;
+  /// Time that threads were blocked waiting for room, in sum.
+  [[nodiscard]] virtual std::uint64_t waited_ns() const = 0;
 };
 
 /// A model rank's end. Used by one thread. Waits end by the policy's deadline: if the server made
@@ -76,9 +163,15 @@ class ClientLink {
   /// may_wait=false it returns would_block instead of waiting. Fails if the server has failed.
   virtual Result<Landing> reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
                                   bool may_wait) = 0;
-  /// The caller is about to write to most pages of [from, from + bytes), a part of a landing place
-  /// that is not packed. Makes the writes faster where they would fault page by page.
-  virtual void will_write(const std::byte* /*from*/, std::uint64_t /*bytes*/) {}
+  /// Whether nothing needs to be announced of what will be written to the landing place at `from`, because
+  /// `known` has its block. Otherwise notes it there: the caller calls will_write for each of its parts.
+  [[nodiscard]] virtual bool is_announced(const std::byte* /*from*/, AnnouncedBlocks& /*known*/) {
+    return true;
+  }
+  /// The caller is about to write to pages of [from, from + bytes), a part of a landing place that is
+  /// not packed. Makes the writes faster where they would fault page by page: now, if most pages are
+  /// written, and in any case when the same part of another frame is written later.
+  virtual void will_write(const std::byte* /*from*/, std::uint64_t /*bytes*/, Writes /*pages*/) {}
   /// Whether reserving all of `slots` (together `packed_bytes` of this rank's parts) would not wait
   /// now; if so, takes the room (frames stay allocated for the rank that puts first). For try_put
   /// and acquire. Room for a slot does not use the blocks that are reserved for the slowest rank,
@@ -92,6 +185,11 @@ class ClientLink {
   /// accessed again. A server on this node is notified at the next flush: waking it in the middle
   /// of a rank's puts would take cores from ranks that are still copying.
   virtual Result<void> commit(const FrameSlot& slot, std::uint32_t piece) = 0;
+  /// What other threads of the rank may use while this thread uses the link; null: nothing, all data go
+  /// through this thread.
+  [[nodiscard]] virtual ThreadEnd* thread_end() { return nullptr; }
+  /// After ThreadEnd::count said that the frame is complete: tells the server. Waits like `send`.
+  virtual Result<void> frame_is_complete(const FrameSlot& /*slot*/) { return {}; }
   /// States that this rank will reserve nothing more before `position` (FrameSlot::position) on any
   /// link: when memory is short, ranks that are ahead wait for the slowest. Call it when a put
   /// begins (with its position) and when the whole put has ended (with the next position), also on
@@ -106,6 +204,8 @@ class ClientLink {
 
   /// The next message from the server, if any has arrived.
   virtual Result<std::optional<Bytes>> receive() = 0;
+  /// The data that came with the message that `receive` returned last; only once.
+  [[nodiscard]] virtual ReceivedData take_data() { return {}; }
   /// Sleeps until something may have arrived from the server, for at most `most`.
   virtual void wait(Millis most) = 0;
   /// Whether messages that were sent reach the server only while this link is used.
@@ -244,6 +344,10 @@ class ServerPort {
   /// `pump`).
   virtual void send(std::size_t peer, std::span<const std::byte> message)
       AFTERBAY_REQUIRES(ingest_thread) = 0;
+  /// Begins to send a message with data, without a copy, to a peer that shares no memory with the
+  /// server (transport "mpi"). The caller bounds what is in transit: nothing is queued.
+  virtual void send_data(std::size_t peer, std::span<const std::byte> message, OutgoingData data)
+      AFTERBAY_REQUIRES(ingest_thread) = 0;
   /// Makes the transport progress (MPI progress, kept messages). True: did something.
   virtual bool pump() AFTERBAY_REQUIRES(ingest_thread) = 0;
   /// Whether messages are waiting to be received by a rank, or for room; `pump` sends them.
@@ -291,6 +395,10 @@ struct LinkSizes {
   std::uint32_t segments = 8;                ///< MPI: large staging segments of a rank, for all servers
   std::uint32_t credits = 4;                 ///< MPI: segments of a pair that the server has not consumed yet
   std::uint64_t receive_bytes = 128u << 20;  ///< MPI: of a server, for segments that it receives
+  /// MPI: a server receives segments of at most this size as soon as they arrive, in memory that it
+  /// keeps for their rank; longer ones stay with their sender until it has memory. See
+  /// network::shared_by.
+  std::uint64_t prompt_bytes = 64u << 10;
 };
 
 struct WaitPolicy {

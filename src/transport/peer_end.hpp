@@ -3,6 +3,7 @@
 // transports that must be polled.
 #pragma once
 
+#include <cassert>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "transport/link.hpp"
 
 namespace afterbay::transport {
 
@@ -39,6 +41,10 @@ class PeerEnd {
   virtual std::optional<std::span<const std::byte>> peek() = 0;
   virtual void pop() = 0;
   virtual void send(std::span<const std::byte> message) = 0;
+  /// Only ends whose rank shares no memory with the server send data.
+  virtual void send_data(std::span<const std::byte> /*message*/, OutgoingData /*data*/) {
+    assert(false && "this rank reads from the server's memory");
+  }
   virtual bool pump() = 0;
   /// The port asks after each call, and when a network has received something for this end.
   [[nodiscard]] virtual PeerNeeds needs() const = 0;
@@ -61,6 +67,11 @@ class Network {
   virtual ~Network() = default;
   /// True: there was progress.
   virtual bool progress() = 0;
+  /// Whether transfers that belong to no end yet are in progress, which only advance during
+  /// `progress`.
+  [[nodiscard]] virtual bool transferring() const { return false; }
+  /// Most bytes of buffers for data that arrive, at a time.
+  [[nodiscard]] virtual std::uint64_t peak_bytes() const { return 0; }
 };
 
 }  // namespace afterbay::transport

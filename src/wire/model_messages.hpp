@@ -16,12 +16,13 @@
 namespace afterbay::wire {
 
 /// All messages of this direction. The handlers are in server/message_handlers.cpp.
-using FromModel = MessageList<first_from_model, struct DefineDecomposition, struct DefineMap,
-                              struct DefineCollection, struct DefineEnd, struct OpenFile, struct AskServer,
-                              struct BeginRecord, struct Put, struct PutStrings, struct EndRecords,
-                              struct CloseFile, struct AskRecords, struct Flush, struct Epoch, struct Waiting,
-                              struct Finalize, struct Abandon, struct FrontendEnds, struct OpenInput,
-                              struct GetInput, struct InputTaken, struct GetInputStrings, struct CloseInput>;
+using FromModel =
+    MessageList<first_from_model, struct DefineDecomposition, struct DefineMap, struct DefineCollection,
+                struct DefineEnd, struct OpenFile, struct AskServer, struct BeginRecord, struct Put,
+                struct PutStrings, struct EndRecords, struct CloseFile, struct AskRecords, struct Flush,
+                struct Epoch, struct Waiting, struct Finalize, struct Abandon, struct FrontendEnds,
+                struct OpenInput, struct InputCells, struct GetInput, struct InputTaken,
+                struct GetInputStrings, struct CloseInput>;
 
 // ---- definitions: sent by each rank, answered by Defined when those of all ranks have arrived
 
@@ -37,19 +38,23 @@ struct DefineDecomposition {
   }
 };
 
-/// The points of a map that a rank holds.
+/// The points of a map that a rank holds, as far as the server needs them (model/map_division.hpp). Sent
+/// again with all of these points if the server needs more of them for a new collection.
 struct DefineMap {
   static constexpr Kind kind = FromModel::kind<DefineMap>();
   std::uint32_t id = 0;
   std::string name;
   Coverage coverage;
   std::vector<std::uint64_t> global;  ///< lengths, C order
-  std::vector<std::byte> points;      ///< by model::encode_offsets, ascending
+  std::uint64_t held = 0;             ///< number of points that the rank holds, those for other servers too
+  std::uint8_t all = 0;               ///< 1: this server gets all points of all ranks
+  std::uint8_t lost = 0;              ///< 1: the rank lost points to others when the map was checked before
+  std::vector<std::byte> points;      ///< by model::encode_offsets, ascending; empty: none for this server
   std::vector<std::byte> list;        ///< encoded likewise, in the order of the rank's array;
                                       ///< empty: ascending
   template <class A>
   void fields(A& a) {
-    a(id, name, coverage, global, points, list);
+    a(id, name, coverage, global, held, all, lost, points, list);
   }
 };
 
@@ -94,9 +99,10 @@ struct DefineEnd {
   std::uint64_t serial = 0;
   std::uint8_t writes_files = 0;  ///< 1: the session has a collection of files, on this server or
                                   ///< another one
+  std::uint8_t has_maps = 0;      ///< 1: some server gets points of maps in this batch
   template <class A>
   void fields(A& a) {
-    a(serial, writes_files);
+    a(serial, writes_files, has_maps);
   }
 };
 
@@ -320,12 +326,41 @@ struct OpenInput {
 
 /// The rank's part of a variable, for servers that must pack it.
 struct InputPart {
-  std::int32_t map = -1;  ///< id of a map decomposition; -1: the box
+  std::int32_t map = -1;   ///< id of a map decomposition; -1: the box
+  std::uint32_t list = 0;  ///< of a map: which points, as in InputCells
   std::vector<std::uint64_t> start;
   std::vector<std::uint64_t> count;
   template <class A>
   void fields(A& a) {
-    a(map, start, count);
+    a(map, list, start, count);
+  }
+};
+
+/// The rank's points of a map in cells that the server reads and has not heard of, before the first request
+/// for them. Only if the server must pack the rank's part. Short enough to overtake data, as requests do;
+/// long lists are continued in the next message.
+struct InputCells {
+  static constexpr Kind kind = FromModel::kind<InputCells>();
+  /// model::CellPoints in the order of the file; the elements are the numbers of the points.
+  struct Cell {
+    std::uint32_t cell = 0;
+    std::vector<std::uint32_t> within;
+    std::vector<std::uint32_t> lengths;
+    std::uint64_t repeats = 1;
+    std::uint32_t within_step = 0;
+    bool continues = false;  ///< entries that follow those of the message before
+    template <class A>
+    void fields(A& a) {
+      a(cell, within, lengths, repeats, within_step, continues);
+    }
+  };
+  std::uint32_t map = 0;            ///< id
+  std::uint32_t list = 0;           ///< 0: the points of the rank; otherwise those of one of its endpoints
+  std::vector<std::uint64_t> part;  ///< lengths of the cells
+  std::vector<Cell> cells;          ///< ascending
+  template <class A>
+  void fields(A& a) {
+    a(map, list, part, cells);
   }
 };
 

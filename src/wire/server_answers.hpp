@@ -22,7 +22,8 @@ struct Defined {
   struct Base {
     std::uint32_t collection = 0;
     std::uint32_t first_frame = 0;
-    std::vector<std::uint8_t> packed;  ///< one per variable; 1: ranks put its pieces packed, see MapPacking
+    /// One per variable; 1: ranks put this server's pieces packed, see MapPacking.
+    std::vector<std::uint8_t> packed;
     template <class A>
     void fields(A& a) {
       a(collection, first_frame, packed);
@@ -37,7 +38,7 @@ struct Defined {
 };
 
 /// Points of a map that another rank also holds and that this rank must not write. Sent before
-/// Defined, by one server.
+/// Defined, by each server that knows of such points; several may name the same ones.
 struct MapLosses {
   static constexpr Kind kind = ToModel::kind<MapLosses>();
   std::uint32_t id = 0;
@@ -55,7 +56,7 @@ struct MapPacking {
   static constexpr Kind kind = ToModel::kind<MapPacking>();
   std::uint32_t id = 0;               ///< id of the map
   std::vector<std::uint64_t> part;    ///< lengths of the cells
-  std::vector<std::uint32_t> cells;   ///< cells in which the rank has points, ascending
+  std::vector<std::uint32_t> cells;   ///< cells in which the server knows points of the rank, ascending
   std::vector<std::uint64_t> before;  ///< number of points of lower ranks in each cell
   template <class A>
   void fields(A& a) {
@@ -140,18 +141,17 @@ struct InputMemory {
   }
 };
 
-/// A piece has been read: at `offset` of the server's InputMemory until InputTaken, or the rank's
-/// part of it packed in `data`.
+/// A piece has been read: at `offset` of the server's InputMemory until InputTaken; or, for ranks that
+/// share no memory with the server, the rank's part of it is packed in the data of the message.
 struct InputPiece {
   static constexpr Kind kind = ToModel::kind<InputPiece>();
   std::uint64_t request = 0;
   std::uint64_t piece = 0;
   std::uint64_t offset = 0;
-  std::vector<std::byte> data;
   std::optional<Error> error;
   template <class A>
   void fields(A& a) {
-    a(request, piece, offset, data, error);
+    a(request, piece, offset, error);
   }
 };
 

@@ -18,7 +18,8 @@ namespace afterbay::wire {
 using BetweenServers =
     MessageList<first_between_servers, struct FileShared, struct AskPlaces, struct Places, struct PartDone,
                 struct FilePublished, struct EpochPart, struct EpochComplete, struct ServerLoad,
-                struct ServerFailed, struct CollectionDropped, struct SpaceShort, struct Farewell>;
+                struct ServerFailed, struct CollectionDropped, struct SpaceShort, struct Farewell,
+                struct MapVerdicts, struct MapsChecked>;
 
 /// Leader -> members: the file exists.
 struct FileShared {
@@ -159,6 +160,59 @@ struct SpaceShort {
   template <class A>
   void fields(A& a) {
     a(is_short);
+  }
+};
+
+/// What a server found in its part of a map.
+struct MapVerdict {
+  std::uint32_t id = 0;
+  std::optional<Error> invalid;  ///< the description of a rank
+  std::uint8_t twice = 0;        ///< 1: two ranks hold the point at `offset`
+  std::int32_t first_rank = 0;
+  std::int32_t second_rank = 0;
+  std::uint64_t missing = 0;  ///< number of points that no rank holds, if gaps are not allowed
+  std::uint64_t offset = 0;   ///< of the first ones; see also `twice`
+  std::uint64_t length = 0;
+  std::vector<std::uint32_t> losers;  ///< model ranks that lose points to others
+  std::vector<std::uint64_t> lost;    ///< their numbers
+  template <class A>
+  void fields(A& a) {
+    a(id, invalid, twice, first_rank, second_rank, missing, offset, length, losers, lost);
+  }
+};
+
+/// To `judging_server`, in each batch of definitions with maps.
+struct MapVerdicts {
+  static constexpr Kind kind = BetweenServers::kind<MapVerdicts>();
+  std::uint64_t serial = 0;  ///< of the batch
+  std::vector<MapVerdict> maps;
+  template <class A>
+  void fields(A& a) {
+    a(serial, maps);
+  }
+};
+inline constexpr std::uint32_t judging_server = 0;
+
+/// The result for a map that all servers have checked.
+struct CheckedMap {
+  std::uint32_t id = 0;
+  std::uint8_t lost = 0;             ///< 1: some ranks lost points to others
+  std::vector<std::uint32_t> empty;  ///< model ranks that lost all of their points
+  template <class A>
+  void fields(A& a) {
+    a(id, lost, empty);
+  }
+};
+
+/// To all others, from `judging_server`.
+struct MapsChecked {
+  static constexpr Kind kind = BetweenServers::kind<MapsChecked>();
+  std::uint64_t serial = 0;
+  std::optional<Error> error;  ///< the session fails with it
+  std::vector<CheckedMap> maps;
+  template <class A>
+  void fields(A& a) {
+    a(serial, error, maps);
   }
 };
 

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Calls every procedure of the Fortran module on 2 model ranks and 1 server, as everything.c does in
-! C; fortran_interface.py checks that the resulting files are equal.
+! Calls every procedure of the Fortran module, except those of endpoints and sections
+! (threads_fortran.f90), on 2 model ranks and 1 server, as everything.c does in C;
+! fortran_interface.py checks that the resulting files are equal.
 module everything_checks
   use, intrinsic :: iso_c_binding, only: c_int8_t, c_int16_t, c_int32_t, c_int64_t, c_float, c_double
   use, intrinsic :: iso_fortran_env, only: error_unit

@@ -1,23 +1,26 @@
 #!/usr/bin/env python3
-"""The shallow-water model in Fortran, C and C++ writes the same files: the same variables bit for bit in
-netCDF-4, the same bytes in CDF-5; and the same contents as plain serial netCDF."""
+"""The shallow-water model in Fortran, C and C++, with and without threads, writes the same files: the same variables bit
+for bit in netCDF-4, the same bytes in CDF-5; and the same contents as plain serial netCDF."""
 import filecmp
 import pathlib
 import shutil
 import subprocess
 
-from lib_bindings import mpirun, program, same_files
+from lib_bindings import BUILD, mpirun, program, same_files
 
 MODEL = ("--grid", "161x103", "--steps", "24", "--fields-every", "8", "--surface-every", "3")
 # program, model ranks, servers: the contents do not depend on them
 RUNS = {"fortran": ("shallow_water", 4, 2), "c": ("shallow_water_c", 3, 1), "cpp": ("shallow_water_cpp", 2, 1)}
+#: those that need OpenMP; each rank has three threads
+THREADS = {"fortran_threads": ("shallow_water_threads", 2, 1), "cpp_threads": ("shallow_water_threads_cpp", 2, 2)}
+RUNS |= {language: run for language, run in THREADS.items() if (BUILD / "examples" / run[0]).exists()}
 
 
 def run(language, store):
     name, model_ranks, servers = RUNS[language]
     directory = pathlib.Path(f"{language}_{store}")
     directory.mkdir()
-    said = mpirun(model_ranks + servers, program(name), *MODEL, "--directory", str(directory),
+    said = mpirun(model_ranks + servers, "-x", "OMP_NUM_THREADS=3", program(name), *MODEL, "--directory", str(directory),
                   f"--afterbay.servers={servers}", f"--afterbay.collections.*.store={store}")
     if language == "fortran":
         assert "drift of energy" in said and "the model was blocked for" in said, said
@@ -49,7 +52,7 @@ def main():
     cdf5 = {language: run(language, "cdf5") for language in RUNS}
     synchronous = run_synchronous()
     for name in ("fields.nc", "surface.nc"):
-        for language in ("c", "cpp"):
+        for language in RUNS.keys() - {"fortran"}:
             same_files(netcdf4["fortran"] / name, netcdf4[language] / name)
             assert filecmp.cmp(cdf5["fortran"] / name, cdf5[language] / name, shallow=False), f"{language}/{name}"
             check_with_tools(cdf5["fortran"] / name, cdf5[language] / name)

@@ -15,11 +15,11 @@ BUILD = pathlib.Path(os.environ["AFTERBAY_BUILD"])
 LIBRARIES = {"libafterbay": BUILD / "src" / "libafterbay.so", "libafterbay_fortran": BUILD / "bindings" / "libafterbay_fortran.so"}
 #: what of the strong symbols may be exported: C's names, namespace afterbay, the modules and their public procedures
 PUBLIC = {
-    "libafterbay": r"afterbay_\w+|(vtable|typeinfo|typeinfo name) for afterbay::\w+|afterbay::(\w+::)?(~?\w+|operator=)(\[abi:cxx11\])?\(.*",
+    "libafterbay": r"afterbay_\w+|(vtable|typeinfo|typeinfo name) for afterbay::\w+|afterbay::(\w+::)?(~?\w+|operator[=+*])(\[abi:cxx11\])?\(.*",
     "libafterbay_fortran": r"__afterbay\w*_MOD_\w+|afterbay_\w+",
 }
 #: internal namespaces; nothing of them is for users
-INTERNAL = r"\bafterbay::(base|c|client|codec|config|journal|model|mpi|observe|server|session|storage|transport|triggers|wire)::"
+INTERNAL = r"\bafterbay::(base|c|client|codec|config|dates|journal|model|mpi|observe|server|session|storage|transport|triggers|wire)::"
 
 
 def exported(library):

@@ -55,6 +55,20 @@ class Benchmarks(unittest.TestCase):
             self.assertNotIn("servers_cpu_ms_per_step", figures["1 ms/dedicated/netcdf4/alone"])
             self.assertIn("servers' cpu ms/step", said)
 
+        if name == "scale":
+            self.assertGreater(figures["model_rank/100000x1"]["memory"], figures["model_rank/100000x1"]["staging"])
+            self.assertGreater(figures["frontend/100000x1"]["turn_ns"], 0)
+            self.assertGreater(figures["server/100x1"]["memory"], figures["server/100x1"]["receive"])
+            self.assertGreater(figures["ingest/100x1"]["message_ns"], 0)
+            self.assertGreater(figures["definitions/100x1"]["cpu_s"], 0)
+            self.assertEqual(figures["start/100x1"]["exchange_messages"], 14)  # 101 ranks: 7 children of rank 0, each sends and receives
+            self.assertGreater(figures["real/inline/4"]["root_messages"], 0)
+            self.assertIn("a + b N", said)
+            self.assertIn("exchanges over the tree of ranks", said)
+        if name == "threads":
+            self.assertGreater(figures["cost/16"]["open_us"], 0)
+            self.assertGreater(figures["cost/16"]["endpoint_bytes"], 0)
+
     def test_another_build_is_run_beside_this_one(self):
         done = run("many_files", "--smallest", "--build", str(PROGRAMS), "--against", str(PROGRAMS), "--dir", ".", "--json", "against.json")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -78,6 +92,12 @@ class Benchmarks(unittest.TestCase):
     def test_e3sm_runs_through(self):
         self.runs_through("e3sm")
 
+    def test_threads_runs_through(self):
+        self.runs_through("threads")
+
+    def test_statistics_over_time_runs_through(self):
+        self.runs_through("statistics_over_time")
+
     def test_shared_runs_through(self):
         self.runs_through("shared")
 
@@ -95,6 +115,9 @@ class Benchmarks(unittest.TestCase):
 
     def test_open_runs_through(self):
         self.runs_through("open")
+
+    def test_scale_runs_through(self):
+        self.runs_through("scale")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,17 @@ class Check(CommandTest):
         self.assertIn(
             "each server has 1GiB: 222 blocks of 4MiB and 507 of 256KiB, and 8200KiB for buffers of the writers", done.stdout)
 
+    def test_what_crosses_the_network(self):
+        """Nodes of 4 ranks, the last of 3, with a server each: 3 + 3 + 2 model ranks."""
+        done = self.expect(OK, "check", "--ranks", "11", "--ranks-per-node", "4", "--afterbay.servers_per_node=1")
+        self.assertIn("data to other nodes, if ranks hold equal parts of a field in rank order along its slowest dimension:\n"
+                      "  0.0 % with placement slab, 66.7 % if one server writes a file or variable\n", done.stdout)
+        done = self.expect(OK, "check", "--ranks", "8", "--ranks-per-node", "4", "--afterbay.isolate_nodes=on", "--afterbay.servers=2")
+        self.assertIn("  100.0 % with placement slab, 100.0 % if one", done.stdout)
+        done = self.expect(OK, "check", "--ranks", "8", "--ranks-per-node", "4", "--afterbay.pools.a.servers=1", "--afterbay.pools.b.servers=1")
+        self.assertIn("  pool 'a': 66.7 % with placement slab", done.stdout)
+        self.assertNotIn("data to other nodes", self.expect(OK, "check", "--ranks", "8").stdout)
+
     def test_correct(self):
         done = self.expect(OK, "check", self.write("run.yaml", RUN))
         self.assertEqual(done.stdout, "run.yaml: correct\n")
@@ -131,12 +142,23 @@ collections:
         self.expect(USAGE, "check", path, "--ranks", "none")
 
 
-class RanksToStart(CommandTest):
+class AsOnThePage(CommandTest):
+    def expect_printed(self, said, printed):
+        """`...` on the page stands for what the processes need."""
+        begin, end = printed.split("...\n")
+        self.assertEqual(said[:len(begin)], begin)
+        self.assertEqual(said[-len(end):], end)
+        need = said[len(begin):-len(end)]
+        self.assertRegex(need, r"^I/O server: at most [0-9.]+ MiB of memory\n  memory\.server 512MiB, ")
+        self.assertIn("\nmessages of a step", need)
+
+
+class RanksToStart(AsOnThePage):
     def test_the_total_number_of_ranks_is_computed_as_the_page_says(self):
         page = (SOURCE / "docs" / "how-to" / "pools.md").read_text()
         for ranks in ("--ranks 8", "--model-ranks 96"):
             words, printed = re.search(rf"\$ afterbay check ({ranks} .*)\n((?:.*\n)*?)```", page).groups()
-            self.assertEqual(self.expect(OK, "check", *words.split()).stdout, printed)
+            self.expect_printed(self.expect(OK, "check", *words.split()).stdout, printed)
 
     def started(self, *words):
         return self.expect(OK, "check", "--model-ranks", *words).stdout
@@ -181,13 +203,13 @@ class RanksToStart(CommandTest):
         self.expect(USAGE, "check", "--ranks", "8", "--model-ranks", "7")
 
 
-class PoolsOfCollections(CommandTest):
+class PoolsOfCollections(AsOnThePage):
     def test_collections_with_several_pools_are_printed_as_the_page_says(self):
         page = (SOURCE / "docs" / "how-to" / "pools.md").read_text()
         yaml = re.search(r"<!-- test: several-pools.yaml -->\n```yaml\n(.*?)```", page, re.S)[1]
         printed = re.search(r"\$ afterbay check run.yaml --ranks 12\n(.*?)```", page, re.S)[1]
         done = self.expect(OK, "check", self.write("run.yaml", yaml), "--ranks", "12")
-        self.assertEqual(done.stdout, printed)
+        self.expect_printed(done.stdout, printed)
 
     def test_a_pool_that_does_not_exist_is_named_with_the_others(self):
         done = self.expect(WRONG, "check", "--afterbay.pools.a.servers=1", "--afterbay.collections.history.pool=a,c")

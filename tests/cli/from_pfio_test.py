@@ -32,6 +32,11 @@ ROWS = {
 }
 
 
+def without_pairs(output: str) -> str:
+    """Without the memory of pairs, which follows from the sizes of classes, so that each change of one would change the page."""
+    return re.sub(r"pairs [\d.]+ KiB", "pairs", output)
+
+
 class FromPfio(CommandTest):
     def test_every_row_has_an_equivalent(self):
         table = PAGE.read_text().split("\n\n## ")[0]
@@ -54,9 +59,10 @@ class FromPfio(CommandTest):
         yaml = re.search(r"```yaml\n(afterbay:.*?)```", text, re.S)[1]
         path = self.write("run.yaml", yaml)
         printed = re.search(r"\$ afterbay check run.yaml --model-ranks 28 --ranks-per-node 28\n(.*?)```", text, re.S)[1]
-        self.assertEqual(self.expect(OK, "check", path, "--model-ranks", "28", "--ranks-per-node", "28").stdout, printed)
+        output = self.expect(OK, "check", path, "--model-ranks", "28", "--ranks-per-node", "28").stdout
+        self.assertEqual(without_pairs(output), without_pairs(printed))
         done = self.expect(OK, "check", path, "--ranks", "56", "--ranks-per-node", "28")
-        self.assertEqual("start 56 ranks, on 2 nodes\n" + done.stdout, printed)
+        self.assertEqual(without_pairs("start 56 ranks, on 2 nodes\n" + done.stdout), without_pairs(printed))
 
     def test_a_last_node_that_the_model_does_not_fill_is_spare_as_the_page_says(self):
         yaml = re.search(r"```yaml\n(afterbay:.*?)```", PAGE.read_text(), re.S)[1]

@@ -24,6 +24,14 @@ if(AFTERBAY_SANITIZE)
     "TSAN_OPTIONS=suppressions=${sanitizer_dir}/tsan.supp:halt_on_error=1:second_deadlock_stack=1")
 endif()
 
+# Many tests wait, for deadlines and for disks that are made slow, or start programs one after the other.
+# With AFTERBAY_TEST_SLOTS=N, `ctest -j` counts in parts of a core, N for each (as ./dev test does), and a
+# test takes as many as it needs; with 1, each test takes a core.
+function(afterbay_slots result percent_of_a_core)
+  math(EXPR slots "(${AFTERBAY_TEST_SLOTS} * ${percent_of_a_core} + 99) / 100")
+  set(${result} ${slots} PARENT_SCOPE)
+endfunction()
+
 function(afterbay_suite_wanted result)
   set(${result} FALSE PARENT_SCOPE)
   foreach(suite IN LISTS ARGN ITEMS all)
@@ -107,6 +115,19 @@ endfunction()
 # Labels and environment are lists, which gtest_discover_tests flattens: a file that ctest reads
 # after the list of tests sets them.
 function(afterbay_discover target kind filter labels)
+  # Tests of threads wait for each other, and for deadlines; others wait for disks and for the processes they start.
+  set(percent 75)
+  if("thread" IN_LIST labels)
+    set(percent 50)
+  endif()
+  if(AFTERBAY_SANITIZE)
+    math(EXPR percent "${percent} + 25")
+  endif()
+  afterbay_slots(slots ${percent})
+  if(AFTERBAY_SANITIZE MATCHES "address")
+    afterbay_discover_suites(${target} ${kind} "${filter}" "${labels}")
+    return()
+  endif()
   string(MAKE_C_IDENTIFIER "${target}_${labels}" list)
   # Threads that exchange many small messages are slowed down most by sanitizers.
   set(timeout_s 60)
@@ -115,13 +136,24 @@ function(afterbay_discover target kind filter labels)
   endif()
   gtest_discover_tests(${target} TEST_FILTER "${filter}" TEST_PREFIX "${AFTERBAY_TEST_PREFIX}${kind}."
     TEST_LIST ${list} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    WORKING_DIRECTORY "${CMAKE_BINARY_DIR}" PROPERTIES TIMEOUT ${timeout_s})
+    WORKING_DIRECTORY "${CMAKE_BINARY_DIR}" PROPERTIES TIMEOUT ${timeout_s} PROCESSORS ${slots})
   set(file "${CMAKE_CURRENT_BINARY_DIR}/${list}_properties.cmake")
   file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT [=[
 if(@list@)
   set_tests_properties(${@list@} PROPERTIES LABELS "@labels@" ENVIRONMENT "@test_environment@")
 endif()
 ]=])
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${file}")
+endfunction()
+
+# One ctest for each suite instead of each test, listed when ctest starts: a program with the address
+# sanitizer takes longer to start than most tests to run.
+function(afterbay_discover_suites target kind filter labels)
+  string(MAKE_C_IDENTIFIER "${target}_${labels}" list)
+  set(program "${CMAKE_CURRENT_BINARY_DIR}/${target}")
+  set(name "${AFTERBAY_TEST_PREFIX}${kind}")
+  set(file "${CMAKE_CURRENT_BINARY_DIR}/${list}_suites.cmake")
+  configure_file(cmake/suites.cmake.in "${file}" @ONLY)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${file}")
 endfunction()
 
@@ -153,10 +185,11 @@ function(afterbay_add_rank_test target suite case ranks)
   add_test(NAME ${name} COMMAND ${in_scratch} "${scratch_root}/${name}"
     timeout -k 5 100 ${MPIEXEC_EXECUTABLE} --oversubscribe -np ${ranks} $<TARGET_FILE:${target}>
     "--gtest_filter=${suite}.${case}")
-  afterbay_test_properties(${name} 120 ranks)
-  if(ranks EQUAL 1)
-    set_tests_properties(${name} PROPERTIES PROCESSORS 1)
+  set(percent 75)
+  if(AFTERBAY_SANITIZE)
+    set(percent 100)
   endif()
+  afterbay_test_properties(${name} 120 ranks ${percent})
 endfunction()
 
 function(afterbay_add_scripts folder)
@@ -176,15 +209,20 @@ function(afterbay_add_scripts folder)
     endif()
     add_test(NAME ${name} COMMAND ${in_scratch} "${scratch_root}/${name}"
       timeout -k 5 290 ${interpreter} "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${script}")
-    afterbay_test_properties(${name} 300 ${folder})
-    # Most fault tests wait for deadlines and for disks that are made slow: a tenth of their time is computation.
-    if(folder STREQUAL "fault" AND NOT case MATCHES "^(adversary|crash|memory)$")
-      set_tests_properties(${name} PROPERTIES PROCESSORS 1)
+    set(percent 50)  # programs that wait, for deadlines of seconds among others
+    if(case MATCHES "^(plan_storage|forgotten_calls|bench_.*|session_.*)$")
+      set(percent 200)  # they measure, or have deadlines of 2 s for many processes
+    elseif(case MATCHES "^(adversary|crash|memory)$" OR folder STREQUAL "install")
+      set(percent 100)
+    elseif(folder MATCHES "^(docs|ranks)$")
+      set(percent 75)
     endif()
+    afterbay_test_properties(${name} 300 ${folder} ${percent})
   endforeach()
 endfunction()
 
-function(afterbay_test_properties name timeout_s label)
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout_s} LABELS ${label} PROCESSORS 2
+function(afterbay_test_properties name timeout_s label percent_of_a_core)
+  afterbay_slots(slots ${percent_of_a_core})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout_s} LABELS ${label} PROCESSORS ${slots}
     SKIP_RETURN_CODE 77 ENVIRONMENT "${test_environment}")
 endfunction()

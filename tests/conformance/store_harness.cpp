@@ -209,13 +209,20 @@ storage::FileRequest request_of(const std::string& path, const Schema& schema, F
 Result<storage::WriteCost> write_frame(storage::File& file, const storage::FileRequest& request,
                                        std::size_t number, std::uint64_t record, const Source& source,
                                        std::uint64_t epochs) {
+  const model::Pieces pieces = request.layout->pieces_of(request.layout->frames[number]);
+  return write_pieces(file, request, {pieces.begin(), pieces.end()}, record, source, epochs);
+}
+
+Result<storage::WriteCost> write_pieces(storage::File& file, const storage::FileRequest& request,
+                                        const std::vector<model::Piece>& pieces, std::uint64_t record,
+                                        const Source& source, std::uint64_t epochs) {
   const model::FileLayout& layout = *request.layout;
-  const model::Frame& frame = layout.frames[number];
+  const model::Frame frame = layout.frames[pieces.front().frame];
   const std::uint64_t phase = layout.phase(frame, record);
   codec::AlignedBuffer buffer(phase + frame.bytes);
   std::memset(buffer.data(), 0xA5, buffer.size());
   std::vector<storage::PieceWrite> writes;
-  for (const model::Piece& piece : layout.pieces_of(frame)) {
+  for (const model::Piece& piece : pieces) {
     const model::VariableLayout& variable = layout.variables[piece.variable];
     const std::size_t element = size_of(request.schema.variables[piece.variable].type);
     const std::vector<std::byte> dense = source(piece.variable, record);
@@ -238,7 +245,7 @@ Result<storage::WriteCost> write_frame(storage::File& file, const storage::FileR
       if (layout.big_endian != (std::endian::native == std::endian::big))
         std::reverse(target + n * element, target + (n + 1) * element);
     }
-    writes.push_back({&piece, record, {target, piece.bytes}, epochs});
+    writes.push_back({piece, record, {target, piece.bytes}, epochs});
   }
   return file.write(writes);
 }

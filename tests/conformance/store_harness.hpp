@@ -65,6 +65,11 @@ Result<storage::WriteCost> write_frame(storage::File& file, const storage::FileR
                                        std::size_t frame, std::uint64_t record, const Source& source,
                                        std::uint64_t epochs = 0);
 
+/// The same for some pieces of a frame.
+Result<storage::WriteCost> write_pieces(storage::File& file, const storage::FileRequest& request,
+                                        const std::vector<model::Piece>& pieces, std::uint64_t record,
+                                        const Source& source, std::uint64_t epochs = 0);
+
 /// All record frames of a record, or (record < 0) all fixed frames.
 void write_record(storage::File& file, const storage::FileRequest& request, std::uint64_t record,
                   const Source& source);

@@ -272,7 +272,7 @@ TEST_P(SharedStore, a_member_is_refused_what_is_the_leaders_and_the_other_way_ro
         group.leader().hand_over().error().code})
     EXPECT_EQ(code, ErrorCode::bad_state);
   const std::vector<std::byte> bytes(3);
-  const storage::PieceWrite wrong{&shared.layout->pieces[0], 0, bytes};
+  const storage::PieceWrite wrong{shared.layout->pieces[0], 0, bytes};
   EXPECT_EQ(member.write({&wrong, 1}).error().code, ErrorCode::invalid_argument);
   ASSERT_TRUE(member.hand_over());
   EXPECT_EQ(member.hand_over().error().code, ErrorCode::bad_state);

@@ -170,13 +170,8 @@ TEST_P(StoreConformance, fills_records_and_pieces_that_were_never_written) {
       if (name == "never" || name == "fixed_never" || (name == "fixed" && piece.number > 0)) continue;
       const auto dense = source(piece.variable, 0);
       // Frames may mix variables: write the pieces one by one.
-      storage::FileRequest one = request;
-      auto layout = std::make_shared<model::FileLayout>(*request.layout);
-      layout->frames[f].first_piece = static_cast<std::uint32_t>(&piece - request.layout->pieces.data());
-      layout->frames[f].piece_count = 1;
-      one.layout = layout;
       for (const std::uint64_t record : {4u, 1u}) {
-        const auto written = write_frame(*file, one, f, frame.record ? record : 0, source);
+        const auto written = write_pieces(*file, request, {piece}, frame.record ? record : 0, source);
         ASSERT_TRUE(written) << written.error().text();
         if (!frame.record) break;
       }
@@ -441,7 +436,7 @@ TEST_P(StoreConformance, refuses_pieces_of_a_wrong_length) {
   auto file = create(request);
   ASSERT_NE(file, nullptr);
   const std::vector<std::byte> bytes(3);
-  const storage::PieceWrite write{&request.layout->pieces[0], 0, bytes};
+  const storage::PieceWrite write{request.layout->pieces[0], 0, bytes};
   const auto refused = file->write({&write, 1});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);

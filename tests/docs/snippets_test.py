@@ -18,6 +18,7 @@ SOURCE = pathlib.Path(os.environ["AFTERBAY_SOURCE"])
 BLOCK = re.compile(r"<!-- (test|body): (\S+) -->\n```\w+\n(.*?)```", re.S)
 INCLUDES = [f"-I{SOURCE}/include", f"-I{BUILD}/include"]
 LIBRARY = [f"-L{BUILD}/src", "-lafterbay", f"-Wl,-rpath,{BUILD}/src"]
+OPENMP = re.compile(r"^\s*(#pragma|!\$)\s*omp\b", re.M)
 
 #: text before and after the blocks `<!-- body: NAME -->`
 FRAMES = {
@@ -98,15 +99,16 @@ def fortran_flags():
 
 
 def compile_program(source, work):
+    threads = ["-pthread", *(["-fopenmp"] if OPENMP.search(source.read_text()) else [])]
     if source.suffix == ".cpp":
-        sh("mpicxx", "-std=c++20", "-DOMPI_SKIP_MPICXX", *INCLUDES, source.name, *LIBRARY, "-o", "program", cwd=work)
+        sh("mpicxx", "-std=c++20", "-DOMPI_SKIP_MPICXX", *threads, *INCLUDES, source.name, *LIBRARY, "-o", "program", cwd=work)
     elif source.suffix == ".c":
-        sh("mpicc", "-std=c99", "-Wall", "-Werror", *INCLUDES, source.name, *LIBRARY, "-o", "program", cwd=work)
+        sh("mpicc", "-std=c99", "-Wall", "-Werror", *threads, *INCLUDES, source.name, *LIBRARY, "-o", "program", cwd=work)
     else:
         flags = fortran_flags()
         if flags is None:
             return False
-        sh("mpif90", source.name, *flags, *LIBRARY, "-o", "program", cwd=work)
+        sh("mpif90", *threads, source.name, *flags, *LIBRARY, "-o", "program", cwd=work)
     return True
 
 
@@ -178,17 +180,30 @@ def check_units(file):
     numpy.testing.assert_allclose(file["tas"][:], expected, rtol=1e-6)
 
 
+def check_threads(file):
+    surface = 1000.0 * numpy.arange(1, 5)[:, None, None] + numpy.arange(1, 25)[:, None] + numpy.zeros(8)
+    numpy.testing.assert_array_equal(file["PS"][:], surface)
+    if "T" in file.variables:
+        numpy.testing.assert_array_equal(file["T"][:], surface[:, None] + 100 * numpy.arange(1, 4)[:, None, None])
+
+
 def check_history(file):
     numpy.testing.assert_array_equal(file["temperature"][:], numpy.full((9, 8), 283.0))
 
 
-CHECKS = {"readme": check_history, "units": check_units, "epochs": check_epochs, "compmaps": check_compmaps, "restart": check_restart, "driven": check_driven, "halos": check_halos}
+CHECKS = {"readme": check_history, "units": check_units, "epochs": check_epochs, "compmaps": check_compmaps, "restart": check_restart, "driven": check_driven, "halos": check_halos, "threads": check_threads, "tasks": check_threads}
 INPUTS = {"driven": make_inputs, "halos": make_mesh}
+#: programs without MPI, and what they print
+OUTPUTS = {"calendars": "mean_200002.nc 31 59\nmean_200003.nc 59 90\nmean_200004.nc 90 120\n"}
 RANKS = {"restart": (4, 3)}  # one run after the other
 FILES = {"readme": "hist_0003.nc"}
 
 
 def run_program(work, name):
+    if name in OUTPUTS:
+        printed = sh("./program", cwd=work)
+        assert printed == OUTPUTS[name], f"{work}: printed {printed}"
+        return
     if name in INPUTS:
         INPUTS[name](work)
     for ranks in RANKS.get(name, (4,)):
@@ -198,6 +213,7 @@ def run_program(work, name):
 
 
 def main():
+    os.environ.setdefault("OMP_NUM_THREADS", "3")
     os.environ.setdefault("AFTERBAY_MEMORY_SERVER", "32MiB")  # programs that run for a second: to
                                                               # avoid faulting in more memory
     found = 0

@@ -181,7 +181,7 @@ class Run:
         if apart:
             command = [*APART, *command]
         with open(self.work / "log", "w", encoding="utf-8") as log:
-            self.process = subprocess.Popen(command, cwd=self.work, stdout=log, stderr=log, env=os.environ | environment)
+            self.process = subprocess.Popen(command, cwd=self.work, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=os.environ | environment)
 
     def marks(self, who="*"):
         return list(self.work.glob(f"pid.{who}.[0-9]"))

@@ -7,8 +7,10 @@ servers that deal files or share them, in pools, on several (declared) nodes, be
 and h5py read from values that identify the run that wrote them.
 
 ADVERSARY_SEQUENCES: their number (a sample by default). ADVERSARY_SEED=N repeats sequence N of a seed: "SEED" or
-"SEED:NUMBER". ADVERSARY_JOBS: how many at the same time. The directory of a failed sequence is kept."""
+"SEED:NUMBER". ADVERSARY_JOBS: how many at the same time. The directory of a failed sequence is kept, below
+the build directory; those of sequences that are interrupted are removed."""
 import collections
+import contextlib
 import json
 import multiprocessing
 import os
@@ -16,6 +18,7 @@ import pathlib
 import random
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,6 +30,9 @@ from _adversary import (COMMAND, DEADLINE_S, FAILED, LOST, NO_JOURNAL, NO_LOCKS,
 
 SEQUENCES = int(os.environ.get("ADVERSARY_SEQUENCES", "60"))
 JOBS = int(os.environ.get("ADVERSARY_JOBS", "2"))
+IN_BUILD = pathlib.Path(os.environ["AFTERBAY_BUILD"], "scratch").resolve()
+# ctest starts this script in a directory there.
+SCRATCH = pathlib.Path.cwd() if IN_BUILD in pathlib.Path.cwd().resolve().parents else IN_BUILD / "adversary"
 
 LAYOUTS = [
     *[Layout(1, {"topology": "inline"})] * 4,
@@ -58,7 +64,7 @@ class Sequence:
     def __init__(self, seed, number):
         self.dice = random.Random(f"{seed}:{number}")
         self.lock_free = self.dice.random() < 0.2  # a file system without locks
-        self.work = pathlib.Path(tempfile.mkdtemp(prefix=f"sequence{number}_", dir=".")).resolve()
+        self.work = pathlib.Path(tempfile.mkdtemp(prefix=f"{os.getppid()}_sequence{number}_", dir=SCRATCH)).resolve()
         self.disk = self.work / "disk"
         (self.disk / "out").mkdir(parents=True)
         self.journal = self.disk / "afterbay-journal"
@@ -500,21 +506,47 @@ def one(arguments):
         sequence.all()
     except Exception as error:  # pylint: disable=broad-except
         text = str(error) if isinstance(error, Broken) else traceback.format_exc()
-        return number, sequence.counts, f"{sequence.work}:\n  " + "\n  ".join([*sequence.steps, text])
-    return number, sequence.counts, None
+        return number, sequence.counts, sequence.work, f"{sequence.work}:\n  " + "\n  ".join([*sequence.steps, text])
+    return number, sequence.counts, sequence.work, None
+
+
+def start_worker():
+    """What it starts is in its process group, so that all of it can be ended."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.setpgid(0, 0)
+
+
+def end(pool):
+    groups = [worker.pid for worker in multiprocessing.active_children()]
+    pool.terminate()
+    for group in groups:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGTERM)
+    time.sleep(2)  # until mpirun has ended its ranks, which write into the directory
 
 
 def main():
     seed, _, only = os.environ.get("ADVERSARY_SEED", str(time.time_ns() % 1_000_000)).partition(":")
     numbers = [int(only)] if only else range(SEQUENCES)
-    counts, failed, begin = collections.Counter(), 0, time.monotonic()
-    with multiprocessing.Pool(JOBS, maxtasksperchild=50) as pool:
-        for number, its_counts, wrong in pool.imap_unordered(one, ((seed, number) for number in numbers)):
-            counts += its_counts
-            if wrong:
-                failed += 1
-                print(f"ADVERSARY_SEED={seed}:{number} {wrong}", flush=True)
-    print(f"seed {seed}: {len(numbers)} sequences in {time.monotonic() - begin:.0f} s, {failed} with a promise that was not kept; {dict(sorted(counts.items()))}")
+    counts, failed, begin = collections.Counter(), set(), time.monotonic()
+    SCRATCH.mkdir(parents=True, exist_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
+    try:
+        with multiprocessing.Pool(JOBS, start_worker, maxtasksperchild=50) as pool:
+            try:
+                for number, its_counts, work, wrong in pool.imap_unordered(one, ((seed, number) for number in numbers)):
+                    counts += its_counts
+                    if wrong:
+                        failed.add(work)
+                        print(f"ADVERSARY_SEED={seed}:{number} {wrong}", flush=True)
+            except BaseException:
+                end(pool)
+                raise
+    finally:
+        for work in SCRATCH.glob(f"{os.getpid()}_sequence*"):
+            if work.resolve() not in failed:
+                shutil.rmtree(work, ignore_errors=True)
+    print(f"seed {seed}: {len(numbers)} sequences in {time.monotonic() - begin:.0f} s, {len(failed)} with a promise that was not kept; {dict(sorted(counts.items()))}")
     if failed:
         sys.exit(1)
     if len(numbers) >= 20 and not (counts["recover"] and counts["call"] and counts["time"]):

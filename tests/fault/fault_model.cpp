@@ -83,7 +83,7 @@ bool fault_at(const Run& run, const char* scenario, int rank, int at_rank, int s
 bool fault_of_server(const Run& run) {
   return run.scenario == "kill_server" || run.scenario == "kill_last_server" ||
          run.scenario == "cut_server" || run.scenario == "stop_server" || run.scenario == "stop_beside" ||
-         run.scenario == "signal_server";
+         run.scenario == "signal_server" || run.scenario == "kill_reading" || run.scenario == "stop_reading";
 }
 
 void wait_for_file(const char* name) {
@@ -129,6 +129,20 @@ void read_input(Session& session) {
   std::vector<float> values(levels * rows * columns);
   input.get("temperature", {.record = 0}, values.data());
   session.finalize();
+}
+
+/// Reads again and again, until that fails.
+void read_for_ever(Run& run, Session& session) {
+  session.start();
+  InputFile input = session.open_input("in.nc");
+  std::vector<float> values(levels * rows * columns);
+  for (std::uint64_t n = 0;; ++n) {
+    run.fault = Clock::now();
+    input.prefetch("temperature", {.record = (n + 1) % 3});
+    input.get("temperature", {.record = n % 3}, values.data());
+    const auto expected = static_cast<float>(n % 3 * values.size() + values.size() - 1);
+    if (values.back() != expected) leave(run, "wrong\n0\nrecord " + std::to_string(n % 3));
+  }
 }
 
 /// Reads do not wait for writes: while much output is queued for a slow disk, a file is read.
@@ -236,6 +250,7 @@ void run_beside_stuck(Run& run, Session& session) {
 
 void model(Run& run, Session& session) {
   if (run.scenario == "input") return read_input(session);
+  if (run.scenario.ends_with("_reading")) return read_for_ever(run, session);
   if (run.scenario == "stop_beside") return run_beside_stuck(run, session);
   const int rank = session.model_rank();
   const Block block = block_of(run, rank, session.model_size());

@@ -244,6 +244,18 @@ int posix_fallocate(int fd, off_t offset, off_t length) {
 }
 int posix_fallocate64(int fd, off_t offset, off_t length) { return posix_fallocate(fd, offset, length); }
 
+/* Memory that is allocated through a mapping: of the rules for allocation, those that name no other
+ * path than that of a memfd apply. */
+int madvise(void* at, size_t length, int advice) {
+  const int populate_write = 23;
+  size_t bytes = length;
+  if (advice == populate_write && wanted(op_allocate)) {
+    const enum verdict verdict = judge(op_allocate, "/memfd:afterbay (deleted)", &bytes);
+    if (verdict == failed) return -1;
+  }
+  return (int)syscall(SYS_madvise, at, length, advice);
+}
+
 /* ---- locks on open files (fcntl and flock), as on a file system without locks */
 
 static int lock_fails(int fd) {

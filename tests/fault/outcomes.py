@@ -7,10 +7,8 @@ import shutil
 import subprocess
 import tempfile
 
-import netCDF4
-import numpy
-
 from _faults import MODELS, check, expect, play, run_scenarios, succeeds
+from _input import DAMAGES, make_input
 
 
 def done(name, result):
@@ -56,23 +54,8 @@ def vanished():
         check(f"vanished {layout}", play("vanish", **layout), code="io", variable=None, cause=["No such file"], most_seconds=60)
 
 
-def make_input(work, *, keep=None, text=None):
-    path = work / "in.nc"
-    if text is not None:
-        path.write_text(text)
-        return
-    with netCDF4.Dataset(path, "w") as data:
-        for name, length in {"time": None, "lev": 8, "lat": 64, "lon": 64}.items():
-            data.createDimension(name, length)
-        variable = data.createVariable("temperature", "f4", ("time", "lev", "lat", "lon"))
-        variable[0:3] = numpy.arange(3 * 8 * 64 * 64).reshape(3, 8, 64, 64)
-    if keep is not None:
-        with open(path, "r+b") as file:
-            file.truncate(int(path.stat().st_size * keep))
-
-
 def wrong_input():
-    for name, how in {"truncated": {"keep": 0.5}, "cut to its head": {"keep": 0.01}, "foreign": {"text": "not a netCDF file\n" * 99}}.items():
+    for name, how in DAMAGES.items():
         result = play("input", prepare=lambda work, how=how: make_input(work, **how))
         found = [outcome.code for outcome in result[1].values()]
         expect("format" in found or "io" in found, f"wrong_input, {name}", "no rank says what is wrong with the file", result[1])

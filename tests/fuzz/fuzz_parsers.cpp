@@ -3,6 +3,7 @@
 //
 //   fuzz_parsers PARSER CORPUS [MUTANTS [SEED]]
 //   fuzz_parsers --write-messages DIRECTORY
+//   fuzz_parsers --write-states DIRECTORY
 //
 // Works in the working directory. Ends with 1 at the first input that the parser does not survive: an
 // exception, too much memory, too much time (or with a signal, or a sanitizer's report); the input stays in
@@ -33,13 +34,16 @@ constexpr unsigned most_seconds = 20;
 constexpr long most_memory_kib = 1024L << 10;
 
 using Parser = void (*)(Bytes);
-const std::map<std::string, Parser> parsers{{"cdf_header", parse_cdf_header},
+const std::map<std::string, Parser> parsers{{"calendar_text", parse_calendar_text},
+                                            {"cdf_header", parse_cdf_header},
                                             {"configuration", parse_configuration},
                                             {"decomposition", parse_decomposition},
                                             {"epoch_log", parse_epoch_log},
                                             {"journal", parse_journal},
                                             {"messages", parse_messages},
-                                            {"statistics_page", parse_statistics_page}};
+                                            {"output_description", parse_output_description},
+                                            {"statistics_page", parse_statistics_page},
+                                            {"statistics_state", parse_statistics_state}};
 
 void out_of_time(int) {
   constexpr std::array text{"fuzz_parsers: too much time for the input in 'input'\n"};
@@ -95,6 +99,10 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() == 2 && words[0] == "--write-messages") {
     write_messages(words[1]);
+    return 0;
+  }
+  if (words.size() == 2 && words[0] == "--write-states") {
+    write_states(words[1]);
     return 0;
   }
   const auto parser = words.empty() ? parsers.end() : parsers.find(words[0]);

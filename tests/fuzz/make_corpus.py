@@ -43,6 +43,24 @@ collections:
 triggers:
   plot: {on: published, collection: restart, command: "plot {path}"}
 """
+CALENDAR_TEXT = """\
+2000-01-31T06:30:15.25Z
+-0044-03-15 6:30 UTC
+20000131T063015
++12345-01-01 00:00:00,000000001 +01:00
+1582-10-10
+1y2mo3d4h5min6.5s7ts
+-1d6h+0.25ms
+36h
+9223372036854775807mo
+days since 2000-01-01 00:00:00
+hours since 1850-1-1
+ns since -100000000000-01-01T00:00:00.5
+months since 2000-01-01
+mean_%Y%m%d-%H%M%S_%j_%y%%
+proleptic_gregorian
+noleap
+"""
 
 # No format of today writes directories: lines as of the store of the tests.
 DIRECTORY_LINES = """\
@@ -131,9 +149,11 @@ def main():
         work = pathlib.Path(name)
         classic_files()
         (directory("configuration") / "all.yaml").write_text(CONFIGURATION)
+        (directory("calendar_text") / "all.txt").write_text(CALENDAR_TEXT)
         maps(work)
         run_that_is_killed(work)
         call(BUILD / "tests" / "fuzz" / "fuzz_parsers", "--write-messages", directory("messages"))
+        call(BUILD / "tests" / "fuzz" / "fuzz_parsers", "--write-states", directory("statistics_state"))
     for path in sorted(CORPUS.iterdir()):
         print(f"{path.name}: {len(list(path.iterdir()))} files, {sum(p.stat().st_size for p in path.iterdir())} bytes")
 

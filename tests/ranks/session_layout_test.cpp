@@ -289,6 +289,80 @@ RANK_TEST(SessionLayout, a_frontend_frees_the_model_as_far_as_its_memory_goes, 4
   ADD_FAILURE() << "no timer of waits for credits";
 }
 
+/// Ranks hold the domain in the order of the file: the first node's ranks its first half. Two
+/// collections, so that the second one's files begin with the other server.
+RANK_TEST(SessionLayout, slabs_lie_on_the_nodes_of_the_ranks_that_fill_them, 6) {
+  constexpr std::uint64_t points = 16384, records = 3;
+  const SessionOptions options = small_session(2)
+                                     .set("nodes", "0,0,0,1,1,1")
+                                     .set("servers_per_node", "1")
+                                     .set("placement", "slab")
+                                     .set("report.json", "report.json");
+  run_session(options, [&](Session& session) {
+    const auto rank = static_cast<std::uint64_t>(session.model_rank());
+    session.decomposition("line", Block{{4 * points}, {rank * points}, {points}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("point", 4 * points);
+    schema.variable("x", Type::float64, {"time", "point"}).on("line");
+    const std::vector<double> values(points, static_cast<double>(rank));
+    for (const std::string name : {"one", "two"}) {
+      OutputFile file = session.collection(name, schema, {.file = name + ".nc", .directory = {}}).open();
+      for (std::uint64_t record = 0; record < records; ++record) file.put("x", record, values.data());
+      file.close();
+    }
+  });
+  if (rank() != 0) return;
+  for (const char* name : {"one.nc", "two.nc"}) {
+    const auto written = test::read<double>(name, "x");
+    ASSERT_EQ(written.size(), records * 4 * points);
+    for (std::size_t i = 0; i < written.size(); ++i)
+      ASSERT_EQ(written[i], static_cast<double>(i / points % 4)) << name << ", value " << i;
+  }
+  std::ifstream stream("report.json");
+  const auto model = nlohmann::json::parse(stream)["model"]["counters"];
+  EXPECT_EQ(model["bytes"]["total"], 2 * records * 4 * points * sizeof(double));
+  EXPECT_LE(model["bytes in messages"]["total"].get<std::uint64_t>(),
+            model["bytes"]["total"].get<std::uint64_t>() / 10);
+}
+
+/// Nodes with three model ranks and with one, and several fields in a record: each server has its part of
+/// each field, that of the ranks of its node.
+RANK_TEST(SessionLayout, slabs_follow_the_ranks_of_nodes_of_unequal_size, 6) {
+  constexpr std::uint64_t points = 65536, records = 2, fields = 3;
+  const SessionOptions options = small_session(2)
+                                     .set("nodes", "0,0,0,0,1,1")
+                                     .set("servers_per_node", "1")
+                                     .set("placement", "slab")
+                                     .set("report.json", "report.json");
+  run_session(options, [&](Session& session) {
+    const auto rank = static_cast<std::uint64_t>(session.model_rank());
+    session.decomposition("line", Block{{4 * points}, {rank * points}, {points}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("point", 4 * points);
+    for (std::uint64_t f = 0; f < fields; ++f)
+      schema.variable("x" + std::to_string(f), Type::float64, {"time", "point"}).on("line");
+    OutputFile file = session.collection("one", schema, {.file = "one.nc", .directory = {}}).open();
+    for (std::uint64_t record = 0; record < records; ++record)
+      for (std::uint64_t f = 0; f < fields; ++f) {
+        const std::vector<double> values(points, static_cast<double>(10 * record + 100 * f + rank));
+        file.put(("x" + std::to_string(f)).c_str(), record, values.data());
+      }
+    file.close();
+  });
+  if (rank() != 0) return;
+  for (std::uint64_t f = 0; f < fields; ++f) {
+    const auto written = test::read<double>("one.nc", ("x" + std::to_string(f)).c_str());
+    ASSERT_EQ(written.size(), records * 4 * points);
+    for (std::size_t i = 0; i < written.size(); ++i)
+      ASSERT_EQ(written[i], static_cast<double>(10 * (i / (4 * points)) + 100 * f + i / points % 4)) << i;
+  }
+  std::ifstream stream("report.json");
+  const auto model = nlohmann::json::parse(stream)["model"]["counters"];
+  EXPECT_EQ(model["bytes"]["total"], records * fields * 4 * points * sizeof(double));
+  EXPECT_LE(model["bytes in messages"]["total"].get<std::uint64_t>(),
+            model["bytes"]["total"].get<std::uint64_t>() / 10);
+}
+
 /// Every record goes to three servers, and the ranks have two segments for them.
 void try_puts_to_three_servers(const SessionOptions& options) {
   constexpr std::uint64_t points = 3 * 65536, records = 12;

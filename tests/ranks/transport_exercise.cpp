@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <numeric>
+#include <span>
 
 #include "base/clock.hpp"
 #include "wire/archive.hpp"
@@ -258,6 +260,117 @@ void run_exercise(transport::Connection& connection, const Exercise& exercise) {
   }
   served->check_end();
   for (auto& link : connection.links) link->set_idle(nullptr);
+}
+
+namespace {
+
+std::byte byte_of(std::size_t peer, std::size_t number, std::size_t at) {
+  return static_cast<std::byte>((peer * 31 + number * 7 + at / 251) % 256);
+}
+
+/// In three parts of different lengths, in reverse order in memory.
+transport::OutgoingData parts_of(const std::shared_ptr<std::vector<std::byte>>& memory, std::size_t bytes) {
+  transport::OutgoingData data;
+  const std::size_t first = bytes / 5, second = bytes / 2;
+  data.parts = {std::span(*memory).subspan(bytes - first, first),
+                std::span(*memory).subspan(bytes - first - second, second),
+                std::span(*memory).subspan(0, bytes - first - second)};
+  data.keeper = memory;
+  return data;
+}
+
+/// Contents such that the parts in their order are byte_of.
+std::shared_ptr<std::vector<std::byte>> memory_for(std::size_t peer, std::size_t number, std::size_t bytes) {
+  auto memory = std::make_shared<std::vector<std::byte>>(bytes);
+  std::size_t at = 0;
+  for (const auto& part : parts_of(memory, bytes).parts)
+    for (std::size_t i = 0; i < part.size(); ++i)
+      (*memory)[static_cast<std::size_t>(part.data() - memory->data()) + i] = byte_of(peer, number, at++);
+  return memory;
+}
+
+void serve_data(ServerPort& port, const std::vector<std::size_t>& sizes) {
+  constexpr std::size_t most_in_transit = 5;
+  std::vector<std::size_t> next(port.peers()), in_transit(port.peers());
+  std::vector<std::weak_ptr<std::vector<std::byte>>> memories;
+  std::size_t left = port.peers() * sizes.size();
+  const std::uint64_t begin = now_ns();
+  while (left > 0 && now_ns() - begin < time_limit_ns) {
+    bool did = port.pump();
+    for (std::size_t peer = 0; peer < port.peers(); ++peer)
+      while (next[peer] < sizes.size() && in_transit[peer] < most_in_transit) {
+        const std::size_t number = next[peer]++;
+        const auto memory = memory_for(peer, number, sizes[number]);
+        memories.emplace_back(memory);
+        auto data = parts_of(memory, sizes[number]);
+        data.sent = [&, peer] {
+          --in_transit[peer];
+          --left;
+        };
+        ++in_transit[peer];
+        port.send_data(peer, wire::encode(Note{number, std::vector<std::byte>(number % 3)}), std::move(data));
+        if (number % 4 == 0) port.send(peer, wire::encode(Bye{number}));
+        did = true;
+      }
+    if (!did) port.wait(10ms);
+  }
+  EXPECT_EQ(left, 0u);
+  for (const auto& memory : memories) EXPECT_TRUE(memory.expired()) << "memory that was sent is kept";
+  while (port.sending() && now_ns() - begin < time_limit_ns) port.wait(1ms);
+}
+
+void receive_data(std::vector<std::unique_ptr<ClientLink>>& links, std::size_t self,
+                  const std::vector<std::size_t>& sizes) {
+  const std::size_t words = (sizes.size() + 3) / 4;
+  std::size_t arrived = 0, arrived_words = 0;
+  std::deque<transport::ReceivedData> kept;
+  std::vector<std::vector<bool>> seen(links.size(), std::vector<bool>(sizes.size()));
+  const std::uint64_t begin = now_ns();
+  while ((arrived < links.size() * sizes.size() || arrived_words < links.size() * words) &&
+         now_ns() - begin < time_limit_ns) {
+    bool any = false;
+    for (std::size_t s = 0; s < links.size(); ++s) {
+      const auto message = links[s]->receive();
+      ASSERT_TRUE(message) << message.error().text();
+      if (!*message) continue;
+      any = true;
+      transport::ReceivedData data = links[s]->take_data();
+      EXPECT_TRUE(links[s]->take_data().bytes.empty());
+      if (wire::kind_of(**message) == Bye::kind) {
+        EXPECT_TRUE(data.bytes.empty());
+        ++arrived_words;
+        continue;
+      }
+      const Note note = wire::decode<Note>(**message).value();
+      ASSERT_LT(note.number, sizes.size());
+      EXPECT_FALSE(seen[s][note.number]);
+      seen[s][note.number] = true;
+      ASSERT_EQ(data.bytes.size(), sizes[note.number]);
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < data.bytes.size(); ++i)
+        wrong += data.bytes[i] == byte_of(self, note.number, i) ? 0 : 1;
+      EXPECT_EQ(wrong, 0u) << note.number;
+      ++arrived;
+      kept.push_back(std::move(data));
+      if (kept.size() > 2) kept.pop_front();
+    }
+    if (!any) {
+      kept.clear();
+      links[arrived % links.size()]->wait(2ms);
+    }
+  }
+  EXPECT_EQ(arrived, links.size() * sizes.size());
+  EXPECT_EQ(arrived_words, links.size() * words) << "messages without data";
+}
+
+}  // namespace
+
+void run_data_exercise(transport::Connection& connection, const std::vector<std::size_t>& sizes) {
+  const auto [peers, self] = count_models(!connection.links.empty());
+  if (connection.port)
+    serve_data(*connection.port, sizes);
+  else
+    receive_data(connection.links, self, sizes);
 }
 
 }  // namespace afterbay::testing

@@ -115,7 +115,86 @@ RANK_TEST(TransportRanks, mpi_with_two_receive_buffers_for_five_ranks, 6) {
   options.sizes = large_segments();
   options.sizes.receive_bytes = 1;
   Connection connection = connected(options);
+  Exercise exercise = large_parts();
+  exercise.records = 8;
+  run_exercise(connection, exercise);
+}
+
+/// At servers: what arrived never took more than the formula says.
+void expect_bounded(const Connection& connection, const transport::LinkSizes& sizes, std::size_t models) {
+  if (!connection.port) return;
+  const auto* const port = dynamic_cast<const transport::shm::Port*>(connection.port.get());
+  ASSERT_NE(port, nullptr);
+  const transport::LinkSizes shared = transport::network::shared_by(sizes, models);
+  EXPECT_GT(port->network_peak_bytes(), 0u);
+  EXPECT_LE(port->network_peak_bytes(), transport::network::ReceiveMemory::most_bytes(shared, models));
+}
+
+// As with very many ranks: each may send a few hundred bytes that do not wait for a large buffer, or
+// nothing. Messages and parts of all sizes arrive.
+RANK_TEST(TransportRanks, mpi_with_little_memory_for_small_segments, 6) {
+  for (const std::uint64_t receive : {20'000, 8'000, 4'000, 1}) {
+    ConnectOptions options = dedicated(1, TransportChoice::mpi);
+    options.sizes.memory_bytes = 2 * options.sizes.block_bytes;
+    options.sizes.receive_bytes = receive;
+    ASSERT_LT(transport::network::shared_by(options.sizes, 5).prompt_bytes, 1024u);
+    Connection connection = connected(options);
+    Exercise exercise;
+    exercise.words = 20;
+    run_exercise(connection, exercise);
+    expect_bounded(connection, options.sizes, 5);
+  }
+}
+
+RANK_TEST(TransportRanks, mpi_with_little_memory_for_small_segments_of_two_servers, 5) {
+  ConnectOptions options = dedicated(2, TransportChoice::mpi);
+  options.sizes = large_segments();
+  options.sizes.receive_bytes = 5'000;
+  Connection connection = connected(options);
   run_exercise(connection, large_parts());
+  expect_bounded(connection, options.sizes, 3);
+}
+
+std::vector<std::size_t> data_sizes() {
+  std::vector<std::size_t> sizes{0, 1, 63, 64, 65, 4000, 65'535, 65'536, 65'537, 300'000, 5'000'000, 0, 2};
+  for (std::size_t i = 0; i < 40; ++i) sizes.push_back(i * i * 700);
+  return sizes;
+}
+
+RANK_TEST(TransportData, mpi_between_two_ranks, 2) {
+  Connection connection = connected(dedicated(1, TransportChoice::mpi));
+  run_data_exercise(connection, data_sizes());
+}
+
+RANK_TEST(TransportData, mpi_with_two_servers, 5) {
+  Connection connection = connected(dedicated(2, TransportChoice::mpi));
+  run_data_exercise(connection, data_sizes());
+}
+
+// The rank does not receive: what was sent is left to MPI, and nothing waits.
+RANK_TEST(TransportData, a_rank_that_ends_without_receiving_holds_up_nobody, 3) {
+  Connection connection = connected(dedicated(1, TransportChoice::mpi));
+  if (!connection.port) {
+    barrier();
+    connection = {};
+    barrier();
+    return;
+  }
+  const auto memory = std::make_shared<std::vector<std::byte>>(1 << 20);
+  int sent = 0;
+  for (int i = 0; i < 6; ++i) {
+    transport::OutgoingData data{{std::span(*memory)}, memory, [&] { ++sent; }};
+    connection.port->send_data(static_cast<std::size_t>(i % 2), std::vector<std::byte>(10), std::move(data));
+  }
+  connection.port->wait(20ms);
+  EXPECT_TRUE(connection.port->sending());
+  barrier();
+  const std::uint64_t begin = now_ns();
+  connection.port.reset();
+  EXPECT_LT(now_ns() - begin, 5'000'000'000U);
+  EXPECT_GT(memory.use_count(), 1) << "MPI may still read it";
+  EXPECT_EQ(sent, 0);
+  barrier();
 }
 
 // Nodes 0 0 1 1, with a server on each.

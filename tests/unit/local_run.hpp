@@ -67,6 +67,8 @@ class LocalRun {
   std::function<int()> stop_signal;
   /// of the model ranks
   Terms terms = Terms::c;
+  /// As if the servers were on several nodes: see config::slab_shares.
+  std::vector<std::uint64_t> slab_shares;
   /// Settings that a model rank has in addition.
   std::function<Settings(int rank)> settings_of_rank;
 
@@ -106,6 +108,7 @@ class LocalRun {
     Session::State state("test", config());
     server::Identity place{number, models_ + number, {}, servers_};
     place.terms = terms;
+    place.slab_shares = slab_shares;
     for (int r = 0; r < models_; ++r) place.session_ranks.push_back(r);
     auto source = stores ? stores : [&](Format format) -> storage::Store& { return state.store(format); };
     const Logger logger({"test", "server", models_ + number}, LogLevel::error);
@@ -142,7 +145,7 @@ class LocalRun {
   std::optional<Error> play(const Model& model, int rank, client::ModelSession::Links links) const {
     auto state = std::make_unique<Session::State>(
         "test", config(settings_of_rank ? settings_of_rank(rank) : Settings()));
-    client::RankIdentity identity{rank, rank, models_, {}, terms};
+    client::RankIdentity identity{rank, rank, models_, {}, terms, slab_shares};
     for (int s = 0; s < servers_; ++s) identity.pool_of_server.push_back(pool_of(*state->config, s));
     state->model = std::make_shared<client::ModelSession>(std::move(identity), *state->config,
                                                           std::move(links), state->model_profile,

@@ -39,9 +39,12 @@ dev_test() {
   need_packages "${build_packages[@]}" "${test_packages[@]}" "${reader_packages[@]}" "${browser[@]}"
   need_python
   mpi_environment
+  # A test that mostly waits takes a part of a core.
+  local slots=4
+  configure_options+=("-DAFTERBAY_TEST_SLOTS=$slots")
   if [ $# -gt 0 ]; then
     build_preset dev
-    exec ctest --test-dir "$root/build/dev" --output-on-failure --no-tests=error -j "$(nproc)" "$@"
+    exec ctest --test-dir "$root/build/dev" --output-on-failure --no-tests=error -j $((slots * $(nproc))) "$@"
   fi
   build_preset dev
   build_preset asan-ubsan unit_tests conformance_tests rank_tests fuzz_parsers
@@ -51,7 +54,7 @@ dev_test() {
   mkdir -p "$all"
   for preset in asan-ubsan tsan dev; do echo "subdirs(\"$root/build/$preset\")"; done >"$all/CTestTestfile.cmake"
   say "running the tests: dev, asan-ubsan (asan.*) and tsan (tsan.*); all is built after $SECONDS s"
-  $(tsan_wrapper) ctest --test-dir "$all" --output-on-failure --no-tests=error -j "$(nproc)"
+  $(tsan_wrapper) ctest --test-dir "$all" --output-on-failure --no-tests=error -j $((slots * $(nproc)))
 }
 
 dev_fuzz() {

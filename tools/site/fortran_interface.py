@@ -125,7 +125,9 @@ class Module:
         binding = re.match(r"(procedure|generic)(?:, \w+)* :: (.*)", code)
         if binding:
             for part in [binding[2]] if binding[1] == "generic" else binding[2].split(","):
-                name, _, targets = (word.strip() for word in part.partition("=>"))
+                name, _, targets = (word.strip() for word in part.partition(" => "))
+                if name.startswith("operator"):
+                    continue  # the comment of the type describes its operators
                 if all(member.name != name for member in members):  # there are two if the preprocessor chooses one
                     members.append(Member(name, documentation, [word.strip() for word in (targets or name).split(",")]))
             return

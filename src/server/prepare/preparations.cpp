@@ -58,9 +58,15 @@ void Preparations::make_buffers(const Catalog& catalog, const wire::Defined& def
   std::uint64_t bytes = 0;
   for (const wire::Defined::Base& base : defined.bases) {
     const ServedCollection& collection = *catalog.find(base.collection);
-    for (const model::Piece& piece : collection.layout->pieces)
-      if (collection.packed[piece.variable] != nullptr || collection.sink->takes_scratch())
-        bytes = std::max(bytes, collection.layout->frames[piece.frame].bytes + model::page_bytes);
+    const model::Cutting& cutting = *collection.layout->cutting;
+    for (const model::PieceRun& run : cutting.piece_runs()) {
+      const model::PieceGrid& grid = cutting.grids()[run.grid];
+      if (collection.packed[grid.variable] == nullptr && !collection.sink->takes_scratch()) continue;
+      // In a run of frames with one piece each, the first piece may be shorter than others.
+      const std::uint64_t most =
+          std::max(cutting.frame(run.first_frame).bytes, grid.part.product() * grid.element_bytes);
+      bytes = std::max(bytes, most + model::page_bytes);
+    }
   }
   if (bytes == 0) return;
   has_buffers_ = true;

@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <utility>
 
 #include "base/ingest_thread.hpp"
 #include "base/result.hpp"
 #include "server/catalog.hpp"
+#include "server/map_checks.hpp"
 #include "server/thread_functions.hpp"
 #include "storage/store.hpp"
 #include "wire/server_answers.hpp"
@@ -42,9 +44,15 @@ class Preparations {
     IngestFunction<void(Error)> fail;
     /// Sends the answer to all model ranks.
     IngestFunction<void(const wire::Defined&)> answer;
+    std::size_t checkers = 1;  ///< number of servers that check maps together
+    MapChecks::Host maps;
   };
 
-  explicit Preparations(Host host) : host_(std::move(host)) {}
+  explicit Preparations(Host host)
+      : host_(std::move(host)), maps_(host_.server, host_.checkers, std::move(host_.maps)) {}
+
+  /// The maps of a batch of definitions are checked before it is complete.
+  [[nodiscard]] MapChecks& maps() noexcept AFTERBAY_REQUIRES(ingest_thread) { return maps_; }
 
   /// Prepares a collection that was just defined: its schema is known.
   void begin(const ServedCollection& collection) AFTERBAY_REQUIRES(ingest_thread);
@@ -64,6 +72,7 @@ class Preparations {
   void answer_if_ready() AFTERBAY_REQUIRES(ingest_thread);
 
   Host host_;
+  MapChecks maps_ AFTERBAY_GUARDED_BY(ingest_thread);
   /// Collections whose file structures must still be made.
   std::deque<const ServedCollection*> structures_ AFTERBAY_GUARDED_BY(ingest_thread);
   bool making_structure_ AFTERBAY_GUARDED_BY(ingest_thread) = false;

@@ -51,8 +51,8 @@ Result<> CdfPieces::write(std::span<const PieceWrite> pieces, WriteCost& cost) {
   std::vector<Extent> extents;
   extents.reserve(pieces.size());
   for (const PieceWrite& write : pieces) {
-    AFTERBAY_TRY(check_record(write.piece->variable, write.record));
-    extents.push_back({places_.offset_of(layout_, *write.piece, write.record), write.bytes});
+    AFTERBAY_TRY(check_record(write.piece.variable, write.record));
+    extents.push_back({places_.offset_of(layout_, write.piece, write.record), write.bytes});
   }
   return writer_.write(extents, cost);
 }

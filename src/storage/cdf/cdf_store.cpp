@@ -154,7 +154,7 @@ class CdfFile : public File {
     for (const PieceWrite& write : pieces) cost.bytes_in += write.bytes.size();
     if (appended_ && log_) AFTERBAY_TRY(keep_older_values(pieces));
     AFTERBAY_TRY(pieces_->write(pieces, cost));
-    for (const PieceWrite& write : pieces) ledger_->mark(*write.piece, write.record, write.epochs);
+    for (const PieceWrite& write : pieces) ledger_->mark(write.piece, write.record, write.epochs);
     return cost;
   }
 
@@ -164,9 +164,9 @@ class CdfFile : public File {
     bool kept = false;
     std::vector<std::byte> bytes;
     for (const PieceWrite& write : pieces) {
-      if (layout_->variables[write.piece->variable].record && write.record >= header_.records) continue;
-      const std::uint64_t offset = places_.offset_of(*layout_, *write.piece, write.record);
-      bytes.resize(write.piece->bytes);
+      if (layout_->variables[write.piece.variable].record && write.record >= header_.records) continue;
+      const std::uint64_t offset = places_.offset_of(*layout_, write.piece, write.record);
+      bytes.resize(write.piece.bytes);
       AFTERBAY_TRY(writer_->read(offset, bytes));
       AFTERBAY_TRY(log_->add_before(offset, bytes));
       AFTERBAY_TRY(log_->add(LoggedData{offset, bytes.size()}));

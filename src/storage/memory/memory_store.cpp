@@ -74,13 +74,13 @@ class MemoryPart : public File {
     AFTERBAY_TRY(in_file(check_pieces(*layout_, file_.schema, pieces), path_));
     WriteCost cost;
     for (const PieceWrite& write : pieces) {
-      const model::VariableLayout& layout = layout_->variables[write.piece->variable];
+      const model::VariableLayout& layout = layout_->variables[write.piece.variable];
       if (layout.record) {
-        AFTERBAY_TRY(in_file(check_growth(write.piece->variable, write.record), path_));
+        AFTERBAY_TRY(in_file(check_growth(write.piece.variable, write.record), path_));
         grow(write.record + 1);
       }
-      auto& data = file_.variables[write.piece->variable].records[layout.record ? write.record : 0];
-      scatter(*write.piece, layout.shape, size_of(file_.schema.variables[write.piece->variable].type),
+      auto& data = file_.variables[write.piece.variable].records[layout.record ? write.record : 0];
+      scatter(write.piece, layout.shape, size_of(file_.schema.variables[write.piece.variable].type),
               write.bytes, data);
       cost.bytes_in += write.bytes.size();
     }

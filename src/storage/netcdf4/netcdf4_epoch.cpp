@@ -135,7 +135,7 @@ Result<> Netcdf4File::log_fill(std::uint32_t variable, std::uint64_t offset, std
 }
 
 Result<> Netcdf4File::log_dense_fills(const Ledger& written, std::uint32_t variable) {
-  const std::span<const model::Piece> pieces = layout_->pieces_of_variable(variable);
+  const model::Pieces pieces = layout_->pieces_of_variable(variable);
   const auto has = [&](const model::Piece& piece) { return written.has(piece, 0); };
   if (std::all_of(pieces.begin(), pieces.end(), has)) return {};
   bool placed = std::any_of(pieces.begin(), pieces.end(), has);
@@ -169,28 +169,28 @@ Result<> Netcdf4File::log_span_fills(const Ledger& written, const model::Piece& 
 
 /// Pieces, or chunks of which nothing is written, that already have a position.
 Result<> Netcdf4File::log_placed(const Ledger& written, std::uint64_t records) {
-  std::vector<std::pair<const model::Piece*, std::pair<std::uint64_t, PlacedBytes>>> empty;
+  std::vector<std::pair<model::Piece, std::pair<std::uint64_t, PlacedBytes>>> empty;
   {
     const MutexLock lock(placed_mutex_);
     for (auto at = placed_.begin(); at != placed_.end();) {
-      const model::Piece& piece = layout_->pieces[at->first.first];
+      const model::Piece piece = layout_->pieces[at->first.first];
       const VariableStorage& storage = datasets_[piece.variable].storage();
       const std::uint64_t first = at->first.second;
       bool any = false;
       for (std::uint64_t r = first; !any && r < first + storage.span; ++r) any = written.has(piece, r);
       if (!any && first < records && storage.placement == Placement::chunks)
-        empty.push_back({&piece, {first, at->second}});
+        empty.push_back({piece, {first, at->second}});
       at = any ? placed_.erase(at) : std::next(at);
     }
   }
   for (const auto& [piece, place] : empty) {
-    if (!datasets_[piece->variable].storage().encodes()) {
-      AFTERBAY_TRY(log_fill(piece->variable, place.second.offset, place.second.size_bytes));
+    if (!datasets_[piece.variable].storage().encodes()) {
+      AFTERBAY_TRY(log_fill(piece.variable, place.second.offset, place.second.size_bytes));
       continue;
     }
-    AFTERBAY_TRY_ASSIGN(const codec::EncodedChunk chunk, pieces_->chunk_of_fill(*piece));
+    AFTERBAY_TRY_ASSIGN(const codec::EncodedChunk chunk, pieces_->chunk_of_fill(piece));
     AFTERBAY_TRY(
-        log_->add(LoggedChunk{piece->variable, pieces_->first_element(*piece, place.first), chunk.skipped},
+        log_->add(LoggedChunk{piece.variable, pieces_->first_element(piece, place.first), chunk.skipped},
                   std::as_const(chunk.bytes).bytes()));
   }
   return {};
@@ -228,8 +228,8 @@ void Netcdf4File::forget_placed(std::span<const PieceWrite> written) {
   if (marking_) return;
   for (const PieceWrite& write : written) {
     if (write.epochs > settled) continue;
-    const std::uint32_t index = layout_->variables[write.piece->variable].first_piece + write.piece->number;
-    placed_.erase({index, first_of_chunk(write.piece->variable, write.record)});
+    const std::uint32_t index = layout_->variables[write.piece.variable].first_piece + write.piece.number;
+    placed_.erase({index, first_of_chunk(write.piece.variable, write.record)});
   }
 }
 

@@ -93,20 +93,20 @@ Result<WriteCost> Netcdf4File::write(std::span<const PieceWrite> pieces) {
 
 Result<WriteCost> Netcdf4File::write_pieces(std::span<const PieceWrite> pieces) {
   AFTERBAY_TRY(check_pieces(*layout_, schema_, pieces));
-  for (const PieceWrite& write : pieces) AFTERBAY_TRY(check_record(write.piece->variable, write.record));
+  for (const PieceWrite& write : pieces) AFTERBAY_TRY(check_record(write.piece.variable, write.record));
   WriteCost cost;
   std::vector<PieceWrite> placed;
   placed.reserve(pieces.size());
   for (const PieceWrite& write : pieces) {
     cost.bytes_in += write.bytes.size();
-    if (placement_of(*write.piece, write.record) != Placement::library)
+    if (placement_of(write.piece, write.record) != Placement::library)
       placed.push_back(write);
     else
       AFTERBAY_TRY(write_through(write, cost));
   }
   if (appended_) AFTERBAY_TRY(keep_older_values(placed));
   AFTERBAY_TRY(pieces_->write(placed, cost));
-  for (const PieceWrite& write : pieces) ledger_.mark(*write.piece, write.record, write.epochs);
+  for (const PieceWrite& write : pieces) ledger_.mark(write.piece, write.record, write.epochs);
   forget_placed(placed);
   return cost;
 }
@@ -114,7 +114,7 @@ Result<WriteCost> Netcdf4File::write_pieces(std::span<const PieceWrite> pieces) 
 Result<> Netcdf4File::write_through(const PieceWrite& write, WriteCost& cost) {
   const Stopwatch watch(cost.place_ns);
   const LibraryLock lock;
-  AFTERBAY_TRY(datasets_[write.piece->variable].write_through(*write.piece, write.record, write.bytes));
+  AFTERBAY_TRY(datasets_[write.piece.variable].write_through(write.piece, write.record, write.bytes));
   return driver_->check("write data");
 }
 
@@ -128,10 +128,10 @@ Result<std::vector<std::uint64_t>> Netcdf4File::place(std::span<const PlaceReque
 Result<> Netcdf4File::keep_older_values(std::span<const PieceWrite> pieces) {
   bool kept = false;
   for (const PieceWrite& write : pieces) {
-    if (!log_ || datasets_[write.piece->variable].storage().placement != Placement::dense) continue;
-    AFTERBAY_TRY_ASSIGN(const std::uint64_t offset, place_plain(*write.piece, 0));
+    if (!log_ || datasets_[write.piece.variable].storage().placement != Placement::dense) continue;
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t offset, place_plain(write.piece, 0));
     const LibraryLock lock;
-    AFTERBAY_TRY(driver_->keep_before(offset, write.piece->bytes));
+    AFTERBAY_TRY(driver_->keep_before(offset, write.piece.bytes));
     kept = true;
   }
   return kept ? log_->sync() : Result<>();
@@ -288,7 +288,7 @@ Result<Published> Netcdf4File::complete() {
 /// in allocated storage must be filled: dense variables and plain chunks of several records.
 Result<> Netcdf4File::fill_missing(WriteCost& cost) {
   for (std::uint32_t v = 0; v < datasets_.size(); ++v) {
-    const std::span<const model::Piece> pieces = layout_->pieces_of_variable(v);
+    const model::Pieces pieces = layout_->pieces_of_variable(v);
     const VariableStorage& storage = datasets_[v].storage();
     FillPattern fill(schema_.variables[v], false);
     if (storage.placement == Placement::dense) {

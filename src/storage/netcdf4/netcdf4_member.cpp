@@ -16,7 +16,7 @@ Netcdf4Member::Netcdf4Member(const FileRequest& request, MemberPart part,
 /// The leader checks every request again; but it gets requests for chunks that are held back late.
 Result<> Netcdf4Member::put(std::span<const PieceWrite> pieces, WriteCost& cost) {
   for (const PieceWrite& write : pieces)
-    AFTERBAY_TRY(check_reach(schema_, *layout_, write.piece->variable, write.record, ledger_.records()));
+    AFTERBAY_TRY(check_reach(schema_, *layout_, write.piece.variable, write.record, ledger_.records()));
   return pieces_.write(pieces, cost);
 }
 

@@ -24,12 +24,13 @@ PieceWriter::PieceWriter(const Schema& schema, const model::FileLayout& layout,
 }
 
 Result<> PieceWriter::check_memory() const {
-  for (const model::Piece& piece : layout_.pieces) {
-    const VariableStorage& storage = storage_[piece.variable];
-    if (!storage.assembles()) continue;
+  for (std::uint32_t v = 0; v < storage_.size(); ++v) {
+    const VariableStorage& storage = storage_[v];
+    if (!storage.assembles() || layout_.variables[v].piece_count == 0) continue;
     const std::uint64_t most_bytes = chunk_memory_->limit_bytes();
+    const model::Piece piece = layout_.pieces_of_variable(v)[0];  // all have this size
     if (piece.bytes <= most_bytes / storage.span) continue;
-    const std::string& name = name_of(piece.variable);
+    const std::string& name = name_of(v);
     return fail(make_error(ErrorCode::resources,
                            "a compressed chunk of variable '{}' has {} records of {} bytes, more than the {} "
                            "bytes of memory for such chunks (memory.chunks): give it fewer records, or raise "
@@ -54,11 +55,11 @@ class PieceWriter::Home : public ChunkHome {
   }
 
   Result<> store(const ChunkKey& key, std::span<const std::byte> chunk) override {
-    const model::Piece& piece = pieces_.layout_.pieces_of_variable(key.variable)[key.piece];
+    const model::Piece piece = pieces_.layout_.pieces_of_variable(key.variable)[key.piece];
     std::optional<Job> job;
     {
       const Stopwatch watch(cost_.encode_ns);
-      AFTERBAY_TRY_ASSIGN(job, pieces_.encode({&piece, key.first_record, chunk}));
+      AFTERBAY_TRY_ASSIGN(job, pieces_.encode({piece, key.first_record, chunk}));
     }
     return pieces_.write_jobs({&*job, 1}, cost_);
   }
@@ -89,7 +90,7 @@ Result<> PieceWriter::write(std::span<const PieceWrite> pieces, WriteCost& cost)
   {
     const Stopwatch watch(cost.encode_ns);
     for (const PieceWrite& piece : pieces) {
-      if (storage_[piece.piece->variable].assembles()) continue;
+      if (storage_[piece.piece.variable].assembles()) continue;
       AFTERBAY_TRY_ASSIGN(Job job, encode(piece));
       jobs.push_back(std::move(job));
     }
@@ -97,9 +98,9 @@ Result<> PieceWriter::write(std::span<const PieceWrite> pieces, WriteCost& cost)
   AFTERBAY_TRY(write_jobs(jobs, cost));
   Home home(*this, cost);
   for (const PieceWrite& piece : pieces) {
-    const std::uint32_t variable = piece.piece->variable;
+    const std::uint32_t variable = piece.piece.variable;
     if (storage_[variable].assembles())
-      AFTERBAY_TRY(assembly_.add(*piece.piece, piece.record, storage_[variable].span, piece.bytes,
+      AFTERBAY_TRY(assembly_.add(piece.piece, piece.record, storage_[variable].span, piece.bytes,
                                  fills_[variable], home));
   }
   return {};
@@ -115,25 +116,36 @@ Result<bool> PieceWriter::log_chunks(const Ledger& written, std::uint64_t presen
   bool any = false;
   WriteCost cost;
   Home home(*this, cost);
-  for (const model::Piece& piece : layout_.pieces) {
-    const VariableStorage& storage = storage_[piece.variable];
-    if (!storage.assembles()) continue;
-    const std::uint64_t begin = (present + storage.span - 1) / storage.span * storage.span;
-    for (const std::uint64_t first : written.partly_written(piece, begin, storage.span)) {
-      codec::AlignedBuffer chunk(storage.span * piece.bytes);
-      const ChunkKey key{piece.variable, piece.number, first};
-      AFTERBAY_TRY(assembly_.copy(key, storage.span, fills_[piece.variable], home, chunk.bytes()));
-      // Another thread may have added some meanwhile.
-      for (std::uint64_t r = 0; r < storage.span; ++r)
-        if (!written.has(piece, first + r))
-          fills_[piece.variable].apply(chunk.bytes().subspan(r * piece.bytes, piece.bytes));
-      AFTERBAY_TRY_ASSIGN(const codec::EncodedChunk encoded,
-                          storage.codec.encode(std::as_const(chunk).bytes()));
-      AFTERBAY_TRY_ASSIGN(EpochLog* const to, log());
-      AFTERBAY_TRY(to->add(LoggedChunk{piece.variable, first_element(piece, first), encoded.skipped},
-                           encoded.bytes.bytes()));
-      any = true;
+  for (std::uint32_t v = 0; v < storage_.size(); ++v) {
+    if (!storage_[v].assembles()) continue;
+    for (const model::Piece& piece : layout_.pieces_of_variable(v)) {
+      AFTERBAY_TRY_ASSIGN(const bool logged, log_chunks_of(piece, written, present, log, home));
+      any = any || logged;
     }
+  }
+  return any;
+}
+
+Result<bool> PieceWriter::log_chunks_of(const model::Piece& piece, const Ledger& written,
+                                        std::uint64_t present, const std::function<Result<EpochLog*>()>& log,
+                                        Home& home) {
+  bool any = false;
+  const VariableStorage& storage = storage_[piece.variable];
+  const std::uint64_t begin = (present + storage.span - 1) / storage.span * storage.span;
+  for (const std::uint64_t first : written.partly_written(piece, begin, storage.span)) {
+    codec::AlignedBuffer chunk(storage.span * piece.bytes);
+    const ChunkKey key{piece.variable, piece.number, first};
+    AFTERBAY_TRY(assembly_.copy(key, storage.span, fills_[piece.variable], home, chunk.bytes()));
+    // Another thread may have added some meanwhile.
+    for (std::uint64_t r = 0; r < storage.span; ++r)
+      if (!written.has(piece, first + r))
+        fills_[piece.variable].apply(chunk.bytes().subspan(r * piece.bytes, piece.bytes));
+    AFTERBAY_TRY_ASSIGN(const codec::EncodedChunk encoded,
+                        storage.codec.encode(std::as_const(chunk).bytes()));
+    AFTERBAY_TRY_ASSIGN(EpochLog* const to, log());
+    AFTERBAY_TRY(to->add(LoggedChunk{piece.variable, first_element(piece, first), encoded.skipped},
+                         encoded.bytes.bytes()));
+    any = true;
   }
   return any;
 }
@@ -156,7 +168,7 @@ std::vector<std::uint64_t> PieceWriter::first_element(const model::Piece& piece,
 /// Encodes pieces that have filters; no lock is held.
 Result<PieceWriter::Job> PieceWriter::encode(const PieceWrite& piece) const {
   Job job{piece, std::nullopt};
-  const VariableStorage& storage = storage_[piece.piece->variable];
+  const VariableStorage& storage = storage_[piece.piece.variable];
   if (!storage.encodes()) return job;
   AFTERBAY_TRY_ASSIGN(job.encoded, storage.codec.encode(piece.bytes));
   return job;
@@ -208,7 +220,7 @@ Result<std::vector<std::uint64_t>> PieceWriter::place(std::span<const Job> jobs)
 }
 
 PlaceRequest PieceWriter::request_of(const Job& job) const {
-  const model::Piece& piece = *job.piece.piece;
+  const model::Piece& piece = job.piece.piece;
   PlaceRequest request;
   request.piece = layout_.variables[piece.variable].first_piece + piece.number;
   request.record = job.piece.record;
@@ -220,18 +232,18 @@ PlaceRequest PieceWriter::request_of(const Job& job) const {
 }
 
 ChunkKey PieceWriter::key_of(const PieceWrite& piece) const {
-  const std::uint64_t span = storage_[piece.piece->variable].span;
-  return {piece.piece->variable, piece.piece->number, piece.record / span * span};
+  const std::uint64_t span = storage_[piece.piece.variable].span;
+  return {piece.piece.variable, piece.piece.number, piece.record / span * span};
 }
 
 std::uint64_t PieceWriter::bytes_before(const Job& job) const {
-  return job.piece.record % storage_[job.piece.piece->variable].span * job.piece.piece->bytes;
+  return job.piece.record % storage_[job.piece.piece.variable].span * job.piece.piece.bytes;
 }
 
 /// A position that cannot have changed: encoded chunks are placed again each time, because their
 /// size changes.
 std::optional<std::uint64_t> PieceWriter::known_place(const Job& job) const {
-  const model::Piece& piece = *job.piece.piece;
+  const model::Piece& piece = job.piece.piece;
   const VariableStorage& storage = storage_[piece.variable];
   if (storage.placement == Placement::dense) {
     if (!dense_[piece.variable]) return std::nullopt;
@@ -244,7 +256,7 @@ std::optional<std::uint64_t> PieceWriter::known_place(const Job& job) const {
 }
 
 void PieceWriter::remember(const Job& job, std::uint64_t offset) {
-  const model::Piece& piece = *job.piece.piece;
+  const model::Piece& piece = job.piece.piece;
   const VariableStorage& storage = storage_[piece.variable];
   if (storage.placement == Placement::dense)
     dense_[piece.variable] = offset - layout_.slab_offset(piece);

@@ -66,6 +66,8 @@ class PieceWriter {
   /// The file as the storage of assembled chunks.
   class Home;
 
+  Result<bool> log_chunks_of(const model::Piece& piece, const Ledger& written, std::uint64_t present,
+                             const std::function<Result<EpochLog*>()>& log, Home& home);
   Result<Job> encode(const PieceWrite& piece) const;
   Result<> write_jobs(std::span<const Job> jobs, WriteCost& cost);
   Result<std::vector<std::uint64_t>> place(std::span<const Job> jobs);

@@ -32,15 +32,20 @@ Arrivals::~Arrivals() {
   }
 }
 
-Result<Arrivals::Progress> Arrivals::look(const Deliver& deliver) {
+Result<Arrivals::Progress> Arrivals::look(const Deliver& deliver, const FoundData& found_data) {
   Progress progress;
   for (;;) {
-    AFTERBAY_TRY_ASSIGN(const bool found, probe(progress));
+    AFTERBAY_TRY_ASSIGN(const bool found, probe(found_data, progress));
     if (!found) break;
   }
   AFTERBAY_TRY(complete(deliver, progress));
-  if (held_back_ > 0)
-    for (auto& [rank, sender] : far_) AFTERBAY_TRY(take_held_back(rank, sender, deliver, progress));
+  Result<void> taken;
+  holding_.visit([&](std::size_t rank) {
+    Sender& sender = far_.at(static_cast<int>(rank));
+    if (taken) taken = take_held_back(static_cast<int>(rank), sender, deliver, progress);
+    return !sender.held_back.empty();
+  });
+  AFTERBAY_TRY(std::move(taken));
   return progress;
 }
 
@@ -54,7 +59,7 @@ void Arrivals::give_back(int rank, Bytes segment) {
   if (spare_.size() < most_spare_) spare_.push_back(std::move(segment));
 }
 
-Result<bool> Arrivals::probe(Progress& progress) {
+Result<bool> Arrivals::probe(const FoundData& found_data, Progress& progress) {
   int found = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status;
@@ -65,11 +70,15 @@ Result<bool> Arrivals::probe(Progress& progress) {
   MPI_Get_count(&status, MPI_BYTE, &count);
   const auto bytes = static_cast<std::size_t>(count);
   progress.began = progress.began || bytes > sizeof(BatchHeader);
+  if (is_relay_data(status.MPI_TAG)) {
+    found_data(status.MPI_SOURCE, status.MPI_TAG, bytes, message);
+    return true;
+  }
   const std::uint64_t order = ++found_;
   const auto sender = far_.find(status.MPI_SOURCE);
   if (sender != far_.end() && is_large(bytes)) {
-    sender->second.held_back.push_back({order, status.MPI_TAG, bytes, message, {}});
-    ++held_back_;
+    hold_back(status.MPI_SOURCE, sender->second, sender->second.held_back.end(),
+              {order, status.MPI_TAG, bytes, message, {}});
   } else {
     AFTERBAY_TRY(receive({order, status.MPI_SOURCE, status.MPI_TAG, {}, {}}, bytes, message));
   }
@@ -116,8 +125,13 @@ void Arrivals::arrived(Incoming incoming, const Deliver& deliver) {
   auto& queue = sender->second.held_back;
   const auto place = std::ranges::upper_bound(queue, incoming.order, {}, &HeldBack::order);
   const std::size_t bytes = incoming.buffer.size();
-  queue.insert(place, {incoming.order, incoming.tag, bytes, MPI_MESSAGE_NULL, std::move(incoming.buffer)});
-  ++held_back_;
+  hold_back(incoming.source, sender->second, place,
+            {incoming.order, incoming.tag, bytes, MPI_MESSAGE_NULL, std::move(incoming.buffer)});
+}
+
+void Arrivals::hold_back(int rank, Sender& sender, std::deque<HeldBack>::iterator before, HeldBack held) {
+  sender.held_back.insert(before, std::move(held));
+  holding_.add(static_cast<std::size_t>(rank));
 }
 
 Result<void> Arrivals::take_held_back(int rank, Sender& sender, const Deliver& deliver, Progress& progress) {
@@ -128,7 +142,6 @@ Result<void> Arrivals::take_held_back(int rank, Sender& sender, const Deliver& d
     if (waits) break;
     HeldBack first = std::move(sender.held_back.front());
     sender.held_back.pop_front();
-    --held_back_;
     progress.delivered = true;
     if (received) {
       deliver(rank, first.tag, std::move(first.small));

@@ -15,6 +15,7 @@
 
 #include "mpi/communicator.hpp"
 #include "mpi/request.hpp"
+#include "transport/active_list.hpp"
 #include "transport/mpi/stream.hpp"
 
 namespace afterbay::transport::network {
@@ -23,6 +24,8 @@ namespace afterbay::transport::network {
 class Arrivals {
  public:
   using Deliver = std::function<void(int source, int tag, Bytes message)>;
+  /// Receives a data message from a server.
+  using FoundData = std::function<void(int source, int tag, std::size_t bytes, MPI_Message message)>;
 
   /// `far`: the ranks that send segments. `common`: number of large segments that may wait here in
   /// addition to one for each of them. `most_spare`: number of buffers that are kept.
@@ -37,7 +40,7 @@ class Arrivals {
     bool delivered = false;  ///< more than headers were delivered
   };
   /// Receives what has arrived, as far as there is memory, and delivers what is complete.
-  Result<Progress> look(const Deliver& deliver);
+  Result<Progress> look(const Deliver& deliver, const FoundData& found_data);
   /// Whether transfers are in progress, which only advance during a look.
   [[nodiscard]] bool receiving() const noexcept { return !incoming_.empty(); }
   /// Whether messages of this rank wait for memory.
@@ -66,12 +69,13 @@ class Arrivals {
     std::size_t large = 0;           ///< large segments that wait here
   };
 
-  Result<bool> probe(Progress& progress);
+  Result<bool> probe(const FoundData& found_data, Progress& progress);
   Result<void> receive(Incoming incoming, std::size_t bytes, MPI_Message message);
   Result<void> complete(const Deliver& deliver, Progress& progress);
   /// Delivers, or holds back behind a large segment of the same rank.
   void arrived(Incoming incoming, const Deliver& deliver);
   Result<void> take_held_back(int rank, Sender& sender, const Deliver& deliver, Progress& progress);
+  void hold_back(int rank, Sender& sender, std::deque<HeldBack>::iterator before, HeldBack held);
   /// Whether a message of this rank that was found before `order` is being received.
   [[nodiscard]] bool is_receiving(int rank, std::uint64_t order) const;
 
@@ -79,8 +83,8 @@ class Arrivals {
   std::unordered_map<int, Sender> far_;
   std::size_t common_free_;
   std::size_t most_spare_;
-  std::uint64_t found_ = 0;    ///< number of messages so far
-  std::size_t held_back_ = 0;  ///< in all queues
+  std::uint64_t found_ = 0;  ///< number of messages so far
+  ActiveList holding_;       ///< ranks with something in their queues
   std::deque<Incoming> incoming_;
   std::vector<Bytes> spare_;  ///< free buffers
 };

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "mpi/request.hpp"
+#include "transport/link.hpp"
 #include "transport/mpi/staging.hpp"
 #include "transport/mpi/stream.hpp"
 
@@ -45,8 +46,10 @@ class Carrier {
   virtual Result<void> send_word(Bytes word) = 0;
   /// The next batch, valid until the next call.
   virtual Result<std::optional<std::span<const std::byte>>> next_batch() = 0;
+  /// The next data message, complete; see parts_of_data.
+  virtual Result<std::optional<ReceivedData>> next_data() { return std::nullopt; }
 
-  /// Whether a batch has begun to arrive, which only progresses during a look.
+  /// Whether a batch or data have begun to arrive, which only progress during a look.
   [[nodiscard]] virtual bool receiving() const { return false; }
 
   /// Sleeps until something may have changed; `back_off` is for carriers that can only be polled.

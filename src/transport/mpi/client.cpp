@@ -97,8 +97,26 @@ Result<void> MpiClientLink::take_replies() {
     if (!receiving && carrier_->receiving())
       quiet_.reset();  // from now on each look makes it
                        // progress
-    if (!batch) return {};
+    if (!batch) break;
     take_batch(*batch);
+  }
+  return take_data_messages();
+}
+
+Result<void> MpiClientLink::take_data_messages() {
+  for (;;) {
+    const bool receiving = carrier_->receiving();
+    AFTERBAY_TRY_ASSIGN(auto data, carrier_->next_data());
+    if (data || (!receiving && carrier_->receiving())) quiet_.reset();
+    if (!data) return {};
+    const auto parts = parts_of_data(data->bytes);
+    if (!parts)
+      return fail(ErrorCode::internal, "{} sent {} bytes of data with an invalid header", options_.server,
+                  data->bytes.size());
+    ++data_messages_;
+    heard_ = true;
+    inbox_.push_back(
+        {Bytes(parts->message.begin(), parts->message.end()), {parts->data, std::move(data->keeper)}});
   }
 }
 
@@ -118,7 +136,7 @@ void MpiClientLink::take_batch(std::span<const std::byte> batch) {
     const auto bytes = read_header<std::uint64_t>(batch.data());
     batch = batch.subspan(sizeof bytes);
     if (bytes > batch.size()) return;
-    inbox_.emplace_back(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(bytes));
+    inbox_.push_back({Bytes(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(bytes))});
     batch = batch.subspan(bytes);
   }
 }
@@ -171,10 +189,10 @@ Result<void> MpiClientLink::check_holding(const void* memory) {
   return held(memory).segments == 0 ? Result<void>() : check_server();
 }
 
-Result<bool> MpiClientLink::make_item_room(std::uint64_t bytes, const FrameSlot* slot) {
+Result<bool> MpiClientLink::make_item_room(std::uint64_t bytes, const FrameSlot* slot, bool may_wait) {
   for (;;) {
     if (Segment* const last = segments_.filling()) {
-      if (last->room() >= bytes && !last->would_mix(bytes, slot)) {
+      if (last->room() >= bytes && !last->would_mix(bytes, slot, options_.sizes.prompt_bytes)) {
         AFTERBAY_TRY(carrier_->allocate(last->memory, last->used + bytes));
         return true;
       }
@@ -184,7 +202,7 @@ Result<bool> MpiClientLink::make_item_room(std::uint64_t bytes, const FrameSlot*
         segments_.release_unused();
     }
     AFTERBAY_TRY(complete_sends());
-    auto begun = segments_.begin_another(bytes);
+    auto begun = segments_.begin_another(bytes, may_wait);
     // Memory that was allocated before comes back.
     if (!begun && options_.rank_links->held(carrier_->memory()).segments != 0) return false;
     if (!begun || !*begun) return begun;
@@ -228,7 +246,7 @@ Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes, const FrameS
   Result<void> result = check_open_parts(bytes);
   waiting_ = true;
   while (result && (result = poll())) {
-    const Result<bool> made = make_item_room(bytes, slot);
+    const Result<bool> made = make_item_room(bytes, slot, slot != nullptr);
     if (!made) result = fail(made.error());
     if (!made || *made) break;
     result = check_server();
@@ -294,10 +312,10 @@ Result<Landing> MpiClientLink::reserve(const FrameSlot& slot, std::uint32_t piec
                 options_.server, packed_bytes, capacity_);
   options_.rank_links->note(slot.position);
   note_order(shm::order_of(slot.position, slot.frame));
-  AFTERBAY_TRY_ASSIGN(bool made, make_item_room(bytes, &slot));
+  AFTERBAY_TRY_ASSIGN(bool made, make_item_room(bytes, &slot, may_wait));
   if (!made) {
     AFTERBAY_TRY(poll());
-    AFTERBAY_TRY_ASSIGN(made, make_item_room(bytes, &slot));
+    AFTERBAY_TRY_ASSIGN(made, make_item_room(bytes, &slot, may_wait));
     if (!made) {
       if (!may_wait) {
         AFTERBAY_TRY(check_server());
@@ -324,11 +342,12 @@ Result<bool> MpiClientLink::make_room(std::span<const FrameSlot> slots, std::uin
   for (std::size_t i = 1; i < slots.size(); ++i)
     frames += slots[i].frame != slots[i - 1].frame || slots[i].seq != slots[i - 1].seq ? 1 : 0;
   if (const Segment* const last = segments_.filling(); last != nullptr && last->room() >= bytes) {
-    const bool mixes = frames > 1 || last->would_mix(bytes, slots.empty() ? nullptr : slots.data());
-    if (!mixes || last->used + bytes <= small_segment_bytes) return true;
+    const std::uint64_t most = options_.sizes.prompt_bytes;
+    const bool mixes = frames > 1 || last->would_mix(bytes, slots.empty() ? nullptr : slots.data(), most);
+    if (!mixes || last->used + bytes <= most) return true;
   }
   const bool small = alignment + bytes <= small_segment_bytes;
-  const std::size_t needed = small ? 1 : frames;
+  const std::size_t needed = alignment + bytes <= options_.sizes.prompt_bytes ? 1 : frames;
   const bool fits =
       needed <= carrier_->segments() && bytes / std::max<std::size_t>(frames, 1) <= capacity_ - alignment;
   const std::uint64_t each = small ? alignment + bytes : small_segment_bytes + 1;
@@ -360,10 +379,12 @@ Result<void> MpiClientLink::commit(const FrameSlot& slot, std::uint32_t piece) {
 
 Result<std::optional<Bytes>> MpiClientLink::receive() {
   if (inbox_.empty()) AFTERBAY_TRY(poll());
+  data_ = {};
   if (inbox_.empty()) return std::nullopt;
-  Bytes message = std::move(inbox_.front());
+  Message first = std::move(inbox_.front());
   inbox_.pop_front();
-  return message;
+  data_ = std::move(first.data);
+  return std::move(first.bytes);
 }
 
 void MpiClientLink::wait(Millis most) {

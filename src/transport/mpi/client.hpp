@@ -55,8 +55,9 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   void set_position(std::uint64_t position) override;
   void advance(std::uint64_t position, std::uint32_t frame) override;
   Result<std::optional<Bytes>> receive() override;
+  [[nodiscard]] ReceivedData take_data() override { return std::exchange(data_, {}); }
   void wait(Millis most) override;
-  [[nodiscard]] std::uint64_t progress() const override { return progress_; }
+  [[nodiscard]] std::uint64_t progress() const override { return progress_ + data_messages_; }
   Result<void> check_alive() override;
   std::string stuck_between() override { return carrier_->stuck_between(); }
   [[nodiscard]] std::string never_heard() const override;
@@ -91,11 +92,12 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   Result<void> send_segment(Segment& segment);
   Result<void> take_replies();
   void take_batch(std::span<const std::byte> batch);
+  Result<void> take_data_messages();
   Result<void> ping();
   Result<void> ping_if_due();
 
   /// Whether a segment with room for an item of this size is being filled; false: not now.
-  Result<bool> make_item_room(std::uint64_t bytes, const FrameSlot* slot = nullptr);
+  Result<bool> make_item_room(std::uint64_t bytes, const FrameSlot* slot = nullptr, bool may_wait = false);
   Result<void> wait_for_item_room(std::uint64_t bytes, const FrameSlot* slot = nullptr);
   Result<void> check_open_parts(std::uint64_t bytes) const;
   Result<void> check_server();
@@ -115,7 +117,13 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   bool ping_answered_ = true;
   std::uint64_t pinged_ns_ = 0;
 
-  std::deque<Bytes> inbox_;
+  struct Message {
+    Bytes bytes;
+    ReceivedData data = {};
+  };
+  std::deque<Message> inbox_;
+  ReceivedData data_;                ///< of the message that `receive` returned last
+  std::uint64_t data_messages_ = 0;  ///< received so far
   std::uint64_t progress_ = 0;
   bool heard_ = false;  ///< the server has answered
   bool server_failed_ = false;

@@ -11,6 +11,7 @@
 
 #include "transport/mpi/client.hpp"
 #include "transport/mpi/consult.hpp"
+#include "transport/mpi/footprint.hpp"
 #include "transport/mpi/mpi_carrier.hpp"
 #include "transport/mpi/roster.hpp"
 #include "transport/mpi/server.hpp"
@@ -34,10 +35,11 @@ using SetUpMessages = wire::MessageList<wire::first_set_up, struct StepReport>;
 struct Address {
   std::int32_t rank = 0;
   std::uint64_t machine = 0;
+  std::uint64_t rings = 0;  ///< of a server: see shm::Geometry
   std::string address;
   template <class A>
   void fields(A& a) {
-    a(rank, machine, address);
+    a(rank, machine, rings, address);
   }
 };
 
@@ -77,8 +79,9 @@ class SetUp {
       server_comm_ = connection_.communicators.back();
     }
     if (options_.server) {
-      AFTERBAY_TRY_ASSIGN(geometry_,
-                          make_geometry(roster_.self(), roster_.models(), roster_.servers().size()));
+      ringed_ = peers_with_rings();
+      AFTERBAY_TRY_ASSIGN(geometry_, make_geometry(roster_.self(), roster_.models(), roster_.servers().size(),
+                                                   ringed_.size()));
     }
     Result<void> made = options_.server     ? make_server()
                         : options_.frontend ? make_frontend()
@@ -114,36 +117,55 @@ class SetUp {
   [[nodiscard]] int called(int rank) const { return manner_.called(rank); }
 
   /// Checks of a server's memory and of the sizes on any rank.
-  Result<shm::Geometry> make_geometry(const RankCard& server, std::size_t models, std::size_t servers) const {
+  Result<shm::Geometry> make_geometry(const RankCard& server, std::size_t models, std::size_t servers,
+                                      std::size_t rings) const {
     if (network::segment_capacity(options_.sizes) > INT_MAX)
       return fail(ErrorCode::invalid_argument, "segment_bytes and block_bytes must be less than 2 GiB");
     LinkSizes sizes = options_.sizes;
     sizes.memory_bytes = server.memory_bytes;
-    return shm::make_geometry(sizes, models + (options_.server_links ? servers : 0));
+    return shm::make_geometry(sizes, models + (options_.server_links ? servers : 0), rings);
   }
 
   /// Whether all servers and frontends can have their memory; on rank 0.
   [[nodiscard]] Result<void> check_sizes(const network::Company& all) const {
     for (const int server : all.servers())
-      AFTERBAY_TRY(make_geometry(all.card(server), all.models().size(), all.servers().size()));
+      AFTERBAY_TRY(make_geometry(all.card(server), all.models().size(), all.servers().size(), 0));
     for (const int frontend : all.frontends()) AFTERBAY_TRY(check_frontend(all, frontend));
     return {};
   }
 
-  /// Creates the memory for this server's segment; shared, with an open door, if model ranks will
-  /// map it.
-  Result<shm::Mapping> make_memory() {
+  /// Of pairs of model ranks and servers, directly or through frontends.
+  [[nodiscard]] LinkSizes sizes_to_servers() const {
+    return network::shared_by(options_.sizes, roster_.models());
+  }
+  [[nodiscard]] LinkSizes sizes_between_servers() const {
+    return network::shared_by_servers(options_.sizes, roster_.servers().size());
+  }
+  /// Number of model ranks that send to this server by MPI.
+  [[nodiscard]] std::size_t far_models() const {
+    const auto near = std::ranges::count_if(ringed_, [&](std::size_t it) { return it < roster_.models(); });
+    return roster_.models() - static_cast<std::size_t>(near);
+  }
+
+  /// The peers of this server that use its segment: model ranks that put into it directly, and the
+  /// servers on this node.
+  [[nodiscard]] std::vector<std::size_t> peers_with_rings() const {
     const std::vector<std::int32_t> routes = network::from_turns(roster_.view().routes);
-    const auto puts_into_it = [&](const network::NearModel& it) {
-      const bool direct = it.model >= routes.size() || routes[it.model] < 0;
-      return it.shares != 0 && direct && roster_.model_rank(it.model) != rank();
+    std::vector<std::size_t> peers;
+    for (const network::NearModel& it : roster_.view().near)
+      if (it.shares != 0 && (it.model >= routes.size() || routes[it.model] < 0)) peers.push_back(it.model);
+    for (std::size_t i = 0; options_.server_links && i < roster_.servers().size(); ++i)
+      if (roster_.shares_memory(roster_.servers()[i])) peers.push_back(roster_.models() + i);
+    return peers;
+  }
+
+  /// Creates the memory for this server's segment; shared, with an open door, if others will map it.
+  Result<shm::Mapping> make_memory() {
+    const auto maps_it = [&](std::size_t peer) {
+      return peer < roster_.models() ? roster_.model_rank(peer) != rank()
+                                     : roster_.servers()[peer - roster_.models()].rank != rank();
     };
-    const auto maps_it = [&](const RankCard& other) {
-      return other.rank != rank() && roster_.shares_memory(other);
-    };
-    const bool shared = std::ranges::any_of(roster_.view().near, puts_into_it) ||
-                        (options_.server_links && std::ranges::any_of(roster_.servers(), maps_it));
-    if (!shared) return shm::Mapping::anonymous(geometry_.total_bytes);
+    if (std::ranges::none_of(ringed_, maps_it)) return shm::Mapping::anonymous(geometry_.total_bytes);
     AFTERBAY_TRY_ASSIGN(shm::SharedMemory memory, shm::Mapping::create(geometry_.total_bytes));
     door_ = std::move(memory.door);
     return std::move(memory.mapping);
@@ -153,6 +175,7 @@ class SetUp {
     AFTERBAY_TRY_ASSIGN(shm::Mapping mapping, make_memory());
     AFTERBAY_TRY_ASSIGN(shm::Segment formatted, shm::Segment::format(std::move(mapping), geometry_));
     segment_ = std::make_shared<shm::Segment>(std::move(formatted));
+    for (std::uint32_t ring = 0; ring < ringed_.size(); ++ring) segment_->give_ring(ringed_[ring], ring);
     port_ = std::make_unique<shm::Port>(segment_);
     connection_.segment_bytes = geometry_.total_bytes;
     add_peers();
@@ -167,7 +190,7 @@ class SetUp {
   }
 
   void add_peers() {
-    auto net = std::make_unique<network::MpiNetwork>(comm_, port_->pool(), options_.sizes);
+    auto net = std::make_unique<network::MpiNetwork>(comm_, port_->pool(), sizes_to_servers(), far_models());
     std::map<int, std::shared_ptr<network::Frontend>> frontends;
     for (const RankCard& it : roster_.view().frontends)
       frontends[it.rank] = std::make_shared<network::Frontend>(network::Frontend{
@@ -186,8 +209,9 @@ class SetUp {
         const int via = routes[i];
         auto peer = std::make_unique<network::MpiPeer>(
             comm_, *port_, segment_->header().progress,
-            network::MpiPeerOptions{i, via, std::move(label), options_.sizes, options_.policy, process,
-                                    network::relay_tag(i), frontends[via]});
+            network::MpiPeerOptions{i, via, std::move(label), options_.sizes.reply_bytes, options_.policy,
+                                    process, network::relay_tag(i), network::relay_data_tag(i),
+                                    frontends[via]});
         net->add(via, i, *peer, frontends[via]);
         port_->add(std::move(peer));
         polled = true;
@@ -199,7 +223,8 @@ class SetUp {
       }
       auto peer = std::make_unique<network::MpiPeer>(
           comm_, *port_, segment_->header().progress,
-          network::MpiPeerOptions{i, model, std::move(label), options_.sizes, options_.policy, process});
+          network::MpiPeerOptions{i, model, std::move(label), options_.sizes.reply_bytes, options_.policy,
+                                  process});
       net->add(model, *peer);
       port_->add(std::move(peer));
       polled = true;
@@ -213,7 +238,8 @@ class SetUp {
   /// The other servers' ends, after those of the model ranks. They only send messages and never
   /// delay other ranks.
   void add_servers() {
-    auto net = std::make_unique<network::MpiNetwork>(server_comm_, port_->pool(), options_.sizes);
+    auto net = std::make_unique<network::MpiNetwork>(server_comm_, port_->pool(), sizes_between_servers(),
+                                                     roster_.servers().size());
     bool polled = false;
     for (std::size_t i = 0; i < roster_.servers().size(); ++i) {
       const RankCard& server = roster_.servers()[i];
@@ -225,8 +251,8 @@ class SetUp {
       }
       auto end = std::make_unique<network::MpiPeer>(
           server_comm_, *port_, segment_->header().progress,
-          network::MpiPeerOptions{peer, server.rank, server_label(i), options_.sizes, options_.policy,
-                                  roster_.watchable(server)});
+          network::MpiPeerOptions{peer, server.rank, server_label(i), options_.sizes.reply_bytes,
+                                  options_.policy, roster_.watchable(server)});
       net->add(server.rank, *end);
       port_->add(std::move(end));
       polled = true;
@@ -272,13 +298,15 @@ class SetUp {
     std::shared_ptr<shm::Segment> segment = segment_;
     const RankCard& card = roster_.servers()[server];
     if (card.rank != rank()) {
+      AFTERBAY_TRY_ASSIGN(const Address at, address_of(card.rank));
       AFTERBAY_TRY_ASSIGN(const shm::Geometry geometry,
-                          make_geometry(card, roster_.models(), roster_.servers().size()));
-      AFTERBAY_TRY_ASSIGN(const std::string address, address_of(card.rank));
-      AFTERBAY_TRY_ASSIGN(shm::Mapping mapping, shm::Mapping::open(address, geometry.total_bytes));
+                          make_geometry(card, roster_.models(), roster_.servers().size(), at.rings));
+      AFTERBAY_TRY_ASSIGN(shm::Mapping mapping, shm::Mapping::open(at.address, geometry.total_bytes));
       AFTERBAY_TRY_ASSIGN(shm::Segment attached, shm::Segment::attach(std::move(mapping), geometry));
       segment = std::make_shared<shm::Segment>(std::move(attached));
     }
+    if (!segment->has_ring(self))
+      return fail(ErrorCode::internal, "{} has no rings for rank {}", server_label(server), called(rank()));
     AFTERBAY_TRY(segment->allocate_rings(self));
     return std::make_unique<shm::ShmClientLink>(
         std::move(segment), shm::ClientOptions{self, options_.policy, "shm", server_label(server), rank_links,
@@ -290,11 +318,13 @@ class SetUp {
                                                          std::shared_ptr<network::Staging>& staging,
                                                          network::MpiRoute route) const {
     const bool between_servers = &staging == &server_staging_;
+    const LinkSizes sizes = between_servers ? sizes_between_servers() : sizes_to_servers();
     if (!staging) {
-      AFTERBAY_TRY_ASSIGN(staging,
-                          network::Staging::make(options_.sizes, roster_.servers().size(), !between_servers));
+      AFTERBAY_TRY_ASSIGN(staging, network::Staging::make(sizes, roster_.servers().size(), !between_servers));
     }
-    return std::make_unique<network::MpiCarrier>(comm, staging, options_.sizes.credits, std::move(route));
+    // A frontend has memory of its own for its ranks.
+    const std::uint32_t credits = route.frontend.empty() ? sizes.credits : options_.sizes.credits;
+    return std::make_unique<network::MpiCarrier>(comm, staging, credits, std::move(route));
   }
 
   Result<std::unique_ptr<ClientLink>> over_mpi(const std::shared_ptr<const mpi::Communicator>& comm,
@@ -316,7 +346,7 @@ class SetUp {
                                       const std::shared_ptr<RankLinks>& links) const {
     return std::make_unique<network::MpiClientLink>(
         std::move(carrier),
-        network::MpiClientOptions{server_label(server) + through, options_.sizes, options_.policy,
+        network::MpiClientOptions{server_label(server) + through, sizes_to_servers(), options_.policy,
                                   roster_.watchable(roster_.servers()[server]), links, std::move(dedicated)});
   }
 
@@ -337,9 +367,9 @@ class SetUp {
 
   /// The part of a frontend's memory that it shares with its near ranks.
   [[nodiscard]] relay::ChannelGeometry channel_of(std::size_t near, std::size_t clients, std::size_t servers,
-                                                  relay::Shares shares) const {
-    shares.common = static_cast<std::uint32_t>(shares.common * near / clients);
-    return relay::channel_geometry(near, servers, shares, options_.sizes);
+                                                  const relay::Shares& shares) const {
+    return relay::channel_geometry(near, servers, relay::shares_of_near(shares, near, clients),
+                                   options_.sizes);
   }
 
   /// On rank 0.
@@ -347,13 +377,7 @@ class SetUp {
     int* most = nullptr;
     int known = 0;
     MPI_Comm_get_attr(comm_->get(), MPI_TAG_UB, static_cast<void*>(&most), &known);
-    const std::size_t tags = std::max(all.models().size(), all.servers().size());
-    if (known != 0 && network::relay_tag(tags) > *most)
-      return fail(ErrorCode::resources,
-                  "this MPI has message tags up to {} only, and with frontends {} model ranks and {} servers "
-                  "need more: "
-                  "use the topology dedicated",
-                  *most, all.models().size(), all.servers().size());
+    if (known != 0) AFTERBAY_TRY(check_tags(all.models().size(), all.servers().size(), *most));
     auto shares = shares_at(all.card(frontend), all.clients(frontend).size(), all.servers_behind(frontend));
     if (!shares)
       return fail(std::move(shares).error().at_rank(called(frontend)).add(frontend_label(frontend)));
@@ -366,7 +390,7 @@ class SetUp {
     const std::vector<std::size_t> servers = servers_of(options_.pool);
     AFTERBAY_TRY_ASSIGN(const relay::Shares shares, shares_at(roster_.self(), clients, servers.size()));
     relay_.far_common = shares.common;
-    relay_.sizes = options_.sizes;
+    relay_.sizes = sizes_to_servers();
     relay_.policy = options_.policy;
     relay_.label = frontend_label(rank());
     for (const std::uint64_t m : roster_.view().clients) {
@@ -397,6 +421,7 @@ class SetUp {
                                                      {.rank = frontend.rank,
                                                       .up_tag = network::relay_tag(server),
                                                       .down_tag = network::relay_tag(server),
+                                                      .data_tag = network::relay_data_tag(server),
                                                       .frontend = label,
                                                       .process = roster_.watchable(frontend)}));
       // From here the two cannot be distinguished if one is silent.
@@ -408,8 +433,8 @@ class SetUp {
     if (!end) {
       AFTERBAY_TRY_ASSIGN(const relay::Shares shares, shares_at(frontend, via.clients, servers.size()));
       const relay::ChannelGeometry geometry = channel_of(via.near, via.clients, servers.size(), shares);
-      AFTERBAY_TRY_ASSIGN(const std::string address, address_of(frontend.rank));
-      AFTERBAY_TRY_ASSIGN(shm::Mapping mapping, shm::Mapping::open(address, geometry.total_bytes()));
+      AFTERBAY_TRY_ASSIGN(const Address at, address_of(frontend.rank));
+      AFTERBAY_TRY_ASSIGN(shm::Mapping mapping, shm::Mapping::open(at.address, geometry.total_bytes()));
       end = std::make_shared<relay::ChannelEnd>(relay::Channel::attach(std::move(mapping), geometry),
                                                 via.slot.value_or(0), label, frontend.host,
                                                 options_.policy.deadline);
@@ -419,7 +444,7 @@ class SetUp {
                    rank_links_);
   }
 
-  [[nodiscard]] Result<std::string> address_of(int rank) const {
+  [[nodiscard]] Result<Address> address_of(int rank) const {
     const auto found = addresses_.find(rank);
     if (found != addresses_.end()) return found->second;
     return fail(
@@ -438,7 +463,8 @@ class SetUp {
       mine.error->with_native(own.error().native).at_rank(called(rank()));
       mine.error->add("while ranks and I/O servers were connected");
     }
-    if (door_.fd() >= 0) mine.memory.push_back({rank(), roster_.self().machine, door_.address()});
+    if (door_.fd() >= 0)
+      mine.memory.push_back({rank(), roster_.self().machine, ringed_.size(), door_.address()});
     network::Steps<StepReport, StepReport> steps;
     steps.join = [](StepReport& to, int, StepReport theirs) {
       if (!to.error) to.error = std::move(theirs.error);
@@ -459,7 +485,7 @@ class SetUp {
     AFTERBAY_TRY_ASSIGN(StepReport all, network::consult(tree_, manner_, std::move(mine), steps));
     addresses_.clear();
     for (Address& it : all.memory)
-      if (it.machine == roster_.self().machine) addresses_.emplace(it.rank, std::move(it.address));
+      if (it.machine == roster_.self().machine) addresses_.emplace(it.rank, std::move(it));
     return {};
   }
 
@@ -470,8 +496,9 @@ class SetUp {
   std::shared_ptr<const mpi::Communicator> server_comm_;  ///< used with server_links
   Roster roster_;
   shm::Geometry geometry_;
-  shm::Door door_;                        ///< to the memory of this rank's server, during the set-up
-  std::map<int, std::string> addresses_;  ///< of shared memory on this machine, by rank
+  std::vector<std::size_t> ringed_;   ///< see peers_with_rings
+  shm::Door door_;                    ///< to the memory of this rank's server, during the set-up
+  std::map<int, Address> addresses_;  ///< of shared memory on this machine, by rank
   std::shared_ptr<shm::Segment> segment_;
   std::unique_ptr<shm::Port> port_;
   network::RelayOptions relay_;                                 ///< for a frontend

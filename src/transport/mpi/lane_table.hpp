@@ -61,8 +61,6 @@ class LaneTable {
   [[nodiscard]] bool any_active(Condition condition) const {
     return active_.any_of([&](std::size_t i) { return condition(lanes_[i]); });
   }
-  /// Clients for which batches are kept.
-  [[nodiscard]] ActiveList& answering() noexcept { return answering_; }
 
   // ---- segments
 
@@ -72,11 +70,8 @@ class LaneTable {
     ++waiting_;
     activate(client, server);
   }
-  /// A segment has moved from `waiting` to `sending`.
-  void note_sent() noexcept {
-    --waiting_;
-    ++sending_;
-  }
+  /// A segment was added to `sending`.
+  void note_sending() noexcept { ++sending_; }
   /// The first segment of `sending`, or of `waiting`, is removed.
   void pop_sending(std::size_t client, std::size_t server) {
     of(client, server).sending.pop_front();
@@ -104,8 +99,6 @@ class LaneTable {
     drained_ = 0;
     return go_on();
   }
-  /// The clients in turn; there must be one.
-  std::size_t next_client() noexcept { return std::exchange(next_client_, (next_client_ + 1) % clients_); }
 
  private:
   class Index {
@@ -134,11 +127,9 @@ class LaneTable {
   Index client_index_;
   Index server_index_;
   ActiveList active_;
-  ActiveList answering_;
   std::size_t waiting_ = 0;
   std::size_t sending_ = 0;
   std::size_t drained_ = 0;  ///< lanes before this one were drained when last looked at
-  std::size_t next_client_ = 0;
 };
 
 }  // namespace afterbay::transport::network

@@ -10,6 +10,7 @@ namespace afterbay::transport::network {
 namespace {
 
 constexpr std::chrono::milliseconds last_word{500};
+constexpr std::size_t most_found = 16;  // data messages, of one server
 
 }  // namespace
 
@@ -37,6 +38,10 @@ MpiCarrier::~MpiCarrier() {
   }
   if (incoming_request_.active()) static_cast<void>(new Bytes(std::move(incoming_)));
   incoming_request_.abandon();
+  for (DataTransit& it : data_) {
+    if (it.request.active()) static_cast<void>(new std::shared_ptr<std::byte>(std::move(it.buffer)));
+    it.request.abandon();
+  }
 }
 
 Result<void> MpiCarrier::send(const SegmentMemory& segment, std::uint64_t bytes) {
@@ -97,6 +102,45 @@ Result<std::optional<std::span<const std::byte>>> MpiCarrier::next_batch() {
   AFTERBAY_TRY_ASSIGN(const bool done, incoming_request_.test_eagerly());
   if (!done) return std::nullopt;
   return std::span<const std::byte>(incoming_);
+}
+
+Result<void> MpiCarrier::find_data() {
+  while (data_.size() < most_found && (data_.empty() || data_.back().message == MPI_MESSAGE_NULL)) {
+    int found = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    AFTERBAY_TRY(mpi::check(
+        MPI_Improbe(route_.rank, route_.data_tag, comm_->get(), &found, &message, &status), "MPI_Improbe"));
+    if (found == 0) return {};
+    int bytes = 0;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    DataTransit& it = data_.emplace_back();
+    it.message = message;
+    it.bytes = static_cast<std::size_t>(bytes);
+    AFTERBAY_TRY(receive_data());
+  }
+  return receive_data();
+}
+
+/// The last one, if there is memory for it now.
+Result<void> MpiCarrier::receive_data() {
+  if (data_.empty() || data_.back().message == MPI_MESSAGE_NULL) return {};
+  DataTransit& it = data_.back();
+  it.buffer = staging_->received().take(it.bytes);
+  if (!it.buffer) return {};
+  return mpi::check(
+      MPI_Imrecv(it.buffer.get(), static_cast<int>(it.bytes), MPI_BYTE, &it.message, it.request.handle()),
+      "MPI_Imrecv");
+}
+
+Result<std::optional<ReceivedData>> MpiCarrier::next_data() {
+  AFTERBAY_TRY(find_data());
+  if (data_.empty() || data_.front().message != MPI_MESSAGE_NULL) return std::nullopt;
+  AFTERBAY_TRY_ASSIGN(const bool done, data_.front().request.test_eagerly());
+  if (!done) return std::nullopt;
+  DataTransit first = std::move(data_.front());
+  data_.pop_front();
+  return ReceivedData{{first.buffer.get(), first.bytes}, first.buffer};
 }
 
 void MpiCarrier::pause(mpi::BackOff& back_off, std::chrono::nanoseconds most, bool transferring) {

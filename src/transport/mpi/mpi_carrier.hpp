@@ -16,6 +16,7 @@ struct MpiRoute {
   int rank = 0;  ///< the rank that receives the segments: a server or a frontend
   int up_tag = network::up_tag;
   int down_tag = network::down_tag;
+  int data_tag = network::data_tag;
   std::string frontend = {};  ///< as named in errors; empty: none
   ProcessId process = {};     ///< the frontend's process, if it runs on this machine
 };
@@ -44,7 +45,8 @@ class MpiCarrier final : public Carrier {
   Result<bool> header_sent() override;
   Result<void> send_word(Bytes word) override;
   Result<std::optional<std::span<const std::byte>>> next_batch() override;
-  [[nodiscard]] bool receiving() const override { return incoming_request_.active(); }
+  Result<std::optional<ReceivedData>> next_data() override;
+  [[nodiscard]] bool receiving() const override { return incoming_request_.active() || !data_.empty(); }
   void pause(mpi::BackOff& back_off, std::chrono::nanoseconds most, bool transferring) override;
   [[nodiscard]] bool usable() const override;
   void leave() override;
@@ -57,6 +59,16 @@ class MpiCarrier final : public Carrier {
     std::uint32_t segment = 0;
     mpi::Request request;
   };
+
+  /// A data message that has been found. Its data stay with the sender until there is a buffer.
+  struct DataTransit {
+    MPI_Message message = MPI_MESSAGE_NULL;
+    std::size_t bytes = 0;
+    std::shared_ptr<std::byte> buffer;
+    mpi::Request request;
+  };
+  Result<void> find_data();
+  Result<void> receive_data();
 
   std::shared_ptr<const mpi::Communicator> comm_;
   std::shared_ptr<Staging> staging_;
@@ -72,6 +84,7 @@ class MpiCarrier final : public Carrier {
   std::deque<Word> words_;  ///< words in transit
   Bytes incoming_;
   mpi::Request incoming_request_;
+  std::deque<DataTransit> data_;  ///< in order
   ProcessWatch frontend_;
 };
 

@@ -1,36 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/mpi/receive_memory.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace afterbay::transport::network {
 namespace {
 
-constexpr std::size_t most_spare_small = 64;
+constexpr std::size_t most_spare_prompt = 64;
+constexpr std::uint32_t least_credits = 2;                   // one segment travels while another is consumed
+constexpr std::uint64_t least_prompt_bytes = 3 * alignment;  // a header and a short message
+constexpr std::uint64_t most_bytes_of_servers = std::uint64_t{32} << 20;
+constexpr std::uint64_t least_bytes_of_servers = std::uint64_t{1} << 10;
+
+LinkSizes shared(LinkSizes sizes, std::size_t senders, std::uint64_t bytes) noexcept {
+  const std::uint64_t each = bytes / std::max<std::size_t>(senders, 1);
+  const std::uint64_t credits = std::min(each / small_segment_bytes, std::uint64_t{sizes.credits});
+  sizes.credits = std::max(static_cast<std::uint32_t>(credits), std::min(sizes.credits, least_credits));
+  sizes.prompt_bytes = std::min(each / sizes.credits / alignment * alignment, small_segment_bytes);
+  return sizes;
+}
 
 /// The pages of a new buffer are allocated by the system when they are written.
-ReceiveMemory::Buffer make(std::uint64_t bytes) {
-  return {std::make_unique_for_overwrite<std::byte[]>(bytes), bytes};
+ReceiveMemory::Buffer make(std::uint64_t bytes, ReceiveMemory::Kind kind) {
+  return {std::make_unique_for_overwrite<std::byte[]>(bytes), bytes, kind};
 }
 
 }  // namespace
 
-ReceiveMemory::Buffer ReceiveMemory::take(std::uint64_t bytes) {
-  const bool large = is_large(bytes);
+LinkSizes shared_by(LinkSizes sizes, std::size_t senders) noexcept {
+  sizes = shared(sizes, senders, sizes.receive_bytes / 2);
+  if (sizes.prompt_bytes < least_prompt_bytes) sizes.prompt_bytes = 0;
+  return sizes;
+}
+
+LinkSizes shared_by_servers(LinkSizes sizes, std::size_t servers) noexcept {
+  sizes = shared(sizes, servers, most_bytes_of_servers);
+  sizes.prompt_bytes = std::max(sizes.prompt_bytes, least_bytes_of_servers);
+  return sizes;
+}
+
+ReceiveMemory::ReceiveMemory(const LinkSizes& sizes, std::size_t senders)
+    : large_bytes_(segment_capacity(sizes)),
+      prompt_bytes_(sizes.prompt_bytes),
+      free_(large_count(sizes, senders)),
+      total_(free_) {}
+
+std::size_t ReceiveMemory::large_count(const LinkSizes& sizes, std::size_t senders) noexcept {
+  const std::uint64_t prompt = most_prompt_bytes(sizes, senders);
+  const std::uint64_t left = sizes.receive_bytes - std::min(sizes.receive_bytes, prompt);
+  return static_cast<std::size_t>(std::max(left / segment_capacity(sizes), std::uint64_t{2}));
+}
+
+ReceiveMemory::Buffer ReceiveMemory::take(std::uint64_t segment_bytes) {
+  const Kind kind = kind_of(segment_bytes);
+  if (kind == Kind::header) return make(segment_bytes, kind);
+  const bool large = kind == Kind::large;
   if (large) --free_;
-  auto& spare = large ? spare_large_ : spare_small_;
-  if (spare.empty()) return make(large ? large_bytes_ : small_segment_bytes);
-  Buffer buffer = std::move(spare.back());
-  spare.pop_back();
-  return buffer;
+  auto& spare = large ? spare_large_ : spare_prompt_;
+  if (!spare.empty()) {
+    Buffer buffer = std::move(spare.back());
+    spare.pop_back();
+    return buffer;
+  }
+  prompt_ += large ? 0 : 1;
+  peak_bytes_ = std::max(peak_bytes_, allocated_bytes());
+  return make(large ? large_bytes_ : prompt_bytes_, kind);
 }
 
 void ReceiveMemory::give_back(Buffer buffer) {
-  if (is_large(buffer.capacity)) {
+  if (buffer.kind == Kind::large) {
     ++free_;
     spare_large_.push_back(std::move(buffer));
-  } else if (spare_small_.size() < most_spare_small) {
-    spare_small_.push_back(std::move(buffer));
+  } else if (buffer.kind == Kind::prompt) {
+    if (spare_prompt_.size() < most_spare_prompt)
+      spare_prompt_.push_back(std::move(buffer));
+    else
+      --prompt_;
   }
 }
 

@@ -1,52 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReceiveMemory: a server's buffers for segments that arrive over MPI. The number of large ones is
-// bounded: a segment for which there is none stays with its sender.
+// ReceiveMemory: a server's buffers for segments that arrive over MPI. They are bounded, whatever
+// the number of ranks: each rank has memory of its own for its credits of prompt segments (at most
+// LinkSizes::prompt_bytes), and the others need one of a number of large buffers. A segment for which
+// there is none stays with its sender (design/0075-receive-memory-of-a-server.md).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "transport/mpi/stream.hpp"
 
 namespace afterbay::transport::network {
 
+/// `sizes` with `credits` and `prompt_bytes` such that the prompt segments of `senders` ranks take at
+/// most half of `receive_bytes` at a server. Equal at all processes.
+LinkSizes shared_by(LinkSizes sizes, std::size_t senders) noexcept;
+/// The same for pairs of servers, whose segments are all prompt.
+LinkSizes shared_by_servers(LinkSizes sizes, std::size_t servers) noexcept;
+
 /// Used by one thread.
 class ReceiveMemory {
  public:
+  enum class Kind : std::uint8_t {
+    header,  ///< for a header or a word, as long as it is
+    prompt,
+    large,
+  };
   struct Buffer {
     std::unique_ptr<std::byte[]> data;
     std::uint64_t capacity = 0;
+    Kind kind = Kind::header;
   };
 
-  explicit ReceiveMemory(const LinkSizes& sizes)
-      : large_bytes_(segment_capacity(sizes)), free_(count(sizes)), total_(count(sizes)) {}
+  /// `sizes`: see shared_by. `senders`: number of ranks that send to this server.
+  ReceiveMemory(const LinkSizes& sizes, std::size_t senders);
 
-  [[nodiscard]] static bool is_large(std::uint64_t bytes) noexcept { return bytes > small_segment_bytes; }
+  /// For all prompt segments of `senders` ranks.
+  [[nodiscard]] static std::uint64_t most_prompt_bytes(const LinkSizes& sizes, std::size_t senders) noexcept {
+    return senders * sizes.credits * sizes.prompt_bytes;
+  }
   /// Number of large buffers: at least one for the slowest rank and one for the others.
-  [[nodiscard]] static std::size_t count(const LinkSizes& sizes) noexcept {
-    const std::uint64_t fit = sizes.receive_bytes / segment_capacity(sizes);
-    return fit < 2 ? 2 : static_cast<std::size_t>(fit);
+  [[nodiscard]] static std::size_t large_count(const LinkSizes& sizes, std::size_t senders) noexcept;
+  /// Of all buffers, without those for headers and words.
+  [[nodiscard]] static std::uint64_t most_bytes(const LinkSizes& sizes, std::size_t senders) noexcept {
+    return most_prompt_bytes(sizes, senders) + large_count(sizes, senders) * segment_capacity(sizes);
   }
 
+  [[nodiscard]] Kind kind_of(std::uint64_t segment_bytes) const noexcept {
+    if (!holds_items(segment_bytes)) return Kind::header;
+    return segment_bytes <= prompt_bytes_ ? Kind::prompt : Kind::large;
+  }
   /// Large buffers that are not in use.
   [[nodiscard]] std::size_t free_large() const noexcept { return free_; }
-  /// A buffer for `bytes`; if that is large, there must be a free one.
-  Buffer take(std::uint64_t bytes);
+  /// A buffer for a segment; if that needs a large one, there must be a free one.
+  Buffer take(std::uint64_t segment_bytes);
   void give_back(Buffer buffer);
-  /// Bytes of the large buffers that exist.
+  /// Bytes of the buffers that exist, without those for headers and words.
   [[nodiscard]] std::uint64_t allocated_bytes() const noexcept {
-    return (spare_large_.size() + total_ - free_) * large_bytes_;
+    return (spare_large_.size() + total_ - free_) * large_bytes_ + prompt_ * prompt_bytes_;
   }
+  /// The maximum of these bytes so far.
+  [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_bytes_; }
 
  private:
   std::uint64_t large_bytes_;
+  std::uint64_t prompt_bytes_;
   std::size_t free_;
   std::size_t total_;
+  std::size_t prompt_ = 0;  ///< number of prompt buffers that exist
+  std::uint64_t peak_bytes_ = 0;
   std::vector<Buffer> spare_large_;
-  std::vector<Buffer> spare_small_;
+  std::vector<Buffer> spare_prompt_;
 };
 
 }  // namespace afterbay::transport::network

@@ -6,7 +6,9 @@
 #include <span>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "base/clock.hpp"
 #include "base/polling.hpp"
 #include "mpi/check.hpp"
 
@@ -14,6 +16,7 @@ namespace afterbay::transport::network {
 namespace {
 
 constexpr std::uint64_t relay_watch_ns = 250'000'000;
+constexpr std::uint64_t relay_hear_ns = 50'000'000;
 constexpr std::chrono::nanoseconds relay_shortest_pause = std::chrono::microseconds(50);
 constexpr std::chrono::nanoseconds relay_longest_pause = std::chrono::milliseconds(10);
 constexpr Millis relay_farewell{500};  // for data in transit when it ends
@@ -36,6 +39,24 @@ std::vector<int> far_ranks(const std::vector<RelayOptions::Client>& clients) {
   return ranks;
 }
 
+std::vector<RelayedData::Client> data_clients(const std::vector<RelayOptions::Client>& clients) {
+  std::vector<RelayedData::Client> list;
+  for (const RelayOptions::Client& it : clients) list.push_back({it.rank, it.slot});
+  return list;
+}
+
+/// Whether it is a data message that went through the ring because it had to.
+bool is_large_data(const Bytes& answer) {
+  return answer.size() > sizeof(relay::Answer) + small_segment_bytes &&
+         read_header<relay::Answer>(answer.data()).kind == relay::Answer::Kind::data;
+}
+
+std::vector<std::size_t> numbers_of(const std::vector<RelayOptions::Server>& servers) {
+  std::vector<std::size_t> numbers;
+  for (const RelayOptions::Server& it : servers) numbers.push_back(it.number);
+  return numbers;
+}
+
 }  // namespace
 
 Relay::Relay(std::shared_ptr<const mpi::Communicator> comm, RelayOptions options)
@@ -43,34 +64,26 @@ Relay::Relay(std::shared_ptr<const mpi::Communicator> comm, RelayOptions options
       options_(std::move(options)),
       lanes_(ends_of(options_.clients, &RelayOptions::Client::peer),
              ends_of(options_.servers, &RelayOptions::Server::number)),
-      clients_(options_.clients.size()),
-      servers_(options_.servers.size()),
-      arrivals_(comm_, far_ranks(options_.clients), options_.far_common, 2 * lanes_.size()) {
-  for (Lane& it : lanes_) it.credits = options_.sizes.credits;
-  for (std::size_t c = 0; c < clients_.size(); ++c) {
-    const auto slot = options_.clients[c].slot;
-    if (!slot) continue;
-    relay::RankSlot& shared = options_.channel->slot(*slot);
-    clients_[c].notes = std::make_unique<shm::RingReader>(shared.up, options_.channel->up_ring(*slot),
-                                                          shared.up_is_full, shared.bell);
-    clients_[c].down = std::make_unique<shm::RingWriter>(shared.down, options_.channel->down_ring(*slot));
-  }
-  for (std::size_t s = 0; s < servers_.size(); ++s)
-    servers_[s].process = ProcessWatch(options_.servers[s].process);
-  finished_ = clients_.empty();
+      clients_(options_),
+      servers_(options_),
+      arrivals_(comm_, far_ranks(options_.clients), options_.far_common, 2 * lanes_.size()),
+      sender_(comm_, options_,
+              {lanes_, clients_, servers_,
+               [this](std::size_t client, Parcel& parcel) { give_back(client, parcel); },
+               [this](std::size_t client) { return arrivals_.holds_back(clients_.of(client).rank); }}),
+      data_(comm_, options_.channel, data_clients(options_.clients), numbers_of(options_.servers),
+            {[this](std::size_t client) { return clients_.is_present(client); },
+             [this](std::size_t client) { return clients_.kept(client); },
+             [this](std::size_t client, Bytes message) { clients_.keep(client, std::move(message)); }}) {
+  for (RelayLane& it : lanes_) it.credits = options_.sizes.credits;
+  finished_ = options_.clients.empty();
 }
 
 Relay::~Relay() {
   const std::uint64_t end = now_ns() + nanoseconds_of(relay_farewell);
   const auto under_way = [this] {
-    return std::ranges::any_of(lanes_, [](Lane& it) {
-      for (Parcel& parcel : it.sending) (void)parcel.request.test();
-      (void)it.header_request.test();
-      (void)it.word_request.test();
-      (void)it.batch_request.test();
-      return it.header_request.active() || it.word_request.active() ||
-             std::ranges::any_of(it.sending, [](Parcel& parcel) { return parcel.request.active(); });
-    });
+    const Result<bool> joints = sender_.joints().in_transit();
+    return (joints && *joints) || std::ranges::any_of(lanes_, &RelayLane::still_sending);
   };
   mpi::BackOff back_off;
   while (mpi::is_running() && !failure_ && under_way() && now_ns() < end) back_off.sleep();
@@ -80,52 +93,39 @@ Relay::~Relay() {
       if (client.slot) options_.channel->slot(*client.slot).bell.ring();
   }
   bool channel_in_use = false;
-  for (Lane& it : lanes_) {  // MPI may still read data in transit
-    for (Parcel& parcel : it.sending) {
-      channel_in_use = channel_in_use || (parcel.request.active() && parcel.segment);
-      if (parcel.request.active() && !parcel.segment) static_cast<void>(new Bytes(std::move(parcel.own)));
-      parcel.request.abandon();
-    }
-    if (it.header_request.active()) static_cast<void>(it.header.release());
-    it.header_request.abandon();
-    if (it.word_request.active()) static_cast<void>(new Bytes(std::move(it.word)));
-    it.word_request.abandon();
-    if (it.batch_request.active()) static_cast<void>(new Bytes(std::move(it.batch)));
-    it.batch_request.abandon();
-  }
+  for (RelayLane& it : lanes_) channel_in_use = it.leave_behind() || channel_in_use;
   if (channel_in_use) static_cast<void>(new std::shared_ptr<relay::Channel>(options_.channel));
 }
 
 void Relay::fail(Error error) {
   if (failure_) return;
   failure_ = std::move(error.add("while " + options_.label + " forwarded data"));
-  failed_ns_ = now_ns();
+  times_.failed_ns = now_ns();
 }
 
-void Relay::hold(std::size_t client, std::size_t server, Parcel parcel) {
-  figures_.bytes_in += parcel.bytes;
-  figures_.held_bytes += parcel.bytes;
-  figures_.peak_bytes = std::max(figures_.peak_bytes, figures_.held_bytes);
-  lanes_.hold(client, server, std::move(parcel));
+/// The memory of a segment that was sent or dropped.
+void Relay::give_back(std::size_t client, Parcel& parcel) {
+  if (parcel.segment)
+    options_.channel->give_back(*parcel.segment, *clients_.of(client).slot);
+  else
+    arrivals_.give_back(clients_.of(client).rank, std::move(parcel.own));
+}
+
+/// A rank that is gone may have taken segments without leaving a note.
+void Relay::reclaim(std::size_t client) {
+  const std::size_t slot = *clients_.of(client).slot;
+  std::vector<std::uint32_t> noted;
+  for (std::size_t s = 0; s < servers_.size(); ++s)
+    for (const auto* parcels : {&lane(client, s).waiting, &lane(client, s).sending})
+      for (const Parcel& parcel : *parcels)
+        if (parcel.segment) noted.push_back(*parcel.segment);
+  for (std::uint32_t i = 0; i < options_.channel->geometry().segments(); ++i)
+    if (options_.channel->state(i).is_held_by(slot) && !data_.uses(i) &&
+        std::ranges::find(noted, i) == noted.end())
+      options_.channel->give_back(i, slot);
 }
 
 // ---- from the ranks
-
-bool Relay::take_notes() {
-  bool any = false;
-  for (std::size_t c = 0; c < clients_.size(); ++c) {
-    if (!clients_[c].notes) continue;
-    while (const auto message = clients_[c].notes->front()) {
-      relay::Note note;
-      if (message->size() >= sizeof note) {
-        std::memcpy(&note, message->data(), sizeof note);
-        any = take_note(c, note, message->subspan(sizeof note)) || any;
-      }
-      clients_[c].notes->pop();
-    }
-  }
-  return any;
-}
 
 /// Pings do not count as work.
 bool Relay::take_note(std::size_t client, const relay::Note& note, std::span<const std::byte> message) {
@@ -139,14 +139,14 @@ bool Relay::take_note(std::size_t client, const relay::Note& note, std::span<con
     take_header(client, note.server, note.header);
     return note.header.kind != SegmentKind::ping;
   }
-  if (!options_.channel->may_use(*options_.clients[client].slot, note.segment) ||
+  if (!options_.channel->may_use(*clients_.of(client).slot, note.segment) ||
       note.bytes > options_.channel->segment(note.segment).capacity)
     return false;
   Parcel parcel;
   parcel.segment = note.segment;
   parcel.data = options_.channel->segment(note.segment).data;
   parcel.bytes = note.bytes;
-  hold(client, note.server, std::move(parcel));
+  sender_.hold(client, note.server, std::move(parcel));
   return true;
 }
 
@@ -159,40 +159,46 @@ void Relay::take_segment(std::size_t client, std::size_t server, Bytes bytes) {
   parcel.own = std::move(bytes);
   parcel.data = parcel.own.data();
   parcel.bytes = parcel.own.size();
-  hold(client, server, std::move(parcel));
+  sender_.hold(client, server, std::move(parcel));
 }
 
 /// A ping overtakes segments that wait here, but does not confirm their contents.
 void Relay::take_header(std::size_t client, std::size_t server, const SegmentHeader& header) {
-  Lane& it = lane(client, server);
+  RelayLane& it = lane(client, server);
   lanes_.activate(client, server);
   if (header.kind == SegmentKind::farewell) {
     it.left = true;
     for (std::size_t s = 0; s < servers_.size(); ++s)
       if (!lane(client, s).left) return;
-    clients_[client].life = Life::ended;
+    clients_.end(client);
     lanes_.activate_client(client);
     return;
   }
   SegmentHeader passed = header;
-  if (!it.waiting.empty() || arrivals_.holds_back(options_.clients[client].rank))
-    passed.order = it.order_sent;
+  if (!it.waiting.empty() || arrivals_.holds_back(clients_.of(client).rank)) passed.order = it.order_sent;
   it.headers.push_back(passed);
 }
 
 bool Relay::take_arrivals() {
+  const auto found_data = [this](int source, int tag, std::size_t bytes, MPI_Message message) {
+    const auto server = lanes_.server_at(source);
+    const auto client = lanes_.client_of(number_of_relay_tag(tag));
+    if (!server || !client)
+      return fail(make_error(ErrorCode::internal, "rank {} sent data that cannot be forwarded", source));
+    servers_.note_message(*server, now_ns());
+    data_.arrived(*client, *server, bytes, message);
+  };
   const auto looked = arrivals_.look(
-      [this](int source, int tag, Bytes message) { arrived(source, tag, std::move(message)); });
+      [this](int source, int tag, Bytes message) { arrived(source, tag, std::move(message)); }, found_data);
   if (!looked) fail(looked.error());
-  if (looked && looked->began) moved_ns_ = now_ns();  // each look makes it progress
+  if (looked && looked->began) times_.moved_ns = now_ns();  // each look makes it progress
   return looked && looked->delivered;
 }
 
 void Relay::arrived(int source, int tag, Bytes message) {
-  const auto number = static_cast<std::size_t>(tag - first_relay_tag);
+  const std::size_t number = number_of_relay_tag(tag);
   if (const auto server = lanes_.server_at(source)) {
-    servers_[*server].heard_ns = now_ns();
-    servers_[*server].heard = true;
+    servers_.note_message(*server, now_ns());
     if (const auto client = lanes_.client_of(number)) take_batch(*client, *server, std::move(message));
     return;
   }
@@ -212,176 +218,41 @@ void Relay::arrived(int source, int tag, Bytes message) {
   if (lane(*client, *server).left) lanes_.activate_client(*client);  // this may have been the last
 }
 
-// ---- to the servers
-
-/// The memory of a segment that was sent or dropped.
-void Relay::release(std::size_t client, Parcel& parcel) {
-  figures_.held_bytes -= parcel.bytes;
-  if (parcel.segment)
-    options_.channel->give_back(*parcel.segment, *options_.clients[client].slot);
-  else
-    arrivals_.give_back(options_.clients[client].rank, std::move(parcel.own));
-}
-
-/// A rank that is gone may have taken segments without leaving a note.
-void Relay::reclaim(std::size_t client) {
-  const std::size_t slot = *options_.clients[client].slot;
-  std::vector<std::uint32_t> noted;
-  for (std::size_t s = 0; s < servers_.size(); ++s)
-    for (const auto* parcels : {&lane(client, s).waiting, &lane(client, s).sending})
-      for (const Parcel& parcel : *parcels)
-        if (parcel.segment) noted.push_back(*parcel.segment);
-  for (std::uint32_t i = 0; i < options_.channel->geometry().segments(); ++i)
-    if (options_.channel->state(i).is_held_by(slot) && std::ranges::find(noted, i) == noted.end())
-      options_.channel->give_back(i, slot);
-  clients_[client].reclaimed = true;
-}
-
-bool Relay::complete(std::size_t client, std::size_t server) {
-  Lane& it = lane(client, server);
-  bool moved = false;
-  while (!it.sending.empty()) {
-    Parcel& parcel = it.sending.front();
-    const Result<bool> done = parcel.request.test();
-    if (!done) fail(done.error());
-    if (!done || !*done) break;
-    it.credits_due += parcel.segment ? 0 : 1;
-    release(client, parcel);
-    lanes_.pop_sending(client, server);
-    moved = true;
-  }
-  return moved;
-}
-
-bool Relay::send_headers(Lane& it, std::size_t client, std::size_t server) {
-  const Result<bool> left = it.header_request.test();
-  if (!left) fail(left.error());
-  if (!left || !*left || it.headers.empty()) return false;
-  if (!it.header) it.header = std::make_unique<SegmentHeader>();
-  *it.header = it.headers.front();
-  it.headers.pop_front();
-  auto sent = mpi::check(MPI_Isend(it.header.get(), static_cast<int>(sizeof(SegmentHeader)), MPI_BYTE,
-                                   options_.servers[server].rank, relay_tag(options_.clients[client].peer),
-                                   comm_->get(), it.header_request.handle()),
-                         "MPI_Isend");
-  if (!sent) fail(std::move(sent).error());
-  return it.header->kind != SegmentKind::ping;
-}
-
-bool Relay::send_words(Lane& it, std::size_t client, std::size_t server) {
-  const Result<bool> left = it.word_request.test();
-  if (!left) fail(left.error());
-  if (!left || !*left || it.words.empty()) return false;
-  it.word = std::move(it.words.front());
-  it.words.pop_front();
-  auto sent = mpi::check(
-      MPI_Isend(it.word.data(), static_cast<int>(it.word.size()), MPI_BYTE, options_.servers[server].rank,
-                relay_tag(options_.clients[client].peer), comm_->get(), it.word_request.handle()),
-      "MPI_Isend");
-  if (!sent) fail(std::move(sent).error());
-  return true;
-}
-
-/// Discards data that can no longer reach the server. The rank learns this from its own pings.
-void Relay::drop(std::size_t client, std::size_t server) {
-  Lane& it = lane(client, server);
-  while (!it.waiting.empty()) {
-    release(client, it.waiting.front());
-    lanes_.pop_waiting(client, server);
-  }
-  it.headers.clear();
-  it.words.clear();
-}
-
-bool Relay::push(std::size_t client, std::size_t server) {
-  Lane& it = lane(client, server);
-  bool moved = complete(client, server);
-  if (servers_[server].gone) {
-    drop(client, server);
-    return moved;
-  }
-  moved = send_words(it, client, server) || moved;
-  while (it.credits > 0 && !it.waiting.empty()) {
-    Parcel& parcel = it.sending.emplace_back(std::move(it.waiting.front()));
-    it.waiting.pop_front();
-    lanes_.note_sent();
-    it.order_sent = std::max(it.order_sent, read_header<SegmentHeader>(parcel.data).order);
-    --it.credits;
-    figures_.bytes += parcel.bytes;
-    ++figures_.segments;
-    auto sent = mpi::check(
-        MPI_Isend(parcel.data, static_cast<int>(parcel.bytes), MPI_BYTE, options_.servers[server].rank,
-                  relay_tag(options_.clients[client].peer), comm_->get(), parcel.request.handle()),
-        "MPI_Isend");
-    if (!sent) fail(std::move(sent).error());
-    moved = true;
-  }
-  const Life life = clients_[client].life;
-  if (!it.told_end &&
-      (life == Life::died || ((life == Life::ended || it.left) && it.waiting.empty() && it.words.empty() &&
-                              !arrivals_.holds_back(options_.clients[client].rank)))) {
-    it.told_end = true;
-    it.headers.push_back(
-        {life == Life::died ? SegmentKind::died : SegmentKind::farewell, 0, 0, it.order_sent});
-  }
-  return send_headers(it, client, server) || moved;
-}
-
 // ---- back to the ranks
 
 void Relay::take_batch(std::size_t client, std::size_t server, Bytes batch) {
   if (batch.size() < sizeof(BatchHeader)) return;
   const auto header = read_header<BatchHeader>(batch.data());
-  Lane& it = lane(client, server);
+  RelayLane& it = lane(client, server);
   lanes_.activate(client, server);
   it.credits += header.credits;
   it.progress = std::max(it.progress, header.progress);
   it.flags_due |= header.flags;
-  if ((header.flags & (BatchHeader::failed | BatchHeader::ended)) != 0) servers_[server].failed = true;
-  if (header.bytes != 0 && clients_[client].life == Life::present) it.batches.push_back(std::move(batch));
-  if (!options_.clients[client].slot) return;
-  const std::size_t slot = *options_.clients[client].slot;
+  if ((header.flags & (BatchHeader::failed | BatchHeader::ended)) != 0) servers_.note_failure(server);
+  if (header.bytes != 0 && clients_.is_present(client)) it.batches.push_back(std::move(batch));
+  if (!clients_.is_near(client)) return;
+  const std::size_t slot = *clients_.of(client).slot;
   relay::PairState& pair = options_.channel->pair(slot, server);
   pair.progress.store(it.progress, std::memory_order_relaxed);
   pair.flags.fetch_or(std::exchange(it.flags_due, 0), std::memory_order_seq_cst);
   pair.changes.fetch_add(1, std::memory_order_seq_cst);
   for (; !it.batches.empty(); it.batches.pop_front()) {
-    const auto number = static_cast<std::uint32_t>(server);
-    Bytes with_server(sizeof number + it.batches.front().size());
-    std::memcpy(with_server.data(), &number, sizeof number);
-    std::memcpy(with_server.data() + sizeof number, it.batches.front().data(), it.batches.front().size());
-    clients_[client].kept.push_back(std::move(with_server));
-    lanes_.answering().add(client);
+    const relay::Answer answer{relay::Answer::Kind::batch, static_cast<std::uint32_t>(server), 0, 0, 0, 0};
+    Bytes message(sizeof answer + it.batches.front().size());
+    std::memcpy(message.data(), &answer, sizeof answer);
+    std::memcpy(message.data() + sizeof answer, it.batches.front().data(), it.batches.front().size());
+    clients_.keep(client, std::move(message));
   }
   options_.channel->slot(slot).bell.ring();
-}
-
-bool Relay::answer_by_channel(std::size_t client) {
-  ClientState& it = clients_[client];
-  if (it.kept.empty()) return false;
-  relay::RankSlot& slot = options_.channel->slot(*options_.clients[client].slot);
-  bool moved = false;
-  slot.down_is_full.store(1, std::memory_order_seq_cst);  // from now on the rank rings when it has
-                                                          // read
-  while (!it.kept.empty()) {
-    const std::size_t before = std::exchange(it.kept_sent, it.down->write(it.kept.front(), it.kept_sent));
-    moved = moved || it.kept_sent != before || it.down->message_done();
-    if (!it.down->message_done()) break;
-    it.kept.pop_front();
-    it.kept_sent = 0;
-  }
-  if (it.kept.empty()) slot.down_is_full.store(0, std::memory_order_relaxed);
-  if (moved) slot.bell.ring();
-  return moved;
 }
 
 /// With messages it is a synchronous send, so that the network does not buffer data for a rank that
 /// computes.
 bool Relay::answer_by_mpi(std::size_t client, std::size_t server) {
-  Lane& it = lane(client, server);
+  RelayLane& it = lane(client, server);
   const Result<bool> done = it.batch_request.test_eagerly();
   if (!done) fail(done.error());
-  if (!done || !*done || clients_[client].life != Life::present) return false;
+  if (!done || !*done || !clients_.is_present(client)) return false;
   if (it.batches.empty() && it.credits_due == 0 && it.flags_due == 0) return false;
   const bool only_a_pong = it.batches.empty() && it.credits_due == 0;
   if (it.batches.empty()) {
@@ -397,10 +268,10 @@ bool Relay::answer_by_mpi(std::size_t client, std::size_t server) {
   header.bytes = it.batch.size() - sizeof header;
   std::memcpy(it.batch.data(), &header, sizeof header);
   const auto start = header.bytes != 0 ? MPI_Issend : MPI_Isend;
-  auto sent = mpi::check(
-      start(it.batch.data(), static_cast<int>(it.batch.size()), MPI_BYTE, options_.clients[client].rank,
-            relay_tag(options_.servers[server].number), comm_->get(), it.batch_request.handle()),
-      "MPI_Isend");
+  auto sent =
+      mpi::check(start(it.batch.data(), static_cast<int>(it.batch.size()), MPI_BYTE, clients_.of(client).rank,
+                       relay_tag(servers_.of(server).number), comm_->get(), it.batch_request.handle()),
+                 "MPI_Isend");
   if (!sent) fail(std::move(sent).error());
   return !only_a_pong;
 }
@@ -419,64 +290,78 @@ bool Relay::told(Work work, const std::uint64_t& bytes, Part part) {
 }
 
 bool Relay::take_in() {
-  const bool any = take_notes();
+  const bool any = clients_.take_notes(
+      [this](std::size_t client, const relay::Note& note, std::span<const std::byte> message) {
+        return take_note(client, note, message);
+      });
   return take_arrivals() || any;
 }
 
 bool Relay::send() {
-  bool any = false;
-  lanes_.visit([&](std::size_t client, std::size_t server) {
-    any = push(client, server) || any;
-    return true;  // `answer` removes it
-  });
-  return any;
+  const auto sent = sender_.send();
+  if (!sent) fail(sent.error());
+  return sent && *sent;
 }
 
 bool Relay::answer() {
-  bool any = false;
-  lanes_.answering().visit([&](std::size_t client) {
-    any = answer_by_channel(client) || any;
-    return !clients_[client].kept.empty();
-  });
+  const auto relayed = data_.advance();
+  if (!relayed) fail(relayed.error());
+  bool any = relayed && *relayed;
+  any = clients_.write_answers([this](const Bytes& answer) {
+    if (is_large_data(answer)) data_.large_answer_left();
+  }) || any;
   lanes_.visit([&](std::size_t client, std::size_t server) {
-    const bool by_mpi = !clients_[client].down;
+    const bool by_mpi = !clients_.is_near(client);
     if (by_mpi) any = answer_by_mpi(client, server) || any;
-    return lane(client, server)
-        .has_work(!servers_[server].gone, by_mpi && clients_[client].life == Life::present);
+    return lane(client, server).has_work(!servers_.is_gone(server), by_mpi && clients_.is_present(client));
   });
   return any;
 }
 
 bool Relay::step() {
   if (finished_) return false;
-  if (!begun_) begin(now_ns());
+  if (!std::exchange(begun_, true)) {
+    times_.moved_ns = now_ns();
+    servers_.begin(times_.moved_ns);
+  }
   if (options_.channel) options_.channel->header().turns.fetch_add(1, std::memory_order_relaxed);
   constexpr std::uint64_t no_bytes = 0;
-  bool did = told(Work::take_in, figures_.bytes_in, [this] { return take_in(); });
-  did = told(Work::send, figures_.bytes, [this] { return send(); }) || did;
+  bool did = told(Work::take_in, sender_.figures().bytes_in, [this] { return take_in(); });
+  did = told(Work::send, sender_.figures().bytes, [this] { return send(); }) || did;
   did = told(Work::answer, no_bytes, [this] { return answer(); }) || did;
   const std::uint64_t now = now_ns();
-  if (did) moved_ns_ = now;
-  watch_clients();
-  if (now >= next_watch_ns_) {
-    next_watch_ns_ = now + relay_watch_ns;
-    watch_servers(now);
-  }
+  if (did) times_.moved_ns = now;
+  watch(now);
   finish_if_done(now);
   return did;
 }
 
-std::chrono::nanoseconds Relay::pause(std::uint64_t now) const {
-  const bool transferring =
-      arrivals_.receiving() || lanes_.sending() > 0 || lanes_.any_active([](const Lane& it) {
-        return it.batch_request.active() && it.batch.size() > sizeof(BatchHeader);
+void Relay::watch(std::uint64_t now) {
+  clients_.watch([this](std::size_t client) { lanes_.activate_client(client); },
+                 [this](std::size_t client) { reclaim(client); });
+  if (now < times_.next_watch_ns) return;
+  times_.next_watch_ns = now + relay_watch_ns;
+  servers_.watch(
+      now,
+      [this](std::size_t server) {
+        RelayLane& first = lane(0, server);
+        lanes_.activate(0, server);
+        if (first.headers.empty()) first.headers.push_back({SegmentKind::ping, 0, 0, first.order_sent});
+      },
+      [this](std::size_t server, Error why) {
+        lanes_.activate_server(server);
+        fail(std::move(why));
       });
-  return pause_between_looks(std::chrono::nanoseconds(now - moved_ns_), transferring, relay_shortest_pause,
-                             relay_longest_pause);
 }
 
 void Relay::wait(Millis most) {
-  const auto time = std::min<std::chrono::nanoseconds>(most, pause(now_ns()));
+  const bool transferring = arrivals_.receiving() || data_.transferring() || lanes_.sending() > 0 ||
+                            sender_.joints().any_in_transit() || lanes_.any_active([](const RelayLane& it) {
+                              return it.batch_request.active() && it.batch.size() > sizeof(BatchHeader);
+                            });
+  const std::chrono::nanoseconds idle(now_ns() - times_.moved_ns);
+  const auto time = std::min<std::chrono::nanoseconds>(
+      most, pause_between_looks(idle, transferring, relay_shortest_pause, relay_longest_pause));
   if (!options_.channel) {
     std::this_thread::sleep_for(time);  // MPI can only be polled
     return;
@@ -488,6 +373,101 @@ void Relay::wait(Millis most) {
   else
     bell.cancel();
   bell_seen_ = bell.count();
+}
+
+Relay::Figures Relay::figures() const {
+  const RelaySender::Figures& sent = sender_.figures();
+  Figures now;
+  now.bytes_in = sent.bytes_in;
+  now.bytes = sent.bytes;
+  now.segments = sent.segments;
+  now.messages = sent.messages + sender_.joints().messages();
+  now.held_bytes = sent.held_bytes;
+  now.peak_bytes = sent.peak_bytes;
+  now.data_bytes = data_.figures().bytes;
+  now.data_peak_bytes = data_.figures().peak_bytes;
+  const std::uint64_t large = segment_capacity(options_.sizes);
+  now.limit_bytes = options_.far_common * large;
+  if (options_.channel)
+    now.limit_bytes +=
+        options_.channel->geometry().total_bytes() - options_.channel->geometry().segments_at();
+  now.ranks = clients_.size();
+  now.ranks_ended = clients_.gone();
+  for (std::size_t c = 0; c < clients_.size(); ++c) {
+    const auto slot = clients_.of(c).slot;
+    if (!slot) now.limit_bytes += large;
+    if (!clients_.is_present(c)) continue;
+    if (slot ? options_.channel->slot(*slot).wants_segment.load(std::memory_order_relaxed) != 0
+             : arrivals_.holds_back(clients_.of(c).rank))
+      ++now.ranks_full;
+  }
+  return now;
+}
+
+Relay::Awaited Relay::waits_for() const {
+  if (lanes_.sending() > 0) return Awaited::transfers;
+  return lanes_.waiting() > 0 ? Awaited::credits : Awaited::data;
+}
+
+// ---- its end
+
+bool Relay::drained() {
+  return !sender_.joints().any_in_transit() &&
+         lanes_.drained([this](const RelayLane& it, std::size_t server) {
+           return servers_.is_gone(server) || it.is_drained();
+         });
+}
+
+/// MPI may need several looks to receive messages that servers sent long ago.
+bool Relay::hear_failure() {
+  const mpi::BackOff back_off;
+  const std::uint64_t end = now_ns() + relay_hear_ns;
+  while (!server_failed() && now_ns() < end)
+    if (!take_arrivals()) back_off.sleep();
+  return server_failed();
+}
+
+void Relay::tell(std::span<const std::byte> to_servers, std::span<const std::byte> to_ranks) {
+  const Bytes batch = make_batch({0, BatchHeader::failed, 0, 0}, to_ranks);
+  for (std::size_t c = 0; c < clients_.size(); ++c)
+    for (std::size_t s = 0; s < servers_.size(); ++s) {
+      if (c == 0) lane(c, s).words.push_back(make_word(to_servers, lane(c, s).order_sent));
+      lanes_.activate(c, s);
+      take_batch(c, s, batch);
+    }
+}
+
+void Relay::let_go() {
+  for (std::size_t c = 0; c < clients_.size(); ++c) {
+    if (!clients_.is_present(c)) continue;
+    clients_.end(c);
+    lanes_.activate_client(c);
+    for (std::size_t s = 0; s < servers_.size(); ++s) sender_.drop(c, s);
+  }
+}
+
+void Relay::finish_if_done(std::uint64_t now) {
+  const bool all = clients_.gone() == clients_.size();
+  if (all && drained()) {
+    finished_ = true;
+    for (std::size_t c = 0; c < clients_.size(); ++c)
+      if (clients_.life(c) == RelayClients::Life::died)
+        fail(make_error(ErrorCode::peer_lost, "{} has died", clients_.of(c).label));
+    for (std::size_t s = 0; s < servers_.size(); ++s)
+      if (servers_.has_failed(s))
+        fail(make_error(ErrorCode::peer_lost, "{} has failed; its own message says why",
+                        servers_.of(s).label));
+    return;
+  }
+  const std::uint64_t patience = 2 * nanoseconds_of(options_.policy.patience(true));
+  const bool over = failure_ && now - times_.failed_ns > patience;
+  const bool stuck = now - times_.moved_ns > patience && (clients_.gone() > 0 || server_failed());
+  if (stuck && !all)
+    fail(make_error(ErrorCode::peer_lost, "{} did not end the session, while others did",
+                    clients_.names_of_present()));
+  else if (stuck)
+    fail(make_error(ErrorCode::timed_out, "data from model ranks that have ended could not be forwarded"));
+  finished_ = stuck || over;
 }
 
 }  // namespace afterbay::transport::network

@@ -2,6 +2,7 @@
 #include "transport/mpi/server.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/caller_terms.hpp"
@@ -11,7 +12,8 @@
 namespace afterbay::transport::network {
 namespace {
 
-constexpr Millis farewell{200};  // for sending the last batch
+constexpr Millis farewell{200};           // for sending the last batch
+constexpr std::size_t most_slowest = 16;  // equally slow ranks among which a free one is looked for
 
 bool passes(shm::Refusal refusal) {
   return refusal == shm::Refusal::older_instance || refusal == shm::Refusal::no_block ||
@@ -34,25 +36,23 @@ Result<void> Frontend::check_alive() {
               label, silent_ns / 1'000'000);
 }
 
-MpiPeer::MpiPeer(std::shared_ptr<const mpi::Communicator> comm, shm::Port& port,
+MpiPeer::MpiPeer(const std::shared_ptr<const mpi::Communicator>& comm, shm::Port& port,
                  std::atomic<std::uint64_t>& progress, MpiPeerOptions options)
-    : comm_(std::move(comm)),
-      port_(port),
+    : port_(port),
       progress_(progress),
       options_(std::move(options)),
-      process_(options_.process) {}
+      process_(options_.process),
+      answers_(comm, {options_.rank, options_.down_tag, options_.data_tag}, options_.reply_bytes, progress) {}
 
 MpiPeer::~MpiPeer() {
   if (parked_) port_.pool().end_to_wait();
   if (mpi::is_running() && !failure_ && !unreachable_) {
-    if (!forgotten_) flags_due_ |= BatchHeader::ended;
+    if (!forgotten_) answers_.add_flags(BatchHeader::ended);
     const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(farewell.count()) * 1'000'000;
     mpi::BackOff back_off;
-    while ((flush_batch(), batch_request_.active() || batch_is_due()) && !failure_ && now_ns() < end)
+    while ((flush_answers(), answers_.batch_in_transit() || answers_.is_due()) && !failure_ && now_ns() < end)
       back_off.sleep();
   }
-  if (batch_request_.active()) static_cast<void>(new Bytes(std::move(batch_)));  // MPI may still read it
-  batch_request_.abandon();
   for (Incoming& incoming : incoming_) {
     if (incoming.request.active()) static_cast<void>(new ReceiveMemory::Buffer(std::move(incoming.buffer)));
     incoming.request.abandon();
@@ -61,7 +61,7 @@ MpiPeer::~MpiPeer() {
 
 void MpiPeer::note_failure(Error error) {
   if (failure_) return;
-  failure_ = std::move(error.add("on the connection with " + options_.label));
+  failure_ = std::make_unique<Error>(std::move(error.add("on the connection with " + options_.label)));
   port_.activate(options_.peer);
 }
 
@@ -75,9 +75,18 @@ Result<void> MpiPeer::take(MPI_Message message, std::size_t bytes, ReceiveMemory
   Incoming& incoming = incoming_.emplace_back();
   incoming.bytes = bytes;
   incoming.message = message;
-  if (ReceiveMemory::is_large(bytes)) return {};
+  if (memory.kind_of(bytes) == ReceiveMemory::Kind::large) return {};
   port_.activate(options_.peer);
   return incoming.receive(memory, options_.label);
+}
+
+void MpiPeer::take(std::span<const std::byte> segment, ReceiveMemory& memory) {
+  memory_ = &memory;
+  Incoming& incoming = incoming_.emplace_back();
+  incoming.bytes = segment.size();
+  incoming.buffer = memory.take(segment.size());
+  std::memcpy(incoming.buffer.data.get(), segment.data(), segment.size());
+  port_.activate(options_.peer);
 }
 
 Result<void> MpiPeer::receive_next(ReceiveMemory& memory) {
@@ -100,19 +109,28 @@ Result<void> MpiPeer::Incoming::receive(ReceiveMemory& memory, const std::string
 bool MpiPeer::complete_receives() {
   bool moved = false;
   bool any_word = false;
+  bool awaits_word = false;  // words stay in order: a request may rely on the word before it
   for (Incoming& incoming : incoming_) {
     if (incoming.arrived || incoming.message != MPI_MESSAGE_NULL) continue;
+    const bool is_word = incoming.bytes > sizeof(SegmentHeader) && !holds_items(incoming.bytes);
+    if (is_word && awaits_word) continue;
     const Result<bool> done = incoming.request.test_eagerly();
     if (!done) note_failure(done.error());
-    if (!done || !*done) continue;
+    if (!done || !*done) {
+      awaits_word = awaits_word || is_word;
+      continue;
+    }
     incoming.arrived = true;
     if (incoming.bytes < sizeof(SegmentHeader)) continue;  // reported in its turn
-    const SegmentKind kind = read_header<SegmentHeader>(incoming.buffer.data.get()).kind;
-    if (kind == SegmentKind::ping) flags_due_ |= BatchHeader::pong;
+    const auto header = read_header<SegmentHeader>(incoming.buffer.data.get());
+    const SegmentKind kind = header.kind;
+    if (kind == SegmentKind::ping) answers_.add_flags(BatchHeader::pong);
     died_ = died_ || kind == SegmentKind::died;
     moved = moved || kind != SegmentKind::ping;
     if (kind != SegmentKind::word) continue;
-    ahead_.emplace_back(incoming.buffer.data.get(), incoming.buffer.data.get() + incoming.bytes);
+    if (header.bytes > incoming.bytes - sizeof header) continue;  // reported in its turn
+    const std::byte* const message = incoming.buffer.data.get() + sizeof header;
+    ahead_.emplace_back(message, message + header.bytes);
     memory_->give_back(std::move(incoming.buffer));
     incoming.is_word = any_word = true;
   }
@@ -125,7 +143,9 @@ bool MpiPeer::begin_segment() {
   const std::span<const std::byte> bytes(incoming_.front().buffer.data.get(), incoming_.front().bytes);
   if (bytes.size() >= sizeof(SegmentHeader)) segment_ = read_header<SegmentHeader>(bytes.data());
   const bool data = segment_.kind == SegmentKind::data;
-  if (bytes.size() < sizeof(SegmentHeader) || (data && bytes.size() != alignment + segment_.bytes)) {
+  const bool is_word = bytes.size() >= sizeof(SegmentHeader) && segment_.kind == SegmentKind::word;
+  if (bytes.size() < sizeof(SegmentHeader) || is_word ||
+      (data && bytes.size() != alignment + segment_.bytes)) {
     broken("a segment of bytes", bytes.size());
     return false;
   }
@@ -137,7 +157,7 @@ bool MpiPeer::begin_segment() {
 void MpiPeer::end_segment() {
   port_.pool().publish(options_.peer, segment_.order);
   if (segment_.kind == SegmentKind::data) {
-    ++credits_due_;
+    answers_.add_credit();
     ++messages_;
     progress_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -246,7 +266,7 @@ std::optional<std::span<const std::byte>> MpiPeer::peek() {
     if (!current_) work();
   }
   gave_ahead_ = !ahead_.empty();
-  if (gave_ahead_) return std::span<const std::byte>(ahead_.front()).subspan(sizeof(SegmentHeader));
+  if (gave_ahead_) return std::span<const std::byte>(ahead_.front());
   return current_;
 }
 
@@ -262,59 +282,31 @@ void MpiPeer::pop() {
 }
 
 void MpiPeer::send(std::span<const std::byte> message) {
-  kept_.emplace_back(message.begin(), message.end());
+  answers_.keep(message);
   ++messages_;
-  flush_batch();
+  flush_answers();
 }
 
-bool MpiPeer::batch_is_due() const {
-  if (!kept_.empty() || flags_due_ != 0) return true;
-  return credits_due_ != 0 && !forgotten_;
+void MpiPeer::send_data(std::span<const std::byte> message, OutgoingData data) {
+  ++messages_;
+  if (auto sent = answers_.send_data(message, std::move(data)); !sent) note_failure(std::move(sent).error());
 }
 
-void MpiPeer::fill_batch() {
-  BatchHeader header{credits_due_, flags_due_, progress_.load(std::memory_order_relaxed), 0};
-  batch_.resize(sizeof header);
-  while (!kept_.empty() &&
-         (header.bytes == 0 || header.bytes + kept_.front().size() <= options_.sizes.reply_bytes)) {
-    const std::uint64_t bytes = kept_.front().size();
-    const auto* length = reinterpret_cast<const std::byte*>(&bytes);
-    batch_.insert(batch_.end(), length, length + sizeof bytes);
-    batch_.insert(batch_.end(), kept_.front().begin(), kept_.front().end());
-    header.bytes += sizeof bytes + bytes;
-    kept_.pop_front();
-  }
-  std::memcpy(batch_.data(), &header, sizeof header);
-  batch_has_messages_ = header.bytes != 0;
-  credits_due_ = 0;
-  flags_due_ = 0;
-}
-
-/// Sends what is due, one batch at a time. With messages it is a synchronous send, pending until
-/// the rank receives it: a rank that computes for a long time does not make the network buffer
-/// without bound. Credits and signs of life are few and small, and may arrive after the end of the
-/// rank, which then never receives them.
-bool MpiPeer::flush_batch() {
-  const bool had_messages = batch_has_messages_ && batch_request_.active();
-  const Result<bool> done = had_messages ? batch_request_.test_eagerly() : batch_request_.test();
-  if (!done) note_failure(done.error());
-  if (!done || !*done) return false;
-  if (!batch_is_due()) return had_messages;  // wakes callers that wait for it to be sent
-  const bool only_a_pong = kept_.empty() && credits_due_ == 0;
-  fill_batch();
-  const auto start = batch_.size() > sizeof(BatchHeader) ? MPI_Issend : MPI_Isend;
-  auto sent = mpi::check(start(batch_.data(), static_cast<int>(batch_.size()), MPI_BYTE, options_.rank,
-                               options_.down_tag, comm_->get(), batch_request_.handle()),
-                         "MPI_Isend");
-  if (!sent) note_failure(std::move(sent).error());
-  return !only_a_pong;
+/// True: did something.
+bool MpiPeer::flush_answers() {
+  auto moved = answers_.flush();
+  if (!moved) note_failure(std::move(moved).error());
+  return moved && *moved;
 }
 
 bool MpiPeer::pump() {
   if (failure_) return false;
   bool moved = complete_receives();
   moved = work() || moved;
-  return flush_batch() || moved;
+  auto arrived = answers_.complete_data();
+  if (!arrived) note_failure(std::move(arrived).error());
+  moved = (arrived && *arrived) || moved;
+  return flush_answers() || moved;
 }
 
 PeerNeeds MpiPeer::needs() const {
@@ -325,11 +317,10 @@ PeerNeeds MpiPeer::needs() const {
   const bool receiving = std::ranges::any_of(
       incoming_, [](const Incoming& it) { return !it.arrived && it.message == MPI_MESSAGE_NULL; });
   const bool working = !incoming_.empty() && incoming_.front().arrived && !current_ && !parked_;
-  const bool sending_messages = batch_has_messages_ && batch_request_.active();
-  needs.pump = receiving || working || batch_request_.active() || batch_is_due();
-  needs.transferring = receiving || sending_messages;
-  // The rank may never receive a batch of credits or an answer to a ping: it may need neither.
-  needs.sending = !unreachable_ && !ended_ && (!kept_.empty() || sending_messages);
+  needs.pump =
+      receiving || working || answers_.transferring() || answers_.batch_in_transit() || answers_.is_due();
+  needs.transferring = receiving || answers_.transferring();
+  needs.sending = !unreachable_ && !ended_ && answers_.sending();
   if (parked_) needs.room = parked_->room;
   return needs;
 }
@@ -337,7 +328,9 @@ PeerNeeds MpiPeer::needs() const {
 Result<void> MpiPeer::check_alive() {
   if (forgotten_ || current_) return {};
   if (failure_) return afterbay::fail(*failure_);
-  if (died_) return afterbay::fail(ErrorCode::peer_lost, "{} has died, says {}", options_.label, via());
+  if (died_)
+    return afterbay::fail(ErrorCode::peer_lost, "{} has died, says {}", options_.label,
+                          options_.frontend ? options_.frontend->label : "its node");
   if (options_.frontend)
     if (auto alive = options_.frontend->check_alive(); !alive) {
       unreachable_ = true;
@@ -356,61 +349,110 @@ Result<void> MpiPeer::check_alive() {
 
 void MpiPeer::forget() {
   forgotten_ = true;
+  answers_.stop_credits();
   port_.pool().publish(options_.peer, shm::order_end);
 }
 
 void MpiPeer::fail() {
-  flags_due_ |= BatchHeader::failed;
-  flush_batch();
+  answers_.add_flags(BatchHeader::failed);
+  flush_answers();
 }
 
 Result<bool> MpiNetwork::take_one() {
-  int found = 0;
+  int any = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status;
   const int tag = frontends_.empty() ? up_tag : MPI_ANY_TAG;
   AFTERBAY_TRY(
-      mpi::check(MPI_Improbe(MPI_ANY_SOURCE, tag, comm_->get(), &found, &message, &status), "MPI_Improbe"));
-  if (found == 0) return false;
+      mpi::check(MPI_Improbe(MPI_ANY_SOURCE, tag, comm_->get(), &any, &message, &status), "MPI_Improbe"));
+  if (any == 0) return false;
   int bytes = 0;
   MPI_Get_count(&status, MPI_BYTE, &bytes);
-  const auto peer = peers_.find(key_of(status.MPI_SOURCE, status.MPI_TAG));
-  if (const auto frontend = frontends_.find(status.MPI_SOURCE); frontend != frontends_.end())
-    frontend->second->heard_ns = now_ns();
-  if (peer == peers_.end())
-    return fail(ErrorCode::internal, "rank {} sent a segment but is no model rank over MPI",
-                status.MPI_SOURCE);
-  const auto size = static_cast<std::size_t>(bytes);
-  AFTERBAY_TRY(peer->second->take(message, size, memory_));
-  if (ReceiveMemory::is_large(size)) waiting_.push_back(peer->second);
-  if (static_cast<std::size_t>(bytes) > sizeof(SegmentHeader)) moved_ = true;
+  const int rank = status.MPI_SOURCE;
+  const JointArrivals::Found found{status.MPI_TAG, static_cast<std::size_t>(bytes), message};
+  if (found.bytes > sizeof(SegmentHeader)) moved_ = true;
+  const auto relayed = frontends_.find(rank);
+  if (relayed != frontends_.end()) relayed->second.frontend->heard_ns = now_ns();
+  if (relayed == frontends_.end() || (found.tag != joint_tag && relayed->second.arrivals.empty())) {
+    AFTERBAY_TRY(take(rank, found));
+    return true;
+  }
+  if (relayed->second.arrivals.empty()) incomplete_.push_back(rank);
+  AFTERBAY_TRY(relayed->second.arrivals.add(found));
   return true;
 }
 
+Result<MpiPeer*> MpiNetwork::peer_at(int rank, int tag) const {
+  const auto peer = peers_.find(key_of(rank, tag));
+  if (peer == peers_.end())
+    return fail(ErrorCode::internal, "rank {} sent a segment but is no model rank over MPI", rank);
+  return peer->second;
+}
+
+Result<void> MpiNetwork::take(int rank, const JointArrivals::Found& found) {
+  AFTERBAY_TRY_ASSIGN(MpiPeer* const peer, peer_at(rank, found.tag));
+  AFTERBAY_TRY(peer->take(found.message, found.bytes, memory_));
+  if (memory_.kind_of(found.bytes) == ReceiveMemory::Kind::large) waiting_.add(*peer);
+  return {};
+}
+
+Result<void> MpiNetwork::deliver(int rank, Relayed& relayed) {
+  const auto joint = [&](std::span<const std::byte> message) -> Result<void> {
+    const auto parts = parts_of_joint(message);
+    if (!parts)
+      return fail(ErrorCode::internal, "{} sent {} bytes of small segments, which are invalid",
+                  relayed.frontend->label, message.size());
+    for (const JointPart& part : *parts) {
+      AFTERBAY_TRY_ASSIGN(MpiPeer* const peer, peer_at(rank, relay_tag(part.peer)));
+      if (memory_.kind_of(part.segment.size()) == ReceiveMemory::Kind::large)
+        return fail(ErrorCode::internal,
+                    "{} sent a segment of {} bytes together with others, which is too long",
+                    relayed.frontend->label, part.segment.size());
+      peer->take(part.segment, memory_);
+    }
+    return {};
+  };
+  return relayed.arrivals.deliver(joint,
+                                  [&](const JointArrivals::Found& found) { return take(rank, found); });
+}
+
 /// The rank with the earliest order first. The last buffer is for the slowest rank of all, whose
-/// data others may wait for while they fill all other buffers. A large segment holds parts of one
-/// frame, and the slowest rank always gets room for it: so the last buffer becomes free again.
+/// data others may wait for while they fill all other buffers. A segment that is not prompt holds
+/// parts of one frame, and the slowest rank always gets room for it: so the last buffer becomes free
+/// again. For the same reason it is not for a segment behind others, after which the rank may no
+/// longer be the slowest.
 bool MpiNetwork::receive_waiting() {
   bool any = false;
   while (!waiting_.empty() && memory_.free_large() > 0) {
-    const auto first = std::ranges::min_element(waiting_, {}, [](const MpiPeer* it) { return it->order(); });
-    MpiPeer& peer = **first;
-    if (memory_.free_large() == 1 && !pool_.nobody_before(peer.order())) break;
-    waiting_.erase(first);
-    if (auto begun = peer.receive_next(memory_); !begun) peer.note_failure(std::move(begun).error());
+    const bool last = memory_.free_large() == 1;
+    MpiPeer* const peer = waiting_.take_first_that(
+        [&](const MpiPeer& it) { return !last || (it.next_is_first() && pool_.nobody_before(it.order())); },
+        most_slowest);
+    if (peer == nullptr) break;
+    if (auto begun = peer->receive_next(memory_); !begun) peer->note_failure(std::move(begun).error());
     any = true;
   }
   return any;
+}
+
+void MpiNetwork::broken(const Error& error) {
+  if (std::exchange(failed_, true)) return;
+  for (auto& [rank, peer] : peers_) peer->note_failure(error);
 }
 
 bool MpiNetwork::progress() {
   moved_ = false;
   for (;;) {
     const Result<bool> took = take_one();
-    if (!took && !std::exchange(failed_, true))
-      for (auto& [rank, peer] : peers_) peer->note_failure(took.error());
+    if (!took) broken(took.error());
     if (!took || !*took) break;
   }
+  std::erase_if(incomplete_, [this](int rank) {
+    Relayed& relayed = frontends_.at(rank);
+    if (auto delivered = deliver(rank, relayed); !delivered) broken(delivered.error());
+    return relayed.arrivals.empty();
+  });
+  if (joint_memory_.free == 0) std::rotate(incomplete_.begin(), incomplete_.begin() + 1, incomplete_.end());
   return receive_waiting() || moved_;
 }
 

@@ -2,12 +2,12 @@
 // A server's ends of its pairs over MPI. The network receives arriving messages; each peer
 // processes its segments in order: session messages are handed out, contributions are scattered
 // into frames. If there is no room for a frame, the peer is parked: its stream stops, its credits
-// are not returned, and the rank waits. Memory for large segments is bounded (ReceiveMemory): those
-// for which there is none stay with the rank. The last buffer is for the slowest rank, as the last
+// are not returned, and the rank waits. Memory for segments is bounded (ReceiveMemory): those for
+// which there is none stay with the rank. The last large buffer is for the slowest rank, as the last
 // blocks are, so that a frame that others wait for can always be completed.
 #pragma once
 
-#include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,8 +19,11 @@
 #include "base/process_watch.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/request.hpp"
+#include "transport/mpi/answers.hpp"
+#include "transport/mpi/joint_segments.hpp"
 #include "transport/mpi/receive_memory.hpp"
 #include "transport/mpi/stream.hpp"
+#include "transport/mpi/waiting_senders.hpp"
 #include "transport/peer_end.hpp"
 #include "transport/shm/port.hpp"
 
@@ -44,10 +47,11 @@ struct MpiPeerOptions {
   std::size_t peer = 0;
   int rank = 0;                        ///< in the transport's communicator
   std::string label = "a model rank";  ///< as named in errors
-  LinkSizes sizes;
+  std::uint64_t reply_bytes = 0;       ///< LinkSizes::reply_bytes
   WaitPolicy policy;
   ProcessId process;  ///< the rank's process, if it runs on this machine
   int down_tag = network::down_tag;
+  int data_tag = network::data_tag;
   std::shared_ptr<Frontend> frontend = nullptr;  ///< the frontend through which it sends; then
                                                  ///< `rank` is the frontend's
 };
@@ -55,7 +59,7 @@ struct MpiPeerOptions {
 class MpiPeer final : public PeerEnd {
  public:
   /// `port` owns this end. `progress` counts the server's work.
-  MpiPeer(std::shared_ptr<const mpi::Communicator> comm, shm::Port& port,
+  MpiPeer(const std::shared_ptr<const mpi::Communicator>& comm, shm::Port& port,
           std::atomic<std::uint64_t>& progress, MpiPeerOptions options);
   /// Informs the rank that the server has ended, if it has not ended before.
   ~MpiPeer() override;
@@ -63,6 +67,7 @@ class MpiPeer final : public PeerEnd {
   std::optional<std::span<const std::byte>> peek() override;
   void pop() override;
   void send(std::span<const std::byte> message) override;
+  void send_data(std::span<const std::byte> message, OutgoingData data) override;
   bool pump() override;
   [[nodiscard]] PeerNeeds needs() const override;
   Result<void> check_alive() override;
@@ -72,10 +77,17 @@ class MpiPeer final : public PeerEnd {
   [[nodiscard]] std::string transport() const override { return "mpi"; }
   [[nodiscard]] std::uint64_t messages() const override { return messages_; }
 
-  /// A message from this rank has arrived. Receives it now, or, if it is large, in `receive_next`.
+  /// A message from this rank has arrived. Receives it now, or, if it needs a large buffer, in
+  /// `receive_next`.
   Result<void> take(MPI_Message message, std::size_t bytes, ReceiveMemory& memory);
-  /// Receives the first large message that has not been received; there must be memory for it.
+  /// A prompt segment of this rank, which has been received.
+  void take(std::span<const std::byte> segment, ReceiveMemory& memory);
+  /// Receives the first message that has not been received; there must be memory for it.
   Result<void> receive_next(ReceiveMemory& memory);
+  /// Whether that message is the next one that it processes.
+  [[nodiscard]] bool next_is_first() const {
+    return !incoming_.empty() && incoming_.front().message != MPI_MESSAGE_NULL;
+  }
   /// The order from which on the rank requests room, as far as it is known.
   [[nodiscard]] std::uint64_t order() const { return port_.pool().order_of(options_.peer); }
   void note_failure(Error error);
@@ -107,19 +119,15 @@ class MpiPeer final : public PeerEnd {
   bool contribute(const ItemHeader& item, std::span<const std::byte> packed);
   tl::expected<FrameView, shm::Refusal> room_for(const FrameSlot& slot);
   void take_message(const ItemHeader& item, std::span<const std::byte> payload);
-  bool flush_batch();
-  [[nodiscard]] bool batch_is_due() const;
-  void fill_batch();
+  bool flush_answers();
   void broken(const char* what, std::uint64_t value);
-  [[nodiscard]] std::string via() const { return options_.frontend ? options_.frontend->label : "its node"; }
 
-  std::shared_ptr<const mpi::Communicator> comm_;
   shm::Port& port_;
   std::atomic<std::uint64_t>& progress_;
   MpiPeerOptions options_;
   ProcessWatch process_;
 
-  std::deque<Incoming> incoming_;    ///< in order of arrival
+  std::list<Incoming> incoming_;     ///< in order of arrival
   ReceiveMemory* memory_ = nullptr;  ///< from which the buffers come; null: nothing has arrived
   bool in_segment_ = false;          ///< the first of `incoming_` is being processed
   SegmentHeader segment_;
@@ -128,21 +136,16 @@ class MpiPeer final : public PeerEnd {
   bool assembling_ = false;
   Bytes own_message_;  ///< FrameReady
   std::optional<std::span<const std::byte>> current_;
-  std::deque<Bytes> ahead_;  ///< words, with their headers
+  std::list<Bytes> ahead_;   ///< words
   bool gave_ahead_ = false;  ///< the first of them has been handed out
   std::optional<Parked> parked_;
 
-  std::deque<Bytes> kept_;  ///< messages to the rank
-  std::uint32_t credits_due_ = 0;
-  std::uint32_t flags_due_ = 0;
-  Bytes batch_;
-  bool batch_has_messages_ = false;
-  mpi::Request batch_request_;
+  Answers answers_;
 
-  std::optional<Error> failure_;
-  bool ended_ = false;        ///< it has closed its link
-  bool died_ = false;         ///< reported by its frontend
-  bool unreachable_ = false;  ///< its frontend is lost
+  std::unique_ptr<Error> failure_;  ///< small while there is none: a server has many ends
+  bool ended_ = false;              ///< it has closed its link
+  bool died_ = false;               ///< reported by its frontend
+  bool unreachable_ = false;        ///< its frontend is lost
   bool forgotten_ = false;
   std::uint64_t messages_ = 0;
 };
@@ -150,34 +153,50 @@ class MpiPeer final : public PeerEnd {
 /// Receives messages from any model rank.
 class MpiNetwork final : public Network {
  public:
-  /// `pool`: of the ends' port.
-  MpiNetwork(std::shared_ptr<const mpi::Communicator> comm, const shm::Pool& pool, const LinkSizes& sizes)
-      : comm_(std::move(comm)), pool_(pool), memory_(sizes) {}
+  /// `pool`: of the ends' port. `sizes`, `senders`: see ReceiveMemory.
+  MpiNetwork(std::shared_ptr<const mpi::Communicator> comm, const shm::Pool& pool, const LinkSizes& sizes,
+             std::size_t senders)
+      : comm_(std::move(comm)), pool_(pool), memory_(sizes, senders) {}
   void add(int rank, MpiPeer& peer) { peers_.emplace(key_of(rank, up_tag), &peer); }
   /// The end for model rank `number`, through a frontend at `rank`.
   void add(int rank, std::size_t number, MpiPeer& peer, std::shared_ptr<Frontend> frontend) {
     peers_.emplace(key_of(rank, relay_tag(number)), &peer);
-    frontends_[rank] = std::move(frontend);
+    frontends_.try_emplace(rank, joint_memory_).first->second.frontend = std::move(frontend);
   }
   bool progress() override;
+  [[nodiscard]] bool transferring() const override { return !incomplete_.empty(); }
+  [[nodiscard]] std::uint64_t peak_bytes() const override { return memory_.peak_bytes(); }
 
  private:
   static std::uint64_t key_of(int rank, int tag) noexcept {
     return std::uint64_t{static_cast<std::uint32_t>(rank)} << 32 | static_cast<std::uint32_t>(tag);
   }
+  struct Relayed {
+    explicit Relayed(JointMemory& memory) : arrivals(memory) {}
+    std::shared_ptr<Frontend> frontend;
+    JointArrivals arrivals;
+  };
   /// True: there was a message.
   Result<bool> take_one();
-  /// Receives large messages as far as there is memory; true: at least one.
+  void broken(const Error& error);
+  /// A message of one rank, received now or when there is memory for it.
+  Result<void> take(int rank, const JointArrivals::Found& found);
+  /// Messages of a frontend whose joint messages have arrived.
+  Result<void> deliver(int rank, Relayed& relayed);
+  Result<MpiPeer*> peer_at(int rank, int tag) const;
+  /// Receives messages that wait, as far as there is memory; true: at least one.
   bool receive_waiting();
 
   std::shared_ptr<const mpi::Communicator> comm_;
-  std::unordered_map<std::uint64_t, MpiPeer*> peers_;             ///< by rank and tag
-  std::unordered_map<int, std::shared_ptr<Frontend>> frontends_;  ///< by rank
+  std::unordered_map<std::uint64_t, MpiPeer*> peers_;  ///< by rank and tag
+  JointMemory joint_memory_;
+  std::unordered_map<int, Relayed> frontends_;  ///< by rank
+  std::vector<int> incomplete_;  ///< frontends whose joint messages are being received, in turn
   const shm::Pool& pool_;
   ReceiveMemory memory_;
-  std::vector<MpiPeer*> waiting_;  ///< one entry for each large message that is not received yet
-  bool failed_ = false;            ///< the ends know
-  bool moved_ = false;             ///< more than pings were received
+  WaitingSenders<MpiPeer> waiting_;  ///< of messages that are not received yet
+  bool failed_ = false;              ///< the ends know
+  bool moved_ = false;               ///< more than pings were received
 };
 
 }  // namespace afterbay::transport::network

@@ -39,8 +39,9 @@ SegmentRequest StagedSegments::request_for(std::uint64_t bytes) const {
   return {std::min(alignment + bytes, carrier_.capacity()), bulk_ > 0, static_cast<std::size_t>(large)};
 }
 
-Result<bool> StagedSegments::begin_another(std::uint64_t bytes) {
-  const SegmentRequest request = request_for(bytes);
+Result<bool> StagedSegments::begin_another(std::uint64_t bytes, bool may_wait) {
+  SegmentRequest request = request_for(bytes);
+  request.may_wait = may_wait;
   std::optional<SegmentMemory> memory;
   const auto ready =
       std::ranges::find_if(aside_, [&](const SegmentMemory& it) { return it.capacity >= request.bytes; });

@@ -32,11 +32,12 @@ class StagedSegments {
     /// The frame and record whose parts it holds, and whether it also holds parts of others.
     std::optional<std::pair<std::uint32_t, std::uint64_t>> frame = {};
     bool mixed = false;
-    /// Whether it would hold more than a small segment, of several frames. `slot`: of a part; null:
-    /// of a message.
-    [[nodiscard]] bool would_mix(std::uint64_t bytes, const FrameSlot* slot) const noexcept {
+    /// Whether it would hold parts of several frames, and more than `most` bytes. `slot`: of a part;
+    /// null: of a message.
+    [[nodiscard]] bool would_mix(std::uint64_t bytes, const FrameSlot* slot,
+                                 std::uint64_t most) const noexcept {
       const bool another = slot != nullptr && frame && *frame != std::pair(slot->frame, slot->seq);
-      return (mixed || another) && used + bytes > small_segment_bytes;
+      return (mixed || another) && used + bytes > most;
     }
     [[nodiscard]] bool holds_items() const noexcept { return used > alignment; }
     [[nodiscard]] std::uint64_t room() const noexcept { return memory.capacity - used; }
@@ -62,8 +63,9 @@ class StagedSegments {
   /// What it holds of memory that links share; without `server` and `progress`.
   [[nodiscard]] HeldSegments held() const noexcept;
 
-  /// Begins another segment with room for items of `bytes`; false: there is none now.
-  Result<bool> begin_another(std::uint64_t bytes);
+  /// Begins another segment with room for items of `bytes`; false: there is none now. `may_wait`:
+  /// it is called again until it succeeds.
+  Result<bool> begin_another(std::uint64_t bytes, bool may_wait);
   /// It is full. `order`: of the rank's next reservation.
   void end_filling(Segment& segment, std::uint64_t order) noexcept;
   void note_sending(Segment& segment) noexcept;

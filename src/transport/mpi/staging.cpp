@@ -19,6 +19,15 @@ std::vector<std::uint32_t> descending(std::uint32_t first, std::uint32_t count) 
   return numbers;
 }
 
+std::size_t small_segments_for(std::size_t links) noexcept {
+  return std::min(2 * std::max<std::size_t>(links, 1), most_small_segments);
+}
+
+/// Messages between servers must be prompt.
+std::uint64_t small_bytes_for(const LinkSizes& sizes, bool large) noexcept {
+  return large ? small_segment_bytes : std::min(small_segment_bytes, sizes.prompt_bytes);
+}
+
 }  // namespace
 
 std::uint64_t allocation_for(std::uint64_t bytes, std::uint64_t allocated, std::uint64_t capacity) noexcept {
@@ -28,8 +37,8 @@ std::uint64_t allocation_for(std::uint64_t bytes, std::uint64_t allocated, std::
 Result<std::shared_ptr<Staging>> Staging::make(const LinkSizes& sizes, std::size_t links, bool large) {
   const std::shared_ptr<Staging> made(new Staging);
   made->links_ = std::max<std::size_t>(links, 1);
-  made->small_bytes_ = small_segment_bytes;
-  made->small_ = static_cast<std::uint32_t>(std::min(2 * made->links_, most_small_segments));
+  made->small_bytes_ = small_bytes_for(sizes, large);
+  made->small_ = static_cast<std::uint32_t>(small_segments_for(made->links_));
   made->large_bytes_ = segment_capacity(sizes);
   made->large_ = large ? sizes.segments : 0;
   AFTERBAY_TRY_ASSIGN(made->memory_, shm::Mapping::anonymous(made->small_ * made->small_bytes_ +
@@ -38,6 +47,11 @@ Result<std::shared_ptr<Staging>> Staging::make(const LinkSizes& sizes, std::size
   made->free_large_ = descending(made->small_, made->large_);
   made->allocated_.resize(made->small_ + made->large_);
   return made;
+}
+
+std::uint64_t Staging::most_bytes(const LinkSizes& sizes, std::size_t links, bool large) noexcept {
+  return small_segments_for(links) * small_bytes_for(sizes, large) +
+         (large ? sizes.segments * segment_capacity(sizes) : 0);
 }
 
 SegmentMemory Staging::segment(std::uint32_t number) const noexcept {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "transport/buffer_pool.hpp"
 #include "transport/link.hpp"
 #include "transport/shm/mapping.hpp"
 
@@ -30,6 +31,7 @@ struct SegmentRequest {
   std::uint64_t bytes = 0;  ///< that the segment must hold
   bool prefers_large = false;
   std::size_t large_held = 0;  ///< number of large segments that the link has
+  bool may_wait = false;       ///< the link asks again until it gets one
 };
 
 /// Lends a segment: a small one if that suffices and the link does not expect more, otherwise a large
@@ -53,8 +55,12 @@ std::uint64_t allocation_for(std::uint64_t bytes, std::uint64_t allocated, std::
 /// Used by one thread.
 class Staging {
  public:
-  /// `links`: number of links that use it. Without `large` segments it is for messages only.
+  /// `links`: number of links that use it. Without `large` segments it is for messages only, in
+  /// segments of at most LinkSizes::prompt_bytes.
   static Result<std::shared_ptr<Staging>> make(const LinkSizes& sizes, std::size_t links, bool large);
+
+  /// The bytes of all segments; parameters as for `make`.
+  static std::uint64_t most_bytes(const LinkSizes& sizes, std::size_t links, bool large) noexcept;
 
   /// Null: no such segment is free now. A link that has several large segments leaves the last free
   /// one to other links.
@@ -62,6 +68,11 @@ class Staging {
   void give_back(const SegmentMemory& segment);
   /// Allocates the first `bytes` of a segment. They stay allocated.
   Result<void> allocate(const SegmentMemory& segment, std::uint64_t bytes);
+
+  /// Memory for the data messages that this process receives, shared by its links.
+  [[nodiscard]] BufferPool& received() noexcept { return received_; }
+  /// Three pieces of the usual size. A larger message is received if no other is.
+  static constexpr std::uint64_t most_received_bytes = std::uint64_t{12} << 20;
 
   /// Of the largest segments.
   [[nodiscard]] std::uint64_t capacity() const noexcept { return large_ != 0 ? large_bytes_ : small_bytes_; }
@@ -84,6 +95,7 @@ class Staging {
   std::vector<std::uint32_t> free_small_;  ///< the last is taken first
   std::vector<std::uint32_t> free_large_;
   std::vector<std::uint64_t> allocated_;  ///< by segment: bytes from its begin
+  BufferPool received_{most_received_bytes};
 };
 
 }  // namespace afterbay::transport::network

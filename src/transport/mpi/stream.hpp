@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The network protocol between a model rank and a server. To the server: segments, each a
-// SegmentHeader and items; back: batches, each a BatchHeader and messages. Both sides run on the
-// same kind of machine, so structs are sent unchanged.
+// SegmentHeader and items; back: batches, each a BatchHeader and messages, and data messages, each a
+// DataHeader, one message and its data. Both sides run on the same kind of machine, so structs are
+// sent unchanged.
 //
 // A segment may be sent only with a credit. A rank begins with LinkSizes::credits, and the server
-// returns one for each segment that it has consumed. A ping needs no
-// credit, nor does a word: a message that does not keep its place among the data.
+// returns one for each segment that it has consumed. A ping needs no credit, nor does a word: a
+// message that does not keep its place among the data. The length of a segment with items is a
+// multiple of `alignment`, that of a ping or a word never is: a server knows before it receives
+// one.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 
 #include "transport/link.hpp"
@@ -19,18 +23,25 @@ namespace afterbay::transport::network {
 
 inline constexpr int up_tag = 1;
 inline constexpr int down_tag = 2;
+inline constexpr int data_tag = 3;
+inline constexpr int joint_tag = 4;  ///< from a frontend: see JointSegments
 /// The peer of data that pass through a frontend: the number of the model rank between frontend and
 /// server, that of the server between rank and frontend.
 inline constexpr int first_relay_tag = 16;
-constexpr int relay_tag(std::size_t number) { return first_relay_tag + static_cast<int>(number); }
+constexpr int relay_tag(std::size_t number) { return first_relay_tag + 2 * static_cast<int>(number); }
+constexpr int relay_data_tag(std::size_t number) { return relay_tag(number) + 1; }
+constexpr bool is_relay_data(int tag) { return tag > first_relay_tag && (tag - first_relay_tag) % 2 != 0; }
+constexpr std::size_t number_of_relay_tag(int tag) {
+  return static_cast<std::size_t>((tag - first_relay_tag) / 2);
+}
 
 enum class SegmentKind : std::uint32_t {
   data = 0x5EA1,
   ping = 0x5EA2,
   farewell = 0x5EA3,  ///< through a frontend: the rank has closed its link
   died = 0x5EA4,      ///< from a frontend: the rank's process is gone
-  word = 0x5EA5,      ///< a message directly after the header; the server takes it as soon as it
-                      ///< arrives
+  word = 0x5EA5,      ///< a message directly after the header, and perhaps a byte without meaning;
+                      ///< the server takes it as soon as it arrives
 };
 /// Longer messages keep their place in the stream.
 inline constexpr std::uint64_t most_word_bytes = std::uint64_t{16} << 10;
@@ -38,7 +49,7 @@ inline constexpr std::uint64_t most_word_bytes = std::uint64_t{16} << 10;
 struct SegmentHeader {
   SegmentKind kind = SegmentKind::data;
   std::uint32_t reserved = 0;
-  std::uint64_t bytes = 0;  ///< of the items
+  std::uint64_t bytes = 0;  ///< of the items, or of a word's message
   std::uint64_t order = 0;  ///< after this segment the rank requests nothing before this position
 };
 
@@ -62,11 +73,11 @@ static_assert(sizeof(SegmentHeader) <= alignment && sizeof(ItemHeader) <= alignm
 constexpr std::uint64_t padded(std::uint64_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
+/// Whether a segment of this length has items.
+constexpr bool holds_items(std::uint64_t segment_bytes) { return segment_bytes % alignment == 0; }
 constexpr std::uint64_t item_bytes(std::uint64_t payload) { return alignment + padded(payload); }
 
-/// Capacity of a small staging segment, for messages and small parts. Larger segments hold parts of
-/// one frame only: a server that has room for that frame can consume them without waiting for other
-/// ranks (design/0068-staging-by-use.md).
+/// Capacity of a small staging segment, for messages and small parts.
 inline constexpr std::uint64_t small_segment_bytes = std::uint64_t{64} << 10;
 /// Capacity of a large staging segment: at least one whole frame must fit.
 constexpr std::uint64_t segment_capacity(const LinkSizes& sizes) {
@@ -83,10 +94,29 @@ struct BatchHeader {
   std::uint64_t bytes = 0;     ///< of the messages: each a u64 length and its bytes
 };
 
+/// Before the message, which is padded, and the data that belong to it. Data messages have a tag of
+/// their own: batches overtake them, so that credits and signs of life do not wait for data.
+struct DataHeader {
+  std::uint64_t message_bytes = 0;
+  std::uint64_t data_bytes = 0;
+};
+constexpr std::uint64_t data_begin(std::uint64_t message_bytes) {
+  return padded(sizeof(DataHeader) + message_bytes);
+}
+/// All of a data message but the data.
+inline Bytes make_data_head(std::span<const std::byte> message, std::uint64_t data_bytes) {
+  const DataHeader header{message.size(), data_bytes};
+  Bytes head(data_begin(message.size()));
+  std::memcpy(head.data(), &header, sizeof header);
+  if (!message.empty()) std::memcpy(head.data() + sizeof header, message.data(), message.size());
+  return head;
+}
+
 /// `order`: the rank's latest promise.
 inline Bytes make_word(std::span<const std::byte> message, std::uint64_t order) {
   const SegmentHeader header{SegmentKind::word, 0, message.size(), order};
-  Bytes word(sizeof header + message.size());
+  const std::uint64_t bytes = sizeof header + message.size();
+  Bytes word(holds_items(bytes) ? bytes + 1 : bytes);
   std::memcpy(word.data(), &header, sizeof header);
   if (!message.empty()) std::memcpy(word.data() + sizeof header, message.data(), message.size());
   return word;
@@ -108,6 +138,20 @@ Header read_header(const std::byte* from) {
   Header header;
   std::memcpy(&header, from, sizeof header);
   return header;
+}
+
+/// The parts of a data message; nothing if it is invalid.
+struct DataParts {
+  std::span<const std::byte> message;
+  std::span<const std::byte> data;
+};
+inline std::optional<DataParts> parts_of_data(std::span<const std::byte> bytes) {
+  if (bytes.size() < sizeof(DataHeader)) return std::nullopt;
+  const auto header = read_header<DataHeader>(bytes.data());
+  if (header.message_bytes > bytes.size() - sizeof(DataHeader)) return std::nullopt;
+  const std::uint64_t begin = data_begin(header.message_bytes);
+  if (begin > bytes.size() || bytes.size() - begin != header.data_bytes) return std::nullopt;
+  return DataParts{bytes.subspan(sizeof header, header.message_bytes), bytes.subspan(begin)};
 }
 
 }  // namespace afterbay::transport::network

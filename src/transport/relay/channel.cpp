@@ -8,6 +8,7 @@
 #include <new>
 #include <thread>
 
+#include "base/clock.hpp"
 #include "base/units.hpp"
 
 namespace afterbay::transport::relay {
@@ -17,17 +18,25 @@ constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t most_note_bytes = 128;      // including the ring's own header
 constexpr std::size_t most_small_segments = 16;     // per rank
 constexpr std::uint32_t most_noted_segments = 256;  // common ones
+constexpr std::size_t most_noted_headers = 512;     // without a segment
 constexpr std::uint64_t least_default_bytes = std::uint64_t{512} << 20;
 constexpr Millis longest_turn{1000};  // for one turn of a working frontend
 constexpr Millis look_at_turns{10};
+// For a rank that may wait for a segment that it has used before.
+constexpr std::size_t enough_in_transit = 8;           // segments, as many as over MPI with the defaults
+constexpr std::uint64_t allocation_ns_per_kib = 2400;  // of new shared memory: 0.43 GB/s were measured
+constexpr unsigned new_after_wait = 8;
 
 constexpr std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
 constexpr std::uint64_t slots_at() { return whole_pages(sizeof(ChannelHeader)); }
 
 }  // namespace
 
-std::uint64_t ChannelGeometry::pairs_at() const noexcept {
+std::uint64_t ChannelGeometry::marks_at() const noexcept {
   return slots_at() + whole_pages(ranks * sizeof(RankSlot));
+}
+std::uint64_t ChannelGeometry::pairs_at() const noexcept {
+  return marks_at() + whole_pages(shm::Marks::bytes_for(ranks));
 }
 std::uint64_t ChannelGeometry::states_at() const noexcept {
   return pairs_at() + whole_pages(std::uint64_t{ranks} * servers * sizeof(PairState));
@@ -59,6 +68,12 @@ Result<Shares> divide(std::uint64_t bytes, std::size_t ranks, std::size_t server
   return Shares{small, static_cast<std::uint32_t>(std::min<std::uint64_t>((bytes - own) / large, 1U << 20))};
 }
 
+Shares shares_of_near(const Shares& shares, std::size_t near, std::size_t clients) noexcept {
+  Shares part = shares;
+  part.common = static_cast<std::uint32_t>(shares.common * near / clients);
+  return part;
+}
+
 ChannelGeometry channel_geometry(std::size_t ranks, std::size_t servers, const Shares& shares,
                                  const LinkSizes& sizes) {
   ChannelGeometry geometry;
@@ -70,7 +85,8 @@ ChannelGeometry channel_geometry(std::size_t ranks, std::size_t servers, const S
   geometry.small_bytes = network::small_segment_bytes;
   // A note for each segment that the rank usually has, and for headers; if it has more, it waits for
   // the frontend to read.
-  const std::uint64_t notes = shares.small + 1 + std::min(shares.common, most_noted_segments) + 2 * servers;
+  const std::uint64_t notes = shares.small + 1 + std::min(shares.common, most_noted_segments) +
+                              std::min(2 * servers, most_noted_headers);
   geometry.up_bytes = std::bit_ceil(std::max<std::uint64_t>(page, notes * most_note_bytes));
   geometry.down_bytes = std::bit_ceil(std::max<std::uint64_t>(page, sizes.reply_bytes));
   return geometry;
@@ -81,6 +97,7 @@ Channel::Channel(shm::Mapping mapping, const ChannelGeometry& geometry)
   std::byte* const base = mapping_.data();
   header_ = std::launder(reinterpret_cast<ChannelHeader*>(base));
   slots_ = std::launder(reinterpret_cast<RankSlot*>(base + slots_at()));
+  marks_ = reinterpret_cast<std::atomic<std::uint64_t>*>(base + geometry_.marks_at());
   pairs_ = std::launder(reinterpret_cast<PairState*>(base + geometry_.pairs_at()));
   states_ = std::launder(reinterpret_cast<SegmentState*>(base + geometry_.states_at()));
 }
@@ -90,6 +107,8 @@ Result<std::shared_ptr<Channel>> Channel::format(shm::Mapping mapping, const Cha
   std::byte* const base = mapping.data();
   auto* const header = new (base) ChannelHeader;
   for (std::uint32_t r = 0; r < geometry.ranks; ++r) new (base + slots_at() + r * sizeof(RankSlot)) RankSlot;
+  for (std::size_t i = 0; i < shm::Marks::bytes_for(geometry.ranks) / sizeof(std::uint64_t); ++i)
+    new (base + geometry.marks_at() + i * sizeof(std::uint64_t)) std::atomic<std::uint64_t>(0);
   for (std::uint32_t p = 0; p < geometry.ranks * geometry.servers; ++p)
     new (base + geometry.pairs_at() + p * sizeof(PairState)) PairState;
   for (std::uint32_t i = 0; i < geometry.segments(); ++i)
@@ -117,6 +136,10 @@ bool Channel::may_use(std::size_t rank, std::uint32_t number) const noexcept {
 
 void Channel::give_back(std::uint32_t number, std::size_t rank) const noexcept {
   state(number).free();
+  announce_free(number, rank);
+}
+
+void Channel::announce_free(std::uint32_t number, std::size_t rank) const noexcept {
   slot(rank).bell.ring();
   if (number < geometry_.first_common()) return;
   for (std::uint32_t r = 0; r < geometry_.ranks; ++r)
@@ -144,6 +167,7 @@ ChannelEnd::ChannelEnd(std::shared_ptr<Channel> channel, std::size_t rank, std::
       up_(slot_.up, channel_->up_ring(rank)),
       down_(slot_.down, channel_->down_ring(rank), slot_.down_is_full, channel_->header().doorbell),
       arrived_(channel_->geometry().servers),
+      data_(channel_->geometry().servers),
       allocated_(channel_->geometry().segments()),
       process_(channel_->header().frontend),
       bell_seen_(slot_.bell.count()) {
@@ -169,12 +193,41 @@ std::optional<network::SegmentMemory> ChannelEnd::take_one(std::uint32_t first, 
   return std::nullopt;
 }
 
+/// A common segment whose pages are mapped.
+std::optional<network::SegmentMemory> ChannelEnd::take_used(const network::SegmentRequest& request) {
+  const ChannelGeometry& geometry = channel_->geometry();
+  for (std::uint32_t i = 0; i < geometry.shares.common; ++i) {
+    const std::uint32_t number = geometry.first_common() + i;
+    if (allocated_[number] < request.bytes) continue;
+    if (const auto taken = take_one(number, 1)) return taken;
+  }
+  return std::nullopt;
+}
+
+/// For as long as it takes to allocate one: so a wait in vain costs no more than was to be saved. After
+/// that it takes several without waiting.
+bool ChannelEnd::waits_for_used(const network::SegmentRequest& request) {
+  if (!request.may_wait || request.large_held < enough_in_transit) return false;
+  if (new_without_wait_ > 0) {
+    --new_without_wait_;
+    return false;
+  }
+  const std::uint64_t now = now_ns();
+  if (awaits_used_ns_ == 0) awaits_used_ns_ = now;
+  if (now - awaits_used_ns_ < request.bytes * allocation_ns_per_kib / 1024) return true;
+  new_without_wait_ = new_after_wait;
+  return false;
+}
+
 /// The rank's own one first: its pages are mapped.
-std::optional<network::SegmentMemory> ChannelEnd::take_large(bool leaves_own) {
+std::optional<network::SegmentMemory> ChannelEnd::take_large(const network::SegmentRequest& request,
+                                                             bool leaves_own) {
   const ChannelGeometry& geometry = channel_->geometry();
   slot_.wants_segment.store(1, std::memory_order_seq_cst);
   std::optional<network::SegmentMemory> taken;
   if (!leaves_own) taken = take_one(geometry.small_segments() + static_cast<std::uint32_t>(rank_), 1);
+  if (!taken) taken = take_used(request);
+  if (!taken && waits_for_used(request)) return std::nullopt;
   if (!taken) taken = take_one(geometry.first_common(), geometry.shares.common);
   if (taken) slot_.wants_segment.store(0, std::memory_order_relaxed);
   return taken;
@@ -183,10 +236,12 @@ std::optional<network::SegmentMemory> ChannelEnd::take_large(bool leaves_own) {
 std::optional<network::SegmentMemory> ChannelEnd::take(const network::SegmentRequest& request) {
   const ChannelGeometry& geometry = channel_->geometry();
   const std::uint32_t small = geometry.shares.small;
-  return network::lend(
+  const auto taken = network::lend(
       request, geometry.small_bytes, geometry.servers > 1,
       [&] { return take_one(static_cast<std::uint32_t>(rank_) * small, small); },
-      [&](bool leave) { return take_large(leave); });
+      [&](bool leaves_own) { return take_large(request, leaves_own); });
+  if (taken) awaits_used_ns_ = 0;
+  return taken;
 }
 
 void ChannelEnd::give_back(const network::SegmentMemory& segment) { channel_->state(segment.number).free(); }
@@ -200,12 +255,18 @@ Result<void> ChannelEnd::allocate(const network::SegmentMemory& segment, std::ui
   return {};
 }
 
+/// After something was written to the ring.
+void ChannelEnd::ring_doorbell() noexcept {
+  channel_->marks().set(rank_);
+  channel_->header().doorbell.ring();
+}
+
 Result<void> ChannelEnd::leave(const Note& note, std::span<const std::byte> message) {
   const auto head = std::as_bytes(std::span(&note, 1));
   note_.assign(head.begin(), head.end());
   note_.insert(note_.end(), message.begin(), message.end());
   std::size_t written = up_.write(note_, 0);
-  channel_->header().doorbell.ring();
+  ring_doorbell();
   const auto end = std::chrono::steady_clock::now() + deadline_;
   while (!up_.message_done()) {
     AFTERBAY_TRY(check_alive());
@@ -214,21 +275,51 @@ Result<void> ChannelEnd::leave(const Note& note, std::span<const std::byte> mess
                   frontend_, deadline_.count());
     std::this_thread::sleep_for(Millis(1));
     written = up_.write(note_, written);
-    channel_->header().doorbell.ring();
+    ring_doorbell();
   }
   return {};
 }
 
 void ChannelEnd::collect() {
   while (const auto message = down_.front()) {
-    std::uint32_t server = 0;
-    if (message->size() > sizeof server) {
-      std::memcpy(&server, message->data(), sizeof server);
-      const auto batch = message->subspan(sizeof server);
-      if (server < arrived_.size()) arrived_[server].emplace_back(batch.begin(), batch.end());
+    Answer answer;
+    if (message->size() >= sizeof answer) {
+      std::memcpy(&answer, message->data(), sizeof answer);
+      if (answer.server < arrived_.size()) take_answer(answer, message->subspan(sizeof answer));
     }
     down_.pop();
   }
+}
+
+void ChannelEnd::take_answer(const Answer& answer, std::span<const std::byte> rest) {
+  if (answer.kind == Answer::Kind::batch) {
+    arrived_[answer.server].emplace_back(rest.begin(), rest.end());
+    return;
+  }
+  if (answer.kind == Answer::Kind::data) {
+    const auto bytes = std::make_shared<const Bytes>(rest.begin(), rest.end());
+    data_[answer.server].push_back({*bytes, bytes});
+    return;
+  }
+  network::SegmentMemory memory = channel_->segment(answer.segment);
+  memory.turn = answer.turn;
+  // Faults its pages in at once; if that fails, each is when it is read.
+  (void)allocate(memory, answer.bytes);
+  std::shared_ptr<const void> keeper(memory.data, [channel = channel_, rank = rank_, memory](const void*) {
+    if (!channel->state(memory.number).free(memory.turn)) return;
+    channel->announce_free(memory.number, rank);
+    if (channel->header().wants_segment.load(std::memory_order_seq_cst) != 0)
+      channel->header().doorbell.ring();
+  });
+  data_[answer.server].push_back({{memory.data, answer.bytes}, std::move(keeper)});
+}
+
+std::optional<ReceivedData> ChannelEnd::next_data(std::size_t server) {
+  if (data_[server].empty()) collect();
+  if (data_[server].empty()) return std::nullopt;
+  ReceivedData data = std::move(data_[server].front());
+  data_[server].pop_front();
+  return data;
 }
 
 std::optional<Bytes> ChannelEnd::next(std::size_t server) {

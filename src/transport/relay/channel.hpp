@@ -3,13 +3,13 @@
 // each direction, a large segment and several small ones; and large segments that all ranks share.
 // A rank fills a segment and leaves a note; the frontend sends the segment from this memory and
 // then returns it. A rank's own segments are enough for it to make progress. No MPI on the rank's
-// side.
+// side. A mark per rank says that its ring has something to read: see shm/marks.hpp.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,6 +22,7 @@
 #include "transport/mpi/staging.hpp"
 #include "transport/mpi/stream.hpp"
 #include "transport/shm/mapping.hpp"
+#include "transport/shm/marks.hpp"
 #include "transport/shm/ring.hpp"
 #include "transport/shm/segment.hpp"
 
@@ -36,6 +37,10 @@ struct Shares {
 /// is not one large segment for each rank. `bytes` = 0: half as many common ones as ranks, and at
 /// least 512 MiB.
 Result<Shares> divide(std::uint64_t bytes, std::size_t ranks, std::size_t servers, const LinkSizes& sizes);
+
+/// The part that a frontend shares with those of its clients that are on its node; the rest is for
+/// segments that it receives from the others.
+Shares shares_of_near(const Shares& shares, std::size_t near, std::size_t clients) noexcept;
 
 /// The layout of the memory; a pure function of its fields, equal on both sides.
 struct ChannelGeometry {
@@ -52,6 +57,7 @@ struct ChannelGeometry {
   [[nodiscard]] std::uint32_t small_segments() const noexcept { return ranks * shares.small; }
   [[nodiscard]] std::uint32_t first_common() const noexcept { return small_segments() + ranks; }
   [[nodiscard]] std::uint32_t segments() const noexcept { return first_common() + shares.common; }
+  [[nodiscard]] std::uint64_t marks_at() const noexcept;
   [[nodiscard]] std::uint64_t pairs_at() const noexcept;
   [[nodiscard]] std::uint64_t states_at() const noexcept;
   [[nodiscard]] std::uint64_t rings_at() const noexcept;
@@ -67,6 +73,7 @@ struct ChannelHeader {
   std::atomic<shm::Life> life{shm::Life::absent};
   alignas(64) std::atomic<std::uint64_t> turns{0};  ///< of the frontend's loop, several per second
   alignas(64) EventCount doorbell;                  ///< wakes the frontend
+  std::atomic<std::uint32_t> wants_segment{0};      ///< the frontend waits for a common segment
 };
 
 struct RankSlot {
@@ -110,6 +117,11 @@ class SegmentState {
   }
   /// By the holder, or by the frontend for it.
   void free() noexcept { state_.fetch_and(~holder_mask, std::memory_order_acq_rel); }
+  /// False: that turn has ended already, and somebody else may have the segment.
+  bool free(Turn turn) noexcept {
+    Turn seen = turn;
+    return state_.compare_exchange_strong(seen, turn & ~holder_mask, std::memory_order_acq_rel);
+  }
 
  private:
   static constexpr std::uint64_t one_turn = std::uint64_t{1} << 32;
@@ -126,6 +138,21 @@ struct Note {
   static constexpr std::uint32_t header_only = ~std::uint32_t{0};
 };
 
+/// Before each message in a rank's ring of answers.
+struct Answer {
+  enum class Kind : std::uint32_t {
+    batch,    ///< a batch follows
+    data,     ///< a data message follows
+    segment,  ///< a data message is in a segment, which the rank returns
+  };
+  Kind kind = Kind::batch;
+  std::uint32_t server = 0;  ///< behind the frontend
+  std::uint32_t segment = 0;
+  std::uint32_t reserved = 0;
+  std::uint64_t bytes = 0;  ///< of the data message
+  SegmentState::Turn turn = 0;
+};
+
 /// The memory as typed parts, for both sides.
 class Channel {
  public:
@@ -137,6 +164,8 @@ class Channel {
   [[nodiscard]] const ChannelGeometry& geometry() const noexcept { return geometry_; }
   [[nodiscard]] ChannelHeader& header() const noexcept { return *header_; }
   [[nodiscard]] RankSlot& slot(std::size_t rank) const noexcept { return slots_[rank]; }
+  /// Set by a rank after it has written to its ring, before it rings the doorbell.
+  [[nodiscard]] shm::Marks marks() const noexcept { return {marks_, geometry_.ranks}; }
   [[nodiscard]] PairState& pair(std::size_t rank, std::size_t server) const noexcept {
     return pairs_[rank * geometry_.servers + server];
   }
@@ -152,6 +181,8 @@ class Channel {
   /// By the frontend: the segment that the rank had is free. Wakes the rank, and those that wait for
   /// a common segment.
   void give_back(std::uint32_t number, std::size_t rank) const noexcept;
+  /// The same for a segment whose state says already that it is free.
+  void announce_free(std::uint32_t number, std::size_t rank) const noexcept;
   [[nodiscard]] std::span<std::byte> up_ring(std::size_t rank) const noexcept;
   [[nodiscard]] std::span<std::byte> down_ring(std::size_t rank) const noexcept;
 
@@ -161,6 +192,7 @@ class Channel {
   ChannelGeometry geometry_;
   ChannelHeader* header_ = nullptr;
   RankSlot* slots_ = nullptr;
+  std::atomic<std::uint64_t>* marks_ = nullptr;
   PairState* pairs_ = nullptr;
   SegmentState* states_ = nullptr;
 };
@@ -181,16 +213,22 @@ class ChannelEnd {
   [[nodiscard]] std::size_t rank() const noexcept { return rank_; }
   /// Waits only while the ring is full of words.
   Result<void> leave(const Note& note, std::span<const std::byte> message = {});
-  /// As Carrier::take, give_back and allocate.
+  /// As Carrier::take, give_back and allocate. A rank that has several segments in transit and may
+  /// wait gets one that it has used before, if one comes back soon: to allocate a new one takes longer
+  /// than to send one.
   std::optional<network::SegmentMemory> take(const network::SegmentRequest& request);
   void give_back(const network::SegmentMemory& segment);
   Result<void> allocate(const network::SegmentMemory& segment, std::uint64_t bytes);
+  /// Whether it has refused a segment that would be new.
+  [[nodiscard]] bool awaits_used() const noexcept { return awaits_used_ns_ != 0; }
   /// Whether the frontend has returned the segment.
   [[nodiscard]] bool returned(const network::SegmentMemory& segment) const noexcept {
     return !channel_->state(segment.number).is_held(segment.turn);
   }
   /// The next batch from a server.
   std::optional<Bytes> next(std::size_t server);
+  /// The next data message from a server.
+  std::optional<ReceivedData> next_data(std::size_t server);
   void sleep(std::chrono::nanoseconds most);
   Result<void> check_alive();
   /// The frontend's name if it was active before but has made no progress for a second.
@@ -201,9 +239,13 @@ class ChannelEnd {
   void end();
 
  private:
+  void ring_doorbell() noexcept;
   void collect();
+  void take_answer(const Answer& answer, std::span<const std::byte> rest);
   std::optional<network::SegmentMemory> take_one(std::uint32_t first, std::uint32_t count);
-  std::optional<network::SegmentMemory> take_large(bool leaves_own);
+  std::optional<network::SegmentMemory> take_large(const network::SegmentRequest& request, bool leaves_own);
+  std::optional<network::SegmentMemory> take_used(const network::SegmentRequest& request);
+  bool waits_for_used(const network::SegmentRequest& request);
 
   std::shared_ptr<Channel> channel_;
   std::size_t rank_;
@@ -214,8 +256,11 @@ class ChannelEnd {
   shm::RingWriter up_;
   shm::RingReader down_;
   Bytes note_;
-  std::vector<std::deque<Bytes>> arrived_;  ///< by server
-  std::vector<std::uint64_t> allocated_;    ///< by segment: bytes that are mapped here
+  std::vector<std::list<Bytes>> arrived_;      ///< by server
+  std::vector<std::list<ReceivedData>> data_;  ///< by server
+  std::vector<std::uint64_t> allocated_;       ///< by segment: bytes that are mapped here
+  std::uint64_t awaits_used_ns_ = 0;  ///< since when it waits for a segment that it has used; 0: it does not
+  unsigned new_without_wait_ = 0;     ///< segments that it takes for the first time without such a wait
   ProcessWatch process_;
   std::uint32_t bell_seen_ = 0;
 };

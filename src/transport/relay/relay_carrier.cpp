@@ -9,6 +9,7 @@ namespace afterbay::transport::relay {
 namespace {
 
 constexpr std::chrono::milliseconds longest_sleep{20};  // then the rank's other links are served
+constexpr std::chrono::milliseconds short_sleep{2};     // while new segments are free
 
 }  // namespace
 
@@ -38,7 +39,7 @@ Result<std::optional<std::span<const std::byte>>> RelayCarrier::next_batch() {
 }
 
 void RelayCarrier::pause(mpi::BackOff& /*back_off*/, std::chrono::nanoseconds most, bool /*sending*/) {
-  end_->sleep(std::min<std::chrono::nanoseconds>(most, longest_sleep));
+  end_->sleep(std::min<std::chrono::nanoseconds>(most, end_->awaits_used() ? short_sleep : longest_sleep));
 }
 
 }  // namespace afterbay::transport::relay

@@ -35,6 +35,7 @@ class RelayCarrier final : public network::Carrier {
   Result<void> send_header(const network::SegmentHeader& header) override;
   Result<bool> header_sent() override { return true; }
   Result<std::optional<std::span<const std::byte>>> next_batch() override;
+  Result<std::optional<ReceivedData>> next_data() override { return end_->next_data(server_); }
   Result<void> send_word(Bytes word) override;
   void pause(mpi::BackOff& back_off, std::chrono::nanoseconds most, bool sending) override;
   [[nodiscard]] bool usable() const override { return true; }

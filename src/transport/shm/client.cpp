@@ -21,12 +21,6 @@ constexpr std::uint64_t most_mapping_ns = 500'000;     // before each sleep
 constexpr milliseconds mapping_slice{1};               // the longest sleep while there is more to map
 constexpr milliseconds moving_slice{1};                // the same if other links of this rank must be polled
 
-/// Whether waiting can help.
-bool passes(Refusal refusal) {
-  return refusal == Refusal::older_instance || refusal == Refusal::no_block ||
-         refusal == Refusal::slower_rank;
-}
-
 }  // namespace
 
 ShmClientLink::ShmClientLink(std::shared_ptr<Segment> segment, ClientOptions options)
@@ -35,11 +29,13 @@ ShmClientLink::ShmClientLink(std::shared_ptr<Segment> segment, ClientOptions opt
       header_(segment_->header()),
       self_(segment_->peer(options_.peer)),
       table_(*segment_, options_.peer),
+      refusals_(*segment_, options_.server),
       up_(self_.up, segment_->up_ring(options_.peer)),
       down_(self_.down, segment_->down_ring(options_.peer), self_.down_is_full, header_.doorbell),
       server_(header_.server),
       shares_mapping_(header_.server.pid == own_process().pid),
       blocks_(*segment_),
+      thread_end_(segment_, options_.peer, options_.server, shares_mapping_ ? nullptr : &blocks_),
       bell_seen_(self_.bell.count()) {
   self_.process = own_process();
   self_.life.store(Life::present, std::memory_order_release);
@@ -130,9 +126,14 @@ Result<void> ShmClientLink::flush() {
 
 bool ShmClientLink::map_ahead() { return !shares_mapping_ && blocks_.map_ahead(now_ns() + most_mapping_ns); }
 
-void ShmClientLink::will_write(const std::byte* from, std::uint64_t bytes) {
+bool ShmClientLink::is_announced(const std::byte* from, AnnouncedBlocks& known) {
+  return shares_mapping_ ||
+         blocks_.is_announced(static_cast<std::uint64_t>(from - segment_->mapping().data()), known);
+}
+
+void ShmClientLink::will_write(const std::byte* from, std::uint64_t bytes, Writes pages) {
   if (shares_mapping_) return;
-  blocks_.will_write({static_cast<std::uint64_t>(from - segment_->mapping().data()), bytes});
+  blocks_.will_write({static_cast<std::uint64_t>(from - segment_->mapping().data()), bytes}, pages);
 }
 
 Landing ShmClientLink::landing(std::uint32_t block, const FrameSlot& slot) const {
@@ -149,11 +150,12 @@ Result<Landing> ShmClientLink::reserve(const FrameSlot& slot, std::uint32_t piec
   const auto block = table_.acquire(slot);
   if (block) return landing(*block, slot);
   const Refusal refusal = block.error();
-  if (!passes(refusal)) return fail(refused(refusal, slot));
+  if (!passes(refusal)) return fail(refusals_.error(refusal, slot));
   if (!may_wait) {
     ring();  // so that there is room when the caller asks again
     AFTERBAY_TRY(check_server());
-    return fail(ErrorCode::would_block, "{}: no room now: {}", options_.server, reason(refusal, slot));
+    return fail(ErrorCode::would_block, "{}: no room now: {}", options_.server,
+                refusals_.reason(refusal, slot));
   }
   AFTERBAY_TRY_ASSIGN(const std::uint32_t waited_for, wait_for_block(slot));
   return landing(waited_for, slot);
@@ -170,34 +172,13 @@ Result<bool> ShmClientLink::make_room(std::span<const FrameSlot> slots, std::uin
     // The frames before it exist and wait for this rank.
     table_.publish(order_of(slot.position, slot.frame));
     const auto block = table_.acquire(slot, lent ? Blocks::unreserved : Blocks::by_order);
-    if (!block && !passes(block.error())) return fail(refused(block.error(), slot));
+    if (!block && !passes(block.error())) return fail(refusals_.error(block.error(), slot));
     room = block.has_value();
   }
   if (room) return true;
   ring();  // so that there is room when the caller asks again
   AFTERBAY_TRY(check_server());
   return false;
-}
-
-/// Parts that need more blocks at once than exist can never be put without waiting.
-Result<void> ShmClientLink::check_fits(std::span<const FrameSlot> slots) const {
-  const Geometry& geometry = segment_->geometry();
-  std::uint64_t frames = 0;
-  std::uint64_t large = 0;
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (i > 0 && slots[i].frame == slots[i - 1].frame) continue;  // several pieces lie in it
-    ++frames;
-    if (slots[i].bytes > geometry.classes[small_blocks].bytes) ++large;
-  }
-  if (large <= geometry.classes[large_blocks].count && frames <= geometry.blocks()) return {};
-  return fail(
-      ErrorCode::resources,
-      "{}: to put this without waiting takes {} blocks at once, {} of them large; the server's memory "
-      "has {} of {} bytes and {} of {}: use put, which fills them one after the other, or raise "
-      "memory.server",
-      options_.server, frames, large, geometry.classes[large_blocks].count,
-      geometry.classes[large_blocks].bytes, geometry.classes[small_blocks].count,
-      geometry.classes[small_blocks].bytes);
 }
 
 Result<std::uint32_t> ShmClientLink::wait_for_block(const FrameSlot& slot) {
@@ -222,10 +203,10 @@ Result<std::uint32_t> ShmClientLink::wait_for_block(const FrameSlot& slot) {
           return Step::done;
         }
         last = got.error();
-        if (!passes(last)) return fail(refused(last, slot));
+        if (!passes(last)) return fail(refusals_.error(last, slot));
         return Step::again;
       },
-      [&] { return "waiting for room: " + reason(last, slot); });
+      [&] { return "waiting for room: " + refusals_.reason(last, slot); });
   header_.room_waiters.fetch_sub(1, std::memory_order_relaxed);
   if (in_order_queue) header_.order_waiters.fetch_sub(1, std::memory_order_seq_cst);
   AFTERBAY_TRY(std::move(done));
@@ -238,13 +219,11 @@ Result<void> ShmClientLink::commit(const FrameSlot& slot, std::uint32_t piece) {
     return fail(ErrorCode::internal, "{}: frame {} of record number {} is committed but not reserved",
                 options_.server, slot.frame, said_index(slot.seq));
   const Counted counted = table_.count(*block, piece);
-  if (counted.too_many)
-    return fail(ErrorCode::conflict,
-                "{}: piece {} of frame {} of record number {} received more parts than the ranks hold; was "
-                "a variable put "
-                "twice for one record?",
-                options_.server, piece, slot.frame, said_index(slot.seq));
-  if (!counted.frame_complete) return {};
+  if (counted.too_many) return fail(refusals_.counted_twice(slot, piece));
+  return counted.frame_complete ? frame_is_complete(slot) : Result<void>();
+}
+
+Result<void> ShmClientLink::frame_is_complete(const FrameSlot& slot) {
   ready_bytes_ += slot.bytes;
   wire::encode(wire::FrameReady{slot.frame, slot.seq}, encoded_);
   AFTERBAY_TRY(send(encoded_, ready_bytes_ < most_ready_bytes ? Wake::with_flush : Wake::now));
@@ -305,43 +284,6 @@ Result<void> ShmClientLink::check_server() {
   if (header_.failed.load(std::memory_order_acquire) != 0)
     return fail(ErrorCode::bad_state, "{} has failed; its message says why", options_.server);
   return check_alive();
-}
-
-Error ShmClientLink::refused(Refusal refusal, const FrameSlot& slot) const {
-  if (refusal == Refusal::unknown_frame)
-    return make_error(ErrorCode::internal, "{} has not declared frame {}", options_.server, slot.frame);
-  if (refusal == Refusal::newer_instance)
-    return make_error(
-        ErrorCode::bad_state,
-        "{}: record number {} is {} or more records behind what other ranks put, and was given up (frame {})",
-        options_.server, said_index(slot.seq), segment_->frame(slot.frame).places, slot.frame);
-  if (refusal == Refusal::no_memory) return table_.no_memory(options_.server);
-  const BlockClassGeometry& large = segment_->geometry().classes[large_blocks];
-  return make_error(
-      ErrorCode::resources,
-      "{}: frame {} needs {} bytes and {} pieces and begins {} bytes into its page; a block holds {} "
-      "bytes and {} pieces",
-      options_.server, slot.frame, slot.bytes, segment_->frame(slot.frame).pieces, slot.phase, large.bytes,
-      large.pieces);
-}
-
-std::string ShmClientLink::reason(Refusal refusal, const FrameSlot& slot) const {
-  if (refusal == Refusal::older_instance)
-    return fmt::format("frame {} of the record {} before number {} is not yet written", slot.frame,
-                       segment_->frame(slot.frame).places, said_index(slot.seq));
-  const std::string who = refusal == Refusal::slower_rank
-                              ? "the last of them are reserved for ranks that are behind"
-                              : "all of them are in use";
-  const std::uint64_t configured = segment_->geometry().block_memory_bytes();
-  const std::uint64_t capacity = table_.capacity_bytes();
-  const std::string limited =
-      capacity == configured ? ""
-                             : fmt::format(" ({} are configured, but the node has no memory for more: {})",
-                                           configured, std::strerror(header_.memory_error.load()));
-  return fmt::format(
-      "{} of {} bytes of the server's memory hold frames{}, {}; if the server writes, give it more memory, "
-      "else some rank has not put its part",
-      table_.used_bytes(), capacity, limited, who);
 }
 
 }  // namespace afterbay::transport::shm

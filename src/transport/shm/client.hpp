@@ -13,8 +13,10 @@
 #include "transport/rank_links.hpp"
 #include "transport/shm/frame_table.hpp"
 #include "transport/shm/mapped_blocks.hpp"
+#include "transport/shm/refusals.hpp"
 #include "transport/shm/ring.hpp"
 #include "transport/shm/segment.hpp"
+#include "transport/shm/thread_end.hpp"
 
 namespace afterbay::transport::shm {
 
@@ -41,10 +43,16 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   Result<void> flush() override;
   Result<Landing> reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
                           bool may_wait) override;
-  void will_write(const std::byte* from, std::uint64_t bytes) override;
+  bool is_announced(const std::byte* from, AnnouncedBlocks& known) override;
+  void will_write(const std::byte* from, std::uint64_t bytes, Writes pages) override;
   Result<void> commit(const FrameSlot& slot, std::uint32_t piece) override;
+  /// None if the server runs in this rank's calls.
+  [[nodiscard]] ThreadEnd* thread_end() override { return idle_ ? nullptr : &thread_end_; }
+  Result<void> frame_is_complete(const FrameSlot& slot) override;
   Result<bool> make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes, RoomFor use) override;
-  [[nodiscard]] Result<void> check_fits(std::span<const FrameSlot> slots) const override;
+  [[nodiscard]] Result<void> check_fits(std::span<const FrameSlot> slots) const override {
+    return refusals_.check_fits(slots);
+  }
   void set_position(std::uint64_t position) override;
   void advance(std::uint64_t position, std::uint32_t frame) override {
     table_.publish(order_of(position, frame));
@@ -80,19 +88,19 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   /// whether there is more to map.
   bool map_ahead();
   Result<std::uint32_t> wait_for_block(const FrameSlot& slot);
-  [[nodiscard]] Error refused(Refusal refusal, const FrameSlot& slot) const;
-  [[nodiscard]] std::string reason(Refusal refusal, const FrameSlot& slot) const;
 
   std::shared_ptr<Segment> segment_;
   ClientOptions options_;
   SegmentHeader& header_;
   PeerSlot& self_;
   FrameTable table_;
+  Refusals refusals_;
   RingWriter up_;
   RingReader down_;
   ProcessWatch server_;
   bool shares_mapping_;  ///< with the server, in one process
   MappedBlocks blocks_;
+  ShmThreadEnd thread_end_;
   std::function<bool()> idle_;
   std::uint32_t bell_seen_ = 0;
   bool ring_on_flush_ = false;

@@ -222,7 +222,7 @@ void FrameTable::give_back(std::uint32_t block) noexcept {
 bool FrameTable::nobody_before(std::uint64_t order) const noexcept {
   const std::uint32_t first = behind_.load(std::memory_order_relaxed);
   for (std::uint32_t n = 0, i = first; n < header_.peers; ++n, i = i + 1 < header_.peers ? i + 1 : 0) {
-    if (i == self_ || segment_.peer(i).order.load(std::memory_order_seq_cst) >= order) continue;
+    if (i == self_ || segment_.order(i).load(std::memory_order_seq_cst) >= order) continue;
     if (i != first) behind_.store(i, std::memory_order_relaxed);
     return false;
   }
@@ -305,9 +305,11 @@ void FrameTable::release(std::uint32_t block) noexcept {
 }
 
 void FrameTable::publish(std::size_t peer, std::uint64_t order) noexcept {
-  std::atomic<std::uint64_t>& mine = segment_.peer(peer).order;
-  if (mine.load(std::memory_order_relaxed) >= order) return;
-  mine.store(order, std::memory_order_seq_cst);
+  std::atomic<std::uint64_t>& mine = segment_.order(peer);
+  std::uint64_t before = mine.load(std::memory_order_relaxed);
+  do {
+    if (before >= order) return;
+  } while (!mine.compare_exchange_weak(before, order, std::memory_order_seq_cst));  // threads of a rank
   if (header_.order_waiters.load(std::memory_order_seq_cst) != 0) header_.space.ring();
 }
 

@@ -10,7 +10,6 @@
 namespace afterbay::transport::shm {
 namespace {
 
-constexpr std::uint64_t huge_page_bytes = 2u << 20;
 constexpr std::uint32_t most_blocks = (1u << 24) - 1;  // an entry of the frame table holds 24 bits
 constexpr std::uint32_t most_frames = 1u << 24;        // as does a rank's place in the order
 constexpr std::uint32_t pieces_per_frame = 16;         // room for expected counts, on average
@@ -82,13 +81,14 @@ std::uint64_t places_in_table(const LinkSizes& sizes) {
 
 }  // namespace
 
-Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers) {
+Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers, std::size_t rings) {
   AFTERBAY_TRY(check(sizes, peers));
   Geometry geometry;
   geometry.sizes = sizes;
   geometry.sizes.ring_bytes = std::bit_ceil(sizes.ring_bytes);
   geometry.sizes.reply_bytes = std::bit_ceil(sizes.reply_bytes);
   geometry.peers = static_cast<std::uint32_t>(peers);
+  geometry.rings = static_cast<std::uint32_t>(rings);
   geometry.max_pieces = sizes.max_frames * pieces_per_frame;
   AFTERBAY_TRY(cut_memory(geometry));
   geometry.places = places_in_table(sizes);
@@ -101,8 +101,9 @@ Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers) {
   };
   take(sizeof(SegmentHeader), page_bytes);
   geometry.marks_at = take(Marks::bytes_for(peers), page_bytes);
-  geometry.peers_at = take(peers * sizeof(PeerSlot), page_bytes);
-  geometry.rings_at = take(peers * (geometry.sizes.ring_bytes + geometry.sizes.reply_bytes), page_bytes);
+  geometry.orders_at = take(peers * sizeof(PeerOrder), page_bytes);
+  geometry.peers_at = take(rings * sizeof(PeerSlot), page_bytes);
+  geometry.rings_at = take(rings * (geometry.sizes.ring_bytes + geometry.sizes.reply_bytes), page_bytes);
   geometry.frames_at = take(sizes.max_frames * sizeof(FrameRecord), page_bytes);
   geometry.expected_at = take(geometry.max_pieces * sizeof(std::uint32_t), page_bytes);
   geometry.table_at = take(geometry.places * sizeof(std::uint64_t), page_bytes);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry: the layout of a server's segment. A pure function of the sizes and the number of model
-// ranks, so that the server and its ranks compute the same one.
+// Geometry: the layout of a server's segment. A pure function of the sizes, the number of model ranks
+// and the number of those that use the segment, so that the server and its ranks compute the same
+// one.
 //
-// header | marks | one PeerSlot per rank | rings (up, down) per rank | frame records | expected counts
-// | frame table | block metadata | piece counters | blocks (large, then small)
+// header | marks | one PeerOrder per rank | one PeerSlot per rank that uses the segment | rings (up,
+// down) of these | frame records | expected counts | frame table | block metadata | piece counters |
+// blocks (large, then small)
 #pragma once
 
 #include <array>
@@ -14,6 +16,8 @@
 namespace afterbay::transport::shm {
 
 inline constexpr std::uint64_t page_bytes = 4096;
+/// Where huge pages are larger, none are used.
+inline constexpr std::uint64_t huge_page_bytes = 2u << 20;
 
 /// Blocks have two sizes, so that small frames do not each take a large block.
 enum BlockClass : std::uint32_t { large_blocks = 0, small_blocks = 1 };
@@ -36,10 +40,12 @@ struct BlockClassGeometry {
 struct Geometry {
   LinkSizes sizes;  ///< ring_bytes and reply_bytes rounded up to powers of two
   std::uint32_t peers = 0;
+  std::uint32_t rings = 0;       ///< peers that use the segment
   std::uint32_t max_pieces = 0;  ///< pieces of all frames
   std::uint64_t places = 0;      ///< entries of the frame table
   std::array<BlockClassGeometry, 2> classes;
   std::uint64_t marks_at = 0;
+  std::uint64_t orders_at = 0;
   std::uint64_t peers_at = 0;
   std::uint64_t rings_at = 0;
   std::uint64_t frames_at = 0;
@@ -54,7 +60,12 @@ struct Geometry {
   }
 };
 
-/// Fails (invalid_argument), naming the invalid size and its requirement.
-Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers);
+/// Fails (invalid_argument), naming the invalid size and its requirement. `rings`: number of peers
+/// that use the segment; the others send by MPI.
+Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers, std::size_t rings);
+/// All peers use the segment.
+inline Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers) {
+  return make_geometry(sizes, peers, peers);
+}
 
 }  // namespace afterbay::transport::shm

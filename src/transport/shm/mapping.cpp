@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/free_memory.hpp"
+#include "transport/shm/geometry.hpp"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -44,6 +45,33 @@ bool is_free(std::uint64_t bytes) {
   return !free || bytes <= *free;
 }
 
+std::uint64_t system_page() {
+  static const auto bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+/// Like mmap at any address, but at a multiple of the size of a huge page: only there can a process
+/// map huge pages as such.
+void* map_aligned(std::uint64_t bytes, int kind, int fd) {
+  if (bytes < huge_page_bytes) return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kind, fd, 0);
+  const std::uint64_t room = bytes + huge_page_bytes;
+  void* const found = ::mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (found == MAP_FAILED) return MAP_FAILED;
+  auto* const begin = static_cast<std::byte*>(found);
+  const std::uint64_t before = -reinterpret_cast<std::uintptr_t>(found) & (huge_page_bytes - 1);
+  const std::uint64_t mapped = (bytes + system_page() - 1) / system_page() * system_page();
+  void* const at = ::mmap(begin + before, bytes, PROT_READ | PROT_WRITE, kind | MAP_FIXED, fd, 0);
+  if (at == MAP_FAILED) {
+    const int code = errno;
+    ::munmap(found, room);
+    errno = code;
+    return MAP_FAILED;
+  }
+  if (before > 0) ::munmap(begin, before);
+  if (before + mapped < room) ::munmap(begin + before + mapped, room - before - mapped);
+  return at;
+}
+
 }  // namespace
 
 Mapping::~Mapping() {
@@ -66,7 +94,7 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
 /// The mapping keeps its own descriptor.
 Result<Mapping> Mapping::map(int fd, std::uint64_t bytes, const std::string& what) {
   const int kind = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
-  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kind, fd, 0);
+  void* at = map_aligned(bytes, kind, fd);
   if (at == MAP_FAILED) {
     const int code = errno;
     return fail(make_error(ErrorCode::resources,
@@ -74,8 +102,8 @@ Result<Mapping> Mapping::map(int fd, std::uint64_t bytes, const std::string& wha
                            static_cast<double>(bytes) / mib, std::strerror(code))
                     .with_native(code));
   }
-  ::madvise(at, bytes, MADV_HUGEPAGE);  // a hint: many systems do not use huge pages for shared
-                                        // memory
+  ::madvise(at, bytes, MADV_HUGEPAGE);  // for shared memory most systems ignore it: see shmem_enabled
+                                        // in docs/explanation/data-path.md
   Mapping mapping(static_cast<std::byte*>(at), bytes, fd < 0 ? -1 : ::fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (fd >= 0 && mapping.fd_ < 0) {
     const int code = errno;
@@ -132,34 +160,59 @@ Result<void> Mapping::allocate(std::initializer_list<Extent> parts) {
   return {};
 }
 
+// By faults through the mapping, not by `fallocate`, which does not know of MADV_HUGEPAGE, but says
+// why there is no memory.
 int Mapping::allocate(Extent part) noexcept {
   if (part.bytes == 0) return 0;
-  int code = 0;
+  int code = fault_in(part);
+  if (code != EINVAL && code != EFAULT) return code;
   if (fd_ >= 0) {
     do {
       code = ::posix_fallocate(fd_, static_cast<off_t>(part.at), static_cast<off_t>(part.bytes));
     } while (code == EINTR);
+    if (code != 0) return code;
+    code = fault_in(part);
   }
-  return code != 0 ? code : fault_in(part);
+  if (code != EINVAL) return code == EFAULT ? ENOMEM : code;
+  touch(part);  // kernels older than 5.14
+  return 0;
 }
 
-void Mapping::populate(Extent part) noexcept { (void)fault_in(part); }
+void Mapping::populate(Extent part) noexcept {
+  if (fault_in(part) == EINVAL) touch(part);
+}
 
 int Mapping::fault_in(Extent part) noexcept {
-  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const std::uint64_t from = part.at / page * page;
-  const std::uint64_t to = std::min(part.at + part.bytes, bytes_);
+  const auto [from, to] = pages_of(part);
   if (to <= from) return 0;
   int result = 0;
   do {
     result = ::madvise(data_ + from, to - from, MADV_POPULATE_WRITE);
   } while (result != 0 && (errno == EINTR || errno == EAGAIN));
-  if (result == 0) return 0;
-  if (errno != EINVAL) return errno == EFAULT ? ENOMEM : errno;
-  for (std::uint64_t at = from; at < to; at += page) {  // for kernels older than 5.14
+  return result == 0 ? 0 : errno;
+}
+
+/// Mapping it again at the same place, in one system call: MADV_DONTNEED keeps the tables themselves in most
+/// kernels. Needs no memory: the reservation of a shared file is the file's.
+void Mapping::forget_pages(Extent part) noexcept {
+  const std::uint64_t page = system_page();
+  const std::uint64_t from = (part.at + page - 1) / page * page;
+  const std::uint64_t to = (part.at + part.bytes) / page * page;
+  if (fd_ < 0 || to <= from) return;
+  const void* const at = ::mmap(data_ + from, to - from, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd_,
+                                static_cast<off_t>(from));
+  if (at == MAP_FAILED) return;  // too many mappings: the old one stays
+  ::madvise(data_ + from, to - from, MADV_HUGEPAGE);
+}
+
+void Mapping::touch(Extent part) noexcept {
+  const auto [from, to] = pages_of(part);
+  for (std::uint64_t at = from; at < to; at += system_page())
     __atomic_fetch_or(reinterpret_cast<std::uint8_t*>(data_ + at), std::uint8_t{0}, __ATOMIC_RELAXED);
-  }
-  return 0;
+}
+
+std::pair<std::uint64_t, std::uint64_t> Mapping::pages_of(Extent part) const noexcept {
+  return {part.at / system_page() * system_page(), std::min(part.at + part.bytes, bytes_)};
 }
 
 Door::~Door() {

@@ -3,7 +3,8 @@
 // scope. A new mapping is address space only. Its parts are allocated when needed, by a call that
 // fails if there is no memory, so that a lack of memory is an error and not a signal. Shared memory
 // has no name in any file system: processes that die leave nothing behind, and the size of
-// /dev/shm, which is small in many containers, does not matter.
+// /dev/shm, which is small in many containers, does not matter. Huge pages are used where the system
+// permits them for shared memory.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include <initializer_list>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "base/result.hpp"
 
@@ -49,6 +51,10 @@ class Mapping {
   /// Faults a part that any process has allocated into this process for writing. Any thread.
   void populate(Extent part) noexcept;
 
+  /// Drops the page tables of a part of shared memory, rounded inwards to pages; contents stay. Pages are
+  /// mapped again when they are used, which they may be meanwhile. Any thread.
+  void forget_pages(Extent part) noexcept;
+
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::uint64_t size() const noexcept { return bytes_; }
 
@@ -57,8 +63,11 @@ class Mapping {
   static Result<Mapping> map(int fd, std::uint64_t bytes, const std::string& what);
   /// Returns 0 or errno.
   int allocate(Extent part) noexcept;
-  /// Returns 0 or errno.
+  /// Returns 0 or errno; EINVAL if the kernel cannot do it in one call.
   int fault_in(Extent part) noexcept;
+  void touch(Extent part) noexcept;
+  /// Offsets of its first page and of its end.
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> pages_of(Extent part) const noexcept;
 
   std::byte* data_ = nullptr;
   std::uint64_t bytes_ = 0;

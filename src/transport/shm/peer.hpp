@@ -2,7 +2,7 @@
 // A server's end of its pair with a model rank that maps the server's segment.
 #pragma once
 
-#include <deque>
+#include <list>
 #include <memory>
 #include <string>
 
@@ -43,8 +43,8 @@ class ShmPeer final : public PeerEnd {
   PeerSlot& slot_;
   RingReader up_;
   RingWriter down_;
-  std::deque<std::vector<std::byte>> kept_;  ///< messages that did not fit into the ring
-  std::size_t kept_sent_ = 0;                ///< bytes of the first message that have been sent
+  std::list<std::vector<std::byte>> kept_;  ///< messages that did not fit into the ring
+  std::size_t kept_sent_ = 0;               ///< bytes of the first message that have been sent
   std::optional<ProcessWatch> process_;
   bool forgotten_ = false;
   std::uint64_t messages_ = 0;

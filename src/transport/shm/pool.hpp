@@ -40,7 +40,7 @@ class Pool final : public FramePool {
   void publish(std::size_t peer, std::uint64_t order) { table_.publish(peer, order); }
   /// The order that the rank published last.
   [[nodiscard]] std::uint64_t order_of(std::size_t peer) const {
-    return segment_->peer(peer).order.load(std::memory_order_relaxed);
+    return segment_->order(peer).load(std::memory_order_relaxed);
   }
   /// Whether no rank has published an order before this one.
   [[nodiscard]] bool nobody_before(std::uint64_t order) const { return table_.nobody_before(order); }

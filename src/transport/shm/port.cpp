@@ -2,6 +2,7 @@
 #include "transport/shm/port.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/polling.hpp"
@@ -33,7 +34,7 @@ Port::~Port() {
 /// Wakes all ranks, whatever they are waiting for.
 void Port::ring_all() {
   segment_->header().space.ring();
-  for (std::uint32_t i = 0; i < segment_->header().peers; ++i) segment_->peer(i).bell.ring();
+  for (std::uint32_t i = 0; i < segment_->header().rings; ++i) segment_->slot(i).bell.ring();
 }
 
 void Port::fail() {
@@ -92,6 +93,11 @@ void Port::send(std::size_t peer, std::span<const std::byte> message) {
   note_needs(peer);
 }
 
+void Port::send_data(std::size_t peer, std::span<const std::byte> message, OutgoingData data) {
+  peers_[peer]->send_data(message, std::move(data));
+  note_needs(peer);
+}
+
 void Port::forget(std::size_t peer) {
   peers_[peer]->forget();
   note_needs(peer);
@@ -137,6 +143,7 @@ bool Port::retry_parked() {
 
 nanoseconds Port::pause(std::uint64_t now) {
   const bool transferring =
+      std::ranges::any_of(networks_, [](const auto& it) { return it->transferring(); }) ||
       pumping_.any_of([this](std::size_t peer) { return peers_[peer]->needs().transferring; });
   if (transferring && !transferring_) quiet_since_ns_ = now;
   transferring_ = transferring;
@@ -199,6 +206,12 @@ void Port::mark_progress() { segment_->header().progress.fetch_add(1, std::memor
 
 bool Port::sending() const {
   return pumping_.any_of([this](std::size_t peer) { return peers_[peer]->needs().sending; });
+}
+
+std::uint64_t Port::network_peak_bytes() const {
+  std::uint64_t sum = 0;
+  for (const auto& network : networks_) sum += network->peak_bytes();
+  return sum;
 }
 
 std::uint64_t Port::messages() const {

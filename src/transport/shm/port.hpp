@@ -29,6 +29,8 @@ class Port final : public ServerPort {
   void activate(std::size_t peer) { pumping_.add(peer); }
   [[nodiscard]] Pool& pool() noexcept { return pool_; }
   [[nodiscard]] const Scatter& scatter() const noexcept { return scatter_; }
+  /// Most bytes of buffers of its networks, at a time.
+  [[nodiscard]] std::uint64_t network_peak_bytes() const;
 
   [[nodiscard]] std::size_t peers() const override { return peers_.size(); }
   [[nodiscard]] std::string transport_of(std::size_t peer) const override {
@@ -38,6 +40,7 @@ class Port final : public ServerPort {
   std::optional<std::span<const std::byte>> peek(std::size_t peer) override;
   void pop(std::size_t peer) override;
   void send(std::size_t peer, std::span<const std::byte> message) override;
+  void send_data(std::size_t peer, std::span<const std::byte> message, OutgoingData data) override;
   bool pump() override;
   [[nodiscard]] bool sending() const override;
   void wait(Millis most) override;

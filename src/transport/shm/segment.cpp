@@ -8,7 +8,7 @@ namespace afterbay::transport::shm {
 namespace {
 
 constexpr std::uint64_t segment_magic = 0x5942'5245'5446'41ULL;  // "AFTERBY"
-constexpr std::uint32_t segment_version = 4;
+constexpr std::uint32_t segment_version = 5;
 
 }  // namespace
 
@@ -16,6 +16,7 @@ Segment::Segment(Mapping mapping, const Geometry& geometry)
     : mapping_(std::move(mapping)), geometry_(geometry) {
   header_ = reinterpret_cast<SegmentHeader*>(base());
   marks_ = reinterpret_cast<std::atomic<std::uint64_t>*>(base() + geometry_.marks_at);
+  orders_ = reinterpret_cast<PeerOrder*>(base() + geometry_.orders_at);
   peers_ = reinterpret_cast<PeerSlot*>(base() + geometry_.peers_at);
   frames_ = reinterpret_cast<FrameRecord*>(base() + geometry_.frames_at);
   expected_ = reinterpret_cast<std::uint32_t*>(base() + geometry_.expected_at);
@@ -30,7 +31,11 @@ Result<Segment> Segment::format(Mapping mapping, const Geometry& geometry) {
   SegmentHeader& header = *new (segment.header_) SegmentHeader;
   for (std::size_t i = 0; i < Marks::bytes_for(geometry.peers) / sizeof *segment.marks_; ++i)
     new (&segment.marks_[i]) std::atomic<std::uint64_t>(0);
-  for (std::uint32_t i = 0; i < geometry.peers; ++i) new (&segment.peers_[i]) PeerSlot;
+  for (std::uint32_t i = 0; i < geometry.peers; ++i) {
+    new (&segment.orders_[i]) PeerOrder;
+    if (geometry.rings == geometry.peers) segment.give_ring(i, i);
+  }
+  for (std::uint32_t i = 0; i < geometry.rings; ++i) new (&segment.peers_[i]) PeerSlot;
   for (std::size_t c = 0; c < geometry.classes.size(); ++c) {
     const BlockClassGeometry& kind = geometry.classes[c];
     for (std::uint32_t i = 0; i < kind.count; ++i) new (&segment.meta_[kind.first + i]) BlockMeta;
@@ -39,6 +44,7 @@ Result<Segment> Segment::format(Mapping mapping, const Geometry& geometry) {
   header.magic = segment_magic;
   header.version = segment_version;
   header.peers = geometry.peers;
+  header.rings = geometry.rings;
   header.total_bytes = geometry.total_bytes;
   header.server = own_process();
   header.life.store(Life::present, std::memory_order_release);
@@ -62,7 +68,8 @@ Result<Segment> Segment::attach(Mapping mapping, const Geometry& geometry) {
 }
 
 Result<void> Segment::allocate_rings(std::size_t peer_index) {
-  return mapping_.allocate({{geometry_.rings_at + peer_index * ring_pair_bytes(), ring_pair_bytes()}});
+  return mapping_.allocate(
+      {{geometry_.rings_at + ring_of(peer_index) * ring_pair_bytes(), ring_pair_bytes()}});
 }
 
 Result<void> Segment::allocate_frames(std::uint32_t first, std::uint64_t frames, std::uint32_t first_piece,
@@ -93,11 +100,11 @@ Result<void> Segment::allocate_block(std::uint32_t number) {
 }
 
 std::span<std::byte> Segment::up_ring(std::size_t peer_index) const noexcept {
-  return {base() + geometry_.rings_at + peer_index * ring_pair_bytes(), geometry_.sizes.ring_bytes};
+  return {base() + geometry_.rings_at + ring_of(peer_index) * ring_pair_bytes(), geometry_.sizes.ring_bytes};
 }
 
 std::span<std::byte> Segment::down_ring(std::size_t peer_index) const noexcept {
-  return {base() + geometry_.rings_at + peer_index * ring_pair_bytes() + geometry_.sizes.ring_bytes,
+  return {base() + geometry_.rings_at + ring_of(peer_index) * ring_pair_bytes() + geometry_.sizes.ring_bytes,
           geometry_.sizes.reply_bytes};
 }
 

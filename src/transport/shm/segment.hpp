@@ -40,6 +40,7 @@ struct SegmentHeader {
   std::uint64_t magic = 0;
   std::uint32_t version = 0;
   std::uint32_t peers = 0;
+  std::uint32_t rings = 0;
   std::uint64_t total_bytes = 0;
   ProcessId server;
   std::atomic<Life> life{Life::absent};
@@ -65,9 +66,16 @@ struct RingCursor {
   alignas(64) std::atomic<std::uint64_t> read{0};
 };
 
-struct PeerSlot {
+/// Of each rank, whether it uses the segment or sends by MPI.
+struct PeerOrder {
   alignas(64) std::atomic<std::uint64_t> order{0};  ///< the rank will request nothing before this
-  std::atomic<Life> life{Life::absent};
+  std::atomic<std::uint32_t> ring{no_ring};         ///< number of its PeerSlot and its rings
+  static constexpr std::uint32_t no_ring = ~std::uint32_t{0};
+};
+
+/// Of a rank that uses the segment.
+struct PeerSlot {
+  alignas(64) std::atomic<Life> life{Life::absent};
   ProcessId process;
   EventCount bell;                             ///< wakes the rank: a message, or room in its ring
   std::atomic<std::uint32_t> up_is_full{0};    ///< the rank waits for room
@@ -108,6 +116,14 @@ class Segment {
 
   [[nodiscard]] const Geometry& geometry() const noexcept { return geometry_; }
   [[nodiscard]] Mapping& mapping() noexcept { return mapping_; }
+  /// By the server, before ranks attach: the rank uses the segment. At most Geometry::rings ranks, in
+  /// any order. If all ranks do, `format` has given them their rings.
+  void give_ring(std::size_t peer_index, std::uint32_t ring) noexcept {
+    orders_[peer_index].ring.store(ring, std::memory_order_release);
+  }
+  [[nodiscard]] bool has_ring(std::size_t peer_index) const noexcept {
+    return ring_of(peer_index) < geometry_.rings;
+  }
   /// The rings of a rank that maps the segment.
   Result<void> allocate_rings(std::size_t peer_index);
   /// Allocates the entries of `frames` frames from `first`, of `pieces` counts from `first_piece`,
@@ -122,7 +138,12 @@ class Segment {
   [[nodiscard]] SegmentHeader& header() const noexcept { return *header_; }
   /// The ranks that have written to their rings.
   [[nodiscard]] Marks marks() const noexcept { return {marks_, geometry_.peers}; }
-  [[nodiscard]] PeerSlot& peer(std::size_t index) const noexcept { return peers_[index]; }
+  [[nodiscard]] std::atomic<std::uint64_t>& order(std::size_t peer_index) const noexcept {
+    return orders_[peer_index].order;
+  }
+  /// Only of a rank that uses the segment.
+  [[nodiscard]] PeerSlot& peer(std::size_t index) const noexcept { return peers_[ring_of(index)]; }
+  [[nodiscard]] PeerSlot& slot(std::uint32_t ring) const noexcept { return peers_[ring]; }
   [[nodiscard]] FrameRecord& frame(std::uint32_t number) const noexcept { return frames_[number]; }
   /// The number of contributions that each piece needs.
   [[nodiscard]] std::uint32_t* expected(const FrameRecord& frame) const noexcept {
@@ -153,6 +174,9 @@ class Segment {
  private:
   Segment(Mapping mapping, const Geometry& geometry);
   [[nodiscard]] std::byte* base() const noexcept { return mapping_.data(); }
+  [[nodiscard]] std::uint32_t ring_of(std::size_t peer_index) const noexcept {
+    return orders_[peer_index].ring.load(std::memory_order_acquire);
+  }
   [[nodiscard]] std::uint64_t ring_pair_bytes() const noexcept {
     return geometry_.sizes.ring_bytes + geometry_.sizes.reply_bytes;
   }
@@ -161,6 +185,7 @@ class Segment {
   Geometry geometry_;
   SegmentHeader* header_ = nullptr;
   std::atomic<std::uint64_t>* marks_ = nullptr;
+  PeerOrder* orders_ = nullptr;
   PeerSlot* peers_ = nullptr;
   FrameRecord* frames_ = nullptr;
   std::uint32_t* expected_ = nullptr;

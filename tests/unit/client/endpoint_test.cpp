@@ -123,11 +123,19 @@ TEST_F(ClientEndpoint, the_pages_that_a_put_writes_are_announced_before) {
   Endpoint endpoint = this->endpoint();
   ASSERT_TRUE(put(endpoint, file_, "v", 0, 1.0));
   EXPECT_TRUE(link_->announced.empty()) << "six values are less than it is worth";
+  ASSERT_EQ(link_->noted.size(), 1U) << "but later frames can be mapped ahead";
+  EXPECT_EQ(link_->noted[0].second, 6 * sizeof(double));
   const std::vector<double> values(long_row, 2.0);
   ASSERT_TRUE(endpoint.put(file, "long", 0, values.data(), Type::float64, {}, true));
   std::uint64_t bytes = 0;
   for (const auto& range : link_->announced) bytes += range.second;
   EXPECT_EQ(bytes, long_row * sizeof(double));
+  const std::size_t once = link_->announced.size();
+  ASSERT_TRUE(endpoint.put(file, "long", 1, values.data(), Type::float64, {}, true));
+  EXPECT_EQ(link_->announced.size(), once) << "the block is known";
+  ++link_->generation;
+  ASSERT_TRUE(endpoint.put(file, "long", 2, values.data(), Type::float64, {}, true));
+  EXPECT_EQ(link_->announced.size(), 2 * once) << "it was forgotten";
 }
 
 TEST_F(ClientEndpoint, the_pages_that_a_put_on_a_map_writes_densely_are_announced) {
@@ -153,6 +161,9 @@ TEST_F(ClientEndpoint, the_pages_that_a_put_on_a_map_writes_densely_are_announce
   EXPECT_EQ(link_->announced[0].first,
             link_->frames.at(link_->reserved[0].frame).data() + link_->reserved[0].phase);
   EXPECT_EQ(link_->announced[0].second, half * sizeof(double)) << "not single points";
+  ASSERT_EQ(link_->noted.size(), 1U);
+  EXPECT_EQ(link_->noted[0].first, link_->announced[0].first + half * sizeof(double));
+  EXPECT_EQ(link_->noted[0].second, (window_points + 1) * sizeof(double)) << "up to the last point";
 }
 
 TEST_F(ClientEndpoint, a_record_is_put_once) {

@@ -34,6 +34,8 @@ class ScriptedLink final : public transport::ClientLink {
   std::vector<transport::Bytes> sent;
   std::vector<FrameSlot> reserved;
   std::vector<std::uint64_t> positions;
+  std::vector<std::pair<const std::byte*, std::uint64_t>> noted;      ///< ranges with few written pages
+  std::uint64_t generation = 1;                                       ///< of announcements
   std::vector<std::pair<const std::byte*, std::uint64_t>> announced;  ///< ranges that it will write to
   std::map<std::uint32_t, std::vector<std::byte>> frames;  ///< by frame; every record in the same place
 
@@ -65,8 +67,12 @@ class ScriptedLink final : public transport::ClientLink {
     frame.resize(slot.phase + slot.bytes);
     return Landing{frame.data() + slot.phase, false};
   }
-  void will_write(const std::byte* from, std::uint64_t bytes) override {
-    announced.emplace_back(from, bytes);
+  /// All frames come to lie in one block.
+  bool is_announced(const std::byte* /*from*/, transport::AnnouncedBlocks& known) override {
+    return known.note(generation, 0);
+  }
+  void will_write(const std::byte* from, std::uint64_t bytes, transport::Writes pages) override {
+    (pages == transport::Writes::most_pages ? announced : noted).emplace_back(from, bytes);
   }
   Result<bool> make_room(std::span<const FrameSlot>, std::uint64_t, transport::RoomFor) override {
     return has_room;

@@ -177,9 +177,9 @@ TEST(ModelFrameOwners, every_server_gets_its_part_of_a_record_that_one_frame_wou
     LayoutSizes sizes;
     sizes.gather_bytes = gather_bytes(schema, Split::slab, 3);
     const FileLayout layout = make_layout(schema, format, sizes).value();
-    const auto owners = frame_owners(layout, Split::slab, 3);
+    const FrameOwners owners(layout, Split::slab, 3);
     std::vector<std::uint64_t> bytes(3);
-    for (std::size_t f = 0; f < owners.size(); ++f) bytes[owners[f]] += layout.frames[f].bytes;
+    for (std::uint32_t f = 0; f < layout.frames.size(); ++f) bytes[owners.owner(f)] += layout.frames[f].bytes;
     const auto [least, most] = std::ranges::minmax(bytes);
     EXPECT_GT(least, 0u);
     EXPECT_LE(most - least, 1024u * 1000 * 4 / 3 / 4) << name_of(format);

@@ -246,7 +246,7 @@ std::vector<int> windows_with_values(const std::vector<float>& piece, std::uint6
   return cover;
 }
 
-TEST(ModelMapWindows, dense_windows_are_those_in_which_enough_pages_are_written) {
+TEST(ModelMapWindows, windows_are_those_in_which_pages_are_written_and_dense_if_many_are) {
   std::mt19937 random(17);
   const Kernel kernel = model::kernel(Type::float64, Type::float32, false);
   std::uint64_t some = 0, none = 0;
@@ -267,14 +267,20 @@ TEST(ModelMapWindows, dense_windows_are_those_in_which_enough_pages_are_written)
       std::vector<float> piece(box.points(), -1);
       execute(move, array.data(), reinterpret_cast<std::byte*>(piece.data()), kernel);
       std::vector<int> cover(piece.size() * sizeof(float));
-      std::uint64_t end = 0;
-      for (const auto& [at, bytes] : dense_windows(move, page, window, least)) {
-        ASSERT_TRUE(at > end || end == 0) << "neighbouring windows are merged";
-        ASSERT_LE(end = at + bytes, cover.size());
-        std::fill_n(cover.begin() + static_cast<std::ptrdiff_t>(at), bytes, 1);
+      std::vector<int> any = cover;
+      std::uint64_t end = 0, last_dense = 2;
+      for (const auto& [range, dense] : written_windows(move, page, window, least)) {
+        ASSERT_TRUE(range.at > end || (range.at == end && dense != (last_dense == 1)) || last_dense == 2)
+            << "neighbouring windows are merged";
+        last_dense = dense ? 1 : 0;
+        ASSERT_LE(end = range.at + range.bytes, cover.size());
+        const auto begin = static_cast<std::ptrdiff_t>(range.at);
+        std::fill_n(any.begin() + begin, range.bytes, 1);
+        if (dense) std::fill_n(cover.begin() + begin, range.bytes, 1);
       }
       ASSERT_EQ(cover, windows_with_values(piece, page, window, least)) << "round " << round;
-      ++(end > 0 ? some : none);
+      ASSERT_EQ(any, windows_with_values(piece, page, window, 1)) << "round " << round;
+      ++(std::ranges::count(cover, 1) > 0 ? some : none);
     }
   }
   EXPECT_GT(some, 100u);

@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "pipeline/missing_values.hpp"
+#include "model/missing_values.hpp"
 #include "pipeline/plan.hpp"
 
 namespace afterbay::pipeline {
@@ -74,7 +74,7 @@ TYPED_TEST(PipelineLinear, each_setting_alone) {
 TYPED_TEST(PipelineLinear, keeps_fill_values_and_missing_values) {
   using T = TypeParam;
   Variable variable = variable_of<T>();
-  const T by_default = missing_values(variable).at<T>(0);
+  const T by_default = model::missing_values(variable).at<T>(0);
   EXPECT_EQ(run<T>(variable, {{"add", "1"}}, {by_default, T{1}}).values, (std::vector<T>{by_default, T{2}}));
 
   variable.with_fill(Values(T{9}));

@@ -264,12 +264,26 @@ class ServerServedMap : public ::testing::Test {
     }
     return model::encode_offsets(model::PointRuns(std::move(runs), elements));
   }
-  Result<> check(std::vector<model::PointRun> first, std::vector<model::PointRun> second,
-                 const Coverage& coverage = {}) {
-    map_.set(0, points(std::move(first)), {});
-    map_.set(1, points(std::move(second)), {});
+  static wire::DefineMap message(std::vector<std::byte> points, bool all = true,
+                                 std::vector<std::byte> list = {}) {
+    wire::DefineMap it;
+    it.all = all ? 1 : 0;
+    model::OffsetReader reader(points);
+    for (model::OffsetRun run = reader.next(); run.length > 0; run = reader.next()) it.held += run.length;
+    if (it.held > 0) it.points = std::move(points);
+    it.list = std::move(list);
+    return it;
+  }
+  Result<wire::MapVerdict> check(std::vector<model::PointRun> first, std::vector<model::PointRun> second,
+                                 const Coverage& coverage = {}) {
+    map_.set(0, message(points(std::move(first))));
+    map_.set(1, message(points(std::move(second))));
     const std::vector<int> ranks{10, 11};
-    return map_.check("land", ranks, coverage);
+    auto found = map_.check("land", ranks, coverage, {0, 6});
+    wire::CheckedMap checked;
+    checked.lost = found && !found->losers.empty() ? 1 : 0;
+    map_.set_checked(checked);
+    return found;
   }
   ServedMap map_{model::Index(std::vector<std::uint64_t>{6}), 2};
 };
@@ -293,9 +307,14 @@ TEST_F(ServerServedMap, CountsTheRanksOfEachCell) {
   EXPECT_EQ(cut.gap(0), nullptr);
 }
 
-TEST_F(ServerServedMap, RefusesGapsAndRepeatsUnlessTheyAreAllowed) {
-  EXPECT_EQ(check({{0, 0, 2}}, {{3, 0, 3}}).error().code, ErrorCode::conflict);
-  EXPECT_EQ(check({{0, 0, 4}}, {{3, 0, 3}}).error().code, ErrorCode::conflict);
+TEST_F(ServerServedMap, ReportsGapsAndRepeatsUnlessTheyAreAllowed) {
+  const auto gap = check({{0, 0, 2}}, {{3, 0, 3}}).value();
+  EXPECT_EQ(gap.missing, 1u);
+  EXPECT_EQ(gap.offset, 2u);
+  const auto twice = check({{0, 0, 4}}, {{3, 0, 3}}).value();
+  EXPECT_EQ(twice.twice, 1);
+  EXPECT_EQ(twice.offset, 3u);
+  EXPECT_EQ(twice.second_rank, 11);
 }
 
 TEST_F(ServerServedMap, FindsGaps) {
@@ -306,27 +325,28 @@ TEST_F(ServerServedMap, FindsGaps) {
   EXPECT_EQ(cut.gap(1), nullptr);
 }
 
-TEST_F(ServerServedMap, ARankLosesPointsThatAnotherHoldsButReadsThem) {
-  ASSERT_TRUE(check({{0, 0, 4}}, {{3, 0, 3}}, {.repeats = Repeats::first}));
-  ASSERT_THAT(map_.losses()[1], SizeIs(1));
-  EXPECT_EQ(map_.losses()[1][0].offset, 3u);
-  EXPECT_EQ(map_.losses()[1][0].length, 1u);
+TEST_F(ServerServedMap, ARankLosesPointsThatAnotherHolds) {
+  const auto found = check({{0, 0, 4}}, {{3, 0, 3}}, {.repeats = Repeats::first}).value();
+  EXPECT_THAT(found.losers, ElementsAre(1));
+  EXPECT_THAT(found.lost, ElementsAre(1));
+  ASSERT_THAT(map_.losses(1), SizeIs(1));
+  EXPECT_EQ(map_.losses(1)[0].offset, 3u);
+  EXPECT_EQ(map_.losses(1)[0].length, 1u);
   EXPECT_FALSE(map_.can_pack());
   auto& cut = map_.cut(model::Index(std::vector<std::uint64_t>{6}));
   EXPECT_EQ(map_.points_of(cut, 1, 0)->points, 2u);
-  EXPECT_EQ(map_.read_points_of(cut, 1, 0)->points, 3u);
-  EXPECT_EQ(map_.read_points_of(cut, 0, 0)->points, 4u);
 }
 
 TEST_F(ServerServedMap, PacksTheRanksOfACellBehindEachOther) {
   ASSERT_TRUE(check({{0, 0, 2}, {3, 0, 1}}, {{2, 0, 1}, {4, 0, 2}}));
   ASSERT_TRUE(map_.can_pack());
   auto& cut = map_.cut(model::Index(std::vector<std::uint64_t>{3}));
-  EXPECT_TRUE(map_.pack(cut));
-  EXPECT_FALSE(map_.pack(cut));
+  const auto packings = map_.pack(4, cut);
+  ASSERT_TRUE(packings);
+  EXPECT_FALSE(map_.pack(4, cut));
   ASSERT_NE(cut.share_of(0, 1), nullptr);
   EXPECT_EQ(cut.share_of(0, 1)->before, 2u);
-  const wire::MapPacking packing = map_.packing_of(4, cut, 1);
+  const wire::MapPacking& packing = packings->at(1);
   EXPECT_EQ(packing.id, 4u);
   EXPECT_THAT(packing.part, ElementsAre(3));
   EXPECT_THAT(packing.cells, ElementsAre(0, 1));
@@ -334,10 +354,35 @@ TEST_F(ServerServedMap, PacksTheRanksOfACellBehindEachOther) {
 }
 
 TEST_F(ServerServedMap, RefusesAListThatIsNotThatOfItsPoints) {
-  map_.set(0, points({{0, 0, 6}}), points({{0, 0, 5}}));
-  map_.set(1, points({}), {});
+  map_.set(0, message(points({{0, 0, 6}}), true, points({{0, 0, 5}})));
+  map_.set(1, message(points({})));
   const std::vector<int> ranks{10, 11};
-  EXPECT_EQ(map_.check("land", ranks, {}).error().code, ErrorCode::format);
+  EXPECT_EQ(map_.check("land", ranks, {}, {0, 6}).error().code, ErrorCode::format);
+}
+
+/// This server has the home [0, 2) and a piece in the cell [3, 6); others check the rest.
+TEST_F(ServerServedMap, ChecksItsPartOnly) {
+  const model::Index part(std::vector<std::uint64_t>{3});
+  const std::vector<int> ranks{10, 11};
+  map_.set(0, message(points({{0, 0, 1}, {3, 0, 1}}), false));
+  map_.set(1, message(points({{5, 0, 1}}), false));
+  map_.need(part, std::vector<model::CellRange>{{1, 1, 0}});
+  const auto refused = map_.check("land", ranks, {}, {0, 2}).value();
+  EXPECT_EQ(refused.missing, 1u);  // the point 1; the gap at 4 is at another server's home
+  EXPECT_EQ(refused.offset, 1u);
+  ASSERT_TRUE(map_.check("land", ranks, {.gaps_allowed = true}, {0, 2}));
+  auto& cut = map_.cut(part);
+  ASSERT_NE(cut.gap(1), nullptr);
+  EXPECT_EQ(cut.gap(1)->points, 1u);
+  EXPECT_EQ(cut.expected[1], 2u);
+  EXPECT_FALSE(map_.has_all());
+  // More points for a later collection: earlier cuts stay as workers know them.
+  map_.set(0, message(points({{0, 0, 4}}), true));
+  map_.set(1, message(points({{4, 0, 2}}), true));
+  ASSERT_TRUE(map_.check("land", ranks, {}, {0, 2}));
+  EXPECT_NE(&map_.cut(part), &cut);
+  EXPECT_EQ(map_.cut(part).gap(1), nullptr);
+  EXPECT_EQ(map_.cut(part).expected[0], 1u);
 }
 
 }  // namespace

@@ -71,6 +71,7 @@ class FakePort : public transport::ServerPort {
   }
   void pop(std::size_t peer) override { arrived[peer].pop_front(); }
   void send(std::size_t, std::span<const std::byte>) override {}
+  void send_data(std::size_t, std::span<const std::byte>, transport::OutgoingData) override {}
   bool pump() override { return false; }
   [[nodiscard]] bool sending() const override { return false; }
   void wait(transport::Millis) override {}

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 class FakeFile : public storage::File {
  public:
   struct Write {
-    const model::Piece* piece;
+    model::Piece piece;
     std::uint64_t record;
     std::uint64_t epochs;
     const std::byte* at;
@@ -110,7 +110,9 @@ class ServerSink : public ::testing::Test {
     for (const FakeFile::Write& it : file_.writes) {
       EXPECT_EQ(it.record, 3u);
       EXPECT_EQ(it.epochs, 7u);
-      EXPECT_EQ(it.piece, &sink_->file_layout()->pieces[it.piece->variable]);
+      const model::Piece piece = sink_->file_layout()->pieces[it.piece.variable];
+      EXPECT_EQ(it.piece.number, piece.number);
+      EXPECT_EQ(it.piece.box, piece.box);
     }
   }
 
@@ -133,7 +135,7 @@ TEST_F(ServerSink, direct_frames_go_to_the_file_as_they_lie) {
     ASSERT_TRUE(write());
     ASSERT_EQ(file_.writes.size(), pieces_.size());
     for (const FakeFile::Write& it : file_.writes)
-      EXPECT_EQ(it.at, frame_.data() + it.piece->frame_offset) << name_of(format);
+      EXPECT_EQ(it.at, frame_.data() + it.piece.frame_offset) << name_of(format);
   }
 }
 
@@ -154,7 +156,7 @@ TEST_F(ServerSink, stages_compute_in_place_in_a_scratch_buffer) {
     use(format, both_);
     ASSERT_TRUE(write(true));
     expect_converted();
-    EXPECT_EQ(file_.writes[0].at, frame_.data() + file_.writes[0].piece->frame_offset);
+    EXPECT_EQ(file_.writes[0].at, frame_.data() + file_.writes[0].piece.frame_offset);
   }
 }
 

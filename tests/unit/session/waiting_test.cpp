@@ -14,7 +14,7 @@ namespace {
 // kept that message as if the rank waited for ever, and ended the session a deadline later. Under a
 // sanitizer on a busy machine a single answer may take more than a second.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t deadline_s = 8;
+constexpr std::uint64_t deadline_s = 4;
 #else
 constexpr std::uint64_t deadline_s = 2;
 #endif

@@ -47,8 +47,8 @@ class TwoFiles : public storage::File {
     std::vector<storage::Extent> extents;
     storage::WriteCost cost;
     for (const storage::PieceWrite& it : pieces) {
-      extents.push_back({offset_of(*it.piece, it.record), it.bytes});
-      if (layout_->variables[it.piece->variable].record) reach(it.record + 1);
+      extents.push_back({offset_of(it.piece, it.record), it.bytes});
+      if (layout_->variables[it.piece.variable].record) reach(it.record + 1);
       cost.bytes_in += it.bytes.size();
     }
     AFTERBAY_TRY(data_.writer->write(extents, cost));
@@ -193,7 +193,7 @@ Result<> TwoFileStore::write(storage::File& file, const storage::FileRequest& re
     const bool has_records = request.layout->variables[piece.variable].record;
     const std::vector<std::byte> bytes = big_endian(value, piece.bytes);
     for (std::uint64_t record = 0; record < (has_records ? records : 1); ++record) {
-      const storage::PieceWrite write{&piece, record, bytes};
+      const storage::PieceWrite write{piece, record, bytes};
       AFTERBAY_TRY(file.write({&write, 1}));
     }
   }

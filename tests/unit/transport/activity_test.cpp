@@ -79,6 +79,37 @@ TEST(TransportMarks, a_rank_that_died_between_its_two_bits_hides_no_other) {
   EXPECT_EQ(taken, (Peers{128 + 5, 128 + 9}));
 }
 
+/// It counts how often it is looked at.
+class CountedNetwork final : public Network {
+ public:
+  CountedNetwork(int& looks, bool transferring) : looks_(looks), transferring_(transferring) {}
+  bool progress() override {
+    ++looks_;
+    return false;
+  }
+  [[nodiscard]] bool transferring() const override { return transferring_; }
+
+ private:
+  int& looks_;
+  bool transferring_;
+};
+
+/// Before, a server slept ever longer while joint segments of a frontend were on their way: they belong
+/// to no end until they have arrived.
+TEST(TransportPortPause, looks_often_at_a_network_that_receives_something) {
+  int looks[2] = {0, 0};
+  for (const bool transferring : {false, true}) {
+    LinkSizes sizes;
+    sizes.memory_bytes = 16u << 20;
+    const auto geometry = shm::make_geometry(sizes, 1, 0).value();
+    shm::Port port(std::make_shared<shm::Segment>(
+        shm::Segment::format(shm::Mapping::anonymous(geometry.total_bytes).value(), geometry).value()));
+    port.add_network(std::make_unique<CountedNetwork>(looks[transferring ? 1 : 0], transferring));
+    port.wait(200ms);
+  }
+  EXPECT_GT(looks[1], 3 * looks[0]);
+}
+
 TEST(TransportParkedPeers, one_attempt_answers_for_all_that_need_the_same_instance) {
   ParkedPeers parked;
   for (std::size_t peer = 0; peer < 1000; ++peer) parked.set(peer, AwaitedRoom{peer % 2, 5});

@@ -11,8 +11,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <limits>
+#include <string>
+#include <thread>
 #include <vector>
+
+#include "unit/transport/huge_pages.hpp"
 
 namespace afterbay::transport::shm {
 namespace {
@@ -97,7 +102,9 @@ TEST_F(TransportMappedBlocks, what_will_be_written_is_mapped_many_pages_at_a_tim
   blocks.will_write(half);
   EXPECT_LT(page_faults() - before, 512 / 4);
   EXPECT_TRUE(is_mapped(half));
-  EXPECT_EQ(mapped_pages(part(0, 3 * mib + 128 * kib, 512 * kib)), 0U);
+  if (!huge_pages_are_permitted()) {
+    EXPECT_EQ(mapped_pages(part(0, 3 * mib + 128 * kib, 512 * kib)), 0U);
+  }
 }
 
 TEST_F(TransportMappedBlocks, blocks_that_are_allocated_later_are_mapped_whole) {
@@ -128,6 +135,16 @@ TEST_F(TransportMappedBlocks, ahead_are_mapped_the_parts_that_were_written_in_ot
   EXPECT_TRUE(is_mapped(part(3, 512 * kib, 512 * kib)));
 }
 
+TEST_F(TransportMappedBlocks, parts_with_few_written_pages_are_mapped_ahead_only) {
+  for (std::uint32_t block = 0; block < 2; ++block) allocate(block);
+  MappedBlocks blocks(rank_);
+  blocks.will_write(part(0, 512 * kib, 512 * kib), Writes::some_pages);
+  EXPECT_EQ(mapped_pages(part(0, 0, 4 * mib)), 0U) << "they are left to page faults";
+  EXPECT_FALSE(blocks.map_ahead(no_end));
+  EXPECT_TRUE(is_mapped(part(1, 512 * kib, 512 * kib)));
+  EXPECT_EQ(mapped_pages(part(1, 2 * mib, 512 * kib)), 0U);
+}
+
 TEST_F(TransportMappedBlocks, mapping_ahead_stops_and_continues) {
   for (std::uint32_t block = 0; block < 3; ++block) allocate(block);
   MappedBlocks blocks(rank_);
@@ -149,6 +166,131 @@ TEST_F(TransportMappedBlocks, contents_are_unchanged_and_nothing_is_allocated) {
   EXPECT_EQ(allocated_bytes(), allocated) << "no neighbours of the blocks either";
   const std::byte* const first = rank_.block(0);
   EXPECT_TRUE(std::all_of(first, first + 4 * mib, [](std::byte byte) { return byte == std::byte{7}; }));
+}
+
+TEST_F(TransportMappedBlocks, announcing_is_done_once_per_block) {
+  MappedBlocks blocks(rank_), others(rank_);
+  AnnouncedBlocks known;
+  const std::uint64_t first = part(0, 0, 1).at, second = part(small(3), 0, 1).at;
+  EXPECT_FALSE(blocks.is_announced(first, known));
+  EXPECT_TRUE(blocks.is_announced(first, known));
+  EXPECT_TRUE(blocks.is_announced(first + mib, known)) << "in the same block";
+  EXPECT_FALSE(blocks.is_announced(second, known));
+  EXPECT_FALSE(blocks.is_announced(part(small(2), 0, 1).at, known));
+  EXPECT_TRUE(blocks.is_announced(second, known));
+  EXPECT_FALSE(others.is_announced(second, known)) << "of another server";
+}
+
+// ---- page tables
+
+/// VmPTE of this process (Linux, filesystems/proc), in bytes.
+std::uint64_t page_table_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word != "VmPTE:") continue;
+    std::uint64_t kilobytes = 0;
+    status >> kilobytes;
+    return kilobytes * kib;
+  }
+  return 0;
+}
+
+class TransportPageTables : public ::testing::Test {
+ protected:
+  TransportPageTables() {
+    for (std::uint32_t block = 0; block < geometry_.classes[large_blocks].count; ++block)
+      EXPECT_TRUE(server_.allocate_block(block));
+  }
+  static LinkSizes large() {
+    LinkSizes it = sizes();
+    it.memory_bytes = 256 * mib;
+    return it;
+  }
+  void write(MappedBlocks& blocks, std::uint32_t block, std::uint64_t at, std::uint64_t bytes, int value) {
+    blocks.will_write({rank_.blocks_at(block, 1).at + at, bytes});
+    std::memset(rank_.block(block) + at, value, bytes);
+  }
+  void expect(std::uint32_t block, std::uint64_t at, std::uint64_t bytes, int value) {
+    const std::byte* const first = server_.block(block) + at;
+    EXPECT_TRUE(std::all_of(first, first + bytes, [&](std::byte it) { return it == std::byte(value); }))
+        << "block " << block;
+  }
+
+  Geometry geometry_ = make_geometry(large(), 4).value();
+  SharedMemory memory_ = Mapping::create(geometry_.total_bytes).value();
+  Segment server_ =
+      Segment::format(Mapping::open(memory_.door.address(), geometry_.total_bytes).value(), geometry_)
+          .value();
+  Segment rank_ =
+      Segment::attach(Mapping::open(memory_.door.address(), geometry_.total_bytes).value(), geometry_)
+          .value();
+};
+
+TEST_F(TransportPageTables, are_dropped_when_they_exceed_their_share) {
+  if (huge_pages_are_permitted()) GTEST_SKIP() << "huge pages need no page tables";
+  const std::uint32_t count = geometry_.classes[large_blocks].count;
+  const std::uint64_t before = page_table_bytes();
+  MappedBlocks blocks(rank_, 12);
+  std::uint64_t most = 0;
+  for (int round = 1; round < 4; ++round)
+    for (std::uint32_t block = 0; block < count; ++block) {
+      write(blocks, block, 0, 4 * mib, round * 16 + static_cast<int>(block % 16));
+      EXPECT_FALSE(blocks.map_ahead(no_end));
+      most = std::max(most, page_table_bytes());
+    }
+  for (std::uint32_t block = 0; block < count; ++block)
+    expect(block, 0, 4 * mib, 48 + static_cast<int>(block % 16));
+  // All blocks take 4 KiB per 2 MiB, 384 KiB; the share is 48 KiB. The address sanitizer's shadow has tables
+  // too.
+  EXPECT_LE(most - before, 192 * kib);
+}
+
+TEST_F(TransportPageTables, what_was_announced_is_announced_again_after_they_were_dropped) {
+  MappedBlocks blocks(rank_, 4);
+  AnnouncedBlocks known;
+  const auto at = [&](std::uint32_t block) { return rank_.blocks_at(block, 1).at; };
+  EXPECT_FALSE(blocks.is_announced(at(0), known));
+  write(blocks, 0, 0, mib, 1);
+  EXPECT_TRUE(blocks.is_announced(at(0), known));
+  for (std::uint32_t block = 1; block < 6; ++block) write(blocks, block, 0, mib, 1);
+  EXPECT_FALSE(blocks.is_announced(at(0), known));
+}
+
+TEST_F(TransportPageTables, of_a_share_that_is_enough_stay) {
+  if (huge_pages_are_permitted()) GTEST_SKIP() << "huge pages need no page tables";
+  const std::uint32_t count = geometry_.classes[large_blocks].count;
+  const std::uint64_t before = page_table_bytes();
+  MappedBlocks blocks(rank_);  // 4 ranks, 192 MiB: 3 MiB of tables each
+  for (std::uint32_t block = 0; block < count; ++block) write(blocks, block, 0, 4 * mib, 1);
+  EXPECT_GE(page_table_bytes() - before, 300 * kib);
+}
+
+TEST(TransportMappedBlocksShare, of_page_tables_is_a_16th_of_the_memory_for_all_ranks) {
+  LinkSizes it = sizes();
+  it.small_share = 0;
+  it.memory_bytes = 64ULL << 30;
+  it.max_frames = 1 << 16;
+  EXPECT_EQ(MappedBlocks::tables_of(make_geometry(it, 128).value()), (32 * mib) / page);
+  EXPECT_EQ(MappedBlocks::tables_of(make_geometry(it, 100000, 16).value()), (256 * mib) / page)
+      << "ranks of other nodes do not count";
+  it.memory_bytes = 32 * mib;
+  EXPECT_EQ(MappedBlocks::tables_of(make_geometry(it, 128).value()), mib / page) << "1 MiB at least";
+}
+
+TEST_F(TransportPageTables, are_dropped_while_threads_write) {
+  const std::uint32_t count = geometry_.classes[large_blocks].count;
+  MappedBlocks blocks(rank_, 3);
+  std::vector<std::jthread> threads;
+  for (std::uint64_t thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int round = 1; round < 6; ++round)
+        for (std::uint32_t block = 0; block < count; ++block)
+          write(blocks, block, thread * mib, mib, round * 4 + static_cast<int>(thread));
+    });
+  threads.clear();
+  for (std::uint32_t block = 0; block < count; ++block)
+    for (std::uint64_t thread = 0; thread < 4; ++thread)
+      expect(block, thread * mib, mib, 20 + static_cast<int>(thread));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include "transport/shm/client.hpp"
 #include "transport/shm/peer.hpp"
 #include "transport/shm/port.hpp"
+#include "unit/transport/huge_pages.hpp"
 
 namespace afterbay::transport::shm {
 namespace {
@@ -146,6 +148,41 @@ TEST(SharedMapping, processes_with_other_sizes_are_refused) {
   memory->door = {};
   EXPECT_FALSE(Mapping::open(address, 8192));
   EXPECT_EQ(same->data()[5000], std::byte{7});  // processes that have mapped it keep it
+}
+
+/// The number of kB in the line `name` of the process's mapping at `at`.
+long kib_of_mapping(const std::byte* at, const std::string& name) {
+  std::ifstream maps("/proc/self/smaps");
+  const std::string begin = fmt::format("{:x}-", reinterpret_cast<std::uintptr_t>(at));
+  bool here = false;
+  for (std::string line; std::getline(maps, line);) {
+    here = here || line.starts_with(begin);
+    if (here && line.starts_with(name + ":")) return std::stol(line.substr(name.size() + 1));
+  }
+  return -1;
+}
+
+TEST(SharedMapping, large_ones_begin_where_huge_pages_can_be_mapped) {
+  constexpr std::uint64_t huge = 2 << 20, bytes = 16 * huge + 4096;
+  auto memory = Mapping::create(bytes).value();
+  const auto other = Mapping::open(memory.door.address(), bytes).value();
+  const auto own = Mapping::anonymous(bytes).value();
+  for (const std::byte* const at : {memory.mapping.data(), other.data(), own.data()})
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(at) % huge, 0U);
+  ASSERT_TRUE(memory.mapping.allocate({{bytes - 4096, 4096}}));
+  memory.mapping.data()[bytes - 1] = std::byte{9};
+  EXPECT_EQ(other.data()[bytes - 1], std::byte{9});
+}
+
+TEST(SharedMapping, huge_pages_are_used_where_the_system_permits_them) {
+  if (!huge_pages_are_permitted()) GTEST_SKIP() << "this system uses no huge pages for shared memory";
+  constexpr std::uint64_t bytes = 16 << 20;
+  auto memory = Mapping::create(bytes).value();
+  const auto other = Mapping::open(memory.door.address(), bytes).value();
+  for (std::uint64_t at = 0; at < bytes; at += 1 << 20) ASSERT_TRUE(memory.mapping.allocate({{at, 1 << 20}}));
+  EXPECT_EQ(kib_of_mapping(memory.mapping.data(), "ShmemPmdMapped"), 16 << 10);
+  for (std::uint64_t at = 0; at < bytes; at += 2 << 20) EXPECT_EQ(other.data()[at], std::byte{0});
+  EXPECT_EQ(kib_of_mapping(other.data(), "ShmemPmdMapped"), 16 << 10);
 }
 
 TEST(TransportGeometry, parts_do_not_overlap_and_blocks_are_aligned) {

@@ -5,10 +5,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <random>
 #include <set>
+#include <span>
+#include <thread>
 
 #include "transport/mpi/receive_memory.hpp"
+#include "transport/mpi/waiting_senders.hpp"
 #include "transport/relay/channel.hpp"
 
 namespace afterbay::transport {
@@ -96,21 +102,118 @@ TEST(TransportStaging, small_data_take_small_segments_and_a_busy_link_leaves_the
 
 TEST(TransportReceiveMemory, large_buffers_are_bounded_and_used_again) {
   LinkSizes sizes = sizes_with(8);
-  sizes.receive_bytes = 3 * segment_capacity(sizes) + 1;
-  ReceiveMemory memory(sizes);
+  constexpr std::size_t senders = 2;
+  const std::uint64_t prompt = senders * sizes.credits * sizes.prompt_bytes;
+  sizes.receive_bytes = prompt + 3 * segment_capacity(sizes) + 1;
+  ReceiveMemory memory(sizes, senders);
   ASSERT_EQ(memory.free_large(), 3u);
   std::vector<ReceiveMemory::Buffer> taken;
-  while (memory.free_large() > 0) taken.push_back(memory.take(small_segment_bytes + 1));
+  while (memory.free_large() > 0) taken.push_back(memory.take(small_segment_bytes + 64));
   EXPECT_EQ(taken.size(), 3u);
   EXPECT_EQ(taken[0].capacity, segment_capacity(sizes));
-  for (int i = 0; i < 100; ++i) memory.give_back(memory.take(100));
+  for (int i = 0; i < 100; ++i) memory.give_back(memory.take(128));
   const std::byte* const first = taken.back().data.get();
   memory.give_back(std::move(taken.back()));
   EXPECT_EQ(memory.free_large(), 1u);
-  EXPECT_EQ(memory.take(small_segment_bytes + 1).data.get(), first);
-  EXPECT_EQ(memory.allocated_bytes(), 3 * segment_capacity(sizes));
+  EXPECT_EQ(memory.take(small_segment_bytes + 64).data.get(), first);
+  EXPECT_EQ(memory.allocated_bytes(), 3 * segment_capacity(sizes) + sizes.prompt_bytes);
   sizes.receive_bytes = 1;
-  EXPECT_EQ(ReceiveMemory::count(sizes), 2u) << "one is for the slowest rank";
+  EXPECT_EQ(ReceiveMemory::large_count(sizes, senders), 2u) << "one is for the slowest rank";
+}
+
+/// Whatever the number of ranks, and also if the setting is the least that is possible.
+TEST(TransportReceiveMemory, what_all_ranks_may_send_is_bounded) {
+  for (const std::uint64_t receive :
+       {std::uint64_t{8} << 20, std::uint64_t{128} << 20, std::uint64_t{1} << 30}) {
+    LinkSizes sizes;
+    sizes.receive_bytes = receive;
+    std::uint64_t most = 0;
+    for (std::size_t senders = 1; senders < 2'000'000; senders += 1 + senders / 9) {
+      const LinkSizes shared = network::shared_by(sizes, senders);
+      ASSERT_GE(shared.credits, 2u) << senders;
+      ASSERT_LE(shared.credits, sizes.credits) << senders;
+      ASSERT_EQ(shared.prompt_bytes % 64, 0u) << senders;
+      ASSERT_LE(ReceiveMemory::most_prompt_bytes(shared, senders), receive / 2) << senders;
+      most = std::max(most, ReceiveMemory::most_bytes(shared, senders));
+    }
+    EXPECT_LE(most, std::max(receive, 2 * segment_capacity(sizes) + receive / 2));
+  }
+}
+
+/// What a rank may send at once, as long as that does not need a budget, and as it shrinks.
+TEST(TransportReceiveMemory, shares_shrink_with_the_number_of_ranks) {
+  const auto of = [](std::size_t senders) {
+    const LinkSizes sizes = network::shared_by(LinkSizes(), senders);
+    return std::pair(sizes.credits, sizes.prompt_bytes);
+  };
+  EXPECT_EQ(of(1), std::pair(4U, small_segment_bytes));
+  EXPECT_EQ(of(256), std::pair(4U, small_segment_bytes));
+  EXPECT_EQ(of(257), std::pair(3U, small_segment_bytes));
+  EXPECT_EQ(of(512), std::pair(2U, small_segment_bytes));
+  EXPECT_EQ(of(1024), std::pair(2U, small_segment_bytes / 2));
+  EXPECT_EQ(of(100'000), std::pair(2U, std::uint64_t{320}));
+  EXPECT_EQ(of(1'000'000), std::pair(2U, std::uint64_t{0})) << "everything waits for a large buffer";
+  LinkSizes one;
+  one.credits = 1;
+  EXPECT_EQ(network::shared_by(one, 100'000).credits, 1u);
+}
+
+/// Headers and words are received in any case, in as much memory as they need.
+TEST(TransportReceiveMemory, headers_and_words_are_told_from_segments_by_their_length) {
+  LinkSizes sizes;
+  sizes.prompt_bytes = 0;
+  ReceiveMemory memory(sizes, 1);
+  EXPECT_EQ(memory.kind_of(sizeof(network::SegmentHeader)), ReceiveMemory::Kind::header);
+  for (std::size_t bytes = 0; bytes < 200; ++bytes) {
+    const Bytes word = network::make_word(Bytes(bytes), 0);
+    EXPECT_EQ(memory.kind_of(word.size()), ReceiveMemory::Kind::header) << bytes;
+    EXPECT_EQ(network::read_header<network::SegmentHeader>(word.data()).bytes, bytes);
+    EXPECT_EQ(memory.take(word.size()).capacity, word.size());
+  }
+  EXPECT_EQ(memory.allocated_bytes(), 0u);
+  EXPECT_EQ(memory.kind_of(network::alignment + network::item_bytes(0)), ReceiveMemory::Kind::large);
+}
+
+struct Sender {
+  std::uint64_t at = 0;
+  [[nodiscard]] std::uint64_t order() const { return at; }
+};
+
+/// Against a search among all, while orders grow.
+TEST(TransportWaitingSenders, the_first_has_the_earliest_order_and_has_waited_longest) {
+  std::mt19937 random(7);
+  std::vector<Sender> senders(20);
+  network::WaitingSenders<Sender> waiting;
+  std::vector<Sender*> plain;  // in the order in which they were added
+  for (int turn = 0; turn < 5000; ++turn) {
+    senders[random() % senders.size()].at += random() % 4;
+    if (random() % 2 == 0) {
+      Sender& sender = senders[random() % senders.size()];
+      waiting.add(sender);
+      plain.push_back(&sender);
+    } else if (!plain.empty()) {
+      const auto first = std::ranges::min_element(plain, {}, [](const Sender* it) { return it->at; });
+      ASSERT_EQ(waiting.first().at, (*first)->at);
+      plain.erase(std::ranges::find(plain, &waiting.first()));
+      waiting.remove_first();
+    }
+    ASSERT_EQ(waiting.size(), plain.size());
+  }
+}
+
+TEST(TransportWaitingSenders, the_first_that_meets_a_condition_is_taken_and_others_keep_their_places) {
+  std::vector<Sender> senders{{5}, {1}, {3}, {3}, {9}};
+  network::WaitingSenders<Sender> waiting;
+  for (Sender& it : senders) waiting.add(it);
+  const auto take = [&](std::uint64_t least, std::size_t most) {
+    return waiting.take_first_that([&](const Sender& it) { return it.at >= least; }, most);
+  };
+  EXPECT_EQ(take(3, 1), nullptr) << "the first one has 1, and no other was looked at";
+  EXPECT_EQ(take(3, 2), &senders[2]);
+  EXPECT_EQ(take(100, 100), nullptr);
+  ASSERT_EQ(waiting.size(), 4u);
+  for (const std::size_t next : {1, 3, 0, 4}) EXPECT_EQ(take(0, 1), &senders[next]);
+  EXPECT_EQ(take(0, 1), nullptr);
 }
 
 TEST(TransportChannel, a_frontend_of_many_ranks_and_servers_starts_with_the_default) {
@@ -146,6 +249,17 @@ class ChannelOfTwo : public ::testing::Test {
       ends_.push_back(
           std::make_unique<ChannelEnd>(channel_, r, "the frontend", "host", std::chrono::milliseconds(1000)));
   }
+  /// What the frontend writes into a rank's ring.
+  void answer(std::size_t rank, const relay::Answer& answer, std::span<const std::byte> rest) {
+    const auto head = std::as_bytes(std::span(&answer, 1));
+    Bytes message(head.begin(), head.end());
+    message.insert(message.end(), rest.begin(), rest.end());
+    auto& writer = answers_[rank];
+    if (!writer)
+      writer = std::make_unique<shm::RingWriter>(channel_->slot(rank).down, channel_->down_ring(rank));
+    writer->write(message, 0);
+    ASSERT_TRUE(writer->message_done());
+  }
   std::vector<SegmentMemory> take_all_large(std::size_t rank) {
     std::vector<SegmentMemory> taken;
     while (const auto it = ends_[rank]->take({.bytes = 100 * kib, .large_held = 0})) taken.push_back(*it);
@@ -155,6 +269,7 @@ class ChannelOfTwo : public ::testing::Test {
 
   std::shared_ptr<Channel> channel_;
   std::vector<std::unique_ptr<ChannelEnd>> ends_;
+  std::array<std::unique_ptr<shm::RingWriter>, 2> answers_;
 };
 
 TEST_F(ChannelOfTwo, a_rank_that_takes_all_leaves_the_other_its_own_segment) {
@@ -192,6 +307,80 @@ TEST_F(ChannelOfTwo, a_segment_that_comes_back_in_another_turn_counts_as_returne
   EXPECT_TRUE(channel_->state(again->number).is_held_by(1));
   EXPECT_FALSE(channel_->may_use(0, again->number)) << "a note about another rank's segment is ignored";
   EXPECT_FALSE(channel_->may_use(0, 1000));
+}
+
+TEST_F(ChannelOfTwo, only_the_turn_that_has_a_segment_frees_it) {
+  relay::SegmentState& state = channel_->state(channel_->geometry().first_common());
+  const auto before = state.take(0);
+  state.free();
+  const auto now = state.take(1);
+  EXPECT_FALSE(state.free(before));
+  EXPECT_TRUE(state.is_held(now)) << "another rank has it";
+  EXPECT_TRUE(state.free(now));
+  EXPECT_TRUE(state.is_free());
+  EXPECT_FALSE(state.free(now));
+  EXPECT_NE(state.take(0), 0u);
+}
+
+TEST_F(ChannelOfTwo, a_rank_waits_a_short_while_for_a_segment_that_it_has_used) {
+  const network::SegmentRequest busy{.bytes = 200 * kib, .large_held = 8, .may_wait = true};
+  network::SegmentRequest at_once = busy;
+  at_once.may_wait = false;
+  ASSERT_TRUE(ends_[0]->take({.bytes = 200 * kib})) << "its own";
+  EXPECT_FALSE(ends_[0]->take(busy)) << "a new one would have to be allocated";
+  EXPECT_TRUE(ends_[0]->awaits_used());
+  EXPECT_TRUE(wants(0));
+  const auto common = ends_[0]->take(at_once);
+  ASSERT_TRUE(common);
+  ASSERT_TRUE(ends_[0]->allocate(*common, 200 * kib));
+  EXPECT_FALSE(ends_[0]->take(busy));
+  channel_->give_back(common->number, 0);
+  const auto again = ends_[0]->take(busy);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->number, common->number);
+  EXPECT_FALSE(ends_[0]->awaits_used());
+  EXPECT_FALSE(ends_[0]->take(busy));
+  std::this_thread::sleep_for(std::chrono::milliseconds(3));  // 200 KiB take half a millisecond
+  EXPECT_TRUE(ends_[0]->take(busy)) << "none came back";
+}
+
+TEST_F(ChannelOfTwo, data_in_a_segment_come_back_when_the_last_copy_is_gone) {
+  const std::uint32_t common = channel_->geometry().first_common();
+  const auto turn = channel_->state(common).take(1);
+  ASSERT_NE(turn, 0u);
+  const SegmentMemory memory = channel_->segment(common);
+  ASSERT_TRUE(channel_->allocate(memory, 0, 100 * kib));
+  std::memset(memory.data, 7, 100 * kib);
+  answer(1, {relay::Answer::Kind::segment, 2, common, 0, 100 * kib, turn}, {});
+  EXPECT_FALSE(ends_[1]->next_data(0));
+  auto data = ends_[1]->next_data(2);
+  ASSERT_TRUE(data);
+  ASSERT_EQ(data->bytes.size(), 100 * kib);
+  EXPECT_EQ(data->bytes.data(), memory.data) << "without a copy";
+  EXPECT_EQ(data->bytes.back(), std::byte{7});
+  auto copy = *data;
+  data.reset();
+  EXPECT_TRUE(channel_->state(common).is_held_by(1));
+  const std::uint32_t rung = channel_->header().doorbell.count();
+  channel_->header().wants_segment = 1;
+  ends_.clear();  // the rank's links may end before
+  const std::uint32_t ended = channel_->header().doorbell.count();
+  copy = {};
+  EXPECT_TRUE(channel_->state(common).is_free());
+  EXPECT_GE(ended, rung);
+  EXPECT_GT(channel_->header().doorbell.count(), ended) << "the frontend waits for it";
+}
+
+TEST_F(ChannelOfTwo, data_and_batches_in_the_ring_are_told_apart) {
+  const Bytes some(1000, std::byte{3}), batch(50, std::byte{4});
+  answer(0, {relay::Answer::Kind::data, 1, 0, 0, some.size(), 0}, some);
+  answer(0, {relay::Answer::Kind::batch, 1, 0, 0, 0, 0}, batch);
+  answer(0, {relay::Answer::Kind::batch, 77, 0, 0, 0, 0}, batch);  // no such server
+  EXPECT_EQ(ends_[0]->next(1), batch);
+  EXPECT_FALSE(ends_[0]->next(1));
+  const auto data = ends_[0]->next_data(1);
+  ASSERT_TRUE(data);
+  EXPECT_TRUE(std::ranges::equal(data->bytes, some));
 }
 
 TEST_F(ChannelOfTwo, small_segments_are_the_ranks_own) {

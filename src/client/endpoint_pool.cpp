@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/endpoint_pool.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/clock.hpp"
+
+namespace afterbay::client {
+namespace {
+
+constexpr std::chrono::milliseconds look_for_failure{100};
+constexpr std::chrono::milliseconds look_for_work{2};  ///< that endpoints leave to the session's thread
+
+}  // namespace
+
+EndpointPool::EndpointPool(JointPuts& puts, std::vector<std::shared_ptr<PartEndpoint>> endpoints,
+                           int session_rank)
+    : puts_(puts), session_rank_(session_rank) {
+  for (auto& endpoint : endpoints) {
+    const std::uint64_t steps = endpoint->steps();
+    places_.push_back({.endpoint = std::move(endpoint), .steps = steps});
+  }
+}
+
+EndpointPool::Place* EndpointPool::first_free() {
+  Place* first = nullptr;
+  std::uint64_t slowest = places_.front().steps;
+  for (Place& place : places_) {
+    slowest = std::min(slowest, place.steps);
+    const auto turn = [](const Place& it) { return std::pair(it.steps, it.given_back); };
+    if (!place.lent && (first == nullptr || turn(place) < turn(*first))) first = &place;
+  }
+  return first != nullptr && first->steps <= slowest + 1 ? first : nullptr;
+}
+
+tl::unexpected<Error> EndpointPool::none_free(ErrorCode code, std::string what) {
+  constexpr std::size_t most_named = 8;
+  std::size_t lent = 0;
+  std::string names;
+  for (const Place& place : places_) {
+    if (!place.lent || ++lent > most_named) continue;
+    names += (names.empty() ? "" : ", ") + place.endpoint->member().text();
+  }
+  if (lent > most_named) names += fmt::format(" and {} more", lent - most_named);
+  std::string text = fmt::format("{}: {} are lent", what, names);
+  if (lent < places_.size()) text += ", and the others are more than a step ahead of them";
+  return fail(
+      Error(code, text + ": give them back when their tasks have ended the step").at_rank(session_rank_));
+}
+
+Result<std::size_t> EndpointPool::take(bool may_wait) {
+  const auto progress = [&] {
+    return puts_.in_team([](Team& team) { return team.progress_of_endpoints(); });
+  };
+  std::optional<StallClock> clock;
+  for (;;) {
+    AFTERBAY_TRY(puts_.check_usable());
+    const std::uint64_t puts = may_wait ? progress() : 0;
+    {
+      MutexLock lock(mutex_);
+      if (Place* const place = first_free()) {
+        place->lent = true;
+        return static_cast<std::size_t>(place - places_.data());
+      }
+      if (!may_wait) return none_free(ErrorCode::would_block, "no endpoint of the pool is free");
+      if (!clock) clock.emplace(puts_.limits().deadline, puts + changes_);
+      if (clock->expired(puts + changes_))
+        return none_free(ErrorCode::timed_out, fmt::format("waited {} s for an endpoint of the pool",
+                                                           clock->limit_ns() / 1'000'000'000));
+      changed_.wait_for(lock, puts_.has_sessions_thread() ? look_for_work : look_for_failure);
+    }
+    AFTERBAY_TRY(puts_.work());
+  }
+}
+
+Result<> EndpointPool::give_back(std::size_t number) {
+  const auto refused = [&](std::string text) {
+    return fail(Error(ErrorCode::bad_state, std::move(text)).at_rank(session_rank_));
+  };
+  if (number >= places_.size())
+    return refused(fmt::format("number {} was given back to a pool of {} endpoints", number, places_.size()));
+  Result<> ended;
+  {
+    const MutexLock lock(mutex_);
+    Place& place = places_[number];
+    if (!place.lent)
+      return refused(fmt::format("{} was given back, but is not lent", place.endpoint->member().text()));
+    ended = place.endpoint->check_at_rest();
+    place.steps = place.endpoint->steps();
+    place.lent = false;
+    place.given_back = ++changes_;
+  }
+  changed_.notify_all();
+  return ended;
+}
+
+}  // namespace afterbay::client

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handover: a variable of one record on its way from a rank to the servers of a file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "client/file.hpp"
+#include "client/put_plans.hpp"
+#include "transport/link.hpp"
+
+namespace afterbay::client {
+
+/// A variable of one record that is about to be handed over.
+struct Handover {
+  File* file = nullptr;
+  std::uint32_t variable = 0;  ///< index in the schema
+  const PutPlan* plan = nullptr;
+  std::uint64_t record = 0;
+  std::uint64_t seq = 0;
+  std::uint64_t position = 0;
+
+  /// The server that gets a piece.
+  [[nodiscard]] std::size_t owner(const PieceSite& site) const {
+    return file->collection->is_split() ? site.server : file->server;
+  }
+  /// The instance of the piece's frame.
+  [[nodiscard]] transport::FrameSlot slot(const PieceSite& site) const {
+    const Collection& collection = *file->collection;
+    transport::FrameSlot slot;
+    slot.frame = collection.records().first_frame(owner(site)) + site.number;
+    slot.seq = seq;
+    slot.bytes = site.of.bytes;
+    slot.phase = collection.layout().phase(site.of, record);
+    slot.position = position;
+    return slot;
+  }
+};
+
+/// All ranks process the frames of a put in the same order, independent of the server. Each rank
+/// states on every link how far it is in that order: the rank that is furthest behind is so on all
+/// its links, and gets the reserved blocks. Calls `publish(server, frame)` for each server whose frames of
+/// the put before `frame` of the layout have been passed. `passed`: the number of ranges of frames that
+/// earlier pieces of the put have passed; a server that has none of them was told nothing new.
+template <class Publish>
+void advance_to(const Handover& handover, std::uint32_t frame, std::size_t& passed, Publish&& publish) {
+  if (handover.file->servers.size() == 1) return;
+  const Collection& collection = *handover.file->collection;
+  const auto& ranges = collection.owners().ranges();
+  for (; passed < ranges.size() && ranges[passed].end <= frame; ++passed) {
+    const std::size_t server = collection.server_of_owner(ranges[passed].owner);
+    publish(server, collection.records().first_frame(server) + ranges[passed].number_of(ranges[passed].end));
+  }
+}
+
+}  // namespace afterbay::client

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/joint_records.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace afterbay::client {
+
+void JointRecords::start(std::vector<Open> open, std::map<const File*, std::uint64_t> ended,
+                         std::uint64_t step) {
+  open_ = std::move(open);
+  ended_ = std::move(ended);
+  ended_steps_ = step;
+}
+
+std::optional<std::uint64_t> JointRecords::seq_of(File& file, std::uint64_t record, std::uint64_t step,
+                                                  bool fixed,
+                                                  const std::function<bool(const Open&)>& may_end) {
+  for (const Open& open : open_)
+    if (open.file == &file && open.record == record && open.step == step && open.fixed == fixed)
+      return open.seq;
+  CollectionRecords& records = file.collection->records();
+  if (records.is_full(file.server)) {
+    const auto oldest = std::ranges::find_if(open_, [&](const Open& open) {
+      return open.file->collection == file.collection && open.file->server == file.server;
+    });
+    if (oldest == open_.end() || !may_end(*oldest)) return std::nullopt;
+    Messages messages;
+    end(*oldest, messages);
+    open_.erase(oldest);
+    post(std::move(messages));
+  }
+  const std::uint64_t seq = records.next_seq(file.server);
+  for (const std::size_t s : file.servers) {
+    records.begin(s, {file.id, record, fixed, seq});
+    links_.add(
+        s, wire::BeginRecord{file.collection->id(), seq, file.id, record, static_cast<std::uint8_t>(fixed)});
+  }
+  open_.push_back({&file, record, fixed, step, seq});
+  return seq;
+}
+
+std::uint64_t JointRecords::oldest_step(const File& file) const {
+  const auto oldest = std::ranges::find_if(open_, [&](const Open& open) {
+    return open.file->collection == file.collection && open.file->server == file.server;
+  });
+  return oldest == open_.end() ? 0 : oldest->step;
+}
+
+/// In the order of their numbers: one that is still open keeps those after it open.
+void JointRecords::end_steps(std::uint64_t steps) {
+  ended_steps_ = std::max(ended_steps_, steps);
+  Messages messages;
+  std::vector<std::pair<const Collection*, std::size_t>> stopped;
+  std::erase_if(open_, [&](const Open& open) {
+    const std::pair<const Collection*, std::size_t> group{open.file->collection, open.file->server};
+    if (std::ranges::find(stopped, group) != stopped.end()) return false;
+    if (open.step >= steps) {
+      stopped.push_back(group);
+      return false;
+    }
+    end(open, messages);
+    return true;
+  });
+  post(std::move(messages));
+}
+
+void JointRecords::end(const Open& record, Messages& messages) {
+  Collection& collection = *record.file->collection;
+  for (const std::size_t server : record.file->servers) {
+    const std::uint64_t bound = collection.records().end_up_to(server, record.seq);
+    auto& bounds = messages[server].bounds;
+    const auto known = std::ranges::find(bounds, collection.id(), &wire::EndRecords::Bound::collection);
+    if (known == bounds.end())
+      bounds.push_back({collection.id(), bound});
+    else
+      known->next_seq = std::max(known->next_seq, bound);
+  }
+  std::uint64_t& ended = ended_[record.file];
+  if (!record.fixed) ended = std::max(ended, record.record + 1);
+}
+
+void JointRecords::post(Messages messages) {
+  for (auto& [server, message] : messages) {
+    message.step = ended_steps_;
+    links_.add(server, std::move(message));
+  }
+}
+
+bool JointRecords::has_before(std::uint64_t steps) const {
+  return std::ranges::any_of(open_, [&](const Open& open) { return open.step < steps; });
+}
+
+std::uint64_t JointRecords::ended(const File& file) const {
+  const auto known = ended_.find(&file);
+  return known == ended_.end() ? 0 : known->second;
+}
+
+void JointRecords::end_all() {
+  Messages messages;
+  for (const Open& open : open_) end(open, messages);
+  open_.clear();
+  post(std::move(messages));
+}
+
+void JointRecords::end_file(const File& file) {
+  for (const std::size_t server : file.servers) file.collection->records().end_file(server, file.id);
+  std::erase_if(open_, [&](const Open& open) { return open.file == &file; });
+  ended_.erase(&file);
+}
+
+}  // namespace afterbay::client

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Outbox: messages to servers that any thread of a rank adds, in order, and one thread at a time sends.
+// Adding takes no lock.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "transport/link.hpp"
+#include "wire/model_messages.hpp"
+
+namespace afterbay::client {
+
+class Outbox {
+ public:
+  /// The frame has been completed.
+  struct Ready {
+    transport::FrameSlot slot;
+  };
+  using Content = std::variant<wire::BeginRecord, wire::Put, Ready, wire::EndRecords>;
+  struct Letter {
+    std::size_t server = 0;
+    Content content;
+  };
+
+  Outbox() = default;
+  ~Outbox() { (void)take(); }
+  Outbox(const Outbox&) = delete;
+  Outbox& operator=(const Outbox&) = delete;
+
+  /// Any thread. What happened before it happens before the letter is taken.
+  void add(std::size_t server, Content content) {
+    auto* const node = new Node{{server, std::move(content)}, last_.load(std::memory_order_relaxed)};
+    while (!last_.compare_exchange_weak(node->before, node, std::memory_order_release,
+                                        std::memory_order_relaxed)) {
+    }
+  }
+  [[nodiscard]] bool empty() const noexcept { return last_.load(std::memory_order_acquire) == nullptr; }
+  /// All letters, in the order in which they were added. Any thread; the order among several calls is that of
+  /// the calls.
+  [[nodiscard]] std::vector<Letter> take() {
+    std::vector<Letter> letters;
+    std::unique_ptr<Node> node(last_.exchange(nullptr, std::memory_order_acquire));
+    while (node) {
+      letters.push_back(std::move(node->letter));
+      node.reset(node->before);
+    }
+    std::reverse(letters.begin(), letters.end());
+    return letters;
+  }
+
+ private:
+  struct Node {
+    Letter letter;
+    Node* before;
+  };
+  std::atomic<Node*> last_{nullptr};
+};
+
+}  // namespace afterbay::client

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// SessionLock: one thread at a time uses the session's core and its links. Calls of the session take it and
+// do not wait for one another: two at once are a mistake of the model, which is reported. Endpoints take it
+// if it is free, to send what they have handed over.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+#include "base/result.hpp"
+#include "base/thread_safety.hpp"
+
+namespace afterbay::client {
+
+class AFTERBAY_CAPABILITY("session") SessionLock {
+ public:
+  /// For a call of the session. False: another thread is in one. Waits while an endpoint sends.
+  [[nodiscard]] bool enter() AFTERBAY_TRY_ACQUIRE(true) {
+    if (in_call_.exchange(true, std::memory_order_acq_rel)) return false;
+    mutex_.lock();
+    caller_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    return true;
+  }
+  void leave() AFTERBAY_RELEASE() {
+    mutex_.unlock();
+    in_call_.store(false, std::memory_order_release);
+  }
+  /// For opening an endpoint: waits for calls of the session.
+  void take() AFTERBAY_ACQUIRE() { mutex_.lock(); }
+  /// For an endpoint that sends.
+  [[nodiscard]] bool try_lock() AFTERBAY_TRY_ACQUIRE(true) {
+    if (is_in_call_here()) return false;
+    return mutex_.try_lock();
+  }
+  void unlock() AFTERBAY_RELEASE() { mutex_.unlock(); }
+  /// Whether this thread is in a call of the session.
+  [[nodiscard]] bool is_in_call_here() const noexcept {
+    return in_call_.load(std::memory_order_acquire) && is_callers_thread();
+  }
+  /// Whether this thread made the last call of the session: it may do the session's work, and use MPI. Nobody
+  /// else will while it waits for an endpoint.
+  [[nodiscard]] bool is_callers_thread() const noexcept {
+    return caller_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  }
+
+ private:
+  Mutex mutex_;
+  std::atomic<bool> in_call_{false};
+  std::atomic<std::thread::id> caller_{};
+};
+
+}  // namespace afterbay::client

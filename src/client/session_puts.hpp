@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// SessionPuts: how the session itself puts. As long as it is the only caller of its rank, it puts whole parts
+// straight to the servers (Endpoint). From the first endpoint that a thread opens, or the first section, all
+// puts of the rank are joint ones (JointPuts), and the session is one member of the team.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.hpp"
+#include "client/definitions.hpp"
+#include "client/endpoint.hpp"
+#include "client/joint_puts.hpp"
+#include "client/part_endpoint.hpp"
+#include "client/rank_puts.hpp"
+#include "client/session_core.hpp"
+
+namespace afterbay::client {
+
+/// A put that acquire begins and commit ends, of the session or of an endpoint.
+using AcquiredSlot = std::variant<Endpoint::Acquired, PartEndpoint::Acquired>;
+
+/// Used under the session's lock.
+class SessionPuts {
+ public:
+  using OpenFiles = std::vector<std::shared_ptr<File>>;
+
+  SessionPuts(SessionCore& core, RankPuts& rank, const Definitions& definitions, const OpenFiles& open_files,
+              const JointPuts::Limits& limits, observe::Profile& profile,
+              std::function<std::uint64_t()> waited_for_files_ns, std::function<Result<>()> sessions_work);
+
+  /// For the session's collections.
+  [[nodiscard]] Endpoint& endpoint() noexcept { return endpoint_; }
+  [[nodiscard]] JointPuts& joint() noexcept { return joint_; }
+  [[nodiscard]] const JointPuts& joint() const noexcept { return joint_; }
+
+  /// Returns false if there was no room and may_wait is false.
+  Result<bool> put(const std::shared_ptr<File>& file, std::string_view variable, std::uint64_t record,
+                   const void* data, Type type, const MemoryLayout& memory, const Section& section,
+                   bool may_wait);
+  Result<> put_strings(File& file, std::string_view variable, std::uint64_t record,
+                       std::span<const std::string> values) {
+    return endpoint_.put_strings(file, variable, record, values);
+  }
+  Result<AcquiredSlot> acquire(const std::shared_ptr<File>& file, std::string_view variable,
+                               std::uint64_t record, Type type);
+  Result<> commit(const AcquiredSlot& slot, const void* buffer);
+  void forget(const AcquiredSlot& slot) noexcept;
+  [[nodiscard]] bool is_out(const AcquiredSlot& slot) const;
+  /// The session's own part of the slot's variable.
+  [[nodiscard]] const model::Box& array(const PartEndpoint::Acquired& slot) {
+    return own_->array(*slot.file, slot.variable);
+  }
+
+  /// Opens an endpoint. Refused while the session has a slot out.
+  Result<std::shared_ptr<PartEndpoint>> open_endpoint(std::string name);
+  /// A decomposition of the rank, for the part of an endpoint. Any thread.
+  [[nodiscard]] Result<Decomposition> decomposition(const std::string& name) const {
+    return definitions_.started_decomposition(name);
+  }
+  /// Refuses a call while the session itself has a slot out, or has put only sections of a variable (of
+  /// `file`, unless null).
+  [[nodiscard]] Result<> check_nothing_begun(const char* call, const File* file = nullptr);
+  /// The session's step ends. Does nothing if it is the only caller.
+  Result<> end_step();
+
+ private:
+  Result<> share(const char* call);
+  /// The session's part of the variable is the rank's whole part, unless endpoints have parts of it.
+  Result<> take_part(const File& file, std::string_view variable);
+  /// Endpoints may have it from the next put on.
+  void note_part(const File& file, std::string_view variable);
+
+  SessionCore& core_;
+  RankPuts& rank_;
+  const Definitions& definitions_;
+  const OpenFiles& open_files_;
+  observe::Profile& profile_;
+  Endpoint endpoint_;
+  SharedLinks links_;
+  JointPuts joint_;
+  std::unique_ptr<PartEndpoint> own_;  ///< null: the session is the only caller
+};
+
+}  // namespace afterbay::client

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "describe/name_template.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "afterbay/calendar.hpp"
+#include "base/suggest.hpp"
+#include "model/template_text.hpp"
+
+namespace afterbay::describe {
+
+namespace {
+
+const std::vector<std::string>& token_words() {
+  static const std::vector<std::string> words{"case",  "file", "period", "grid",
+                                              "start", "end",  "part",   "member"};
+  return words;
+}
+
+Result<NameToken> name_token(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  NameToken token{std::string(text.substr(0, colon)), {}};
+  if (std::ranges::find(token_words(), token.name) == token_words().end())
+    return fail(ErrorCode::unknown_name,
+                "'{{{}}}' is unknown{}; {{{}}} can be used, and {{{{ and }}}} for braces", text,
+                did_you_mean(token.name, token_words()), fmt::join(token_words(), "}, {"));
+  if (colon == std::string_view::npos) return token;
+  token.format = text.substr(colon + 1);
+  if (token.name == "start" || token.name == "end") {
+    try {
+      static_cast<void>(Calendar().format(Date{}, token.format));
+    } catch (const Failure& failure) {
+      return fail(ErrorCode::invalid_argument, "'{{{}}}': {}", text, failure.error().message);
+    }
+  } else if (token.name == "part" || token.name == "member") {
+    AFTERBAY_TRY(model::template_digits(token.name, token.format));
+  } else {
+    return fail(ErrorCode::invalid_argument, "'{{{}}}' has no format, write {{{}}}", text, token.name);
+  }
+  return token;
+}
+
+}  // namespace
+
+Result<std::vector<NameToken>> name_tokens(std::string_view pattern) {
+  AFTERBAY_TRY_ASSIGN(const std::vector<model::TemplatePiece> pieces, model::split_template(pattern));
+  std::vector<NameToken> tokens;
+  for (const model::TemplatePiece& piece : pieces) {
+    if (!piece.is_token) continue;
+    AFTERBAY_TRY_ASSIGN(NameToken token, name_token(piece.text));
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
+}
+
+std::string partial_name(std::string_view pattern, const NameValues& values) {
+  std::string name;
+  const auto pieces = model::split_template(pattern);
+  if (!pieces) return std::string(pattern);
+  for (const model::TemplatePiece& piece : *pieces) {
+    if (!piece.is_token)
+      name += piece.text;
+    else if (piece.text == "case")
+      name += values.case_name;
+    else if (piece.text == "file")
+      name += values.file;
+    else if (piece.text == "period")
+      name += values.period;
+    else if (piece.text == "grid")
+      name += values.grid;
+    else
+      name += "{" + piece.text + "}";
+  }
+  constexpr std::string_view suffix = ".nc";
+  return name.ends_with(suffix) ? name : name + std::string(suffix);
+}
+
+}  // namespace afterbay::describe

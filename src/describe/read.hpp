@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads, checks and resolves output descriptions.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "describe/description.hpp"
+
+namespace afterbay::describe {
+
+struct ReadOptions {
+  /// Values of ${NAME}; they take precedence over the environment.
+  std::map<std::string, std::string> variables;
+  /// Unset: the environment of this process.
+  std::optional<std::map<std::string, std::string>> environment;
+  /// Of the model: for dates, and for whether periods are multiples of each other.
+  Calendar calendar;
+  /// Of the model, if it is known: periods are then compared with it.
+  std::optional<Period> step;
+};
+
+/// The description in these files and those that they include. All problems of all files are reported
+/// together, one per line, as FILE:LINE:COLUMN and what to do. Pure apart from reading files.
+Result<Description> read_files(const std::vector<std::string>& paths, const ReadOptions& options);
+
+/// The same for a text that is not in a file; `name` stands for it in messages. Includes are relative to the
+/// working directory.
+Result<Description> read_text(const std::string& text, const std::string& name, const ReadOptions& options);
+
+}  // namespace afterbay::describe

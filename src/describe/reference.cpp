@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference page docs/reference/description.md.
+#include "base/wrapped.hpp"
+#include "describe/keys.hpp"
+#include "describe/print.hpp"
+#include "describe/yaml.hpp"
+
+namespace afterbay::describe {
+
+namespace {
+
+constexpr std::size_t page_columns = 100;
+
+constexpr std::string_view introduction = R"(# Output descriptions
+
+<!-- Made by `afterbay describe --markdown` from the table of keys; a test compares the two. -->
+
+An output description says in YAML which output files there are: how often, of which fields, with
+which operation, over which points, and under which names. It is edited without compiling the model.
+**This version reads, checks and resolves descriptions, but does not yet produce output from
+them**: execution follows in a later version, as this page describes it.
+
+```yaml
+case: "${CASE:-control}"
+defaults: {name: "{case}_{period}_{file}_{start}-{end}", split: 1mo, type: float32}
+groups:
+  surface: [tas, psl, pr]
+fields:                                  # derived ones; fields of the model need no entry
+  ws: sqrt(uas^2 + vas^2)
+  thetao: mean(toce*e3t) / mean(e3t)     # inner reductions are explicit
+  tasmax: mean(max(tas, 1d))
+  snc: {units: "%", detail: 2}           # a field of the model with properties
+grids:
+  med: {box: {lon: [-6, 36], lat: [30, 46]}}
+files:
+  day: {every: 1d, mean: [group(surface), toce: tos], max: [tas: tasmax]}
+  mon: {every: 1mo, split: 1y, mean: [tas, ws, snc], write: [thetao, tasmax]}
+  snap: {every: 6h, instant: [tas, psl], at_start: true, grid: med}
+  fx: {name: "{case}_{file}", once: [orog, area]}
+```
+
+`afterbay describe FILE` checks a description and prints every file with all its properties, as YAML
+(`--json`: as JSON) that reads back to the same description. `afterbay describe --schema` prints a
+JSON Schema with which editors check and complete keys.
+
+## How it is read
+
+**YAML.** Scalars are resolved by the core schema of YAML 1.2. Only `true`, `True`, `TRUE`,
+`false`, `False` and `FALSE` are booleans: `NO`, `on` and `yes` are text, so that `NO` can be the
+name of a field. Integers are decimal, octal (`0o17`) or hexadecimal (`0x1f`); numbers may be `.inf`
+and `.nan`; `~`, `null` and nothing are null. Scalars in quotes are always text. Keys that occur
+twice are refused. Anchors, aliases and merge keys are refused: `defaults`, `like` and `groups`
+repeat settings, with exact places in messages. Tags other than `!!str` are refused. A file has at
+most 4 MiB and 500 000 values, nested at most 50 deep.
+
+**Several files.** `include: [fields.yaml, ../menu.yaml]` reads further files, relative to the
+including one. The sections of all files are joined. A name that is defined twice in a section is
+refused, with both places. A file that several others include is read once; files that include each
+other are refused. A description has at most 256 files and 16 MiB.
+
+**Variables.** `${NAME}` in a value is replaced by a value that the program or `--set NAME=VALUE`
+gives, or by the environment variable. `${NAME:-fallback}` uses the fallback if the variable is
+unset or empty. A plain scalar is resolved after the replacement, so that `detail: ${LEVEL}` is a
+number; in quotes it remains text. A value is not searched for variables again. `$${` stands for
+`${`. Names of keys have no variables.
+
+**Lists of fields.** An entry is the name of a field, `field: name` (the name of the variable in the
+file), `field: {name: ..., type: ...}` with keys of variables, or `group(NAME)`. A list with one
+entry needs no brackets: `mean: tas`. An entry outside of groups replaces the same field from a
+group; `without: [tas]` leaves out fields. A field may occur in any number of files. If it occurs
+with several operations in one file and has no names there, the first operation in the order of this
+page gets the name of the field, and the others `tas_max`, `tas_min`. Two variables with one name in
+a file are refused.
+
+**Inheritance.** A file has the keys of `defaults`, over them those of the file that it is `like`,
+over them its own. A key replaces the inherited one, lists of fields too, except `attributes`, which
+are joined name by name. A key without a value (`split: ~`) restores the built-in default. `like`
+does not take over `enabled`, so that a file with `enabled: false` can serve as a pattern. Fields
+inherit in the same way, except `expression`. Of a variable in a file, the keys of its entry come
+first, then those of the field under `fields`, then those of the file.
+
+**Menus.** `enabled: false` switches off a file, a field, or a variable of a file. With
+`max_detail: 2`, usually under `defaults`, files and variables whose `detail` is 3 or more are not
+written. What is switched off is read and checked all the same.
+
+**Periods** are numbers with units, as `30min`, `6h`, `1d`, `1mo`, `1y`; `1ts` is one step of the
+model. See [calendars](calendars.md).
+
+All problems of a description are reported together, each with its file, line and column.
+
+## Semantics
+
+Output systems differ in these points. The column *option* shows the keys that change the default.
+
+| point | default | option |
+|---|---|---|
+| where periods begin | with the hours, days, months and years of the calendar, whatever the start of the run | `align: start`, `seasons`, or a date |
+| first and last periods that the run covers in part | written, with the bounds actually covered; a period without values has no record | `partial: skip` |
+| time of a record | statistics: centre of the period, with bounds; instants: their time, with equal bounds | `stamp: start` or `end`, `bounds: false` |
+| instants before the first step | not written | `at_start: true` |
+| reductions inside expressions | explicit, `mean(max(tas, 1d))`; `sample` never means a reduction | `sample` chooses the values that enter statistics |
+| missing values in statistics over time | ignored per point; the result is missing if all values are | `missing: poison`, or the least share of valid values |
+| weights of means over space | none: weights are written in the expression | |
+| accumulation (`sum`, `rate`) | starts from 0 in every period | |
+| a record whose time is the boundary of two files | belongs to the file that ends there | |
+| `{end}` in names | the last unit that the file covers | `end_date: exclusive` |
+| form of dates in names | as coarse as the split: `2000-03` for months | `{start:%Y%m%d}` |
+| files without `split` | one per run | `split: 1mo`, `split: 12 records` |
+| `cell_methods` | name the operation, and the interval if `sample` is given | `cell_methods: false` |
+| lengths of months and years | those of the model's calendar | |
+| `on`, `no`, `NO` in YAML | text | |
+
+)";
+
+std::string line_of(std::string_view label, std::string_view value) {
+  return value.empty() ? std::string()
+                       : wrapped(fmt::format("- {}: {}", label, value), page_columns, "", "  ");
+}
+
+/// The default of a key, as it would be written.
+template <class Target>
+std::string default_of(const KeyRow<Target>& row) {
+  if (!row.print) return {};
+  const auto value = row.print(Target());
+  if (!value) return "none";
+  std::string text = write_yaml(*value);
+  text.pop_back();
+  return "`" + text + "`";
+}
+
+std::string section_of_key(std::string_view name, std::string_view accepted, std::string_view fallback,
+                           std::string_view documentation) {
+  return fmt::format("### `{}`\n\n", name) + line_of("Accepted", accepted) + line_of("Default", fallback) +
+         "\n" + wrapped(documentation, page_columns, "", "") + "\n";
+}
+
+template <class Target>
+std::string section_of_table(std::string_view title, std::string_view text,
+                             const std::vector<KeyRow<Target>>& table, std::string_view prefix) {
+  std::string page = fmt::format("## {}\n\n{}\n", title, wrapped(text, page_columns, "", ""));
+  for (const KeyRow<Target>& row : table)
+    page += section_of_key(std::string(prefix) + row.name, row.accepted, default_of(row), row.documentation);
+  return page;
+}
+
+}  // namespace
+
+std::string reference_page() {
+  std::string page(introduction);
+  page += "## Keys at the top\n\n";
+  for (const TopKey& key : top_keys()) page += section_of_key(key.name, key.accepted, "", key.documentation);
+  page +=
+      section_of_table("Files",
+                       "Keys of an entry of `files`. All but `like`, `without` and the operations (`mean` to "
+                       "`write`) may also stand under `defaults`. The last ones are the settings of "
+                       "[collections](configuration.md#collections-and-their-variables).",
+                       file_keys(), "files.NAME.");
+  page +=
+      section_of_table("Variables of files", "Keys of an entry of a list of fields, `field: {key: value}`.",
+                       variable_keys(), "FIELD.");
+  page +=
+      section_of_table("Fields",
+                       "Keys of an entry of `fields`; `name: expression` is short for `name: {expression: "
+                       "...}`. They hold for the field in all files.",
+                       field_keys(), "fields.NAME.");
+  page += section_of_table("Grids", "Keys of an entry of `grids`, which may be combined.", grid_keys(),
+                           "grids.NAME.");
+  page.pop_back();  // one newline at the end of the file
+  return page;
+}
+
+}  // namespace afterbay::describe

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "describe/resolver.hpp"
+
+#include <algorithm>
+
+#include "describe/checks.hpp"
+#include "describe/expression_names.hpp"
+
+namespace afterbay::describe {
+
+namespace {
+
+template <class Target>
+bool key_is_inherited(const std::vector<KeyRow<Target>>& table, std::string_view key) {
+  const KeyRow<Target>* const row = find_key(table, key);
+  return row != nullptr && row->inherited;
+}
+
+Pairs without_keys(Pairs properties, std::initializer_list<std::string_view> keys) {
+  std::erase_if(properties,
+                [&](const auto& pair) { return std::ranges::find(keys, pair.first.name) != keys.end(); });
+  return properties;
+}
+
+}  // namespace
+
+Resolver::Resolver(const Document& document, const ReadOptions& options, Problems& problems)
+    : document_(document),
+      options_(options),
+      problems_(problems),
+      budget_(problems),
+      lists_(document.groups, budget_, problems) {}
+
+Description Resolver::resolve() {
+  try {
+    resolve_case();
+    resolve_fields();
+    resolve_grids();
+    lists_.check_all_groups();
+    resolve_files();
+    check_cycles(result_, problems_);
+    check_file_names(result_, problems_);
+  } catch (const TooLarge&) {
+    // has been recorded
+  }
+  return std::move(result_);
+}
+
+void Resolver::resolve_case() {
+  const Node& node = document_.case_name;
+  if (node.is_null()) return;
+  const Report report(problems_, "case");
+  if (!node.is_scalar() || node.characters().find('/') != std::string::npos)
+    return report.expected(node, "text without slashes");
+  result_.case_name = node.characters();
+}
+
+void Resolver::resolve_fields() {
+  for (const auto& [key, node] : document_.fields) {
+    if (!check_entry_name(key, "fields", problems_)) continue;
+    Pairs& raw = raw_fields_[key.name];
+    if (node.is_mapping())
+      raw = known_keys(node.pairs(), field_keys(), "a field", problems_);
+    else if (node.is_scalar() && !node.is_null())
+      raw.emplace_back(Key{"expression", node.at, false}, node);
+    else if (!node.is_null())
+      Report(problems_, "fields." + key.name).expected(node, "an expression, or indented keys of a field");
+  }
+  for (const auto& [key, node] : document_.fields)
+    if (raw_fields_.contains(key.name)) resolve_field(key);
+}
+
+void Resolver::resolve_field(const Key& key) {
+  Inheritance inheritance("fields", raw_fields_, budget_, problems_);
+  Pairs properties = inheritance.properties(
+      key.name, [](std::string_view name) { return key_is_inherited(field_keys(), name); });
+  Field field{key.name, key.at, {}, key.at, {}, {}};
+  read_expression(field, properties);
+  properties = without_keys(std::move(properties), {"expression"});
+  assign_all(field.options, properties, field_keys(), problems_);
+  check_grid(properties);
+  field_properties_.emplace(key.name, std::move(properties));
+  result_.fields.push_back(std::move(field));
+}
+
+void Resolver::read_expression(Field& field, const Pairs& properties) {
+  const Node* const node = value_in(properties, "expression");
+  if (node == nullptr) return;
+  const Report report(problems_, "expression");
+  if (!node->is_scalar() || node->kind() == ScalarKind::boolean)
+    return report.expected(*node, "an expression of other fields");
+  field.expression = node->characters();
+  field.expression_at = node->at;
+  auto operands = names_in_expression(field.expression);
+  if (operands)
+    field.operands = *std::move(operands);
+  else
+    report(*node, operands.error().code, operands.error().message);
+}
+
+void Resolver::resolve_grids() {
+  for (const auto& [key, node] : document_.grids) {
+    if (!check_entry_name(key, "grids", problems_)) continue;
+    if (key.name == own_grid) {
+      problems_.add(ErrorCode::conflict, key.at,
+                    "grids: \"own\" is the name of each field's own grid; rename this one");
+      continue;
+    }
+    Grid grid;
+    grid.name = key.name;
+    grid.at = key.at;
+    const Report report(problems_, "grids." + key.name);
+    const bool good = node.is_mapping() && !node.pairs().empty();
+    if (good)
+      assign_all(grid, known_keys(node.pairs(), grid_keys(), "a grid", problems_), grid_keys(), problems_);
+    else
+      report.expected(node, "indented keys of a grid: " + one_of(key_names(grid_keys())));
+    if (!grid.stations.empty() && !(grid.box.empty() && grid.index.empty() && grid.stride.empty()))
+      report(node, ErrorCode::conflict,
+             "stations cannot be combined with box, index or stride; make two grids");
+    result_.grids.push_back(std::move(grid));
+  }
+}
+
+void Resolver::check_grid(const Pairs& properties) {
+  const Node* const node = value_in(properties, "grid");
+  if (node == nullptr || !node->is_scalar() || node->characters() == own_grid) return;
+  std::vector<std::string> names{std::string(own_grid)};
+  for (const auto& [key, grid] : document_.grids) names.push_back(key.name);
+  if (std::ranges::find(names, node->characters()) != names.end()) return;
+  problems_.add(ErrorCode::unknown_name, node->at,
+                fmt::format("grid: there is no \"{}\" under \"grids:\"{}", printable(node->characters()),
+                            did_you_mean(node->characters(), names)));
+}
+
+void Resolver::resolve_files() {
+  Pairs defaults = known_keys(document_.defaults, file_keys(), "defaults", problems_);
+  std::erase_if(defaults, [&](const auto& pair) {
+    if (find_key(file_keys(), pair.first.name)->in_defaults) return false;
+    problems_.add(
+        ErrorCode::invalid_argument, pair.first.at,
+        fmt::format("\"{}\" cannot stand under \"defaults:\"; write it into a file, or into a pattern for "
+                    "like:",
+                    pair.first.name));
+    return true;
+  });
+  for (const auto& [key, node] : document_.files) {
+    if (!check_entry_name(key, "files", problems_)) continue;
+    Pairs& raw = raw_files_[key.name];
+    if (node.is_mapping())
+      raw = known_keys(node.pairs(), file_keys(), "a file", problems_);
+    else
+      Report(problems_, "files." + key.name).expected(node, "indented keys of a file");
+  }
+  for (const auto& [key, node] : document_.files)
+    if (raw_files_.contains(key.name) && node.is_mapping()) resolve_file(key, defaults);
+}
+
+void Resolver::resolve_file(const Key& key, const Pairs& defaults) {
+  Inheritance inheritance("files", raw_files_, budget_, problems_);
+  Pairs properties;
+  put_over(properties, defaults, budget_);
+  put_over(properties,
+           inheritance.properties(key.name,
+                                  [](std::string_view name) { return key_is_inherited(file_keys(), name); }),
+           budget_);
+  File file;
+  file.name = key.name;
+  file.at = key.at;
+  assign_all(file, properties, file_keys(), problems_);
+  check_grid(properties);
+  add_variables(file, properties);
+  if (file.naming.name.empty())
+    file.naming.name = file.naming.split.any() ? "{file}_{start}-{end}" : "{file}";
+  check_file(file, properties, options_, result_, problems_);
+  result_.files.push_back(std::move(file));
+}
+
+void Resolver::add_variables(File& file, const Pairs& properties) {
+  const std::set<std::string> without = fields_without(properties);
+  std::set<std::string> used;
+  for (const Operation operation : all_operations()) {
+    const std::string key(name_of(operation));
+    const Node* const list = value_in(properties, key);
+    if (list == nullptr) continue;
+    for (const Entry& entry : lists_.entries_of(*list, key)) {
+      if (without.contains(entry.field))
+        used.insert(entry.field);
+      else
+        add_variable(file, entry, operation);
+    }
+  }
+  for (const std::string& field : without)
+    if (!used.contains(field))
+      problems_.add(
+          ErrorCode::unknown_name, value_in(properties, "without")->at,
+          fmt::format("without: no list of the file \"{}\" contains the field \"{}\"", file.name, field));
+  name_variables(file);
+}
+
+std::set<std::string> Resolver::fields_without(const Pairs& properties) {
+  std::set<std::string> fields;
+  const Node* const list = value_in(properties, "without");
+  if (list == nullptr) return fields;
+  for (const Entry& entry : lists_.entries_of(*list, "without")) {
+    fields.insert(entry.field);
+    if (entry.options != nullptr)
+      problems_.add(ErrorCode::invalid_argument, entry.at,
+                    "without: expected names of fields, without new names");
+  }
+  return fields;
+}
+
+std::string Resolver::given_name(const Entry& entry) {
+  if (entry.options == nullptr) return {};
+  const Node* const node =
+      entry.options->is_mapping() ? value_in(entry.options->pairs(), "name") : entry.options;
+  if (node == nullptr) return {};
+  const Report report(problems_, entry.field);
+  if (!node->is_scalar() || node->kind() != ScalarKind::text) {
+    report.expected(*node, "the name of the variable in the file", "; put it in quotes if it is one");
+    return {};
+  }
+  const std::string problem = problem_of_name(node->characters());
+  if (problem.empty()) return node->characters();
+  report(*node, ErrorCode::invalid_argument, problem);
+  return {};
+}
+
+void Resolver::add_variable(File& file, const Entry& entry, Operation operation) {
+  Variable variable{entry.field, given_name(entry), operation, entry.at, {}};
+  Pairs properties;
+  if (const auto field = field_properties_.find(entry.field); field != field_properties_.end())
+    properties = field->second;
+  budget_.take(properties.size(), entry.at);
+  if (entry.options != nullptr && entry.options->is_mapping()) {
+    const Pairs own = known_keys(entry.options->pairs(), variable_keys(), "a variable", problems_);
+    put_over(properties, without_keys(own, {"name"}), budget_);
+  }
+  assign_all(variable.options, properties, variable_keys(), problems_);
+  check_grid(properties);
+  file.variables.push_back(std::move(variable));
+}
+
+void Resolver::name_variables(File& file) {
+  std::map<std::string, const Variable*> taken;
+  const auto take = [&](const Variable& variable) {
+    const auto [earlier, fresh] = taken.emplace(variable.name, &variable);
+    if (!fresh)
+      problems_.add(
+          ErrorCode::conflict, variable.at,
+          fmt::format("the file \"{}\" has two variables \"{}\", the other one at {}; rename one, as in "
+                      "\"{}: NAME\"",
+                      file.name, variable.name, earlier->second->at.text(), variable.field));
+  };
+  for (const Variable& variable : file.variables)
+    if (!variable.name.empty()) take(variable);
+  for (Variable& variable : file.variables) {
+    if (!variable.name.empty()) continue;
+    variable.name = variable.field;
+    const auto other = taken.find(variable.name);
+    if (other != taken.end() && other->second->operation != variable.operation)
+      variable.name += "_" + std::string(name_of(variable.operation));
+    take(variable);
+  }
+}
+
+namespace {
+
+Result<Description> resolved(const Document& document, const ReadOptions& options, Problems& problems) {
+  Description description = Resolver(document, options, problems).resolve();
+  if (!problems.empty()) return fail(problems.error());
+  return description;
+}
+
+}  // namespace
+
+Result<Description> read_files(const std::vector<std::string>& paths, const ReadOptions& options) {
+  Problems problems;
+  const Document document = join_files(paths, options, problems);
+  return resolved(document, options, problems);
+}
+
+Result<Description> read_text(const std::string& text, const std::string& name, const ReadOptions& options) {
+  Problems problems;
+  const Document document = join_text(text, name, options, problems);
+  return resolved(document, options, problems);
+}
+
+}  // namespace afterbay::describe

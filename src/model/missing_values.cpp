@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/missing_values.hpp"
+
+#include <cstring>
+
+#include "model/converted_values.hpp"
+#include "model/fill_value.hpp"
+
+namespace afterbay::model {
+namespace {
+
+constexpr bool is_integer(Type type) {
+  return type != Type::float32 && type != Type::float64 && type != Type::text && type != Type::string;
+}
+
+/// In `type`; nothing if integers would have to stand for another number.
+std::optional<Values> exactly(const Values& value, Type type) {
+  auto result = converted(value, type);
+  if (!result || !is_integer(type)) return result;
+  const auto back = converted(*result, value.type);
+  return back && back->bytes == value.bytes ? result : std::nullopt;
+}
+
+}  // namespace
+
+Values missing_values(const Variable& variable) {
+  Values all = fill_of(variable);
+  for (const Attribute& attribute : variable.attributes) {
+    if (attribute.name != "missing_value" || attribute.values.type == Type::string) continue;
+    const std::size_t size = size_of(attribute.values.type);
+    for (std::size_t i = 0; i < attribute.values.count(); ++i)
+      if (const auto one = exactly(
+              Values::raw(attribute.values.type, attribute.values.bytes.data() + i * size, 1), variable.type))
+        all.bytes.insert(all.bytes.end(), one->bytes.begin(), one->bytes.end());
+  }
+  return all;
+}
+
+}  // namespace afterbay::model

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// ServedCollection: a collection as a server knows it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "afterbay/schema.hpp"
+#include "config/config.hpp"
+#include "model/frame_owners.hpp"
+#include "model/handover_layout.hpp"
+#include "model/map_moves.hpp"
+#include "model/moves.hpp"
+#include "server/served_map.hpp"
+#include "server/sink.hpp"
+#include "wire/model_messages.hpp"
+
+namespace afterbay::server {
+
+/// A value that fills those points of a piece that no rank writes.
+struct PieceFill {
+  std::uint32_t piece = 0;  ///< index in HandoverLayout::pieces
+  std::vector<model::Move> boxes;
+  std::optional<model::MapMove> points;
+};
+
+/// Constant once the batch that defines it is complete, which is before the first file is opened:
+/// from then on any thread may read it.
+struct ServedCollection {
+  std::uint32_t id = 0;
+  std::string name;
+  Format format = Format::netcdf4;
+  Existing existing = Existing::refuse;
+  model::Split split = model::Split::none;
+  bool least = false;                  ///< each of its files goes to the least loaded server
+  std::vector<std::uint32_t> servers;  ///< of its pool, ascending
+  std::uint32_t first = 0;             ///< the server that makes its first file
+  std::uint64_t gather_bytes = 0;      ///< used for its layout
+  std::uint64_t schema_hash = 0;
+  std::vector<wire::StageSetting> stages;  ///< as the ranks configured them
+  Schema schema;
+  std::vector<std::int32_t> decompositions;  ///< one per variable; -1: Whole
+  std::vector<model::MapPlace> places;       ///< one per variable: position of a map's dimensions
+  /// One per variable. If set, its pieces are handed over packed, and this is the cut of its map.
+  std::vector<const ServedMap::Cut*> packed;
+  std::shared_ptr<const model::HandoverLayout> layout;  ///< of its frames
+  std::shared_ptr<const Sink> sink;                     ///< which writes its files
+  model::FrameOwners owners;                            ///< the parts of its servers in its files
+  std::uint16_t part = 0;                           ///< this server's: the only one that is described here
+  std::uint32_t first_frame = 0;                    ///< in this server's table
+  std::vector<PieceFill> fills;                     ///< of this server's pieces, sorted by piece
+  std::vector<std::vector<std::byte>> fill_values;  ///< one per variable, in the byte order of frames
+  std::vector<std::uint32_t> expected;              ///< number of contributions, one per piece of this server
+
+  /// The number of frames that this server has.
+  [[nodiscard]] std::uint32_t frames() const { return owners.frames_of(part); }
+  /// The frame, in the layout, that has this number here.
+  [[nodiscard]] std::uint32_t frame(std::uint32_t number) const { return owners.frame(part, number); }
+  /// Numbers of contributions of the pieces of a frame of this server, given by its index in the layout.
+  [[nodiscard]] std::span<const std::uint32_t> expected_in(std::uint32_t frame) const;
+};
+
+/// Bytes of a piece that belong to one point of its variable's map.
+std::uint64_t bytes_of_a_point(const ServedCollection& collection, const model::Piece& piece);
+
+}  // namespace afterbay::server

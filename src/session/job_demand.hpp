@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the processes of a session need: memory, connections, descriptors, message tags. Printed by
+// `afterbay check`, and compared with what a node has before the session opens.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "config/config.hpp"
+#include "config/layout.hpp"
+
+namespace afterbay::session {
+
+/// Numbers of processes.
+struct Processes {
+  std::size_t ranks = 0;  ///< that take part
+  std::size_t models = 0;
+  std::size_t servers = 0;  ///< inline: model ranks that have one
+  std::size_t frontends = 0;
+};
+
+/// The session's processes on a node, and all of them.
+struct NodeLoad {
+  int servers = 1;
+  int ranks = 2;         ///< all processes of the session, including servers
+  bool network = false;  ///< the session has ranks on other nodes, or uses MPI everywhere
+  int frontends = 0;
+  int clients = 0;     ///< most model ranks of one of these frontends; 0: those of the node, evenly
+  Processes job = {};  ///< of the whole session; no ranks: as on this node
+
+  /// Model ranks of this node. Inline servers are model ranks.
+  [[nodiscard]] std::size_t models(config::Topology topology) const noexcept {
+    if (topology == config::Topology::inline_) return static_cast<std::size_t>(ranks);
+    return static_cast<std::size_t>(ranks - servers - frontends);
+  }
+};
+
+/// The nodes of a job without a run. `nodes`: one per rank.
+std::vector<NodeLoad> loads_of(const config::Config& config, std::span<const config::RankPlace> places,
+                               std::span<const int> nodes);
+
+/// A part of a process's memory.
+struct Part {
+  std::string what;  ///< the setting that bounds it, or what it is
+  std::uint64_t bytes = 0;
+};
+
+/// Of one process of a kind, at most.
+struct ProcessDemand {
+  std::vector<Part> parts;        ///< those that are not 0
+  std::uint64_t connections = 0;  ///< with processes on other nodes: one socket each over TCP
+  std::uint64_t descriptors = 0;  ///< without connections
+  [[nodiscard]] std::uint64_t bytes() const noexcept;
+  /// "memory.server 512MiB, memory.chunks 64MiB, ..."
+  [[nodiscard]] std::string text() const;
+};
+
+struct JobDemand {
+  std::optional<ProcessDemand> model;  ///< inline: without its server
+  std::optional<ProcessDemand> server;
+  std::optional<ProcessDemand> frontend;
+  int tags = 0;  ///< the highest message tag; 0: no more than MPI guarantees
+};
+
+/// Of the processes on a node. Fails (resources, invalid_argument), with the calculation, if a
+/// process cannot have the least memory that it needs.
+Result<JobDemand> demand_of(const config::Config& config, const NodeLoad& load);
+
+/// The memory of all processes of the node.
+std::uint64_t memory_of(const JobDemand& demand, const config::Config& config, const NodeLoad& load);
+/// "2 I/O servers: 702.1 MiB each (memory.server 512MiB, ...); 62 model ranks: 48.0 MiB each (...)"
+std::string memory_text(const JobDemand& demand, const config::Config& config, const NodeLoad& load);
+/// The settings with which the node's processes need at most `bytes`, as few changes as possible;
+/// empty: there are none.
+std::vector<std::pair<std::string, std::uint64_t>> settings_that_fit(const config::Config& config,
+                                                                     const NodeLoad& load,
+                                                                     std::uint64_t bytes);
+
+/// Lines for `afterbay check`: of each kind of process the one that needs most.
+std::string text_of(const config::Config& config, std::span<const NodeLoad> loads);
+
+}  // namespace afterbay::session

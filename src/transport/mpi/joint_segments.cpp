@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/mpi/joint_segments.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/thread_safety.hpp"
+#include "mpi/check.hpp"
+
+namespace afterbay::transport::network {
+
+std::optional<std::vector<JointPart>> parts_of_joint(std::span<const std::byte> message) {
+  std::vector<JointPart> parts;
+  while (!message.empty()) {
+    if (message.size() < sizeof(JointHeader)) return std::nullopt;
+    const auto header = read_header<JointHeader>(message.data());
+    if (header.bytes > most_joined_bytes || joint_part_bytes(header.bytes) > message.size())
+      return std::nullopt;
+    parts.push_back(
+        {static_cast<std::size_t>(header.peer), message.subspan(sizeof(JointHeader), header.bytes)});
+    message = message.subspan(joint_part_bytes(header.bytes));
+  }
+  return parts;
+}
+
+JointSegments::JointSegments(std::shared_ptr<const mpi::Communicator> comm, const std::vector<int>& servers,
+                             std::size_t most_in_transit, std::uint64_t prompt_bytes)
+    : comm_(std::move(comm)),
+      ranks_(servers),
+      prepared_(servers.size()),
+      most_in_transit_(most_in_transit),
+      most_joined_(std::min(prompt_bytes, most_joined_bytes)) {}
+
+JointSegments::~JointSegments() {
+  for (Sent& it : sent_) it.leave_behind();
+}
+
+namespace {
+
+/// MPI may still read it, until the process ends.
+void keep_to_the_end(Bytes message) {
+  static Mutex mutex;
+  static auto& kept = *new std::vector<Bytes>;
+  const MutexLock lock(mutex);
+  kept.push_back(std::move(message));
+}
+
+}  // namespace
+
+void JointSegments::Sent::leave_behind() {
+  if (request.active()) keep_to_the_end(std::move(message));
+  request.abandon();
+}
+
+void JointSegments::drop(std::size_t server) {
+  std::erase(begun_, server);
+  prepared_[server].clear();
+  std::erase_if(sent_, [server](Sent& it) {
+    if (it.server != server) return false;
+    it.leave_behind();
+    return true;
+  });
+}
+
+Result<bool> JointSegments::add(std::size_t server, std::size_t peer, std::span<const std::byte> segment) {
+  if (segment.size() > most_joined_) return false;
+  const std::uint64_t more = joint_part_bytes(segment.size());
+  if (prepared_[server].size() + more > most_joint_bytes) AFTERBAY_TRY(flush(server));
+  Bytes& message = prepared_[server];
+  if (message.empty()) {
+    if (sent_.size() + begun_.size() >= most_in_transit_) AFTERBAY_TRY(look());
+    if (sent_.size() + begun_.size() >= most_in_transit_) return false;
+    if (!spare_.empty()) {
+      message = std::move(spare_.back());
+      spare_.pop_back();
+      message.clear();
+    }
+    begun_.push_back(server);
+  }
+  const std::size_t at = message.size();
+  const JointHeader header{peer, segment.size()};
+  message.resize(at + more);
+  std::memcpy(message.data() + at, &header, sizeof header);
+  std::memcpy(message.data() + at + sizeof header, segment.data(), segment.size());
+  return true;
+}
+
+Result<void> JointSegments::flush(std::size_t server) {
+  if (prepared_[server].empty()) return {};
+  std::erase(begun_, server);
+  Sent& it = sent_.emplace_back();
+  it.server = server;
+  it.message = std::exchange(prepared_[server], {});
+  ++messages_;
+  return mpi::check(MPI_Isend(it.message.data(), static_cast<int>(it.message.size()), MPI_BYTE,
+                              ranks_[server], joint_tag, comm_->get(), it.request.handle()),
+                    "MPI_Isend");
+}
+
+Result<bool> JointSegments::flush_all() {
+  const bool any = !begun_.empty();
+  while (!begun_.empty()) AFTERBAY_TRY(flush(begun_.back()));
+  return any;
+}
+
+Result<bool> JointSegments::in_transit() {
+  AFTERBAY_TRY(look());
+  return !sent_.empty();
+}
+
+/// A message to one server does not hold up those to others.
+Result<void> JointSegments::look() {
+  for (auto it = sent_.begin(); it != sent_.end();) {
+    AFTERBAY_TRY_ASSIGN(const bool done, it->request.test());
+    if (!done) {
+      ++it;
+      continue;
+    }
+    if (spare_.size() < most_in_transit_) spare_.push_back(std::move(it->message));
+    it = sent_.erase(it);
+  }
+  return {};
+}
+
+JointArrivals::~JointArrivals() {
+  for (Waiting& it : waiting_) {
+    if (it.request.active()) static_cast<void>(new Bytes(std::move(it.message)));  // MPI may still write it
+    it.request.abandon();
+  }
+}
+
+Result<void> JointArrivals::add(Found found) {
+  waiting_.emplace_back().found = found;
+  if (found.tag == joint_tag && found.bytes > most_joint_bytes)
+    return fail(ErrorCode::internal, "a frontend sent {} bytes of small segments at once, more than {}",
+                found.bytes, most_joint_bytes);
+  return {};
+}
+
+Result<void> JointArrivals::begin_receives() {
+  for (Waiting& it : waiting_) {
+    if (memory_.free == 0 || receiving_ == most_receiving) return {};
+    if (!it.is_found_only()) continue;
+    --memory_.free;
+    ++receiving_;
+    it.message.resize(it.found.bytes);
+    AFTERBAY_TRY(mpi::check(MPI_Imrecv(it.message.data(), static_cast<int>(it.found.bytes), MPI_BYTE,
+                                       &it.found.message, it.request.handle()),
+                            "MPI_Imrecv"));
+  }
+  return {};
+}
+
+Result<void> JointArrivals::deliver(const std::function<Result<void>(std::span<const std::byte>)>& joint,
+                                    const std::function<Result<void>(const Found&)>& single) {
+  while (!waiting_.empty()) {
+    AFTERBAY_TRY(begin_receives());
+    Waiting& first = waiting_.front();
+    if (first.is_found_only()) return {};
+    AFTERBAY_TRY_ASSIGN(const bool done, first.request.test_eagerly());
+    if (!done) return {};
+    const Waiting it = std::move(first);
+    waiting_.pop_front();
+    if (it.found.tag == joint_tag) {
+      ++memory_.free;
+      --receiving_;
+      AFTERBAY_TRY(joint(it.message));
+    } else {
+      AFTERBAY_TRY(single(it.found));
+    }
+  }
+  return {};
+}
+
+}  // namespace afterbay::transport::network

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joint messages: small segments of several model ranks that a frontend sends to the same server in
+// one message. A server with a hundred ranks behind a frontend receives a few messages per step
+// instead of a hundred.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "mpi/communicator.hpp"
+#include "mpi/request.hpp"
+#include "transport/mpi/stream.hpp"
+
+namespace afterbay::transport::network {
+
+/// One segment in a joint message: its header is followed by the segment, padded.
+struct JointHeader {
+  std::uint64_t peer = 0;   ///< number of the model rank
+  std::uint64_t bytes = 0;  ///< of the segment
+};
+
+/// The most that a joint message has.
+inline constexpr std::uint64_t most_joint_bytes = small_segment_bytes;
+/// Larger segments are messages of their own: for them a copy costs more than a message. So are those
+/// that are not prompt: a server may have no memory for them when the message arrives.
+inline constexpr std::uint64_t most_joined_bytes = std::uint64_t{8} << 10;
+
+constexpr std::uint64_t joint_part_bytes(std::uint64_t segment_bytes) {
+  return sizeof(JointHeader) + padded(segment_bytes);
+}
+
+struct JointPart {
+  std::size_t peer = 0;
+  std::span<const std::byte> segment;
+};
+/// The segments of a joint message, in order; nothing if it is invalid.
+std::optional<std::vector<JointPart>> parts_of_joint(std::span<const std::byte> message);
+
+/// The frontend's side. Used by one thread.
+class JointSegments {
+ public:
+  static constexpr std::size_t usual_most_in_transit = 64;
+  static constexpr std::uint64_t most_bytes = usual_most_in_transit * most_joint_bytes;  ///< its memory
+  /// `servers`: their ranks. At most `most_in_transit` messages are sent at a time. `prompt_bytes`:
+  /// LinkSizes::prompt_bytes of the pairs.
+  JointSegments(std::shared_ptr<const mpi::Communicator> comm, const std::vector<int>& servers,
+                std::size_t most_in_transit = usual_most_in_transit,
+                std::uint64_t prompt_bytes = most_joined_bytes);
+  ~JointSegments();
+  JointSegments(const JointSegments&) = delete;
+  JointSegments& operator=(const JointSegments&) = delete;
+
+  /// Copies the segment into the message that is being prepared for this server; false: it must be
+  /// sent by itself, after `flush`. May send the message.
+  Result<bool> add(std::size_t server, std::size_t peer, std::span<const std::byte> segment);
+  /// Sends the message that is being prepared for this server, if any.
+  Result<void> flush(std::size_t server);
+  /// Sends all that are being prepared. Returns whether there were any.
+  Result<bool> flush_all();
+  /// The server is gone: what is prepared or in transit to it counts no longer.
+  void drop(std::size_t server);
+  /// Whether any are in transit.
+  Result<bool> in_transit();
+  /// The same, without a look at MPI.
+  [[nodiscard]] bool any_in_transit() const noexcept { return !sent_.empty(); }
+  [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
+
+ private:
+  struct Sent {
+    std::size_t server = 0;
+    Bytes message;
+    mpi::Request request;
+    /// MPI may still read it.
+    void leave_behind();
+  };
+  Result<void> look();
+
+  std::shared_ptr<const mpi::Communicator> comm_;
+  std::vector<int> ranks_;
+  std::vector<Bytes> prepared_;     ///< by server
+  std::vector<std::size_t> begun_;  ///< servers for which one is prepared
+  std::deque<Sent> sent_;           ///< in transit
+  std::vector<Bytes> spare_;
+  std::size_t most_in_transit_;
+  std::uint64_t most_joined_;  ///< bytes of a segment
+  std::uint64_t messages_ = 0;
+};
+
+/// A server's memory for joint messages while they are received: a number of them at a time,
+/// whatever the number of frontends. The others stay with the frontends. Each becomes free when its
+/// message has arrived: its segments are then copied into the memory of their ranks.
+struct JointMemory {
+  static constexpr std::size_t messages = 64;
+  static constexpr std::uint64_t most_bytes = messages * most_joint_bytes;
+  std::size_t free = messages;
+};
+
+/// The server's side: messages of one frontend stay in order behind a joint message that is being
+/// received. Used by one thread.
+class JointArrivals {
+ public:
+  /// Joint messages of one frontend that are received at a time.
+  static constexpr std::size_t most_receiving = 4;
+  explicit JointArrivals(JointMemory& memory) : memory_(memory) {}
+  ~JointArrivals();
+  JointArrivals(const JointArrivals&) = delete;
+  JointArrivals& operator=(const JointArrivals&) = delete;
+
+  /// A message that was found and is not received yet.
+  struct Found {
+    int tag = 0;
+    std::size_t bytes = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+  };
+  [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
+  /// Behind those that were added before.
+  Result<void> add(Found found);
+  /// Receives joint messages as far as there is memory, and calls joint(bytes) or single(found) for
+  /// those that can be delivered.
+  Result<void> deliver(const std::function<Result<void>(std::span<const std::byte>)>& joint,
+                       const std::function<Result<void>(const Found&)>& single);
+
+ private:
+  struct Waiting {
+    Found found;
+    Bytes message;  ///< a joint one
+    mpi::Request request;
+    [[nodiscard]] bool is_found_only() const noexcept {
+      return found.tag == joint_tag && found.message != MPI_MESSAGE_NULL;
+    }
+  };
+  Result<void> begin_receives();
+
+  JointMemory& memory_;
+  std::deque<Waiting> waiting_;
+  std::size_t receiving_ = 0;
+};
+
+}  // namespace afterbay::transport::network

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small segments that travel together: what a frontend joins, a server takes apart in order, also
+// with larger messages in between.
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "mpi/communicator.hpp"
+#include "ranks/rank_test.hpp"
+#include "transport/mpi/joint_segments.hpp"
+
+namespace afterbay::testing {
+namespace {
+
+using namespace transport::network;
+using transport::Bytes;
+
+constexpr std::size_t peers = 40;
+
+/// What sender and receiver both know: the n-th segment of a rank.
+Bytes segment(std::size_t peer, std::size_t n) {
+  std::mt19937 random(static_cast<unsigned>(peer * 1000 + n));
+  const std::size_t most = n % 7 == 3 ? 3 * most_joined_bytes : n % 3 == 0 ? 200 : most_joined_bytes;
+  Bytes bytes(1 + random() % most);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+struct Sender {
+  explicit Sender(const std::shared_ptr<const mpi::Communicator>& ranks)
+      : comm(ranks), joints(ranks, std::vector<int>{1}) {}
+
+  void send(std::size_t peer, std::size_t n) {
+    Bytes bytes = segment(peer, n);
+    ++segments;
+    if (joints.add(0, peer, bytes).value()) return;
+    ASSERT_TRUE(joints.flush(0));
+    ++single;
+    Bytes& kept = large.emplace_back(std::move(bytes));
+    MPI_Isend(kept.data(), static_cast<int>(kept.size()), MPI_BYTE, 1, relay_tag(peer), comm->get(),
+              requests.emplace_back().handle());
+  }
+  void finish() {
+    ASSERT_TRUE(joints.flush_all());
+    for (mpi::Request& it : requests) ASSERT_TRUE(it.wait_until(std::chrono::seconds(20), "sent"));
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (joints.in_transit().value()) ASSERT_LT(std::chrono::steady_clock::now(), end);
+  }
+
+  std::shared_ptr<const mpi::Communicator> comm;
+  JointSegments joints;
+  std::deque<Bytes> large;
+  std::deque<mpi::Request> requests;
+  std::size_t segments = 0;
+  std::size_t single = 0;
+};
+
+/// Receives `count` segments and compares each with the one that is due from its rank. `slots`: joint
+/// messages that are received at a time.
+void receive(const mpi::Communicator& comm, std::size_t count, std::size_t slots = JointMemory::messages) {
+  JointMemory memory;
+  memory.free = slots;
+  JointArrivals arrivals(memory);
+  std::map<std::size_t, std::size_t> next;
+  std::size_t seen = 0;
+  const auto check = [&](std::size_t peer, std::span<const std::byte> bytes) {
+    const Bytes expected = segment(peer, next[peer]++);
+    ASSERT_TRUE(std::ranges::equal(bytes, expected)) << "rank " << peer << ", segment " << next[peer] - 1;
+    ++seen;
+  };
+  const auto joint = [&](std::span<const std::byte> message) -> Result<void> {
+    const auto parts = parts_of_joint(message);
+    if (!parts) return fail(ErrorCode::internal, "invalid");
+    for (const JointPart& part : *parts) check(part.peer, part.segment);
+    return {};
+  };
+  const auto single = [&](const JointArrivals::Found& found) -> Result<void> {
+    Bytes bytes(found.bytes);
+    MPI_Message message = found.message;
+    MPI_Mrecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, &message, MPI_STATUS_IGNORE);
+    check(number_of_relay_tag(found.tag), bytes);
+    return {};
+  };
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (seen < count && !::testing::Test::HasFailure()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end) << seen << " of " << count;
+    int any = 0;
+    JointArrivals::Found found;
+    MPI_Status status;
+    MPI_Improbe(0, MPI_ANY_TAG, comm.get(), &any, &found.message, &status);
+    if (any != 0) {
+      int bytes = 0;
+      MPI_Get_count(&status, MPI_BYTE, &bytes);
+      found.tag = status.MPI_TAG;
+      found.bytes = static_cast<std::size_t>(bytes);
+      ASSERT_TRUE(arrivals.add(found));
+    }
+    ASSERT_TRUE(arrivals.deliver(joint, single));
+  }
+  EXPECT_TRUE(arrivals.empty());
+  EXPECT_EQ(memory.free, slots);
+}
+
+RANK_TEST(TransportJointSegments, arrive_in_order_and_unchanged, 2) {
+  const auto comm = std::make_shared<const mpi::Communicator>(
+      mpi::Communicator::duplicate(testing::comm(), mpi::Millis(5000)).value());
+  constexpr std::size_t each = 60;
+  if (rank() == 0) {
+    Sender sender(comm);
+    std::mt19937 random(5);
+    std::vector<std::size_t> next(peers);
+    for (std::size_t left = peers * each; left > 0; --left) {
+      std::size_t peer = random() % peers;
+      while (next[peer] == each) peer = (peer + 1) % peers;
+      sender.send(peer, next[peer]++);
+    }
+    sender.finish();
+    EXPECT_LT(sender.joints.messages() + sender.single, sender.segments);
+  } else {
+    receive(*comm, peers * each);
+  }
+  barrier();
+}
+
+RANK_TEST(TransportJointSegments, wait_for_memory_of_the_server, 2) {
+  const auto comm = std::make_shared<const mpi::Communicator>(
+      mpi::Communicator::duplicate(testing::comm(), mpi::Millis(5000)).value());
+  constexpr std::size_t each = 60;
+  if (rank() == 0) {
+    Sender sender(comm);
+    for (std::size_t n = 0; n < each; ++n)
+      for (std::size_t peer = 0; peer < peers; ++peer) sender.send(peer, n);
+    sender.finish();
+    EXPECT_GT(sender.joints.messages(), 20u);
+  } else {
+    receive(*comm, peers * each, 1);
+  }
+  barrier();
+}
+
+/// A server has no memory for segments that are not prompt when a joint message arrives.
+RANK_TEST(TransportJointSegments, longer_ones_than_prompt_segments_are_not_joined, 1) {
+  const auto comm = std::make_shared<const mpi::Communicator>(
+      mpi::Communicator::duplicate(testing::comm(), mpi::Millis(5000)).value());
+  JointSegments joints(comm, {0}, JointSegments::usual_most_in_transit, 320);
+  EXPECT_TRUE(joints.add(0, 0, Bytes(320)).value());
+  EXPECT_FALSE(joints.add(0, 0, Bytes(384)).value());
+  joints.drop(0);
+}
+
+RANK_TEST(TransportJointSegments, a_hundred_ranks_need_a_few_messages, 2) {
+  const auto comm = std::make_shared<const mpi::Communicator>(
+      mpi::Communicator::duplicate(testing::comm(), mpi::Millis(5000)).value());
+  const Bytes small(300, std::byte{1});
+  if (rank() == 0) {
+    JointSegments joints(comm, {1});
+    for (std::size_t peer = 0; peer < 100; ++peer) ASSERT_TRUE(joints.add(0, peer, small).value());
+    ASSERT_TRUE(joints.flush_all());
+    EXPECT_EQ(joints.messages(), 1U);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (joints.in_transit().value()) ASSERT_LT(std::chrono::steady_clock::now(), end);
+  } else {
+    Bytes bytes(most_joint_bytes);
+    MPI_Status status;
+    MPI_Recv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, joint_tag, comm->get(), &status);
+    int count = 0;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    const auto parts = parts_of_joint(std::span(bytes).first(static_cast<std::size_t>(count)));
+    ASSERT_TRUE(parts);
+    EXPECT_EQ(parts->size(), 100U);
+  }
+  barrier();
+}
+
+RANK_TEST(TransportJointSegments, what_is_in_transit_is_bounded, 2) {
+  const auto comm = std::make_shared<const mpi::Communicator>(
+      mpi::Communicator::duplicate(testing::comm(), mpi::Millis(5000)).value());
+  constexpr std::size_t most = 3;
+  const Bytes full(most_joined_bytes, std::byte{2});
+  if (rank() == 0) {
+    JointSegments joints(comm, {1}, most);
+    std::size_t joined = 0;
+    while (joined < 1000 && joints.add(0, 7, full).value()) ++joined;  // the other rank does not receive yet
+    EXPECT_EQ(joints.messages(), most);
+    EXPECT_EQ(joined, most * (most_joint_bytes / joint_part_bytes(full.size())));
+    barrier();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (joints.in_transit().value()) ASSERT_LT(std::chrono::steady_clock::now(), end);
+    EXPECT_TRUE(joints.add(0, 7, full).value()) << "there is room again";
+    ASSERT_TRUE(joints.flush_all());
+    while (joints.in_transit().value()) ASSERT_LT(std::chrono::steady_clock::now(), end);
+    ASSERT_TRUE(joints.add(0, 7, full).value());
+    joints.drop(0);
+    EXPECT_FALSE(joints.flush_all().value()) << "nothing is sent to a server that is gone";
+  } else {
+    barrier();
+    Bytes bytes(most_joint_bytes);
+    for (std::size_t i = 0; i < most + 1; ++i)
+      MPI_Recv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, joint_tag, comm->get(),
+               MPI_STATUS_IGNORE);
+  }
+  barrier();
+}
+
+RANK_TEST(TransportJointSegments, invalid_ones_are_refused, 1) {
+  Bytes message(joint_part_bytes(100));
+  const JointHeader header{3, 100};
+  std::memcpy(message.data(), &header, sizeof header);
+  ASSERT_TRUE(parts_of_joint(message));
+  for (std::size_t cut = 1; cut < message.size(); ++cut)
+    EXPECT_FALSE(parts_of_joint(std::span(message).first(message.size() - cut))) << cut;
+  for (const std::uint64_t bytes : {std::uint64_t{101}, most_joined_bytes + 1, ~std::uint64_t{0}}) {
+    const JointHeader wrong{3, bytes + (bytes == 101 ? 64 : 0)};
+    std::memcpy(message.data(), &wrong, sizeof wrong);
+    EXPECT_FALSE(parts_of_joint(message)) << bytes;
+  }
+}
+
+}  // namespace
+}  // namespace afterbay::testing

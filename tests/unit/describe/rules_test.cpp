@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is refused, with its place and what to do.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/describe/reading.hpp"
+
+namespace afterbay::describe {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// Problems of a file with these keys besides `mean: tas`.
+std::string file_with(const std::string& keys, const ReadOptions& options = no_variables()) {
+  return refusal("files:\n  a: {mean: tas, " + keys + "}\n", options);
+}
+
+TEST(DescribeRules, AllProblemsAreReportedInTheOrderOfLines) {
+  EXPECT_EQ(
+      refusal(R"(defalts: {}
+files:
+  day: {evry: 1d, mean: [tas]}
+  mon: {every: 1 fortnight, mean: [tas]}
+  fx: {once: [orog], like: dya}
+)"),
+      R"(d.yaml:1:1: expected include:, case:, defaults:, fields:, grids:, groups: or files:, found "defalts"; did you mean "defaults"?
+d.yaml:3:3: files.day: every is missing; "mean" needs a period, for example "every: 1d"
+d.yaml:3:9: unknown key "evry" of a file; did you mean "every"?
+d.yaml:4:16: every: "1 fortnight" is not a period: "fortnight" is not a unit; units are y, mo, d, h, min, s, ms, us, ns or ts (time steps)
+d.yaml:5:28: like: there is no "dya" under "files:"; did you mean "day"?)");
+}
+
+TEST(DescribeRules, KeysInTheWrongPlaceAreExplained) {
+  EXPECT_THAT(file_with("every: 1d, expression: a"),
+              HasSubstr("it is a key of fields and their entries in files"));
+  EXPECT_THAT(refusal("split: 1mo"),
+              HasSubstr("\"split\" belongs under \"defaults:\", or into a file under \"files:\""));
+  EXPECT_THAT(refusal("grids: {g: {every: 1d}}"),
+              HasSubstr("unknown key \"every\" of a grid; it is a key of files"));
+  EXPECT_THAT(refusal("defaults: {mean: [tas]}"), HasSubstr("\"mean\" cannot stand under \"defaults:\""));
+  EXPECT_THAT(refusal("defaults: {like: a}"), HasSubstr("\"like\" cannot stand under \"defaults:\""));
+}
+
+TEST(DescribeRules, ValuesOfAWrongKind) {
+  EXPECT_THAT(refusal("files: {a: 3}"),
+              HasSubstr("d.yaml:1:12: files.a: expected indented keys of a file, found the number 3"));
+  EXPECT_THAT(refusal("files: [a]"), HasSubstr("files: expected indented lines \"name: ...\", found a list"));
+  EXPECT_THAT(file_with("every: [1d]"),
+              HasSubstr("every: expected a period longer than 0, for example 6h, 1d or 1mo, found a list"));
+  EXPECT_THAT(file_with("every: 1"), HasSubstr("every: \"1\" is not a period: the number 1 has no unit"));
+  EXPECT_THAT(file_with("every: 0d"), HasSubstr("expected a period longer than 0"));
+  EXPECT_THAT(file_with("every: -1d"), HasSubstr("expected a period longer than 0"));
+  EXPECT_THAT(file_with("every: 1d, at_start: on"),
+              HasSubstr("at_start: expected true or false, found \"on\""));
+  EXPECT_THAT(file_with("every: 1d, stamp: center"),
+              HasSubstr("expected start, centre or end, found \"center\"; did you mean \"centre\"?"));
+  EXPECT_THAT(file_with("every: 1d, type: float"), HasSubstr("type: expected own, int8"));
+  EXPECT_THAT(
+      file_with("every: 1d, missing: 1.5"),
+      HasSubstr("missing: expected ignore, poison or a number above 0 and up to 1, found the number 1.5"));
+  EXPECT_THAT(file_with("every: 1d, missing: poisson"), HasSubstr("did you mean \"poison\"?"));
+  EXPECT_THAT(file_with("every: 1d, split: 0 records"), HasSubstr("split: expected none, a period"));
+  EXPECT_THAT(file_with("every: 1d, align: calender"), HasSubstr("did you mean \"calendar\"?"));
+  EXPECT_THAT(file_with("every: 1d, detail: 2000"), HasSubstr("detail: expected an integer from 0 to 1000"));
+  EXPECT_THAT(file_with("every: 1d, attributes: {a: true}"),
+              HasSubstr("attributes.a: expected text, a number or a list of numbers, found the boolean true; "
+                        "netCDF has no booleans"));
+  EXPECT_THAT(refusal("files: {a: {every: 1d, mean: [[tas]]}}"),
+              HasSubstr("mean: expected a list of fields, [tas, toce: tos, group(surface)], found a list"));
+  EXPECT_THAT(refusal("files: {a: {every: 1d, mean: [\"t a s\"]}}"), HasSubstr("\"t a s\" is not a name"));
+  EXPECT_THAT(refusal("files: {a: {every: 1d, mean: [tas: a/b]}}"), HasSubstr("\"a/b\" is not a name"));
+  EXPECT_THAT(refusal("files: {a: {every: 1d, mean: [tas: [x]]}}"),
+              HasSubstr("mean.tas: expected a new name, or keys of a variable, found a list"));
+  EXPECT_THAT(refusal("case: a/b"), HasSubstr("case: expected text without slashes"));
+}
+
+TEST(DescribeRules, PeriodsMustFitTogether) {
+  EXPECT_EQ(file_with("every: 1d, sample: 7h"),
+            "d.yaml:2:37: files.a: every (1d) is no multiple of sample (7h)");
+  EXPECT_EQ(file_with("every: 1mo, sample: 1d"), "accepted");
+  EXPECT_EQ(file_with("every: 6ts, sample: 4ts"),
+            "d.yaml:2:38: files.a: every (6ts) is no multiple of sample (4ts)");
+  EXPECT_EQ(file_with("every: 1d, sample: 4ts"), "accepted") << "the step is not known";
+  ReadOptions options = no_variables();
+  options.step = Period::parse("50min");
+  EXPECT_THAT(file_with("every: 1d", options),
+              HasSubstr("every (1d) is no multiple of the model's step (50min)"));
+  EXPECT_THAT(file_with("every: 100min, sample: 4ts", options),
+              HasSubstr("every (1h40min) is no multiple of sample (4ts)"));
+  EXPECT_EQ(file_with("every: 3ts", options), "accepted");
+  EXPECT_THAT(file_with("every: 1mo, split: 1d"), HasSubstr("split (1d) is shorter than every (1mo)"));
+  EXPECT_EQ(file_with("every: 30d, split: 1mo"), "accepted");
+  EXPECT_EQ(file_with("every: 1mo, split: 1mo"), "accepted");
+  EXPECT_THAT(file_with("every: 1d, sample_offset: 1h"), HasSubstr("sample_offset (1h) needs sample"));
+  EXPECT_THAT(file_with("every: 1d, sample: 6h, sample_offset: 7h"),
+              HasSubstr("sample_offset (7h) must be shorter than sample (6h)"));
+  EXPECT_THAT(file_with("every: 1mo, cycle: 1d"), HasSubstr("cycle needs cycle_step"));
+  EXPECT_THAT(file_with("every: 1mo, cycle_step: 1h"), HasSubstr("cycle_step needs cycle"));
+  EXPECT_THAT(file_with("every: 1mo, cycle: 1d, cycle_step: 7h"),
+              HasSubstr("cycle (1d) is no multiple of cycle_step (7h)"));
+  EXPECT_EQ(file_with("every: 30y, cycle: 1y, cycle_step: 1mo"), "accepted");
+}
+
+TEST(DescribeRules, DatesAreThoseOfTheCalendar) {
+  ReadOptions options = no_variables();
+  options.calendar = Calendar("360_day");
+  EXPECT_EQ(file_with("every: 1d, align: 2000-02-30", options), "accepted");
+  EXPECT_THAT(file_with("every: 1d, align: 2000-02-30"),
+              HasSubstr("align: expected calendar, seasons, start or a date: "));
+  EXPECT_EQ(file_with("every: 1d, time_units: days since 1850-01-01"), "accepted");
+  EXPECT_THAT(file_with("every: 1d, time_units: months since 1850-01-01"),
+              HasSubstr("d.yaml:2:41: files.a: time_units: "));
+}
+
+TEST(DescribeRules, NamesOfFiles) {
+  EXPECT_THAT(file_with("every: 1d, name: \"{fil}_{start}\""),
+              HasSubstr("name: \"{fil}_{start}\": '{fil}' is unknown; did you mean \"file\"?"));
+  EXPECT_THAT(file_with("every: 1d, name: \"{start:%Q}\""), HasSubstr("'{start:%Q}': "));
+  EXPECT_THAT(file_with("every: 1d, name: \"{part:x}\""), HasSubstr("a number of places from 1 to 20"));
+  EXPECT_THAT(file_with("every: 1d, name: \"{file:3}\""),
+              HasSubstr("'{file:3}' has no format, write {file}"));
+  EXPECT_THAT(file_with("every: 1d, name: \"a{\""), HasSubstr("is not closed"));
+  EXPECT_THAT(file_with("every: 1d, name: \"{case}\""),
+              HasSubstr("contains {case}, but the description has no \"case:\""));
+  EXPECT_THAT(
+      file_with("every: 1d, split: 1mo, name: \"{file}\""),
+      HasSubstr("all files that split makes would have the name \"{file}\"; add {start}, {end} or {part}"));
+  EXPECT_EQ(refusal("defaults: {split: 1mo}\nfiles: {fx: {once: orog, name: \"{file}\"}}"), "accepted");
+  EXPECT_THAT(
+      refusal("defaults: {name: x}\nfiles:\n  a: {every: 1d, mean: tas}\n  b: {every: 2d, mean: tas}\n"),
+      HasSubstr("d.yaml:4:3: the files \"a\" (at d.yaml:3:3) and \"b\" would have the same name, \"x.nc\""));
+  EXPECT_EQ(refusal("defaults: {name: x}\nfiles:\n  a: {every: 1d, mean: tas}\n  b: {every: 2d, mean: tas, "
+                    "enabled: false}\n"
+                    "  c: {every: 1d, mean: tas, directory: other}\n"),
+            "accepted");
+  EXPECT_THAT(refusal("files: {a: {every: 1d, mean: tas, name: b.nc}, b: {every: 1d, mean: tas}}"),
+              HasSubstr("same name, \"b.nc\""));
+}
+
+TEST(DescribeRules, ReferencesMustExist) {
+  EXPECT_THAT(file_with("every: 1d, grid: mde"), HasSubstr("grid: there is no \"mde\" under \"grids:\""));
+  EXPECT_THAT(refusal("grids: {med: {stride: {x: 2}}}\nfields: {t: {grid: mde}}"),
+              HasSubstr("did you mean \"med\"?"));
+  EXPECT_THAT(refusal("groups: {surface: [tas]}\nfiles: {a: {every: 1d, mean: group(surfaec)}}"),
+              HasSubstr("mean: there is no group \"surfaec\" under \"groups:\"; did you mean \"surface\"?"));
+  EXPECT_THAT(refusal("files: {a: {every: 1d, mean: [tas, pr], without: [psl]}}"),
+              HasSubstr("without: no list of the file \"a\" contains the field \"psl\""));
+  EXPECT_THAT(refusal("groups: {s: [tas]}\nfiles: {a: {every: 1d, mean: [group(s): x]}}"),
+              HasSubstr("a group cannot be renamed"));
+}
+
+TEST(DescribeRules, CyclesAreShown) {
+  EXPECT_THAT(refusal("files: {a: {like: b}, b: {like: c}, c: {like: a}}"),
+              HasSubstr("files are like each other: a is like b is like c is like a"));
+  EXPECT_THAT(refusal("fields: {a: {like: a}}"), HasSubstr("fields are like each other: a is like a"));
+  EXPECT_THAT(refusal("groups: {a: [group(b)], b: [group(a)]}"),
+              HasSubstr("groups contain each other: a contains b contains a"));
+  EXPECT_EQ(
+      refusal("fields:\n  a: b + 1\n  b: sqrt(c)\n  c: mean(a, 1d)\n  d: a\n"),
+      "d.yaml:2:6: fields depend on themselves: a needs b needs c needs a; change one of the expressions");
+  EXPECT_THAT(refusal("fields: {a: a + 1}"), HasSubstr("a needs a"));
+  std::string chain;
+  for (int i = 0; i < 40; ++i)
+    chain += "  f" + std::to_string(i) + ": {like: f" + std::to_string(i + 1) + "}\n";
+  EXPECT_THAT(refusal("files:\n" + chain + "  f40: {every: 1d, mean: tas}\n"),
+              HasSubstr("more than 32 levels of inheritance"));
+}
+
+TEST(DescribeRules, Expressions) {
+  const auto expression = [](const std::string& text) { return refusal("fields: {x: \"" + text + "\"}"); };
+  EXPECT_EQ(expression("cond > 1e-5 ? a : -b^2*pi"), "accepted");
+  EXPECT_THAT(expression("(a + b"), HasSubstr("expression: a \"(\" of the expression is not closed; within { "
+                                              "} an expression with commas needs quotes"));
+  EXPECT_THAT(expression("a + b)"), HasSubstr("the \")\" at place 6 of the expression closes nothing"));
+  EXPECT_THAT(expression("a $ b"), HasSubstr("\"$\" at place 3 cannot occur in an expression"));
+  EXPECT_THAT(expression(" "), HasSubstr("the expression is empty"));
+  EXPECT_THAT(refusal("fields: {x: true}"), HasSubstr("expression: expected an expression of other fields"));
+  const Description it = described("fields:\n  x: max(tas, 1d) + 2e-3*pr/mean (q.850) - pi\n  one: 1\n");
+  ASSERT_EQ(it.fields.size(), 2U);
+  EXPECT_THAT(it.fields[0].operands, testing::ElementsAre("tas", "pr", "q.850"));
+  EXPECT_TRUE(it.fields[1].operands.empty());
+}
+
+TEST(DescribeRules, Grids) {
+  const auto grid = [](const std::string& keys) { return refusal("grids: {g: " + keys + "}"); };
+  EXPECT_THAT(
+      grid("{}"),
+      HasSubstr(
+          "grids.g: expected indented keys of a grid: box, index, stride, levels, stations or reverse"));
+  EXPECT_THAT(grid("{box: {lat: [60, 30]}}"), HasSubstr("box.lat: the range from 60 to 30 is empty"));
+  EXPECT_EQ(grid("{box: {longitude: [350, 10]}}"), "accepted");
+  EXPECT_THAT(grid("{box: {lat: [30]}}"), HasSubstr("box.lat: expected two numbers, [low, high]"));
+  EXPECT_THAT(grid("{box: {lat: [a, b]}}"), HasSubstr("found \"a\""));
+  EXPECT_THAT(grid("{index: {x: [-1, 3]}}"),
+              HasSubstr("index.x: expected the first and the last index from 0"));
+  EXPECT_THAT(grid("{index: {x: [5, 3]}}"), HasSubstr("index.x: expected"));
+  EXPECT_THAT(grid("{stride: {x: 0}}"), HasSubstr("stride.x: expected an integer from 1"));
+  EXPECT_THAT(grid("{levels: {lev: [1, 1]}}"), HasSubstr("levels.lev: the level 1 is given twice"));
+  EXPECT_THAT(grid("{stations: {p: [0, 91]}}"), HasSubstr("stations.p: longitudes are from -360 to 360"));
+  EXPECT_THAT(grid("{stations: {p: [0, 9]}, stride: {x: 2}}"), HasSubstr("stations cannot be combined"));
+  EXPECT_THAT(refusal("grids: {own: {stride: {x: 2}}}"),
+              HasSubstr("\"own\" is the name of each field's own grid"));
+}
+
+TEST(DescribeRules, FilesMustWriteSomethingThatTheirFormatHolds) {
+  EXPECT_THAT(refusal("files: {a: {every: 1d}}"), HasSubstr("the file \"a\" has no fields"));
+  EXPECT_THAT(refusal("files: {a: {every: 1d, mean: tas, without: tas}}"),
+              HasSubstr("the file \"a\" has no fields"));
+  EXPECT_EQ(refusal("files: {a: {every: 1d, enabled: false}}"), "accepted");
+  EXPECT_EQ(refusal("files: {a: {once: orog}}"), "accepted");
+  EXPECT_THAT(refusal("files: {a: {once: orog, instant: tas}}"),
+              HasSubstr("every is missing; \"instant\" needs a period"));
+  EXPECT_THAT(file_with("every: 1d, store: cdf2, type: uint64"),
+              AllOf(HasSubstr("the variable \"tas\" has the type uint64, which the format cdf2"),
+                    HasSubstr("netcdf4")));
+}
+
+TEST(DescribeRules, AProblemThatManyFilesInheritIsReportedOnce) {
+  EXPECT_EQ(refusal("defaults: {stamp: middle}\nfiles: {a: {every: 1d, mean: t}, b: {every: 1d, mean: t}}"),
+            "d.yaml:1:19: stamp: expected start, centre or end, found \"middle\"");
+}
+
+}  // namespace
+}  // namespace afterbay::describe

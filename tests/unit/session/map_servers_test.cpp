@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maps of which each server gets its part: whole sessions with many servers, in one process.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <latch>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "map_session.hpp"
+#include "scratch_directory.hpp"
+#include "unit/local_run.hpp"
+
+namespace afterbay::test {
+namespace {
+
+using maps::map_of;
+using ::testing::HasSubstr;
+
+LocalRun::Settings settings_with(const std::string& placement) {
+  return {{"memory.server", "2MiB"}, {"memory.block", "64KiB"}, {"memory.small_block", "16KiB"},
+          {"chunk", "8KiB"},         {"placement", placement},  {"deadline", "20s"}};
+}
+
+constexpr std::uint64_t wide = 70'000;  ///< points: several frames per record for each of several servers
+
+Schema line(std::uint64_t n) {
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("x", n);
+  schema.variable("v", Type::float32, {"time", "x"}).on("map").with_fill(Values{-5.0F});
+  return schema;
+}
+
+struct Case {
+  const char* placement;
+  int servers;
+};
+
+class ThreadSessionMapServers : public testing::TestWithParam<Case> {
+ protected:
+  /// Runs `model` on four ranks; expects that every rank fails and gives the text of the last one's error.
+  static std::string refusal(const LocalRun::Model& model) {
+    LocalRun run(4, GetParam().servers, settings_with(GetParam().placement));
+    const auto errors = run.run([&](Session& session, int rank) {
+      model(session, rank);
+      session.finalize();
+    });
+    for (std::size_t r = 0; r < 4; ++r) EXPECT_TRUE(errors[r]) << "rank " << r;
+    for (std::size_t s = 0; s < static_cast<std::size_t>(GetParam().servers); ++s)
+      EXPECT_TRUE(errors[4 + s]) << "server " << s;
+    return errors[3] ? errors[3]->text() : "";
+  }
+  /// Each rank holds every fourth point, but none of [first, end).
+  static std::vector<std::int64_t> every_fourth(int rank, std::int64_t first, std::int64_t end) {
+    std::vector<std::int64_t> indices;
+    for (std::int64_t p = rank; p < static_cast<std::int64_t>(wide); p += 4)
+      if (p < first || p >= end) indices.push_back(p);
+    return indices;
+  }
+};
+
+/// The first such point lies in one server's part, another one in the part of another server.
+TEST_P(ThreadSessionMapServers, a_point_of_two_ranks_fails_every_rank_and_server) {
+  const std::string text = refusal([](Session& session, int rank) {
+    std::vector<std::int64_t> indices = every_fourth(rank, 0, 0);
+    if (rank == 2) indices.insert(indices.end(), {wide - 1, 41'001});
+    session.decomposition("map", map_of({wide}, indices), Coverage{});
+    session.collection("c", line(wide));
+    session.start();
+  });
+  EXPECT_THAT(text, HasSubstr("ranks 1 and 2 both hold the point at offset 41001"));
+}
+
+TEST_P(ThreadSessionMapServers, gaps_are_counted_over_all_servers) {
+  const std::string text = refusal([](Session& session, int rank) {
+    session.decomposition("map", map_of({wide}, every_fourth(rank, 30'000, 60'000)), Coverage{});
+    session.collection("c", line(wide));
+    session.start();
+  });
+  EXPECT_THAT(text,
+              HasSubstr("30000 of 70000 points belong to no rank, the first are those at offsets 30000 to "
+                        "59999"));
+}
+
+/// A map that no collection uses is checked, too.
+TEST_P(ThreadSessionMapServers, a_map_without_a_collection_is_checked) {
+  const std::string text = refusal([](Session& session, int rank) {
+    session.decomposition("map", map_of({wide}, every_fourth(rank, 69'990, 69'991)), Coverage{});
+    session.start();
+  });
+  EXPECT_THAT(text, HasSubstr("1 of 70000 points belong to no rank"));
+}
+
+float value(int rank, std::int64_t point, std::uint64_t record) {
+  return static_cast<float>(point + 100'000 * rank) + static_cast<float>(record) / 4;
+}
+
+/// Ranks hold points in another order than the file, with holes that nobody holds.
+TEST_P(ThreadSessionMapServers, every_point_is_right_and_holes_get_the_fill_value) {
+  const Directory directory;
+  LocalRun run(4, GetParam().servers, settings_with(GetParam().placement));
+  const auto errors = run.run([&](Session& session, int rank) {
+    std::vector<std::int64_t> mine = every_fourth(rank, 20'000, 23'456);
+    std::ranges::reverse(mine);
+    session.decomposition("map", map_of({wide}, mine));
+    OutputFile file =
+        session.collection("c", line(wide), {.file = "c.nc", .directory = directory.path.string()}).open();
+    std::vector<float> values(mine.size());
+    for (const std::uint64_t record : {0u, 1u}) {
+      for (std::size_t i = 0; i < mine.size(); ++i) values[i] = value(rank, mine[i], record);
+      file.put("v", record, values.data());
+      session.end_step();
+    }
+    file.close();
+    session.finalize();
+  });
+  for (const auto& error : errors) ASSERT_FALSE(error) << error->text();
+  const auto values = read<float>(directory.path / "c.nc", "v");
+  ASSERT_EQ(values.size(), 2 * wide);
+  for (std::uint64_t i = 0; i < values.size(); ++i) {
+    const auto p = static_cast<std::int64_t>(i % wide);
+    const bool hole = p >= 20'000 && p < 23'456;
+    ASSERT_EQ(values[i], hole ? -5.0F : value(static_cast<int>(p % 4), p, i / wide)) << i;
+  }
+}
+
+/// Rank r holds [15 000 r, 15 000 r + 25 000): points that two ranks hold lie in the parts of several
+/// servers.
+TEST_P(ThreadSessionMapServers, of_points_that_two_ranks_hold_one_is_written) {
+  for (const Repeats repeats : {Repeats::first, Repeats::last}) {
+    const Directory directory;
+    LocalRun run(4, GetParam().servers, settings_with(GetParam().placement));
+    const auto errors = run.run([&](Session& session, int rank) {
+      std::vector<std::int64_t> mine(25'000);
+      for (std::size_t i = 0; i < mine.size(); ++i)
+        mine[i] = 15'000 * rank + static_cast<std::int64_t>(mine.size() - 1 - i);
+      session.decomposition("map", map_of({wide}, mine), {.gaps_allowed = false, .repeats = repeats});
+      OutputFile file =
+          session.collection("c", line(wide), {.file = "c.nc", .directory = directory.path.string()}).open();
+      std::vector<float> values(mine.size());
+      for (std::size_t i = 0; i < mine.size(); ++i) values[i] = value(rank, mine[i], 0);
+      file.put("v", 0, values.data());
+      file.close();
+      // A collection that is defined later, on the same map.
+      OutputFile later =
+          session.collection("later", line(wide), {.file = "later.nc", .directory = directory.path.string()})
+              .open();
+      later.put("v", 0, values.data());
+      later.close();
+      session.finalize();
+    });
+    for (const auto& error : errors) ASSERT_FALSE(error) << error->text();
+    for (const char* const name : {"c.nc", "later.nc"}) {
+      const auto values = read<float>(directory.path / name, "v");
+      ASSERT_EQ(values.size(), wide);
+      for (std::int64_t p = 0; p < static_cast<std::int64_t>(wide); ++p) {
+        const std::int64_t first = p < 25'000 ? 0 : (p - 10'000) / 15'000;
+        const std::int64_t last = std::min<std::int64_t>(3, p / 15'000);
+        ASSERT_EQ(values[static_cast<std::size_t>(p)],
+                  value(static_cast<int>(repeats == Repeats::first ? first : last), p, 0))
+            << name << " " << p;
+      }
+    }
+  }
+}
+
+/// Later collections need other cells of maps that were defined, and checked, before; and other servers.
+TEST_P(ThreadSessionMapServers, later_collections_use_earlier_maps) {
+  const Directory directory;
+  LocalRun run(4, GetParam().servers, settings_with(GetParam().placement));
+  const auto errors = run.run([&](Session& session, int rank) {
+    std::vector<std::int64_t> mine = every_fourth(rank, 0, 0);
+    std::ranges::reverse(mine);
+    session.decomposition("map", map_of({wide}, mine), Coverage{});
+    session.start();
+    std::vector<float> values(mine.size());
+    for (std::size_t i = 0; i < mine.size(); ++i) values[i] = value(rank, mine[i], 0);
+    std::vector<OutputFile> files;
+    for (int n = 0; n < 3; ++n) {
+      Schema schema = line(wide);
+      schema.dimension("lev", 2);
+      schema.variable("w", Type::float32, {"time", "lev", "x"}).on("map");
+      if (n == 1) schema.variables[0].chunk = {1, 3'001};
+      const std::string name = "c" + std::to_string(n);
+      files.push_back(
+          session.collection(name, schema, {.file = name + ".nc", .directory = directory.path.string()})
+              .open());
+      std::vector<float> twice = values;
+      twice.insert(twice.end(), values.begin(), values.end());
+      for (OutputFile& file : files) {  // earlier ones too
+        file.put("v", static_cast<std::uint64_t>(n), values.data());
+        file.put("w", static_cast<std::uint64_t>(n), twice.data());
+      }
+      session.end_step();
+    }
+    for (OutputFile& file : files) file.close();
+    session.finalize();
+  });
+  for (const auto& error : errors) ASSERT_FALSE(error) << error->text();
+  for (std::size_t n = 0; n < 3; ++n) {
+    const auto path = directory.path / ("c" + std::to_string(n) + ".nc");
+    const auto v = read<float>(path, "v");
+    const auto w = read<float>(path, "w");
+    ASSERT_EQ(v.size(), 3 * wide);
+    ASSERT_EQ(w.size(), 6 * wide);
+    for (std::uint64_t i = n * wide; i < v.size(); ++i) {
+      const auto p = static_cast<std::int64_t>(i % wide);
+      ASSERT_EQ(v[i], value(static_cast<int>(p % 4), p, 0)) << n << " " << i;
+      ASSERT_EQ(w[2 * n * wide + (i - n * wide)], value(static_cast<int>(p % 4), p, 0)) << n << " " << i;
+    }
+  }
+}
+
+/// One rank puts into an earlier collection after the others have described the map again, of which a later
+/// collection needs other cells.
+TEST_P(ThreadSessionMapServers, puts_go_on_while_other_ranks_describe_the_map_again) {
+  const Directory directory;
+  constexpr std::uint64_t records = 5;
+  LocalRun run(4, GetParam().servers, settings_with(GetParam().placement));
+  std::latch others_come(3);
+  const auto errors = run.run([&](Session& session, int rank) {
+    std::vector<std::int64_t> mine = every_fourth(rank, 0, 0);
+    std::ranges::reverse(mine);
+    session.decomposition("map", map_of({wide}, mine), Coverage{});
+    std::vector<float> values(mine.size());
+    const auto put = [&](OutputFile& file, std::uint64_t record) {
+      for (std::size_t i = 0; i < mine.size(); ++i) values[i] = value(rank, mine[i], record);
+      file.put("v", record, values.data());
+      session.end_step();
+    };
+    OutputFile earlier =
+        session.collection("c0", line(wide), {.file = "c0.nc", .directory = directory.path.string()}).open();
+    put(earlier, 0);
+    session.wait(session.flush());
+    if (rank == 0) {
+      others_come.wait();
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      for (std::uint64_t record = 1; record < records; ++record) put(earlier, record);
+    } else {
+      others_come.count_down();
+    }
+    Schema schema = line(wide);
+    schema.variables[0].chunk = {1, 3'001};
+    OutputFile later =
+        session.collection("c1", schema, {.file = "c1.nc", .directory = directory.path.string()}).open();
+    for (std::uint64_t record = 1; rank != 0 && record < records; ++record) put(earlier, record);
+    for (std::uint64_t record = 0; record < records; ++record) put(later, record);
+    earlier.close();
+    later.close();
+    session.finalize();
+  });
+  for (const auto& error : errors) ASSERT_FALSE(error) << error->text();
+  for (const char* const name : {"c0.nc", "c1.nc"}) {
+    const auto values = read<float>(directory.path / name, "v");
+    ASSERT_EQ(values.size(), records * wide);
+    for (std::uint64_t i = 0; i < values.size(); ++i) {
+      const auto p = static_cast<std::int64_t>(i % wide);
+      ASSERT_EQ(values[i], value(static_cast<int>(p % 4), p, i / wide)) << name << " " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, ThreadSessionMapServers,
+                         testing::Values(Case{"slab", 1}, Case{"least", 1}, Case{"slab", 2}, Case{"slab", 5},
+                                         Case{"slab", 9}, Case{"variable", 3}, Case{"collection", 3},
+                                         Case{"file", 2}, Case{"least", 3}),
+                         [](const auto& parameter) {
+                           return fmt::format("{}_{}_servers", parameter.param.placement,
+                                              parameter.param.servers);
+                         });
+
+}  // namespace
+}  // namespace afterbay::test
