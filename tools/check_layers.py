@@ -26,7 +26,8 @@ ALLOWED = {
     "journal": ["base"],
     "triggers": ["base"],
     "server": ["transport", "storage", "journal", "config", "pipeline", "observe"],
-    "session": ["client", "server"],
+    "session": ["client", "server", "describe"],
+    "output": ["session", "describe", "statistics", "expression", "time"],
     "decomp": ["storage"],
 }
 # The traits of formats: data that lies beside the stores but is built below model (src/storage/CMakeLists.txt).
