@@ -77,7 +77,7 @@ struct Kinds {
   bool time_since = false;
 };
 ut_status basic(const ut_unit*, void*) { return UT_SUCCESS; }
-ut_status product(const ut_unit*, int, const ut_unit* const*, const int*, void*) { return UT_SUCCESS; }
+ut_status product_visited(const ut_unit*, int, const ut_unit* const*, const int*, void*) { return UT_SUCCESS; }
 ut_status galilean(const ut_unit*, double, const ut_unit* underlying, double, void* kinds);
 ut_status timestamp(const ut_unit*, const ut_unit*, double, void* kinds) {
   static_cast<Kinds*>(kinds)->time_since = true;
@@ -87,7 +87,7 @@ ut_status logarithmic(const ut_unit*, double, const ut_unit*, void* kinds) {
   static_cast<Kinds*>(kinds)->logarithmic = true;
   return UT_SUCCESS;
 }
-constexpr ut_visitor kind_visitor{basic, product, galilean, timestamp, logarithmic};
+constexpr ut_visitor kind_visitor{basic, product_visited, galilean, timestamp, logarithmic};
 ut_status galilean(const ut_unit*, double, const ut_unit* underlying, double, void* kinds) {
   return ::ut_accept_visitor(underlying, &kind_visitor, kinds);
 }
