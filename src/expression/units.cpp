@@ -21,10 +21,10 @@ namespace afterbay::expression {
 namespace {
 
 std::string_view without_blanks(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(blanks);
+  constexpr std::string_view around = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(around);
   if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
+  return text.substr(begin, text.find_last_not_of(around) + 1 - begin);
 }
 
 #ifdef AFTERBAY_HAS_UDUNITS
