@@ -322,8 +322,9 @@ void Spaces::divide_block(Space& space, const Grid& grid, const Block& block) {
   }
   const Coverage coverage = decomposition(grid.decomposition).coverage;
   if (std::ranges::find(count, 0U) != count.end()) std::ranges::fill(count, 0U);
-  session_.decomposition(space.decomposition, Block(global, start, count), coverage);
   gathered_[space.decomposition] = combinations(block.count, places);
+  // From here on, `block` may lie elsewhere.
+  session_.decomposition(space.decomposition, Block(global, start, count), coverage);
   local_of_[space.decomposition] = std::move(count);
 }
 
@@ -363,7 +364,8 @@ void Spaces::divide_map(Space& space, const Grid& grid, const client::MapPart& m
     elements.push_back(element);
     part.indices.push_back(index);
   }
-  session_.decomposition(space.decomposition, part, decomposition(grid.decomposition).coverage);
+  const Coverage coverage = decomposition(grid.decomposition).coverage;
+  session_.decomposition(space.decomposition, part, coverage);
   local_of_[space.decomposition] = {elements.size()};
   gathered_[space.decomposition] = std::move(elements);
 }
