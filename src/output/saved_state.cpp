@@ -157,8 +157,14 @@ std::int64_t SavedState::read(const std::string& path) {
                                  "fields of the model have changed", text_of(of.bundle().statistic(i)), of.text())
                           .in_file(path));
       const Json& saved = statistics.at(number++);
-      check_same(saved, "of", of.text(), path);
-      check_same(saved, "statistic", text_of(of.bundle().statistic(i)), path);
+      const auto there = fmt::format("{} of {}", saved.at("statistic").get<std::string>(), saved.at("of").get<std::string>());
+      const auto here = fmt::format("{} of {}", text_of(of.bundle().statistic(i)), of.text());
+      if (there != here)
+        throw Failure(make_error(ErrorCode::conflict,
+                                 "the saved state has \"{}\" where this run has \"{}\": the description or the fields of "
+                                 "the model have changed",
+                                 there, here)
+                          .in_file(path));
       statistics::Progress& progress = state.progress();
       progress.steps = saved.at("steps").get<std::uint64_t>();
       progress.duration = saved.at("duration").get<double>();

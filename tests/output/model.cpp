@@ -80,6 +80,7 @@ class Model {
     for (std::int64_t n = first_; n <= last_; ++n) {
       output.step(n);
       put(output, n);
+      mistake(output, n);
       if (n == save_at) {
         const Ticket saved = output.save(options_.text("save_to", "state.nc"));
         const Ticket epoch = session_.epoch("saved");
@@ -204,6 +205,24 @@ class Model {
     put_field<float>(output, "unused", 9, n, 1);
   }
 
+  /// Does what the option `mistake` says, in the second step.
+  void mistake(Output& output, std::int64_t n) {
+    if (n != first_ + 1) return;
+    const std::string what = options_.text("mistake", "");
+    std::vector<float> floats(nlat_ * nlon_ * nlev_);
+    std::vector<double> doubles(floats.size());
+    if (what == "twice") output.put("tas", floats.data());
+    if (what == "type") output.put("tas", doubles.data());
+    if (what == "name") output.put("tsa", floats.data());
+    if (what == "wants") static_cast<void>(output.wants("uass"));
+    if (what == "skip") output.step(n + 2);
+    if (what == "back") output.step(n - 1);
+    if (what == "again") output.step(n);
+    if (what == "late") output.field("new", {});
+    if (what == "second") static_cast<void>(Output(session_, {.step = Period::parse("1h")}));
+    if (what == "layout") output.put("e3t", doubles.data(), {.shape = {1}, .offset = {0}, .strides = {}});
+  }
+
   Session& session_;
   Options options_;
   std::uint64_t nlon_, nlat_, nlev_;
@@ -224,16 +243,18 @@ int main(int argc, char** argv) {
     if (const std::size_t equals = argument.find('='); !argument.starts_with("--") && equals != std::string::npos)
       options.given[argument.substr(0, equals)] = argument.substr(equals + 1);
   }
-  int status = 0;
   try {
     Session session = open_session(MPI_COMM_WORLD, SessionOptions().with_arguments(argc, argv));
-    if (session.is_server())
-      session.serve();
-    else
-      Model(session, options).run();
+    try {
+      if (session.is_server())
+        session.serve();
+      else
+        Model(session, options).run();
+    } catch (const Failure& failure) {
+      stop(failure.error());
+    }
   } catch (const Failure& failure) {
     stop(failure.error());
   }
   MPI_Finalize();
-  return status;
 }
