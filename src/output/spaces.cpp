@@ -192,7 +192,7 @@ std::string Space::text() const {
 }
 
 const client::Decomposition& Spaces::decomposition(const std::string& name) const {
-  return *must(session_.state().model_side().find_decomposition(name));
+  return *must(session_.state().model_side().definitions().decomposition(name));
 }
 
 const Spaces::Part& Spaces::part_of(const Grid& grid) {
