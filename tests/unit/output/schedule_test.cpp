@@ -121,7 +121,8 @@ TEST(OutputSchedule, StepsOfMonthsHaveTheirLengths) {
 TEST(OutputSchedule, RefusesPeriodsThatNoStepEnds) {
   const ModelTime time = time_of("2000-01-01T01:00", "6h");
   EXPECT_THAT(refused([&] { Schedule(time, every("1d"), "f"); }), HasSubstr("align: start"));
-  EXPECT_THAT(refused([&] { Schedule(time, every("5h"), "f"); }), HasSubstr("no multiple of the model's step"));
+  EXPECT_THAT(refused([&] { Schedule(time, every("5h"), "f"); }),
+              HasSubstr("no multiple of the model's step"));
   EXPECT_THAT(refused([&] { Schedule(time, every("1d", "4h"), "f"); }), HasSubstr("sample of the file"));
   // Whether a month is a multiple of a week depends on the date.
   const ModelTime weeks = time_of("2000-01-01", "7d", "noleap");
@@ -155,8 +156,8 @@ TEST(OutputDense, TakesAnyLayout) {
     std::size_t points = 1;
     for (const std::uint64_t length : lengths) points *= length;
     std::vector<float> values(points, -1);
-    make_dense(reinterpret_cast<std::byte*>(values.data()), reinterpret_cast<const std::byte*>(array.data()), layout,
-               lengths, sizeof(float));
+    make_dense(reinterpret_cast<std::byte*>(values.data()), reinterpret_cast<const std::byte*>(array.data()),
+               layout, lengths, sizeof(float));
     return values;
   };
   MemoryLayout halo;
