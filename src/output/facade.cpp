@@ -30,7 +30,7 @@ void Output::State::start() {
   spaces.emplace(*session, definitions);
   plan = output::make_plan({*description, definitions, time, options.member}, *spaces);
   for (const auto& file : plan.files) {
-    file->define(*session, definitions, !options.resume.empty());
+    file->define(*session, definitions, *spaces, !options.resume.empty());
     const describe::Timing& timing = file->file().timing;
     if (timing.epochs)
       epochs.emplace_back(output::Clock(time, *timing.epochs, timing.align,
@@ -162,7 +162,8 @@ void Output::grid_coordinate_raw(const std::string& name, const std::string& gri
   output::Field field;
   field.name = name;
   field.options.grid = it.definitions.grid(grid).name;
-  const std::size_t points = spaces.own(field).points;
+  std::size_t points = spaces.own(field).points;
+  if (!options.vertices.empty()) points *= it.definitions.dimension(options.vertices).length;
   if (points > 0 && data == nullptr)
     refuse(ErrorCode::invalid_argument, "coordinate '{}': data is null, but this rank holds {} points", name,
            points);
