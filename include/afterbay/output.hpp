@@ -143,6 +143,17 @@ class AFTERBAY_API Output {
     put_raw(field, data, type_of<T>, memory);
   }
 
+  /// The same for a section of this rank's part, in the indices of its array; further calls hand over the
+  /// others, in any order: levels, one by one. `data` points to the values of the section, with the layout
+  /// `memory`. What was handed over is copied; the field has been put when the last section has. Ranks may
+  /// cut their parts differently, but must complete fields in the same order. Throws as put does, conflict if
+  /// sections overlap.
+  template <class T>
+  void put_section(std::string_view field, const Section& section, const T* data,
+                   const MemoryLayout& memory = {}) {
+    put_section_raw(field, section, data, type_of<T>, memory);
+  }
+
   /// Writes the state of all periods that have begun to a new file, so that a later run can resume after the
   /// last step that has ended. Call it between the puts of one step and step() of the next one; it ends the
   /// step. The file is complete when the returned ticket is. Files in which the run continues must not get
@@ -160,6 +171,9 @@ class AFTERBAY_API Output {
 
   /// Like put, with the type as a value.
   void put_raw(std::string_view field, const void* data, Type type, const MemoryLayout& memory);
+  /// Like put_section, with the type as a value.
+  void put_section_raw(std::string_view field, const Section& section, const void* data, Type type,
+                       const MemoryLayout& memory);
   /// Like grid_coordinate, with the type as a value.
   void grid_coordinate_raw(const std::string& name, const std::string& grid, const void* data, Type type,
                            const CoordinateOptions& options);

@@ -156,7 +156,8 @@ class Model {
     };
     std::vector<Attribute> of_tas{{"coordinates", "height"}};
     if (rich)
-      for (const auto& [name, value] : {std::pair("cell_measures", "area: area"), {"mesh", "mesh"}, {"location", "face"}})
+      for (const auto& [name, value] :
+           {std::pair("cell_measures", "area: area"), {"mesh", "mesh"}, {"location", "face"}})
         of_tas.push_back({name, value});
     field("tas", {.grid = "atm", .units = "K", .standard_name = "air_temperature", .attributes = of_tas});
     field("uas", {.grid = "atm", .units = "m s-1", .standard_name = "eastward_wind"});
@@ -233,7 +234,23 @@ class Model {
         layout.offset.insert(layout.offset.begin(), 0);
       }
     }
-    output.put(name, values.data(), layout);
+    const auto turns = static_cast<std::uint64_t>(options_.number("sections", 0));
+    if (turns == 0 || on_grid == false || !(name == "toce" || name == "e3t"))
+      return output.put(name, values.data(), layout);
+    // Levels one by one, from the lowest one up.
+    const std::uint64_t size = values.size() / levels;
+    std::vector<std::uint64_t> lengths{rows_, nlon_};
+    if (options_.text("decomposition", "block") == "map") lengths = {columns};
+    if (options_.text("decomposition", "block") == "whole") lengths = {nlat_, nlon_};
+    for (std::uint64_t k = levels; k-- > 0;) {
+      std::vector<std::uint64_t> start(lengths.size() + 1, 0);
+      std::vector<std::uint64_t> count(lengths);
+      start[0] = k;
+      count.insert(count.begin(), 1);
+      MemoryLayout of_level = layout;
+      if (!layout.shape.empty()) of_level.shape[0] = 1;
+      output.put_section(name, Section(start, count), values.data() + k * size, of_level);
+    }
   }
 
   void put(Output& output, std::int64_t n) {
@@ -264,6 +281,7 @@ class Model {
     if (what == "again") output.step(n);
     if (what == "late") output.field("new", {});
     if (what == "second") static_cast<void>(Output(session_, {.step = Period::parse("1h")}));
+    if (what == "overlap") output.put_section("toce", Section({0, 0, 0}, {1, 1, 1}), floats.data());
     if (what == "layout") output.put("e3t", doubles.data(), {.shape = {1}, .offset = {0}, .strides = {}});
   }
 
