@@ -6,7 +6,8 @@
 # (AFTERBAY_UNITY: most presets compile several files at once, which halves a whole build). Which folders
 # may be named stands in tools/check_layers.py.
 
-set(AFTERBAY_FOLDERS base time codec model pipeline statistics triggers config describe mpi wire transport client storage journal server observe session
+set(AFTERBAY_FOLDERS base time codec model pipeline statistics expression triggers config describe mpi wire transport client storage journal server
+  observe session output
   CACHE INTERNAL "folders of src/ in the order of their dependencies")
 
 # Names of folders -> targets; a folder that does not exist is left out.

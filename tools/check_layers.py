@@ -15,8 +15,9 @@ ALLOWED = {
     "model": ["base", "codec"],
     "pipeline": ["model"],
     "statistics": ["model"],
+    "expression": ["base", "time", "model", "statistics"],
     "config": ["base", "model", "triggers", "pipeline"],
-    "describe": ["base", "time", "model", "codec", "config"],
+    "describe": ["base", "time", "model", "codec", "config", "expression"],
     "mpi": ["base"],
     "wire": ["base", "model"],
     "observe": ["base"],
@@ -26,7 +27,8 @@ ALLOWED = {
     "journal": ["base"],
     "triggers": ["base"],
     "server": ["transport", "storage", "journal", "config", "pipeline", "observe"],
-    "session": ["client", "server"],
+    "session": ["client", "server", "describe"],
+    "output": ["session", "describe", "statistics", "expression", "time"],
     "decomp": ["storage"],
 }
 # The traits of formats: data that lies beside the stores but is built below model (src/storage/CMakeLists.txt).

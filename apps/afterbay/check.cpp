@@ -20,6 +20,7 @@
 #include "config/reference.hpp"
 #include "config/session_name.hpp"
 #include "config/slab_shares.hpp"
+#include "session/described_output.hpp"
 #include "session/job_demand.hpp"
 #include "session/obstacles.hpp"
 
@@ -167,6 +168,8 @@ Exit check(const CheckOptions& options, const Invocation& invocation) {
   sources.config_file = options.file;
   sources.arguments = invocation.setting_flags;
   if (options.no_environment) sources.environment.emplace();
+  session::DescribedOutput described;
+  sources.read_output = [&](config::Config& it) { return described.read(it); };
   const std::string what = options.file.empty() ? "environment and flags" : options.file;
   const auto config = config::load(sources);
   if (!config) return report(what, config.error());

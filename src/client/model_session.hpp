@@ -68,6 +68,10 @@ class ModelSession {
   Result<> decomposition(const std::string& name, const Map& map, const Coverage& coverage) {
     return definitions_.add_decomposition(name, map, coverage);
   }
+  /// A decomposition that has been registered.
+  [[nodiscard]] Result<const Decomposition*> find_decomposition(const std::string& name) const {
+    return definitions_.decomposition(name);
+  }
   Result<Collection*> collection(const std::string& name, const Schema& schema,
                                  const CollectionOptions& options);
   Result<> start();

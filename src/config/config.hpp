@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -256,6 +257,8 @@ struct Writing {
 
 struct Config : Servers, Writing {
   std::string session;  ///< the session's name; empty: not set, and `name_session` was not called
+  std::vector<std::string> output;  ///< paths of the output description; empty: none
+  std::string output_digest;        ///< of the description that was read from them; empty: none
   Transport transport = Transport::automatic;
   std::vector<int> nodes;  ///< declared node per rank of the communicator; empty: the real nodes
   Memory memory;
@@ -321,6 +324,9 @@ struct Sources {
   /// Unset: the process's own environment.
   std::optional<std::map<std::string, std::string>> environment;
   std::vector<std::string> arguments;
+  /// Reads the output description in Config::output, and returns its settings of collections, over which those of
+  /// all other sources take precedence. Called if the setting is set; unset: it is not read.
+  std::function<Result<std::vector<CollectionOverride>>(Config& config)> read_output = {};
 };
 
 /// Reads, checks and joins all sources. The error (unknown_name, wrong_type, invalid_argument,

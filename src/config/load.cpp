@@ -170,6 +170,10 @@ Result<Config> load(const Sources& sources) {
 
   Config config;
   for (const Assignment& assignment : found) apply(assignment, config, problems);
+  if (sources.read_output && !config.output.empty() && problems.empty()) {
+    AFTERBAY_TRY_ASSIGN(const std::vector<CollectionOverride> described, sources.read_output(config));
+    config.overrides.insert(config.overrides.begin(), described.begin(), described.end());
+  }
   sort_overrides(config.overrides);
   follow_block_size(config);
   config.memory.writer_buffers = writer_buffers(config);

@@ -86,6 +86,14 @@ void add_session(std::vector<Setting<Config>>& table) {
                           "`spill.directory` is replaced by the name."));
 }
 
+void add_output(std::vector<Setting<Config>>& table) {
+  table.push_back(session("output", words("a path, or several"), AFTERBAY_FIELD(output),
+                          "The output description: YAML files that say which files the fields of the model "
+                          "go to, how often, and with which operations; see [Output descriptions](description.md). "
+                          "All ranks and servers must read the same one. Its settings of files count less than "
+                          "those of `collections`, where a file has the name that it has in the description."));
+}
+
 void add_transport(std::vector<Setting<Config>>& table) {
   table.push_back(session(
       agreed, "transport",
@@ -378,6 +386,7 @@ const std::vector<Setting<Config>>& session_settings() {
   static const std::vector<Setting<Config>> table = [] {
     std::vector<Setting<Config>> rows;
     add_session(rows);
+    add_output(rows);
     add_servers(rows);
     add_transport(rows);
     add_memory(rows);

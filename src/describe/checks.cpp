@@ -31,6 +31,9 @@ std::optional<Length> length_of(const Period& period) {
                 rest + day_seconds * (366 * years + 31 * months)};
 }
 
+/// Whether the period consists of days and seconds only.
+bool counts_days(const Period& period) { return period.years == 0 && period.months == 0; }
+
 /// Whether a is shorter than b whatever the date.
 bool is_shorter(const Period& a, const Period& b) {
   const auto first = length_of(a);
@@ -61,9 +64,9 @@ class FileCheck {
   }
 
   void alignment() {
-    if (file_.timing.align.to != Align::To::date) return;
+    if (file_.timing.align.to != Align::To::date || !options_.calendar) return;
     try {
-      static_cast<void>(options_.calendar.parse(file_.timing.align.date));
+      static_cast<void>(options_.calendar->parse(file_.timing.align.date));
     } catch (const Failure& failure) {
       add("align", failure.code(),
           "align: expected calendar, seasons, start or a date: " + failure.error().message);
@@ -71,9 +74,9 @@ class FileCheck {
   }
 
   void time_units() {
-    if (file_.time.units.empty()) return;
+    if (file_.time.units.empty() || !options_.calendar) return;
     try {
-      static_cast<void>(TimeUnits(options_.calendar, file_.time.units));
+      static_cast<void>(TimeUnits(*options_.calendar, file_.time.units));
     } catch (const Failure& failure) {
       add("time_units", failure.code(), "time_units: " + failure.error().message);
     }
@@ -159,12 +162,15 @@ class FileCheck {
   /// Periods in steps are compared if the model's step is known, or if both are in steps.
   [[nodiscard]] Multiple known_multiple(const Period& period, const Period& unit) const {
     try {
-      if (options_.step)
-        return options_.calendar.multiple(period.resolved(*options_.step), unit.resolved(*options_.step));
+      if (options_.step && options_.calendar)
+        return options_.calendar->multiple(period.resolved(*options_.step), unit.resolved(*options_.step));
       const bool only_steps = Period{.steps = period.steps} == period && Period{.steps = unit.steps} == unit;
       if (only_steps) return period.steps % unit.steps == 0 ? Multiple::yes : Multiple::no;
       if (period.steps != 0 || unit.steps != 0) return Multiple::depends;
-      return options_.calendar.multiple(period, unit);
+      if (options_.calendar) return options_.calendar->multiple(period, unit);
+      // Days have the same length in most calendars, months and years do not.
+      if (counts_days(period) != counts_days(unit)) return Multiple::depends;
+      return Calendar().multiple(period, unit);
     } catch (const Failure&) {
       return Multiple::depends;  // out of range: the period is refused when it is used
     }

@@ -19,6 +19,7 @@
 #include "mpi/communicator.hpp"
 #include "mpi/request.hpp"
 #include "mpi/tree.hpp"
+#include "session/described_output.hpp"
 #include "session/greeting.hpp"
 #include "session/link_sizes.hpp"
 #include "session/mpi_group.hpp"
@@ -60,7 +61,9 @@ class Starter {
   Starter(MPI_Comm parent, const SessionOptions& options) : parent_(parent), options_(options) {}
 
   Result<std::unique_ptr<Session::State>> start() {
-    auto config = config::load({options_.settings, options_.config_file, std::nullopt, options_.arguments});
+    session::DescribedOutput described;
+    auto config = config::load({options_.settings, options_.config_file, std::nullopt, options_.arguments,
+                                [&](config::Config& it) { return described.read(it); }});
     AFTERBAY_TRY_ASSIGN(mpi::Communicator comm,
                         mpi::Communicator::duplicate(parent_, config ? config->deadline : unknown_deadline));
     mpi::Tree tree(comm);
@@ -71,6 +74,7 @@ class Starter {
     AFTERBAY_TRY(config::name_session(*config, greeted_.session));
     state_ = std::make_unique<Session::State>(
         greeted_.session, std::make_unique<config::Config>(std::move(*config)), began_ns_);
+    if (described.description() != nullptr) state_->description = described.description();
     rank_ = comm.rank();
     ranks_ = static_cast<std::size_t>(comm.size());
     const session::RankRole& role = greeted_.role;

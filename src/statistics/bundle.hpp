@@ -83,6 +83,8 @@ class Bundle {
   [[nodiscard]] std::size_t points() const noexcept { return points_; }
   [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }
   [[nodiscard]] const Statistic& statistic(std::size_t number) const { return items_[number].statistic; }
+  /// The state of a statistic, for those who save it column by column.
+  [[nodiscard]] const State& state(std::size_t number) const { return items_[number].state; }
   /// Steps and duration of the current interval.
   [[nodiscard]] const Progress& progress(std::size_t number) const { return items_[number].state.progress(); }
 

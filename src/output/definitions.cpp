@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/definitions.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/suggest.hpp"
+#include "output/refuse.hpp"
+#include "output/numbers.hpp"
+
+namespace afterbay::output {
+
+namespace {
+
+template <class Item>
+std::vector<std::string> names_of(const std::vector<Item>& items) {
+  std::vector<std::string> names;
+  for (const Item& item : items) names.push_back(item.name);
+  return names;
+}
+
+template <class Item>
+const Item* find(const std::vector<Item>& items, std::string_view name) {
+  const auto found = std::ranges::find(items, name, &Item::name);
+  return found == items.end() ? nullptr : &*found;
+}
+
+template <class Item>
+const Item& get(const std::vector<Item>& items, std::string_view name, std::string_view what) {
+  if (const Item* const found = find(items, name)) return *found;
+  refuse(ErrorCode::unknown_name, "there is no {} '{}'{}", what, name, did_you_mean(name, names_of(items)));
+}
+
+bool is_number(Type type) { return type != Type::text && type != Type::string; }
+
+void check_monotonic(const Dimension& dimension) {
+  const std::vector<double> values = numbers_of(dimension.values);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i]))
+      refuse(ErrorCode::invalid_argument, "dimension '{}': value {} of its coordinate is {}: it must be a finite number",
+             dimension.name, i + 1, values[i]);
+    if (i >= 2 && (values[i] > values[i - 1]) != (values[1] > values[0]))
+      refuse(ErrorCode::invalid_argument,
+             "dimension '{}': its coordinate must increase or decrease throughout, but value {} is {} after {}",
+             dimension.name, i + 1, values[i], values[i - 1]);
+    if (i >= 1 && values[i] == values[i - 1])
+      refuse(ErrorCode::invalid_argument, "dimension '{}': values {} and {} of its coordinate are both {}", dimension.name,
+             i, i + 1, values[i]);
+  }
+}
+
+void check_bounds(const std::string& name, const Values& values, const Values& bounds, bool one_dimensional) {
+  if (bounds.empty()) return;
+  if (!one_dimensional)
+    refuse(ErrorCode::invalid_argument,
+           "coordinate '{}': bounds can be given for constant coordinates of one dimension", name);
+  if (!is_number(bounds.type) || bounds.count() != 2 * values.count())
+    refuse(ErrorCode::invalid_argument, "coordinate '{}': expected {} numbers as bounds, two per value, found {}", name,
+           2 * values.count(), bounds.count());
+}
+
+}  // namespace
+
+void Definitions::check_new(const std::string& name, std::string_view what) const {
+  if (name.empty()) refuse(ErrorCode::invalid_argument, "a {} needs a name: it is empty", what);
+  if (name.find('/') != std::string::npos || name.front() == ' ' || name.back() == ' ')
+    refuse(ErrorCode::invalid_argument, "'{}' cannot be the name of a {} in a netCDF file", name, what);
+}
+
+void Definitions::add(Dimension dimension) {
+  check_new(dimension.name, "dimension");
+  if (find(dimensions_, dimension.name) != nullptr || find(coordinates_, dimension.name) != nullptr)
+    refuse(ErrorCode::conflict, "dimension '{}' is defined already", dimension.name);
+  if (dimension.length == 0)
+    refuse(ErrorCode::invalid_argument, "dimension '{}' has no points: its length must be at least 1", dimension.name);
+  if (!dimension.values.empty()) {
+    if (!is_number(dimension.values.type))
+      refuse(ErrorCode::wrong_type, "dimension '{}': its coordinate must be numbers, not {}", dimension.name,
+             name_of(dimension.values.type));
+    check_monotonic(dimension);
+    check_bounds(dimension.name, dimension.values, dimension.options.bounds, true);
+  }
+  dimensions_.push_back(std::move(dimension));
+}
+
+void Definitions::add(Grid grid) {
+  check_new(grid.name, "grid");
+  if (find(grids_, grid.name) != nullptr) refuse(ErrorCode::conflict, "grid '{}' is defined already", grid.name);
+  if (grid.dimensions.empty())
+    refuse(ErrorCode::invalid_argument, "grid '{}' has no dimensions: a field with the same values on all ranks needs no grid",
+           grid.name);
+  for (const std::string& name : grid.dimensions) static_cast<void>(dimension(name));
+  grids_.push_back(std::move(grid));
+}
+
+void Definitions::add(Coordinate coordinate) {
+  check_new(coordinate.name, "coordinate");
+  if (find(coordinates_, coordinate.name) != nullptr || find(dimensions_, coordinate.name) != nullptr)
+    refuse(ErrorCode::conflict, "coordinate '{}' is defined already", coordinate.name);
+  std::uint64_t points = 1;
+  if (coordinate.grid.empty()) {
+    for (const std::string& name : coordinate.dimensions) points *= dimension(name).length;
+    if (coordinate.values.type != Type::string && coordinate.values.count() != points)
+      refuse(ErrorCode::invalid_argument, "coordinate '{}': expected {} values, as its dimensions have, found {}",
+             coordinate.name, points, coordinate.values.count());
+  } else {
+    coordinate.dimensions = grid(coordinate.grid).dimensions;
+  }
+  check_bounds(coordinate.name, coordinate.values, coordinate.options.bounds,
+               coordinate.grid.empty() && coordinate.dimensions.size() == 1);
+  coordinates_.push_back(std::move(coordinate));
+}
+
+void Definitions::add(Field field) {
+  check_new(field.name, "field");
+  if (find_field(field.name) != nullptr) refuse(ErrorCode::conflict, "field '{}' is defined already", field.name);
+  if (!is_number(field.options.type))
+    refuse(ErrorCode::wrong_type, "field '{}': its type is {}; fields are numbers", field.name,
+           name_of(field.options.type));
+  if (!field.options.fill.empty()) {
+    if (field.options.fill.count() != 1 || field.options.fill.type != field.options.type)
+      refuse(ErrorCode::wrong_type, "field '{}': its fill value must be one {}, not {} of {}", field.name,
+             name_of(field.options.type), field.options.fill.count(), name_of(field.options.fill.type));
+  }
+  if (!field.options.grid.empty()) static_cast<void>(grid(field.options.grid));
+  for (const std::string& axis : field.options.axes) static_cast<void>(dimension(axis));
+  const std::vector<std::string> all = dimensions_of(field);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (std::ranges::find(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i), all[i]) !=
+        all.begin() + static_cast<std::ptrdiff_t>(i))
+      refuse(ErrorCode::invalid_argument, "field '{}' has the dimension '{}' twice", field.name, all[i]);
+  fields_.push_back(std::move(field));
+}
+
+const Dimension& Definitions::dimension(std::string_view name) const { return get(dimensions_, name, "dimension"); }
+const Grid& Definitions::grid(std::string_view name) const { return get(grids_, name, "grid"); }
+const Field* Definitions::find_field(std::string_view name) const noexcept { return find(fields_, name); }
+std::vector<std::string> Definitions::field_names() const { return names_of(fields_); }
+
+std::vector<std::string> Definitions::dimensions_of(const Field& field) const {
+  std::vector<std::string> all = field.options.axes;
+  if (!field.options.grid.empty()) {
+    const auto& of_grid = grid(field.options.grid).dimensions;
+    all.insert(all.end(), of_grid.begin(), of_grid.end());
+  }
+  return all;
+}
+
+}  // namespace afterbay::output

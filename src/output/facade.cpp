@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public handle Output: steps and puts.
+#include "afterbay/output.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/suggest.hpp"
+#include "output/refuse.hpp"
+#include "output/state.hpp"
+#include "session/state.hpp"
+
+namespace afterbay {
+
+using output::refuse;
+
+// ---- State
+
+Output::State::State(Session& of, const OutputOptions& given, std::shared_ptr<const describe::Description> described)
+    : session(&of), options(given), description(std::move(described)), time(output::model_time(given)) {}
+
+void Output::State::check_defining(const char* call) const {
+  if (started) refuse(ErrorCode::bad_state, "{} comes before start()", call);
+}
+
+void Output::State::start() {
+  check_defining("start");
+  spaces.emplace(*session, definitions);
+  plan = output::make_plan({*description, definitions, time, options.member}, *spaces);
+  for (const auto& file : plan.files) {
+    file->define(*session, definitions, !options.resume.empty());
+    const describe::Timing& timing = file->file().timing;
+    if (timing.epochs)
+      epochs.emplace_back(output::Clock(time, *timing.epochs, timing.align,
+                                        "epochs of the file \"" + file->file().name + "\""),
+                          file->file().name);
+  }
+  for (std::size_t f = 0; f < definitions.fields().size(); ++f) {
+    const output::Field& field = definitions.fields()[f];
+    fields.push_back({plan.sources[f].get(), field.options.type, false, false});
+    by_name.emplace(field.name, f);
+  }
+  session->start();
+  saved.emplace(*session, time, plan);
+  if (!options.resume.empty()) {
+    current = saved->read(options.resume);
+    resumed = begun = true;
+  }
+  started = true;
+}
+
+void Output::State::begin_step(std::int64_t number) {
+  if (!started) refuse(ErrorCode::bad_state, "step comes after start()");
+  if (ended) refuse(ErrorCode::bad_state, "step: the output has been finalized");
+  const bool first = !begun && (number == 0 || number == 1);
+  if (!first && (!begun || number != current + 1))
+    refuse(ErrorCode::invalid_argument, "step {} cannot follow {}: steps are consecutive; expected {}", number,
+           begun ? fmt::format("step {}", current) : std::string("the start of the run"),
+           begun ? std::to_string(current + 1) : std::string("1, or 0 for the state at the start"));
+  end_step();
+  for (const auto& schedule : plan.schedules) schedule->go_to(number);
+  for (const auto& computed : plan.computed) computed->begin_step();
+  for (const auto& writer : plan.writers) writer->set_step(number);
+  for (FieldStep& field : fields) {
+    field.wanted = field.source != nullptr && field.source->needed();
+    field.put = false;
+  }
+  current = number;
+  begun = in_step = true;
+}
+
+void Output::State::end_step() {
+  if (!in_step) return;
+  std::vector<std::string> missing;
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    if (fields[f].wanted && !fields[f].put) missing.push_back(definitions.fields()[f].name);
+  if (!missing.empty())
+    refuse(ErrorCode::bad_state,
+           "step {} cannot end: the description needs {} {} in this step, which {} not been put", current,
+           missing.size() == 1 ? "the field" : "the fields", fmt::join(missing, ", "),
+           missing.size() == 1 ? "has" : "have");
+  const Date now = time.at(current);
+  for (const auto& statistics : plan.statistics) statistics->end_step();
+  for (const auto& file : plan.files) file->end_step(now);
+  session->end_step();
+  if (current > 0)
+    for (auto& [clock, name] : epochs)
+      if (clock.until(now).end == now) session->epoch(fmt::format("{} {}", name, time.calendar.text(now)));
+  in_step = false;
+}
+
+/// Periods that have begun end with what they have.
+void Output::State::end_run() {
+  for (const auto& schedule : plan.schedules) schedule->end_run();
+  for (const auto& computed : plan.computed) computed->begin_step();
+  for (const auto& statistics : plan.statistics) statistics->end_step();
+  for (const auto& file : plan.files) file->end_step(time.at(current));
+}
+
+Output::State::FieldStep& Output::State::find(std::string_view field) {
+  const auto found = by_name.find(field);
+  if (found != by_name.end()) return fields[found->second];
+  if (!started) refuse(ErrorCode::bad_state, "put and wants come after start() and step()");
+  refuse(ErrorCode::unknown_name, "there is no field '{}'{}", field, did_you_mean(field, definitions.field_names()));
+}
+
+// ---- Output
+
+Output::Output() noexcept = default;
+Output::Output(Output&&) noexcept = default;
+Output& Output::operator=(Output&&) noexcept = default;
+Output::~Output() = default;
+
+Output::Output(Session& session, const OutputOptions& options) {
+  Session::State& of = session.state();
+  (void)of.model_side();
+  if (std::exchange(of.has_output, true)) refuse(ErrorCode::bad_state, "this session has an Output already");
+  try {
+    state_ = std::make_unique<State>(session, options, of.description);
+  } catch (const Failure&) {
+    of.has_output = false;
+    throw;
+  }
+}
+
+Output::State& Output::state() const {
+  if (state_ == nullptr) refuse(ErrorCode::bad_state, "the output handle is empty");
+  return *state_;
+}
+
+void Output::dimension(const std::string& name, std::uint64_t length) {
+  state().check_defining("dimension");
+  state().definitions.add(output::Dimension{name, length, {}, {}});
+}
+
+void Output::dimension(const std::string& name, const Values& values, const CoordinateOptions& options) {
+  state().check_defining("dimension");
+  state().definitions.add(output::Dimension{name, values.count(), values, options});
+}
+
+void Output::grid(const std::string& name, const std::vector<std::string>& dimensions,
+                  const std::string& decomposition) {
+  state().check_defining("grid");
+  state().definitions.add(output::Grid{name, dimensions, decomposition});
+}
+
+void Output::coordinate(const std::string& name, const std::vector<std::string>& dimensions, const Values& values,
+                        const CoordinateOptions& options) {
+  state().check_defining("coordinate");
+  state().definitions.add(output::Coordinate{name, dimensions, {}, values, options});
+}
+
+void Output::grid_coordinate_raw(const std::string& name, const std::string& grid, const void* data, Type type,
+                                 const CoordinateOptions& options) {
+  State& it = state();
+  it.check_defining("grid_coordinate");
+  // The grid's points on this rank are those of a field without axes.
+  output::Spaces spaces(*it.session, it.definitions);
+  output::Field field;
+  field.name = name;
+  field.options.grid = it.definitions.grid(grid).name;
+  const std::size_t points = spaces.own(field).points;
+  if (points > 0 && data == nullptr)
+    refuse(ErrorCode::invalid_argument, "coordinate '{}': data is null, but this rank holds {} points", name, points);
+  it.definitions.add(output::Coordinate{name, {}, grid, Values::raw(type, data, points), options});
+}
+
+void Output::field(const std::string& name, const FieldOptions& options) {
+  state().check_defining("field");
+  state().definitions.add(output::Field{name, options});
+}
+
+void Output::start() { state().start(); }
+void Output::step(std::int64_t number) { state().begin_step(number); }
+
+bool Output::wants(std::string_view field) const { return state().find(field).wanted; }
+
+void Output::put_raw(std::string_view field, const void* data, Type type, const MemoryLayout& memory) {
+  State& it = state();
+  State::FieldStep& of = it.find(field);
+  if (type != of.type)
+    refuse(ErrorCode::wrong_type, "field '{}' holds {}, but {} was put", field, name_of(of.type), name_of(type));
+  if (!it.in_step) refuse(ErrorCode::bad_state, "field '{}' was put outside of a step: call step() first", field);
+  if (of.put) refuse(ErrorCode::conflict, "field '{}' has been put in step {} before", field, it.current);
+  if (!of.wanted) return;
+  const output::Space& space = of.source->space();
+  if (data == nullptr && space.points > 0)
+    refuse(ErrorCode::invalid_argument, "field '{}': data is null, but this rank holds {} points", field, space.points);
+  for (const std::size_t dimensions : {memory.shape.size(), memory.offset.size(), memory.strides.size()})
+    if (dimensions != 0 && dimensions != space.local.size())
+      refuse(ErrorCode::invalid_argument,
+             "field '{}': the memory layout has {} dimensions; the field has {} on this rank", field, dimensions,
+             space.local.size());
+  of.put = true;
+  const Date now = it.time.at(it.current);
+  const Date begin = it.current == 0 ? now : it.time.at(it.current - 1);
+  of.source->put({static_cast<const std::byte*>(data), &of.source->form(), memory.dense() ? nullptr : &memory, begin, now,
+                  it.time.seconds(begin, now)});
+}
+
+Ticket Output::save(const std::string& path) {
+  State& it = state();
+  if (!it.started) refuse(ErrorCode::bad_state, "save comes after start()");
+  if (it.ended) refuse(ErrorCode::bad_state, "save: the output has been finalized");
+  it.end_step();
+  return it.saved->write(path, it.current);
+}
+
+void Output::finalize(const std::string& save_to) {
+  State& it = state();
+  if (it.ended) return;
+  if (!it.started) {
+    it.ended = true;
+    return;
+  }
+  it.end_step();
+  if (save_to.empty())
+    it.end_run();
+  else
+    it.saved->write(save_to, it.current);
+  for (const auto& file : it.plan.files) file->close();
+  it.ended = true;
+}
+
+Date Output::date() const { return state().time.at(state().current); }
+std::int64_t Output::current_step() const { return state().current; }
+
+}  // namespace afterbay

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/file_series.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "describe/name_template.hpp"
+#include "describe/checks.hpp"
+#include "model/converted_values.hpp"
+#include "model/fill_value.hpp"
+#include "model/template_text.hpp"
+#include "output/numbers.hpp"
+#include "output/refuse.hpp"
+#include "statistics/default_arithmetic.hpp"
+#include "statistics/value_loops.hpp"
+
+namespace afterbay::output {
+
+namespace {
+
+/// As coarse as the unit of the period: 2000-03 for months. There are no colons in names of files.
+std::string_view date_format(const Period& period) {
+  if (period.seconds != 0 || period.nanoseconds != 0) return "%Y-%m-%dT%H%M%S";
+  if (period.days != 0) return "%Y-%m-%d";
+  return period.months != 0 ? "%Y-%m" : "%Y";
+}
+
+std::string padded(const describe::NameToken& token, std::int64_t number) {
+  const int digits = token.format.empty() ? 0 : must(model::template_digits(token.name, token.format));
+  return fmt::format("{:0{}}", number, digits);
+}
+
+std::string text_of(config::Existing existing) {
+  switch (existing) {
+    case config::Existing::refuse: return "refuse";
+    case config::Existing::replace: return "replace";
+    case config::Existing::append: return "append";
+  }
+  return "refuse";
+}
+
+TimeUnits units_of(const describe::File& file, const ModelTime& time) {
+  if (file.time.units.empty()) return {time.calendar, "days", time.reference};
+  try {
+    return {time.calendar, file.time.units};
+  } catch (const Failure& failure) {
+    refuse_at(file.at, failure.code(), "time_units of the file '{}': {}", file.name, failure.error().message);
+  }
+}
+
+}  // namespace
+
+FileSeries::FileSeries(const describe::Description& description, const describe::File& file, const ModelTime& time,
+                       std::optional<std::int64_t> member)
+    : description_(&description), file_(&file), time_(&time), member_(member), units_(units_of(file, time)) {
+  const describe::Split& split = file.naming.split;
+  if (split.period)
+    parts_.emplace(time, *split.period, file.timing.align, "split of the file \"" + file.name + "\"");
+  for (const describe::NameToken& token : must(describe::name_tokens(file.naming.name))) {
+    if (token.name == "end" && !split.period)
+      refuse_at(file.at, ErrorCode::invalid_argument,
+                "the name of the file '{}' contains {{end}}, which is only known with \"split\" by a period, such as "
+                "1mo: leave it out",
+                file.name);
+    if (token.name == "member" && !member)
+      refuse_at(file.at, ErrorCode::invalid_argument,
+                "the name of the file '{}' contains {{member}}, but the model has not given the number of its member",
+                file.name);
+  }
+}
+
+std::size_t FileSeries::add(FileVariable variable) {
+  has_periods_ = has_periods_ || variable.kind == TimeKind::period;
+  has_instants_ = has_instants_ || variable.kind == TimeKind::instant;
+  variables_.push_back(std::move(variable));
+  once_.emplace_back();
+  return variables_.size() - 1;
+}
+
+void FileSeries::define(Session& session, const Definitions& definitions, bool resumes) {
+  FileSchema made = file_schema(*file_, variables_, definitions, *time_, units_);
+  distributed_ = std::move(made.distributed);
+  CollectionOptions options;
+  // What the description says of files lies in the settings of the session, except this: a run that resumes must
+  // not replace what it continues.
+  if (resumes)
+    options.existing = "append";
+  else if (file_->settings.existing)
+    options.existing = text_of(*file_->settings.existing);
+  collection_ = session.collection(file_->name, made.schema, options);
+}
+
+std::string FileSeries::name_of_part(const Date& begin) const {
+  const std::string period = file_->timing.every && describe::has_records(*file_) ? file_->timing.every->text() : "fx";
+  const std::string known = describe::partial_name(
+      file_->naming.name, {description_->case_name, file_->name, period, file_->grid});
+  const describe::Split& split = file_->naming.split;
+  const Period coarse = split.period ? split.period->resolved(time_->step)
+                                     : file_->timing.every.value_or(Period{.days = 1}).resolved(time_->step);
+  const std::string_view usual = date_format(split.period || coarse.seconds != 0 ? coarse : Period{.days = 1});
+  const bool inclusive = file_->naming.end_date == describe::EndDate::inclusive;
+  std::string name;
+  for (const model::TemplatePiece& piece : must(model::split_template(known))) {
+    if (!piece.is_token) {
+      name += piece.text;
+      continue;
+    }
+    const describe::NameToken token = must(describe::name_tokens("{" + piece.text + "}")).front();
+    const std::string_view format = token.format.empty() ? usual : std::string_view(token.format);
+    if (token.name == "start") name += time_->calendar.format(begin, format);
+    if (token.name == "end")
+      name += time_->calendar.format(inclusive ? time_->before(state_.part_end) : state_.part_end, format);
+    if (token.name == "part") name += padded(token, state_.part);
+    if (token.name == "member") name += padded(token, member_.value());
+  }
+  return name;
+}
+
+bool FileSeries::is_in_open_part(const Date& end) const {
+  if (!open_) return false;
+  const describe::Split& split = file_->naming.split;
+  if (split.period) return end <= state_.part_end;
+  return split.records == 0 || in_record_ || state_.records < static_cast<std::uint64_t>(split.records);
+}
+
+/// Opens the part that the record after `begin`, up to `end`, belongs to.
+void FileSeries::open_part(const Date& begin, const Date& end) {
+  close();
+  if (!std::exchange(is_continued_, false) || (parts_ && end > state_.part_end)) {
+    const std::int64_t earlier = state_.part;
+    state_ = {};
+    state_.part = earlier + 1;
+    state_.part_begin = begin;
+    if (parts_) {
+      // What ends at a boundary belongs to the part that ends there, except for the start of the run.
+      const bool at_start = end == time_->start;
+      const Interval part = at_start ? time_->calendar.interval(end, parts_->every(), parts_->alignment())
+                                     : parts_->until(end);
+      const Interval first = time_->calendar.interval(time_->start, parts_->every(), parts_->alignment());
+      state_.part = part.index - first.index + 1;
+      state_.part_begin = part.begin;
+      state_.part_end = part.end;
+    }
+    state_.path = name_of_part(state_.part_begin);
+    open_ = collection_.open(state_.path);
+  } else {
+    open_ = collection_.open(state_.path);
+    if (const std::uint64_t found = open_->records(); found < state_.records)
+      throw Failure(make_error(ErrorCode::conflict,
+                               "the saved state continues this file after record {}, but it has only {}: it is not the "
+                               "file of that run, or was not recovered; see afterbay recover",
+                               state_.records, found)
+                        .in_file(open_->path()));
+  }
+  for (const DistributedCoordinate& coordinate : distributed_)
+    open_->put_raw(coordinate.name, no_record, coordinate.values.bytes.data(), coordinate.values.type, {}, true, {});
+  for (std::size_t v = 0; v < once_.size(); ++v) {
+    once_[v].written = false;
+    if (once_[v].kept) put_once(v);
+  }
+}
+
+void FileSeries::put_time(const Value& value, TimeKind kind) {
+  const std::uint64_t record = state_.records - 1;
+  const double begin = units_.number(value.begin);
+  const double end = units_.number(value.end);
+  const bool period = kind == TimeKind::period;
+  double stamp = end;
+  if (period && file_->time.stamp == describe::Stamp::start) stamp = begin;
+  if (period && file_->time.stamp == describe::Stamp::centre) stamp = begin + (end - begin) / 2;
+  const double bounds[2] = {period ? begin : end, end};
+  open_->put(time_name, record, &stamp);
+  if (file_->time.bounds) open_->put(time_bounds_name, record, bounds);
+  if (has_periods_ && has_instants_) open_->put(time_instant_name, record, &end);
+}
+
+/// The record of values up to `value.end`: the last one, or a new one.
+void FileSeries::begin_record(const Value& value, TimeKind kind) {
+  if (in_record_ && open_) return;
+  Value whole = value;
+  if (!is_in_open_part(value.end)) open_part(whole.begin, whole.end);
+  ++state_.records;
+  in_record_ = true;
+  put_time(whole, has_periods_ ? TimeKind::period : kind);
+}
+
+void FileSeries::write(std::size_t variable, const Value& value) {
+  const FileVariable& it = variables_[variable];
+  if (it.kind == TimeKind::once) {
+    Once& once = once_[variable];
+    once.type = value.form->type;
+    const std::size_t bytes = it.space->points * size_of(once.type);
+    once.values.assign(value.data, value.data + bytes);
+    once.kept = true;
+    if (!has_records() && !open_) return open_part(time_->start, time_->start);
+    if (open_) put_once(variable);
+    return;
+  }
+  begin_record(value, it.kind);
+  open_->put_raw(it.name, state_.records - 1, value.data, value.form->type,
+                 value.layout == nullptr ? MemoryLayout{} : *value.layout, true, {});
+}
+
+void FileSeries::put_once(std::size_t variable) {
+  Once& once = once_[variable];
+  if (std::exchange(once.written, true)) return;
+  open_->put_raw(variables_[variable].name, no_record, once.values.data(), once.type, {}, true, {});
+}
+
+bool FileSeries::needs_once(std::size_t variable) const { return !state_.complete && !once_[variable].kept; }
+
+void FileSeries::end_step(const Date& now) {
+  in_record_ = false;
+  if (!open_) return;
+  const describe::Split& split = file_->naming.split;
+  const bool all_once = std::ranges::all_of(once_, &Once::written);
+  const bool ends = has_records() ? (split.period && now >= state_.part_end) ||
+                                        (split.records > 0 && state_.records >= static_cast<std::uint64_t>(split.records))
+                                  : all_once;
+  if (!ends) return;
+  state_.complete = !has_records();
+  close();
+  state_.path.clear();
+}
+
+void FileSeries::close() {
+  if (!open_) return;
+  open_->close();
+  open_.reset();
+  in_record_ = false;
+}
+
+FileState FileSeries::state() const { return state_; }
+
+void FileSeries::resume(FileState state) {
+  state_ = std::move(state);
+  is_continued_ = !state_.path.empty();
+}
+
+// ---- Writer
+
+Writer::Writer(Series& of, FileSeries& files, std::size_t variable, const Schedule* schedule,
+               const expression::Linear& units)
+    : files_(&files), variable_(variable), schedule_(schedule), units_(units) {
+  const FileVariable& it = files.variables()[variable];
+  const Form& form = of.form();
+  const Values target = it.fill.empty() ? model::default_fill(it.type) : it.fill;
+  // The file marks missing values as the series does.
+  const bool same_missing =
+      form.missing.empty() || model::converted(form.missing, it.type) == std::optional(target);
+  is_plain_ = units == expression::Linear{} && (same_missing || of.is_reduced());
+  of.add(*this);
+}
+
+bool Writer::needs() const {
+  const describe::Timing& timing = files_->file().timing;
+  switch (variable().kind) {
+    case TimeKind::once: return files_->needs_once(variable_);
+    case TimeKind::instant:
+      return step_ == 0 ? timing.at_start : schedule_->ends() && !schedule_->at_end_of_run();
+    case TimeKind::period:
+      return schedule_->ends() && (schedule_->covers_whole() || timing.partial == describe::Partial::write);
+  }
+  return false;
+}
+
+Form Writer::wants(const Form& /*given*/) const {
+  const FileVariable& it = variable();
+  if (is_plain_) return {it.type, it.fill.empty() ? model::default_fill(it.type) : it.fill};
+  return {Type::float64, Values(std::numeric_limits<double>::quiet_NaN())};
+}
+
+/// To doubles in the units of the file, with the fill value of the file for missing values.
+void Writer::convert(const Value& value) {
+  const statistics::DefaultArithmetic arithmetic;
+  const FileVariable& it = variable();
+  const std::size_t points = it.space->points;
+  converted_.resize(points);
+  const Values missing = value.form->missing.empty() ? model::default_fill(value.form->type) : value.form->missing;
+  const auto loops = statistics::value_loops(value.form->type, missing);
+  if (value.form->missing.empty())
+    loops->widen(converted_.data(), value.data, points);
+  else
+    loops->widen_poisoned(converted_.data(), value.data, points);
+  const double fill = numbers_of(it.fill.empty() ? model::default_fill(it.type) : it.fill).front();
+  for (double& number : converted_) number = std::isnan(number) ? fill : units_.multiply * number + units_.add;
+}
+
+void Writer::take(std::size_t /*slot*/, const Value& value) {
+  Value given = value;
+  if (variable().kind == TimeKind::period) {
+    given.begin = schedule_->begin();
+    given.end = schedule_->now();
+  }
+  if (is_plain_) return files_->write(variable_, given);
+  convert(value);
+  const Form form{Type::float64, {}};
+  given.form = &form;
+  given.data = reinterpret_cast<const std::byte*>(converted_.data());
+  given.layout = nullptr;
+  files_->write(variable_, given);
+}
+
+}  // namespace afterbay::output

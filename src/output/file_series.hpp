@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// FileSeries: the files that one entry under `files` makes, one after the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "afterbay/session.hpp"
+#include "describe/description.hpp"
+#include "expression/units.hpp"
+#include "output/definitions.hpp"
+#include "output/schedule.hpp"
+#include "output/file_schema.hpp"
+#include "output/series.hpp"
+
+namespace afterbay::output {
+
+/// What a run goes on with, of one series of files.
+struct FileState {
+  std::string path;  ///< of the file that is open; empty: none
+  std::uint64_t records = 0;
+  std::int64_t part = 0;  ///< number of the open or last part, from 1
+  Date part_begin;
+  Date part_end;  ///< only with `split` by period
+  bool complete = false;  ///< a file without records has been written
+};
+
+/// One entry under `files`: its collection, and the file that is open.
+class FileSeries {
+ public:
+  /// Throws, at the place in the description, if the name cannot be made.
+  FileSeries(const describe::Description& description, const describe::File& file, const ModelTime& time,
+             std::optional<std::int64_t> member);
+
+  /// Returns the number of the variable. All are added before `define`.
+  std::size_t add(FileVariable variable);
+  /// Defines the collection. `resumes`: files of an earlier run may be continued.
+  void define(Session& session, const Definitions& definitions, bool resumes);
+
+  /// Writes this rank's values of the record that ends at `value.end`. Values of kind `once` are copied, because
+  /// each part of a file gets them.
+  void write(std::size_t variable, const Value& value);
+  /// The step has ended: closes a part that ends there.
+  void end_step(const Date& now);
+  void close();
+
+  [[nodiscard]] const describe::File& file() const noexcept { return *file_; }
+  [[nodiscard]] const std::vector<FileVariable>& variables() const noexcept { return variables_; }
+  [[nodiscard]] bool has_records() const noexcept { return has_periods_ || has_instants_; }
+  /// Whether values of kind `once` are still missing.
+  [[nodiscard]] bool needs_once(std::size_t variable) const;
+  [[nodiscard]] FileState state() const;
+  /// Goes on with the files of an earlier run.
+  void resume(FileState state);
+
+ private:
+  struct Once {
+    std::vector<std::byte> values;
+    Type type = Type::float32;
+    bool kept = false;
+    bool written = false;  ///< into the file that is open
+  };
+  [[nodiscard]] std::string name_of_part(const Date& begin) const;
+  void open_part(const Date& begin, const Date& end);
+  [[nodiscard]] bool is_in_open_part(const Date& end) const;
+  void begin_record(const Value& value, TimeKind kind);
+  void put_time(const Value& value, TimeKind kind);
+  void put_once(std::size_t variable);
+
+  const describe::Description* description_;
+  const describe::File* file_;
+  const ModelTime* time_;
+  std::optional<std::int64_t> member_;
+  TimeUnits units_;
+  std::vector<FileVariable> variables_;
+  std::vector<Once> once_;  ///< by variable
+  std::vector<DistributedCoordinate> distributed_;
+  bool has_periods_ = false;
+  bool has_instants_ = false;
+  std::optional<Clock> parts_;  ///< with `split` by period
+  Collection collection_;
+  std::optional<OutputFile> open_;
+  bool is_continued_ = false;  ///< the file that is to be opened exists
+  bool in_record_ = false;
+  bool wrote_all_once_ = false;  ///< a file without records is complete
+  FileState state_;
+};
+
+/// Puts the values of a series into a variable of a file.
+class Writer final : public Consumer {
+ public:
+  /// `schedule`: of the file; null for `once`. `units`: the conversion of the values.
+  Writer(Series& of, FileSeries& files, std::size_t variable, const Schedule* schedule,
+         const expression::Linear& units);
+
+  [[nodiscard]] bool needs() const override;
+  [[nodiscard]] Form wants(const Form& given) const override;
+  [[nodiscard]] bool takes_layouts() const override { return is_plain_ && variable().kind != TimeKind::once; }
+  void take(std::size_t slot, const Value& value) override;
+  /// Whether this is step 0, whose values only files with `at_start` have.
+  void set_step(std::int64_t step) noexcept { step_ = step; }
+
+ private:
+  [[nodiscard]] const FileVariable& variable() const { return files_->variables()[variable_]; }
+  void convert(const Value& value);
+
+  FileSeries* files_;
+  std::size_t variable_;
+  const Schedule* schedule_;
+  expression::Linear units_;
+  bool is_plain_ = false;  ///< the series has the values that the file has, up to their type
+  std::int64_t step_ = 0;
+  std::vector<double> converted_;
+};
+
+}  // namespace afterbay::output

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/plan.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/suggest.hpp"
+#include "expression/units.hpp"
+#include "model/converted_values.hpp"
+#include "model/fill_value.hpp"
+#include "output/plan_text.hpp"
+#include "output/refuse.hpp"
+
+namespace afterbay::output {
+
+namespace {
+
+/// The file for which something is planned.
+struct Context {
+  const describe::File& file;
+  const describe::Variable& variable;
+  Schedule* schedule;            ///< null: the file has no records
+  const describe::Grid* subset;  ///< null: all points
+};
+
+statistics::Operation operation_of(describe::Operation operation) {
+  using From = describe::Operation;
+  using To = statistics::Operation;
+  switch (operation) {
+    case From::mean: return To::mean;
+    case From::sum: return To::sum;
+    case From::min: return To::minimum;
+    case From::max: return To::maximum;
+    case From::range: return To::range;
+    case From::stddev: return To::standard_deviation;
+    case From::rate: return To::rate;
+    case From::difference: return To::difference;
+    case From::once: return To::once;
+    case From::instant:
+    case From::write: return To::instant;
+  }
+  return To::instant;
+}
+
+class Planner {
+ public:
+  Planner(const PlanInput& input, Spaces& spaces) : input_(input), spaces_(spaces) {
+    plan_.sources.resize(input.definitions.fields().size());
+  }
+
+  Plan run() {
+    for (const describe::File& file : input_.description.files)
+      if (file.active()) attempt(file.at, [&] { plan(file); });
+    if (!problems_.empty()) throw Failure(Error(code_, fmt::format("{}", fmt::join(problems_, "\n"))));
+    return std::move(plan_);
+  }
+
+ private:
+  template <class Task>
+  void attempt(const describe::Position& at, Task task) {
+    try {
+      task();
+    } catch (const Failure& failure) {
+      if (problems_.empty()) code_ = failure.code();
+      std::string text = failure.error().message;
+      if (!text.starts_with(at.file)) text = at.text() + ": " + text;
+      if (std::ranges::find(problems_, text) == problems_.end()) problems_.push_back(std::move(text));
+    }
+  }
+
+  void plan(const describe::File& file) {
+    if (file.timing.cycle)
+      refuse(ErrorCode::invalid_argument, "the file \"{}\" has a cycle: this version does not fold periods; leave out cycle and "
+             "cycle_step", file.name);
+    Schedule* const schedule = file.timing.every ? &schedule_of(file) : nullptr;
+    auto files = std::make_unique<FileSeries>(input_.description, file, input_.time, input_.member);
+    for (const describe::Variable& variable : file.variables)
+      if (file.active(variable)) attempt(variable.at, [&] { add(*files, file, variable, schedule); });
+    if (file.timing.at_start)
+      for (const FileVariable& variable : files->variables())
+        if (variable.kind == TimeKind::period)
+          refuse(ErrorCode::conflict,
+                 "the file \"{}\" has at_start and the statistic \"{}\", which has no value at the start: put instants "
+                 "into a file of their own",
+                 file.name, variable.name);
+    if (!files->variables().empty()) plan_.files.push_back(std::move(files));
+  }
+
+  Schedule& schedule_of(const describe::File& file) {
+    return *keep(std::make_unique<Schedule>(input_.time, file.timing, file.name));
+  }
+
+  Schedule* keep(std::unique_ptr<Schedule> schedule) {
+    auto& known = schedules_[schedule->text()];
+    if (known == nullptr) {
+      known = schedule.get();
+      plan_.schedules.push_back(std::move(schedule));
+    }
+    return known;
+  }
+
+  [[nodiscard]] const describe::Field* find_described(const std::string& name) const {
+    const auto found = std::ranges::find(input_.description.fields, name, &describe::Field::name);
+    return found == input_.description.fields.end() ? nullptr : &*found;
+  }
+
+  [[nodiscard]] const describe::Grid* subset_for(const describe::File& file, const describe::Variable& variable) const {
+    const std::string& name = variable.options.grid.value_or(file.grid);
+    if (name == "own") return nullptr;
+    const auto found = std::ranges::find(input_.description.grids, name, &describe::Grid::name);
+    if (found == input_.description.grids.end())
+      refuse_at(variable.at, ErrorCode::unknown_name, "there is no grid '{}' under grids", name);
+    return &*found;
+  }
+
+  // ---- series
+
+  Series& series(const std::string& name, const Context& context) {
+    if (const Field* const field = input_.definitions.find_field(name)) {
+      if (const describe::Field* const described = find_described(name); described && !described->expression.empty())
+        refuse_at(described->expression_at, ErrorCode::conflict,
+                  "the field '{}' has an expression, but the model defines a field of this name: give the derived "
+                  "field another name",
+                  name);
+      return model_series(*field, context);
+    }
+    const describe::Field* const described = find_described(name);
+    if (described == nullptr || described->expression.empty()) unknown_field(name, context);
+    const expression::Expression expression = parsed(*described);
+    // Reductions over the period of the file are those of this schedule.
+    const bool by_file = std::ranges::any_of(expression.reductions, [](const auto& it) { return !it.period; });
+    std::string key = fmt::format("{}|{}|{}", name, context.subset == nullptr ? "own" : context.subset->name,
+                                  missing_text(missing_of(context)));
+    if (by_file || uses_file_period(*described)) key += "|" + schedule_for(context).text();
+    if (Series* const known = derived_[key]) return *known;
+    if (std::ranges::find(being_made_, name) != being_made_.end())
+      refuse_at(described->expression_at, ErrorCode::conflict, "the field '{}' depends on itself", name);
+    being_made_.push_back(name);
+    std::vector<Reduced*> reduced;
+    for (const expression::Reduction& reduction : expression.reductions) {
+      Series& of = formula(reduction.argument, reduced, context, name, reduction.text);
+      reduced.push_back(&reduce(of, reduction, context));
+    }
+    Series& made = formula(expression.result, reduced, context, name, name);
+    being_made_.pop_back();
+    return *(derived_[key] = &made);
+  }
+
+  [[nodiscard]] static expression::Expression parsed(const describe::Field& field) {
+    auto expression = expression::parse(field.expression);
+    if (!expression)
+      refuse_at(field.expression_at, expression.error().code, "field '{}': {}", field.name, expression.error().message);
+    return *std::move(expression);
+  }
+
+  /// Whether a field that it is computed from has a reduction over the period of the file.
+  bool uses_file_period(const describe::Field& field, int depth = 0) {
+    constexpr int deepest = 100;
+    if (depth > deepest) return false;
+    for (const std::string& operand : field.operands) {
+      const describe::Field* const inner = find_described(operand);
+      if (inner == nullptr || inner->expression.empty()) continue;
+      const expression::Expression expression = parsed(*inner);
+      if (std::ranges::any_of(expression.reductions, [](const auto& it) { return !it.period; })) return true;
+      if (uses_file_period(*inner, depth + 1)) return true;
+    }
+    return false;
+  }
+
+  [[noreturn]] void unknown_field(const std::string& name, const Context& context) {
+    std::vector<std::string> names = input_.definitions.field_names();
+    for (const describe::Field& field : input_.description.fields)
+      if (!field.expression.empty()) names.push_back(field.name);
+    refuse_at(context.variable.at, ErrorCode::unknown_name,
+              "there is no field '{}'{}: the model has not defined it, and it has no expression under fields", name,
+              did_you_mean(name, names));
+  }
+
+  Series& model_series(const Field& field, const Context& context) {
+    const auto number = static_cast<std::size_t>(&field - input_.definitions.fields().data());
+    auto& source = plan_.sources[number];
+    if (source == nullptr)
+      source = std::make_unique<Source>(field.name, spaces_.own(field), Form{field.options.type, field.options.fill});
+    if (context.subset == nullptr) return *source;
+    const Space& space = spaces_.subset(field, *context.subset);
+    auto& subset = subsets_[field.name + "|" + context.subset->name];
+    if (subset == nullptr) {
+      plan_.subsets.push_back(std::make_unique<Subset>(*source, space));
+      subset = plan_.subsets.back().get();
+    }
+    return *subset;
+  }
+
+  Series& formula(const expression::Formula& formula, const std::vector<Reduced*>& reduced, const Context& context,
+                  const std::string& field, const std::string& text) {
+    std::vector<Series*> operands;
+    for (const expression::Operand& operand : formula.operands)
+      operands.push_back(operand.kind == expression::Operand::Kind::reduction ? reduced[operand.reduction]
+                                                                              : &series(operand.field, context));
+    if (operands.empty())
+      refuse_at(find_described(field)->expression_at, ErrorCode::invalid_argument,
+                "field '{}': \"{}\" contains no field, so that it has no points", field, text);
+    if (formula.text == "x0") return *operands.front();
+    for (const Series* const other : operands)
+      if (&other->space() != &operands.front()->space())
+        refuse_at(find_described(field)->expression_at, ErrorCode::conflict,
+                  "field '{}': '{}' has the points {} and '{}' has {}; all fields of an expression must lie on one "
+                  "grid",
+                  field, operands.front()->name(), operands.front()->space().text(), other->name(),
+                  other->space().text());
+    auto evaluator = expression::Evaluator::create(formula);
+    if (!evaluator)
+      refuse_at(find_described(field)->expression_at, evaluator.error().code, "field '{}': {}", field,
+                evaluator.error().message);
+    plan_.computed.push_back(std::make_unique<Computed>(text, operands, *std::move(evaluator)));
+    return *plan_.computed.back();
+  }
+
+  // ---- statistics
+
+  [[nodiscard]] static describe::Missing missing_of(const Context& context) {
+    return context.variable.options.missing.value_or(context.file.missing);
+  }
+
+  static Schedule& schedule_for(const Context& context) {
+    if (context.schedule == nullptr)
+      refuse_at(context.variable.at, ErrorCode::invalid_argument,
+                "'{}' is reduced over the period of the file, but the file \"{}\" has no period: add every",
+                context.variable.field, context.file.name);
+    return *context.schedule;
+  }
+
+  [[nodiscard]] static statistics::Statistic statistic_of(statistics::Operation operation, const Series& of,
+                                                          const describe::Missing& missing) {
+    statistics::Statistic statistic;
+    statistic.operation = operation;
+    if (of.form().missing.empty()) return statistic;
+    switch (missing.rule) {
+      case describe::Missing::Rule::ignore: statistic.missing = statistics::Missing::ignore; break;
+      case describe::Missing::Rule::poison: statistic.missing = statistics::Missing::poison; break;
+      case describe::Missing::Rule::threshold:
+        statistic.missing = statistics::Missing::threshold;
+        statistic.threshold = missing.valid_share;
+        break;
+    }
+    return statistic;
+  }
+
+  Statistics& statistics_of(Series& of, const Schedule& schedule) {
+    auto& known = statistics_[{&of, &schedule}];
+    if (known == nullptr) {
+      std::string text = fmt::format("{} on {} of {} every {}", of.name(), of.space().name, of.space().text(),
+                                     schedule.text());
+      plan_.statistics.push_back(std::make_unique<Statistics>(of, schedule, std::move(text)));
+      known = plan_.statistics.back().get();
+    }
+    return *known;
+  }
+
+  Reduced& reduce(Series& of, const expression::Reduction& reduction, const Context& context) {
+    Schedule* schedule = nullptr;
+    if (reduction.period) {
+      schedule = keep(std::make_unique<Schedule>(input_.time, *reduction.period, context.file.timing.align,
+                                                 fmt::format("the period of \"{}\"", reduction.text)));
+      if (context.schedule != nullptr &&
+          input_.time.calendar.multiple(context.file.timing.every->resolved(input_.time.step),
+                                        reduction.period->resolved(input_.time.step)) == Multiple::no)
+        refuse_at(context.variable.at, ErrorCode::invalid_argument,
+                  "every ({}) of the file \"{}\" is no multiple of the period of \"{}\"",
+                  context.file.timing.every->text(), context.file.name, reduction.text);
+    } else {
+      schedule = &schedule_for(context);
+    }
+    return statistics_of(of, *schedule).add(statistic_of(reduction.operation, of, missing_of(context)));
+  }
+
+  // ---- variables
+
+  void add(FileSeries& files, const describe::File& file, const describe::Variable& variable, Schedule* schedule) {
+    const Context context{file, variable, schedule, subset_for(file, variable)};
+    Series* of = &series(variable.field, context);
+    FileVariable made;
+    made.name = variable.name;
+    made.kind = TimeKind::period;
+    switch (variable.operation) {
+      case describe::Operation::once:
+        made.kind = TimeKind::once;
+        if (of->is_reduced())
+          refuse_at(variable.at, ErrorCode::conflict, "'{}' is a statistic over time, which cannot be written once",
+                    variable.field);
+        break;
+      case describe::Operation::instant:
+      case describe::Operation::write:
+        if (!of->is_reduced()) made.kind = TimeKind::instant;
+        break;
+      default:
+        of = &statistics_of(*of, schedule_for(context))
+                  .add(statistic_of(operation_of(variable.operation), *of, missing_of(context)));
+    }
+    if (made.kind != TimeKind::once) static_cast<void>(schedule_for(context));
+    made.space = &of->space();
+    made.type = type_of_variable(file, variable);
+    if (!of->form().missing.empty() || of->is_reduced()) made.fill = fill_of_variable(variable, made.type);
+    const VariableText text = describe_variable(input_, file, variable, made.kind);
+    made.attributes = text.attributes;
+    const std::size_t number = files.add(std::move(made));
+    plan_.writers.push_back(std::make_unique<Writer>(*of, files, number, schedule, text.conversion));
+  }
+
+  [[nodiscard]] Type type_of_variable(const describe::File& file, const describe::Variable& variable) const {
+    const describe::OutputType given = variable.options.type.value_or(file.type);
+    return given ? *given : own_type(variable.field, 0);
+  }
+
+  /// Of derived fields: float32 if all that they are computed from are.
+  [[nodiscard]] Type own_type(const std::string& name, int depth) const {
+    constexpr int deepest = 100;
+    if (const Field* const field = input_.definitions.find_field(name)) return field->options.type;
+    const describe::Field* const described = find_described(name);
+    if (described == nullptr || depth > deepest) return Type::float64;
+    for (const std::string& operand : described->operands)
+      if (own_type(operand, depth + 1) != Type::float32) return Type::float64;
+    return Type::float32;
+  }
+
+  [[nodiscard]] Values fill_of_variable(const describe::Variable& variable, Type type) const {
+    if (const Field* const field = input_.definitions.find_field(variable.field); field && !field->options.fill.empty())
+      if (auto fill = model::converted(field->options.fill, type)) return *fill;
+    return model::default_fill(type);
+  }
+
+  const PlanInput& input_;
+  Spaces& spaces_;
+  Plan plan_;
+  std::map<std::string, Schedule*> schedules_;
+  std::map<std::string, Subset*> subsets_;
+  std::map<std::string, Series*> derived_;
+  std::map<std::pair<const Series*, const Schedule*>, Statistics*> statistics_;
+  std::vector<std::string> being_made_;
+  std::vector<std::string> problems_;
+  ErrorCode code_ = ErrorCode::invalid_argument;
+};
+
+}  // namespace
+
+std::size_t Plan::state_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& it : statistics) bytes += it->state_bytes();
+  for (const auto& it : computed) bytes += it->buffer_bytes();
+  return bytes;
+}
+
+Plan make_plan(const PlanInput& input, Spaces& spaces) { return Planner(input, spaces).run(); }
+
+}  // namespace afterbay::output

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plan: what is computed from which field, when, and into which file it goes. It follows from the definitions of
+// the model and the description alone, so that all ranks have the same.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "describe/description.hpp"
+#include "expression/expression.hpp"
+#include "output/definitions.hpp"
+#include "output/file_series.hpp"
+#include "output/formula.hpp"
+#include "output/schedule.hpp"
+#include "output/series.hpp"
+#include "output/spaces.hpp"
+
+namespace afterbay::output {
+
+/// The parts of a plan, in the order in which they were made: what is computed from something comes after it.
+struct Plan {
+  std::vector<std::unique_ptr<Schedule>> schedules;
+  std::vector<std::unique_ptr<Source>> sources;  ///< by number of the field; null: nothing uses it
+  std::vector<std::unique_ptr<Subset>> subsets;
+  std::vector<std::unique_ptr<Computed>> computed;
+  std::vector<std::unique_ptr<Statistics>> statistics;
+  std::vector<std::unique_ptr<FileSeries>> files;
+  std::vector<std::unique_ptr<Writer>> writers;
+
+  /// Bytes of the states of statistics and of buffers for computations, on this rank.
+  [[nodiscard]] std::size_t state_bytes() const;
+};
+
+/// What a plan is made from; outlives it.
+struct PlanInput {
+  const describe::Description& description;
+  const Definitions& definitions;
+  const ModelTime& time;
+  std::optional<std::int64_t> member;
+};
+
+/// Throws one Failure with all problems, each with its place in the description.
+Plan make_plan(const PlanInput& input, Spaces& spaces);
+
+}  // namespace afterbay::output

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/plan_text.hpp"
+
+#include <algorithm>
+
+#include "expression/expression.hpp"
+#include "output/refuse.hpp"
+
+namespace afterbay::output {
+
+namespace {
+
+/// Method names of CF; empty: CF has none.
+std::string method_of(describe::Operation operation) {
+  using From = describe::Operation;
+  switch (operation) {
+    case From::mean: return "mean";
+    case From::instant: return "point";
+    case From::sum: return "sum";
+    case From::min: return "minimum";
+    case From::max: return "maximum";
+    case From::range: return "range";
+    case From::stddev: return "standard_deviation";
+    case From::rate:
+    case From::difference:
+    case From::once:
+    case From::write: return {};
+  }
+  return {};
+}
+
+std::string method_of(statistics::Operation operation) {
+  switch (operation) {
+    case statistics::Operation::mean: return "mean";
+    case statistics::Operation::sum: return "sum";
+    case statistics::Operation::minimum: return "minimum";
+    case statistics::Operation::maximum: return "maximum";
+    case statistics::Operation::range: return "range";
+    case statistics::Operation::standard_deviation: return "standard_deviation";
+    default: return {};
+  }
+}
+
+/// "6 hours", "1 day": as CF writes intervals.
+std::string interval_text(const Period& period) {
+  const auto counted = [](std::int64_t count, std::string_view unit) {
+    return fmt::format("{} {}{}", count, unit, count == 1 ? "" : "s");
+  };
+  constexpr std::int64_t hour = 3600;
+  constexpr std::int64_t minute = 60;
+  if (period.years != 0 && period == Period{.years = period.years}) return counted(period.years, "year");
+  if (period.months != 0 && period == Period{.months = period.months}) return counted(period.months, "month");
+  if (period.days != 0 && period == Period{.days = period.days}) return counted(period.days, "day");
+  if (period == Period{.seconds = period.seconds}) {
+    if (period.seconds % hour == 0) return counted(period.seconds / hour, "hour");
+    if (period.seconds % minute == 0) return counted(period.seconds / minute, "minute");
+    return counted(period.seconds, "second");
+  }
+  return period.text();
+}
+
+const describe::Field* find_described(const PlanInput& input, const std::string& name) {
+  const auto found = std::ranges::find(input.description.fields, name, &describe::Field::name);
+  return found == input.description.fields.end() ? nullptr : &*found;
+}
+
+/// "time: maximum time: mean" for mean(max(tas, 1d)); empty if the field is more than a chain of reductions.
+std::string chain_of(const PlanInput& input, const std::string& name) {
+  const describe::Field* const field = find_described(input, name);
+  if (field == nullptr || field->expression.empty()) return {};
+  const auto expression = expression::parse(field->expression);
+  if (!expression || expression->reductions.empty() || expression->result.text != "x0") return {};
+  std::string text;
+  for (std::size_t i = 0; i < expression->reductions.size(); ++i) {
+    const expression::Reduction& reduction = expression->reductions[i];
+    const std::string method = method_of(reduction.operation);
+    const bool chained = i == 0 || (reduction.argument.text == "x0" &&
+                                    reduction.argument.operands.front().kind == expression::Operand::Kind::reduction &&
+                                    reduction.argument.operands.front().reduction == i - 1);
+    if (method.empty() || !chained) return {};
+    text += fmt::format("{}time: {}", text.empty() ? "" : " ", method);
+  }
+  return text;
+}
+
+std::string cell_methods(const PlanInput& input, const describe::File& file, const describe::Variable& variable,
+                         TimeKind kind) {
+  if (kind == TimeKind::once) return {};
+  if (variable.operation == describe::Operation::write || variable.operation == describe::Operation::instant)
+    return kind == TimeKind::instant ? "time: point" : chain_of(input, variable.field);
+  const std::string method = method_of(variable.operation);
+  if (method.empty()) return {};
+  std::string text = "time: " + method;
+  if (file.timing.sample)
+    text += fmt::format(" (interval: {})", interval_text(file.timing.sample->resolved(input.time.step)));
+  return text;
+}
+
+/// Units of what is written, before they are converted.
+std::string units_before(const std::string& units, describe::Operation operation) {
+  if (operation != describe::Operation::rate || units.empty()) return units;
+  return units == "1" ? "s-1" : units + " s-1";
+}
+
+expression::Linear conversion_for(const std::string& from, const std::string& to, const describe::Variable& variable) {
+  auto linear = expression::conversion(from, to);
+  if (!linear)
+    refuse_at(variable.at, linear.error().code, "units of '{}': {}", variable.field, linear.error().message);
+  switch (variable.operation) {
+    case describe::Operation::sum:
+    case describe::Operation::rate:
+      if (linear->add != 0)
+        refuse_at(variable.at, ErrorCode::conflict,
+                  "units of '{}': a sum in {} cannot be converted to {}, which have another zero", variable.field, from,
+                  to);
+      break;
+    case describe::Operation::range:
+    case describe::Operation::stddev:
+    case describe::Operation::difference: linear->add = 0; break;
+    default: break;
+  }
+  return *linear;
+}
+
+}  // namespace
+
+VariableText describe_variable(const PlanInput& input, const describe::File& file, const describe::Variable& variable,
+                               TimeKind kind) {
+  VariableText text;
+  std::string methods;
+  std::string units;
+  const Field* const field = input.definitions.find_field(variable.field);
+  if (field != nullptr) {
+    const FieldOptions& options = field->options;
+    set_attributes(text.attributes,
+                   CoordinateOptions{{}, options.standard_name, options.long_name, options.attributes, {}});
+    const auto own = std::ranges::find(text.attributes, "cell_methods", &Attribute::name);
+    if (own != text.attributes.end()) methods = own->values.text();
+    units = units_before(options.units, variable.operation);
+  } else {
+    set_attribute(text.attributes, "long_name", find_described(input, variable.field)->expression);
+  }
+  if (const auto& wanted = variable.options.units) {
+    if (field != nullptr) {
+      if (units.empty())
+        refuse_at(variable.at, ErrorCode::conflict,
+                  "units of '{}': the model gives it no units, so that it cannot be converted to {}", variable.field,
+                  *wanted);
+      text.conversion = conversion_for(units, *wanted, variable);
+    }
+    units = *wanted;
+  }
+  if (!units.empty()) set_attribute(text.attributes, "units", units);
+  if (file.time.cell_methods) {
+    const std::string more = cell_methods(input, file, variable, kind);
+    if (!more.empty()) methods += (methods.empty() ? "" : " ") + more;
+    set_attribute(text.attributes, "cell_methods", methods);
+  }
+  set_attributes(text.attributes, variable.options.attributes);
+  return text;
+}
+
+std::string missing_text(const describe::Missing& missing) {
+  switch (missing.rule) {
+    case describe::Missing::Rule::ignore: return "ignore";
+    case describe::Missing::Rule::poison: return "poison";
+    case describe::Missing::Rule::threshold: return fmt::format("{}", missing.valid_share);
+  }
+  return {};
+}
+
+}  // namespace afterbay::output

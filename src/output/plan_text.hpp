@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the variables of files say about themselves: units, cell_methods, attributes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "expression/units.hpp"
+#include "output/file_schema.hpp"
+#include "output/plan.hpp"
+
+namespace afterbay::output {
+
+struct VariableText {
+  std::vector<Attribute> attributes;
+  expression::Linear conversion;  ///< of the values that are written
+};
+
+/// Source: CF Conventions 1.11, section 7.3 and appendix E. Throws, at the place in the description, if the values
+/// cannot be converted to the units.
+VariableText describe_variable(const PlanInput& input, const describe::File& file,
+                               const describe::Variable& variable, TimeKind kind);
+
+/// For messages and keys: "ignore", "poison", "0.5".
+std::string missing_text(const describe::Missing& missing);
+
+}  // namespace afterbay::output

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/saved_state.hpp"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "output/refuse.hpp"
+
+namespace afterbay::output {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* head_attribute = "afterbay_output_state";
+constexpr int version = 1;
+constexpr const char* collection_name = "afterbay output state";
+
+/// The type of the entries of a column: doubles, values, counts.
+Type type_of_column(const statistics::State& state, std::uint32_t column, Type field) {
+  const statistics::Layout& layout = state.layout();
+  if (column < layout.doubles) return Type::float64;
+  return column < layout.doubles + layout.values ? field : Type::uint32;
+}
+
+std::string name_of_column(std::size_t statistics, std::size_t statistic, std::uint32_t column) {
+  return fmt::format("s{}_{}_{}", statistics, statistic, column);
+}
+
+bool has_values(const statistics::Progress& progress) { return progress.steps > 0 || progress.has_reference != 0; }
+
+/// Calls `visit(statistics, number, statistic, state)` for each statistic of the plan.
+template <class Visit>
+void for_each_state(Plan& plan, Visit visit) {
+  for (std::size_t s = 0; s < plan.statistics.size(); ++s)
+    for (std::size_t i = 0; i < plan.statistics[s]->bundle().size(); ++i)
+      visit(*plan.statistics[s], s, i, plan.statistics[s]->bundle().state(i));
+}
+
+Json head_of(const FileState& file, const std::string& name, const Calendar& calendar) {
+  return {{"name", name},
+          {"path", file.path},
+          {"records", file.records},
+          {"part", file.part},
+          {"part_begin", calendar.text(file.part_begin)},
+          {"part_end", calendar.text(file.part_end)},
+          {"complete", file.complete}};
+}
+
+FileState file_state(const Json& head, const Calendar& calendar) {
+  FileState file;
+  file.path = head.at("path").get<std::string>();
+  file.records = head.at("records").get<std::uint64_t>();
+  file.part = head.at("part").get<std::int64_t>();
+  file.part_begin = calendar.parse(head.at("part_begin").get<std::string>());
+  file.part_end = calendar.parse(head.at("part_end").get<std::string>());
+  file.complete = head.at("complete").get<bool>();
+  return file;
+}
+
+void check_same(const Json& head, const char* key, const std::string& here, const std::string& path) {
+  if (const std::string there = head.at(key).get<std::string>(); there != here)
+    throw Failure(make_error(ErrorCode::conflict, "the saved state has the {} \"{}\", but this run has \"{}\"", key,
+                             there, here)
+                      .in_file(path));
+}
+
+}  // namespace
+
+void SavedState::define() {
+  if (collection_) return;
+  Schema schema;
+  std::map<const Space*, std::vector<std::string>> dimensions;
+  for_each_state(plan_, [&](Statistics& of, std::size_t s, std::size_t i, const statistics::State& state) {
+    const Space& space = of.of().space();
+    auto [names, fresh] = dimensions.try_emplace(&space);
+    if (fresh)
+      for (std::size_t d = 0; d < space.dimensions.size(); ++d) {
+        names->second.push_back(fmt::format("g{}_{}", dimensions.size() - 1, space.dimensions[d].name));
+        schema.dimension(names->second.back(), space.dimensions[d].length);
+      }
+    for (std::uint32_t c = 0; c < state.layout().columns(); ++c) {
+      Variable& variable = schema.variable(name_of_column(s, i, c),
+                                           type_of_column(state, c, of.of().form().type), names->second);
+      variable.decomposition = space.decomposition;
+      variable.attribute("long_name", fmt::format("{}: {}", of.text(), text_of(of.bundle().statistic(i))));
+    }
+  });
+  schema.attribute(head_attribute, "");
+  collection_ = session_.collection(collection_name, schema);
+}
+
+std::string SavedState::head(std::int64_t step) const {
+  Json head = {{"version", version},
+               {"step", step},
+               {"calendar", time_.calendar.name()},
+               {"start", time_.calendar.text(time_.start)},
+               {"step length", time_.step.text()}};
+  Json& statistics = head["statistics"] = Json::array();
+  for_each_state(plan_, [&](Statistics& of, std::size_t, std::size_t i, const statistics::State& state) {
+    const statistics::Progress& progress = state.progress();
+    statistics.push_back(Json{{"of", of.text()},
+                          {"statistic", text_of(of.bundle().statistic(i))},
+                          {"steps", progress.steps},
+                          {"duration", progress.duration},
+                          {"has_reference", progress.has_reference}});
+  });
+  Json& files = head["files"] = Json::array();
+  for (const auto& file : plan_.files) files.push_back(head_of(file->state(), file->file().name, time_.calendar));
+  return head.dump();
+}
+
+Ticket SavedState::write(const std::string& path, std::int64_t step) {
+  define();
+  OutputFile file = collection_->open(FileName{.name = path}, SchemaChanges().attribute(head_attribute, head(step)));
+  std::vector<std::byte> zeros;
+  for_each_state(plan_, [&](Statistics& of, std::size_t s, std::size_t i, const statistics::State& state) {
+    for (std::uint32_t c = 0; c < state.layout().columns(); ++c) {
+      const statistics::State::Column column = state.column(c);
+      const std::byte* data = column.data;
+      if (!has_values(state.progress())) {
+        zeros.resize(std::max(zeros.size(), column.bytes));
+        data = zeros.data();
+      }
+      file.put_raw(name_of_column(s, i, c), no_record, data, type_of_column(state, c, of.of().form().type), {}, true, {});
+    }
+  });
+  return file.close();
+}
+
+std::int64_t SavedState::read(const std::string& path) {
+  define();
+  InputFile file = session_.open_input(path);
+  const auto& attributes = file.schema().attributes;
+  const auto found = std::ranges::find(attributes, head_attribute, &Attribute::name);
+  if (found == attributes.end())
+    throw Failure(Error(ErrorCode::format, "this is no state that Output::save has written").in_file(path));
+  std::int64_t step = 0;
+  try {
+    const Json head = Json::parse(found->values.text());
+    if (head.at("version").get<int>() != version)
+      throw Failure(make_error(ErrorCode::format, "the state has the version {}; this library reads {}",
+                               head.at("version").get<int>(), version)
+                        .in_file(path));
+    check_same(head, "calendar", time_.calendar.name(), path);
+    check_same(head, "start", time_.calendar.text(time_.start), path);
+    check_same(head, "step length", time_.step.text(), path);
+    step = head.at("step").get<std::int64_t>();
+    const Json& statistics = head.at("statistics");
+    std::size_t number = 0;
+    for_each_state(plan_, [&](Statistics& of, std::size_t s, std::size_t i, const statistics::State& state) {
+      if (number >= statistics.size())
+        throw Failure(make_error(ErrorCode::conflict, "the state has no statistic \"{}\" of {}: the description or the "
+                                 "fields of the model have changed", text_of(of.bundle().statistic(i)), of.text())
+                          .in_file(path));
+      const Json& saved = statistics.at(number++);
+      check_same(saved, "of", of.text(), path);
+      check_same(saved, "statistic", text_of(of.bundle().statistic(i)), path);
+      statistics::Progress& progress = state.progress();
+      progress.steps = saved.at("steps").get<std::uint64_t>();
+      progress.duration = saved.at("duration").get<double>();
+      progress.has_reference = saved.at("has_reference").get<std::uint64_t>();
+      if (!has_values(progress)) return;
+      Selection selection;
+      selection.decomposition = of.of().space().decomposition;
+      for (std::uint32_t c = 0; c < state.layout().columns(); ++c)
+        file.get_raw(name_of_column(s, i, c), selection, state.column(c).data,
+                     type_of_column(state, c, of.of().form().type), {});
+    });
+    if (number != statistics.size())
+      throw Failure(make_error(ErrorCode::conflict, "the state has the statistic \"{}\" of {}, which this run does not "
+                               "have: the description or the fields of the model have changed",
+                               statistics.at(number).at("statistic").get<std::string>(),
+                               statistics.at(number).at("of").get<std::string>())
+                        .in_file(path));
+    const Json& files = head.at("files");
+    if (files.size() != plan_.files.size())
+      throw Failure(make_error(ErrorCode::conflict, "the state has {} files, but the description has {}", files.size(),
+                               plan_.files.size())
+                        .in_file(path));
+    for (std::size_t f = 0; f < files.size(); ++f) {
+      check_same(files.at(f), "name", plan_.files[f]->file().name, path);
+      plan_.files[f]->resume(file_state(files.at(f), time_.calendar));
+    }
+  } catch (const Json::exception& damage) {
+    throw Failure(make_error(ErrorCode::format, "the attribute {} of the state is damaged: {}", head_attribute,
+                             damage.what())
+                      .in_file(path));
+  }
+  file.close();
+  return step;
+}
+
+}  // namespace afterbay::output

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/schedule.hpp"
+
+#include "output/refuse.hpp"
+
+namespace afterbay::output {
+
+namespace {
+
+/// Periods are counted in nanoseconds for the comparison with the step.
+using Nanoseconds = __int128;
+
+Nanoseconds nanoseconds(const Duration& length) {
+  return static_cast<Nanoseconds>(length.seconds) * 1'000'000'000 + length.nanoseconds;
+}
+
+bool is_in_months(const Period& period) { return period.years != 0 || period.months != 0; }
+
+std::string text_of(const describe::Align& align) {
+  switch (align.to) {
+    case describe::Align::To::calendar: return "calendar";
+    case describe::Align::To::seasons: return "seasons";
+    case describe::Align::To::start: return "start";
+    case describe::Align::To::date: return align.date;
+  }
+  return {};
+}
+
+}  // namespace
+
+Alignment alignment_of(const ModelTime& time, const describe::Align& align) {
+  switch (align.to) {
+    case describe::Align::To::calendar: return Alignment::calendar();
+    case describe::Align::To::seasons: return Alignment::seasons();
+    case describe::Align::To::start: return Alignment::start(time.start);
+    case describe::Align::To::date: return Alignment::start(time.calendar.parse(align.date));
+  }
+  return {};
+}
+
+Clock::Clock(const ModelTime& time, const Period& every, const describe::Align& align, const std::string& what)
+    : time_(&time),
+      every_(every.resolved(time.step)),
+      alignment_(every.steps != 0 ? Alignment::start(time.start) : alignment_of(time, align)) {
+  if (time.calendar.multiple(every_, time.step) == Multiple::no)
+    refuse(ErrorCode::invalid_argument,
+           "{} ({}) is no multiple of the model's step ({}): choose a multiple of it", what, every.text(),
+           time.step.text());
+  // Where the first period ends, a step must end.
+  if (is_in_months(time.step)) return;
+  const Date end = time.calendar.interval(time.start, every_, alignment_).end;
+  const Nanoseconds step = nanoseconds(time.calendar.difference(time.start, time.at(1)));
+  if (nanoseconds(time.calendar.difference(time.start, end)) % step != 0)
+    refuse(ErrorCode::invalid_argument,
+           "{} ({}): the first period ends at {}, but no step does, because the run starts at {} with steps of "
+           "{}: write \"align: start\", or start the run at a multiple of its step",
+           what, every.text(), time.calendar.text(end), time.calendar.text(time.start), time.step.text());
+}
+
+const Interval& Clock::until(const Date& date) {
+  if (!current_ || date > current_->end || date <= current_->begin)
+    current_ = time_->calendar.interval(time_->before(date), every_, alignment_);
+  return *current_;
+}
+
+Schedule::Schedule(const ModelTime& time, const describe::Timing& timing, const std::string& file)
+    : time_(&time),
+      period_(time, timing.every.value(), timing.align, "every of the file \"" + file + "\""),
+      what_("the file \"" + file + "\"") {
+  if (timing.sample) {
+    sample_period_ = timing.sample->resolved(time.step);
+    samples_.emplace(time, *timing.sample, timing.align, "sample of the file \"" + file + "\"");
+    if (timing.sample_offset) offset_ = timing.sample_offset->resolved(time.step);
+  }
+  text_ = fmt::format("{} by {} sample {} offset {}", timing.every->text(), text_of(timing.align),
+                      timing.sample ? timing.sample->text() : "-", offset_.text());
+  begin_ = now_ = time.start;
+}
+
+Schedule::Schedule(const ModelTime& time, const Period& every, const describe::Align& align,
+                   const std::string& what)
+    : time_(&time), period_(time, every, align, what), what_(what) {
+  text_ = fmt::format("{} by {} sample - offset 0s", every.text(), text_of(align));
+  begin_ = now_ = time.start;
+}
+
+void Schedule::go_to(std::int64_t step) {
+  const Date previous = now_ = time_->at(step > 0 ? step - 1 : 0);
+  now_ = time_->at(step);
+  if (step == 0) {
+    sampled_ = ends_ = begun_ = false;
+    return;
+  }
+  const Interval& period = period_.until(now_);
+  if (period.begin > previous)
+    refuse(ErrorCode::conflict,
+           "{}: step {} from {} to {} passes the end of a period at {}: the period must be a multiple of the step",
+           what_, step, time_->calendar.text(previous), time_->calendar.text(now_),
+           time_->calendar.text(period.begin));
+  begin_ = period.begin > time_->start ? period.begin : time_->start;
+  ends_ = period.end == now_;
+  whole_ = ends_ && begin_ == period.begin;
+  begun_ = !ends_;
+  if (!samples_) {
+    sampled_ = true;
+    seconds_ = time_->seconds(previous, now_);
+    return;
+  }
+  const Date shifted = offset_.is_zero() ? now_ : time_->calendar.add(now_, offset_, -1);
+  const Interval& sample = samples_->until(shifted);
+  sampled_ = sample.end == shifted;
+  seconds_ = time_->seconds(sample.begin, sample.end);
+}
+
+}  // namespace afterbay::output

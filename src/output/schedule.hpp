@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedule: into which periods the steps of a run fall, and which steps are sampled.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "describe/description.hpp"
+#include "output/model_time.hpp"
+
+namespace afterbay::output {
+
+/// A period by which something happens, with its alignment. Periods in steps are counted from the start.
+class Clock {
+ public:
+  /// Throws, with `what` in the message, if `every` is no multiple of the model's step, or if no step ends where
+  /// a period does.
+  Clock(const ModelTime& time, const Period& every, const describe::Align& align, const std::string& what);
+
+  /// The period that contains the time just before `date`.
+  [[nodiscard]] const Interval& until(const Date& date);
+  [[nodiscard]] const Period& every() const noexcept { return every_; }
+  [[nodiscard]] const Alignment& alignment() const noexcept { return alignment_; }
+
+ private:
+  const ModelTime* time_;
+  Period every_;
+  Alignment alignment_;
+  std::optional<Interval> current_;
+};
+
+class Schedule {
+ public:
+  /// `file`: whose timing it is, for messages.
+  Schedule(const ModelTime& time, const describe::Timing& timing, const std::string& file);
+  /// The schedule of a reduction with a period of its own.
+  Schedule(const ModelTime& time, const Period& every, const describe::Align& align, const std::string& what);
+
+  /// Goes to a step. Throws conflict if it passes the end of a period, which only steps can do whose length is
+  /// no multiple of it.
+  void go_to(std::int64_t step);
+  /// The run ends with the current step: periods that have begun end now.
+  void end_run() noexcept {
+    ends_ = begun_;
+    at_end_ = true;
+  }
+
+  /// Whether values of the current step enter statistics.
+  [[nodiscard]] bool sampled() const noexcept { return at_end_ ? ends_ : sampled_; }
+  /// Whether the period ends with the current step.
+  [[nodiscard]] bool ends() const noexcept { return ends_; }
+  /// Whether the end comes early, because the run ends.
+  [[nodiscard]] bool at_end_of_run() const noexcept { return at_end_; }
+  /// What the run covers of the current period so far.
+  [[nodiscard]] const Date& begin() const noexcept { return begin_; }
+  [[nodiscard]] const Date& now() const noexcept { return now_; }
+  /// Whether the run covers the period, which ends now, as a whole.
+  [[nodiscard]] bool covers_whole() const noexcept { return whole_; }
+  /// Seconds from the last sample to this one.
+  [[nodiscard]] double sample_seconds() const noexcept { return seconds_; }
+  /// Two schedules with the same text are the same.
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  [[nodiscard]] const std::optional<Period>& sample() const noexcept { return sample_period_; }
+
+ private:
+  const ModelTime* time_;
+  Clock period_;
+  std::optional<Clock> samples_;
+  std::optional<Period> sample_period_;
+  Period offset_;
+  std::string what_;
+  std::string text_;
+  Date begin_;
+  Date now_;
+  double seconds_ = 0;
+  bool sampled_ = false;
+  bool ends_ = false;
+  bool begun_ = false;
+  bool whole_ = false;
+  bool at_end_ = false;
+};
+
+/// Where the periods of a file begin.
+Alignment alignment_of(const ModelTime& time, const describe::Align& align);
+
+}  // namespace afterbay::output

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/series.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "model/fill_value.hpp"
+#include "output/refuse.hpp"
+
+namespace afterbay::output {
+
+namespace {
+
+template <std::size_t bytes>
+void gather_fixed(std::byte* to, const std::byte* from, const std::vector<std::uint32_t>& elements) {
+  for (const std::uint32_t element : elements) {
+    std::memcpy(to, from + std::size_t{element} * bytes, bytes);
+    to += bytes;
+  }
+}
+
+void gather(std::byte* to, const std::byte* from, const std::vector<std::uint32_t>& elements, std::size_t bytes) {
+  switch (bytes) {
+    case 1: return gather_fixed<1>(to, from, elements);
+    case 2: return gather_fixed<2>(to, from, elements);
+    case 4: return gather_fixed<4>(to, from, elements);
+    default: return gather_fixed<8>(to, from, elements);
+  }
+}
+
+/// A bundle finds missing values by comparing: if there are none, it is not asked to.
+Values to_compare(const Form& form) {
+  return form.missing.empty() ? model::default_fill(form.type) : form.missing;
+}
+
+}  // namespace
+
+void make_dense(std::byte* to, const std::byte* from, const MemoryLayout& layout,
+                const std::vector<std::uint64_t>& lengths, std::size_t bytes) {
+  const std::size_t rank = lengths.size();
+  std::vector<std::int64_t> strides = layout.strides;
+  if (strides.empty()) {
+    strides.assign(rank, 1);
+    for (std::size_t d = rank; d-- > 1;)
+      strides[d - 1] = strides[d] * static_cast<std::int64_t>(layout.shape.empty() ? lengths[d] : layout.shape[d]);
+  }
+  std::int64_t first = 0;
+  for (std::size_t d = 0; d < layout.offset.size(); ++d)
+    first += static_cast<std::int64_t>(layout.offset[d]) * strides[d];
+  std::uint64_t rows = 1;
+  for (std::size_t d = 0; d + 1 < rank; ++d) rows *= lengths[d];
+  const std::uint64_t row = rank == 0 ? 1 : lengths.back();
+  if (row == 0) return;
+  const std::int64_t along = rank == 0 ? 1 : strides.back();
+  std::vector<std::uint64_t> at(rank, 0);
+  for (std::uint64_t r = 0; r < rows; ++r) {
+    std::int64_t element = first;
+    for (std::size_t d = 0; d + 1 < rank; ++d) element += static_cast<std::int64_t>(at[d]) * strides[d];
+    const std::byte* source = from + element * static_cast<std::int64_t>(bytes);
+    if (along == 1) {
+      std::memcpy(to, source, row * bytes);
+      to += row * bytes;
+    } else {
+      for (std::uint64_t i = 0; i < row; ++i, source += along * static_cast<std::int64_t>(bytes), to += bytes)
+        std::memcpy(to, source, bytes);
+    }
+    for (std::size_t d = rank - (rank == 0 ? 0 : 1); d-- > 0;) {
+      if (++at[d] < lengths[d]) break;
+      at[d] = 0;
+    }
+  }
+}
+
+bool Series::needed() const {
+  return std::ranges::any_of(consumers_, [](const Use& use) { return use.consumer->needs(); });
+}
+
+void Series::emit(const Value& value) {
+  const Value* dense = &value;
+  Value made;
+  for (const Use& use : consumers_) {
+    if (!use.consumer->needs()) continue;
+    if (value.layout == nullptr || use.consumer->takes_layouts()) {
+      use.consumer->take(use.slot, value);
+      continue;
+    }
+    if (dense == &value) {
+      const std::size_t bytes = size_of(form_.type);
+      dense_.resize(space_->points * bytes);
+      make_dense(dense_.data(), value.data, *value.layout, space_->local, bytes);
+      made = value;
+      made.data = dense_.data();
+      made.layout = nullptr;
+      dense = &made;
+    }
+    use.consumer->take(use.slot, *dense);
+  }
+}
+
+void Subset::take(std::size_t /*slot*/, const Value& value) {
+  const std::size_t bytes = size_of(form().type);
+  kept_.resize(space().points * bytes);
+  gather(kept_.data(), value.data, space().from, bytes);
+  Value kept = value;
+  kept.data = kept_.data();
+  emit(kept);
+}
+
+void Reduced::emit_results(const statistics::Bundle& bundle, std::size_t number, const Value& period) {
+  Form made;
+  bool any = false;
+  for (const Use& use : uses()) {
+    if (!use.consumer->needs()) continue;
+    Form form = use.consumer->wants(this->form());
+    if (!any || form != made) {
+      statistics::Target target{.type = form.type, .fill = to_compare(form)};
+      results_.resize(space().points * size_of(form.type));
+      const statistics::Outcome outcome = must(bundle.result(number, target, results_.data(), 0, space().points));
+      if (outcome.out_of_range > 0)
+        refuse(ErrorCode::wrong_type, "{}: {} results, between {} and {}, do not fit into {}", name(),
+               outcome.out_of_range, "the start", "the end of a period", afterbay::name_of(form.type));
+      made = std::move(form);
+      any = true;
+    }
+    Value value = period;
+    value.data = results_.data();
+    value.form = &made;
+    use.consumer->take(use.slot, value);
+  }
+}
+
+Statistics::Statistics(Series& of, const Schedule& schedule, std::string text)
+    : of_(&of),
+      schedule_(&schedule),
+      text_(std::move(text)),
+      bundle_(must(statistics::Bundle::create({of.form().type, to_compare(of.form())}, of.space().points))) {
+  of.add(*this);
+}
+
+Reduced& Statistics::add(const statistics::Statistic& statistic) {
+  for (std::size_t i = 0; i < results_.size(); ++i)
+    if (bundle_.statistic(i) == statistic) return *results_[i];
+  must(statistics::check(statistic, of_->form().type));
+  const std::size_t bytes = statistics::state_bytes(statistic, of_->form().type, of_->space().points);
+  const std::size_t lines = (bytes + sizeof(Line) - 1) / sizeof(Line);
+  states_.push_back(std::make_unique_for_overwrite<Line[]>(lines));
+  state_lines_.push_back(lines);
+  must(bundle_.add(statistic, {reinterpret_cast<std::byte*>(states_.back().get()), lines * sizeof(Line)}));
+  results_.push_back(std::make_unique<Reduced>(fmt::format("{} of {}", name_of(statistic.operation), of_->name()),
+                                               of_->space(), of_->form(), *schedule_));
+  return *results_.back();
+}
+
+void Statistics::take(std::size_t /*slot*/, const Value& value) {
+  must(bundle_.step(value.data, of_->is_reduced() ? value.seconds : schedule_->sample_seconds()));
+  if (schedule_->ends()) emit();
+}
+
+void Statistics::end_step() {
+  if (schedule_->ends() && bundle_.size() > 0 && bundle_.progress(0).steps > 0) emit();
+}
+
+void Statistics::emit() {
+  Value period;
+  period.begin = schedule_->begin();
+  period.end = schedule_->now();
+  period.seconds = 0;
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    period.seconds = bundle_.progress(i).duration;
+    results_[i]->emit_results(bundle_, i, period);
+    bundle_.begin_interval(i);
+  }
+}
+
+std::size_t Statistics::state_bytes() const noexcept {
+  std::size_t bytes = 0;
+  for (const std::size_t lines : state_lines_) bytes += lines * sizeof(Line);
+  return bytes;
+}
+
+}  // namespace afterbay::output

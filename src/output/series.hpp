@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Series: the values of a field, or of something computed from it, step by step, and what consumes them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "afterbay/decomposition.hpp"
+#include "afterbay/schema.hpp"
+#include "output/schedule.hpp"
+#include "output/spaces.hpp"
+#include "statistics/bundle.hpp"
+
+namespace afterbay::output {
+
+/// How a consumer takes the values.
+struct Form {
+  Type type = Type::float64;
+  Values missing;  ///< that mark missing values, of `type`; empty: nothing is missing
+  friend bool operator==(const Form&, const Form&) = default;
+};
+
+/// Values of this rank for a step or a period.
+struct Value {
+  const std::byte* data = nullptr;
+  const Form* form = nullptr;
+  const MemoryLayout* layout = nullptr;  ///< of the caller's array; null: dense
+  Date begin;                            ///< what the values cover: after `begin`, up to and including `end`
+  Date end;
+  double seconds = 0;  ///< what they stand for in sums over time
+};
+
+class Series;
+
+/// Takes the values of a series. A consumer that has several series tells them apart by `slot`.
+class Consumer {
+ public:
+  virtual ~Consumer() = default;
+  Consumer() = default;
+  Consumer(const Consumer&) = delete;
+  Consumer& operator=(const Consumer&) = delete;
+
+  /// Whether it takes the values of the current step, if there are any.
+  [[nodiscard]] virtual bool needs() const = 0;
+  /// In which form it wants computed values; `given`: of the series.
+  [[nodiscard]] virtual Form wants(const Form& given) const { return given; }
+  /// Whether it takes values in the layout of the caller's array.
+  [[nodiscard]] virtual bool takes_layouts() const { return false; }
+  virtual void take(std::size_t slot, const Value& value) = 0;
+};
+
+class Series {
+ public:
+  Series(std::string name, const Space& space, Form form)
+      : name_(std::move(name)), space_(&space), form_(std::move(form)) {}
+  virtual ~Series() = default;
+  Series(const Series&) = delete;
+  Series& operator=(const Series&) = delete;
+
+  void add(Consumer& consumer, std::size_t slot = 0) { consumers_.push_back({&consumer, slot}); }
+  /// Whether there are values in the current step.
+  [[nodiscard]] virtual bool available() const = 0;
+  /// Whether the result of a reduction over time, or computed from some.
+  [[nodiscard]] virtual bool is_reduced() const { return false; }
+  /// Whether some consumer takes the values of the current step.
+  [[nodiscard]] bool needed() const;
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const Space& space() const noexcept { return *space_; }
+  /// The form of its values, or, of reductions, that of the values that they reduce.
+  [[nodiscard]] const Form& form() const noexcept { return form_; }
+
+ protected:
+  struct Use {
+    Consumer* consumer;
+    std::size_t slot;
+  };
+  [[nodiscard]] const std::vector<Use>& uses() const noexcept { return consumers_; }
+  /// Gives the values to all consumers that need them.
+  void emit(const Value& value);
+
+ private:
+  std::string name_;
+  const Space* space_;
+  Form form_;
+  std::vector<Use> consumers_;
+  std::vector<std::byte> dense_;
+};
+
+/// A field as the model puts it.
+class Source final : public Series {
+ public:
+  using Series::Series;
+  [[nodiscard]] bool available() const override { return true; }
+  void put(const Value& value) { emit(value); }
+};
+
+/// Some of the points of a series.
+class Subset final : public Series, public Consumer {
+ public:
+  /// `space`: a subset of that of `of`.
+  Subset(Series& of, const Space& space) : Series(of.name(), space, of.form()), of_(&of) { of.add(*this); }
+  [[nodiscard]] bool available() const override { return of_->available(); }
+  [[nodiscard]] bool needs() const override { return needed(); }
+  void take(std::size_t slot, const Value& value) override;
+
+ private:
+  Series* of_;
+  std::vector<std::byte> kept_;
+};
+
+/// A statistic over the periods of a schedule, as a series with a value at the end of each period. It belongs to
+/// Statistics, which fills it.
+class Reduced final : public Series {
+ public:
+  Reduced(const std::string& name, const Space& space, Form form, const Schedule& schedule)
+      : Series(name, space, std::move(form)), schedule_(&schedule) {}
+  [[nodiscard]] bool available() const override { return schedule_->ends(); }
+  [[nodiscard]] bool is_reduced() const override { return true; }
+  [[nodiscard]] const Schedule& schedule() const noexcept { return *schedule_; }
+  /// Computes the values in the forms that consumers want, and gives them away.
+  void emit_results(const statistics::Bundle& bundle, std::size_t number, const Value& period);
+
+ private:
+  const Schedule* schedule_;
+  std::vector<std::byte> results_;
+};
+
+/// All statistics of a series over the periods of one schedule.
+class Statistics final : public Consumer {
+ public:
+  Statistics(Series& of, const Schedule& schedule, std::string text);
+  /// The statistic as a series, made at first use. Throws wrong_type if it does not exist for the type.
+  Reduced& add(const statistics::Statistic& statistic);
+
+  [[nodiscard]] bool needs() const override { return schedule_->sampled() && of_->available(); }
+  void take(std::size_t slot, const Value& value) override;
+  /// Gives away the statistics of a period that ends now, if its last step was not sampled or the run ends.
+  /// Statistics of statistics come after those.
+  void end_step();
+
+  /// Which statistics these are, of which series: the same in all runs with this description.
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  [[nodiscard]] statistics::Bundle& bundle() noexcept { return bundle_; }
+  [[nodiscard]] const Series& of() const noexcept { return *of_; }
+  [[nodiscard]] std::size_t state_bytes() const noexcept;
+
+ private:
+  void emit();
+  /// Aligned as states need it.
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+
+  Series* of_;
+  const Schedule* schedule_;
+  std::string text_;
+  statistics::Bundle bundle_;
+  std::vector<std::unique_ptr<Line[]>> states_;
+  std::vector<std::size_t> state_lines_;
+  std::vector<std::unique_ptr<Reduced>> results_;
+};
+
+/// Values in the layout of a caller's array, made dense. `lengths`: of the part; elements of `bytes` bytes.
+void make_dense(std::byte* to, const std::byte* from, const MemoryLayout& layout,
+                const std::vector<std::uint64_t>& lengths, std::size_t bytes);
+
+}  // namespace afterbay::output

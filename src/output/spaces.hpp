@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Space: the points of a field, or a subset of them, globally and on this rank.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "afterbay/session.hpp"
+#include "client/model_session.hpp"
+#include "describe/description.hpp"
+#include "output/definitions.hpp"
+
+namespace afterbay::output {
+
+struct Space {
+  struct Dimension {
+    std::string name;                   ///< of the model's dimension
+    std::uint64_t length = 0;           ///< of what is kept
+    std::vector<std::uint64_t> places;  ///< what is kept of the model's dimension, in this order; empty: all
+  };
+  std::string name;                   ///< of the subset; "own": all points
+  std::vector<Dimension> dimensions;  ///< slowest first; those of the grid are the last
+  std::size_t axes = 0;               ///< dimensions before those of the grid
+  std::string grid;                   ///< empty: the same values on all ranks
+  std::string decomposition;          ///< of the session; empty: every rank holds the whole variable
+  std::vector<std::uint64_t> local;   ///< lengths of this rank's array: axes, then its part of the grid
+  std::size_t points = 0;             ///< in this rank's array
+  /// Elements of the field's own array that are kept; empty for all points of the field.
+  std::vector<std::uint32_t> from;
+  const Space* own = nullptr;  ///< of all points of the field; null: this one
+
+  [[nodiscard]] bool is_subset() const noexcept { return own != nullptr; }
+  /// For messages: "lev 40 x lat 96 x lon 144".
+  [[nodiscard]] std::string text() const;
+};
+
+/// The spaces of a run. Subsets get decompositions of their own in the session.
+class Spaces {
+ public:
+  Spaces(Session& session, const Definitions& definitions) : session_(session), definitions_(definitions) {}
+
+  /// Throws unknown_name if the session does not have the grid's decomposition, invalid_argument if it has other
+  /// lengths.
+  const Space& own(const Field& field);
+  /// Throws, at the place in the description, if the subset cannot be taken of this field or has no points.
+  const Space& subset(const Field& field, const describe::Grid& grid);
+
+ private:
+  /// A grid's part on this rank.
+  struct Part {
+    std::vector<std::uint64_t> local;  ///< lengths of a block, or the elements of a map
+    std::size_t points = 1;
+  };
+  const Part& part_of(const Grid& grid);
+  void divide(Space& space, const Grid& grid);
+  void divide_block(Space& space, const Grid& grid, const Block& block);
+  void divide_map(Space& space, const Grid& grid, const client::MapPart& map);
+  void gather_axes(Space& space, const std::vector<std::uint32_t>& of_grid, std::size_t own_points) const;
+  const client::Decomposition& decomposition(const std::string& name) const;
+
+  Session& session_;
+  const Definitions& definitions_;
+  std::map<std::string, std::unique_ptr<Space>> spaces_;
+  std::map<std::string, Part> parts_;
+  /// Elements of a grid's array that are kept, by the decomposition that was made for them.
+  std::map<std::string, std::vector<std::uint32_t>> gathered_;
+  std::map<std::string, std::vector<std::uint64_t>> local_of_;
+};
+
+}  // namespace afterbay::output

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state behind the handle Output.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "afterbay/output.hpp"
+#include "output/definitions.hpp"
+#include "output/plan.hpp"
+#include "output/saved_state.hpp"
+#include "output/spaces.hpp"
+
+namespace afterbay {
+
+struct __attribute__((visibility("hidden"))) Output::State {
+  State(Session& of, const OutputOptions& given, std::shared_ptr<const describe::Description> description);
+
+  /// A field of the plan.
+  struct FieldStep {
+    output::Source* source = nullptr;  ///< null: nothing uses the field
+    Type type = Type::float32;
+    bool wanted = false;  ///< in the current step
+    bool put = false;     ///< in the current step
+  };
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
+  };
+
+  void start();
+  void begin_step(std::int64_t number);
+  void end_step();
+  void end_run();
+  void check_defining(const char* call) const;
+  FieldStep& find(std::string_view field);
+
+  Session* session;
+  OutputOptions options;
+  std::shared_ptr<const describe::Description> description;
+  output::ModelTime time;
+  output::Definitions definitions;
+  std::optional<output::Spaces> spaces;
+  output::Plan plan;
+  std::optional<output::SavedState> saved;
+  std::vector<FieldStep> fields;
+  std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> by_name;
+  std::vector<std::pair<output::Clock, std::string>> epochs;  ///< of files, with their names
+  std::int64_t current = 0;
+  bool resumed = false;
+  bool started = false;
+  bool in_step = false;
+  bool begun = false;  ///< there was a step, or the run resumed
+  bool ended = false;
+};
+
+}  // namespace afterbay

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/described_output.hpp"
+
+#include "base/crc64.hpp"
+#include "config/settings.hpp"
+#include "describe/print.hpp"
+#include "describe/read.hpp"
+#include "describe/yaml.hpp"
+
+namespace afterbay::session {
+
+namespace {
+
+/// `existing` follows from the run: one that resumes does not replace what it continues.
+constexpr std::string_view decided_by_the_run = "existing";
+
+template <class Target>
+void add_settings(const std::vector<config::Setting<Target>>& table, const Target& given, const describe::File& file,
+                  const std::string& variable, const describe::Position& at,
+                  std::vector<config::CollectionOverride>& overrides) {
+  for (const config::Setting<Target>& setting : table) {
+    if (setting.name == decided_by_the_run) continue;
+    const std::string value = setting.print(given);
+    if (!value.empty())
+      overrides.push_back({file.name, variable, setting.name, value, {config::Source::fallback, at.text()}});
+  }
+}
+
+}  // namespace
+
+Result<std::vector<config::CollectionOverride>> DescribedOutput::read(config::Config& config) {
+  // The calendar and the step of the model follow later.
+  describe::ReadOptions options;
+  options.calendar.reset();
+  AFTERBAY_TRY_ASSIGN(describe::Description description, describe::read_files(config.output, options));
+  const std::string text = describe::write_yaml(describe::node_of(description));
+  config.output_digest = fmt::format("{:016x}", crc64(std::as_bytes(std::span(text))));
+  std::vector<config::CollectionOverride> overrides;
+  for (const describe::File& file : description.files) {
+    if (!file.active()) continue;
+    add_settings(config::collection_settings(), file.settings, file, {}, file.at, overrides);
+    for (const describe::Variable& variable : file.variables)
+      if (file.active(variable))
+        add_settings(config::variable_settings(), variable.options.settings, file, variable.name, variable.at, overrides);
+  }
+  description_ = std::make_shared<const describe::Description>(std::move(description));
+  return overrides;
+}
+
+}  // namespace afterbay::session

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model for tests of described output: its values follow from the names of the fields, the step and the point, so
+// that lib_described.py can compute them independently.
+//
+//   output_model KEY=VALUE ... [--afterbay.output=description.yaml] ...
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "afterbay/mpi.hpp"
+#include "afterbay/output.hpp"
+
+namespace {
+
+using namespace afterbay;
+
+constexpr std::uint64_t field_factor = 83492791;
+constexpr std::uint64_t step_factor = 73856093;
+constexpr std::uint64_t point_factor = 19349663;
+constexpr double divisor = 256;
+constexpr float missing_value = -999;
+
+/// 0 to 65535, the same in lib_described.py.
+std::uint64_t mixed(std::uint64_t field, std::int64_t step, std::uint64_t point) {
+  std::uint64_t h = field * field_factor + static_cast<std::uint64_t>(step) * step_factor + point * point_factor;
+  h ^= h >> 13;
+  h *= 0x9E3779B97F4A7C15ULL;
+  return (h >> 32) & 0xFFFF;
+}
+
+struct Options {
+  std::map<std::string, std::string> given;
+  [[nodiscard]] std::string text(const std::string& key, const std::string& fallback) const {
+    const auto found = given.find(key);
+    return found == given.end() ? fallback : found->second;
+  }
+  [[nodiscard]] std::int64_t number(const std::string& key, std::int64_t fallback) const {
+    return std::stoll(text(key, std::to_string(fallback)));
+  }
+};
+
+struct Part {
+  std::vector<std::uint64_t> points;  ///< linear indices of this rank's points, in the order of its array
+};
+
+class Model {
+ public:
+  Model(Session& session, Options options)
+      : session_(session),
+        options_(std::move(options)),
+        nlon_(static_cast<std::uint64_t>(options_.number("lon", 8))),
+        nlat_(static_cast<std::uint64_t>(options_.number("lat", 6))),
+        nlev_(static_cast<std::uint64_t>(options_.number("lev", 3))),
+        first_(options_.number("first", 1)),
+        last_(options_.number("last", 8)),
+        halo_(static_cast<std::uint64_t>(options_.number("halo", 0))) {}
+
+  void run() {
+    divide();
+    OutputOptions given;
+    given.calendar = Calendar(options_.text("calendar", "standard"));
+    given.start = given.calendar.parse(options_.text("start", "2000-01-01"));
+    given.step = Period::parse(options_.text("step", "6h"));
+    given.resume = options_.text("resume", "");
+    if (const std::string reference = options_.text("reference", ""); !reference.empty())
+      given.reference = given.calendar.parse(reference);
+    if (options_.given.contains("member")) given.member = options_.number("member", 0);
+    Output output(session_, given);
+    define(output);
+    output.start();
+    const std::int64_t save_at = options_.number("save_at", -1);
+    const std::int64_t kill_at = options_.number("kill_at", -1);
+    for (std::int64_t n = first_; n <= last_; ++n) {
+      output.step(n);
+      put(output, n);
+      if (n == save_at) {
+        const Ticket saved = output.save(options_.text("save_to", "state.nc"));
+        const Ticket epoch = session_.epoch("saved");
+        session_.wait(saved);
+        session_.wait(epoch);
+      }
+      if (n == kill_at) kill(getpid(), SIGKILL);
+    }
+    output.finalize(options_.text("finalize_to", ""));
+    session_.finalize();
+  }
+
+ private:
+  void divide() {
+    const int ranks = session_.model_size();
+    const int rank = session_.model_rank();
+    const std::string how = options_.text("decomposition", "block");
+    if (how == "block") {
+      const std::uint64_t first = nlat_ * static_cast<std::uint64_t>(rank) / static_cast<std::uint64_t>(ranks);
+      const std::uint64_t end = nlat_ * static_cast<std::uint64_t>(rank + 1) / static_cast<std::uint64_t>(ranks);
+      session_.decomposition("atm", Block({nlat_, nlon_}, {first, std::uint64_t{0}}, {end - first, nlon_}));
+      for (std::uint64_t p = first * nlon_; p < end * nlon_; ++p) part_.points.push_back(p);
+      rows_ = end - first;
+    } else if (how == "map") {
+      // Points in turn, in descending order.
+      Map map;
+      map.global = {nlat_, nlon_};
+      for (std::uint64_t p = nlat_ * nlon_; p-- > 0;)
+        if (p % static_cast<std::uint64_t>(ranks) == static_cast<std::uint64_t>(rank)) {
+          map.indices.push_back(static_cast<std::int64_t>(p));
+          part_.points.push_back(p);
+        }
+      session_.decomposition("atm", map);
+    } else {
+      for (std::uint64_t p = 0; p < nlat_ * nlon_; ++p) part_.points.push_back(p);
+    }
+    decomposition_ = how == "whole" ? "" : "atm";
+  }
+
+  void define(Output& output) const {
+    std::vector<double> lat(nlat_);
+    std::vector<double> lat_bounds;
+    std::vector<double> lon(nlon_);
+    for (std::uint64_t j = 0; j < nlat_; ++j) {
+      const double width = 180.0 / static_cast<double>(nlat_);
+      lat[j] = -90 + (static_cast<double>(j) + 0.5) * width;
+      lat_bounds.push_back(lat[j] - width / 2);
+      lat_bounds.push_back(lat[j] + width / 2);
+    }
+    for (std::uint64_t i = 0; i < nlon_; ++i) lon[i] = 360.0 * static_cast<double>(i) / static_cast<double>(nlon_);
+    CoordinateOptions of_lat{.units = "degrees_north", .standard_name = "latitude"};
+    of_lat.bounds = lat_bounds;
+    output.dimension("lat", lat, of_lat);
+    output.dimension("lon", lon, {.units = "degrees_east", .standard_name = "longitude"});
+    std::vector<double> lev(nlev_);
+    for (std::uint64_t k = 0; k < nlev_; ++k) lev[k] = 10.0 * static_cast<double>(k + 1);
+    output.dimension("lev", lev, {.units = "m", .standard_name = "depth", .attributes = {{"positive", "down"}}});
+    output.grid("atm", {"lat", "lon"}, decomposition_);
+    output.coordinate("height", {}, Values(2.0), {.units = "m", .standard_name = "height"});
+    std::vector<double> areas;
+    for (const std::uint64_t p : part_.points) areas.push_back(static_cast<double>(p) + 0.25);
+    output.grid_coordinate("cell_index", "atm", areas.data(), {.long_name = "index of the cell"});
+    const auto field = [&](const std::string& name, FieldOptions options) {
+      if (options_.text("without", "") != name) output.field(name, options);
+    };
+    field("tas", {.grid = "atm", .units = "K", .standard_name = "air_temperature",
+                  .attributes = {{"coordinates", "height"}}});
+    field("uas", {.grid = "atm", .units = "m s-1", .standard_name = "eastward_wind"});
+    field("vas", {.grid = "atm", .units = "m s-1", .standard_name = "northward_wind"});
+    field("toce", {.grid = "atm", .axes = {"lev"}, .units = "degC", .standard_name = "sea_water_potential_temperature",
+                   .fill = Values(missing_value)});
+    field("e3t", {.grid = "atm", .axes = {"lev"}, .type = Type::float64, .units = "m", .standard_name = "cell_thickness"});
+    field("count", {.grid = "atm", .type = Type::int32, .units = "1", .long_name = "number of events"});
+    field("co2", {.type = Type::float64, .units = "1e-6", .long_name = "carbon dioxide"});
+    field("orog", {.grid = "atm", .units = "m", .standard_name = "surface_altitude"});
+    field("unused", {.grid = "atm", .units = "1", .long_name = "is in no file"});
+  }
+
+  template <class T>
+  void put_field(Output& output, const std::string& name, std::uint64_t number, std::int64_t step,
+                 std::uint64_t levels, bool on_grid = true) {
+    if (options_.text("without", "") == name || options_.text("forget", "") == name) return;
+    const std::uint64_t columns = on_grid ? part_.points.size() : 1;
+    // With a halo, rows of a block lie in a larger array.
+    const bool with_halo = halo_ > 0 && rows_ > 0 && on_grid;
+    const std::uint64_t width = nlon_ + 2 * halo_;
+    const std::uint64_t height = rows_ + 2 * halo_;
+    std::vector<T> values(with_halo ? levels * width * height : levels * columns, static_cast<T>(-12345));
+    for (std::uint64_t k = 0; k < levels; ++k)
+      for (std::uint64_t c = 0; c < columns; ++c) {
+        const std::uint64_t point = k * (on_grid ? nlat_ * nlon_ : 1) + (on_grid ? part_.points[c] : 0);
+        const std::uint64_t h = mixed(number, step, point);
+        T value = std::is_integral_v<T> ? static_cast<T>(h) : static_cast<T>(static_cast<double>(h) / divisor);
+        if (name == "toce" && h % 7 == 0) value = static_cast<T>(missing_value);
+        if (with_halo)
+          values[(k * height + c / nlon_ + halo_) * width + c % nlon_ + halo_] = value;
+        else
+          values[k * columns + c] = value;
+      }
+    MemoryLayout layout;
+    if (with_halo) {
+      layout.shape = {height, width};
+      layout.offset = {halo_, halo_};
+      if (levels > 1 || name == "toce" || name == "e3t") {
+        layout.shape.insert(layout.shape.begin(), levels);
+        layout.offset.insert(layout.offset.begin(), 0);
+      }
+    }
+    output.put(name, values.data(), layout);
+  }
+
+  void put(Output& output, std::int64_t n) {
+    put_field<float>(output, "tas", 1, n, 1);
+    put_field<float>(output, "uas", 2, n, 1);
+    put_field<float>(output, "vas", 3, n, 1);
+    put_field<float>(output, "toce", 4, n, nlev_);
+    put_field<double>(output, "e3t", 5, n, nlev_);
+    put_field<std::int32_t>(output, "count", 6, n, 1);
+    put_field<double>(output, "co2", 7, n, 1, false);
+    put_field<float>(output, "orog", 8, 0, 1);
+    if (output.wants("unused")) throw Failure(Error(ErrorCode::internal, "nothing uses the field unused"));
+    put_field<float>(output, "unused", 9, n, 1);
+  }
+
+  Session& session_;
+  Options options_;
+  std::uint64_t nlon_, nlat_, nlev_;
+  std::int64_t first_, last_;
+  std::uint64_t halo_;
+  std::uint64_t rows_ = 0;
+  std::string decomposition_;
+  Part part_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (const std::size_t equals = argument.find('='); !argument.starts_with("--") && equals != std::string::npos)
+      options.given[argument.substr(0, equals)] = argument.substr(equals + 1);
+  }
+  int status = 0;
+  try {
+    Session session = open_session(MPI_COMM_WORLD, SessionOptions().with_arguments(argc, argv));
+    if (session.is_server())
+      session.serve();
+    else
+      Model(session, options).run();
+  } catch (const Failure& failure) {
+    stop(failure.error());
+  }
+  MPI_Finalize();
+  return status;
+}
