@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/suggest.hpp"
+#include "model/moves.hpp"
 #include "output/refuse.hpp"
 #include "output/state.hpp"
 #include "session/state.hpp"
@@ -187,11 +188,8 @@ void Output::put_raw(std::string_view field, const void* data, Type type, const 
   const output::Space& space = of.source->space();
   if (data == nullptr && space.points > 0)
     refuse(ErrorCode::invalid_argument, "field '{}': data is null, but this rank holds {} points", field, space.points);
-  for (const std::size_t dimensions : {memory.shape.size(), memory.offset.size(), memory.strides.size()})
-    if (dimensions != 0 && dimensions != space.local.size())
-      refuse(ErrorCode::invalid_argument,
-             "field '{}': the memory layout has {} dimensions; the field has {} on this rank", field, dimensions,
-             space.local.size());
+  if (auto fits = model::check(memory, model::Index(space.local)); !fits)
+    throw Failure(std::move(fits).error().in_variable(std::string(field)));
   of.put = true;
   const Date now = it.time.at(it.current);
   const Date begin = it.current == 0 ? now : it.time.at(it.current - 1);

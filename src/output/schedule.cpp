@@ -8,7 +8,7 @@ namespace afterbay::output {
 namespace {
 
 /// Periods are counted in nanoseconds for the comparison with the step.
-using Nanoseconds = __int128;
+__extension__ using Nanoseconds = __int128;
 
 Nanoseconds nanoseconds(const Duration& length) {
   return static_cast<Nanoseconds>(length.seconds) * 1'000'000'000 + length.nanoseconds;

@@ -144,6 +144,7 @@ static void define_fields(afterbay_output* output) {
                                       .fill = {AFTERBAY_FLOAT64, 1, &fill},
                                       .attributes = more};
   OK(afterbay_output_field(output, "tas", &tas));
+  FAILS(afterbay_output_field(output, "tas", &tas), AFTERBAY_CONFLICT, "tas");
   afterbay_attributes_free(more);
   const afterbay_field_options ta = {.grid = "atm", .axis_count = 1, .axes = &level, .units = "K"};
   OK(afterbay_output_field(output, "ta", &ta));
@@ -155,7 +156,6 @@ static void define_fields(afterbay_output* output) {
   OK(afterbay_output_field(output, "unused", &(afterbay_field_options){.grid = "atm"}));
   OK(afterbay_output_field(output, "co2",
                            &(afterbay_field_options){.type = AFTERBAY_FLOAT64, .units = "1e-6"}));
-  FAILS(afterbay_output_field(output, "tas", &tas), AFTERBAY_CONFLICT, "tas");
   FAILS(afterbay_output_field(output, "x", &(afterbay_field_options){.grid = "amt"}), AFTERBAY_UNKNOWN_NAME,
         "atm");
   FAILS(afterbay_output_field(output, "x", &(afterbay_field_options){.axis_count = 1, .axes = &height}),
