@@ -189,9 +189,9 @@ std::vector<KeyRow<VariableOptions>> option_rows() {
                                          "Level of detail. The variable is not written into files whose "
                                          "`max_detail` is smaller."));
   rows.push_back(
-      stored<VariableOptions>("units", words("units that UDUNITS knows"), AFTERBAY_KEY_FIELD(units),
+      stored<VariableOptions>("units", unit_text(), AFTERBAY_KEY_FIELD(units),
                               "Values are converted to these units. By default, they keep those of "
-                              "the field."));
+                              "the field. See [units](expressions.md#units)."));
   rows.push_back(stored<VariableOptions>("type", output_type(), AFTERBAY_KEY_FIELD(type),
                                          "As the file's, for this variable."));
   rows.push_back(stored<VariableOptions>("missing", missing_rule(), AFTERBAY_KEY_FIELD(missing),
@@ -266,7 +266,8 @@ const std::vector<KeyRow<VariableOptions>>& field_keys() {
         "expression", "an expression of other fields", R"({"type": ["string", "number", "null"]})",
         "Makes this a derived field. Operators + - * / ^, comparisons, `condition ? a : b`, functions, and "
         "reductions over time, `mean(x)` over the period of the file, or `mean(x, 1d)` over a period of its "
-        "own. Without it, the field is one of the model's. Not inherited.");
+        "own: see [expressions](expressions.md). Without it, the field is one of the model's. Not "
+        "inherited.");
     expression.inherited = false;
     rows.push_back(std::move(expression));
     auto like = reference<VariableOptions>("like", "the name of a field under `fields`", name_schema,

@@ -6,6 +6,7 @@
 
 #include "base/printable.hpp"
 #include "describe/name_template.hpp"
+#include "expression/units.hpp"
 
 namespace afterbay::describe {
 
@@ -237,6 +238,26 @@ ValueKind<std::string> words(std::string accepted) {
     if (word && !word->empty() && node.kind() == ScalarKind::text) return word;
     if (word) report.expected(node, accepted);
     return std::nullopt;
+  };
+  return kind;
+}
+
+ValueKind<std::string> unit_text() {
+  ValueKind<std::string> kind = words("units that UDUNITS knows");
+  kind.schema = Json{{"type", {"string", "number", "null"}}}.dump();
+  kind.read = [accepted = kind.accepted](const Node& node,
+                                         const Report& report) -> std::optional<std::string> {
+    auto word = word_of(node, report, accepted);
+    if (!word) return std::nullopt;
+    if (word->empty() || node.kind() == ScalarKind::boolean) {
+      report.expected(node, accepted);
+      return std::nullopt;
+    }
+    if (const auto known = expression::check_units(*word); !known) {
+      report(node, known.error().code, known.error().message);
+      return std::nullopt;
+    }
+    return word;
   };
   return kind;
 }

@@ -36,6 +36,8 @@ ValueKind<bool> boolean();
 ValueKind<std::int64_t> whole_number(std::int64_t low, std::int64_t high);
 /// Text that is not empty.
 ValueKind<std::string> words(std::string accepted);
+/// Text, or a number such as 1 or 1e-3.
+ValueKind<std::string> unit_text();
 ValueKind<std::string> file_name_template();
 ValueKind<OutputType> output_type();
 ValueKind<Missing> missing_rule();

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "describe/checks.hpp"
-#include "describe/expression_names.hpp"
+#include "expression/expression.hpp"
 
 namespace afterbay::describe {
 
@@ -91,11 +91,15 @@ void Resolver::read_expression(Field& field, const Pairs& properties) {
     return report.expected(*node, "an expression of other fields");
   field.expression = node->characters();
   field.expression_at = node->at;
-  auto operands = names_in_expression(field.expression);
-  if (operands)
-    field.operands = *std::move(operands);
-  else
-    report(*node, operands.error().code, operands.error().message);
+  const auto parsed = expression::parse(field.expression);
+  if (parsed) {
+    field.operands = parsed->fields();
+    return;
+  }
+  // Within { } YAML ends a plain scalar at a comma, and so amid the arguments of a function.
+  const bool cut = std::ranges::count(field.expression, '(') > std::ranges::count(field.expression, ')');
+  report(*node, parsed.error().code,
+         parsed.error().message + (cut ? "; within { } an expression with commas needs quotes" : ""));
 }
 
 void Resolver::resolve_grids() {

@@ -16,6 +16,9 @@ namespace afterbay::expression {
 
 class Kernel;
 
+/// Whether this build has muParser, so that all expressions can be evaluated.
+[[nodiscard]] bool has_muparser() noexcept;
+
 /// Movable. One thread at a time uses an object; different objects are independent.
 class Evaluator {
  public:

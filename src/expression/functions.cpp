@@ -13,10 +13,10 @@ namespace {
 
 using Operation = statistics::Operation;
 
-double square(double x) { return x * x; }
+double squared_value(double x) { return x * x; }
 
 /// -1, 0 or 1; not a number stays so.
-double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
+double sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 
 double smallest(const double* values, int count) {
   double result = values[0];
@@ -32,7 +32,7 @@ double largest(const double* values, int count) {
   return result;
 }
 
-const std::array rows{
+const std::array function_rows{
     Function{.name = "abs", .one = std::fabs},
     Function{.name = "acos", .one = std::acos},
     Function{.name = "acosh", .one = std::acosh},
@@ -60,10 +60,10 @@ const std::array rows{
     Function{.name = "range", .reduction = Operation::range},
     Function{.name = "rate", .reduction = Operation::rate},
     Function{.name = "round", .one = std::round},
-    Function{.name = "sign", .one = sign},
+    Function{.name = "sign", .one = sign_of},
     Function{.name = "sin", .one = std::sin},
     Function{.name = "sinh", .one = std::sinh},
-    Function{.name = "sqr", .one = square},
+    Function{.name = "sqr", .one = squared_value},
     Function{.name = "sqrt", .one = std::sqrt},
     Function{.name = "stddev", .reduction = Operation::standard_deviation},
     Function{.name = "sum", .reduction = Operation::sum},
@@ -73,17 +73,17 @@ const std::array rows{
 
 }  // namespace
 
-std::span<const Function> functions() { return rows; }
+std::span<const Function> functions() { return function_rows; }
 
 std::optional<std::size_t> find_function(std::string_view name) {
-  const auto found = std::ranges::lower_bound(rows, name, {}, &Function::name);
-  if (found == rows.end() || found->name != name) return std::nullopt;
-  return static_cast<std::size_t>(found - rows.begin());
+  const auto found = std::ranges::lower_bound(function_rows, name, {}, &Function::name);
+  if (found == function_rows.end() || found->name != name) return std::nullopt;
+  return static_cast<std::size_t>(found - function_rows.begin());
 }
 
 std::vector<std::string> function_names() {
   std::vector<std::string> names;
-  for (const Function& row : rows) names.emplace_back(row.name);
+  for (const Function& row : function_rows) names.emplace_back(row.name);
   return names;
 }
 

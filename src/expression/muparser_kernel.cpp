@@ -7,6 +7,7 @@
 //   other users of muParser may change. Numbers, operands and functions are names that are defined here, and
 //   the functions are those of functions.cpp.
 // - Without its optimizer, which contracts operations with constants and so changes results.
+#include "expression/evaluator.hpp"
 #include "expression/kernel.hpp"
 
 #ifdef AFTERBAY_HAS_MUPARSER
@@ -107,6 +108,8 @@ class MuparserKernel : public Kernel {
 
 }  // namespace
 
+bool has_muparser() noexcept { return true; }
+
 Result<std::unique_ptr<Kernel>> muparser_kernel(std::span<const Node> nodes, std::size_t operands) {
   try {
     return std::make_unique<MuparserKernel>(nodes, operands);
@@ -116,6 +119,8 @@ Result<std::unique_ptr<Kernel>> muparser_kernel(std::span<const Node> nodes, std
 }
 
 #else
+
+bool has_muparser() noexcept { return false; }
 
 Result<std::unique_ptr<Kernel>> muparser_kernel(std::span<const Node>, std::size_t) {
   return fail(

@@ -10,23 +10,26 @@ namespace afterbay::expression {
 
 namespace {
 
-enum Binding : int { ternary, disjunction, conjunction, comparison, sum, product, prefix, exponent, primary };
+/// How tightly the outermost operation of a text binds.
+struct Binding {
+  enum Level : int { ternary, disjunction, conjunction, comparison, sum, product, prefix, exponent, primary };
+};
 
 struct Written {
   std::string text;
-  int binding = primary;
+  int binding = Binding::primary;
 };
 
 int binding_of(Symbol symbol) noexcept {
   switch (symbol) {
-    case Symbol::logical_or: return disjunction;
-    case Symbol::logical_and: return conjunction;
+    case Symbol::logical_or: return Binding::disjunction;
+    case Symbol::logical_and: return Binding::conjunction;
     case Symbol::add:
-    case Symbol::subtract: return sum;
+    case Symbol::subtract: return Binding::sum;
     case Symbol::multiply:
-    case Symbol::divide: return product;
-    case Symbol::power: return exponent;
-    default: return comparison;
+    case Symbol::divide: return Binding::product;
+    case Symbol::power: return Binding::exponent;
+    default: return Binding::comparison;
   }
 }
 
@@ -39,14 +42,14 @@ Written written_binary(Symbol symbol, Written left, Written right) {
   int least_left = binding;
   int least_right = binding + 1;
   if (symbol == Symbol::power) {  // groups from the right, and its exponent may have a sign
-    least_left = primary;
-    least_right = prefix;
-  } else if (binding == comparison) {
-    least_left = comparison + 1;
+    least_left = Binding::primary;
+    least_right = Binding::prefix;
+  } else if (binding == Binding::comparison) {
+    least_left = Binding::comparison + 1;
   }
   // The left text grows in place: long sums take linear time.
   std::string text = in_parentheses_below(least_left, std::move(left));
-  const bool spaced = binding < product;
+  const bool spaced = binding < Binding::product;
   text += spaced ? " " : "";
   text += text_of(symbol);
   text += spaced ? " " : "";
@@ -58,21 +61,23 @@ Written written_call(const Node& node, std::span<Written> arguments) {
   std::string text(functions()[node.index].name);
   text += '(';
   for (std::size_t i = 0; i < arguments.size(); ++i) text += (i > 0 ? ", " : "") + arguments[i].text;
-  return {text + ')', primary};
+  return {text + ')', Binding::primary};
 }
 
 Written written(const Node& node, std::span<Written> arguments) {
   switch (node.symbol) {
-    case Symbol::number: return {fmt::format("{}", node.number), primary};
-    case Symbol::operand: return {fmt::format("x{}", node.index), primary};
+    case Symbol::number: return {fmt::format("{}", node.number), Binding::primary};
+    case Symbol::operand: return {fmt::format("x{}", node.index), Binding::primary};
     case Symbol::negate:
-      return {fmt::format("-{}", in_parentheses_below(prefix, std::move(arguments[0]))), prefix};
+      return {fmt::format("-{}", in_parentheses_below(Binding::prefix, std::move(arguments[0]))),
+              Binding::prefix};
     case Symbol::logical_not:
-      return {fmt::format("!{}", in_parentheses_below(prefix, std::move(arguments[0]))), prefix};
+      return {fmt::format("!{}", in_parentheses_below(Binding::prefix, std::move(arguments[0]))),
+              Binding::prefix};
     case Symbol::choose:
-      return {fmt::format("{} ? {} : {}", in_parentheses_below(disjunction, std::move(arguments[0])),
+      return {fmt::format("{} ? {} : {}", in_parentheses_below(Binding::disjunction, std::move(arguments[0])),
                           arguments[1].text, arguments[2].text),
-              ternary};
+              Binding::ternary};
     case Symbol::call: return written_call(node, arguments);
     default: return written_binary(node.symbol, std::move(arguments[0]), std::move(arguments[1]));
   }

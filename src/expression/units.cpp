@@ -21,10 +21,10 @@ namespace afterbay::expression {
 namespace {
 
 std::string_view without_blanks(std::string_view text) {
-  constexpr std::string_view around = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(around);
+  constexpr std::string_view skipped = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(skipped);
   if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(around) + 1 - begin);
+  return text.substr(begin, text.find_last_not_of(skipped) + 1 - begin);
 }
 
 #ifdef AFTERBAY_HAS_UDUNITS
@@ -76,19 +76,20 @@ struct Kinds {
   bool logarithmic = false;
   bool time_since = false;
 };
-ut_status basic(const ut_unit*, void*) { return UT_SUCCESS; }
-ut_status product_visited(const ut_unit*, int, const ut_unit* const*, const int*, void*) { return UT_SUCCESS; }
-ut_status galilean(const ut_unit*, double, const ut_unit* underlying, double, void* kinds);
-ut_status timestamp(const ut_unit*, const ut_unit*, double, void* kinds) {
+ut_status visit_basic(const ut_unit*, void*) { return UT_SUCCESS; }
+ut_status visit_product(const ut_unit*, int, const ut_unit* const*, const int*, void*) { return UT_SUCCESS; }
+ut_status visit_galilean(const ut_unit*, double, const ut_unit* underlying, double, void* kinds);
+ut_status visit_timestamp(const ut_unit*, const ut_unit*, double, void* kinds) {
   static_cast<Kinds*>(kinds)->time_since = true;
   return UT_SUCCESS;
 }
-ut_status logarithmic(const ut_unit*, double, const ut_unit*, void* kinds) {
+ut_status visit_logarithmic(const ut_unit*, double, const ut_unit*, void* kinds) {
   static_cast<Kinds*>(kinds)->logarithmic = true;
   return UT_SUCCESS;
 }
-constexpr ut_visitor kind_visitor{basic, product_visited, galilean, timestamp, logarithmic};
-ut_status galilean(const ut_unit*, double, const ut_unit* underlying, double, void* kinds) {
+constexpr ut_visitor kind_visitor{visit_basic, visit_product, visit_galilean, visit_timestamp,
+                                  visit_logarithmic};
+ut_status visit_galilean(const ut_unit*, double, const ut_unit* underlying, double, void* kinds) {
   return ::ut_accept_visitor(underlying, &kind_visitor, kinds);
 }
 
@@ -172,6 +173,8 @@ Result<Linear> conversion_of(const Unit& from, const Unit& to, std::string_view 
 
 #ifdef AFTERBAY_HAS_UDUNITS
 
+bool has_udunits() noexcept { return true; }
+
 Result<Linear> conversion(std::string_view from, std::string_view to) {
   const std::string_view from_text = without_blanks(from);
   const std::string_view to_text = without_blanks(to);
@@ -197,6 +200,8 @@ Result<> check_units(std::string_view units) {
 }
 
 #else
+
+bool has_udunits() noexcept { return false; }
 
 Result<Linear> conversion(std::string_view from, std::string_view to) {
   if (without_blanks(from) == without_blanks(to)) return Linear();

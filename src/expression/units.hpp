@@ -11,6 +11,9 @@
 
 namespace afterbay::expression {
 
+/// Whether this build has UDUNITS.
+[[nodiscard]] bool has_udunits() noexcept;
+
 /// y = multiply * x + add.
 struct Linear {
   double multiply = 1;

@@ -302,7 +302,7 @@ class Planner {
     if (made.kind != TimeKind::once) static_cast<void>(schedule_for(context));
     made.space = &of->space();
     made.type = type_of_variable(file, variable);
-    if (!of->form().missing.empty() || of->is_reduced()) made.fill = fill_of_variable(variable, made.type);
+    if (!of->form().missing.empty()) made.fill = fill_of_variable(variable, made.type);
     const VariableText text = describe_variable(input_, file, variable, made.kind);
     made.attributes = text.attributes;
     const std::size_t number = files.add(std::move(made));

@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/caller_terms.hpp"
 #include "base/suggest.hpp"
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
@@ -60,7 +61,7 @@ class Selection {
     const auto found = std::ranges::find(names_, name);
     if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());
     refuse_at(grid_.at, ErrorCode::unknown_name, "grid '{}': field '{}' has no dimension '{}'{}; it has {}", grid_.name,
-              field_, name, did_you_mean(name, names_), fmt::join(names_, ", "));
+              field_, name, did_you_mean(name, names_), said_list(names_));
   }
 
   /// The dimension with this coordinate: by its name, or by its standard name.
@@ -79,7 +80,7 @@ class Selection {
     refuse_at(grid_.at, ErrorCode::unknown_name,
               "grid '{}': field '{}' has no dimension with the coordinate '{}'; its dimensions are {}. A subset by "
               "coordinates needs a coordinate of one dimension; otherwise use index",
-              grid_.name, field_, name, fmt::join(names_, ", "));
+              grid_.name, field_, name, said_list(names_));
   }
 
   [[nodiscard]] bool is_longitude(std::size_t d) const {
@@ -212,8 +213,8 @@ const Spaces::Part& Spaces::part_of(const Grid& grid) {
     }
     if (global != lengths)
       refuse(ErrorCode::invalid_argument,
-             "grid '{}' has the lengths {} (slowest first), but its decomposition '{}' has {}", grid.name,
-             fmt::join(lengths, " x "), grid.decomposition, fmt::join(global, " x "));
+             "grid '{}' has the lengths {}, but its decomposition '{}' has {}", grid.name, said_lengths(lengths),
+             grid.decomposition, said_lengths(global));
   }
   part.points = product(part.local);
   return at->second = std::move(part);
@@ -322,8 +323,9 @@ void Spaces::divide_block(Space& space, const Grid& grid, const Block& block) {
   }
   const Coverage coverage = decomposition(grid.decomposition).coverage;
   if (std::ranges::find(count, 0U) != count.end()) std::ranges::fill(count, 0U);
-  session_.decomposition(space.decomposition, Block(global, start, count), coverage);
   gathered_[space.decomposition] = combinations(block.count, places);
+  // From here on, `block` may lie elsewhere.
+  session_.decomposition(space.decomposition, Block(global, start, count), coverage);
   local_of_[space.decomposition] = std::move(count);
 }
 
@@ -363,7 +365,8 @@ void Spaces::divide_map(Space& space, const Grid& grid, const client::MapPart& m
     elements.push_back(element);
     part.indices.push_back(index);
   }
-  session_.decomposition(space.decomposition, part, decomposition(grid.decomposition).coverage);
+  const Coverage coverage = decomposition(grid.decomposition).coverage;
+  session_.decomposition(space.decomposition, part, coverage);
   local_of_[space.decomposition] = {elements.size()};
   gathered_[space.decomposition] = std::move(elements);
 }

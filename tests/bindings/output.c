@@ -121,7 +121,7 @@ static void define_grid(afterbay_output* output) {
   for (int j = 0; j < NJ; ++j)
     for (int i = 0; i < NI; ++i) depth[j * NI + i] = (float)(10 * (lat0 + j) + lon0 + i);
   const afterbay_coordinate_options metres = {.units = "m", .long_name = "depth of the soil"};
-  OK(afterbay_output_grid_coordinate(output, "soil", "atm", AFTERBAY_FLOAT32, depth, &metres));
+  must(afterbay_output_grid_coordinate(output, "soil", "atm", AFTERBAY_FLOAT32, depth, &metres));
   FAILS(afterbay_output_grid_coordinate(output, "soil2", "atn", AFTERBAY_FLOAT32, depth, NULL),
         AFTERBAY_UNKNOWN_NAME, "atm");
 }

@@ -51,7 +51,7 @@ def main():
     mistyped = DESCRIPTION.replace("max: [tas, ta]", "max: [tas, tsa]").replace("every: 6h", "every: 5h")
     for language in languages:
         check_message(language, "lengths", "grid 'atm'", *lengths[language])
-        check_message(language, "left_out", r"field 'tas'", "step 3")
+        check_message(language, "left_out", "step 3 cannot end: the description needs the field tas in this step")
         check_message(language, "description", r"output\.yaml:8:.*'tsa'", r"output\.yaml:6:.*5h", description=mistyped)
 
 

@@ -39,6 +39,7 @@ const std::map<std::string, Parser> parsers{{"calendar_text", parse_calendar_tex
                                             {"configuration", parse_configuration},
                                             {"decomposition", parse_decomposition},
                                             {"epoch_log", parse_epoch_log},
+                                            {"expression", parse_expression},
                                             {"journal", parse_journal},
                                             {"messages", parse_messages},
                                             {"output_description", parse_output_description},

@@ -62,6 +62,22 @@ proleptic_gregorian
 noleap
 """
 
+EXPRESSIONS = """\
+sqrt(uas^2 + vas^2)
+mean(toce*e3t) / mean(e3t)
+mean(max(tas - 273.15, 1d), 1mo) - min(q.850, 12h)
+swdown > 0 && !(lat <= -60) || a != b ? -tas**2 : NO == 1e-5 ? .5 : 2.
+min(a, b, 3) + max(-x, +y) - atan2(v, u)^-n^2 * pow(x, 1.5E+3)
+stddev(rate(difference(once(pr), 1y6mo), 6h), 1ts)
+sin(2*pi*phase) * exp(-depth) - log10(abs(round(w))) * tanh(floor(k))
+a/b/c - (d - (e - f)) * sqr(g)^4
+kg m-2 s-1
+100 hPa
+0.5 µm/(W m^-2)2
+lg(re 1 mW)
+days since 1850-01-01 00:00:00
+"""
+
 # No format of today writes directories: lines as of the store of the tests.
 DIRECTORY_LINES = """\
 {"journal":1,"at":"2026-11-25T15:00:00.000Z","run":"run-1","server":0,"sequence":1,"event":"file_ready","path":"/out/a.zz",\
@@ -150,6 +166,7 @@ def main():
         classic_files()
         (directory("configuration") / "all.yaml").write_text(CONFIGURATION)
         (directory("calendar_text") / "all.txt").write_text(CALENDAR_TEXT)
+        (directory("expression") / "all.txt").write_text(EXPRESSIONS)
         maps(work)
         run_that_is_killed(work)
         call(BUILD / "tests" / "fuzz" / "fuzz_parsers", "--write-messages", directory("messages"))

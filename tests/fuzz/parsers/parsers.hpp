@@ -19,6 +19,7 @@ void parse_cdf_header(Bytes bytes);        ///< classic netCDF formats
 void parse_configuration(Bytes bytes);     ///< YAML
 void parse_decomposition(Bytes bytes);     ///< PIO's text, E3SM-IO's and our own files
 void parse_epoch_log(Bytes bytes);         ///< beside a part file
+void parse_expression(Bytes bytes);        ///< of fields, one per line; units, if a line is no expression
 void parse_journal(Bytes bytes);           ///< of one server
 void parse_messages(Bytes bytes);          ///< of all directions
 void parse_statistics_page(Bytes bytes);   ///< of a running server

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "expression/units.hpp"
 #include "unit/describe/reading.hpp"
 
 namespace afterbay::describe {
@@ -170,16 +171,31 @@ TEST(DescribeRules, CyclesAreShown) {
 TEST(DescribeRules, Expressions) {
   const auto expression = [](const std::string& text) { return refusal("fields: {x: \"" + text + "\"}"); };
   EXPECT_EQ(expression("cond > 1e-5 ? a : -b^2*pi"), "accepted");
-  EXPECT_THAT(expression("(a + b"), HasSubstr("expression: a \"(\" of the expression is not closed; within { "
-                                              "} an expression with commas needs quotes"));
-  EXPECT_THAT(expression("a + b)"), HasSubstr("the \")\" at place 6 of the expression closes nothing"));
-  EXPECT_THAT(expression("a $ b"), HasSubstr("\"$\" at place 3 cannot occur in an expression"));
+  EXPECT_THAT(
+      refusal("fields: {x: max(tas, 1d)}"),
+      HasSubstr("d.yaml:1:13: expression: column 4 of the expression: the \"(\" is not closed; within { } "
+                "an expression with commas needs quotes"));
+  EXPECT_EQ(expression("a + b)"),
+            "d.yaml:1:13: expression: column 6 of the expression: the \")\" closes nothing");
+  EXPECT_THAT(expression("a $ b"), HasSubstr("column 3 of the expression: \"$\" cannot occur"));
+  EXPECT_THAT(expression("sqroot(a)"), HasSubstr("there is no function \"sqroot\"; did you mean \"sqrt\"?"));
   EXPECT_THAT(expression(" "), HasSubstr("the expression is empty"));
   EXPECT_THAT(refusal("fields: {x: true}"), HasSubstr("expression: expected an expression of other fields"));
   const Description it = described("fields:\n  x: max(tas, 1d) + 2e-3*pr/mean (q.850) - pi\n  one: 1\n");
   ASSERT_EQ(it.fields.size(), 2U);
   EXPECT_THAT(it.fields[0].operands, testing::ElementsAre("tas", "pr", "q.850"));
   EXPECT_TRUE(it.fields[1].operands.empty());
+}
+
+TEST(DescribeRules, Units) {
+  EXPECT_EQ(refusal("fields: {a: {units: kg m-2 s-1}, b: {units: 1}, c: {units: 1e-3}, d: {units: \"%\"}}"),
+            "accepted");
+  EXPECT_EQ(described("fields: {a: {units: 1}}").fields[0].options.units, "1");
+  EXPECT_THAT(refusal("fields: {a: {units: true}}"), HasSubstr("units: expected units that UDUNITS knows"));
+  EXPECT_THAT(refusal("fields: {a: {units: \"\"}}"), HasSubstr("units: expected units that UDUNITS knows"));
+  if (!expression::has_udunits()) GTEST_SKIP() << "this build has no UDUNITS";
+  EXPECT_EQ(refusal("fields: {a: {units: smoots}}"),
+            "d.yaml:1:21: units: UDUNITS does not know the units \"smoots\"");
 }
 
 TEST(DescribeRules, Grids) {

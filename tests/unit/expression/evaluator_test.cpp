@@ -26,8 +26,6 @@ using Columns = std::vector<std::vector<double>>;
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-bool has_muparser() { return Evaluator::create({"sin(x0)", {{}}}).has_value(); }
-
 std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }
 
 Evaluator evaluator_of(const Formula& formula) {
@@ -139,6 +137,14 @@ TEST(ExpressionEvaluator, PlainArithmeticNeedsNoMuparser) {
     EXPECT_NE(direct_kernel(*nodes_of(text)), nullptr) << text;
   for (const char* text : {"sin(x0)", "x0^0.5", "x0^x1", "x0 > 1", "x0 ? 1 : 2", "!x0", "min(x0, x1)"})
     EXPECT_EQ(direct_kernel(*nodes_of(text)), nullptr) << text;
+}
+
+TEST(ExpressionEvaluator, WithoutMuparserTheRestIsRefused) {
+  if (has_muparser()) GTEST_SKIP() << "this build has muParser";
+  const auto result = Evaluator::create({"sin(x0)", {{}}});
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message,
+              testing::HasSubstr("install muParser (Debian's package libmuparser-dev)"));
 }
 
 TEST(ExpressionEvaluator, Functions) {

@@ -15,8 +15,6 @@ namespace {
 
 using testing::HasSubstr;
 
-bool has_udunits() { return conversion("m", "km").has_value(); }
-
 class ExpressionUnits : public testing::Test {
  protected:
   void SetUp() override {
@@ -38,6 +36,12 @@ std::string refusal(const std::string& from, const std::string& to) {
 TEST(ExpressionUnitsText, TheSameTextNeedsNoConversion) {
   EXPECT_EQ(*conversion("furlongs of sugar", " furlongs of sugar "), Linear());
   EXPECT_EQ(*conversion("", ""), Linear());
+}
+
+TEST(ExpressionUnitsText, WithoutUdunitsTheRestIsRefused) {
+  if (has_udunits()) GTEST_SKIP() << "this build has UDUNITS";
+  EXPECT_THAT(refusal("m", "km"), HasSubstr("cannot convert \"m\" to \"km\": install UDUNITS-2"));
+  EXPECT_TRUE(check_units("smoots"));
 }
 
 TEST_F(ExpressionUnits, FactorsAndOffsets) {
