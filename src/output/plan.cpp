@@ -174,7 +174,7 @@ class Planner {
     for (const describe::Field& field : input_.description.fields)
       if (!field.expression.empty()) names.push_back(field.name);
     refuse_at(context.variable.at, ErrorCode::unknown_name,
-              "there is no field '{}'{}: the model has not defined it, and it has no expression under fields", name,
+              "there is no field '{}': the model has not defined it, and it has no expression under fields{}", name,
               did_you_mean(name, names));
   }
 

@@ -16,11 +16,18 @@ static void fail(const char* what, int line) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+static int mistaken; /* errors stop the program, as they do in Fortran */
+static void must(int code, const char* call, int line) {
+  if (code == AFTERBAY_OK) return;
+  if (mistaken) afterbay_stop();
+  fail(call, line);
+}
+
 #define HOLDS(condition)                          \
   do {                                            \
     if (!(condition)) fail(#condition, __LINE__); \
   } while (0)
-#define OK(call) HOLDS((call) == AFTERBAY_OK)
+#define OK(call) must(call, #call, __LINE__)
 #define FAILS(call, expected, part)                                        \
   do {                                                                     \
     HOLDS((call) == (expected));                                           \
@@ -29,11 +36,6 @@ static void fail(const char* what, int line) {
 
 static int lat0, lon0; /* this rank's first row and column */
 static int leaves_out; /* a put, at step 3 */
-
-/* For errors that end the program. */
-static void must(int code) {
-  if (code != AFTERBAY_OK) afterbay_stop();
-}
 static const double fill = -999;
 
 /* ---- Definitions ---- */
@@ -121,7 +123,7 @@ static void define_grid(afterbay_output* output) {
   for (int j = 0; j < NJ; ++j)
     for (int i = 0; i < NI; ++i) depth[j * NI + i] = (float)(10 * (lat0 + j) + lon0 + i);
   const afterbay_coordinate_options metres = {.units = "m", .long_name = "depth of the soil"};
-  must(afterbay_output_grid_coordinate(output, "soil", "atm", AFTERBAY_FLOAT32, depth, &metres));
+  OK(afterbay_output_grid_coordinate(output, "soil", "atm", AFTERBAY_FLOAT32, depth, &metres));
   FAILS(afterbay_output_grid_coordinate(output, "soil2", "atn", AFTERBAY_FLOAT32, depth, NULL),
         AFTERBAY_UNKNOWN_NAME, "atm");
 }
@@ -274,7 +276,7 @@ static void run_steps(afterbay_output* output, int first, int last) {
   HOLDS(number == (first > 0 ? first - 1 : 0));
   FAILS(afterbay_output_put(output, "tas", AFTERBAY_FLOAT64, data, NULL), AFTERBAY_BAD_STATE, "step");
   for (int n = first; n <= last; ++n) {
-    must(afterbay_output_step(output, n));
+    OK(afterbay_output_step(output, n));
     OK(afterbay_output_current_step(output, &number));
     HOLDS(number == n);
     OK(afterbay_output_date(output, &date));
@@ -309,7 +311,7 @@ static void run(afterbay_session* session, int first, int last, const char* resu
   define_grid(output);
   define_fields(output);
   FAILS(afterbay_output_step(output, first), AFTERBAY_BAD_STATE, "start");
-  must(afterbay_output_start(output));
+  OK(afterbay_output_start(output));
   run_steps(output, first, last);
   OK(afterbay_output_finalize(output, save));
   OK(afterbay_output_finalize(output, save));
@@ -325,6 +327,7 @@ int main(int argc, char** argv) {
   int server = 0;
   MPI_Init(&argc, &argv);
   HOLDS(argc >= 6);
+  mistaken = strcmp(argv[5], "-") != 0;
   OK(afterbay_options_create(&options));
   OK(afterbay_options_set_arguments(options, argc, (const char* const*)argv));
   OK(afterbay_session_open(MPI_COMM_WORLD, options, &session));
