@@ -55,8 +55,13 @@ TimeUnits units_of(const describe::File& file, const ModelTime& time) {
 }  // namespace
 
 FileSeries::FileSeries(const describe::Description& description, const describe::File& file, const ModelTime& time,
-                       std::optional<std::int64_t> member)
-    : description_(&description), file_(&file), time_(&time), member_(member), units_(units_of(file, time)) {
+                       const Schedule* schedule, std::optional<std::int64_t> member)
+    : description_(&description),
+      file_(&file),
+      time_(&time),
+      schedule_(schedule),
+      member_(member),
+      units_(units_of(file, time)) {
   const describe::Split& split = file.naming.split;
   if (split.period)
     parts_.emplace(time, *split.period, file.timing.align, "split of the file \"" + file.name + "\"");
@@ -127,14 +132,12 @@ bool FileSeries::is_in_open_part(const Date& end) const {
   return split.records == 0 || in_record_ || state_.records < static_cast<std::uint64_t>(split.records);
 }
 
-/// Opens the part that the record after `begin`, up to `end`, belongs to.
-void FileSeries::open_part(const Date& begin, const Date& end) {
+void FileSeries::open_part(const Date& end) {
   close();
   if (!std::exchange(is_continued_, false) || (parts_ && end > state_.part_end)) {
-    const std::int64_t earlier = state_.part;
-    state_ = {};
-    state_.part = earlier + 1;
-    state_.part_begin = begin;
+    const FileState earlier = std::exchange(state_, {});
+    state_.part = earlier.part + 1;
+    state_.part_begin = earlier.part == 0 ? time_->start : earlier.record_end;
     if (parts_) {
       // What ends at a boundary belongs to the part that ends there, except for the start of the run.
       const bool at_start = end == time_->start;
@@ -164,28 +167,28 @@ void FileSeries::open_part(const Date& begin, const Date& end) {
   }
 }
 
-void FileSeries::put_time(const Value& value, TimeKind kind) {
+/// The time of a record of statistics is that of its period, also if an instant is put first.
+void FileSeries::put_time(const Date& end) {
   const std::uint64_t record = state_.records - 1;
-  const double begin = units_.number(value.begin);
-  const double end = units_.number(value.end);
-  const bool period = kind == TimeKind::period;
-  double stamp = end;
-  if (period && file_->time.stamp == describe::Stamp::start) stamp = begin;
-  if (period && file_->time.stamp == describe::Stamp::centre) stamp = begin + (end - begin) / 2;
-  const double bounds[2] = {period ? begin : end, end};
+  const double last = units_.number(end);
+  const double first = has_periods_ ? units_.number(schedule_->begin()) : last;
+  double stamp = last;
+  if (file_->time.stamp == describe::Stamp::start) stamp = first;
+  if (file_->time.stamp == describe::Stamp::centre) stamp = first + (last - first) / 2;
+  const double bounds[2] = {first, last};
   open_->put(time_name, record, &stamp);
   if (file_->time.bounds) open_->put(time_bounds_name, record, bounds);
-  if (has_periods_ && has_instants_) open_->put(time_instant_name, record, &end);
+  if (has_periods_ && has_instants_) open_->put(time_instant_name, record, &last);
 }
 
-/// The record of values up to `value.end`: the last one, or a new one.
-void FileSeries::begin_record(const Value& value, TimeKind kind) {
+/// The record of values up to `end`: the current one, or a new one.
+void FileSeries::begin_record(const Date& end) {
   if (in_record_ && open_) return;
-  Value whole = value;
-  if (!is_in_open_part(value.end)) open_part(whole.begin, whole.end);
+  if (!is_in_open_part(end)) open_part(end);
   ++state_.records;
+  state_.record_end = end;
   in_record_ = true;
-  put_time(whole, has_periods_ ? TimeKind::period : kind);
+  put_time(end);
 }
 
 void FileSeries::write(std::size_t variable, const Value& value) {
@@ -196,11 +199,11 @@ void FileSeries::write(std::size_t variable, const Value& value) {
     const std::size_t bytes = it.space->points * size_of(once.type);
     once.values.assign(value.data, value.data + bytes);
     once.kept = true;
-    if (!has_records() && !open_) return open_part(time_->start, time_->start);
+    if (!has_records() && !open_) return open_part(time_->start);
     if (open_) put_once(variable);
     return;
   }
-  begin_record(value, it.kind);
+  begin_record(value.end);
   open_->put_raw(it.name, state_.records - 1, value.data, value.form->type,
                  value.layout == nullptr ? MemoryLayout{} : *value.layout, true, {});
 }

@@ -24,16 +24,18 @@ struct FileState {
   std::uint64_t records = 0;
   std::int64_t part = 0;  ///< number of the open or last part, from 1
   Date part_begin;
-  Date part_end;  ///< only with `split` by period
+  Date part_end;    ///< only with `split` by period
+  Date record_end;  ///< of the last record
   bool complete = false;  ///< a file without records has been written
 };
 
 /// One entry under `files`: its collection, and the file that is open.
 class FileSeries {
  public:
-  /// Throws, at the place in the description, if the name cannot be made.
+  /// `schedule`: of the file; null if it has no records. Throws, at the place in the description, if the name cannot
+  /// be made.
   FileSeries(const describe::Description& description, const describe::File& file, const ModelTime& time,
-             std::optional<std::int64_t> member);
+             const Schedule* schedule, std::optional<std::int64_t> member);
 
   /// Returns the number of the variable. All are added before `define`.
   std::size_t add(FileVariable variable);
@@ -64,15 +66,17 @@ class FileSeries {
     bool written = false;  ///< into the file that is open
   };
   [[nodiscard]] std::string name_of_part(const Date& begin) const;
-  void open_part(const Date& begin, const Date& end);
+  /// For a record that ends at `end`.
+  void open_part(const Date& end);
   [[nodiscard]] bool is_in_open_part(const Date& end) const;
-  void begin_record(const Value& value, TimeKind kind);
-  void put_time(const Value& value, TimeKind kind);
+  void begin_record(const Date& end);
+  void put_time(const Date& end);
   void put_once(std::size_t variable);
 
   const describe::Description* description_;
   const describe::File* file_;
   const ModelTime* time_;
+  const Schedule* schedule_;
   std::optional<std::int64_t> member_;
   TimeUnits units_;
   std::vector<FileVariable> variables_;

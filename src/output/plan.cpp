@@ -75,7 +75,7 @@ class Planner {
       refuse(ErrorCode::invalid_argument, "the file \"{}\" has a cycle: this version does not fold periods; leave out cycle and "
              "cycle_step", file.name);
     Schedule* const schedule = file.timing.every ? &schedule_of(file) : nullptr;
-    auto files = std::make_unique<FileSeries>(input_.description, file, input_.time, input_.member);
+    auto files = std::make_unique<FileSeries>(input_.description, file, input_.time, schedule, input_.member);
     for (const describe::Variable& variable : file.variables)
       if (file.active(variable)) attempt(variable.at, [&] { add(*files, file, variable, schedule); });
     if (file.timing.at_start)

@@ -45,6 +45,7 @@ Json head_of(const FileState& file, const std::string& name, const Calendar& cal
           {"part", file.part},
           {"part_begin", calendar.text(file.part_begin)},
           {"part_end", calendar.text(file.part_end)},
+          {"record_end", calendar.text(file.record_end)},
           {"complete", file.complete}};
 }
 
@@ -55,6 +56,7 @@ FileState file_state(const Json& head, const Calendar& calendar) {
   file.part = head.at("part").get<std::int64_t>();
   file.part_begin = calendar.parse(head.at("part_begin").get<std::string>());
   file.part_end = calendar.parse(head.at("part_end").get<std::string>());
+  file.record_end = calendar.parse(head.at("record_end").get<std::string>());
   file.complete = head.at("complete").get<bool>();
   return file;
 }

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Names, parts, time axes, subsets, units and attributes of described files, as xarray and CDO read them."""
+import glob
+import os
+import shutil
+import subprocess
+
+import netCDF4
+import numpy as np
+import xarray
+
+from lib_described import Fields, Times, check, read, run
+
+FIELDS = Fields()
+
+
+def fresh(name):
+    os.chdir(os.environ["SCRATCH_ROOT"])
+    shutil.rmtree(name, ignore_errors=True)
+    os.makedirs(name)
+    os.chdir(name)
+
+
+def steps_of(path, reference="2000-01-01 00:00:00", step_hours=6):
+    """The steps at whose ends the records of instants lie."""
+    days = read(path, "time")[0]
+    return [round(day * 24 / step_hours) for day in days]
+
+
+def names():
+    fresh("names")
+    run("""
+case: ctl
+files:
+  a: {every: 1d, split: 1mo, name: "{case}_{period}_{file}_{start}-{end}", instant: [tas]}
+  b: {every: 1d, split: 1mo, name: "{file}_{start:%Y%m%d}-{end:%Y%m%d}", end_date: exclusive, instant: [tas]}
+  c: {every: 1d, split: 20 records, name: "{file}{part:02}_{start}", instant: [tas]}
+  d: {every: 6h, split: 12h, name: "{file}_{start}_m{member:03}", directory: sub, instant: [tas]}
+  e: {every: 1d, split: 1y, instant: [tas]}
+  f: {every: 12h, name: "{file}_from_{start}", instant: [tas]}
+""", last=180, start="2000-01-16", member=7)
+    found = sorted(glob.glob("*.nc"))
+    assert found == [
+        "b_20000101-20000201.nc", "b_20000201-20000301.nc", "c01_2000-01-16.nc", "c02_2000-02-05.nc", "c03_2000-02-25.nc",
+        "ctl_1d_a_2000-01-2000-01.nc", "ctl_1d_a_2000-02-2000-02.nc", "e_2000-2000.nc", "f_from_2000-01-16T000000.nc",
+    ], found
+    assert len(glob.glob("sub/d_*_m007.nc")) == 90 and os.path.exists("sub/d_2000-01-16T120000_m007.nc")
+    # A record whose time is the boundary belongs to the file that ends there.
+    with xarray.open_dataset("ctl_1d_a_2000-01-2000-01.nc") as january:
+        assert str(january.time.values[-1]).startswith("2000-02-01T00:00") and january.sizes["time"] == 16
+    with xarray.open_dataset("ctl_1d_a_2000-02-2000-02.nc") as february:
+        assert str(february.time.values[0]).startswith("2000-02-02T00:00") and february.sizes["time"] == 29
+
+
+def times():
+    fresh("times")
+    run("""
+defaults: {time_units: "hours since 1999-12-31 12:00"}
+files:
+  start: {every: 6h, instant: [tas], at_start: true}
+  none: {every: 6h, instant: [tas], bounds: false, cell_methods: false}
+  both: {every: 1d, mean: [tas], instant: [uas], stamp: start}
+  later: {every: 1d, instant: [tas], mean: [uas]}
+  sampled: {every: 1d, sample: 12h, sample_offset: 6h, mean: [tas], instant: [uas]}
+""", first=0, last=8)
+    with netCDF4.Dataset("start.nc") as file:
+        assert file["time"].units == "hours since 1999-12-31 12:00:00" and file["time"].calendar == "standard"
+        assert file["time"][:].tolist() == [12.0 + 6 * n for n in range(9)]
+        assert file["tas"].cell_methods == "time: point" and file.Conventions == "CF-1.11"
+        assert np.array_equal(file["time_bnds"][:, 0], file["time"][:])
+        for n in range(9):
+            assert np.array_equal(file["tas"][n], FIELDS.value("tas", n))
+    with netCDF4.Dataset("none.nc") as file:
+        assert "time_bnds" not in file.variables and "bounds" not in file["time"].ncattrs()
+        assert "cell_methods" not in file["tas"].ncattrs() and len(file.dimensions["time"]) == 8
+    with netCDF4.Dataset("both.nc") as file:
+        assert file["time"][:].tolist() == [12, 36] and file["time_bnds"][:].tolist() == [[12, 36], [36, 60]]
+        assert file["time_instant"][:].tolist() == [36, 60] and "time_instant" in file["uas"].coordinates
+        assert "time_instant" not in file["tas"].coordinates
+    with netCDF4.Dataset("later.nc") as file:
+        assert file["time_bnds"][:].tolist() == [[12, 36], [36, 60]] and file["time"][:].tolist() == [24, 48]
+    with netCDF4.Dataset("sampled.nc") as file:
+        assert file["tas"].cell_methods == "time: mean (interval: 12 hours)", file["tas"].cell_methods
+        assert len(file.dimensions["time"]) == 2
+    # Samples at 06 and 18 hours.
+    mean = np.array([sum(FIELDS.value("tas", n) for n in pair) / 2 for pair in ([1, 3], [5, 7])])
+    check("sampled.nc", "tas", mean)
+    check("sampled.nc", "uas", np.array([FIELDS.value("uas", n) for n in (4, 8)]))
+
+
+def subsets():
+    fresh("subsets")
+    for decomposition, ranks in (("block", 4), ("map", 3), ("whole", 2)):
+        run("""
+grids:
+  box: {box: {lon: [-50, 100], lat: [-31, 76]}}
+  index: {index: {lat: [1, 4], lon: [2, 2]}}
+  stride: {stride: {lon: 3, lat: 2}, reverse: [lat]}
+  levels: {levels: {lev: [30, 10]}, reverse: [lev]}
+files:
+  box: {every: 1d, grid: box, mean: [tas, toce]}
+  index: {every: 1d, grid: index, instant: [tas, toce], once: [orog]}
+  stride: {every: 1d, grid: stride, max: [tas]}
+  mixed: {every: 1d, instant: [toce, lower: {field: toce, grid: levels}]}
+""".replace("lower: {field: toce, grid: levels}", "e3t: {grid: levels}"), ranks=ranks, decomposition=decomposition, last=8,
+            settings=["--afterbay.collections.*.existing=replace"])
+        lat = -90 + (np.arange(6) + 0.5) * 30
+        lon = 45.0 * np.arange(8)
+        rows = np.flatnonzero((lat >= -31) & (lat <= 76))
+        columns = np.flatnonzero(((lon + 50) % 360) <= 150)
+        mean = lambda name, last: sum(FIELDS.value(name, n) for n in range(last - 3, last + 1)) / 4
+        check("box.nc", "tas", np.array([mean("tas", last)[np.ix_(rows, columns)] for last in (4, 8)]))
+        assert np.array_equal(read("box.nc", "lon")[0], lon[columns]) and np.array_equal(read("box.nc", "lat")[0], lat[rows])
+        assert np.array_equal(read("box.nc", "cell_index")[0], (np.arange(48).reshape(6, 8) + 0.25)[np.ix_(rows, columns)])
+        assert np.array_equal(read("box.nc", "lat_bnds")[0], np.stack([lat - 15, lat + 15], axis=1)[rows])
+        check("index.nc", "toce", np.array([FIELDS.value("toce", n)[:, 1:5, 2:3] for n in (4, 8)]))
+        check("index.nc", "orog", FIELDS.value("orog", 0)[1:5, 2:3])
+        largest = lambda last: np.max([FIELDS.value("tas", n) for n in range(last - 3, last + 1)], axis=0)
+        check("stride.nc", "tas", np.array([largest(last)[::2, ::3][::-1] for last in (4, 8)]))
+        assert np.array_equal(read("stride.nc", "lat")[0], lat[::2][::-1])
+        check("mixed.nc", "toce", np.array([FIELDS.value("toce", n) for n in (4, 8)]))
+        check("mixed.nc", "e3t", np.array([FIELDS.value("e3t", n)[[2, 0]] for n in (4, 8)]))
+        assert read("mixed.nc", "lev")[0].tolist() == [10, 20, 30] and read("mixed.nc", "lev_levels")[0].tolist() == [30, 10]
+
+
+def units():
+    fresh("units")
+    run("""
+fields: {tas: {units: degC}}
+files:
+  u: {every: 1d, mean: [tas, e3t: {name: e3t_cm, units: cm}], instant: [toce: {units: K, type: float64}],
+      range: [tas: {name: tas_range}], rate: [e3t: {name: growth, units: m day-1}],
+      attributes: {title: units, numbers: [1, 2]}, max: [uas: {attributes: {comment: gusts, standard_name: ~}}]}
+""", last=8)
+    days = [range(1, 5), range(5, 9)]
+    mean = np.array([sum(FIELDS.value("tas", n) for n in day) / 4 for day in days])
+    check("u.nc", "tas", mean - 273.15, exact=False)
+    with netCDF4.Dataset("u.nc") as file:
+        assert file["tas"].units == "degC" and file["e3t_cm"].units == "cm" and file["growth"].units == "m day-1"
+        assert file["tas"].standard_name == "air_temperature" and file.title == "units" and list(file.numbers) == [1, 2]
+        assert file["uas"].comment == "gusts" and file["tas_range"].cell_methods == "time: range"
+        assert file["tas"].coordinates.split() == ["height", "cell_index"] and file["height"][...] == 2
+    spread = np.array([np.ptp([FIELDS.value("tas", n) for n in day], axis=0) for day in days])
+    check("u.nc", "tas_range", spread, exact=False)
+    check("u.nc", "e3t_cm", np.array([100 * sum(FIELDS.value("e3t", n) for n in day) / 4 for day in days]), exact=False)
+    check("u.nc", "toce", np.array([FIELDS.value("toce", day[-1]) + 273.15 for day in days]), exact=False)
+    check("u.nc", "growth", np.array([sum(FIELDS.value("e3t", n) for n in day) for day in days]), exact=False)
+
+
+def readers():
+    fresh("readers")
+    run("""
+files:
+  hours: {every: 6h, instant: [tas, toce]}
+  day: {every: 1d, mean: [tas, toce]}
+  mon: {every: 1mo, mean: [tas]}
+""", last=400, calendar="noleap")
+    with xarray.open_dataset("mon.nc") as months:
+        assert [t.strftime("%Y-%m-%d %H") for t in months.time.values][:2] == ["2000-01-16 12", "2000-02-15 00"]
+    if shutil.which("cdo"):
+        subprocess.run(["cdo", "-s", "-O", "daymean", "-shifttime,-1sec", "hours.nc", "cdo.nc"], check=True)
+        for name in ("tas", "toce"):
+            ours, theirs = read("day.nc", name)[0], read("cdo.nc", name)[0]
+            np.testing.assert_allclose(ours, theirs, rtol=2e-6, err_msg=name)
+        subprocess.run(["cdo", "-s", "-O", "monmean", "-shifttime,-1sec", "hours.nc", "cdomon.nc"], check=True)
+        np.testing.assert_allclose(read("mon.nc", "tas")[0], read("cdomon.nc", "tas")[0], rtol=2e-6)
+
+
+os.environ["SCRATCH_ROOT"] = os.getcwd()
+for case in (names, times, subsets, units, readers):
+    case()
+    print(f"{case.__name__}: as expected")

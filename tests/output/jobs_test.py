@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A run that is cut into jobs, or killed and resumed, writes the same files as the run in one piece: bit for bit, on
+other numbers of ranks and other decompositions."""
+import glob
+import os
+import random
+import re
+import shutil
+import subprocess
+
+import netCDF4
+import numpy as np
+
+from lib_described import BUILD, run
+
+DESCRIPTION = """
+case: jobs
+fields:
+  thetao: mean(toce*e3t) / mean(e3t)
+  tasmax: mean(max(tas, 1d))
+  ws: sqrt(uas^2 + vas^2)
+grids:
+  part: {index: {lat: [1, 3], lon: [0, 4]}, levels: {lev: [10, 20]}}
+files:
+  day: {every: 1d, split: 1mo, name: "{case}_{file}_{start}", mean: [tas, toce], stddev: [ws], difference: [vas],
+        instant: [uas], once: [orog]}
+  mon: {every: 1mo, mean: [tas, co2], rate: [count], write: [thetao, tasmax], max: [toce], missing: 0.5}
+  part: {every: 10ts, grid: part, range: [toce], mean: [toce], missing: poison}
+  seas: {every: 3mo, align: seasons, stddev: [tas], min: [tas], sample: 12h}
+  rec: {every: 6h, split: 7 records, name: "{file}_{part:03}", instant: [tas], at_start: true}
+  fx: {once: [orog]}
+"""
+COMMAND = str(BUILD / "apps/afterbay/afterbay")
+
+
+def inside(folder, task):
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    os.chdir(folder)
+    task()
+    os.chdir("..")
+
+
+def contents(path):
+    with netCDF4.Dataset(path) as file:
+        file.set_auto_maskandscale(False)
+        variables = {}
+        for name, variable in file.variables.items():
+            attributes = {key: np.asarray(variable.getncattr(key)).tobytes() for key in variable.ncattrs()}
+            variables[name] = (variable.dimensions, variable.dtype, attributes, variable[...].tobytes())
+        return ({name: len(dimension) for name, dimension in file.dimensions.items()},
+                {key: file.getncattr(key) for key in file.ncattrs()}, variables)
+
+
+def compare(first, second, what):
+    files = lambda folder: sorted(os.path.basename(path) for path in glob.glob(f"{folder}/*.nc")
+                                  if not os.path.basename(path).startswith("state"))
+    assert files(first) == files(second), f"{what}: {files(first)}, {files(second)}"
+    for name in files(first):
+        a, b = contents(f"{first}/{name}"), contents(f"{second}/{name}")
+        assert a[0] == b[0], f"{what}: {name}: dimensions {a[0]}, {b[0]}"
+        assert a[1] == b[1], f"{what}: {name}: attributes"
+        assert list(a[2]) == list(b[2]), f"{what}: {name}: variables"
+        for variable in a[2]:
+            assert a[2][variable] == b[2][variable], f"{what}: {name}: {variable} differs"
+    return len(files(first))
+
+
+def parts(random_):
+    decomposition = random_.choice(["block", "map"])
+    return {"ranks": random_.randint(1, 4), "servers": random_.randint(1, 2), "decomposition": decomposition,
+            "halo": random_.choice([0, 1]) if decomposition == "block" else 0}
+
+
+def in_jobs(random_, cuts, **options):
+    state = {}
+    first = 0
+    for i, last in enumerate(cuts):
+        step = dict(first=first, last=last, **options, **parts(random_), **state)
+        if i + 1 < len(cuts):
+            step["finalize_to"] = f"state{i}.nc"
+        run(DESCRIPTION, **step)
+        state, first = {"resume": f"state{i}.nc"}, last + 1
+
+
+def killed(random_, save_at, kill_at, last, **options):
+    run(DESCRIPTION, first=0, last=last, save_at=save_at, save_to="state.nc", kill_at=kill_at, expect=1, **options,
+        **parts(random_))
+    status = subprocess.run([COMMAND, "status", "--over"], capture_output=True, text=True).stdout
+    for line in re.findall(r"afterbay recover .*", status):
+        command = [COMMAND, *line.split()[1:]]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
+    run(DESCRIPTION, first=save_at + 1, last=last, resume="state.nc", **options, **parts(random_))
+
+
+random_ = random.Random(16)
+for round_ in range(int(os.environ.get("AFTERBAY_TEST_ROUNDS", "3"))):
+    options = {"calendar": random_.choice(["standard", "360_day", "noleap"]), "step": "6h",
+               "start": f"2000-{random_.randint(1, 12):02}-{random_.choice([1, 20, 27])}T00:00"}
+    last = random_.randint(150, 400)
+    inside("whole", lambda: run(DESCRIPTION, first=0, last=last, **options, **parts(random_)))
+    cuts = sorted(random_.sample(range(1, last), random_.randint(1, 3))) + [last]
+    inside("jobs", lambda: in_jobs(random_, cuts, **options))
+    number = compare("whole", "jobs", f"{options}, cut at {cuts}")
+    save_at = random_.randint(1, last - 10)
+    kill_at = random_.randint(save_at, min(save_at + 40, last))
+    inside("killed", lambda: killed(random_, save_at, kill_at, last, **options))
+    compare("whole", "killed", f"{options}, saved at {save_at}, killed at {kill_at}")
+    print(f"{number} files are the same: {options}, cuts {cuts}, saved at {save_at}, killed at {kill_at}")
