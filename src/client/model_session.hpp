@@ -46,10 +46,8 @@ class ModelSession {
                Logger logger);
 
   [[nodiscard]] const RankIdentity& identity() const noexcept { return core_.identity(); }
-  /// The collections, for the report; the same on every rank.
-  [[nodiscard]] std::vector<observe::CollectionRecord> collection_records() const {
-    return definitions_.records_for_report();
-  }
+  /// What the model has defined; the same on every rank.
+  [[nodiscard]] const Definitions& definitions() const noexcept { return definitions_; }
   /// Neither failed nor finalized. A refused call does not end the session.
   [[nodiscard]] bool is_usable() const noexcept { return core_.is_usable(); }
   /// The error after which the session cannot continue, if there was one.
@@ -67,10 +65,6 @@ class ModelSession {
   }
   Result<> decomposition(const std::string& name, const Map& map, const Coverage& coverage) {
     return definitions_.add_decomposition(name, map, coverage);
-  }
-  /// A decomposition that has been registered.
-  [[nodiscard]] Result<const Decomposition*> find_decomposition(const std::string& name) const {
-    return definitions_.decomposition(name);
   }
   Result<Collection*> collection(const std::string& name, const Schema& schema,
                                  const CollectionOptions& options);

@@ -66,14 +66,14 @@ class MuparserKernel : public Kernel {
 
   std::string text_of_nodes(std::span<const Node> nodes) {
     std::vector<std::string> parts;
-    const Node* before = nullptr;  // of a power: the root of its exponent
+    Node before;  // of a power: the root of its exponent
     for (const Node& node : nodes) {
       const std::size_t first = parts.size() - arguments_of(node);
       const bool squared =
-          node.symbol == Symbol::power && before->symbol == Symbol::number && before->number == 2;
+          node.symbol == Symbol::power && before.symbol == Symbol::number && before.number == 2;
       std::string part = squared ? fmt::format("f{}({})", square_, parts[first])
                                  : text_of_node(node, std::span(parts).subspan(first));
-      before = &node;
+      before = node;
       parts.resize(first);
       parts.push_back(std::move(part));
     }

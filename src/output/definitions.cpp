@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/suggest.hpp"
-#include "output/refuse.hpp"
 #include "output/numbers.hpp"
+#include "output/refuse.hpp"
 
 namespace afterbay::output {
 
@@ -37,15 +37,17 @@ void check_monotonic(const Dimension& dimension) {
   const std::vector<double> values = numbers_of(dimension.values);
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i]))
-      refuse(ErrorCode::invalid_argument, "dimension '{}': value {} of its coordinate is {}: it must be a finite number",
-             dimension.name, i + 1, values[i]);
-    if (i >= 2 && (values[i] > values[i - 1]) != (values[1] > values[0]))
       refuse(ErrorCode::invalid_argument,
-             "dimension '{}': its coordinate must increase or decrease throughout, but value {} is {} after {}",
-             dimension.name, i + 1, values[i], values[i - 1]);
+             "dimension '{}': value {} of its coordinate is {}: it must be a finite number", dimension.name,
+             i + 1, values[i]);
+    if (i >= 2 && (values[i] > values[i - 1]) != (values[1] > values[0]))
+      refuse(
+          ErrorCode::invalid_argument,
+          "dimension '{}': its coordinate must increase or decrease throughout, but value {} is {} after {}",
+          dimension.name, i + 1, values[i], values[i - 1]);
     if (i >= 1 && values[i] == values[i - 1])
-      refuse(ErrorCode::invalid_argument, "dimension '{}': values {} and {} of its coordinate are both {}", dimension.name,
-             i, i + 1, values[i]);
+      refuse(ErrorCode::invalid_argument, "dimension '{}': values {} and {} of its coordinate are both {}",
+             dimension.name, i, i + 1, values[i]);
   }
 }
 
@@ -55,7 +57,8 @@ void check_bounds(const std::string& name, const Values& values, const Values& b
     refuse(ErrorCode::invalid_argument,
            "coordinate '{}': bounds can be given for constant coordinates of one dimension", name);
   if (!is_number(bounds.type) || bounds.count() != 2 * values.count())
-    refuse(ErrorCode::invalid_argument, "coordinate '{}': expected {} numbers as bounds, two per value, found {}", name,
+    refuse(ErrorCode::invalid_argument,
+           "coordinate '{}': expected {} numbers as bounds, two per value, found {}", name,
            2 * values.count(), bounds.count());
 }
 
@@ -72,7 +75,8 @@ void Definitions::add(Dimension dimension) {
   if (find(dimensions_, dimension.name) != nullptr || find(coordinates_, dimension.name) != nullptr)
     refuse(ErrorCode::conflict, "dimension '{}' is defined already", dimension.name);
   if (dimension.length == 0)
-    refuse(ErrorCode::invalid_argument, "dimension '{}' has no points: its length must be at least 1", dimension.name);
+    refuse(ErrorCode::invalid_argument, "dimension '{}' has no points: its length must be at least 1",
+           dimension.name);
   if (!dimension.values.empty()) {
     if (!is_number(dimension.values.type))
       refuse(ErrorCode::wrong_type, "dimension '{}': its coordinate must be numbers, not {}", dimension.name,
@@ -85,10 +89,11 @@ void Definitions::add(Dimension dimension) {
 
 void Definitions::add(Grid grid) {
   check_new(grid.name, "grid");
-  if (find(grids_, grid.name) != nullptr) refuse(ErrorCode::conflict, "grid '{}' is defined already", grid.name);
+  if (find(grids_, grid.name) != nullptr)
+    refuse(ErrorCode::conflict, "grid '{}' is defined already", grid.name);
   if (grid.dimensions.empty())
-    refuse(ErrorCode::invalid_argument, "grid '{}' has no dimensions: a field with the same values on all ranks needs no grid",
-           grid.name);
+    refuse(ErrorCode::invalid_argument,
+           "grid '{}' has no dimensions: a field with the same values on all ranks needs no grid", grid.name);
   for (const std::string& name : grid.dimensions) static_cast<void>(dimension(name));
   grids_.push_back(std::move(grid));
 }
@@ -101,8 +106,9 @@ void Definitions::add(Coordinate coordinate) {
   if (coordinate.grid.empty()) {
     for (const std::string& name : coordinate.dimensions) points *= dimension(name).length;
     if (coordinate.values.type != Type::string && coordinate.values.count() != points)
-      refuse(ErrorCode::invalid_argument, "coordinate '{}': expected {} values, as its dimensions have, found {}",
-             coordinate.name, points, coordinate.values.count());
+      refuse(ErrorCode::invalid_argument,
+             "coordinate '{}': expected {} values, as its dimensions have, found {}", coordinate.name, points,
+             coordinate.values.count());
   } else {
     coordinate.dimensions = grid(coordinate.grid).dimensions;
   }
@@ -113,7 +119,8 @@ void Definitions::add(Coordinate coordinate) {
 
 void Definitions::add(Field field) {
   check_new(field.name, "field");
-  if (find_field(field.name) != nullptr) refuse(ErrorCode::conflict, "field '{}' is defined already", field.name);
+  if (find_field(field.name) != nullptr)
+    refuse(ErrorCode::conflict, "field '{}' is defined already", field.name);
   if (!is_number(field.options.type))
     refuse(ErrorCode::wrong_type, "field '{}': its type is {}; fields are numbers", field.name,
            name_of(field.options.type));
@@ -132,7 +139,9 @@ void Definitions::add(Field field) {
   fields_.push_back(std::move(field));
 }
 
-const Dimension& Definitions::dimension(std::string_view name) const { return get(dimensions_, name, "dimension"); }
+const Dimension& Definitions::dimension(std::string_view name) const {
+  return get(dimensions_, name, "dimension");
+}
 const Grid& Definitions::grid(std::string_view name) const { return get(grids_, name, "grid"); }
 const Field* Definitions::find_field(std::string_view name) const noexcept { return find(fields_, name); }
 std::vector<std::string> Definitions::field_names() const { return names_of(fields_); }

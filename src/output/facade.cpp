@@ -18,7 +18,8 @@ using output::refuse;
 
 // ---- State
 
-Output::State::State(Session& of, const OutputOptions& given, std::shared_ptr<const describe::Description> described)
+Output::State::State(Session& of, const OutputOptions& given,
+                     std::shared_ptr<const describe::Description> described)
     : session(&of), options(given), description(std::move(described)), time(output::model_time(given)) {}
 
 void Output::State::check_defining(const char* call) const {
@@ -56,8 +57,8 @@ void Output::State::begin_step(std::int64_t number) {
   if (ended) refuse(ErrorCode::bad_state, "step: the output has been finalized");
   const bool first = !begun && (number == 0 || number == 1);
   if (!first && (!begun || number != current + 1))
-    refuse(ErrorCode::invalid_argument, "step {} cannot follow {}: steps are consecutive; expected {}", number,
-           begun ? fmt::format("step {}", current) : std::string("the start of the run"),
+    refuse(ErrorCode::invalid_argument, "step {} cannot follow {}: steps are consecutive; expected {}",
+           number, begun ? fmt::format("step {}", current) : std::string("the start of the run"),
            begun ? std::to_string(current + 1) : std::string("1, or 0 for the state at the start"));
   end_step();
   for (const auto& schedule : plan.schedules) schedule->go_to(number);
@@ -103,7 +104,8 @@ Output::State::FieldStep& Output::State::find(std::string_view field) {
   const auto found = by_name.find(field);
   if (found != by_name.end()) return fields[found->second];
   if (!started) refuse(ErrorCode::bad_state, "put and wants come after start() and step()");
-  refuse(ErrorCode::unknown_name, "there is no field '{}'{}", field, did_you_mean(field, definitions.field_names()));
+  refuse(ErrorCode::unknown_name, "there is no field '{}'{}", field,
+         did_you_mean(field, definitions.field_names()));
 }
 
 // ---- Output
@@ -146,14 +148,14 @@ void Output::grid(const std::string& name, const std::vector<std::string>& dimen
   state().definitions.add(output::Grid{name, dimensions, decomposition});
 }
 
-void Output::coordinate(const std::string& name, const std::vector<std::string>& dimensions, const Values& values,
-                        const CoordinateOptions& options) {
+void Output::coordinate(const std::string& name, const std::vector<std::string>& dimensions,
+                        const Values& values, const CoordinateOptions& options) {
   state().check_defining("coordinate");
   state().definitions.add(output::Coordinate{name, dimensions, {}, values, options});
 }
 
-void Output::grid_coordinate_raw(const std::string& name, const std::string& grid, const void* data, Type type,
-                                 const CoordinateOptions& options) {
+void Output::grid_coordinate_raw(const std::string& name, const std::string& grid, const void* data,
+                                 Type type, const CoordinateOptions& options) {
   State& it = state();
   it.check_defining("grid_coordinate");
   // The grid's points on this rank are those of a field without axes.
@@ -163,7 +165,8 @@ void Output::grid_coordinate_raw(const std::string& name, const std::string& gri
   field.options.grid = it.definitions.grid(grid).name;
   const std::size_t points = spaces.own(field).points;
   if (points > 0 && data == nullptr)
-    refuse(ErrorCode::invalid_argument, "coordinate '{}': data is null, but this rank holds {} points", name, points);
+    refuse(ErrorCode::invalid_argument, "coordinate '{}': data is null, but this rank holds {} points", name,
+           points);
   it.definitions.add(output::Coordinate{name, {}, grid, Values::raw(type, data, points), options});
 }
 
@@ -181,20 +184,23 @@ void Output::put_raw(std::string_view field, const void* data, Type type, const 
   State& it = state();
   State::FieldStep& of = it.find(field);
   if (type != of.type)
-    refuse(ErrorCode::wrong_type, "field '{}' holds {}, but {} was put", field, name_of(of.type), name_of(type));
-  if (!it.in_step) refuse(ErrorCode::bad_state, "field '{}' was put outside of a step: call step() first", field);
+    refuse(ErrorCode::wrong_type, "field '{}' holds {}, but {} was put", field, name_of(of.type),
+           name_of(type));
+  if (!it.in_step)
+    refuse(ErrorCode::bad_state, "field '{}' was put outside of a step: call step() first", field);
   if (of.put) refuse(ErrorCode::conflict, "field '{}' has been put in step {} before", field, it.current);
   if (!of.wanted) return;
   const output::Space& space = of.source->space();
   if (data == nullptr && space.points > 0)
-    refuse(ErrorCode::invalid_argument, "field '{}': data is null, but this rank holds {} points", field, space.points);
+    refuse(ErrorCode::invalid_argument, "field '{}': data is null, but this rank holds {} points", field,
+           space.points);
   if (auto fits = model::check(memory, model::Index(space.local)); !fits)
     throw Failure(std::move(fits).error().in_variable(std::string(field)));
   of.put = true;
   const Date now = it.time.at(it.current);
   const Date begin = it.current == 0 ? now : it.time.at(it.current - 1);
-  of.source->put({static_cast<const std::byte*>(data), &of.source->form(), memory.dense() ? nullptr : &memory, begin, now,
-                  it.time.seconds(begin, now)});
+  of.source->put({static_cast<const std::byte*>(data), &of.source->form(), memory.dense() ? nullptr : &memory,
+                  begin, now, it.time.seconds(begin, now)});
 }
 
 Ticket Output::save(const std::string& path) {

@@ -31,14 +31,18 @@ std::set<std::string> words(std::string_view text) {
 
 class Maker {
  public:
-  Maker(const describe::File& file, const std::vector<FileVariable>& variables, const Definitions& definitions)
+  Maker(const describe::File& file, const std::vector<FileVariable>& variables,
+        const Definitions& definitions)
       : file_(file), variables_(variables), definitions_(definitions) {
     for (const FileVariable& variable : variables)
-      for (const Space::Dimension& dimension : variable.space->dimensions) cuts_[dimension.name].insert(dimension.places);
+      for (const Space::Dimension& dimension : variable.space->dimensions)
+        cuts_[dimension.name].insert(dimension.places);
   }
 
   void add_time(const ModelTime& time, const TimeUnits& units) {
-    const auto has = [&](TimeKind kind) { return std::ranges::find(variables_, kind, &FileVariable::kind) != variables_.end(); };
+    const auto has = [&](TimeKind kind) {
+      return std::ranges::find(variables_, kind, &FileVariable::kind) != variables_.end();
+    };
     const bool periods = has(TimeKind::period);
     const bool instants = has(TimeKind::instant);
     if (!periods && !instants) return;
@@ -65,7 +69,8 @@ class Maker {
       const Space& space = *given.space;
       std::vector<std::string> dimensions;
       if (given.kind != TimeKind::once) dimensions.emplace_back(time_name);
-      for (const Space::Dimension& dimension : space.dimensions) dimensions.push_back(add_dimension(space, dimension));
+      for (const Space::Dimension& dimension : space.dimensions)
+        dimensions.push_back(add_dimension(space, dimension));
       std::vector<Attribute> attributes = given.attributes;
       const std::string coordinates = add_coordinates(given);
       if (!coordinates.empty()) set_attribute(attributes, "coordinates", coordinates);
@@ -87,10 +92,11 @@ class Maker {
  private:
   Variable& add(const std::string& name, Type type, const std::vector<std::string>& dimensions) {
     if (made_.schema.find_variable(name) != nullptr)
-      refuse_at(file_.at, ErrorCode::conflict,
-                "the file '{}' would have two variables '{}', one of them a coordinate: give the variable another "
-                "name, for example \"field: name\"",
-                file_.name, name);
+      refuse_at(
+          file_.at, ErrorCode::conflict,
+          "the file '{}' would have two variables '{}', one of them a coordinate: give the variable another "
+          "name, for example \"field: name\"",
+          file_.name, name);
     return made_.schema.variable(name, type, dimensions);
   }
 
@@ -100,8 +106,9 @@ class Maker {
 
   /// Dimensions that variables of the file cut differently have different names.
   [[nodiscard]] std::string name_in_file(const Space& space, const Space::Dimension& dimension) const {
-    return cuts_.at(dimension.name).size() == 1 || dimension.places.empty() ? dimension.name
-                                                                            : dimension.name + "_" + space.name;
+    return cuts_.at(dimension.name).size() == 1 || dimension.places.empty()
+               ? dimension.name
+               : dimension.name + "_" + space.name;
   }
 
   std::string add_dimension(const Space& space, const Space::Dimension& dimension) {
@@ -250,7 +257,8 @@ void set_attributes(std::vector<Attribute>& attributes, const CoordinateOptions&
   if (!options.standard_name.empty()) set_attribute(attributes, "standard_name", options.standard_name);
   if (!options.long_name.empty()) set_attribute(attributes, "long_name", options.long_name);
   if (!options.units.empty()) set_attribute(attributes, "units", options.units);
-  for (const Attribute& attribute : options.attributes) set_attribute(attributes, attribute.name, attribute.values);
+  for (const Attribute& attribute : options.attributes)
+    set_attribute(attributes, attribute.name, attribute.values);
 }
 
 FileSchema file_schema(const describe::File& file, const std::vector<FileVariable>& variables,

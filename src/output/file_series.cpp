@@ -8,8 +8,8 @@
 #include <cstring>
 #include <limits>
 
-#include "describe/name_template.hpp"
 #include "describe/checks.hpp"
+#include "describe/name_template.hpp"
 #include "model/converted_values.hpp"
 #include "model/fill_value.hpp"
 #include "model/template_text.hpp"
@@ -54,8 +54,8 @@ TimeUnits units_of(const describe::File& file, const ModelTime& time) {
 
 }  // namespace
 
-FileSeries::FileSeries(const describe::Description& description, const describe::File& file, const ModelTime& time,
-                       const Schedule* schedule, std::optional<std::int64_t> member)
+FileSeries::FileSeries(const describe::Description& description, const describe::File& file,
+                       const ModelTime& time, const Schedule* schedule, std::optional<std::int64_t> member)
     : description_(&description),
       file_(&file),
       time_(&time),
@@ -68,12 +68,14 @@ FileSeries::FileSeries(const describe::Description& description, const describe:
   for (const describe::NameToken& token : must(describe::name_tokens(file.naming.name))) {
     if (token.name == "end" && !split.period)
       refuse_at(file.at, ErrorCode::invalid_argument,
-                "the name of the file '{}' contains {{end}}, which is only known with \"split\" by a period, such as "
+                "the name of the file '{}' contains {{end}}, which is only known with \"split\" by a period, "
+                "such as "
                 "1mo: leave it out",
                 file.name);
     if (token.name == "member" && !member)
       refuse_at(file.at, ErrorCode::invalid_argument,
-                "the name of the file '{}' contains {{member}}, but the model has not given the number of its member",
+                "the name of the file '{}' contains {{member}}, but the model has not given the number of "
+                "its member",
                 file.name);
   }
 }
@@ -90,8 +92,8 @@ void FileSeries::define(Session& session, const Definitions& definitions, bool r
   FileSchema made = file_schema(*file_, variables_, definitions, *time_, units_);
   distributed_ = std::move(made.distributed);
   CollectionOptions options;
-  // What the description says of files lies in the settings of the session, except this: a run that resumes must
-  // not replace what it continues.
+  // What the description says of files lies in the settings of the session, except this: a run that resumes
+  // must not replace what it continues.
   if (resumes)
     options.existing = "append";
   else if (file_->settings.existing)
@@ -100,13 +102,15 @@ void FileSeries::define(Session& session, const Definitions& definitions, bool r
 }
 
 std::string FileSeries::name_of_part(const Date& begin) const {
-  const std::string period = file_->timing.every && describe::has_records(*file_) ? file_->timing.every->text() : "fx";
-  const std::string known = describe::partial_name(
-      file_->naming.name, {description_->case_name, file_->name, period, file_->grid});
+  const std::string period =
+      file_->timing.every && describe::has_records(*file_) ? file_->timing.every->text() : "fx";
+  const std::string known =
+      describe::partial_name(file_->naming.name, {description_->case_name, file_->name, period, file_->grid});
   const describe::Split& split = file_->naming.split;
   const Period coarse = split.period ? split.period->resolved(time_->step)
                                      : file_->timing.every.value_or(Period{.days = 1}).resolved(time_->step);
-  const std::string_view usual = date_format(split.period || coarse.seconds != 0 ? coarse : Period{.days = 1});
+  const std::string_view usual =
+      date_format(split.period || coarse.seconds != 0 ? coarse : Period{.days = 1});
   const bool inclusive = file_->naming.end_date == describe::EndDate::inclusive;
   std::string name;
   for (const model::TemplatePiece& piece : must(model::split_template(known))) {
@@ -141,8 +145,8 @@ void FileSeries::open_part(const Date& end) {
     if (parts_) {
       // What ends at a boundary belongs to the part that ends there, except for the start of the run.
       const bool at_start = end == time_->start;
-      const Interval part = at_start ? time_->calendar.interval(end, parts_->every(), parts_->alignment())
-                                     : parts_->until(end);
+      const Interval part =
+          at_start ? time_->calendar.interval(end, parts_->every(), parts_->alignment()) : parts_->until(end);
       const Interval first = time_->calendar.interval(time_->start, parts_->every(), parts_->alignment());
       state_.part = part.index - first.index + 1;
       state_.part_begin = part.begin;
@@ -153,14 +157,16 @@ void FileSeries::open_part(const Date& end) {
   } else {
     open_ = collection_.open(state_.path);
     if (const std::uint64_t found = open_->records(); found < state_.records)
-      throw Failure(make_error(ErrorCode::conflict,
-                               "the saved state continues this file after record {}, but it has only {}: it is not the "
-                               "file of that run, or was not recovered; see afterbay recover",
-                               state_.records, found)
-                        .in_file(open_->path()));
+      throw Failure(
+          make_error(ErrorCode::conflict,
+                     "the saved state continues this file after record {}, but it has only {}: it is not the "
+                     "file of that run, or was not recovered; see afterbay recover",
+                     state_.records, found)
+              .in_file(open_->path()));
   }
   for (const DistributedCoordinate& coordinate : distributed_)
-    open_->put_raw(coordinate.name, no_record, coordinate.values.bytes.data(), coordinate.values.type, {}, true, {});
+    open_->put_raw(coordinate.name, no_record, coordinate.values.bytes.data(), coordinate.values.type, {},
+                   true, {});
   for (std::size_t v = 0; v < once_.size(); ++v) {
     once_[v].written = false;
     if (once_[v].kept) put_once(v);
@@ -221,9 +227,10 @@ void FileSeries::end_step(const Date& now) {
   if (!open_) return;
   const describe::Split& split = file_->naming.split;
   const bool all_once = std::ranges::all_of(once_, &Once::written);
-  const bool ends = has_records() ? (split.period && now >= state_.part_end) ||
-                                        (split.records > 0 && state_.records >= static_cast<std::uint64_t>(split.records))
-                                  : all_once;
+  const bool ends =
+      has_records() ? (split.period && now >= state_.part_end) ||
+                          (split.records > 0 && state_.records >= static_cast<std::uint64_t>(split.records))
+                    : all_once;
   if (!ends) return;
   state_.complete = !has_records();
   close();
@@ -283,14 +290,16 @@ void Writer::convert(const Value& value) {
   const FileVariable& it = variable();
   const std::size_t points = it.space->points;
   converted_.resize(points);
-  const Values missing = value.form->missing.empty() ? model::default_fill(value.form->type) : value.form->missing;
+  const Values missing =
+      value.form->missing.empty() ? model::default_fill(value.form->type) : value.form->missing;
   const auto loops = statistics::value_loops(value.form->type, missing);
   if (value.form->missing.empty())
     loops->widen(converted_.data(), value.data, points);
   else
     loops->widen_poisoned(converted_.data(), value.data, points);
   const double fill = numbers_of(it.fill.empty() ? model::default_fill(it.type) : it.fill).front();
-  for (double& number : converted_) number = std::isnan(number) ? fill : units_.multiply * number + units_.add;
+  for (double& number : converted_)
+    number = std::isnan(number) ? fill : units_.multiply * number + units_.add;
 }
 
 void Writer::take(std::size_t /*slot*/, const Value& value) {

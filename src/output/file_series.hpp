@@ -12,8 +12,8 @@
 #include "describe/description.hpp"
 #include "expression/units.hpp"
 #include "output/definitions.hpp"
-#include "output/schedule.hpp"
 #include "output/file_schema.hpp"
+#include "output/schedule.hpp"
 #include "output/series.hpp"
 
 namespace afterbay::output {
@@ -24,16 +24,16 @@ struct FileState {
   std::uint64_t records = 0;
   std::int64_t part = 0;  ///< number of the open or last part, from 1
   Date part_begin;
-  Date part_end;    ///< only with `split` by period
-  Date record_end;  ///< of the last record
+  Date part_end;          ///< only with `split` by period
+  Date record_end;        ///< of the last record
   bool complete = false;  ///< a file without records has been written
 };
 
 /// One entry under `files`: its collection, and the file that is open.
 class FileSeries {
  public:
-  /// `schedule`: of the file; null if it has no records. Throws, at the place in the description, if the name cannot
-  /// be made.
+  /// `schedule`: of the file; null if it has no records. Throws, at the place in the description, if the name
+  /// cannot be made.
   FileSeries(const describe::Description& description, const describe::File& file, const ModelTime& time,
              const Schedule* schedule, std::optional<std::int64_t> member);
 
@@ -42,8 +42,8 @@ class FileSeries {
   /// Defines the collection. `resumes`: files of an earlier run may be continued.
   void define(Session& session, const Definitions& definitions, bool resumes);
 
-  /// Writes this rank's values of the record that ends at `value.end`. Values of kind `once` are copied, because
-  /// each part of a file gets them.
+  /// Writes this rank's values of the record that ends at `value.end`. Values of kind `once` are copied,
+  /// because each part of a file gets them.
   void write(std::size_t variable, const Value& value);
   /// The step has ended: closes a part that ends there.
   void end_step(const Date& now);

@@ -12,14 +12,16 @@ namespace afterbay::output {
 
 Form Computed::computed_form() { return {Type::float64, Values(std::numeric_limits<double>::quiet_NaN())}; }
 
-Computed::Computed(const std::string& name, const std::vector<Series*>& operands, expression::Evaluator evaluator)
+Computed::Computed(const std::string& name, const std::vector<Series*>& operands,
+                   expression::Evaluator evaluator)
     : Series(name, operands.front()->space(), computed_form()), evaluator_(std::move(evaluator)) {
   for (std::size_t i = 0; i < operands.size(); ++i) {
     Operand operand{operands[i], nullptr, {}, false};
     if (!operands[i]->is_reduced())
-      operand.loops = statistics::value_loops(operands[i]->form().type, operands[i]->form().missing.empty()
-                                                                            ? model::default_fill(operands[i]->form().type)
-                                                                            : operands[i]->form().missing);
+      operand.loops = statistics::value_loops(operands[i]->form().type,
+                                              operands[i]->form().missing.empty()
+                                                  ? model::default_fill(operands[i]->form().type)
+                                                  : operands[i]->form().missing);
     operands_.push_back(std::move(operand));
     operands[i]->add(*this, i);
   }
@@ -63,7 +65,8 @@ void Computed::take(std::size_t slot, const Value& value) {
   for (const Operand& it : operands_) from.push_back(it.values.data());
   evaluator_.run(from, result_.data(), points);
   const Form form = this->form();
-  Value computed{reinterpret_cast<const std::byte*>(result_.data()), &form, nullptr, begin_, value.end, value.seconds};
+  Value computed{
+      reinterpret_cast<const std::byte*>(result_.data()), &form, nullptr, begin_, value.end, value.seconds};
   emit(computed);
 }
 

@@ -19,15 +19,16 @@ ModelTime model_time(const OutputOptions& options) {
   time.calendar.check(time.start);
   time.calendar.check(time.reference);
   if (time.step.steps != 0)
-    refuse(ErrorCode::invalid_argument, "the model's step is {}: give it in seconds or months, for example 30min",
-           time.step.text());
+    refuse(ErrorCode::invalid_argument,
+           "the model's step is {}: give it in seconds or months, for example 30min", time.step.text());
   const bool months = time.step.years != 0 || time.step.months != 0;
   const bool seconds = time.step.days != 0 || time.step.seconds != 0 || time.step.nanoseconds != 0;
   if (months && seconds)
     refuse(ErrorCode::invalid_argument,
            "the model's step is {}: it must consist either of years and months or of days and seconds",
            time.step.text());
-  if (!months && !seconds) refuse(ErrorCode::invalid_argument, "the model's step is missing: give it, for example 30min");
+  if (!months && !seconds)
+    refuse(ErrorCode::invalid_argument, "the model's step is missing: give it, for example 30min");
   if (time.calendar.add(time.start, time.step) <= time.start)
     refuse(ErrorCode::invalid_argument, "the model's step is {}: it must be longer than 0", time.step.text());
   return time;

@@ -72,8 +72,10 @@ class Planner {
 
   void plan(const describe::File& file) {
     if (file.timing.cycle)
-      refuse(ErrorCode::invalid_argument, "the file \"{}\" has a cycle: this version does not fold periods; leave out cycle and "
-             "cycle_step", file.name);
+      refuse(ErrorCode::invalid_argument,
+             "the file \"{}\" has a cycle: this version does not fold periods; leave out cycle and "
+             "cycle_step",
+             file.name);
     Schedule* const schedule = file.timing.every ? &schedule_of(file) : nullptr;
     auto files = std::make_unique<FileSeries>(input_.description, file, input_.time, schedule, input_.member);
     for (const describe::Variable& variable : file.variables)
@@ -82,7 +84,8 @@ class Planner {
       for (const FileVariable& variable : files->variables())
         if (variable.kind == TimeKind::period)
           refuse(ErrorCode::conflict,
-                 "the file \"{}\" has at_start and the statistic \"{}\", which has no value at the start: put instants "
+                 "the file \"{}\" has at_start and the statistic \"{}\", which has no value at the start: "
+                 "put instants "
                  "into a file of their own",
                  file.name, variable.name);
     if (!files->variables().empty()) plan_.files.push_back(std::move(files));
@@ -106,7 +109,8 @@ class Planner {
     return found == input_.description.fields.end() ? nullptr : &*found;
   }
 
-  [[nodiscard]] const describe::Grid* subset_for(const describe::File& file, const describe::Variable& variable) const {
+  [[nodiscard]] const describe::Grid* subset_for(const describe::File& file,
+                                                 const describe::Variable& variable) const {
     const std::string& name = variable.options.grid.value_or(file.grid);
     if (name == "own") return nullptr;
     const auto found = std::ranges::find(input_.description.grids, name, &describe::Grid::name);
@@ -119,18 +123,21 @@ class Planner {
 
   Series& series(const std::string& name, const Context& context) {
     if (const Field* const field = input_.definitions.find_field(name)) {
-      if (const describe::Field* const described = find_described(name); described && !described->expression.empty())
-        refuse_at(described->expression_at, ErrorCode::conflict,
-                  "the field '{}' has an expression, but the model defines a field of this name: give the derived "
-                  "field another name",
-                  name);
+      if (const describe::Field* const described = find_described(name);
+          described && !described->expression.empty())
+        refuse_at(
+            described->expression_at, ErrorCode::conflict,
+            "the field '{}' has an expression, but the model defines a field of this name: give the derived "
+            "field another name",
+            name);
       return model_series(*field, context);
     }
     const describe::Field* const described = find_described(name);
     if (described == nullptr || described->expression.empty()) unknown_field(name, context);
     const expression::Expression expression = parsed(*described);
     // Reductions over the period of the file are those of this schedule.
-    const bool by_file = std::ranges::any_of(expression.reductions, [](const auto& it) { return !it.period; });
+    const bool by_file =
+        std::ranges::any_of(expression.reductions, [](const auto& it) { return !it.period; });
     std::string key = fmt::format("{}|{}|{}", name, context.subset == nullptr ? "own" : context.subset->name,
                                   missing_text(missing_of(context)));
     if (by_file || uses_file_period(*described)) key += "|" + schedule_for(context).text();
@@ -151,7 +158,8 @@ class Planner {
   [[nodiscard]] static expression::Expression parsed(const describe::Field& field) {
     auto expression = expression::parse(field.expression);
     if (!expression)
-      refuse_at(field.expression_at, expression.error().code, "field '{}': {}", field.name, expression.error().message);
+      refuse_at(field.expression_at, expression.error().code, "field '{}': {}", field.name,
+                expression.error().message);
     return *std::move(expression);
   }
 
@@ -174,15 +182,16 @@ class Planner {
     for (const describe::Field& field : input_.description.fields)
       if (!field.expression.empty()) names.push_back(field.name);
     refuse_at(context.variable.at, ErrorCode::unknown_name,
-              "there is no field '{}': the model has not defined it, and it has no expression under fields{}", name,
-              did_you_mean(name, names));
+              "there is no field '{}': the model has not defined it, and it has no expression under fields{}",
+              name, did_you_mean(name, names));
   }
 
   Series& model_series(const Field& field, const Context& context) {
     const auto number = static_cast<std::size_t>(&field - input_.definitions.fields().data());
     auto& source = plan_.sources[number];
     if (source == nullptr)
-      source = std::make_unique<Source>(field.name, spaces_.own(field), Form{field.options.type, field.options.fill});
+      source = std::make_unique<Source>(field.name, spaces_.own(field),
+                                        Form{field.options.type, field.options.fill});
     if (context.subset == nullptr) return *source;
     const Space& space = spaces_.subset(field, *context.subset);
     auto& subset = subsets_[field.name + "|" + context.subset->name];
@@ -193,23 +202,25 @@ class Planner {
     return *subset;
   }
 
-  Series& formula(const expression::Formula& formula, const std::vector<Reduced*>& reduced, const Context& context,
-                  const std::string& field, const std::string& text) {
+  Series& formula(const expression::Formula& formula, const std::vector<Reduced*>& reduced,
+                  const Context& context, const std::string& field, const std::string& text) {
     std::vector<Series*> operands;
     for (const expression::Operand& operand : formula.operands)
-      operands.push_back(operand.kind == expression::Operand::Kind::reduction ? reduced[operand.reduction]
-                                                                              : &series(operand.field, context));
+      operands.push_back(operand.kind == expression::Operand::Kind::reduction
+                             ? reduced[operand.reduction]
+                             : &series(operand.field, context));
     if (operands.empty())
       refuse_at(find_described(field)->expression_at, ErrorCode::invalid_argument,
                 "field '{}': \"{}\" contains no field, so that it has no points", field, text);
     if (formula.text == "x0") return *operands.front();
     for (const Series* const other : operands)
       if (&other->space() != &operands.front()->space())
-        refuse_at(find_described(field)->expression_at, ErrorCode::conflict,
-                  "field '{}': '{}' has the points {} and '{}' has {}; all fields of an expression must lie on one "
-                  "grid",
-                  field, operands.front()->name(), operands.front()->space().text(), other->name(),
-                  other->space().text());
+        refuse_at(
+            find_described(field)->expression_at, ErrorCode::conflict,
+            "field '{}': '{}' has the points {} and '{}' has {}; all fields of an expression must lie on one "
+            "grid",
+            field, operands.front()->name(), operands.front()->space().text(), other->name(),
+            other->space().text());
     auto evaluator = expression::Evaluator::create(formula);
     if (!evaluator)
       refuse_at(find_described(field)->expression_at, evaluator.error().code, "field '{}': {}", field,
@@ -278,7 +289,8 @@ class Planner {
 
   // ---- variables
 
-  void add(FileSeries& files, const describe::File& file, const describe::Variable& variable, Schedule* schedule) {
+  void add(FileSeries& files, const describe::File& file, const describe::Variable& variable,
+           Schedule* schedule) {
     const Context context{file, variable, schedule, subset_for(file, variable)};
     Series* of = &series(variable.field, context);
     FileVariable made;
@@ -288,8 +300,8 @@ class Planner {
       case describe::Operation::once:
         made.kind = TimeKind::once;
         if (of->is_reduced())
-          refuse_at(variable.at, ErrorCode::conflict, "'{}' is a statistic over time, which cannot be written once",
-                    variable.field);
+          refuse_at(variable.at, ErrorCode::conflict,
+                    "'{}' is a statistic over time, which cannot be written once", variable.field);
         break;
       case describe::Operation::instant:
       case describe::Operation::write:
@@ -326,7 +338,8 @@ class Planner {
   }
 
   [[nodiscard]] Values fill_of_variable(const describe::Variable& variable, Type type) const {
-    if (const Field* const field = input_.definitions.find_field(variable.field); field && !field->options.fill.empty())
+    if (const Field* const field = input_.definitions.find_field(variable.field);
+        field && !field->options.fill.empty())
       if (auto fill = model::converted(field->options.fill, type)) return *fill;
     return model::default_fill(type);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plan: what is computed from which field, when, and into which file it goes. It follows from the definitions of
-// the model and the description alone, so that all ranks have the same.
+// Plan: what is computed from which field, when, and into which file it goes. It follows from the definitions
+// of the model and the description alone, so that all ranks have the same.
 #pragma once
 
 #include <cstdint>

@@ -74,17 +74,18 @@ std::string chain_of(const PlanInput& input, const std::string& name) {
   for (std::size_t i = 0; i < expression->reductions.size(); ++i) {
     const expression::Reduction& reduction = expression->reductions[i];
     const std::string method = method_of(reduction.operation);
-    const bool chained = i == 0 || (reduction.argument.text == "x0" &&
-                                    reduction.argument.operands.front().kind == expression::Operand::Kind::reduction &&
-                                    reduction.argument.operands.front().reduction == i - 1);
+    const bool chained =
+        i == 0 || (reduction.argument.text == "x0" &&
+                   reduction.argument.operands.front().kind == expression::Operand::Kind::reduction &&
+                   reduction.argument.operands.front().reduction == i - 1);
     if (method.empty() || !chained) return {};
     text += fmt::format("{}time: {}", text.empty() ? "" : " ", method);
   }
   return text;
 }
 
-std::string cell_methods(const PlanInput& input, const describe::File& file, const describe::Variable& variable,
-                         TimeKind kind) {
+std::string cell_methods(const PlanInput& input, const describe::File& file,
+                         const describe::Variable& variable, TimeKind kind) {
   if (kind == TimeKind::once) return {};
   if (variable.operation == describe::Operation::write || variable.operation == describe::Operation::instant)
     return kind == TimeKind::instant ? "time: point" : chain_of(input, variable.field);
@@ -102,7 +103,8 @@ std::string units_before(const std::string& units, describe::Operation operation
   return units == "1" ? "s-1" : units + " s-1";
 }
 
-expression::Linear conversion_for(const std::string& from, const std::string& to, const describe::Variable& variable) {
+expression::Linear conversion_for(const std::string& from, const std::string& to,
+                                  const describe::Variable& variable) {
   auto linear = expression::conversion(from, to);
   if (!linear)
     refuse_at(variable.at, linear.error().code, "units of '{}': {}", variable.field, linear.error().message);
@@ -111,8 +113,8 @@ expression::Linear conversion_for(const std::string& from, const std::string& to
     case describe::Operation::rate:
       if (linear->add != 0)
         refuse_at(variable.at, ErrorCode::conflict,
-                  "units of '{}': a sum in {} cannot be converted to {}, which have another zero", variable.field, from,
-                  to);
+                  "units of '{}': a sum in {} cannot be converted to {}, which have another zero",
+                  variable.field, from, to);
       break;
     case describe::Operation::range:
     case describe::Operation::stddev:
@@ -124,8 +126,8 @@ expression::Linear conversion_for(const std::string& from, const std::string& to
 
 }  // namespace
 
-VariableText describe_variable(const PlanInput& input, const describe::File& file, const describe::Variable& variable,
-                               TimeKind kind) {
+VariableText describe_variable(const PlanInput& input, const describe::File& file,
+                               const describe::Variable& variable, TimeKind kind) {
   VariableText text;
   std::string methods;
   std::string units;
@@ -144,8 +146,8 @@ VariableText describe_variable(const PlanInput& input, const describe::File& fil
     if (field != nullptr) {
       if (units.empty())
         refuse_at(variable.at, ErrorCode::conflict,
-                  "units of '{}': the model gives it no units, so that it cannot be converted to {}", variable.field,
-                  *wanted);
+                  "units of '{}': the model gives it no units, so that it cannot be converted to {}",
+                  variable.field, *wanted);
       text.conversion = conversion_for(units, *wanted, variable);
     }
     units = *wanted;

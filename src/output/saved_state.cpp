@@ -28,7 +28,9 @@ std::string name_of_column(std::size_t statistics, std::size_t statistic, std::u
   return fmt::format("s{}_{}_{}", statistics, statistic, column);
 }
 
-bool has_values(const statistics::Progress& progress) { return progress.steps > 0 || progress.has_reference != 0; }
+bool has_values(const statistics::Progress& progress) {
+  return progress.steps > 0 || progress.has_reference != 0;
+}
 
 /// Calls `visit(statistics, number, statistic, state)` for each statistic of the plan.
 template <class Visit>
@@ -63,8 +65,8 @@ FileState file_state(const Json& head, const Calendar& calendar) {
 
 void check_same(const Json& head, const char* key, const std::string& here, const std::string& path) {
   if (const std::string there = head.at(key).get<std::string>(); there != here)
-    throw Failure(make_error(ErrorCode::conflict, "the saved state has the {} \"{}\", but this run has \"{}\"", key,
-                             there, here)
+    throw Failure(make_error(ErrorCode::conflict,
+                             "the saved state has the {} \"{}\", but this run has \"{}\"", key, there, here)
                       .in_file(path));
 }
 
@@ -103,19 +105,21 @@ std::string SavedState::head(std::int64_t step) const {
   for_each_state(plan_, [&](Statistics& of, std::size_t, std::size_t i, const statistics::State& state) {
     const statistics::Progress& progress = state.progress();
     statistics.push_back(Json{{"of", of.text()},
-                          {"statistic", text_of(of.bundle().statistic(i))},
-                          {"steps", progress.steps},
-                          {"duration", progress.duration},
-                          {"has_reference", progress.has_reference}});
+                              {"statistic", text_of(of.bundle().statistic(i))},
+                              {"steps", progress.steps},
+                              {"duration", progress.duration},
+                              {"has_reference", progress.has_reference}});
   });
   Json& files = head["files"] = Json::array();
-  for (const auto& file : plan_.files) files.push_back(head_of(file->state(), file->file().name, time_.calendar));
+  for (const auto& file : plan_.files)
+    files.push_back(head_of(file->state(), file->file().name, time_.calendar));
   return head.dump();
 }
 
 Ticket SavedState::write(const std::string& path, std::int64_t step) {
   define();
-  OutputFile file = collection_->open(FileName{.name = path}, SchemaChanges().attribute(head_attribute, head(step)));
+  OutputFile file =
+      collection_->open(FileName{.name = path}, SchemaChanges().attribute(head_attribute, head(step)));
   std::vector<std::byte> zeros;
   for_each_state(plan_, [&](Statistics& of, std::size_t s, std::size_t i, const statistics::State& state) {
     for (std::uint32_t c = 0; c < state.layout().columns(); ++c) {
@@ -125,7 +129,8 @@ Ticket SavedState::write(const std::string& path, std::int64_t step) {
         zeros.resize(std::max(zeros.size(), column.bytes));
         data = zeros.data();
       }
-      file.put_raw(name_of_column(s, i, c), no_record, data, type_of_column(state, c, of.of().form().type), {}, true, {});
+      file.put_raw(name_of_column(s, i, c), no_record, data, type_of_column(state, c, of.of().form().type),
+                   {}, true, {});
     }
   });
   return file.close();
@@ -153,12 +158,23 @@ std::int64_t SavedState::read(const std::string& path) {
     std::size_t number = 0;
     for_each_state(plan_, [&](Statistics& of, std::size_t s, std::size_t i, const statistics::State& state) {
       if (number >= statistics.size())
-        throw Failure(make_error(ErrorCode::conflict, "the state has no statistic \"{}\" of {}: the description or the "
-                                 "fields of the model have changed", text_of(of.bundle().statistic(i)), of.text())
+        throw Failure(make_error(ErrorCode::conflict,
+                                 "the state has no statistic \"{}\" of {}: the description or the "
+                                 "fields of the model have changed",
+                                 text_of(of.bundle().statistic(i)), of.text())
                           .in_file(path));
       const Json& saved = statistics.at(number++);
-      check_same(saved, "of", of.text(), path);
-      check_same(saved, "statistic", text_of(of.bundle().statistic(i)), path);
+      const auto there = fmt::format("{} of {}", saved.at("statistic").get<std::string>(),
+                                     saved.at("of").get<std::string>());
+      const auto here = fmt::format("{} of {}", text_of(of.bundle().statistic(i)), of.text());
+      if (there != here)
+        throw Failure(
+            make_error(
+                ErrorCode::conflict,
+                "the saved state has \"{}\" where this run has \"{}\": the description or the fields of "
+                "the model have changed",
+                there, here)
+                .in_file(path));
       statistics::Progress& progress = state.progress();
       progress.steps = saved.at("steps").get<std::uint64_t>();
       progress.duration = saved.at("duration").get<double>();
@@ -171,23 +187,24 @@ std::int64_t SavedState::read(const std::string& path) {
                      type_of_column(state, c, of.of().form().type), {});
     });
     if (number != statistics.size())
-      throw Failure(make_error(ErrorCode::conflict, "the state has the statistic \"{}\" of {}, which this run does not "
+      throw Failure(make_error(ErrorCode::conflict,
+                               "the state has the statistic \"{}\" of {}, which this run does not "
                                "have: the description or the fields of the model have changed",
                                statistics.at(number).at("statistic").get<std::string>(),
                                statistics.at(number).at("of").get<std::string>())
                         .in_file(path));
     const Json& files = head.at("files");
     if (files.size() != plan_.files.size())
-      throw Failure(make_error(ErrorCode::conflict, "the state has {} files, but the description has {}", files.size(),
-                               plan_.files.size())
+      throw Failure(make_error(ErrorCode::conflict, "the state has {} files, but the description has {}",
+                               files.size(), plan_.files.size())
                         .in_file(path));
     for (std::size_t f = 0; f < files.size(); ++f) {
       check_same(files.at(f), "name", plan_.files[f]->file().name, path);
       plan_.files[f]->resume(file_state(files.at(f), time_.calendar));
     }
   } catch (const Json::exception& damage) {
-    throw Failure(make_error(ErrorCode::format, "the attribute {} of the state is damaged: {}", head_attribute,
-                             damage.what())
+    throw Failure(make_error(ErrorCode::format, "the attribute {} of the state is damaged: {}",
+                             head_attribute, damage.what())
                       .in_file(path));
   }
   file.close();

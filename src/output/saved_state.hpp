@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SavedState: the state of periods that have begun, in a netCDF file, distributed as the fields are. Any number of
-// ranks can resume from it.
+// SavedState: the state of periods that have begun, in a netCDF file, distributed as the fields are. Any
+// number of ranks can resume from it.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,14 @@ namespace afterbay::output {
 
 class SavedState {
  public:
-  SavedState(Session& session, const ModelTime& time, Plan& plan) : session_(session), time_(time), plan_(plan) {}
+  SavedState(Session& session, const ModelTime& time, Plan& plan)
+      : session_(session), time_(time), plan_(plan) {}
 
   /// Writes the state after `step` to a new file. Does not wait, except at first use as Session::start does.
   Ticket write(const std::string& path, std::int64_t step);
-  /// Reads a state, and returns the step after which it was saved. Throws conflict, and says what differs, if it
-  /// belongs to another description, other fields, another calendar, start or step; format if it is damaged.
+  /// Reads a state, and returns the step after which it was saved. Throws conflict, and says what differs, if
+  /// it belongs to another description, other fields, another calendar, start or step; format if it is
+  /// damaged.
   std::int64_t read(const std::string& path);
 
  private:

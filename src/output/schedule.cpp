@@ -38,7 +38,8 @@ Alignment alignment_of(const ModelTime& time, const describe::Align& align) {
   return {};
 }
 
-Clock::Clock(const ModelTime& time, const Period& every, const describe::Align& align, const std::string& what)
+Clock::Clock(const ModelTime& time, const Period& every, const describe::Align& align,
+             const std::string& what)
     : time_(&time),
       every_(every.resolved(time.step)),
       alignment_(every.steps != 0 ? Alignment::start(time.start) : alignment_of(time, align)) {
@@ -51,10 +52,11 @@ Clock::Clock(const ModelTime& time, const Period& every, const describe::Align& 
   const Date end = time.calendar.interval(time.start, every_, alignment_).end;
   const Nanoseconds step = nanoseconds(time.calendar.difference(time.start, time.at(1)));
   if (nanoseconds(time.calendar.difference(time.start, end)) % step != 0)
-    refuse(ErrorCode::invalid_argument,
-           "{} ({}): the first period ends at {}, but no step does, because the run starts at {} with steps of "
-           "{}: write \"align: start\", or start the run at a multiple of its step",
-           what, every.text(), time.calendar.text(end), time.calendar.text(time.start), time.step.text());
+    refuse(
+        ErrorCode::invalid_argument,
+        "{} ({}): the first period ends at {}, but no step does, because the run starts at {} with steps of "
+        "{}: write \"align: start\", or start the run at a multiple of its step",
+        what, every.text(), time.calendar.text(end), time.calendar.text(time.start), time.step.text());
 }
 
 const Interval& Clock::until(const Date& date) {
@@ -94,7 +96,8 @@ void Schedule::go_to(std::int64_t step) {
   const Interval& period = period_.until(now_);
   if (period.begin > previous)
     refuse(ErrorCode::conflict,
-           "{}: step {} from {} to {} passes the end of a period at {}: the period must be a multiple of the step",
+           "{}: step {} from {} to {} passes the end of a period at {}: the period must be a multiple of the "
+           "step",
            what_, step, time_->calendar.text(previous), time_->calendar.text(now_),
            time_->calendar.text(period.begin));
   begin_ = period.begin > time_->start ? period.begin : time_->start;

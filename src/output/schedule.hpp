@@ -14,8 +14,8 @@ namespace afterbay::output {
 /// A period by which something happens, with its alignment. Periods in steps are counted from the start.
 class Clock {
  public:
-  /// Throws, with `what` in the message, if `every` is no multiple of the model's step, or if no step ends where
-  /// a period does.
+  /// Throws, with `what` in the message, if `every` is no multiple of the model's step, or if no step ends
+  /// where a period does.
   Clock(const ModelTime& time, const Period& every, const describe::Align& align, const std::string& what);
 
   /// The period that contains the time just before `date`.
@@ -37,8 +37,8 @@ class Schedule {
   /// The schedule of a reduction with a period of its own.
   Schedule(const ModelTime& time, const Period& every, const describe::Align& align, const std::string& what);
 
-  /// Goes to a step. Throws conflict if it passes the end of a period, which only steps can do whose length is
-  /// no multiple of it.
+  /// Goes to a step. Throws conflict if it passes the end of a period, which only steps can do whose length
+  /// is no multiple of it.
   void go_to(std::int64_t step);
   /// The run ends with the current step: periods that have begun end now.
   void end_run() noexcept {

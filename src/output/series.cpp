@@ -19,7 +19,8 @@ void gather_fixed(std::byte* to, const std::byte* from, const std::vector<std::u
   }
 }
 
-void gather(std::byte* to, const std::byte* from, const std::vector<std::uint32_t>& elements, std::size_t bytes) {
+void gather(std::byte* to, const std::byte* from, const std::vector<std::uint32_t>& elements,
+            std::size_t bytes) {
   switch (bytes) {
     case 1: return gather_fixed<1>(to, from, elements);
     case 2: return gather_fixed<2>(to, from, elements);
@@ -42,7 +43,8 @@ void make_dense(std::byte* to, const std::byte* from, const MemoryLayout& layout
   if (strides.empty()) {
     strides.assign(rank, 1);
     for (std::size_t d = rank; d-- > 1;)
-      strides[d - 1] = strides[d] * static_cast<std::int64_t>(layout.shape.empty() ? lengths[d] : layout.shape[d]);
+      strides[d - 1] =
+          strides[d] * static_cast<std::int64_t>(layout.shape.empty() ? lengths[d] : layout.shape[d]);
   }
   std::int64_t first = 0;
   for (std::size_t d = 0; d < layout.offset.size(); ++d)
@@ -115,7 +117,8 @@ void Reduced::emit_results(const statistics::Bundle& bundle, std::size_t number,
     if (!any || form != made) {
       statistics::Target target{.type = form.type, .fill = to_compare(form)};
       results_.resize(space().points * size_of(form.type));
-      const statistics::Outcome outcome = must(bundle.result(number, target, results_.data(), 0, space().points));
+      const statistics::Outcome outcome =
+          must(bundle.result(number, target, results_.data(), 0, space().points));
       if (outcome.out_of_range > 0)
         refuse(ErrorCode::wrong_type, "{}: {} results, between {} and {}, do not fit into {}", name(),
                outcome.out_of_range, "the start", "the end of a period", afterbay::name_of(form.type));
@@ -146,8 +149,9 @@ Reduced& Statistics::add(const statistics::Statistic& statistic) {
   states_.push_back(std::make_unique_for_overwrite<Line[]>(lines));
   state_lines_.push_back(lines);
   must(bundle_.add(statistic, {reinterpret_cast<std::byte*>(states_.back().get()), lines * sizeof(Line)}));
-  results_.push_back(std::make_unique<Reduced>(fmt::format("{} of {}", name_of(statistic.operation), of_->name()),
-                                               of_->space(), of_->form(), *schedule_));
+  results_.push_back(
+      std::make_unique<Reduced>(fmt::format("{} of {}", name_of(statistic.operation), of_->name()),
+                                of_->space(), of_->form(), *schedule_));
   return *results_.back();
 }
 

@@ -112,8 +112,8 @@ class Subset final : public Series, public Consumer {
   std::vector<std::byte> kept_;
 };
 
-/// A statistic over the periods of a schedule, as a series with a value at the end of each period. It belongs to
-/// Statistics, which fills it.
+/// A statistic over the periods of a schedule, as a series with a value at the end of each period. It belongs
+/// to Statistics, which fills it.
 class Reduced final : public Series {
  public:
   Reduced(const std::string& name, const Space& space, Form form, const Schedule& schedule)

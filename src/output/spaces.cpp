@@ -45,8 +45,8 @@ class Selection {
     for (const std::string& name : grid.reverse) std::ranges::reverse(kept_[find(name)]);
     for (std::size_t d = 0; d < names.size(); ++d)
       if (kept_[d].empty())
-        refuse_at(grid.at, ErrorCode::invalid_argument, "grid '{}' keeps no point of the dimension '{}' of field '{}'",
-                  grid.name, names[d], field);
+        refuse_at(grid.at, ErrorCode::invalid_argument,
+                  "grid '{}' keeps no point of the dimension '{}' of field '{}'", grid.name, names[d], field);
   }
 
   [[nodiscard]] const std::vector<std::vector<std::uint64_t>>& kept() const noexcept { return kept_; }
@@ -60,8 +60,8 @@ class Selection {
   [[nodiscard]] std::size_t find(const std::string& name) const {
     const auto found = std::ranges::find(names_, name);
     if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());
-    refuse_at(grid_.at, ErrorCode::unknown_name, "grid '{}': field '{}' has no dimension '{}'{}; it has {}", grid_.name,
-              field_, name, did_you_mean(name, names_), said_list(names_));
+    refuse_at(grid_.at, ErrorCode::unknown_name, "grid '{}': field '{}' has no dimension '{}'{}; it has {}",
+              grid_.name, field_, name, did_you_mean(name, names_), said_list(names_));
   }
 
   /// The dimension with this coordinate: by its name, or by its standard name.
@@ -77,10 +77,11 @@ class Selection {
         if (dimension.values.empty()) continue;
         if (by_name ? names_[d] == name : dimension.options.standard_name == standard(name)) return d;
       }
-    refuse_at(grid_.at, ErrorCode::unknown_name,
-              "grid '{}': field '{}' has no dimension with the coordinate '{}'; its dimensions are {}. A subset by "
-              "coordinates needs a coordinate of one dimension; otherwise use index",
-              grid_.name, field_, name, said_list(names_));
+    refuse_at(
+        grid_.at, ErrorCode::unknown_name,
+        "grid '{}': field '{}' has no dimension with the coordinate '{}'; its dimensions are {}. A subset by "
+        "coordinates needs a coordinate of one dimension; otherwise use index",
+        grid_.name, field_, name, said_list(names_));
   }
 
   [[nodiscard]] bool is_longitude(std::size_t d) const {
@@ -108,10 +109,11 @@ class Selection {
     const std::uint64_t length = definitions_.dimension(names_[d]).length;
     if (static_cast<std::uint64_t>(range.last) >= length)
       refuse_at(grid_.at, ErrorCode::invalid_argument,
-                "grid '{}': index {} of '{}' does not exist: the dimension has {} points, from 0 to {}", grid_.name,
-                range.last, range.dimension, length, length - 1);
+                "grid '{}': index {} of '{}' does not exist: the dimension has {} points, from 0 to {}",
+                grid_.name, range.last, range.dimension, length, length - 1);
     filter(d, [&](std::uint64_t place) {
-      return place >= static_cast<std::uint64_t>(range.first) && place <= static_cast<std::uint64_t>(range.last);
+      return place >= static_cast<std::uint64_t>(range.first) &&
+             place <= static_cast<std::uint64_t>(range.last);
     });
   }
 
@@ -136,7 +138,8 @@ class Selection {
   void keep_every(const describe::Grid::Stride& stride) {
     std::vector<std::uint64_t>& kept = kept_[find(stride.dimension)];
     std::vector<std::uint64_t> fewer;
-    for (std::size_t i = 0; i < kept.size(); i += static_cast<std::size_t>(stride.step)) fewer.push_back(kept[i]);
+    for (std::size_t i = 0; i < kept.size(); i += static_cast<std::size_t>(stride.step))
+      fewer.push_back(kept[i]);
     kept = std::move(fewer);
   }
 
@@ -190,7 +193,7 @@ std::string Space::text() const {
 }
 
 const client::Decomposition& Spaces::decomposition(const std::string& name) const {
-  return *must(session_.state().model_side().find_decomposition(name));
+  return *must(session_.state().model_side().definitions().decomposition(name));
 }
 
 const Spaces::Part& Spaces::part_of(const Grid& grid) {
@@ -212,9 +215,8 @@ const Spaces::Part& Spaces::part_of(const Grid& grid) {
       part.local = it.block.count;
     }
     if (global != lengths)
-      refuse(ErrorCode::invalid_argument,
-             "grid '{}' has the lengths {}, but its decomposition '{}' has {}", grid.name, said_lengths(lengths),
-             grid.decomposition, said_lengths(global));
+      refuse(ErrorCode::invalid_argument, "grid '{}' has the lengths {}, but its decomposition '{}' has {}",
+             grid.name, said_lengths(lengths), grid.decomposition, said_lengths(global));
   }
   part.points = product(part.local);
   return at->second = std::move(part);
@@ -230,7 +232,8 @@ const Space& Spaces::own(const Field& field) {
   made->axes = field.options.axes.size();
   for (const std::string& name : definitions_.dimensions_of(field))
     made->dimensions.push_back({name, definitions_.dimension(name).length, {}});
-  for (const std::string& axis : field.options.axes) made->local.push_back(definitions_.dimension(axis).length);
+  for (const std::string& axis : field.options.axes)
+    made->local.push_back(definitions_.dimension(axis).length);
   if (!made->grid.empty()) {
     const Grid& grid = definitions_.grid(made->grid);
     const Part& part = part_of(grid);
@@ -239,15 +242,16 @@ const Space& Spaces::own(const Field& field) {
   }
   made->points = product(made->local);
   if (made->points > std::numeric_limits<std::uint32_t>::max())
-    refuse(ErrorCode::resources, "field '{}' has {} values on this rank; at most {} can be processed", field.name,
-           made->points, std::numeric_limits<std::uint32_t>::max());
+    refuse(ErrorCode::resources, "field '{}' has {} values on this rank; at most {} can be processed",
+           field.name, made->points, std::numeric_limits<std::uint32_t>::max());
   space = std::move(made);
   return *space;
 }
 
 const Space& Spaces::subset(const Field& field, const describe::Grid& grid) {
   const Space& own_space = own(field);
-  const std::string key = fmt::format("{}|{}|{}", fmt::join(field.options.axes, ","), field.options.grid, grid.name);
+  const std::string key =
+      fmt::format("{}|{}|{}", fmt::join(field.options.axes, ","), field.options.grid, grid.name);
   if (const auto known = spaces_.find(key); known != spaces_.end()) return *known->second;
   const std::vector<std::string> names = definitions_.dimensions_of(field);
   const Selection selection(definitions_, names, grid, field.name);
@@ -275,8 +279,9 @@ const Space& Spaces::subset(const Field& field, const describe::Grid& grid) {
 /// Makes the decomposition of a subset of a grid, once for all fields with the same subset.
 void Spaces::divide(Space& space, const Grid& grid) {
   const std::size_t own_points = part_of(grid).points;
-  const bool all = std::ranges::all_of(space.dimensions.begin() + static_cast<std::ptrdiff_t>(space.axes),
-                                       space.dimensions.end(), [](const auto& it) { return it.places.empty(); });
+  const bool all =
+      std::ranges::all_of(space.dimensions.begin() + static_cast<std::ptrdiff_t>(space.axes),
+                          space.dimensions.end(), [](const auto& it) { return it.places.empty(); });
   if (all || grid.decomposition.empty()) {
     // Every rank holds the whole grid, or nothing of it is cut.
     space.decomposition = grid.decomposition;
@@ -287,7 +292,8 @@ void Spaces::divide(Space& space, const Grid& grid) {
       std::vector<std::vector<std::uint64_t>> places;
       local.clear();
       for (std::size_t d = space.axes; d < space.dimensions.size(); ++d) {
-        places.push_back(window(space.dimensions[d], 0, definitions_.dimension(space.dimensions[d].name).length).inside);
+        places.push_back(
+            window(space.dimensions[d], 0, definitions_.dimension(space.dimensions[d].name).length).inside);
         local.push_back(places.back().size());
       }
       elements = combinations(part_of(grid).local, places);
@@ -371,7 +377,8 @@ void Spaces::divide_map(Space& space, const Grid& grid, const client::MapPart& m
   gathered_[space.decomposition] = std::move(elements);
 }
 
-void Spaces::gather_axes(Space& space, const std::vector<std::uint32_t>& of_grid, std::size_t own_points) const {
+void Spaces::gather_axes(Space& space, const std::vector<std::uint32_t>& of_grid,
+                         std::size_t own_points) const {
   std::vector<std::uint64_t> lengths;
   std::vector<std::vector<std::uint64_t>> places;
   for (std::size_t a = 0; a < space.axes; ++a) {

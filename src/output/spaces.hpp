@@ -43,8 +43,8 @@ class Spaces {
  public:
   Spaces(Session& session, const Definitions& definitions) : session_(session), definitions_(definitions) {}
 
-  /// Throws unknown_name if the session does not have the grid's decomposition, invalid_argument if it has other
-  /// lengths.
+  /// Throws unknown_name if the session does not have the grid's decomposition, invalid_argument if it has
+  /// other lengths.
   const Space& own(const Field& field);
   /// Throws, at the place in the description, if the subset cannot be taken of this field or has no points.
   const Space& subset(const Field& field, const describe::Grid& grid);

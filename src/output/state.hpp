@@ -29,7 +29,9 @@ struct __attribute__((visibility("hidden"))) Output::State {
   };
   struct Hash {
     using is_transparent = void;
-    std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
+    std::size_t operator()(std::string_view text) const noexcept {
+      return std::hash<std::string_view>{}(text);
+    }
   };
 
   void start();

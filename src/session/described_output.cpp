@@ -15,8 +15,8 @@ namespace {
 constexpr std::string_view decided_by_the_run = "existing";
 
 template <class Target>
-void add_settings(const std::vector<config::Setting<Target>>& table, const Target& given, const describe::File& file,
-                  const std::string& variable, const describe::Position& at,
+void add_settings(const std::vector<config::Setting<Target>>& table, const Target& given,
+                  const describe::File& file, const std::string& variable, const describe::Position& at,
                   std::vector<config::CollectionOverride>& overrides) {
   for (const config::Setting<Target>& setting : table) {
     if (setting.name == decided_by_the_run) continue;
@@ -41,7 +41,8 @@ Result<std::vector<config::CollectionOverride>> DescribedOutput::read(config::Co
     add_settings(config::collection_settings(), file.settings, file, {}, file.at, overrides);
     for (const describe::Variable& variable : file.variables)
       if (file.active(variable))
-        add_settings(config::variable_settings(), variable.options.settings, file, variable.name, variable.at, overrides);
+        add_settings(config::variable_settings(), variable.options.settings, file, variable.name, variable.at,
+                     overrides);
   }
   description_ = std::make_shared<const describe::Description>(std::move(description));
   return overrides;

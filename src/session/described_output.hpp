@@ -13,8 +13,8 @@ namespace afterbay::session {
 
 class DescribedOutput {
  public:
-  /// For config::Sources::read_output: reads the files in `config.output`, sets `config.output_digest`, and returns the
-  /// settings of the files that are written.
+  /// For config::Sources::read_output: reads the files in `config.output`, sets `config.output_digest`, and
+  /// returns the settings of the files that are written.
   Result<std::vector<config::CollectionOverride>> read(config::Config& config);
 
   /// Null: nothing was read.

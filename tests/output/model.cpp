@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model for tests of described output: its values follow from the names of the fields, the step and the point, so
-// that lib_described.py can compute them independently.
+// A model for tests of described output: its values follow from the names of the fields, the step and the
+// point, so that lib_described.py can compute them independently.
 //
 //   output_model KEY=VALUE ... [--afterbay.output=description.yaml] ...
 #include <unistd.h>
@@ -29,7 +29,8 @@ constexpr float missing_value = -999;
 
 /// 0 to 65535, the same in lib_described.py.
 std::uint64_t mixed(std::uint64_t field, std::int64_t step, std::uint64_t point) {
-  std::uint64_t h = field * field_factor + static_cast<std::uint64_t>(step) * step_factor + point * point_factor;
+  std::uint64_t h =
+      field * field_factor + static_cast<std::uint64_t>(step) * step_factor + point * point_factor;
   h ^= h >> 13;
   h *= 0x9E3779B97F4A7C15ULL;
   return (h >> 32) & 0xFFFF;
@@ -80,6 +81,7 @@ class Model {
     for (std::int64_t n = first_; n <= last_; ++n) {
       output.step(n);
       put(output, n);
+      mistake(output, n);
       if (n == save_at) {
         const Ticket saved = output.save(options_.text("save_to", "state.nc"));
         const Ticket epoch = session_.epoch("saved");
@@ -98,8 +100,10 @@ class Model {
     const int rank = session_.model_rank();
     const std::string how = options_.text("decomposition", "block");
     if (how == "block") {
-      const std::uint64_t first = nlat_ * static_cast<std::uint64_t>(rank) / static_cast<std::uint64_t>(ranks);
-      const std::uint64_t end = nlat_ * static_cast<std::uint64_t>(rank + 1) / static_cast<std::uint64_t>(ranks);
+      const std::uint64_t first =
+          nlat_ * static_cast<std::uint64_t>(rank) / static_cast<std::uint64_t>(ranks);
+      const std::uint64_t end =
+          nlat_ * static_cast<std::uint64_t>(rank + 1) / static_cast<std::uint64_t>(ranks);
       session_.decomposition("atm", Block({nlat_, nlon_}, {first, std::uint64_t{0}}, {end - first, nlon_}));
       for (std::uint64_t p = first * nlon_; p < end * nlon_; ++p) part_.points.push_back(p);
       rows_ = end - first;
@@ -129,14 +133,16 @@ class Model {
       lat_bounds.push_back(lat[j] - width / 2);
       lat_bounds.push_back(lat[j] + width / 2);
     }
-    for (std::uint64_t i = 0; i < nlon_; ++i) lon[i] = 360.0 * static_cast<double>(i) / static_cast<double>(nlon_);
+    for (std::uint64_t i = 0; i < nlon_; ++i)
+      lon[i] = 360.0 * static_cast<double>(i) / static_cast<double>(nlon_);
     CoordinateOptions of_lat{.units = "degrees_north", .standard_name = "latitude"};
     of_lat.bounds = lat_bounds;
     output.dimension("lat", lat, of_lat);
     output.dimension("lon", lon, {.units = "degrees_east", .standard_name = "longitude"});
     std::vector<double> lev(nlev_);
     for (std::uint64_t k = 0; k < nlev_; ++k) lev[k] = 10.0 * static_cast<double>(k + 1);
-    output.dimension("lev", lev, {.units = "m", .standard_name = "depth", .attributes = {{"positive", "down"}}});
+    output.dimension("lev", lev,
+                     {.units = "m", .standard_name = "depth", .attributes = {{"positive", "down"}}});
     output.grid("atm", {"lat", "lon"}, decomposition_);
     output.coordinate("height", {}, Values(2.0), {.units = "m", .standard_name = "height"});
     std::vector<double> areas;
@@ -145,13 +151,22 @@ class Model {
     const auto field = [&](const std::string& name, FieldOptions options) {
       if (options_.text("without", "") != name) output.field(name, options);
     };
-    field("tas", {.grid = "atm", .units = "K", .standard_name = "air_temperature",
+    field("tas", {.grid = "atm",
+                  .units = "K",
+                  .standard_name = "air_temperature",
                   .attributes = {{"coordinates", "height"}}});
     field("uas", {.grid = "atm", .units = "m s-1", .standard_name = "eastward_wind"});
     field("vas", {.grid = "atm", .units = "m s-1", .standard_name = "northward_wind"});
-    field("toce", {.grid = "atm", .axes = {"lev"}, .units = "degC", .standard_name = "sea_water_potential_temperature",
+    field("toce", {.grid = "atm",
+                   .axes = {"lev"},
+                   .units = "degC",
+                   .standard_name = "sea_water_potential_temperature",
                    .fill = Values(missing_value)});
-    field("e3t", {.grid = "atm", .axes = {"lev"}, .type = Type::float64, .units = "m", .standard_name = "cell_thickness"});
+    field("e3t", {.grid = "atm",
+                  .axes = {"lev"},
+                  .type = Type::float64,
+                  .units = "m",
+                  .standard_name = "cell_thickness"});
     field("count", {.grid = "atm", .type = Type::int32, .units = "1", .long_name = "number of events"});
     field("co2", {.type = Type::float64, .units = "1e-6", .long_name = "carbon dioxide"});
     field("orog", {.grid = "atm", .units = "m", .standard_name = "surface_altitude"});
@@ -172,7 +187,8 @@ class Model {
       for (std::uint64_t c = 0; c < columns; ++c) {
         const std::uint64_t point = k * (on_grid ? nlat_ * nlon_ : 1) + (on_grid ? part_.points[c] : 0);
         const std::uint64_t h = mixed(number, step, point);
-        T value = std::is_integral_v<T> ? static_cast<T>(h) : static_cast<T>(static_cast<double>(h) / divisor);
+        T value =
+            std::is_integral_v<T> ? static_cast<T>(h) : static_cast<T>(static_cast<double>(h) / divisor);
         if (name == "toce" && h % 7 == 0) value = static_cast<T>(missing_value);
         if (with_halo)
           values[(k * height + c / nlon_ + halo_) * width + c % nlon_ + halo_] = value;
@@ -204,6 +220,24 @@ class Model {
     put_field<float>(output, "unused", 9, n, 1);
   }
 
+  /// Does what the option `mistake` says, in the second step.
+  void mistake(Output& output, std::int64_t n) {
+    if (n != first_ + 1) return;
+    const std::string what = options_.text("mistake", "");
+    std::vector<float> floats(nlat_ * nlon_ * nlev_);
+    std::vector<double> doubles(floats.size());
+    if (what == "twice") output.put("tas", floats.data());
+    if (what == "type") output.put("tas", doubles.data());
+    if (what == "name") output.put("tsa", floats.data());
+    if (what == "wants") static_cast<void>(output.wants("uass"));
+    if (what == "skip") output.step(n + 2);
+    if (what == "back") output.step(n - 1);
+    if (what == "again") output.step(n);
+    if (what == "late") output.field("new", {});
+    if (what == "second") static_cast<void>(Output(session_, {.step = Period::parse("1h")}));
+    if (what == "layout") output.put("e3t", doubles.data(), {.shape = {1}, .offset = {0}, .strides = {}});
+  }
+
   Session& session_;
   Options options_;
   std::uint64_t nlon_, nlat_, nlev_;
@@ -221,19 +255,22 @@ int main(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
-    if (const std::size_t equals = argument.find('='); !argument.starts_with("--") && equals != std::string::npos)
+    if (const std::size_t equals = argument.find('=');
+        !argument.starts_with("--") && equals != std::string::npos)
       options.given[argument.substr(0, equals)] = argument.substr(equals + 1);
   }
-  int status = 0;
   try {
     Session session = open_session(MPI_COMM_WORLD, SessionOptions().with_arguments(argc, argv));
-    if (session.is_server())
-      session.serve();
-    else
-      Model(session, options).run();
+    try {
+      if (session.is_server())
+        session.serve();
+      else
+        Model(session, options).run();
+    } catch (const Failure& failure) {
+      stop(failure.error());
+    }
   } catch (const Failure& failure) {
     stop(failure.error());
   }
   MPI_Finalize();
-  return status;
 }

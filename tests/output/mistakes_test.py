@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong descriptions and wrong calls: what is reported, where, and that nothing hangs or is published as complete."""
+import glob
+import os
+import pathlib
+import subprocess
+
+from lib_described import MODEL, run
+
+DAY = "files:\n  day: {every: 1d, mean: [tas, uas], max: [e3t]}\n"
+
+
+def expect(parts, description=DAY, **options):
+    for path in glob.glob("*.nc*"):
+        os.remove(path)
+    found = run(description, expect=1, ranks=2, seconds=40, **{"last": 8, **options})
+    for part in parts:
+        assert part in found, f"expected {part!r} in:\n{found}"
+    return found
+
+
+def expect_file(parts, line, fields="", **options):
+    expect(["output.yaml:", *parts], f"{fields}files:\n  f: {{{line}}}\n", **options)
+    assert not glob.glob("*.nc"), "a file was made although the description is wrong"
+
+
+# Found at start(), with their places.
+expect_file(["output.yaml:2:25", "no field 'taz'", 'did you mean "tas"'], "every: 1d, mean: [taz]")
+expect_file(["no field 'tas'"], "every: 1d, mean: [tas]", without="tas")
+expect_file(["every of the file \"f\" (5h) is no multiple of the model's step (6h)"], "every: 5h, mean: [tas]")
+expect_file(["no step does", "align: start"], "every: 1d, mean: [tas]", start="2000-01-01T01:00")
+expect_file(["sample of the file \"f\" (4h) is no multiple"], "every: 1d, sample: 4h, mean: [tas]")
+expect_file(["lev 3 x lat 6 x lon 8", "one grid"], "every: 1d, mean: [x]", "fields: {x: tas + toce}\n")
+expect_file(["units of 'tas'", "Pa"], "every: 1d, mean: [tas: {units: Pa}]")
+expect_file(["another zero"], "every: 1d, sum: [tas: {units: degC}]")
+expect_file(["the model defines a field of this name"], "every: 1d, mean: [tas]", "fields: {tas: uas*2}\n")
+expect_file(["depend on themselves"], "every: 1d, mean: [a]", "fields: {a: b + 1, b: a + 1}\n")
+expect_file(["column 7 of the expression"], "every: 1d, mean: [a]", "fields: {a: 'sqrt(+)'}\n")
+expect_file(["no multiple of the period"], "every: 1d, write: [a]", "fields: {a: 'mean(max(tas, 5d))'}\n")
+expect_file(["at_start"], "every: 1d, at_start: true, mean: [tas]")
+expect_file(["{end}"], "every: 1d, name: 'a_{end}', mean: [tas]")
+expect_file(["{member}"], "every: 1d, name: 'a_{member}', mean: [tas]")
+expect_file(["keeps no point of the dimension 'lat'"], "every: 1d, grid: g, mean: [tas]",
+            "grids: {g: {box: {lat: [1, 2]}}}\n")
+expect_file(["index 6 of 'lat' does not exist", "0 to 5"], "every: 1d, grid: g, mean: [tas]",
+            "grids: {g: {index: {lat: [0, 6]}}}\n")
+expect_file(["no dimension 'lev'"], "every: 1d, grid: g, mean: [tas]", "grids: {g: {index: {lev: [0, 1]}}}\n")
+expect_file(["has no level 15", "10, 20, 30"], "every: 1d, grid: g, mean: [toce]", "grids: {g: {levels: {lev: [15]}}}\n")
+expect_file(["two variables 'lat'"], "every: 1d, mean: [tas: lat]")
+expect_file(["2001-02-31"], "every: 1d, align: 2001-02-31, mean: [tas]", calendar="360_day", start="2001-03-01")
+# All problems at once.
+found = expect(["taz", "uaz"], "files:\n  a: {every: 1d, mean: [taz]}\n  b: {every: 1d, max: [uaz]}\n")
+assert "output.yaml:2:" in found and "output.yaml:3:" in found
+
+# Calls.
+expect(["step 1 cannot end", "the field uas in this step, which has not been put"], forget="uas")
+expect(["field 'tas' has been put in step 2 before"], mistake="twice")
+expect(["field 'tas' holds float32, but float64 was put"], mistake="type")
+expect(["there is no field 'tsa'", 'did you mean "tas"'], mistake="name")
+expect(["there is no field 'uass'", 'did you mean "uas"'], mistake="wants")
+expect(["step 4 cannot follow step 2", "expected 3"], mistake="skip")
+expect(["step 1 cannot follow step 2", "expected 3"], mistake="back")
+expect(["step 2 cannot follow step 2"], mistake="again")
+expect(["field comes before start()"], mistake="late")
+expect(["this session has an Output already"], mistake="second")
+expect(["step 5 cannot follow the start of the run"], first=5)
+expect(["2000-02-30"], start="2000-02-30")
+expect(["the model's step"], step="0s")
+
+# Saved states of something else.
+run(DAY, ranks=2, last=6, finalize_to="state.nc")
+state = pathlib.Path("state.nc").read_bytes()
+
+
+def resume(parts, description=DAY, **options):
+    pathlib.Path("state.nc").write_bytes(state)
+    for path in glob.glob("*.part*"):
+        os.remove(path)
+    found = run(description, expect=1, ranks=3, seconds=40, first=7, last=9, resume="state.nc", **options)
+    for part in parts:
+        assert part in found, f"expected {part!r} in:\n{found}"
+
+
+resume(["calendar", "noleap", "standard"], calendar="noleap")
+resume(["start", "2000-01-02"], start="2000-01-02")
+resume(["step length", "12h"], step="12h")
+resume(["have changed"], DAY.replace("max: [e3t]", "max: [e3t], min: [e3t]"))
+resume(["the saved state has", "vas", "have changed"], DAY.replace("uas", "vas"))
+resume(["the saved state has", "lon 9", "have changed"], lon=9)
+os.remove("day.nc")
+resume(["day.nc", "record 1"])
+
+# Ranks whose descriptions differ.
+pathlib.Path("other.yaml").write_text(DAY.replace("mean", "min"))
+command = ["timeout", "-k", "5", "40", "mpirun", "--oversubscribe"]
+for i, description in enumerate(["output.yaml", "other.yaml", "output.yaml"]):
+    command += ([":"] if i else []) + ["-np", "1", str(MODEL), "last=4", f"--afterbay.output={description}"]
+done = subprocess.run(command, capture_output=True, text=True)
+assert done.returncode not in (0, 124) and "output" in done.stderr and "rank 1" in done.stderr, done.stderr
+print("all mistakes are reported")
