@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/suggest.hpp"
+#include "model/moves.hpp"
 #include "output/refuse.hpp"
 #include "output/state.hpp"
 #include "session/state.hpp"
@@ -21,21 +22,9 @@ namespace {
 void check_memory(std::string_view field, const void* data, const MemoryLayout& memory,
                   const std::vector<std::uint64_t>& lengths, std::uint64_t points) {
   if (data == nullptr && points > 0)
-    refuse(ErrorCode::invalid_argument, "field '{}': data is null, but {} values are to be put", field,
-           points);
-  for (const std::size_t dimensions : {memory.shape.size(), memory.offset.size(), memory.strides.size()})
-    if (dimensions != 0 && dimensions != lengths.size())
-      refuse(ErrorCode::invalid_argument,
-             "field '{}': the memory layout has {} dimensions; the field has {} on this rank", field,
-             dimensions, lengths.size());
-  for (std::size_t d = 0; d < memory.shape.size(); ++d) {
-    const std::uint64_t offset = memory.offset.empty() ? 0 : memory.offset[d];
-    if (memory.shape[d] < lengths[d] || offset > memory.shape[d] - lengths[d])
-      refuse(ErrorCode::invalid_argument,
-             "field '{}': {} values from {} on do not fit into an array of length {}, dimension {} of its "
-             "layout",
-             field, lengths[d], offset, memory.shape[d], d);
-  }
+    refuse(ErrorCode::invalid_argument, "field '{}': data is null, but {} values are to be put", field, points);
+  if (auto fits = model::check(memory, model::Index(lengths)); !fits)
+    throw Failure(std::move(fits).error().in_variable(std::string(field)));
 }
 
 model::Box box_of(std::string_view field, const Section& section, const std::vector<std::uint64_t>& lengths) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/caller_terms.hpp"
 #include "base/suggest.hpp"
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
@@ -60,7 +61,7 @@ class Selection {
     const auto found = std::ranges::find(names_, name);
     if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());
     refuse_at(grid_.at, ErrorCode::unknown_name, "grid '{}': field '{}' has no dimension '{}'{}; it has {}",
-              grid_.name, field_, name, did_you_mean(name, names_), fmt::join(names_, ", "));
+              grid_.name, field_, name, did_you_mean(name, names_), said_list(names_));
   }
 
   /// The dimension with this coordinate: by its name, or by its standard name.
@@ -80,7 +81,7 @@ class Selection {
         grid_.at, ErrorCode::unknown_name,
         "grid '{}': field '{}' has no dimension with the coordinate '{}'; its dimensions are {}. A subset by "
         "coordinates needs a coordinate of one dimension; otherwise use index",
-        grid_.name, field_, name, fmt::join(names_, ", "));
+        grid_.name, field_, name, said_list(names_));
   }
 
   [[nodiscard]] bool is_longitude(std::size_t d) const {
@@ -214,9 +215,8 @@ const Spaces::Part& Spaces::part_of(const Grid& grid) {
       part.local = it.block.count;
     }
     if (global != lengths)
-      refuse(ErrorCode::invalid_argument,
-             "grid '{}' has the lengths {} (slowest first), but its decomposition '{}' has {}", grid.name,
-             fmt::join(lengths, " x "), grid.decomposition, fmt::join(global, " x "));
+      refuse(ErrorCode::invalid_argument, "grid '{}' has the lengths {}, but its decomposition '{}' has {}",
+             grid.name, said_lengths(lengths), grid.decomposition, said_lengths(global));
   }
   part.points = product(part.local);
   return at->second = std::move(part);
