@@ -40,7 +40,8 @@ std::vector<AgreedSetting> agreed_settings(const Config& config) {
       all.push_back({item.full_name(), item.value});
   all.push_back({"servers that exchange messages (by placement, pools and triggers)",
                  config.servers_talk() ? "on" : "off"});
-  if (!config.output_digest.empty()) all.push_back({"the output description (checksum)", config.output_digest});
+  if (!config.output_digest.empty())
+    all.push_back({"the output description (checksum)", config.output_digest});
   all.push_back({"checksum with a journal", config.sums_files() ? "on" : "off"});
   return all;
 }

@@ -256,7 +256,7 @@ struct Writing {
 };
 
 struct Config : Servers, Writing {
-  std::string session;  ///< the session's name; empty: not set, and `name_session` was not called
+  std::string session;              ///< the session's name; empty: not set, and `name_session` was not called
   std::vector<std::string> output;  ///< paths of the output description; empty: none
   std::string output_digest;        ///< of the description that was read from them; empty: none
   Transport transport = Transport::automatic;
@@ -324,8 +324,8 @@ struct Sources {
   /// Unset: the process's own environment.
   std::optional<std::map<std::string, std::string>> environment;
   std::vector<std::string> arguments;
-  /// Reads the output description in Config::output, and returns its settings of collections, over which those of
-  /// all other sources take precedence. Called if the setting is set; unset: it is not read.
+  /// Reads the output description in Config::output, and returns its settings of collections, over which
+  /// those of all other sources take precedence. Called if the setting is set; unset: it is not read.
   std::function<Result<std::vector<CollectionOverride>>(Config& config)> read_output = {};
 };
 

@@ -87,11 +87,12 @@ void add_session(std::vector<Setting<Config>>& table) {
 }
 
 void add_output(std::vector<Setting<Config>>& table) {
-  table.push_back(session("output", words("a path, or several"), AFTERBAY_FIELD(output),
-                          "The output description: YAML files that say which files the fields of the model "
-                          "go to, how often, and with which operations; see [Output descriptions](description.md). "
-                          "All ranks and servers must read the same one. Its settings of files count less than "
-                          "those of `collections`, where a file has the name that it has in the description."));
+  table.push_back(
+      session("output", words("a path, or several"), AFTERBAY_FIELD(output),
+              "The output description: YAML files that say which files the fields of the model "
+              "go to, how often, and with which operations; see [Output descriptions](description.md). "
+              "All ranks and servers must read the same one. Its settings of files count less than "
+              "those of `collections`, where a file has the name that it has in the description."));
 }
 
 void add_transport(std::vector<Setting<Config>>& table) {

@@ -22,7 +22,8 @@ namespace {
 void check_memory(std::string_view field, const void* data, const MemoryLayout& memory,
                   const std::vector<std::uint64_t>& lengths, std::uint64_t points) {
   if (data == nullptr && points > 0)
-    refuse(ErrorCode::invalid_argument, "field '{}': data is null, but {} values are to be put", field, points);
+    refuse(ErrorCode::invalid_argument, "field '{}': data is null, but {} values are to be put", field,
+           points);
   if (auto fits = model::check(memory, model::Index(lengths)); !fits)
     throw Failure(std::move(fits).error().in_variable(std::string(field)));
 }

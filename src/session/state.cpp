@@ -206,7 +206,8 @@ session::Account Session::State::account() {
   if (model) add(model_profile, "model");
   if (server) add(server_profile, "server");
   if (frontend) add(server_profile, "frontend");
-  if (model && model->identity().model_rank == 0) mine.collections = model->definitions().records_for_report();
+  if (model && model->identity().model_rank == 0)
+    mine.collections = model->definitions().records_for_report();
   if (server && !config->report.html.empty()) {
     assert_role(ingest_thread);  // the server has ended, or this thread stepped it
     mine.servers.push_back(server->history());
