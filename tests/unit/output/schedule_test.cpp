@@ -123,7 +123,8 @@ TEST(OutputSchedule, RefusesPeriodsThatNoStepEnds) {
   EXPECT_THAT(refused([&] { Schedule(time, every("1d"), "f"); }), HasSubstr("align: start"));
   EXPECT_THAT(refused([&] { Schedule(time, every("5h"), "f"); }),
               HasSubstr("no multiple of the model's step"));
-  EXPECT_THAT(refused([&] { Schedule(time, every("1d", "4h"), "f"); }), HasSubstr("sample of the file"));
+  const ModelTime aligned = time_of("2000-01-01", "6h");
+  EXPECT_THAT(refused([&] { Schedule(aligned, every("1d", "4h"), "f"); }), HasSubstr("sample of the file"));
   // Whether a month is a multiple of a week depends on the date.
   const ModelTime weeks = time_of("2000-01-01", "7d", "noleap");
   EXPECT_THAT(refused(
