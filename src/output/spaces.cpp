@@ -276,6 +276,31 @@ const Space& Spaces::subset(const Field& field, const describe::Grid& grid) {
   return *spaces_.emplace(key, std::move(space)).first->second;
 }
 
+const Space& Spaces::of_grid(const std::string& grid) {
+  Field field;
+  field.name = grid;
+  field.options.grid = grid;
+  return own(field);
+}
+
+/// A Map stays as it is; a Block covers the trailing dimensions, and needs one more.
+std::string Spaces::with_vertices(const Space& space, const std::string& vertices) {
+  if (space.decomposition.empty()) return {};
+  const client::Decomposition& it = decomposition(space.decomposition);
+  if (it.map) return space.decomposition;
+  const std::string name = space.decomposition + " with " + vertices;
+  if (!with_vertices_.insert(name).second) return name;
+  const std::uint64_t length = definitions_.dimension(vertices).length;
+  Block block = it.block;
+  const Coverage coverage = it.coverage;
+  block.global.push_back(length);
+  block.start.push_back(0);
+  block.count.push_back(length);
+  if (std::ranges::find(block.count, 0U) != block.count.end()) std::ranges::fill(block.count, 0U);
+  session_.decomposition(name, block, coverage);
+  return name;
+}
+
 /// Makes the decomposition of a subset of a grid, once for all fields with the same subset.
 void Spaces::divide(Space& space, const Grid& grid) {
   const std::size_t own_points = part_of(grid).points;
