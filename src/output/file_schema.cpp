@@ -56,9 +56,10 @@ class Maker {
     Variable& main = axis(time_name);
     main.attribute("axis", "T");
     if (file_.time.bounds) {
-      main.attribute("bounds", time_bounds_name);
+      const char* const bounds = file_.timing.cycle ? climatology_bounds_name : time_bounds_name;
+      main.attribute(file_.timing.cycle ? "climatology" : "bounds", bounds);
       add_bounds_dimension();
-      add(time_bounds_name, Type::float64, {time_name, bounds_dimension});
+      add(bounds, Type::float64, {time_name, bounds_dimension});
     }
     if (periods && instants) axis(time_instant_name).attribute("long_name", "time of instantaneous values");
     splits_time_ = periods && instants;

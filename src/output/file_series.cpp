@@ -175,29 +175,36 @@ void FileSeries::open_part(const Date& end) {
 
 /// The time of a record of statistics is that of its period, also if an instant is put first.
 void FileSeries::put_time(const Date& end) {
-  const std::uint64_t record = state_.records - 1;
-  const double last = units_.number(end);
-  const double first = has_periods_ ? units_.number(schedule_->begin()) : last;
-  double stamp = last;
-  if (file_->time.stamp == describe::Stamp::start) stamp = first;
-  if (file_->time.stamp == describe::Stamp::centre) stamp = first + (last - first) / 2;
-  const double bounds[2] = {first, last};
+  const std::uint64_t first = state_.records - records_per_period();
+  if (!cycle_) return put_time(first, {has_periods_ ? schedule_->begin() : end, end, end});
+  for (std::size_t part = 0; part < cycle_->parts(); ++part)
+    put_time(first + part, cycle_->span(part, schedule_->begin(), end));
+}
+
+/// The stamp of a part of a cycle lies in its first occurrence.
+void FileSeries::put_time(std::uint64_t record, const Cycle::Span& span) {
+  const double begin = units_.number(span.begin);
+  const double end = units_.number(span.first_end);
+  const double bounds[2] = {begin, units_.number(span.end)};
+  double stamp = end;
+  if (file_->time.stamp == describe::Stamp::start) stamp = begin;
+  if (file_->time.stamp == describe::Stamp::centre) stamp = begin + (end - begin) / 2;
   open_->put(time_name, record, &stamp);
-  if (file_->time.bounds) open_->put(time_bounds_name, record, bounds);
-  if (has_periods_ && has_instants_) open_->put(time_instant_name, record, &last);
+  if (file_->time.bounds) open_->put(cycle_ ? climatology_bounds_name : time_bounds_name, record, bounds);
+  if (has_periods_ && has_instants_) open_->put(time_instant_name, record, &end);
 }
 
 /// The record of values up to `end`: the current one, or a new one.
 void FileSeries::begin_record(const Date& end) {
   if (in_record_ && open_) return;
   if (!is_in_open_part(end)) open_part(end);
-  ++state_.records;
+  state_.records += records_per_period();
   state_.record_end = end;
   in_record_ = true;
   put_time(end);
 }
 
-void FileSeries::write(std::size_t variable, const Value& value) {
+void FileSeries::write(std::size_t variable, const Value& value, std::size_t part_of_cycle) {
   const FileVariable& it = variables_[variable];
   if (it.kind == TimeKind::once) {
     Once& once = once_[variable];
@@ -210,7 +217,7 @@ void FileSeries::write(std::size_t variable, const Value& value) {
     return;
   }
   begin_record(value.end);
-  open_->put_raw(it.name, state_.records - 1, value.data, value.form->type,
+  open_->put_raw(it.name, state_.records - records_per_period() + part_of_cycle, value.data, value.form->type,
                  value.layout == nullptr ? MemoryLayout{} : *value.layout, true, {});
 }
 
@@ -254,8 +261,8 @@ void FileSeries::resume(FileState state) {
 // ---- Writer
 
 Writer::Writer(Series& of, FileSeries& files, std::size_t variable, const Schedule* schedule,
-               const expression::Linear& units)
-    : files_(&files), variable_(variable), schedule_(schedule), units_(units) {
+               const expression::Linear& units, std::size_t part_of_cycle)
+    : files_(&files), variable_(variable), schedule_(schedule), units_(units), part_of_cycle_(part_of_cycle) {
   const FileVariable& it = files.variables()[variable];
   const Form& form = of.form();
   const Values target = it.fill.empty() ? model::default_fill(it.type) : it.fill;
@@ -308,13 +315,13 @@ void Writer::take(std::size_t /*slot*/, const Value& value) {
     given.begin = schedule_->begin();
     given.end = schedule_->now();
   }
-  if (is_plain_) return files_->write(variable_, given);
+  if (is_plain_) return files_->write(variable_, given, part_of_cycle_);
   convert(value);
   const Form form{Type::float64, {}};
   given.form = &form;
   given.data = reinterpret_cast<const std::byte*>(converted_.data());
   given.layout = nullptr;
-  files_->write(variable_, given);
+  files_->write(variable_, given, part_of_cycle_);
 }
 
 }  // namespace afterbay::output

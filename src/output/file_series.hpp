@@ -42,9 +42,11 @@ class FileSeries {
   /// Defines the collection. `resumes`: files of an earlier run may be continued.
   void define(Session& session, const Definitions& definitions, bool resumes);
 
-  /// Writes this rank's values of the record that ends at `value.end`. Values of kind `once` are copied,
-  /// because each part of a file gets them.
-  void write(std::size_t variable, const Value& value);
+  /// Writes this rank's values of the record that ends at `value.end`; with a cycle, of its record for a part
+  /// of the cycle. Values of kind `once` are copied, because each part of a file gets them.
+  void write(std::size_t variable, const Value& value, std::size_t part_of_cycle = 0);
+  /// Periods are folded: each has a record for each part of the cycle. Call it before `define`.
+  void fold(const Cycle& cycle) { cycle_ = cycle; }
   /// The step has ended: closes a part that ends there.
   void end_step(const Date& now);
   void close();
@@ -71,6 +73,8 @@ class FileSeries {
   [[nodiscard]] bool is_in_open_part(const Date& end) const;
   void begin_record(const Date& end);
   void put_time(const Date& end);
+  void put_time(std::uint64_t record, const Cycle::Span& span);
+  [[nodiscard]] std::uint64_t records_per_period() const noexcept { return cycle_ ? cycle_->parts() : 1; }
   void put_once(std::size_t variable);
 
   const describe::Description* description_;
@@ -85,6 +89,7 @@ class FileSeries {
   bool has_periods_ = false;
   bool has_instants_ = false;
   std::optional<Clock> parts_;  ///< with `split` by period
+  std::optional<Cycle> cycle_;
   Collection collection_;
   std::optional<OutputFile> open_;
   bool is_continued_ = false;  ///< the file that is to be opened exists
@@ -98,7 +103,7 @@ class Writer final : public Consumer {
  public:
   /// `schedule`: of the file; null for `once`. `units`: the conversion of the values.
   Writer(Series& of, FileSeries& files, std::size_t variable, const Schedule* schedule,
-         const expression::Linear& units);
+         const expression::Linear& units, std::size_t part_of_cycle = 0);
 
   [[nodiscard]] bool needs() const override;
   [[nodiscard]] Form wants(const Form& given) const override;
@@ -115,6 +120,7 @@ class Writer final : public Consumer {
   std::size_t variable_;
   const Schedule* schedule_;
   expression::Linear units_;
+  std::size_t part_of_cycle_ = 0;
   bool is_plain_ = false;  ///< the series has the values that the file has, up to their type
   std::int64_t step_ = 0;
   std::vector<double> converted_;

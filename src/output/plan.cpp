@@ -71,15 +71,17 @@ class Planner {
   }
 
   void plan(const describe::File& file) {
-    if (file.timing.cycle)
-      refuse(ErrorCode::invalid_argument,
-             "the file \"{}\" has a cycle: this version does not fold periods; leave out cycle and "
-             "cycle_step",
-             file.name);
     Schedule* const schedule = file.timing.every ? &schedule_of(file) : nullptr;
     auto files = std::make_unique<FileSeries>(input_.description, file, input_.time, schedule, input_.member);
+    std::vector<Schedule*> parts;
+    if (file.timing.cycle) {
+      Cycle cycle(input_.time, file.timing, file.name);
+      for (std::size_t part = 0; part < cycle.parts(); ++part)
+        parts.push_back(keep(std::make_unique<Schedule>(input_.time, file.timing, file.name, cycle, part)));
+      files->fold(cycle);
+    }
     for (const describe::Variable& variable : file.variables)
-      if (file.active(variable)) attempt(variable.at, [&] { add(*files, file, variable, schedule); });
+      if (file.active(variable)) attempt(variable.at, [&] { add(*files, file, variable, schedule, parts); });
     if (file.timing.at_start)
       for (const FileVariable& variable : files->variables())
         if (variable.kind == TimeKind::period)
@@ -289,10 +291,13 @@ class Planner {
 
   // ---- variables
 
+  /// `parts`: of the cycle, if the periods of the file are folded.
   void add(FileSeries& files, const describe::File& file, const describe::Variable& variable,
-           Schedule* schedule) {
+           Schedule* schedule, const std::vector<Schedule*>& parts) {
     const Context context{file, variable, schedule, subset_for(file, variable)};
     Series* of = &series(variable.field, context);
+    if (!parts.empty()) check_folded(variable, *of);
+    std::vector<Series*> folded;
     FileVariable made;
     made.name = variable.name;
     made.kind = TimeKind::period;
@@ -307,9 +312,11 @@ class Planner {
       case describe::Operation::write:
         if (!of->is_reduced()) made.kind = TimeKind::instant;
         break;
-      default:
-        of = &statistics_of(*of, schedule_for(context))
-                  .add(statistic_of(operation_of(variable.operation), *of, missing_of(context)));
+      default: {
+        const auto statistic = statistic_of(operation_of(variable.operation), *of, missing_of(context));
+        for (Schedule* const part : parts) folded.push_back(&statistics_of(*of, *part).add(statistic));
+        of = folded.empty() ? &statistics_of(*of, schedule_for(context)).add(statistic) : folded.front();
+      }
     }
     if (made.kind != TimeKind::once) static_cast<void>(schedule_for(context));
     made.space = &of->space();
@@ -318,7 +325,22 @@ class Planner {
     const VariableText text = describe_variable(input_, file, variable, made.kind);
     made.attributes = text.attributes;
     const std::size_t number = files.add(std::move(made));
-    plan_.writers.push_back(std::make_unique<Writer>(*of, files, number, schedule, text.conversion));
+    if (folded.empty()) folded.push_back(of);
+    for (std::size_t part = 0; part < folded.size(); ++part)
+      plan_.writers.push_back(
+          std::make_unique<Writer>(*folded[part], files, number, schedule, text.conversion, part));
+  }
+
+  static void check_folded(const describe::Variable& variable, const Series& of) {
+    const bool fits = variable.operation != describe::Operation::instant &&
+                      variable.operation != describe::Operation::write &&
+                      variable.operation != describe::Operation::difference;
+    if (!fits || of.is_reduced())
+      refuse_at(variable.at, ErrorCode::conflict,
+                "'{}' cannot be folded: files with a cycle have statistics of fields, such as means, and "
+                "fields that "
+                "are written once",
+                variable.field);
   }
 
   [[nodiscard]] Type type_of_variable(const describe::File& file, const describe::Variable& variable) const {

@@ -91,6 +91,11 @@ std::string cell_methods(const PlanInput& input, const describe::File& file,
     return kind == TimeKind::instant ? "time: point" : chain_of(input, variable.field);
   const std::string method = method_of(variable.operation);
   if (method.empty()) return {};
+  if (file.timing.cycle)
+    for (const auto& [cycle, unit] :
+         {std::pair(Period{.days = 1}, "days"), std::pair(Period{.years = 1}, "years")})
+      if (*file.timing.cycle == cycle)
+        return fmt::format("time: {} within {} time: {} over {}", method, unit, method, unit);
   std::string text = "time: " + method;
   if (file.timing.sample)
     text += fmt::format(" (interval: {})", interval_text(file.timing.sample->resolved(input.time.step)));

@@ -65,6 +65,44 @@ const Interval& Clock::until(const Date& date) {
   return *current_;
 }
 
+Cycle::Cycle(const ModelTime& time, const describe::Timing& timing, const std::string& file)
+    : time_(&time),
+      cycle_(time, timing.cycle.value(), timing.align, "cycle of the file \"" + file + "\""),
+      part_(time, timing.cycle_step.value(), timing.align, "cycle_step of the file \"" + file + "\"") {
+  constexpr std::int64_t most_parts = 10'000;
+  const Interval cycle = time.calendar.interval(time.start, cycle_.every(), cycle_.alignment());
+  const auto number = [&](const Date& date) {
+    return time.calendar.interval(date, part_.every(), part_.alignment()).index;
+  };
+  const std::int64_t parts = number(time.before(cycle.end)) - number(cycle.begin) + 1;
+  if (parts < 2 || parts > most_parts)
+    refuse(ErrorCode::invalid_argument,
+           "the cycle of the file \"{}\" ({}) has {} part{} of {}: expected 2 to {}", file,
+           timing.cycle->text(), parts, parts == 1 ? "" : "s", timing.cycle_step->text(), most_parts);
+  parts_ = static_cast<std::size_t>(parts);
+}
+
+std::size_t Cycle::part_until(const Date& date) {
+  const Date& begin = cycle_.until(date).begin;
+  const std::int64_t first = time_->calendar.interval(begin, part_.every(), part_.alignment()).index;
+  return static_cast<std::size_t>(part_.until(date).index - first);
+}
+
+Date Cycle::part_begin(const Date& cycle_begin, std::size_t part) const {
+  return time_->calendar.add(cycle_begin, part_.every(), static_cast<std::int64_t>(part));
+}
+
+Cycle::Span Cycle::span(std::size_t part, const Date& begin, const Date& end) const {
+  const auto cycle_at = [&](const Date& date) {
+    return time_->calendar.interval(date, cycle_.every(), cycle_.alignment());
+  };
+  Interval first = cycle_at(begin);
+  if (part_begin(first.begin, part) < begin) first = cycle_at(first.end);
+  Interval last = cycle_at(time_->before(end));
+  if (part_begin(last.begin, part + 1) > end) last = cycle_at(time_->before(last.begin));
+  return {part_begin(first.begin, part), part_begin(first.begin, part + 1), part_begin(last.begin, part + 1)};
+}
+
 Schedule::Schedule(const ModelTime& time, const describe::Timing& timing, const std::string& file)
     : time_(&time),
       period_(time, timing.every.value(), timing.align, "every of the file \"" + file + "\""),
@@ -77,6 +115,14 @@ Schedule::Schedule(const ModelTime& time, const describe::Timing& timing, const 
   text_ = fmt::format("{} by {} sample {} offset {}", timing.every->text(), text_of(timing.align),
                       timing.sample ? timing.sample->text() : "-", offset_.text());
   begin_ = now_ = time.start;
+}
+
+Schedule::Schedule(const ModelTime& time, const describe::Timing& timing, const std::string& file,
+                   const Cycle& cycle, std::size_t part)
+    : Schedule(time, timing, file) {
+  cycle_ = cycle;
+  part_ = part;
+  text_ += fmt::format(" part {} of {} by {}", part, timing.cycle->text(), timing.cycle_step->text());
 }
 
 Schedule::Schedule(const ModelTime& time, const Period& every, const describe::Align& align,
@@ -104,14 +150,15 @@ void Schedule::go_to(std::int64_t step) {
   ends_ = period.end == now_;
   whole_ = ends_ && begin_ == period.begin;
   begun_ = !ends_;
+  const bool in_part = !cycle_ || cycle_->part_until(now_) == part_;
   if (!samples_) {
-    sampled_ = true;
+    sampled_ = in_part;
     seconds_ = time_->seconds(previous, now_);
     return;
   }
   const Date shifted = offset_.is_zero() ? now_ : time_->calendar.add(now_, offset_, -1);
   const Interval& sample = samples_->until(shifted);
-  sampled_ = sample.end == shifted;
+  sampled_ = in_part && sample.end == shifted;
   seconds_ = time_->seconds(sample.begin, sample.end);
 }
 

@@ -30,10 +30,41 @@ class Clock {
   std::optional<Interval> current_;
 };
 
+/// The parts of a cycle into which periods are folded: hours of the day, months of the year.
+class Cycle {
+ public:
+  /// Throws as Clock does, and invalid_argument if the cycle has too many parts.
+  Cycle(const ModelTime& time, const describe::Timing& timing, const std::string& file);
+
+  /// The number of parts.
+  [[nodiscard]] std::size_t parts() const noexcept { return parts_; }
+  /// The part that contains the time just before `date`.
+  [[nodiscard]] std::size_t part_until(const Date& date);
+  /// What the run covers of a part in the period from `begin` to `end`: from the begin of its first
+  /// occurrence to the end of its last one, and the end of the first.
+  struct Span {
+    Date begin;
+    Date first_end;
+    Date end;
+  };
+  [[nodiscard]] Span span(std::size_t part, const Date& begin, const Date& end) const;
+
+ private:
+  [[nodiscard]] Date part_begin(const Date& cycle_begin, std::size_t part) const;
+
+  const ModelTime* time_;
+  Clock cycle_;
+  Clock part_;
+  std::size_t parts_ = 0;
+};
+
 class Schedule {
  public:
   /// `file`: whose timing it is, for messages.
   Schedule(const ModelTime& time, const describe::Timing& timing, const std::string& file);
+  /// Only steps in one part of the cycle are sampled.
+  Schedule(const ModelTime& time, const describe::Timing& timing, const std::string& file, const Cycle& cycle,
+           std::size_t part);
   /// The schedule of a reduction with a period of its own.
   Schedule(const ModelTime& time, const Period& every, const describe::Align& align, const std::string& what);
 
@@ -68,6 +99,8 @@ class Schedule {
   Clock period_;
   std::optional<Clock> samples_;
   std::optional<Period> sample_period_;
+  std::optional<Cycle> cycle_;
+  std::size_t part_ = 0;
   Period offset_;
   std::string what_;
   std::string text_;

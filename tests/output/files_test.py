@@ -148,6 +148,41 @@ files:
     check("u.nc", "growth", np.array([sum(FIELDS.value("e3t", n) for n in day) for day in days]), exact=False)
 
 
+def cycles():
+    fresh("cycles")
+    description = """
+files:
+  diurnal: {every: 1mo, cycle: 1d, cycle_step: 6h, mean: [tas, toce], max: [uas], once: [orog]}
+  clim: {every: 2y, cycle: 1y, cycle_step: 1mo, align: start, mean: [tas]}
+"""
+    run(description, last=4 * 365 * 2 + 10, calendar="noleap", start="2001-01-01", step="6h", lat=3, lon=2)
+    fields = Fields(lat=3, lon=2)
+    month = range(1, 31 * 4 + 1)
+    with netCDF4.Dataset("diurnal.nc") as file:
+        assert len(file.dimensions["time"]) == 4 * 25 and file["time"].climatology == "climatology_bounds"
+        assert file["tas"].cell_methods == "time: mean within days time: mean over days"
+        assert file["time"][:4].tolist() == [0.125, 0.375, 0.625, 0.875] and file["time"][4] == 31.125
+        assert file["climatology_bounds"][:4].tolist() == [[0.25 * k, 30.25 + 0.25 * k] for k in range(4)]
+        for k in range(4):
+            steps = [n for n in month if (n - 1) % 4 == k]
+            mean = sum(fields.value("tas", n) for n in steps) / len(steps)
+            assert np.array_equal(file["tas"][k], mean.astype("f4")), k
+            largest = np.max([fields.value("uas", n) for n in steps], axis=0)
+            assert np.array_equal(file["uas"][k], largest.astype("f4")), k
+        # The run ends on the third day of a month.
+        assert file["climatology_bounds"][-4:].tolist() == [[730 + 0.25 * k, (732.25 if k < 2 else 731.25) + 0.25 * k]
+                                                            for k in range(4)], file["climatology_bounds"][-4:]
+    with netCDF4.Dataset("clim.nc") as file:
+        assert len(file.dimensions["time"]) == 24, len(file.dimensions["time"])
+        assert file["tas"].cell_methods == "time: mean within years time: mean over years"
+        assert file["climatology_bounds"][1].tolist() == [31, 365 + 59]
+        february = [n for year in range(2) for n in range((year * 365 + 31) * 4 + 1, (year * 365 + 59) * 4 + 1)]
+        mean = sum(fields.value("tas", n) for n in february) / len(february)
+        assert np.array_equal(file["tas"][1], mean.astype("f4"))
+    with xarray.open_dataset("diurnal.nc") as file:
+        assert file.sizes["time"] == 100
+
+
 def readers():
     fresh("readers")
     run("""
@@ -168,6 +203,6 @@ files:
 
 
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for case in (names, times, subsets, units, readers):
+for case in (names, times, subsets, units, cycles, readers):
     case()
     print(f"{case.__name__}: as expected")

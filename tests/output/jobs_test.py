@@ -29,6 +29,7 @@ files:
   part: {every: 10ts, grid: part, range: [toce], mean: [toce], missing: poison}
   seas: {every: 3mo, align: seasons, stddev: [tas], min: [tas], sample: 12h}
   rec: {every: 6h, split: 7 records, name: "{file}_{part:03}", instant: [tas], at_start: true}
+  hours: {every: 1mo, cycle: 1d, cycle_step: 12h, mean: [tas], min: [toce]}
   fx: {once: [orog]}
 """
 COMMAND = str(BUILD / "apps/afterbay/afterbay")

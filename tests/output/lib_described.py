@@ -22,7 +22,7 @@ def run(description, ranks=4, servers=1, settings=(), expect=0, seconds=100, **o
     pathlib.Path("output.yaml").write_text(description)
     command = ["timeout", "-k", "5", str(seconds), "mpirun", "--oversubscribe", "-np", str(ranks + servers), str(MODEL),
                *[f"{key}={value}" for key, value in options.items()], "--afterbay.output=output.yaml",
-               f"--afterbay.servers={servers}", "--afterbay.report.table=off", *settings]
+               *([f"--afterbay.servers={servers}"] if servers else []), "--afterbay.report.table=off", *settings]
     done = subprocess.run(command, capture_output=True, text=True)
     if (done.returncode == 0) != (expect == 0):
         print(done.stdout, done.stderr, sep="\n", file=sys.stderr)

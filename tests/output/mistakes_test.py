@@ -48,6 +48,9 @@ expect_file(["index 6 of 'lat' does not exist", "0 to 5"], "every: 1d, grid: g, 
 expect_file(["no dimension 'lev'"], "every: 1d, grid: g, mean: [tas]", "grids: {g: {index: {lev: [0, 1]}}}\n")
 expect_file(["has no level 15", "10, 20, 30"], "every: 1d, grid: g, mean: [toce]", "grids: {g: {levels: {lev: [15]}}}\n")
 expect_file(["two variables 'lat'"], "every: 1d, mean: [tas: lat]")
+expect_file(["'tas' cannot be folded"], "every: 1mo, cycle: 1d, cycle_step: 6h, instant: [tas]")
+expect_file(["cycle_step of the file \"f\" (4h) is no multiple"], "every: 1mo, cycle: 1d, cycle_step: 4h, mean: [tas]")
+expect_file(["has 1 part of 1d"], "every: 1mo, cycle: 1d, cycle_step: 1d, mean: [tas]")
 expect_file(["2001-02-31"], "every: 1d, align: 2001-02-31, mean: [tas]", calendar="360_day", start="2001-03-01")
 # All problems at once.
 found = expect(["taz", "uaz"], "files:\n  a: {every: 1d, mean: [taz]}\n  b: {every: 1d, max: [uaz]}\n")

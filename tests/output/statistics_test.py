@@ -10,6 +10,12 @@ import numpy as np
 
 from lib_described import Expected, Fields, Times, check, read, run
 
+# Where servers run, how data get to them, and who writes what.
+PLACES = [
+    [], ["--afterbay.transport=mpi"], ["--afterbay.placement=slab"], ["--afterbay.placement=variable"],
+    ["--afterbay.topology=inline"], ["--afterbay.topology=inline", "--afterbay.inline.mode=thread"],
+    ["--afterbay.topology=tiered", "--afterbay.nodes=NODES"],
+]
 OPERATIONS = ["mean", "sum", "min", "max", "range", "stddev", "rate", "difference"]
 FIELDS = ["tas", "toce", "e3t", "count", "co2", "uas*vas", "sqrt(uas^2 + vas^2)", "toce*e3t"]
 
@@ -65,9 +71,17 @@ def one(seed):
     shutil.rmtree("run", ignore_errors=True)
     os.makedirs("run")
     os.chdir("run")
-    text = "\n".join(description) + "\n"
+    text, settings = "\n".join(description) + "\n", []
     try:
-        run(text, ranks=ranks, servers=servers, **options)
+        place = list(random_.choice(PLACES))
+        store = random_.choice(["netcdf4", "netcdf4", "cdf5"])
+        settings = [f"--afterbay.collections.*.store={store}", *place]
+        if "--afterbay.topology=inline" in place:
+            servers = 0
+        if "--afterbay.topology=tiered" in place:
+            ranks += 1  # a frontend
+            settings[-1] = "--afterbay.nodes=" + ",".join(["0"] * ranks + ["1"] * servers)
+        run(text, ranks=ranks, servers=servers, settings=settings, **options)
         for f, every, keys, entries in files:
             expected = Expected(times, fields, every, keys["align"], missing=keys["missing"], partial=keys["partial"])
             if not expected.records():
@@ -85,7 +99,7 @@ def one(seed):
                     check(f"f{f}.nc", variable, expected.statistic(operation, name), exact=operation != "stddev")
                     expected.missing = keys["missing"]
     except BaseException:
-        print(f"seed {seed}: {ranks} ranks, {servers} servers, {options}\n{text}")
+        print(f"seed {seed}: {ranks} ranks, {servers} servers, {settings}, {options}\n{text}")
         raise
     os.chdir("..")
 

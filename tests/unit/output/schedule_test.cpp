@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/schedule.hpp"
+#include "output/series.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "../time/refusals.hpp"
+
+namespace afterbay::output {
+namespace {
+
+using test::refused;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+ModelTime time_of(const char* start, const char* step, const char* calendar = "standard") {
+  OutputOptions options;
+  options.calendar = Calendar(calendar);
+  options.start = options.calendar.parse(start);
+  options.step = Period::parse(step);
+  return model_time(options);
+}
+
+describe::Timing every(const char* period, const char* sample = nullptr, const char* offset = nullptr) {
+  describe::Timing timing;
+  timing.every = Period::parse(period);
+  if (sample != nullptr) timing.sample = Period::parse(sample);
+  if (offset != nullptr) timing.sample_offset = Period::parse(offset);
+  return timing;
+}
+
+/// The steps up to `last` at which periods end, and those that are sampled.
+struct Steps {
+  std::vector<int> ends;
+  std::vector<int> sampled;
+  std::vector<std::string> begins;  ///< of the periods that end
+};
+
+Steps steps_of(Schedule& schedule, const ModelTime& time, int last) {
+  Steps steps;
+  for (int n = 0; n <= last; ++n) {
+    schedule.go_to(n);
+    if (schedule.sampled()) steps.sampled.push_back(n);
+    if (!schedule.ends()) continue;
+    steps.ends.push_back(n);
+    steps.begins.push_back(time.calendar.format(schedule.begin(), "%m-%dT%H"));
+  }
+  return steps;
+}
+
+TEST(OutputSchedule, PeriodsEndWhereThoseOfTheCalendarDo) {
+  const ModelTime time = time_of("2000-02-28T06:00", "6h");
+  Schedule day(time, every("1d"), "f");
+  const Steps steps = steps_of(day, time, 12);
+  EXPECT_THAT(steps.ends, ElementsAre(3, 7, 11));
+  EXPECT_THAT(steps.begins, ElementsAre("02-28T06", "02-29T00", "03-01T00"));
+  EXPECT_EQ(steps.sampled.size(), 12U) << "step 0 is not sampled";
+  Schedule month(time, every("1mo"), "f");
+  EXPECT_THAT(steps_of(month, time, 12).ends, ElementsAre(7));
+}
+
+TEST(OutputSchedule, PeriodsOfStepsAreCountedFromTheStart) {
+  const ModelTime time = time_of("2000-02-28T06:00", "6h");
+  Schedule schedule(time, every("4ts"), "f");
+  EXPECT_THAT(steps_of(schedule, time, 12).ends, ElementsAre(4, 8, 12));
+  describe::Timing timing = every("1d");
+  timing.align.to = describe::Align::To::start;
+  Schedule from_start(time, timing, "f");
+  EXPECT_THAT(steps_of(from_start, time, 12).ends, ElementsAre(4, 8, 12));
+}
+
+TEST(OutputSchedule, SeasonsAndDatesShiftPeriods) {
+  const ModelTime time = time_of("2000-11-29", "1d");
+  describe::Timing timing = every("3mo");
+  timing.align.to = describe::Align::To::seasons;
+  Schedule seasons(time, timing, "f");
+  EXPECT_THAT(steps_of(seasons, time, 100).ends, ElementsAre(2, 92));
+  timing = every("5d");
+  timing.align = {describe::Align::To::date, "2000-12-03"};
+  Schedule dated(time, timing, "f");
+  EXPECT_THAT(steps_of(dated, time, 10).ends, ElementsAre(4, 9));
+}
+
+TEST(OutputSchedule, SamplesHaveAPeriodAndAnOffset) {
+  const ModelTime time = time_of("2000-01-01", "3h");
+  Schedule plain(time, every("1d", "12h"), "f");
+  EXPECT_THAT(steps_of(plain, time, 16).sampled, ElementsAre(4, 8, 12, 16));
+  Schedule shifted(time, every("1d", "12h", "3h"), "f");
+  EXPECT_THAT(steps_of(shifted, time, 16).sampled, ElementsAre(1, 5, 9, 13));
+  shifted.go_to(5);
+  EXPECT_EQ(shifted.sample_seconds(), 12 * 3600);
+}
+
+TEST(OutputSchedule, TheRunEndsPeriodsThatHaveBegun) {
+  const ModelTime time = time_of("2000-01-01", "6h");
+  Schedule schedule(time, every("1d"), "f");
+  schedule.go_to(1);
+  EXPECT_FALSE(schedule.ends());
+  schedule.end_run();
+  EXPECT_TRUE(schedule.ends() && schedule.at_end_of_run() && schedule.sampled());
+  EXPECT_FALSE(schedule.covers_whole());
+  Schedule complete(time, every("1d"), "f");
+  complete.go_to(4);
+  EXPECT_TRUE(complete.ends() && complete.covers_whole());
+  complete.end_run();
+  EXPECT_FALSE(complete.ends()) << "it has ended before";
+}
+
+TEST(OutputSchedule, StepsOfMonthsHaveTheirLengths) {
+  const ModelTime time = time_of("2000-01-01", "1mo");
+  Schedule year(time, every("1y"), "f");
+  EXPECT_THAT(steps_of(year, time, 24).ends, ElementsAre(12, 24));
+  year.go_to(2);
+  EXPECT_EQ(year.sample_seconds(), 29 * 86400.0);
+}
+
+TEST(OutputSchedule, RefusesPeriodsThatNoStepEnds) {
+  const ModelTime time = time_of("2000-01-01T01:00", "6h");
+  EXPECT_THAT(refused([&] { Schedule(time, every("1d"), "f"); }), HasSubstr("align: start"));
+  EXPECT_THAT(refused([&] { Schedule(time, every("5h"), "f"); }),
+              HasSubstr("no multiple of the model's step"));
+  EXPECT_THAT(refused([&] { Schedule(time, every("1d", "4h"), "f"); }), HasSubstr("sample of the file"));
+  // Whether a month is a multiple of a week depends on the date.
+  const ModelTime weeks = time_of("2000-01-01", "7d", "noleap");
+  EXPECT_THAT(refused(
+                  [&] {
+                    Schedule schedule(weeks, every("1mo"), "f");
+                    static_cast<void>(steps_of(schedule, weeks, 10));
+                  },
+                  ErrorCode::invalid_argument),
+              HasSubstr("no step does"));
+  const ModelTime tens = time_of("2000-01-01", "10d", "360_day");
+  Schedule fits(tens, every("1mo"), "f");
+  EXPECT_THAT(steps_of(fits, tens, 9).ends, ElementsAre(3, 6, 9));
+  const ModelTime days = time_of("2000-02-01", "29d");
+  Schedule first_fits(days, every("1mo"), "f");
+  EXPECT_THAT(refused([&] { static_cast<void>(steps_of(first_fits, days, 3)); }, ErrorCode::conflict),
+              HasSubstr("passes the end of a period"));
+}
+
+TEST(OutputModelTime, RefusesStepsThatMixMonthsAndSeconds) {
+  EXPECT_THAT(refused([] { time_of("2000-01-01", "1mo1d"); }), HasSubstr("either of years and months"));
+  EXPECT_THAT(refused([] { time_of("2000-01-01", "0s"); }), HasSubstr("missing"));
+  EXPECT_THAT(refused([] { time_of("2000-01-01", "-1h"); }), HasSubstr("longer than 0"));
+  EXPECT_THAT(refused([] { time_of("2000-01-01", "2ts"); }), HasSubstr("in seconds or months"));
+  EXPECT_THAT(refused([] { time_of("2001-02-29", "1h"); }), HasSubstr("2001"));
+}
+
+TEST(OutputDense, TakesAnyLayout) {
+  const std::vector<float> array{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  const auto dense = [&](const MemoryLayout& layout, const std::vector<std::uint64_t>& lengths) {
+    std::size_t points = 1;
+    for (const std::uint64_t length : lengths) points *= length;
+    std::vector<float> values(points, -1);
+    make_dense(reinterpret_cast<std::byte*>(values.data()), reinterpret_cast<const std::byte*>(array.data()),
+               layout, lengths, sizeof(float));
+    return values;
+  };
+  MemoryLayout halo;
+  halo.shape = {3, 4};
+  halo.offset = {1, 1};
+  EXPECT_THAT(dense(halo, {2, 2}), ElementsAre(5, 6, 9, 10));
+  MemoryLayout strided;
+  strided.strides = {1, 4};  // columns first
+  EXPECT_THAT(dense(strided, {4, 3}), ElementsAre(0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11));
+  MemoryLayout backwards;
+  backwards.strides = {-4, -1};
+  EXPECT_THAT(dense(backwards, {1, 1}), ElementsAre(0));
+  EXPECT_THAT(dense({}, {}), ElementsAre(0)) << "a single value";
+}
+
+}  // namespace
+}  // namespace afterbay::output
