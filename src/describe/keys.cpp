@@ -93,14 +93,18 @@ void add_timing(Rows& rows) {
                    "must be a multiple of it. `cell_methods` then contain the interval."));
   rows.push_back(stored<File>("sample_offset", period_from_zero(), AFTERBAY_KEY_FIELD(timing.sample_offset),
                               "Shifts the samples; shorter than `sample`. By default 0s."));
-  rows.push_back(
-      stored<File>("cycle", positive_period(), AFTERBAY_KEY_FIELD(timing.cycle),
-                   "Folds each period: `1d` for statistics of each time of day (diurnal), `1y` for "
-                   "those of each time of the year (climatological). `every` must be a multiple of "
-                   "it. Not available in this version: refused when output begins."));
-  rows.push_back(stored<File>("cycle_step", positive_period(), AFTERBAY_KEY_FIELD(timing.cycle_step),
-                              "Length of the parts of a `cycle`, for example `1h` or `1mo`. Needed with "
-                              "`cycle`, which must be a multiple of it. Not available in this version."));
+  rows.push_back(stored<File>(
+      "cycle", positive_period(), AFTERBAY_KEY_FIELD(timing.cycle),
+      "Folds each period: `1d` for statistics of each time of day (diurnal), `1y` for "
+      "those of each time of the year (climatological). `every` must be a multiple of "
+      "it. Each period has a record for each part of the cycle, whose bounds are the variable "
+      "`climatology_bounds` and whose time lies in the first occurrence of the part. For statistics "
+      "but `difference`, and for `once`."));
+  rows.push_back(stored<File>(
+      "cycle_step", positive_period(), AFTERBAY_KEY_FIELD(timing.cycle_step),
+      "Length of the parts of a `cycle`, for example `1h` or `1mo`. Needed with "
+      "`cycle`, which must be a multiple of it. Each part has statistics of its own: `1d` by `1h` "
+      "needs 24 times their memory."));
   rows.push_back(
       stored<File>("align", alignment(), AFTERBAY_KEY_FIELD(timing.align),
                    "Where periods begin. `calendar`: with the hours, days, months and years of the "

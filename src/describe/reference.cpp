@@ -19,9 +19,8 @@ An output description says in YAML which output files there are: how often, of w
 which operation, over which points, and under which names. It is edited without compiling the model.
 A model offers its fields and names the description in the setting
 [`output`](configuration.md#output): see [how to describe output](../how-to/describe-output.md), and
-[how it works](../explanation/described-output.md). Not available in this version: `cycle` and
-`cycle_step`, `stations`, and interpolation. They are read and checked, and refused when output
-begins.
+[how it works](../explanation/described-output.md). Not available in this version: `stations`,
+which are read and checked, and refused when output begins; and interpolation.
 
 ```yaml
 case: "${CASE:-control}"
@@ -104,6 +103,7 @@ Output systems differ in these points. The column *option* shows the keys that c
 | first and last periods that the run covers in part | written, with the bounds actually covered; a period without values has no record | `partial: skip` |
 | a run in several jobs | continues its periods and files from a [saved state](../how-to/describe-output.md#restarts), as if it had been one job | |
 | time of a record | statistics: centre of the period, with bounds; instants: their time, with equal bounds | `stamp: start` or `end`, `bounds: false` |
+| folded periods (`cycle`) | a record per part of the cycle, with `climatology_bounds`; its time lies in the first occurrence of the part. A period that the run covers in part has records of all parts, missing where there was no value | |
 | statistics and instants in one file | the time axis is that of the statistics; instants have the coordinate `time_instant` | two files |
 | instants | the value at the end of the period; none at the end of a run within a period | |
 | instants before the first step | not written | `at_start: true`, in files of instants only |

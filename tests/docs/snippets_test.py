@@ -197,6 +197,7 @@ DESCRIBED = {
               "output/control_snap_003.nc"],
     "subsets": ["corner.nc", "europe.nc", "thin.nc", "tropics.nc"],
     "derived": ["day.nc", "month.nc"],
+    "cycles": ["diurnal.nc"],
     "missing": ["half.nc", "sea.nc"],
     "months": ["day_2000-01.nc", "day_2000-02.nc", "day_2000-03.nc", "month_2000.nc"],
 }
@@ -234,6 +235,9 @@ def check_described(work):
     with netCDF4.Dataset(work / "derived/month.nc") as file:
         expected = tas[1:125].reshape(31, 4, 18, 36).max(axis=1).mean(axis=0)
         numpy.testing.assert_allclose(file["tasmax"][0], expected, rtol=1e-6)
+    with netCDF4.Dataset(work / "cycles/diurnal.nc") as file:
+        assert file["tas"].shape == (12, 18, 36) and file["climatology_bounds"][1].tolist() == [0.25, 30.5]
+        numpy.testing.assert_allclose(file["tas"][1], tas[2:125:4].mean(axis=0), rtol=1e-7)
     described(work / "jobs", "months", LAST="150", SAVE="end_150.nc")
     assert described(work / "jobs", "months", ranks=3, RESUME="end_150.nc") == DESCRIBED["months"]
     for name in DESCRIBED["months"]:
