@@ -10,7 +10,7 @@
 using namespace afterbay;     // NOLINT: every function here is a line of the C++ interface
 using namespace afterbay::c;  // NOLINT
 
-namespace {
+namespace afterbay::c {
 
 const Calendar& calendar_of(const afterbay_calendar* handle) {
   const auto& calendar = need(handle, "calendar").calendar;
@@ -36,6 +36,10 @@ Period period_from(const afterbay_period* period, const char* name) {
 afterbay_period c_period(const Period& from) {
   return {from.years, from.months, from.days, from.seconds, from.steps, from.nanoseconds};
 }
+
+}  // namespace afterbay::c
+
+namespace {
 
 void write_text(const std::string& from, char* to, std::size_t bytes) {
   need(to, "text");

@@ -116,6 +116,10 @@ Numbered<afterbay_input>& inputs() {
   static auto& all = *new Numbered<afterbay_input>({InputFile(), {}, {}, {}});
   return all;
 }
+Numbered<afterbay_output>& outputs() {
+  static auto& all = *new Numbered<afterbay_output>({Output()});
+  return all;
+}
 
 // Calendars never change, so that there is nothing to end: they are kept until they are dropped.
 Numbered<afterbay_calendar>& calendars() {
@@ -160,7 +164,7 @@ void end(Numbered<Object>& all, std::int64_t number) {
 
 }  // namespace
 
-// Declared in afterbay_c.f90.
+// Declared in afterbay_c.f90, afterbay_endpoint_pools.f90 and afterbay_output_forms.f90.
 extern "C" {
 AFTERBAY_API std::int64_t afterbay_fortran_keep_session(afterbay_session* session) {
   return sessions().keep(session);
@@ -194,6 +198,12 @@ AFTERBAY_API void afterbay_fortran_drop_session(std::int64_t number) { sessions(
 AFTERBAY_API void afterbay_fortran_drop_slot(std::int64_t number) { slots().drop(number); }
 AFTERBAY_API void afterbay_fortran_drop_endpoint_pool(std::int64_t number) { endpoint_pools().drop(number); }
 AFTERBAY_API void afterbay_fortran_drop_input(std::int64_t number) { inputs().drop(number); }
+
+AFTERBAY_API std::int64_t afterbay_fortran_keep_output(afterbay_output* output) {
+  return outputs().keep(output);
+}
+AFTERBAY_API afterbay_output* afterbay_fortran_output(std::int64_t number) { return outputs().find(number); }
+AFTERBAY_API void afterbay_fortran_drop_output(std::int64_t number) { outputs().drop(number); }
 
 AFTERBAY_API std::int64_t afterbay_fortran_keep_calendar(afterbay_calendar* calendar) {
   return calendars().keep(calendar);

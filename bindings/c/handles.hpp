@@ -13,6 +13,7 @@
 #include "afterbay/afterbay.h"
 #include "afterbay/calendar.hpp"
 #include "afterbay/endpoint_pool.hpp"
+#include "afterbay/output.hpp"
 #include "afterbay/schema.hpp"
 #include "afterbay/session.hpp"
 
@@ -55,6 +56,12 @@ struct afterbay_input {
   afterbay_schema schema;
   std::vector<std::string> strings = {};  ///< returned by the last get_strings
   std::vector<const char*> pointers = {};
+};
+struct afterbay_output {
+  afterbay::Output output;
+};
+struct afterbay_attributes {
+  std::vector<afterbay::Attribute> list = {};
 };
 struct afterbay_calendar {
   std::optional<afterbay::Calendar> calendar;  ///< none: a Fortran variable that no calendar was assigned to
@@ -106,6 +113,13 @@ std::size_t rank_of(int rank);
 Type type_from(int type);
 /// `count` values of `type` in the form of the C interface.
 Values values_from(int type, std::size_t count, const void* values);
+/// The calendar of a handle; bad_state if it is empty.
+const Calendar& calendar_of(const afterbay_calendar* handle);
+/// Dates and periods in the form of one interface from that of the other; `name` is that of the parameter.
+Date date_from(const afterbay_date* date, const char* name);
+afterbay_date c_date(const Date& from);
+Period period_from(const afterbay_period* period, const char* name);
+afterbay_period c_period(const Period& from);
 /// Pointers to texts, which must outlive them.
 std::vector<const char*> pointers_to(const std::vector<std::string>& texts);
 /// The layout in this thread's own copy, whose memory is reused: a put allocates nothing. Valid

@@ -65,6 +65,8 @@ module afterbay
   use afterbay_dates, only: afterbay_date, afterbay_duration, afterbay_period, afterbay_interval
   use afterbay_calendars, only: afterbay_calendar, AFTERBAY_ALIGN_CALENDAR, AFTERBAY_ALIGN_SEASONS, &
       AFTERBAY_ALIGN_START, AFTERBAY_MULTIPLE_NO, AFTERBAY_MULTIPLE_YES, AFTERBAY_MULTIPLE_DEPENDS
+  use afterbay_output_forms, only: afterbay_attributes
+  use afterbay_outputs, only: afterbay_output
   use afterbay_sessions, only: afterbay_options, afterbay_session, afterbay_serve_all
   implicit none
   public

@@ -8,7 +8,7 @@ module afterbay_base
   implicit none
   private
   public :: afterbay_error, afterbay_last_error, afterbay_error_name, afterbay_version
-  public :: afterbay_stop, check, c_text, f_text, c_texts, record_from_one
+  public :: afterbay_stop, check, c_text, f_text, c_texts, hold_optional, record_from_one
 
   !> An error code, returned in `ierr`.
   integer, parameter, public :: AFTERBAY_OK = 0, AFTERBAY_INVALID_ARGUMENT = 1, AFTERBAY_UNKNOWN_NAME = 2, &
@@ -129,6 +129,16 @@ contains
       place = place + len_trim(texts(i)) + 1
       self%characters(place) = c_null_char
     end do
+  end subroutine
+
+  !> `pointer` becomes that of a text, which `texts` holds; absent: it is unchanged.
+  subroutine hold_optional(texts, text, pointer)
+    type(c_texts), intent(inout), target :: texts
+    character(*), intent(in), optional :: text
+    type(c_ptr), intent(inout) :: pointer
+    if (.not. present(text)) return
+    call texts%hold([text])
+    pointer = texts%pointers(1)
   end subroutine
 
   !> An optional record number, counted from 1, converted to C's, counted from 0; absent: none. If

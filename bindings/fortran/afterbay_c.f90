@@ -34,6 +34,7 @@ module afterbay_c
   !> The arguments of a put: struct put_call in descriptors.c. Lists have their length before them, -1: absent.
   integer, parameter :: most_dimensions = 16
   type, bind(C) :: c_put
+    type(c_ptr) :: output = c_null_ptr    !< null: into a file
     type(c_ptr) :: endpoint = c_null_ptr  !< null: the file's own put
     type(c_ptr) :: file = c_null_ptr
     integer(c_int64_t) :: record = -1     !< from 0

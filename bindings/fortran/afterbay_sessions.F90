@@ -15,7 +15,7 @@ module afterbay_sessions
 #endif
   implicit none
   private
-  public :: afterbay_options, afterbay_session, afterbay_serve_all
+  public :: afterbay_options, afterbay_session, afterbay_serve_all, session_object
 
   !> How a session is opened; `free` releases it.
   type :: afterbay_options
@@ -375,15 +375,6 @@ contains
         collection%handle), ierr)
   end subroutine
 
-  subroutine hold_optional(texts, text, pointer)
-    type(c_texts), intent(inout), target :: texts
-    character(*), intent(in), optional :: text
-    type(c_ptr), intent(inout) :: pointer
-    if (.not. present(text)) return
-    call texts%hold([text])
-    pointer = texts%pointers(1)
-  end subroutine
-
   !> Collective. Sends new definitions to the servers and waits for their answer. Implied by the
   !> first collection%open after a definition.
   subroutine start(self, ierr)
@@ -521,6 +512,12 @@ contains
     call check(code, ierr)
     call afterbay_fortran_end_session(self%id)
   end subroutine
+
+  !> For the library: the C object of a session.
+  type(c_ptr) function session_object(session)
+    type(afterbay_session), intent(in) :: session
+    session_object = afterbay_fortran_session(session%id)
+  end function
 
   !> Abandons the session: unless it was finalized before, files stay unpublished.
   subroutine abandon(self)

@@ -13,18 +13,20 @@
 enum { max_rank = CFI_MAX_RANK + 1 }; /* text has one dimension more than its array */
 enum { most_dimensions = 16 };        /* of lists in struct put_call */
 
-/* The targets of afterbay_fortran_set, as in afterbay_schemas.f90. */
+/* The targets of afterbay_fortran_set, as in afterbay_schemas.f90 and afterbay_output_forms.f90. */
 enum {
   schema_attribute = 0,
   schema_fill = 1,
   schema_constant = 2,
   changes_attribute = 3,
-  changes_constant = 4
+  changes_constant = 4,
+  list_attribute = 5
 };
 
 /* The arguments of a put: c_put in afterbay_c.f90. Lists are in Fortran's order; a negative rank:
    absent. */
 struct put_call {
+  afterbay_output* output;     /* NULL: into a file */
   afterbay_endpoint* endpoint; /* NULL: the file's own put */
   afterbay_file* file;
   int64_t record;
@@ -36,6 +38,9 @@ struct put_call {
 int afterbay_fortran_put(const char* variable, const struct put_call* call, const CFI_cdesc_t* data);
 int afterbay_fortran_set(void* handle, int what, const char* variable, const char* name, int as_type,
                          const CFI_cdesc_t* values);
+int afterbay_fortran_collect(int as_type, const CFI_cdesc_t* array, afterbay_values* values);
+int afterbay_fortran_names(const CFI_cdesc_t* names, afterbay_values* values);
+void afterbay_fortran_release(afterbay_values* values);
 int afterbay_fortran_part(afterbay_slot* slot, int number, int type, CFI_cdesc_t* pointer);
 int afterbay_fortran_get(afterbay_endpoint* endpoint, afterbay_input* input, const char* variable,
                          const afterbay_selection* what, int offset_rank, const int64_t* offset,
@@ -202,6 +207,8 @@ int afterbay_fortran_put(const char* variable, const struct put_call* call, cons
   const afterbay_section* part = call->start_rank < 0 ? NULL : &section.section;
   if (part != NULL && (!describe_section(call, &layout, &section) || !add_dimensions(part, &layout)))
     return refuse_section(variable, call);
+  if (call->output != NULL)
+    return afterbay_output_put(call->output, variable, type, data->base_addr, &layout.memory);
   const uint64_t record = (uint64_t)call->record;
   if (call->endpoint != NULL)
     return (call->may_wait ? afterbay_endpoint_put : afterbay_endpoint_try_put)(
@@ -411,7 +418,7 @@ static int collect_numbers(const CFI_cdesc_t* array, int from, int as_type, stru
    constants and fill values are text unless the type is given. */
 static int collect(const CFI_cdesc_t* array, int what, int as_type, struct values* values) {
   const int type = type_of(array);
-  const int attribute = what == schema_attribute || what == changes_attribute;
+  const int attribute = what == schema_attribute || what == changes_attribute || what == list_attribute;
   if (type == 0) return AFTERBAY_WRONG_TYPE;
   if (type != AFTERBAY_TEXT) return collect_numbers(array, type, as_type, values);
   if (as_type != 0 && as_type != AFTERBAY_TEXT && as_type != AFTERBAY_STRING) return AFTERBAY_WRONG_TYPE;
@@ -434,24 +441,91 @@ static int set(void* handle, int what, const char* variable, const char* name, c
       return afterbay_schema_set_constant(handle, variable, values->type, values->count, values->data);
     case changes_attribute:
       return afterbay_changes_set_attribute(handle, of, name, values->type, values->count, values->data);
+    case list_attribute:
+      return afterbay_attributes_set(handle, name, values->type, values->count, values->data);
     default:
       return afterbay_changes_set_constant(handle, variable, values->type, values->count, values->data);
   }
+}
+
+static int refuse_values(int code, const char* variable) {
+  return refuse(code, variable,
+                code == AFTERBAY_RESOURCES
+                    ? "no memory"
+                    : "the values cannot be converted to the requested type without loss");
 }
 
 int afterbay_fortran_set(void* handle, int what, const char* variable, const char* name, int as_type,
                          const CFI_cdesc_t* array) {
   struct values values = {0, 0, NULL};
   int code = collect(array, what, as_type, &values);
-  if (code == AFTERBAY_OK) {
-    code = set(handle, what, variable, name, &values);
-  } else if (code == AFTERBAY_RESOURCES) {
-    code = refuse(code, variable, "no memory");
-  } else {
-    code = refuse(code, variable, "the values cannot be converted to the requested type without loss");
-  }
+  code = code == AFTERBAY_OK ? set(handle, what, variable, name, &values) : refuse_values(code, variable);
   free(values.data);
   return code;
+}
+
+/* ---- Values and names of described output ---- */
+
+static int give(int code, const struct values* from, afterbay_values* to) {
+  to->type = from->type;
+  to->count = from->count;
+  to->data = from->data;
+  return code == AFTERBAY_OK ? code : refuse_values(code, NULL);
+}
+
+/* Copies an array into a list in Fortran's order, as `as_type` (0: its own type); texts become strings.
+   Whatever is returned, afterbay_fortran_release must be called. */
+int afterbay_fortran_collect(int as_type, const CFI_cdesc_t* array, afterbay_values* values) {
+  struct values all = {0, 0, NULL};
+  const int type = type_of(array);
+  if (type == 0) return refuse_type(NULL);
+  if (type == AFTERBAY_TEXT)
+    return give(
+        as_type == 0 || as_type == AFTERBAY_STRING ? collect_strings(array, &all) : AFTERBAY_WRONG_TYPE, &all,
+        values);
+  const int code = collect_numbers(array, type, as_type, &all);
+  return give(code, &all, values);
+}
+
+/* The words of a text. */
+static int collect_words(const CFI_cdesc_t* text, struct values* values) {
+  const char* from = text->base_addr;
+  const size_t length = trimmed(from, text->elem_len);
+  const size_t table = (length / 2 + 1) * sizeof(char*);
+  values->type = AFTERBAY_STRING;
+  values->data = malloc(table + length + 1);
+  if (values->data == NULL) return AFTERBAY_RESOURCES;
+  char** pointers = values->data;
+  char* words = (char*)values->data + table;
+  for (size_t i = 0; i < length; ++i) {
+    words[i] = from[i];
+    if (from[i] == ' ')
+      words[i] = '\0';
+    else if (i == 0 || from[i - 1] == ' ')
+      pointers[values->count++] = words + i;
+  }
+  words[length] = '\0';
+  return AFTERBAY_OK;
+}
+
+/* Names of dimensions, an array or one text with blanks between them, slowest first. Whatever is returned,
+   afterbay_fortran_release must be called. */
+int afterbay_fortran_names(const CFI_cdesc_t* names, afterbay_values* values) {
+  struct values all = {0, 0, NULL};
+  const int code = names->rank == 0 ? collect_words(names, &all) : collect_strings(names, &all);
+  char** pointers = all.data;
+  for (size_t i = 0; code == AFTERBAY_OK && i < all.count / 2; ++i) {
+    char* const name = pointers[i];
+    pointers[i] = pointers[all.count - 1 - i];
+    pointers[all.count - 1 - i] = name;
+  }
+  return give(code, &all, values);
+}
+
+void afterbay_fortran_release(afterbay_values* values) {
+  free((void*)values->data);
+  values->data = NULL;
+  values->count = 0;
 }
 
 int afterbay_fortran_get_numbers(afterbay_input* input, const char* variable, const char* name,

@@ -5,7 +5,7 @@ module shallow_water_band
   use, intrinsic :: iso_fortran_env, only: real64
   use afterbay
   use shallow_water_model
-  use shallow_water_output_afterbay, only: afterbay_output
+  use shallow_water_output_afterbay, only: server_output
   implicit none
   private
   public :: band
@@ -29,7 +29,7 @@ contains
   !> The rows of thread `number` (from 0) of `threads`.
   subroutine open_band(self, out, m, number, threads)
     class(band), intent(inout) :: self
-    type(afterbay_output), intent(in) :: out
+    type(server_output), intent(in) :: out
     type(model), intent(in) :: m
     integer, intent(in) :: number, threads
     integer :: rows

@@ -7,9 +7,9 @@ module shallow_water_output_afterbay
   use shallow_water_output, only: output
   implicit none
   private
-  public :: afterbay_output
+  public :: server_output
 
-  type, extends(output) :: afterbay_output
+  type, extends(output) :: server_output
     type(afterbay_session) :: session      !< open, on a model rank
     character(:), allocatable :: directory
     type(afterbay_collection), private :: fields, surface
@@ -28,7 +28,7 @@ module shallow_water_output_afterbay
 contains
 
   subroutine start(self, m)
-    class(afterbay_output), intent(inout) :: self
+    class(server_output), intent(inout) :: self
     type(model), intent(in) :: m
     allocate (self%work(m%ni, m%nj))
     call self%session%decomposition('cells', global=[m%nx, m%ny], start=[m%i0, m%j0], count=[m%ni, m%nj])
@@ -39,7 +39,7 @@ contains
   end subroutine
 
   subroutine define_fields(self, m)
-    type(afterbay_output), intent(inout) :: self
+    type(server_output), intent(inout) :: self
     type(model), intent(in) :: m
     type(afterbay_schema) :: schema
     call describe_grid(schema, m, 'the state of a shallow-water model')
@@ -52,7 +52,7 @@ contains
   end subroutine
 
   subroutine define_surface(self, m)
-    type(afterbay_output), intent(inout) :: self
+    type(server_output), intent(inout) :: self
     type(model), intent(in) :: m
     type(afterbay_schema) :: schema
     call describe_grid(schema, m, 'the surface of a shallow-water model')
@@ -107,7 +107,7 @@ contains
   end subroutine
 
   subroutine write_fields(self, m)
-    class(afterbay_output), intent(inout) :: self
+    class(server_output), intent(inout) :: self
     type(model), intent(in) :: m
     self%fields_record = self%fields_record + 1
     associate (file => self%fields_file, record => self%fields_record, ni => m%ni, nj => m%nj)
@@ -121,7 +121,7 @@ contains
   end subroutine
 
   subroutine write_surface(self, m)
-    class(afterbay_output), intent(inout) :: self
+    class(server_output), intent(inout) :: self
     type(model), intent(in) :: m
     self%surface_record = self%surface_record + 1
     associate (file => self%surface_file, record => self%surface_record, ni => m%ni, nj => m%nj)
@@ -142,18 +142,18 @@ contains
   end subroutine
 
   subroutine end_step(self)
-    class(afterbay_output), intent(inout) :: self
+    class(server_output), intent(inout) :: self
     call self%session%end_step()
   end subroutine
 
   subroutine close(self)
-    class(afterbay_output), intent(inout) :: self
+    class(server_output), intent(inout) :: self
     call self%fields_file%close()
     call self%surface_file%close()
   end subroutine
 
   subroutine finish(self)
-    class(afterbay_output), intent(inout) :: self
+    class(server_output), intent(inout) :: self
     call self%session%finalize()
     call self%fields%free()
     call self%surface%free()

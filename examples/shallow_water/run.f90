@@ -7,7 +7,7 @@ module shallow_water_run
   use afterbay, only: afterbay_session
   use shallow_water_model
   use shallow_water_output, only: output
-  use shallow_water_output_afterbay, only: afterbay_output
+  use shallow_water_output_afterbay, only: server_output
   use shallow_water_output_serial, only: serial_output
   use shallow_water_settings, only: settings
   implicit none
@@ -20,7 +20,7 @@ contains
     type(settings), intent(in) :: s
     type(afterbay_session), intent(in) :: session
     class(output), allocatable :: out
-    type(afterbay_output), allocatable :: with_afterbay
+    type(server_output), allocatable :: with_afterbay
     type(serial_output), allocatable :: serial
     select case (s%output)
     case ('afterbay')

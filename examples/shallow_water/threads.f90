@@ -9,11 +9,11 @@ program shallow_water_threads
   use afterbay
   use shallow_water_band, only: band
   use shallow_water_model
-  use shallow_water_output_afterbay, only: afterbay_output
+  use shallow_water_output_afterbay, only: server_output
   use shallow_water_settings, only: settings, read_settings
   implicit none
   type(settings) :: s
-  type(afterbay_output) :: out
+  type(server_output) :: out
   type(afterbay_options) :: options
   integer :: error, provided
 

@@ -729,5 +729,6 @@ AFTERBAY_API void afterbay_input_free(afterbay_input* input);
 #endif
 
 #include "afterbay/calendar.h" /* calendars, dates, periods, time axes */
+#include "afterbay/output.h"   /* described output */
 
 #endif

@@ -63,11 +63,17 @@ struct AFTERBAY_API OutputOptions {
 
 /// What is known of a coordinate.
 struct AFTERBAY_API CoordinateOptions {
-  std::string units = {};                  ///< UDUNITS; empty: none
-  std::string standard_name = {};          ///< of the CF conventions; empty: none
-  std::string long_name = {};              ///< empty: none
-  std::vector<Attribute> attributes = {};  ///< further ones: `axis`, `positive`, `formula_terms`
-  Values bounds = {};                      ///< of constant 1-D coordinates: two per value; empty: none
+  std::string units = {};          ///< UDUNITS; empty: none
+  std::string standard_name = {};  ///< of the CF conventions; empty: none
+  std::string long_name = {};      ///< empty: none
+  /// Further ones: `axis`, `positive`, `bounds`. Other coordinates that they name, also those in
+  /// `formula_terms`, `cell_measures`, `grid_mapping`, `mesh` and the attributes of a UGRID mesh, are written
+  /// with them.
+  std::vector<Attribute> attributes = {};
+  Values bounds = {};  ///< of constant 1-D coordinates: two per value; empty: none
+  /// Of coordinates of a grid: a dimension of several values per point, which lie together in `data`:
+  /// vertices of cells. Empty: one value per point.
+  std::string vertices = {};
 };
 
 /// A field of the model.
@@ -100,11 +106,13 @@ class AFTERBAY_API Output {
   void grid(const std::string& name, const std::vector<std::string>& dimensions,
             const std::string& decomposition);
   /// Defines an auxiliary coordinate with the same values on all ranks: of dimensions, or of a single value
-  /// if there are none. Variables with these dimensions name it in their attribute `coordinates`.
+  /// if there are none. Variables with these dimensions name it in their attribute `coordinates`, unless
+  /// other attributes of the field do. A single value is written for fields that name it.
   void coordinate(const std::string& name, const std::vector<std::string>& dimensions, const Values& values,
                   const CoordinateOptions& options = {});
   /// Defines an auxiliary coordinate of a grid, such as a two-dimensional latitude or that of unstructured
-  /// points: each rank gives its part, which is copied. Fields of the grid name it in `coordinates`.
+  /// points: each rank gives its part, which is copied. Fields of the grid name it in `coordinates`, unless
+  /// they name it in another attribute (`cell_measures`), or it has `vertices`.
   template <class T>
   void grid_coordinate(const std::string& name, const std::string& grid, const T* data,
                        const CoordinateOptions& options = {}) {
@@ -135,6 +143,17 @@ class AFTERBAY_API Output {
     put_raw(field, data, type_of<T>, memory);
   }
 
+  /// The same for a section of this rank's part, in the indices of its array; further calls hand over the
+  /// others, in any order: levels, one by one. `data` points to the values of the section, with the layout
+  /// `memory`. What was handed over is copied; the field has been put when the last section has. Ranks may
+  /// cut their parts differently, but must complete fields in the same order. Throws as put does, conflict if
+  /// sections overlap.
+  template <class T>
+  void put_section(std::string_view field, const Section& section, const T* data,
+                   const MemoryLayout& memory = {}) {
+    put_section_raw(field, section, data, type_of<T>, memory);
+  }
+
   /// Writes the state of all periods that have begun to a new file, so that a later run can resume after the
   /// last step that has ended. Call it between the puts of one step and step() of the next one; it ends the
   /// step. The file is complete when the returned ticket is. Files in which the run continues must not get
@@ -152,6 +171,9 @@ class AFTERBAY_API Output {
 
   /// Like put, with the type as a value.
   void put_raw(std::string_view field, const void* data, Type type, const MemoryLayout& memory);
+  /// Like put_section, with the type as a value.
+  void put_section_raw(std::string_view field, const Section& section, const void* data, Type type,
+                       const MemoryLayout& memory);
   /// Like grid_coordinate, with the type as a value.
   void grid_coordinate_raw(const std::string& name, const std::string& grid, const void* data, Type type,
                            const CoordinateOptions& options);

@@ -104,6 +104,11 @@ void Definitions::add(Coordinate coordinate) {
     refuse(ErrorCode::conflict, "coordinate '{}' is defined already", coordinate.name);
   std::uint64_t points = 1;
   if (coordinate.grid.empty()) {
+    if (!coordinate.options.vertices.empty())
+      refuse(
+          ErrorCode::invalid_argument,
+          "coordinate '{}': vertices belong to coordinates of a grid; name '{}' among its dimensions instead",
+          coordinate.name, coordinate.options.vertices);
     for (const std::string& name : coordinate.dimensions) points *= dimension(name).length;
     if (coordinate.values.type != Type::string && coordinate.values.count() != points)
       refuse(ErrorCode::invalid_argument,
@@ -111,6 +116,7 @@ void Definitions::add(Coordinate coordinate) {
              coordinate.values.count());
   } else {
     coordinate.dimensions = grid(coordinate.grid).dimensions;
+    if (!coordinate.options.vertices.empty()) static_cast<void>(dimension(coordinate.options.vertices));
   }
   check_bounds(coordinate.name, coordinate.values, coordinate.options.bounds,
                coordinate.grid.empty() && coordinate.dimensions.size() == 1);

@@ -5,8 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/suggest.hpp"
+#include "model/moves.hpp"
 #include "output/refuse.hpp"
 #include "output/state.hpp"
 #include "session/state.hpp"
@@ -14,6 +16,56 @@
 namespace afterbay {
 
 using output::refuse;
+
+namespace {
+
+void check_memory(std::string_view field, const void* data, const MemoryLayout& memory,
+                  const std::vector<std::uint64_t>& lengths, std::uint64_t points) {
+  if (data == nullptr && points > 0)
+    refuse(ErrorCode::invalid_argument, "field '{}': data is null, but {} values are to be put", field, points);
+  if (auto fits = model::check(memory, model::Index(lengths)); !fits)
+    throw Failure(std::move(fits).error().in_variable(std::string(field)));
+}
+
+model::Box box_of(std::string_view field, const Section& section, const std::vector<std::uint64_t>& lengths) {
+  if (section.start.size() != lengths.size() || section.count.size() != lengths.size())
+    refuse(ErrorCode::invalid_argument,
+           "field '{}': the section has {} dimensions; the field has {} on this rank", field,
+           section.count.size(), lengths.size());
+  for (std::size_t d = 0; d < lengths.size(); ++d)
+    if (section.count[d] > lengths[d] || section.start[d] > lengths[d] - section.count[d])
+      refuse(
+          ErrorCode::invalid_argument,
+          "field '{}': the section {} + {} leaves this rank's part, which has the length {} in dimension {}",
+          field, section.start[d], section.count[d], lengths[d], d);
+  return {model::Index(section.start), model::Index(section.count)};
+}
+
+/// Copies the values of a section into the dense array of the whole part.
+void copy_section(std::byte* to, const std::vector<std::uint64_t>& lengths, const model::Box& box,
+                  const std::byte* from, const MemoryLayout& memory, std::size_t bytes) {
+  const std::vector<std::uint64_t> count(box.count.begin(), box.count.end());
+  std::vector<std::byte> dense;
+  if (!memory.dense()) {
+    dense.resize(box.points() * bytes);
+    output::make_dense(dense.data(), from, memory, count, bytes);
+    from = dense.data();
+  }
+  const std::size_t row = count.empty() ? 1 : count.back();
+  if (row == 0) return;
+  std::vector<std::uint64_t> at(count.size(), 0);
+  for (std::uint64_t r = 0; r < box.points() / row; ++r) {
+    std::uint64_t element = 0;
+    for (std::size_t d = 0; d < count.size(); ++d) element = element * lengths[d] + box.start[d] + at[d];
+    std::memcpy(to + element * bytes, from + r * row * bytes, row * bytes);
+    for (std::size_t d = count.empty() ? 0 : count.size() - 1; d-- > 0;) {
+      if (++at[d] < count[d]) break;
+      at[d] = 0;
+    }
+  }
+}
+
+}  // namespace
 
 // ---- State
 
@@ -30,7 +82,7 @@ void Output::State::start() {
   spaces.emplace(*session, definitions);
   plan = output::make_plan({*description, definitions, time, options.member}, *spaces);
   for (const auto& file : plan.files) {
-    file->define(*session, definitions, !options.resume.empty());
+    file->define(*session, definitions, *spaces, !options.resume.empty());
     const describe::Timing& timing = file->file().timing;
     if (timing.epochs)
       epochs.emplace_back(output::Clock(time, *timing.epochs, timing.align,
@@ -39,7 +91,7 @@ void Output::State::start() {
   }
   for (std::size_t f = 0; f < definitions.fields().size(); ++f) {
     const output::Field& field = definitions.fields()[f];
-    fields.push_back({plan.sources[f].get(), field.options.type, false, false});
+    fields.push_back({plan.sources[f].get(), field.options.type});
     by_name.emplace(field.name, f);
   }
   session->start();
@@ -66,6 +118,7 @@ void Output::State::begin_step(std::int64_t number) {
   for (FieldStep& field : fields) {
     field.wanted = field.source != nullptr && field.source->needed();
     field.put = false;
+    field.sections.clear();
   }
   current = number;
   begun = in_step = true;
@@ -75,7 +128,9 @@ void Output::State::end_step() {
   if (!in_step) return;
   std::vector<std::string> missing;
   for (std::size_t f = 0; f < fields.size(); ++f)
-    if (fields[f].wanted && !fields[f].put) missing.push_back(definitions.fields()[f].name);
+    if (fields[f].wanted && !fields[f].put)
+      missing.push_back(definitions.fields()[f].name +
+                        (fields[f].sections.empty() ? "" : " (of which sections are missing)"));
   if (!missing.empty())
     refuse(ErrorCode::bad_state,
            "step {} cannot end: the description needs {} {} in this step, which {} not been put", current,
@@ -162,7 +217,8 @@ void Output::grid_coordinate_raw(const std::string& name, const std::string& gri
   output::Field field;
   field.name = name;
   field.options.grid = it.definitions.grid(grid).name;
-  const std::size_t points = spaces.own(field).points;
+  std::size_t points = spaces.own(field).points;
+  if (!options.vertices.empty()) points *= it.definitions.dimension(options.vertices).length;
   if (points > 0 && data == nullptr)
     refuse(ErrorCode::invalid_argument, "coordinate '{}': data is null, but this rank holds {} points", name,
            points);
@@ -179,30 +235,55 @@ void Output::step(std::int64_t number) { state().begin_step(number); }
 
 bool Output::wants(std::string_view field) const { return state().find(field).wanted; }
 
-void Output::put_raw(std::string_view field, const void* data, Type type, const MemoryLayout& memory) {
-  State& it = state();
-  State::FieldStep& of = it.find(field);
+bool Output::State::check_put(std::string_view field, const FieldStep& of, Type type) const {
   if (type != of.type)
     refuse(ErrorCode::wrong_type, "field '{}' holds {}, but {} was put", field, name_of(of.type),
            name_of(type));
-  if (!it.in_step)
+  if (!in_step)
     refuse(ErrorCode::bad_state, "field '{}' was put outside of a step: call step() first", field);
-  if (of.put) refuse(ErrorCode::conflict, "field '{}' has been put in step {} before", field, it.current);
-  if (!of.wanted) return;
-  const output::Space& space = of.source->space();
-  if (data == nullptr && space.points > 0)
-    refuse(ErrorCode::invalid_argument, "field '{}': data is null, but this rank holds {} points", field,
-           space.points);
-  for (const std::size_t dimensions : {memory.shape.size(), memory.offset.size(), memory.strides.size()})
-    if (dimensions != 0 && dimensions != space.local.size())
-      refuse(ErrorCode::invalid_argument,
-             "field '{}': the memory layout has {} dimensions; the field has {} on this rank", field,
-             dimensions, space.local.size());
+  if (of.put) refuse(ErrorCode::conflict, "field '{}' has been put in step {} before", field, current);
+  return of.wanted;
+}
+
+void Output::State::emit(FieldStep& of, const void* data, const MemoryLayout& memory) {
   of.put = true;
-  const Date now = it.time.at(it.current);
-  const Date begin = it.current == 0 ? now : it.time.at(it.current - 1);
+  const Date now = time.at(current);
+  const Date begin = current == 0 ? now : time.at(current - 1);
   of.source->put({static_cast<const std::byte*>(data), &of.source->form(), memory.dense() ? nullptr : &memory,
-                  begin, now, it.time.seconds(begin, now)});
+                  begin, now, time.seconds(begin, now)});
+}
+
+void Output::put_raw(std::string_view field, const void* data, Type type, const MemoryLayout& memory) {
+  State& it = state();
+  State::FieldStep& of = it.find(field);
+  if (!it.check_put(field, of, type)) return;
+  const output::Space& space = of.source->space();
+  if (!of.sections.empty())
+    refuse(ErrorCode::conflict, "sections of field '{}' have been put in step {} before", field, it.current);
+  check_memory(field, data, memory, space.local, space.points);
+  it.emit(of, data, memory);
+}
+
+void Output::put_section_raw(std::string_view field, const Section& section, const void* data, Type type,
+                             const MemoryLayout& memory) {
+  State& it = state();
+  State::FieldStep& of = it.find(field);
+  if (!it.check_put(field, of, type)) return;
+  const output::Space& space = of.source->space();
+  if (section.whole() || space.points == 0) return put_raw(field, data, type, memory);
+  const model::Box box = box_of(field, section, space.local);
+  check_memory(field, data, memory, section.count, box.points());
+  for (const model::Box& other : of.sections)
+    if (!model::intersect(box, other).empty())
+      refuse(ErrorCode::conflict, "a section of field '{}' overlaps with one that was put in step {} before",
+             field, it.current);
+  const std::size_t bytes = size_of(type);
+  of.values.resize(space.points * bytes);
+  copy_section(of.values.data(), space.local, box, static_cast<const std::byte*>(data), memory, bytes);
+  of.sections.push_back(box);
+  std::uint64_t points = 0;
+  for (const model::Box& known : of.sections) points += known.points();
+  if (points == space.points) it.emit(of, of.values.data(), {});
 }
 
 Ticket Output::save(const std::string& path) {

@@ -19,21 +19,26 @@ const Attribute* find_attribute(const std::vector<Attribute>& attributes, std::s
   return found == attributes.end() ? nullptr : &*found;
 }
 
-std::set<std::string> words(std::string_view text) {
-  std::set<std::string> all;
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> all;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find(' ', at), text.size());
-    if (end > at) all.emplace(text.substr(at, end - at));
+    if (end > at) all.emplace_back(text.substr(at, end - at));
     at = end + 1;
   }
   return all;
 }
 
+std::set<std::string> words(std::string_view text) {
+  const std::vector<std::string> all = split(text);
+  return {all.begin(), all.end()};
+}
+
 class Maker {
  public:
   Maker(const describe::File& file, const std::vector<FileVariable>& variables,
-        const Definitions& definitions)
-      : file_(file), variables_(variables), definitions_(definitions) {
+        const Definitions& definitions, Spaces& spaces)
+      : file_(file), variables_(variables), definitions_(definitions), spaces_(spaces) {
     for (const FileVariable& variable : variables)
       for (const Space::Dimension& dimension : variable.space->dimensions)
         cuts_[dimension.name].insert(dimension.places);
@@ -73,8 +78,7 @@ class Maker {
       for (const Space::Dimension& dimension : space.dimensions)
         dimensions.push_back(add_dimension(space, dimension));
       std::vector<Attribute> attributes = given.attributes;
-      const std::string coordinates = add_coordinates(given);
-      if (!coordinates.empty()) set_attribute(attributes, "coordinates", coordinates);
+      add_coordinates(given, attributes);
       Variable& variable = add(given.name, given.type, dimensions);
       variable.attributes = std::move(attributes);
       variable.fill = given.fill;
@@ -107,9 +111,8 @@ class Maker {
 
   /// Dimensions that variables of the file cut differently have different names.
   [[nodiscard]] std::string name_in_file(const Space& space, const Space::Dimension& dimension) const {
-    return cuts_.at(dimension.name).size() == 1 || dimension.places.empty()
-               ? dimension.name
-               : dimension.name + "_" + space.name;
+    if (dimension.places.empty() || cuts_.at(dimension.name).size() == 1) return dimension.name;
+    return dimension.name + "_" + space.name;
   }
 
   std::string add_dimension(const Space& space, const Space::Dimension& dimension) {
@@ -121,8 +124,12 @@ class Maker {
     const auto kept = [&](const Values& values, std::size_t row) {
       return dimension.places.empty() ? values : selected(values, dimension.places, row);
     };
+    std::vector<Attribute> attributes;
+    set_attributes(attributes, model.options);
+    std::set<std::string> named;
+    resolve(attributes, space, named);
     Variable& coordinate = add(name, model.values.type, {name});
-    set_attributes(coordinate.attributes, model.options);
+    coordinate.attributes = std::move(attributes);
     coordinate.constant = kept(model.values, 1);
     if (!model.options.bounds.empty()) {
       coordinate.attribute("bounds", name + "_bnds");
@@ -133,53 +140,104 @@ class Maker {
     return name;
   }
 
-  /// Adds the auxiliary coordinates of a variable; returns the attribute that names them.
-  std::string add_coordinates(const FileVariable& variable) {
-    const Attribute* const given = find_attribute(variable.attributes, "coordinates");
+  /// Adds the coordinates of a variable, and all that its attributes name; `attributes` then have their names
+  /// in the file.
+  void add_coordinates(const FileVariable& variable, std::vector<Attribute>& attributes) {
+    const Space& space = *variable.space;
+    std::set<std::string> named;
+    resolve(attributes, space, named);
+    const Attribute* const given = find_attribute(attributes, "coordinates");
     std::string names(given == nullptr ? std::string_view() : given->values.text());
-    const std::set<std::string> wanted = words(names);
     const auto append = [&](const std::string& name) {
       if (!words(names).contains(name)) names += (names.empty() ? "" : " ") + name;
     };
     if (splits_time_ && variable.kind == TimeKind::instant) append(time_instant_name);
     for (const Coordinate& coordinate : definitions_.coordinates()) {
-      // A single value, such as a height, belongs to the fields that name it.
-      if (coordinate.grid.empty() && coordinate.dimensions.empty()) {
-        if (wanted.contains(coordinate.name)) add_constant(coordinate, *variable.space);
-        continue;
-      }
-      if (coordinate.grid.empty() ? has_all(*variable.space, coordinate.dimensions)
-                                  : coordinate.grid == variable.space->grid)
-        append(coordinate.grid.empty() ? add_constant(coordinate, *variable.space)
-                                       : add_distributed(coordinate, *variable.space));
+      const bool of_space = coordinate.grid.empty()
+                                ? !coordinate.dimensions.empty() && has_all(space, coordinate.dimensions)
+                                : coordinate.grid == space.grid && coordinate.options.vertices.empty();
+      if (of_space && !named.contains(coordinate.name)) append(add_coordinate(coordinate, space));
     }
-    return names;
+    if (!names.empty()) set_attribute(attributes, "coordinates", names);
+  }
+
+  /// Adds the coordinates that attributes name, and puts their names in the file there. `named`: those that
+  /// were found.
+  void resolve(std::vector<Attribute>& attributes, const Space& space, std::set<std::string>& named) {
+    static const std::set<std::string, std::less<>> references{"coordinates",
+                                                               "bounds",
+                                                               "climatology",
+                                                               "cell_measures",
+                                                               "grid_mapping",
+                                                               "formula_terms",
+                                                               "ancillary_variables",
+                                                               "mesh",
+                                                               "node_coordinates",
+                                                               "edge_coordinates",
+                                                               "face_coordinates",
+                                                               "face_node_connectivity",
+                                                               "edge_node_connectivity",
+                                                               "face_edge_connectivity",
+                                                               "face_face_connectivity",
+                                                               "edge_face_connectivity",
+                                                               "boundary_node_connectivity"};
+    for (Attribute& attribute : attributes) {
+      if (attribute.values.type != Type::text || !references.contains(attribute.name)) continue;
+      std::string text;
+      for (const std::string& word : split(attribute.values.text())) {
+        const auto found = std::ranges::find(definitions_.coordinates(), word, &Coordinate::name);
+        const bool is_known = found != definitions_.coordinates().end();
+        if (is_known) named.insert(word);
+        text += (text.empty() ? "" : " ") + (is_known ? add_coordinate(*found, space) : word);
+      }
+      attribute.values = Values(text);
+    }
   }
 
   [[nodiscard]] static bool has_all(const Space& space, const std::vector<std::string>& names) {
-    return std::ranges::all_of(names, [&](const std::string& name) {
-      return std::ranges::find(space.dimensions, name, &Space::Dimension::name) != space.dimensions.end();
-    });
+    return std::ranges::all_of(
+        names, [&](const std::string& name) { return find_dimension(space, name) != nullptr; });
   }
 
-  /// Dimensions of a coordinate in the file, and its name there.
-  std::pair<std::string, std::vector<std::string>> place(const Coordinate& coordinate, const Space& space) {
+  [[nodiscard]] static const Space::Dimension* find_dimension(const Space& space, const std::string& name) {
+    const auto found = std::ranges::find(space.dimensions, name, &Space::Dimension::name);
+    return found == space.dimensions.end() ? nullptr : &*found;
+  }
+
+  /// What is kept of a dimension; all of those that the space does not have.
+  [[nodiscard]] Space::Dimension kept_of(const Space& space, const std::string& name) const {
+    if (const Space::Dimension* const found = find_dimension(space, name)) return *found;
+    return {name, definitions_.dimension(name).length, {}};
+  }
+
+  /// Adds a coordinate for variables of a space, unless it is there; returns its name in the file.
+  std::string add_coordinate(const Coordinate& coordinate, const Space& space) {
+    if (!coordinate.grid.empty() && coordinate.grid != space.grid)
+      return add_coordinate(coordinate, spaces_.of_grid(coordinate.grid));
     std::vector<std::string> dimensions;
     bool renamed = false;
     for (const std::string& name : coordinate.dimensions) {
-      const auto& dimension = *std::ranges::find(space.dimensions, name, &Space::Dimension::name);
-      dimensions.push_back(add_dimension(space, dimension));
+      dimensions.push_back(add_dimension(space, kept_of(space, name)));
       renamed = renamed || dimensions.back() != name;
     }
-    return {renamed ? coordinate.name + "_" + space.name : coordinate.name, std::move(dimensions)};
+    const std::string name = renamed ? coordinate.name + "_" + space.name : coordinate.name;
+    if (!coordinates_.insert(name).second) return name;
+    std::vector<Attribute> attributes;
+    set_attributes(attributes, coordinate.options);
+    std::set<std::string> named;
+    resolve(attributes, space, named);
+    if (coordinate.grid.empty())
+      add_constant(coordinate, space, name, dimensions, std::move(attributes));
+    else
+      add_distributed(coordinate, space, name, dimensions, std::move(attributes));
+    return name;
   }
 
-  std::string add_constant(const Coordinate& coordinate, const Space& space) {
-    auto [name, dimensions] = place(coordinate, space);
-    if (!coordinates_.insert(name).second) return name;
+  void add_constant(const Coordinate& coordinate, const Space& space, const std::string& name,
+                    std::vector<std::string> dimensions, std::vector<Attribute> attributes) {
     std::vector<std::uint64_t> elements{0};
     for (const std::string& of : coordinate.dimensions) {
-      const auto& dimension = *std::ranges::find(space.dimensions, of, &Space::Dimension::name);
+      const Space::Dimension dimension = kept_of(space, of);
       const std::uint64_t whole = definitions_.dimension(of).length;
       std::vector<std::uint64_t> longer;
       for (const std::uint64_t element : elements)
@@ -188,25 +246,31 @@ class Maker {
       elements = std::move(longer);
     }
     const bool text = coordinate.values.type == Type::text && coordinate.dimensions.empty();
+    const bool has_bounds = !coordinate.options.bounds.empty();
+    if (has_bounds) set_attribute(attributes, "bounds", name + "_bnds");
     Variable& variable = add(name, coordinate.values.type, dimensions);
     variable.constant = text ? coordinate.values : selected(coordinate.values, elements);
-    set_attributes(variable.attributes, coordinate.options);
-    if (!coordinate.options.bounds.empty()) {
-      variable.attribute("bounds", name + "_bnds");
-      add_bounds_dimension();
-      dimensions.emplace_back(bounds_dimension);
-      Variable& bounds = add(name + "_bnds", coordinate.options.bounds.type, dimensions);
-      bounds.constant = selected(coordinate.options.bounds, elements, 2);
-    }
-    return name;
+    variable.attributes = std::move(attributes);
+    if (!has_bounds) return;
+    add_bounds_dimension();
+    dimensions.emplace_back(bounds_dimension);
+    Variable& bounds = add(name + "_bnds", coordinate.options.bounds.type, dimensions);
+    bounds.constant = selected(coordinate.options.bounds, elements, 2);
   }
 
-  std::string add_distributed(const Coordinate& coordinate, const Space& space) {
-    const auto [name, dimensions] = place(coordinate, space);
-    if (!coordinates_.insert(name).second) return name;
+  void add_distributed(const Coordinate& coordinate, const Space& space, const std::string& name,
+                       std::vector<std::string> dimensions, std::vector<Attribute> attributes) {
+    const std::string& vertices = coordinate.options.vertices;
+    std::size_t per_point = 1;
+    std::string decomposition = space.decomposition;
+    if (!vertices.empty()) {
+      dimensions.push_back(add_dimension(space, kept_of(space, vertices)));
+      per_point = definitions_.dimension(vertices).length;
+      decomposition = spaces_.with_vertices(space, vertices);
+    }
     Variable& variable = add(name, coordinate.values.type, dimensions);
-    variable.decomposition = space.decomposition;
-    set_attributes(variable.attributes, coordinate.options);
+    variable.decomposition = decomposition;
+    variable.attributes = std::move(attributes);
     DistributedCoordinate distributed{name, coordinate.values};
     if (space.is_subset()) {
       // The elements of one level are those of the grid.
@@ -220,15 +284,15 @@ class Maker {
       std::vector<std::uint64_t> places;
       for (std::size_t i = 0; i < space.from.size() / std::max<std::uint64_t>(kept_levels, 1); ++i)
         places.push_back(space.from[i] % of_grid);
-      distributed.values = selected(coordinate.values, places);
+      distributed.values = selected(coordinate.values, places, per_point);
     }
     made_.distributed.push_back(std::move(distributed));
-    return name;
   }
 
   const describe::File& file_;
   const std::vector<FileVariable>& variables_;
   const Definitions& definitions_;
+  Spaces& spaces_;
   /// What variables of the file keep of each dimension of the model.
   std::map<std::string, std::set<std::vector<std::uint64_t>>> cuts_;
   std::set<std::string> coordinates_;  ///< that have been added
@@ -263,8 +327,9 @@ void set_attributes(std::vector<Attribute>& attributes, const CoordinateOptions&
 }
 
 FileSchema file_schema(const describe::File& file, const std::vector<FileVariable>& variables,
-                       const Definitions& definitions, const ModelTime& time, const TimeUnits& units) {
-  Maker maker(file, variables, definitions);
+                       const Definitions& definitions, Spaces& spaces, const ModelTime& time,
+                       const TimeUnits& units) {
+  Maker maker(file, variables, definitions, spaces);
   maker.add_time(time, units);
   maker.add_variables();
   maker.add_attributes();

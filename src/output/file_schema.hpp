@@ -52,7 +52,8 @@ struct FileSchema {
 /// Source of names and attributes: CF Conventions 1.11, chapters 4, 5 and 7. Throws conflict, at the place in
 /// the description, if two things in the file would have one name.
 FileSchema file_schema(const describe::File& file, const std::vector<FileVariable>& variables,
-                       const Definitions& definitions, const ModelTime& time, const TimeUnits& units);
+                       const Definitions& definitions, Spaces& spaces, const ModelTime& time,
+                       const TimeUnits& units);
 
 /// Adds an attribute, or replaces the one with its name; without values, removes it.
 void set_attribute(std::vector<Attribute>& attributes, const std::string& name, Values values);

@@ -88,8 +88,8 @@ std::size_t FileSeries::add(FileVariable variable) {
   return variables_.size() - 1;
 }
 
-void FileSeries::define(Session& session, const Definitions& definitions, bool resumes) {
-  FileSchema made = file_schema(*file_, variables_, definitions, *time_, units_);
+void FileSeries::define(Session& session, const Definitions& definitions, Spaces& spaces, bool resumes) {
+  FileSchema made = file_schema(*file_, variables_, definitions, spaces, *time_, units_);
   distributed_ = std::move(made.distributed);
   CollectionOptions options;
   // What the description says of files lies in the settings of the session, except this: a run that resumes

@@ -40,7 +40,7 @@ class FileSeries {
   /// Returns the number of the variable. All are added before `define`.
   std::size_t add(FileVariable variable);
   /// Defines the collection. `resumes`: files of an earlier run may be continued.
-  void define(Session& session, const Definitions& definitions, bool resumes);
+  void define(Session& session, const Definitions& definitions, Spaces& spaces, bool resumes);
 
   /// Writes this rank's values of the record that ends at `value.end`; with a cycle, of its record for a part
   /// of the cycle. Values of kind `once` are copied, because each part of a file gets them.

@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/caller_terms.hpp"
 #include "base/suggest.hpp"
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
@@ -60,7 +61,7 @@ class Selection {
     const auto found = std::ranges::find(names_, name);
     if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());
     refuse_at(grid_.at, ErrorCode::unknown_name, "grid '{}': field '{}' has no dimension '{}'{}; it has {}",
-              grid_.name, field_, name, did_you_mean(name, names_), fmt::join(names_, ", "));
+              grid_.name, field_, name, did_you_mean(name, names_), said_list(names_));
   }
 
   /// The dimension with this coordinate: by its name, or by its standard name.
@@ -80,7 +81,7 @@ class Selection {
         grid_.at, ErrorCode::unknown_name,
         "grid '{}': field '{}' has no dimension with the coordinate '{}'; its dimensions are {}. A subset by "
         "coordinates needs a coordinate of one dimension; otherwise use index",
-        grid_.name, field_, name, fmt::join(names_, ", "));
+        grid_.name, field_, name, said_list(names_));
   }
 
   [[nodiscard]] bool is_longitude(std::size_t d) const {
@@ -214,9 +215,8 @@ const Spaces::Part& Spaces::part_of(const Grid& grid) {
       part.local = it.block.count;
     }
     if (global != lengths)
-      refuse(ErrorCode::invalid_argument,
-             "grid '{}' has the lengths {} (slowest first), but its decomposition '{}' has {}", grid.name,
-             fmt::join(lengths, " x "), grid.decomposition, fmt::join(global, " x "));
+      refuse(ErrorCode::invalid_argument, "grid '{}' has the lengths {}, but its decomposition '{}' has {}",
+             grid.name, said_lengths(lengths), grid.decomposition, said_lengths(global));
   }
   part.points = product(part.local);
   return at->second = std::move(part);
@@ -274,6 +274,31 @@ const Space& Spaces::subset(const Field& field, const describe::Grid& grid) {
   }
   space->points = product(space->local);
   return *spaces_.emplace(key, std::move(space)).first->second;
+}
+
+const Space& Spaces::of_grid(const std::string& grid) {
+  Field field;
+  field.name = grid;
+  field.options.grid = grid;
+  return own(field);
+}
+
+/// A Map stays as it is; a Block covers the trailing dimensions, and needs one more.
+std::string Spaces::with_vertices(const Space& space, const std::string& vertices) {
+  if (space.decomposition.empty()) return {};
+  const client::Decomposition& it = decomposition(space.decomposition);
+  if (it.map) return space.decomposition;
+  const std::string name = space.decomposition + " with " + vertices;
+  if (!with_vertices_.insert(name).second) return name;
+  const std::uint64_t length = definitions_.dimension(vertices).length;
+  Block block = it.block;
+  const Coverage coverage = it.coverage;
+  block.global.push_back(length);
+  block.start.push_back(0);
+  block.count.push_back(length);
+  if (std::ranges::find(block.count, 0U) != block.count.end()) std::ranges::fill(block.count, 0U);
+  session_.decomposition(name, block, coverage);
+  return name;
 }
 
 /// Makes the decomposition of a subset of a grid, once for all fields with the same subset.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,10 @@ class Spaces {
   const Space& own(const Field& field);
   /// Throws, at the place in the description, if the subset cannot be taken of this field or has no points.
   const Space& subset(const Field& field, const describe::Grid& grid);
+  /// All points of a grid.
+  const Space& of_grid(const std::string& grid);
+  /// The decomposition for several values per point of a space's grid, as many as a dimension has.
+  std::string with_vertices(const Space& space, const std::string& vertices);
 
  private:
   /// A grid's part on this rank.
@@ -69,6 +74,7 @@ class Spaces {
   /// Elements of a grid's array that are kept, by the decomposition that was made for them.
   std::map<std::string, std::vector<std::uint32_t>> gathered_;
   std::map<std::string, std::vector<std::uint64_t>> local_of_;
+  std::set<std::string> with_vertices_;  ///< decompositions that were made
 };
 
 }  // namespace afterbay::output

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "afterbay/output.hpp"
+#include "model/box.hpp"
 #include "output/definitions.hpp"
 #include "output/plan.hpp"
 #include "output/saved_state.hpp"
@@ -26,6 +27,9 @@ struct __attribute__((visibility("hidden"))) Output::State {
     Type type = Type::float32;
     bool wanted = false;  ///< in the current step
     bool put = false;     ///< in the current step
+    /// Sections of the current step, until they are complete.
+    std::vector<std::byte> values = {};
+    std::vector<model::Box> sections = {};
   };
   struct Hash {
     using is_transparent = void;
@@ -40,6 +44,9 @@ struct __attribute__((visibility("hidden"))) Output::State {
   void end_run();
   void check_defining(const char* call) const;
   FieldStep& find(std::string_view field);
+  /// Refuses a put that is wrong. Returns whether something wants it.
+  bool check_put(std::string_view field, const FieldStep& of, Type type) const;
+  void emit(FieldStep& of, const void* data, const MemoryLayout& memory);
 
   Session* session;
   OutputOptions options;

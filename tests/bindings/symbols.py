@@ -19,7 +19,7 @@ PUBLIC = {
     "libafterbay_fortran": r"__afterbay\w*_MOD_\w+|afterbay_\w+",
 }
 #: internal namespaces; nothing of them is for users
-INTERNAL = r"\bafterbay::(base|c|client|codec|config|dates|journal|model|mpi|observe|server|session|storage|transport|triggers|wire)::"
+INTERNAL = r"\bafterbay::(base|c|client|codec|config|dates|describe|expression|journal|model|mpi|observe|output|server|session|statistics|storage|transport|triggers|wire)::"
 
 
 def exported(library):

@@ -148,6 +148,33 @@ files:
     check("u.nc", "growth", np.array([sum(FIELDS.value("e3t", n) for n in day) for day in days]), exact=False)
 
 
+def coordinates():
+    fresh("coordinates")
+    for decomposition, ranks in (("block", 4), ("map", 3), ("whole", 1)):
+        run("""
+grids: {part: {index: {lat: [2, 3], lon: [1, 4]}}}
+files:
+  all: {every: 1d, mean: [tas, toce]}
+  part: {every: 1d, grid: part, mean: [tas, toce]}
+  plain: {every: 1d, mean: [uas]}
+""", ranks=ranks, decomposition=decomposition, last=4, rich=1, settings=["--afterbay.collections.*.existing=replace"])
+        points = np.arange(48).reshape(6, 8)
+        for path, kept in (("all.nc", points), ("part.nc", points[2:4, 1:5])):
+            with netCDF4.Dataset(path) as file:
+                assert np.array_equal(file["area"][...], kept + 1) and np.array_equal(file["lat2d"][...], kept / 2)
+                assert file["lat2d_vertices"].dimensions == ("lat", "lon", "nv"), file["lat2d_vertices"].dimensions
+                assert np.array_equal(file["lat2d_vertices"][...], 4 * kept[..., None] + np.arange(4))
+                assert set(file["tas"].coordinates.split()) == {"height", "cell_index", "lat2d"}, file["tas"].coordinates
+                assert file["tas"].cell_measures == "area: area" and file["tas"].mesh == "mesh"
+                assert file["lat2d"].bounds == "lat2d_vertices" and file["mesh"].node_coordinates == "node_x node_y"
+                assert file["node_x"][:].tolist() == [0, 1, 2, 3, 4]
+                assert file["lev"].formula_terms == "a: hya ps: ps" and file["hya"][:].tolist() == [0.5] * 3
+                # The area belongs to tas, which names it; toce has it as a coordinate.
+                assert "area" in file["toce"].coordinates.split()
+        with netCDF4.Dataset("plain.nc") as file:
+            assert "mesh" not in file.variables and "hya" not in file.variables and "height" not in file.variables
+
+
 def cycles():
     fresh("cycles")
     description = """
@@ -203,6 +230,6 @@ files:
 
 
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for case in (names, times, subsets, units, cycles, readers):
+for case in (names, times, subsets, coordinates, units, cycles, readers):
     case()
     print(f"{case.__name__}: as expected")

@@ -141,20 +141,25 @@ class Model {
     output.dimension("lon", lon, {.units = "degrees_east", .standard_name = "longitude"});
     std::vector<double> lev(nlev_);
     for (std::uint64_t k = 0; k < nlev_; ++k) lev[k] = 10.0 * static_cast<double>(k + 1);
-    output.dimension("lev", lev,
-                     {.units = "m", .standard_name = "depth", .attributes = {{"positive", "down"}}});
+    CoordinateOptions of_lev{.units = "m", .standard_name = "depth", .attributes = {{"positive", "down"}}};
+    if (options_.given.contains("rich")) of_lev.attributes.push_back({"formula_terms", "a: hya ps: ps"});
+    output.dimension("lev", lev, of_lev);
     output.grid("atm", {"lat", "lon"}, decomposition_);
     output.coordinate("height", {}, Values(2.0), {.units = "m", .standard_name = "height"});
     std::vector<double> areas;
     for (const std::uint64_t p : part_.points) areas.push_back(static_cast<double>(p) + 0.25);
     output.grid_coordinate("cell_index", "atm", areas.data(), {.long_name = "index of the cell"});
+    const bool rich = options_.given.contains("rich");
+    if (rich) define_more(output);
     const auto field = [&](const std::string& name, FieldOptions options) {
       if (options_.text("without", "") != name) output.field(name, options);
     };
-    field("tas", {.grid = "atm",
-                  .units = "K",
-                  .standard_name = "air_temperature",
-                  .attributes = {{"coordinates", "height"}}});
+    std::vector<Attribute> of_tas{{"coordinates", "height"}};
+    if (rich)
+      for (const auto& [name, value] :
+           {std::pair("cell_measures", "area: area"), {"mesh", "mesh"}, {"location", "face"}})
+        of_tas.push_back({name, value});
+    field("tas", {.grid = "atm", .units = "K", .standard_name = "air_temperature", .attributes = of_tas});
     field("uas", {.grid = "atm", .units = "m s-1", .standard_name = "eastward_wind"});
     field("vas", {.grid = "atm", .units = "m s-1", .standard_name = "northward_wind"});
     field("toce", {.grid = "atm",
@@ -171,6 +176,31 @@ class Model {
     field("co2", {.type = Type::float64, .units = "1e-6", .long_name = "carbon dioxide"});
     field("orog", {.grid = "atm", .units = "m", .standard_name = "surface_altitude"});
     field("unused", {.grid = "atm", .units = "1", .long_name = "is in no file"});
+  }
+
+  /// Areas, vertices, a mesh, and terms of a vertical coordinate, which fields name in their attributes.
+  void define_more(Output& output) const {
+    constexpr std::uint64_t corners = 4;
+    output.dimension("nv", corners);
+    output.dimension("node", 5);
+    std::vector<float> areas;
+    std::vector<double> latitudes;
+    std::vector<double> vertices;
+    for (const std::uint64_t p : part_.points) {
+      areas.push_back(static_cast<float>(p) + 1);
+      latitudes.push_back(static_cast<double>(p) / 2);
+      for (std::uint64_t v = 0; v < corners; ++v) vertices.push_back(static_cast<double>(corners * p + v));
+    }
+    output.grid_coordinate("area", "atm", areas.data(), {.units = "m2", .standard_name = "cell_area"});
+    output.grid_coordinate("lat2d", "atm", latitudes.data(), {.attributes = {{"bounds", "lat2d_vertices"}}});
+    CoordinateOptions with_vertices;
+    with_vertices.vertices = "nv";
+    output.grid_coordinate("lat2d_vertices", "atm", vertices.data(), with_vertices);
+    output.coordinate("node_x", {"node"}, std::vector<double>{0, 1, 2, 3, 4});
+    output.coordinate("mesh", {}, Values(0),
+                      {.attributes = {{"cf_role", "mesh_topology"}, {"node_coordinates", "node_x node_y"}}});
+    std::vector<double> terms(nlev_, 0.5);
+    output.coordinate("hya", {"lev"}, terms);
   }
 
   template <class T>
@@ -204,7 +234,23 @@ class Model {
         layout.offset.insert(layout.offset.begin(), 0);
       }
     }
-    output.put(name, values.data(), layout);
+    const auto turns = static_cast<std::uint64_t>(options_.number("sections", 0));
+    if (turns == 0 || on_grid == false || !(name == "toce" || name == "e3t"))
+      return output.put(name, values.data(), layout);
+    // Levels one by one, from the lowest one up.
+    const std::uint64_t size = values.size() / levels;
+    std::vector<std::uint64_t> lengths{rows_, nlon_};
+    if (options_.text("decomposition", "block") == "map") lengths = {columns};
+    if (options_.text("decomposition", "block") == "whole") lengths = {nlat_, nlon_};
+    for (std::uint64_t k = levels; k-- > 0;) {
+      std::vector<std::uint64_t> start(lengths.size() + 1, 0);
+      std::vector<std::uint64_t> count(lengths);
+      start[0] = k;
+      count.insert(count.begin(), 1);
+      MemoryLayout of_level = layout;
+      if (!layout.shape.empty()) of_level.shape[0] = 1;
+      output.put_section(name, Section(start, count), values.data() + k * size, of_level);
+    }
   }
 
   void put(Output& output, std::int64_t n) {
@@ -235,6 +281,7 @@ class Model {
     if (what == "again") output.step(n);
     if (what == "late") output.field("new", {});
     if (what == "second") static_cast<void>(Output(session_, {.step = Period::parse("1h")}));
+    if (what == "overlap") output.put_section("toce", Section({0, 0, 0}, {1, 1, 1}), floats.data());
     if (what == "layout") output.put("e3t", doubles.data(), {.shape = {1}, .offset = {0}, .strides = {}});
   }
 

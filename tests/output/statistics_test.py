@@ -30,6 +30,7 @@ def choose(random_):
     }
     if options["decomposition"] == "block":
         options["halo"] = random_.choice([0, 0, 2])
+    options["sections"] = random_.choice([0, 0, 1])
     day = random_.choice([1, 1, 15, 28])
     hour = random_.choice([0, 0, 12]) if options["step"] != "1d" else 0
     options["start"] = f"{random_.choice([1999, 2000, 2004])}-{random_.randint(1, 12):02}-{day:02}T{hour:02}:00"

@@ -1,0 +1,586 @@
+! SPDX-License-Identifier: Apache-2.0
+! Described output. Bodies that are the same for all types are in *.inc.
+module afterbay_outputs
+  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_float, c_int, c_int8_t, c_int16_t, c_int32_t, &
+      c_int64_t, c_loc, c_null_char, c_null_ptr, c_ptr, c_size_t
+  use afterbay_base
+  use afterbay_c
+  use afterbay_calendars, only: afterbay_calendar
+  use afterbay_dates
+  use afterbay_output_forms
+  use afterbay_puts, only: describe_put
+  use afterbay_sessions, only: afterbay_session, session_object
+  implicit none
+  private
+  public :: afterbay_output
+
+  !> The described output of a session: a model puts its fields once, and a description says which files
+  !> there are, how often they are written, and with which operations (docs/reference/description.md).
+  !> Copies are the same output.
+  !>
+  !> Time: step n covers the time after start + (n - 1)*step, up to and including start + n*step. Values
+  !> that are put in step n are those of its end. Step 0 is the state at the start of the run, before the
+  !> first step; it is optional and only enters instants of files with `at_start`.
+  !>
+  !> Rules:
+  !> - Order: every model rank makes the same calls in the same order, with the same arguments except for
+  !>   data. All definitions come before start.
+  !> - Waits: only start waits for other ranks.
+  !> - Errors: a refused call leaves output and session usable. AFTERBAY_BAD_STATE if the output is not
+  !>   open, and for definitions after start.
+  !> - Threads: one thread at a time uses an output and its session.
+  !>
+  !> @code
+  !> call options%set('output', 'output.yaml')
+  !> call session%open(MPI_COMM_WORLD, options)
+  !> ...
+  !> call session%decomposition('atm', global=[nlon, nlat], start=[i0, j0], count=[ni, nj])
+  !> call output%open(session, calendar='noleap', start='2000-01-01', step='30min')
+  !> call output%dimension('lon', longitudes, units='degrees_east', standard_name='longitude')
+  !> call output%dimension('lat', latitudes, units='degrees_north', standard_name='latitude')
+  !> call output%grid('atm', 'lon lat', decomposition='atm')
+  !> call output%field('tas', grid='atm', type=AFTERBAY_FLOAT64, units='K', standard_name='air_temperature')
+  !> call output%start()
+  !> do n = 1, steps
+  !>   call output%step(n)
+  !>   call compute()
+  !>   call output%put('tas', tas(1:ni, 1:nj))
+  !> end do
+  !> call output%finalize()
+  !> call session%finalize()
+  !> @endcode
+  type :: afterbay_output
+    integer(c_int64_t), private :: id = 0
+  contains
+    procedure, private :: open_dates, open_texts
+    !> open(session [, calendar], start, step [, reference, member, resume, ierr]): opens the described
+    !> output of a session, which takes its description from the setting `output`. A session may have one.
+    !> `calendar`, `start` (when the run began: the first of its jobs, if it has several), `step` (of the
+    !> model, in seconds or months) and `reference` (of time axes; default: `start`) are an
+    !> afterbay_calendar, dates and an afterbay_period, or all of them texts: 'noleap', '2000-01-01', '30min'.
+    !> Without a calendar it is the standard one. `member`: for {member} in names of files. `resume`: the state
+    !> from which the run continues, the path of a file that finalize or save has written. Does not wait.
+    !> AFTERBAY_INVALID_ARGUMENT for an invalid date or step, AFTERBAY_BAD_STATE on a server, after the end of
+    !> the session, or if it has an output already.
+    generic :: open => open_dates, open_texts
+    procedure, private :: dimension_length_default, dimension_length_int64, &
+        dimension_int8, dimension_int16, dimension_int32, dimension_int64, dimension_float32, &
+        dimension_float64
+    !> dimension(name, length [, ierr]): defines a dimension, without a coordinate.
+    !> dimension(name, values [, units, standard_name, long_name, attributes, bounds, ierr]): defines a
+    !> dimension with its coordinate variable: `values(:)` are the same on all ranks, numbers that increase or
+    !> decrease; `bounds(2, :)`, of the same type: two per value. Does not wait. AFTERBAY_CONFLICT if the name
+    !> is taken, AFTERBAY_INVALID_ARGUMENT for values or bounds that cannot be those of a coordinate.
+    generic :: dimension => dimension_length_default, dimension_length_int64, &
+        dimension_int8, dimension_int16, dimension_int32, dimension_int64, dimension_float32, &
+        dimension_float64
+    procedure :: grid
+    procedure, private :: &
+        coordinate_int8, coordinate_int16, coordinate_int32, coordinate_int64, coordinate_float32, &
+        coordinate_float64, coordinate_text
+    !> coordinate(name, dimensions, values [, units, standard_name, long_name, attributes, ierr]): defines an
+    !> auxiliary coordinate with the same values on all ranks, in Fortran's order: of dimensions, an array of
+    !> names or one text with blanks between them, fastest first, or of a single value if they are ''.
+    !> Variables with these dimensions name it in their attribute `coordinates`. Fails as grid does.
+    generic :: coordinate => &
+        coordinate_int8, coordinate_int16, coordinate_int32, coordinate_int64, coordinate_float32, &
+        coordinate_float64, coordinate_text
+    procedure, private :: &
+        grid_coordinate_int8, grid_coordinate_int16, grid_coordinate_int32, grid_coordinate_int64, &
+        grid_coordinate_float32, grid_coordinate_float64
+    !> grid_coordinate(name, grid, data [, units, standard_name, long_name, attributes, ierr]): defines an
+    !> auxiliary coordinate of a grid, such as a two-dimensional latitude or that of unstructured points: each
+    !> rank gives its part, an array of any layout, which is copied. Fields of the grid name it in
+    !> `coordinates`. Fails as grid does.
+    generic :: grid_coordinate => &
+        grid_coordinate_int8, grid_coordinate_int16, grid_coordinate_int32, grid_coordinate_int64, &
+        grid_coordinate_float32, grid_coordinate_float64
+    procedure :: field
+    procedure :: start
+    procedure, private :: step_default, step_int64
+    !> step(number [, ierr]): begins a step, and ends the one before. The first call has the number 1, or 0 for
+    !> the state at the start; after resuming, the number after the last step of the saved state. Does not
+    !> wait. AFTERBAY_INVALID_ARGUMENT if it goes backwards or leaves out a step; AFTERBAY_BAD_STATE if a field
+    !> that the step before needed has not been put.
+    generic :: step => step_default, step_int64
+    procedure :: wants
+    procedure, private :: &
+        put_int8, put_int16, put_int32, put_int64, put_float32, put_float64
+    !> put(field, data [, offset, ierr]): hands over this rank's part of a field for the current step. `data`:
+    !> array of the field's type, any rank and layout, including sections, used without a copy; its shape is
+    !> that of the rank's part of the grid, and of the field's axes after it. With `offset`, the part begins
+    !> after offset(i) elements along dimension i (halos) and `data` may be larger. Returns at once if nothing
+    !> wants the field. Waits only while the server has no room. AFTERBAY_UNKNOWN_NAME, AFTERBAY_WRONG_TYPE if
+    !> the type is not the field's, AFTERBAY_CONFLICT if it was put in this step before, AFTERBAY_BAD_STATE
+    !> before step, and as file%put.
+    generic :: put => &
+        put_int8, put_int16, put_int32, put_int64, put_float32, put_float64
+    procedure :: save => save_state
+    procedure :: finalize
+    procedure :: abandon
+    procedure :: date
+    procedure :: current_step
+  end type
+
+  ! The functions of afterbay/output.h, and of bindings/c/fortran_handles.cpp.
+  interface
+    integer(c_int64_t) function afterbay_fortran_keep_output(object) bind(C)
+      import :: c_int64_t, c_ptr
+      type(c_ptr), value :: object
+    end function
+    type(c_ptr) function afterbay_fortran_output(number) bind(C)
+      import :: c_int64_t, c_ptr
+      integer(c_int64_t), value :: number
+    end function
+    subroutine afterbay_fortran_drop_output(number) bind(C)
+      import :: c_int64_t
+      integer(c_int64_t), value :: number
+    end subroutine
+    integer(c_int) function afterbay_output_open(session, options, output) bind(C)
+      import :: c_int, c_ptr, c_output_options
+      type(c_ptr), value :: session
+      type(c_output_options), intent(in) :: options
+      type(c_ptr), intent(inout) :: output
+    end function
+    integer(c_int) function afterbay_output_dimension(output, name, length) bind(C)
+      import :: c_int, c_ptr, c_char, c_int64_t
+      type(c_ptr), value :: output
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: length
+    end function
+    integer(c_int) function afterbay_output_dimension_values(output, name, values, options) bind(C)
+      import :: c_int, c_ptr, c_char, c_values, c_coordinate_options
+      type(c_ptr), value :: output
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_values), intent(in) :: values
+      type(c_coordinate_options), intent(in) :: options
+    end function
+    integer(c_int) function afterbay_output_grid(output, name, rank, dimensions, decomposition) bind(C)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: output, dimensions
+      character(kind=c_char), intent(in) :: name(*), decomposition(*)
+      integer(c_int), value :: rank
+    end function
+    integer(c_int) function afterbay_output_coordinate(output, name, rank, dimensions, values, options) bind(C)
+      import :: c_int, c_ptr, c_char, c_values, c_coordinate_options
+      type(c_ptr), value :: output, dimensions
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), value :: rank
+      type(c_values), intent(in) :: values
+      type(c_coordinate_options), intent(in) :: options
+    end function
+    integer(c_int) function afterbay_output_grid_coordinate(output, name, grid, type, data, options) bind(C)
+      import :: c_int, c_ptr, c_char, c_coordinate_options
+      type(c_ptr), value :: output, data
+      character(kind=c_char), intent(in) :: name(*), grid(*)
+      integer(c_int), value :: type
+      type(c_coordinate_options), intent(in) :: options
+    end function
+    integer(c_int) function afterbay_output_field(output, name, options) bind(C)
+      import :: c_int, c_ptr, c_char, c_field_options
+      type(c_ptr), value :: output
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_field_options), intent(in) :: options
+    end function
+    integer(c_int) function afterbay_output_start(output) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: output
+    end function
+    integer(c_int) function afterbay_output_step(output, number) bind(C)
+      import :: c_int, c_ptr, c_int64_t
+      type(c_ptr), value :: output
+      integer(c_int64_t), value :: number
+    end function
+    integer(c_int) function afterbay_output_wants(output, field, wanted) bind(C)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: output
+      character(kind=c_char), intent(in) :: field(*)
+      integer(c_int), intent(inout) :: wanted
+    end function
+    integer(c_int) function afterbay_output_save(output, path, ticket) bind(C)
+      import :: c_int, c_ptr, c_char, afterbay_ticket
+      type(c_ptr), value :: output
+      character(kind=c_char), intent(in) :: path(*)
+      type(afterbay_ticket), intent(inout) :: ticket
+    end function
+    integer(c_int) function afterbay_output_finalize(output, save_to) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: output, save_to
+    end function
+    integer(c_int) function afterbay_output_date(output, date) bind(C)
+      import :: c_int, c_ptr, c_date
+      type(c_ptr), value :: output
+      type(c_date), intent(inout) :: date
+    end function
+    integer(c_int) function afterbay_output_current_step(output, number) bind(C)
+      import :: c_int, c_ptr, c_int64_t
+      type(c_ptr), value :: output
+      integer(c_int64_t), intent(inout) :: number
+    end function
+  end interface
+
+contains
+
+  subroutine open_dates(self, session, calendar, start, step, reference, member, resume, ierr)
+    class(afterbay_output), intent(inout) :: self
+    type(afterbay_session), intent(in) :: session
+    type(afterbay_calendar), intent(in), optional :: calendar
+    type(afterbay_date), intent(in) :: start
+    type(afterbay_period), intent(in) :: step
+    type(afterbay_date), intent(in), optional :: reference
+    integer, intent(in), optional :: member
+    character(*), intent(in), optional :: resume
+    integer, intent(out), optional :: ierr
+    type(c_date), target :: first, origin
+    type(c_period), target :: step_form
+    type(c_texts), target :: path
+    type(c_output_options) :: options
+    type(c_ptr) :: opened
+    integer(c_int) :: code
+    first = c_of_date(start)
+    step_form = c_of_period(step)
+    options%start = c_loc(first)
+    options%step = c_loc(step_form)
+    if (present(calendar)) options%calendar = afterbay_fortran_calendar(calendar%id)
+    if (present(reference)) then
+      origin = c_of_date(reference)
+      options%reference = c_loc(origin)
+    end if
+    if (present(member)) then
+      options%has_member = 1
+      options%member = member
+    end if
+    call hold_optional(path, resume, options%resume)
+    opened = c_null_ptr
+    code = afterbay_output_open(session_object(session), options, opened)
+    if (code == AFTERBAY_OK) self%id = afterbay_fortran_keep_output(opened)
+    call check(code, ierr)
+  end subroutine
+
+  subroutine open_texts(self, session, calendar, start, step, reference, member, resume, ierr)
+    class(afterbay_output), intent(inout) :: self
+    type(afterbay_session), intent(in) :: session
+    character(*), intent(in), optional :: calendar
+    character(*), intent(in) :: start, step
+    character(*), intent(in), optional :: reference
+    integer, intent(in), optional :: member
+    character(*), intent(in), optional :: resume
+    integer, intent(out), optional :: ierr
+    type(afterbay_calendar) :: counted
+    type(afterbay_date) :: first, origin
+    type(afterbay_period) :: length
+    integer :: code
+    if (present(calendar)) then
+      call counted%define(calendar, code)
+    else
+      call counted%define('standard', code)
+    end if
+    if (code == AFTERBAY_OK) first = counted%parse(start, code)
+    origin = first
+    if (code == AFTERBAY_OK .and. present(reference)) origin = counted%parse(reference, code)
+    if (code == AFTERBAY_OK) call length%parse(step, code)
+    if (code == AFTERBAY_OK) call open_dates(self, session, counted, first, length, origin, member, resume, code)
+    call counted%free()
+    call check(int(code, c_int), ierr)
+  end subroutine
+
+  subroutine dimension_length_default(self, name, length, ierr)
+    class(afterbay_output), intent(in) :: self
+    character(*), intent(in) :: name
+    integer, intent(in) :: length
+    integer, intent(out), optional :: ierr
+    call dimension_length_int64(self, name, int(length, c_int64_t), ierr)
+  end subroutine
+
+  subroutine dimension_length_int64(self, name, length, ierr)
+    class(afterbay_output), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: length
+    integer, intent(out), optional :: ierr
+    if (length < 0) then
+      call check(afterbay_error_set(int(AFTERBAY_INVALID_ARGUMENT, c_int), &
+          c_text('the dimension '//trim(name)//' has a negative length'), c_text('')), ierr)
+    else
+      call check(afterbay_output_dimension(afterbay_fortran_output(self%id), c_text(name), length), ierr)
+    end if
+  end subroutine
+
+  !> Defines a grid: its dimensions, an array of names or one text with blanks between them, fastest first,
+  !> and the decomposition of the session by which they are distributed. A block or map has as many lengths
+  !> as the grid has dimensions. Does not wait. AFTERBAY_UNKNOWN_NAME for a dimension or a decomposition that
+  !> is not defined, AFTERBAY_CONFLICT if the name is taken.
+  subroutine grid(self, name, dimensions, decomposition, ierr)
+    class(afterbay_output), intent(in) :: self
+    character(*), intent(in) :: name
+    character(*), intent(in) :: dimensions(..)
+    character(*), intent(in) :: decomposition
+    integer, intent(out), optional :: ierr
+    type(c_values) :: names
+    integer(c_int) :: code
+    code = names_described(dimensions, names)
+    if (code == AFTERBAY_OK) code = afterbay_output_grid(afterbay_fortran_output(self%id), c_text(name), &
+        int(names%count, c_int), names%data, c_text(decomposition))
+    call release_values(names)
+    call check(code, ierr)
+  end subroutine
+
+  !> Defines a field of the model on a grid (absent: the same values on all ranks). `axes`: dimensions after
+  !> those of the grid, such as levels, an array of names or one text with blanks between them, fastest
+  !> first. `type`: of the arrays that are put, and in files unless they say otherwise; default
+  !> AFTERBAY_FLOAT32. `fill`: a number of any type that marks missing values; absent: there are none. Does
+  !> not wait. AFTERBAY_UNKNOWN_NAME if its grid or a dimension is not defined, AFTERBAY_CONFLICT if the name
+  !> is taken, AFTERBAY_WRONG_TYPE if `type` cannot hold `fill`.
+  subroutine field(self, name, grid, axes, type, units, standard_name, long_name, fill, attributes, ierr)
+    class(afterbay_output), intent(in) :: self
+    character(*), intent(in) :: name
+    character(*), intent(in), optional :: grid
+    character(*), intent(in), optional :: axes(..)
+    integer, intent(in), optional :: type
+    character(*), intent(in), optional :: units, standard_name, long_name
+    class(*), intent(in), optional :: fill
+    type(afterbay_attributes), intent(in), optional :: attributes
+    integer, intent(out), optional :: ierr
+    type(c_texts), target :: grid_text, units_text, standard_text, long_text
+    type(c_field_options) :: options
+    type(c_values) :: names
+    integer(c_int) :: code
+    options%type = AFTERBAY_FLOAT32
+    if (present(type)) options%type = int(type, c_int)
+    call hold_optional(grid_text, grid, options%grid)
+    call hold_optional(units_text, units, options%units)
+    call hold_optional(standard_text, standard_name, options%standard_name)
+    call hold_optional(long_text, long_name, options%long_name)
+    options%attributes = attributes_object(attributes)
+    code = collect_fill(name, options%type, fill, options%fill)
+    if (code == AFTERBAY_OK .and. present(axes)) code = names_described(axes, names)
+    options%axis_count = int(names%count, c_int)
+    options%axes = names%data
+    if (code == AFTERBAY_OK) code = afterbay_output_field(afterbay_fortran_output(self%id), c_text(name), options)
+    call release_values(options%fill)
+    call release_values(names)
+    call check(code, ierr)
+  end subroutine
+
+  !> Ends the definitions and makes the plan. Every model rank calls it; it waits as session%start does, and
+  !> to read the state if the run resumes. The error has, with the places in the description, all that is
+  !> wrong: fields that are not defined, periods that are no multiple of the step, units that do not
+  !> convert, and a state of another description.
+  subroutine start(self, ierr)
+    class(afterbay_output), intent(in) :: self
+    integer, intent(out), optional :: ierr
+    call check(afterbay_output_start(afterbay_fortran_output(self%id)), ierr)
+  end subroutine
+
+  subroutine step_default(self, number, ierr)
+    class(afterbay_output), intent(in) :: self
+    integer, intent(in) :: number
+    integer, intent(out), optional :: ierr
+    call step_int64(self, int(number, c_int64_t), ierr)
+  end subroutine
+
+  subroutine step_int64(self, number, ierr)
+    class(afterbay_output), intent(in) :: self
+    integer(c_int64_t), intent(in) :: number
+    integer, intent(out), optional :: ierr
+    call check(afterbay_output_step(afterbay_fortran_output(self%id), number), ierr)
+  end subroutine
+
+  !> Whether anything uses the current step's value of a field. If not, the model may save its computation
+  !> and its put. AFTERBAY_UNKNOWN_NAME.
+  logical function wants(self, field, ierr)
+    class(afterbay_output), intent(in) :: self
+    character(*), intent(in) :: field
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: wanted
+    wanted = 0
+    call check(afterbay_output_wants(afterbay_fortran_output(self%id), c_text(field), wanted), ierr)
+    wants = wanted /= 0
+  end function
+
+  !> Writes the state of all periods that have begun to a new file, so that a later run can resume after the
+  !> last step that has ended. Call it between the puts of one step and step of the next one; it ends the
+  !> step. Does not wait. The file is complete when the ticket is. Files in which the run continues must not
+  !> get lost: call session%epoch after it.
+  subroutine save_state(self, path, ticket, ierr)
+    class(afterbay_output), intent(in) :: self
+    character(*), intent(in) :: path
+    type(afterbay_ticket), intent(out), optional :: ticket
+    integer, intent(out), optional :: ierr
+    type(afterbay_ticket) :: saved
+    integer(c_int) :: code
+    code = afterbay_output_save(afterbay_fortran_output(self%id), c_text(path), saved)
+    if (present(ticket)) ticket = saved
+    call check(code, ierr)
+  end subroutine
+
+  !> Ends the last step, writes what began periods have so far (unless `partial: skip`), and closes the files
+  !> and the output. With a path the periods do not end: their state is saved there instead, and a later run
+  !> continues them and the files. Does not wait. If it is refused, the output stays open.
+  subroutine finalize(self, save_to, ierr)
+    class(afterbay_output), intent(inout) :: self
+    character(*), intent(in), optional :: save_to
+    integer, intent(out), optional :: ierr
+    type(c_texts), target :: texts
+    type(c_ptr) :: path
+    integer(c_int) :: code
+    path = c_null_ptr
+    call hold_optional(texts, save_to, path)
+    code = afterbay_output_finalize(afterbay_fortran_output(self%id), path)
+    if (code == AFTERBAY_OK) call afterbay_fortran_drop_output(self%id)
+    call check(code, ierr)
+  end subroutine
+
+  !> Releases the output; unless it was finalized before, its files are closed by the session's end.
+  subroutine abandon(self)
+    class(afterbay_output), intent(inout) :: self
+    call afterbay_fortran_drop_output(self%id)
+  end subroutine
+
+  !> The date at the end of the current step; before the first step, that at which the run starts or resumes.
+  type(afterbay_date) function date(self, ierr)
+    class(afterbay_output), intent(in) :: self
+    integer, intent(out), optional :: ierr
+    type(c_date) :: found
+    call check(afterbay_output_date(afterbay_fortran_output(self%id), found), ierr)
+    date = f_date(found)
+  end function
+
+  !> The number of the current step; after resuming and before step, the last one of the saved state.
+  integer(c_int64_t) function current_step(self, ierr)
+    class(afterbay_output), intent(in) :: self
+    integer, intent(out), optional :: ierr
+    current_step = 0
+    call check(afterbay_output_current_step(afterbay_fortran_output(self%id), current_step), ierr)
+  end function
+
+  subroutine dimension_int8(self, name, values, units, standard_name, long_name, attributes, bounds, ierr)
+    integer(c_int8_t), intent(in) :: values(:)
+    integer(c_int8_t), intent(in), optional :: bounds(:, :)
+    include 'output_dimension.inc'
+  end subroutine
+
+  subroutine dimension_int16(self, name, values, units, standard_name, long_name, attributes, bounds, ierr)
+    integer(c_int16_t), intent(in) :: values(:)
+    integer(c_int16_t), intent(in), optional :: bounds(:, :)
+    include 'output_dimension.inc'
+  end subroutine
+
+  subroutine dimension_int32(self, name, values, units, standard_name, long_name, attributes, bounds, ierr)
+    integer(c_int32_t), intent(in) :: values(:)
+    integer(c_int32_t), intent(in), optional :: bounds(:, :)
+    include 'output_dimension.inc'
+  end subroutine
+
+  subroutine dimension_int64(self, name, values, units, standard_name, long_name, attributes, bounds, ierr)
+    integer(c_int64_t), intent(in) :: values(:)
+    integer(c_int64_t), intent(in), optional :: bounds(:, :)
+    include 'output_dimension.inc'
+  end subroutine
+
+  subroutine dimension_float32(self, name, values, units, standard_name, long_name, attributes, bounds, ierr)
+    real(c_float), intent(in) :: values(:)
+    real(c_float), intent(in), optional :: bounds(:, :)
+    include 'output_dimension.inc'
+  end subroutine
+
+  subroutine dimension_float64(self, name, values, units, standard_name, long_name, attributes, bounds, ierr)
+    real(c_double), intent(in) :: values(:)
+    real(c_double), intent(in), optional :: bounds(:, :)
+    include 'output_dimension.inc'
+  end subroutine
+
+  subroutine coordinate_int8(self, name, dimensions, values, units, standard_name, long_name, attributes, ierr)
+    integer(c_int8_t), intent(in) :: values(..)
+    include 'output_coordinate.inc'
+  end subroutine
+
+  subroutine coordinate_int16(self, name, dimensions, values, units, standard_name, long_name, attributes, ierr)
+    integer(c_int16_t), intent(in) :: values(..)
+    include 'output_coordinate.inc'
+  end subroutine
+
+  subroutine coordinate_int32(self, name, dimensions, values, units, standard_name, long_name, attributes, ierr)
+    integer(c_int32_t), intent(in) :: values(..)
+    include 'output_coordinate.inc'
+  end subroutine
+
+  subroutine coordinate_int64(self, name, dimensions, values, units, standard_name, long_name, attributes, ierr)
+    integer(c_int64_t), intent(in) :: values(..)
+    include 'output_coordinate.inc'
+  end subroutine
+
+  subroutine coordinate_float32(self, name, dimensions, values, units, standard_name, long_name, attributes, ierr)
+    real(c_float), intent(in) :: values(..)
+    include 'output_coordinate.inc'
+  end subroutine
+
+  subroutine coordinate_float64(self, name, dimensions, values, units, standard_name, long_name, attributes, ierr)
+    real(c_double), intent(in) :: values(..)
+    include 'output_coordinate.inc'
+  end subroutine
+
+  subroutine coordinate_text(self, name, dimensions, values, units, standard_name, long_name, attributes, ierr)
+    character(*), intent(in) :: values(..)
+    include 'output_coordinate.inc'
+  end subroutine
+
+  subroutine grid_coordinate_int8(self, name, grid, data, units, standard_name, long_name, attributes, ierr)
+    integer(c_int8_t), intent(in) :: data(..)
+    include 'output_grid_coordinate.inc'
+  end subroutine
+
+  subroutine grid_coordinate_int16(self, name, grid, data, units, standard_name, long_name, attributes, ierr)
+    integer(c_int16_t), intent(in) :: data(..)
+    include 'output_grid_coordinate.inc'
+  end subroutine
+
+  subroutine grid_coordinate_int32(self, name, grid, data, units, standard_name, long_name, attributes, ierr)
+    integer(c_int32_t), intent(in) :: data(..)
+    include 'output_grid_coordinate.inc'
+  end subroutine
+
+  subroutine grid_coordinate_int64(self, name, grid, data, units, standard_name, long_name, attributes, ierr)
+    integer(c_int64_t), intent(in) :: data(..)
+    include 'output_grid_coordinate.inc'
+  end subroutine
+
+  subroutine grid_coordinate_float32(self, name, grid, data, units, standard_name, long_name, attributes, ierr)
+    real(c_float), intent(in) :: data(..)
+    include 'output_grid_coordinate.inc'
+  end subroutine
+
+  subroutine grid_coordinate_float64(self, name, grid, data, units, standard_name, long_name, attributes, ierr)
+    real(c_double), intent(in) :: data(..)
+    include 'output_grid_coordinate.inc'
+  end subroutine
+
+  subroutine put_int8(self, field, data, offset, ierr)
+    integer(c_int8_t), intent(in) :: data(..)
+    include 'output_put.inc'
+  end subroutine
+
+  subroutine put_int16(self, field, data, offset, ierr)
+    integer(c_int16_t), intent(in) :: data(..)
+    include 'output_put.inc'
+  end subroutine
+
+  subroutine put_int32(self, field, data, offset, ierr)
+    integer(c_int32_t), intent(in) :: data(..)
+    include 'output_put.inc'
+  end subroutine
+
+  subroutine put_int64(self, field, data, offset, ierr)
+    integer(c_int64_t), intent(in) :: data(..)
+    include 'output_put.inc'
+  end subroutine
+
+  subroutine put_float32(self, field, data, offset, ierr)
+    real(c_float), intent(in) :: data(..)
+    include 'output_put.inc'
+  end subroutine
+
+  subroutine put_float64(self, field, data, offset, ierr)
+    real(c_double), intent(in) :: data(..)
+    include 'output_put.inc'
+  end subroutine
+end module

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
+   Described output for C; part of afterbay/afterbay.h, whose rules for errors, values and handles hold. A
+   model puts its fields once, and a description says which files there are, how often they are written, and
+   with which operations (docs/reference/description.md).
+
+   @code
+   afterbay_options_set(options, "output", "output.yaml");
+   afterbay_session_open(MPI_COMM_WORLD, options, &session);
+   ...
+   afterbay_decomposition_define(session, "atm", 2, global, start, count, AFTERBAY_GAPS_REFUSED);
+   const afterbay_output_options how = {.calendar = noleap, .start = &start_date, .step = &step};
+   afterbay_output_open(session, &how, &output);
+   afterbay_output_dimension_values(output, "lat", &latitudes, &degrees_north);
+   afterbay_output_dimension_values(output, "lon", &longitudes, &degrees_east);
+   afterbay_output_grid(output, "atm", 2, (const char*[]){"lat", "lon"}, "atm");
+   const afterbay_field_options tas = {.grid = "atm", .type = AFTERBAY_FLOAT64, .units = "K"};
+   afterbay_output_field(output, "tas", &tas);
+   afterbay_output_start(output);
+   for (int64_t n = 1; n <= steps; ++n) {
+     afterbay_output_step(output, n);
+     compute();
+     afterbay_output_put(output, "tas", AFTERBAY_FLOAT64, temperature, NULL);
+   }
+   afterbay_output_finalize(output, NULL);
+   afterbay_output_free(output);
+   afterbay_session_finalize(session);
+   @endcode
+
+   Time: step n covers the time after `start + (n - 1) * step`, up to and including `start + n * step`. Values
+   that are put in step n are those of its end. Step 0 is the state at the start of the run, before the first
+   step; it is optional and only enters instants of files with `at_start`.
+
+   Rules for every function:
+   - Order: every model rank makes the same calls in the same order, with the same arguments except for data.
+     All definitions come before afterbay_output_start.
+   - Waits: only afterbay_output_start waits for other ranks.
+   - Errors: a refused call leaves output and session usable. Every function returns AFTERBAY_BAD_STATE after
+     the end of the session, and definitions after afterbay_output_start.
+   - Threads: one thread at a time uses an output and its session. */
+#ifndef AFTERBAY_OUTPUT_H
+#define AFTERBAY_OUTPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "afterbay/afterbay.h"
+#include "afterbay/calendar.h"
+#include "afterbay/export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct afterbay_output afterbay_output;         /**< the described output of a session */
+typedef struct afterbay_attributes afterbay_attributes; /**< further attributes of a field or coordinate */
+
+/* ---- Values and attributes ---- */
+
+/** A list of values: `count` of enum afterbay_type `type`. */
+typedef struct afterbay_values {
+  int type;         /**< enum afterbay_type */
+  size_t count;     /**< 0: no values */
+  const void* data; /**< of AFTERBAY_TEXT characters, of AFTERBAY_STRING pointers; NULL with count 0 */
+} afterbay_values;
+
+/** Creates an empty list of attributes. */
+AFTERBAY_API int afterbay_attributes_create(afterbay_attributes** attributes);
+/** Releases the list; fields and coordinates that were defined with it have copies. */
+AFTERBAY_API void afterbay_attributes_free(afterbay_attributes* attributes);
+/** Adds or replaces an attribute with `count` values of `type`, as afterbay_schema_set_attribute does. */
+AFTERBAY_API int afterbay_attributes_set(afterbay_attributes* attributes, const char* name, int type,
+                                         size_t count, const void* values);
+/** Adds or replaces an attribute with text that ends with NUL. */
+AFTERBAY_API int afterbay_attributes_set_text(afterbay_attributes* attributes, const char* name,
+                                              const char* text);
+
+/* ---- Opening ---- */
+
+/** The time of a model, and what a run continues. Set unused members to zero. */
+typedef struct afterbay_output_options {
+  const afterbay_calendar* calendar; /**< counts the dates of the run; NULL: standard */
+  const afterbay_date* start;     /**< when the run began: the first of its jobs, if it has several; needed */
+  const afterbay_date* reference; /**< of time axes: "days since ..."; NULL: `start` */
+  const afterbay_period* step;    /**< of the model, in seconds or months: "30min", "1mo"; needed */
+  int has_member;                 /**< 1: `member` is set */
+  int64_t member;                 /**< {member} in names of files: number of an ensemble's member */
+  /** The state from which the run continues: the path of a file that afterbay_output_finalize or _save has
+      written. NULL: the run begins. */
+  const char* resume;
+} afterbay_output_options;
+
+/** Opens the described output of a session, which takes its description from the setting `output`. A
+    session may have one. Does not wait. AFTERBAY_INVALID_ARGUMENT for an invalid date or step,
+    AFTERBAY_BAD_STATE on a server, after the end of the session, or if it has an output already. */
+AFTERBAY_API int afterbay_output_open(afterbay_session* session, const afterbay_output_options* options,
+                                      afterbay_output** output);
+/** Releases the output. Without afterbay_output_finalize its files are closed by the session's end. */
+AFTERBAY_API void afterbay_output_free(afterbay_output* output);
+
+/* ---- Definitions ---- */
+
+/** What is known of a coordinate. Set unused members to zero. */
+typedef struct afterbay_coordinate_options {
+  const char* units;                     /**< UDUNITS; NULL: none */
+  const char* standard_name;             /**< of the CF conventions; NULL: none */
+  const char* long_name;                 /**< NULL: none */
+  const afterbay_attributes* attributes; /**< further ones: `axis`, `positive`; NULL: none */
+  afterbay_values bounds;                /**< of constant 1-D coordinates: two per value; count 0: none */
+} afterbay_coordinate_options;
+
+/** A field of the model. Set unused members to zero. */
+typedef struct afterbay_field_options {
+  const char* grid;        /**< its horizontal grid; NULL: the same values on all ranks */
+  int axis_count;          /**< length of `axes` */
+  const char* const* axes; /**< dimensions before those of the grid, slowest first: levels */
+  /** Of the values that are put, and in files unless they say otherwise: one of enum afterbay_type; 0:
+      AFTERBAY_FLOAT32. */
+  int type;
+  const char* units;                     /**< UDUNITS; NULL: none */
+  const char* standard_name;             /**< of the CF conventions; NULL: none */
+  const char* long_name;                 /**< NULL: none */
+  afterbay_values fill;                  /**< marks missing values, one of `type`; count 0: there are none */
+  const afterbay_attributes* attributes; /**< further ones; NULL: none */
+} afterbay_field_options;
+
+/** Defines a dimension, without a coordinate. Does not wait. AFTERBAY_CONFLICT if the name is taken. */
+AFTERBAY_API int afterbay_output_dimension(afterbay_output* output, const char* name, uint64_t length);
+/** Defines a dimension with its coordinate variable: `values` are the same on all ranks, numbers that
+    increase or decrease. `options` NULL: all members zero. Fails as afterbay_output_dimension does;
+    AFTERBAY_INVALID_ARGUMENT for values or bounds that cannot be those of a coordinate. */
+AFTERBAY_API int afterbay_output_dimension_values(afterbay_output* output, const char* name,
+                                                  const afterbay_values* values,
+                                                  const afterbay_coordinate_options* options);
+/** Defines a grid: its `rank` dimensions, slowest first, and the decomposition of the session by which they
+    are distributed. A block or map has as many lengths as the grid has dimensions. AFTERBAY_UNKNOWN_NAME for
+    a dimension or a decomposition that is not defined, AFTERBAY_CONFLICT if the name is taken. */
+AFTERBAY_API int afterbay_output_grid(afterbay_output* output, const char* name, int rank,
+                                      const char* const* dimensions, const char* decomposition);
+/** Defines an auxiliary coordinate with the same values on all ranks: of `rank` dimensions, slowest first,
+    or of a single value if `rank` is 0. Variables with these dimensions name it in their attribute
+    `coordinates`. Fails as afterbay_output_grid does. */
+AFTERBAY_API int afterbay_output_coordinate(afterbay_output* output, const char* name, int rank,
+                                            const char* const* dimensions, const afterbay_values* values,
+                                            const afterbay_coordinate_options* options);
+/** Defines an auxiliary coordinate of a grid, such as a two-dimensional latitude or that of unstructured
+    points: each rank gives its part, dense, which is copied. A rank that holds nothing may pass NULL for
+    `data`. Fields of the grid name it in `coordinates`. Fails as afterbay_output_grid does. */
+AFTERBAY_API int afterbay_output_grid_coordinate(afterbay_output* output, const char* name, const char* grid,
+                                                 int type, const void* data,
+                                                 const afterbay_coordinate_options* options);
+/** Defines a field. `options` NULL: all members zero. AFTERBAY_UNKNOWN_NAME if its grid or a dimension is
+    not defined, AFTERBAY_CONFLICT if the name is taken. */
+AFTERBAY_API int afterbay_output_field(afterbay_output* output, const char* name,
+                                       const afterbay_field_options* options);
+
+/* ---- The run ---- */
+
+/** Ends the definitions and makes the plan. Every model rank calls it; it waits as afterbay_session_start
+    does, and to read the state if the run resumes. The error has, with the places in the description, all
+    that is wrong: fields that are not defined, periods that are no multiple of the step, units that do not
+    convert, and a state of another description. */
+AFTERBAY_API int afterbay_output_start(afterbay_output* output);
+/** Begins step `number`, and ends the one before. The first call has the number 1, or 0 for the state at the
+    start; after resuming, the number after the last step of the saved state. Does not wait.
+    AFTERBAY_INVALID_ARGUMENT if it goes backwards or leaves out a step; AFTERBAY_BAD_STATE if a field that
+    the step before needed has not been put. */
+AFTERBAY_API int afterbay_output_step(afterbay_output* output, int64_t number);
+/** *wanted = 1: the current step's value of a field is used; 0: nothing uses it, and the model may save its
+    computation and its put. AFTERBAY_UNKNOWN_NAME. */
+AFTERBAY_API int afterbay_output_wants(const afterbay_output* output, const char* field, int* wanted);
+/** Hands over this rank's part of a field for the current step: `data` points to an array of `type` with
+    the layout `memory` (NULL: dense) of the field's axes and the rank's part of its grid. Returns at once if
+    nothing wants the field. Waits only while the server has no room. A rank that holds nothing may pass NULL
+    for `data`. AFTERBAY_UNKNOWN_NAME, AFTERBAY_WRONG_TYPE if `type` is not the field's, AFTERBAY_CONFLICT if
+    it was put in this step before, AFTERBAY_BAD_STATE before afterbay_output_step, and as
+    afterbay_file_put. */
+AFTERBAY_API int afterbay_output_put(afterbay_output* output, const char* field, int type, const void* data,
+                                     const afterbay_memory* memory);
+/** Writes the state of all periods that have begun to a new file, so that a later run can resume after the
+    last step that has ended. Call it between the puts of one step and afterbay_output_step of the next one;
+    it ends the step. Does not wait. The file is complete when `ticket`, which may be NULL, is. Files in which
+    the run continues must not get lost: call afterbay_session_epoch after it. */
+AFTERBAY_API int afterbay_output_save(afterbay_output* output, const char* path, afterbay_ticket* ticket);
+/** Ends the last step, writes what began periods have so far (unless `partial: skip`), and closes the files.
+    With a path the periods do not end: their state is saved there instead, and a later run continues them
+    and the files. `save_to` NULL: no path. Does not wait. Does nothing if called again. */
+AFTERBAY_API int afterbay_output_finalize(afterbay_output* output, const char* save_to);
+
+/** Returns the date at the end of the current step; before the first step, that at which the run starts or
+    resumes. */
+AFTERBAY_API int afterbay_output_date(const afterbay_output* output, afterbay_date* date);
+/** Returns the number of the current step; after resuming and before afterbay_output_step, the last one of
+    the saved state. */
+AFTERBAY_API int afterbay_output_current_step(const afterbay_output* output, int64_t* number);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
