@@ -93,14 +93,18 @@ void add_timing(Rows& rows) {
                    "must be a multiple of it. `cell_methods` then contain the interval."));
   rows.push_back(stored<File>("sample_offset", period_from_zero(), AFTERBAY_KEY_FIELD(timing.sample_offset),
                               "Shifts the samples; shorter than `sample`. By default 0s."));
-  rows.push_back(
-      stored<File>("cycle", positive_period(), AFTERBAY_KEY_FIELD(timing.cycle),
-                   "Folds each period: `1d` for statistics of each time of day (diurnal), `1y` for "
-                   "those of each time of the year (climatological). `every` must be a multiple of "
-                   "it."));
-  rows.push_back(stored<File>("cycle_step", positive_period(), AFTERBAY_KEY_FIELD(timing.cycle_step),
-                              "Length of the parts of a `cycle`, for example `1h` or `1mo`. Needed with "
-                              "`cycle`, which must be a multiple of it."));
+  rows.push_back(stored<File>(
+      "cycle", positive_period(), AFTERBAY_KEY_FIELD(timing.cycle),
+      "Folds each period: `1d` for statistics of each time of day (diurnal), `1y` for "
+      "those of each time of the year (climatological). `every` must be a multiple of "
+      "it. Each period has a record for each part of the cycle, whose bounds are the variable "
+      "`climatology_bounds` and whose time lies in the first occurrence of the part. For statistics "
+      "but `difference`, and for `once`."));
+  rows.push_back(stored<File>(
+      "cycle_step", positive_period(), AFTERBAY_KEY_FIELD(timing.cycle_step),
+      "Length of the parts of a `cycle`, for example `1h` or `1mo`. Needed with "
+      "`cycle`, which must be a multiple of it. Each part has statistics of its own: `1d` by `1h` "
+      "needs 24 times their memory."));
   rows.push_back(
       stored<File>("align", alignment(), AFTERBAY_KEY_FIELD(timing.align),
                    "Where periods begin. `calendar`: with the hours, days, months and years of the "
@@ -111,13 +115,16 @@ void add_timing(Rows& rows) {
       AFTERBAY_KEY_FIELD(timing.partial),
       "What happens to the first and last period if the run covers only a part. `write`: a record whose "
       "bounds "
-      "are those actually covered. `skip`: no record. A period without any value has no record."));
+      "are those actually covered. `skip`: no record. A period without any value has no record. A period "
+      "that a saved state continues in a later run is not partial."));
   rows.push_back(stored<File>("at_start", boolean(), AFTERBAY_KEY_FIELD(timing.at_start),
                               "Whether `instant` fields are also written at the start of the run, before the "
-                              "first step."));
-  rows.push_back(stored<File>("epochs", positive_period(), AFTERBAY_KEY_FIELD(timing.epochs),
-                              "Time between epochs, the points to which a run can be recovered. By default, "
-                              "the model marks them."));
+                              "first step; the model puts these values in step 0. Not in files with "
+                              "statistics, which have no value at that time."));
+  rows.push_back(
+      stored<File>("epochs", positive_period(), AFTERBAY_KEY_FIELD(timing.epochs),
+                   "Time between [epochs](../how-to/epochs.md), the points to which all files of the "
+                   "run can be recovered. By default, the model marks them."));
 }
 
 void add_naming(Rows& rows) {
@@ -132,16 +139,18 @@ void add_naming(Rows& rows) {
       "the "
       "split needs (`2000-03` for months), or a format, `{start:%Y%m%d}`. By default `{file}_{start}-{end}` "
       "with `split`, otherwise `{file}`."));
-  rows.push_back(stored<File>("split", split_rule(), AFTERBAY_KEY_FIELD(naming.split),
-                              "When a file ends and the next one begins. A record whose time is the boundary "
-                              "belongs to the file that ends there. The parts begin where `align` says."));
+  rows.push_back(
+      stored<File>("split", split_rule(), AFTERBAY_KEY_FIELD(naming.split),
+                   "When a file ends and the next one begins. A record whose time is the boundary "
+                   "belongs to the file that ends there. The parts begin where `align` says. Every part "
+                   "gets the fields of kind `once`."));
   rows.push_back(stored<File>(
       "end_date",
       one_of_words<EndDate>({{"inclusive", EndDate::inclusive}, {"exclusive", EndDate::exclusive}}),
       AFTERBAY_KEY_FIELD(naming.end_date),
       "`{end}` in names. `inclusive`: the last unit that the file covers (`2000-12` for a year). "
       "`exclusive`: "
-      "the first one after it (`2001-01`)."));
+      "the first one after it (`2001-01`). `{end}` needs `split` by a period."));
 }
 
 void add_time_axis(Rows& rows) {
@@ -170,10 +179,12 @@ void add_values(Rows& rows) {
                    "What statistics over time do with missing values, per point. `ignore`: the "
                    "statistics of the valid values, missing if there are none. `poison`: missing if "
                    "one value is missing. A number: missing if less than this share of the values is "
-                   "valid, for example 0.5."));
-  rows.push_back(stored<File>("grid", words("the name of a grid under `grids`, or own"),
-                              AFTERBAY_KEY_FIELD(grid),
-                              "The points that are written. `own`: all points of each field."));
+                   "valid, for example 0.5. Fields to which the model gives no fill value have no missing "
+                   "values. See [statistics](../explanation/statistics.md#missing-values)."));
+  rows.push_back(
+      stored<File>("grid", words("the name of a grid under `grids`, or own"), AFTERBAY_KEY_FIELD(grid),
+                   "The points that are written. `own`: all points of each field. The grid of a variable "
+                   "replaces that of its file."));
   rows.push_back(stored_unless_empty<File>("attributes", attribute_values(), AFTERBAY_KEY_FIELD(attributes),
                                            "Global attributes. Inherited ones are joined with these; an "
                                            "attribute without a value (`name: ~`) is removed."));
@@ -188,10 +199,11 @@ std::vector<KeyRow<VariableOptions>> option_rows() {
   rows.push_back(stored<VariableOptions>("detail", whole_number(0, most_detail), AFTERBAY_KEY_FIELD(detail),
                                          "Level of detail. The variable is not written into files whose "
                                          "`max_detail` is smaller."));
-  rows.push_back(
-      stored<VariableOptions>("units", unit_text(), AFTERBAY_KEY_FIELD(units),
-                              "Values are converted to these units. By default, they keep those of "
-                              "the field. See [units](expressions.md#units)."));
+  rows.push_back(stored<VariableOptions>(
+      "units", unit_text(), AFTERBAY_KEY_FIELD(units),
+      "Values are converted to these units when they are written. By default, they keep "
+      "those of the field. Of a derived field it is only the attribute: write its "
+      "conversion into the expression. See [units](expressions.md#units)."));
   rows.push_back(stored<VariableOptions>("type", output_type(), AFTERBAY_KEY_FIELD(type),
                                          "As the file's, for this variable."));
   rows.push_back(stored<VariableOptions>("missing", missing_rule(), AFTERBAY_KEY_FIELD(missing),
@@ -299,21 +311,24 @@ const std::vector<KeyRow<VariableOptions>>& variable_keys() {
 
 const std::vector<KeyRow<Grid>>& grid_keys() {
   static const std::vector<KeyRow<Grid>> table{
-      stored_unless_empty<Grid>("box", coordinate_ranges(), AFTERBAY_KEY_FIELD(box),
-                                "Points whose coordinates lie in these ranges, bounds included. Ranges of "
-                                "longitudes may go around: `lon: [350, 10]`."),
+      stored_unless_empty<Grid>(
+          "box", coordinate_ranges(), AFTERBAY_KEY_FIELD(box),
+          "Points whose coordinates lie in these ranges, bounds included. A coordinate is a "
+          "dimension with values, by its name or its `standard_name`; `lon` and `lat` "
+          "stand for longitude and latitude. Ranges of longitudes may go around, "
+          "`lon: [350, 10]`; points keep the order that they have in the field. For "
+          "coordinates of two dimensions and unstructured grids, use `index`."),
       stored_unless_empty<Grid>("index", index_ranges(), AFTERBAY_KEY_FIELD(index),
                                 "Points whose indices lie in these ranges, from 0, both ends included."),
       stored_unless_empty<Grid>("stride", strides(), AFTERBAY_KEY_FIELD(stride),
                                 "Every n-th point of a dimension, counted from the first that is selected."),
-      stored_unless_empty<Grid>(
-          "levels", level_lists(), AFTERBAY_KEY_FIELD(levels),
-          "These values of a vertical coordinate, which the field must have; there is no "
-          "interpolation."),
+      stored_unless_empty<Grid>("levels", level_lists(), AFTERBAY_KEY_FIELD(levels),
+                                "These values of a coordinate, which the field must have; there is no "
+                                "interpolation. They are written in the order of the field."),
       stored_unless_empty<Grid>(
           "stations", station_list(), AFTERBAY_KEY_FIELD(stations),
           "The points nearest to these places, as a dimension of their own. Not together "
-          "with `box`, `index` or `stride`."),
+          "with `box`, `index` or `stride`. Not available in this version: refused when output begins."),
       stored_unless_empty<Grid>("reverse", dimension_names(), AFTERBAY_KEY_FIELD(reverse),
                                 "Dimensions that are written in the opposite order."),
   };

@@ -17,8 +17,10 @@ constexpr std::string_view introduction = R"(# Output descriptions
 
 An output description says in YAML which output files there are: how often, of which fields, with
 which operation, over which points, and under which names. It is edited without compiling the model.
-**This version reads, checks and resolves descriptions, but does not yet produce output from
-them**: execution follows in a later version, as this page describes it.
+A model offers its fields and names the description in the setting
+[`output`](configuration.md#output): see [how to describe output](../how-to/describe-output.md), and
+[how it works](../explanation/described-output.md). Not available in this version: `stations`,
+which are read and checked, and refused when output begins; and interpolation.
 
 ```yaml
 case: "${CASE:-control}"
@@ -40,8 +42,9 @@ files:
 ```
 
 `afterbay describe FILE` checks a description and prints every file with all its properties, as YAML
-(`--json`: as JSON) that reads back to the same description. `afterbay describe --schema` prints a
-JSON Schema with which editors check and complete keys.
+(`--json`: as JSON) that reads back to the same description. `--step` and `--calendar` say what it
+cannot know of the model. `afterbay describe --schema` prints a JSON Schema with which editors check
+and complete keys.
 
 ## How it is read
 
@@ -94,18 +97,30 @@ Output systems differ in these points. The column *option* shows the keys that c
 
 | point | default | option |
 |---|---|---|
-| where periods begin | with the hours, days, months and years of the calendar, whatever the start of the run | `align: start`, `seasons`, or a date |
+| time of a value | the end of the step in which it is put | |
+| where periods begin | with the hours, days, months and years of the calendar, whatever the start of the run; multiples of `ts` at the start of the run | `align: start`, `seasons`, or a date |
+| what belongs to a period | the steps that end after its begin, up to and including its end | `sample` chooses the values that enter statistics |
 | first and last periods that the run covers in part | written, with the bounds actually covered; a period without values has no record | `partial: skip` |
+| a run in several jobs | continues its periods and files from a [saved state](../how-to/describe-output.md#restarts), as if it had been one job | |
 | time of a record | statistics: centre of the period, with bounds; instants: their time, with equal bounds | `stamp: start` or `end`, `bounds: false` |
-| instants before the first step | not written | `at_start: true` |
-| reductions inside expressions | explicit, `mean(max(tas, 1d))`; `sample` never means a reduction | `sample` chooses the values that enter statistics |
-| missing values in statistics over time | ignored per point; the result is missing if all values are | `missing: poison`, or the least share of valid values |
+| folded periods (`cycle`) | a record per part of the cycle, with `climatology_bounds`; its time lies in the first occurrence of the part. A period that the run covers in part has records of all parts, missing where there was no value | |
+| statistics and instants in one file | the time axis is that of the statistics; instants have the coordinate `time_instant` | two files |
+| instants | the value at the end of the period; none at the end of a run within a period | |
+| instants before the first step | not written | `at_start: true`, in files of instants only |
+| reductions inside expressions | explicit, `mean(max(tas, 1d))`; `sample` never means a reduction | |
+| missing values in statistics over time | ignored per point; the result is missing if all values are. Fields without a fill value have none | `missing: poison`, or the least share of valid values |
+| weights of means over time | none: all samples count the same. Means of statistics over a period of their own, `mean(max(tas, 1mo))`, too | |
 | weights of means over space | none: weights are written in the expression | |
 | accumulation (`sum`, `rate`) | starts from 0 in every period | |
+| `difference` | to the last value of the period before; in the first period to the first value | |
+| units | those of the field, of `rate` per second; derived fields have none | `units` converts fields of the model; of derived fields it is only the attribute |
 | a record whose time is the boundary of two files | belongs to the file that ends there | |
-| `{end}` in names | the last unit that the file covers | `end_date: exclusive` |
-| form of dates in names | as coarse as the split: `2000-03` for months | `{start:%Y%m%d}` |
+| `{end}` in names | the last unit that the file covers; needs `split` by a period | `end_date: exclusive` |
+| form of dates in names | as coarse as the split: `2000-03` for months; with times as `2000-03-01T060000` | `{start:%Y%m%d}` |
 | files without `split` | one per run | `split: 1mo`, `split: 12 records` |
+| fields of kind `once` | written when they are put first; each file that `split` makes gets them | |
+| order of points in subsets | that of the field; a box over the meridian where longitudes begin is not turned | `reverse` |
+| dimensions that variables of a file cut differently | the cut ones get the name of the grid: `lat_europe` | |
 | `cell_methods` | name the operation, and the interval if `sample` is given | `cell_methods: false` |
 | lengths of months and years | those of the model's calendar | |
 | `on`, `no`, `NO` in YAML | text | |

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/how-to/from-um.md and from-xios.md: the settings that they name exist, and their configurations are correct."""
+"""docs/how-to/from-um.md, from-xios.md and others: the settings and the keys of descriptions that they name exist, and their
+configurations are correct."""
 import os
 import pathlib
 import re
@@ -9,6 +10,9 @@ from _cli import OK, CommandTest
 
 DOCS = pathlib.Path(os.environ["AFTERBAY_SOURCE"], "docs")
 KNOWN = set(re.findall(r"^### `(?:collections\.NAME\.(?:variables\.VARIABLE\.)?|pools\.NAME\.)?([^`]+)`", (DOCS / "reference" / "configuration.md").read_text(), re.M))
+DESCRIPTION = (DOCS / "reference" / "description.md").read_text()
+KEYS = set(re.findall(r"^### `(?:(?:files|fields|grids)\.NAME\.|FIELD\.)?([^`]+)`", DESCRIPTION, re.M))
+PAGES = ("from-um.md", "from-xios.md", "from-mapl-history.md", "from-multio.md", "from-cam-history.md")
 # What the Unified Model's namelist ioscntl has.
 IOSCNTL = {"ios_" + name for name in (
     "spacing offset interleave together_end tasks_per_server unit_alloc_policy buffer_size concurrency concurrency_max_mem as_concurrency "
@@ -21,7 +25,7 @@ class FromOthers(CommandTest):
     def test_configurations_are_correct(self):
         for page, servers in (("from-um.md", "servers: ranks 2-3, 6-7\n"), ("from-xios.md", "servers: ranks 6-7\n")):
             with self.subTest(page):
-                yaml = re.search(r"```yaml\n(.*?)```", (DOCS / "how-to" / page).read_text(), re.S)[1]
+                yaml = re.search(r"(?<!-->\n)```yaml\n(.*?)```", (DOCS / "how-to" / page).read_text(), re.S)[1]
                 done = self.expect(OK, "check", self.write("run.yaml", yaml), "--ranks", "8", "--ranks-per-node", "4")
                 self.assertIn(servers, done.stdout)
 
@@ -33,11 +37,11 @@ class FromOthers(CommandTest):
         self.assertEqual(named - IOSCNTL, set())
 
     def test_settings_exist(self):
-        for page in ("from-um.md", "from-xios.md"):
+        for page in PAGES:
             rows = [line.split("|")[2] for line in (DOCS / "how-to" / page).read_text().splitlines() if line.startswith("| ")]
             named = {name.split(":")[0] for row in rows[1:] for name in re.findall(r"`([a-z][a-zA-Z_.]*(?:: [^`]*)?)`", row)}
             calls = {"prefetch", "get", "open_input", "open_session"}
-            unknown = {name for name in named - calls - SECTIONS - KNOWN if not re.match(r"(session|input|file|collection|schema)\.", name)}
+            unknown = {name for name in named - calls - SECTIONS - KNOWN - KEYS if not re.match(r"(session|input|file|collection|schema|output)\.", name)}
             self.assertEqual(unknown - {"file", "cdf5", "cdf2", "variable"}, set(), page)
 
 

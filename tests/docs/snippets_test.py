@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles and runs the programs of the documentation, and checks its YAML. A fenced block that follows
 `<!-- test: NAME -->` is one; the programs of one name must all write the same file, in every language. A block that follows
-`<!-- body: NAME -->` is the middle of a program, whose beginning and end are in FRAMES. Pages that also have commands to run
-(`<!-- run: TITLE -->`) are followed from an installation, by tests/install."""
+`<!-- body: NAME -->` is the middle of a program, whose beginning and end are in FRAMES. A block that follows
+`<!-- describe: NAME -->` is an output description; programs and settings of the page find it beside them. Pages that also
+have commands to run (`<!-- run: TITLE -->`) are followed from an installation, by tests/install."""
 import os
 import pathlib
 import re
@@ -15,7 +16,7 @@ import numpy
 
 BUILD = pathlib.Path(os.environ["AFTERBAY_BUILD"])
 SOURCE = pathlib.Path(os.environ["AFTERBAY_SOURCE"])
-BLOCK = re.compile(r"<!-- (test|body): (\S+) -->\n```\w+\n(.*?)```", re.S)
+BLOCK = re.compile(r"<!-- (test|body|describe): (\S+) -->\n```\w+\n(.*?)```", re.S)
 INCLUDES = [f"-I{SOURCE}/include", f"-I{BUILD}/include"]
 LIBRARY = [f"-L{BUILD}/src", "-lafterbay", f"-Wl,-rpath,{BUILD}/src"]
 OPENMP = re.compile(r"^\s*(#pragma|!\$)\s*omp\b", re.M)
@@ -187,6 +188,64 @@ def check_threads(file):
         numpy.testing.assert_array_equal(file["T"][:], surface[:, None] + 100 * numpy.arange(1, 4)[:, None, None])
 
 
+#: files that the program of docs/how-to/describe-output.md writes with each description of the page
+DESCRIBED = {
+    "first": ["day.nc", "month.nc"],
+    "instants": ["both.nc", "fixed.nc", "noon.nc", "snap.nc"],
+    "names": ["output/control_1d_day_2000-01-2000-01.nc", "output/control_1d_day_2000-02-2000-02.nc",
+              "output/control_1d_day_2000-03-2000-03.nc", "output/control_snap_001.nc", "output/control_snap_002.nc",
+              "output/control_snap_003.nc"],
+    "subsets": ["corner.nc", "europe.nc", "thin.nc", "tropics.nc"],
+    "derived": ["day.nc", "month.nc"],
+    "cycles": ["diurnal.nc"],
+    "missing": ["half.nc", "sea.nc"],
+    "months": ["day_2000-01.nc", "day_2000-02.nc", "day_2000-03.nc", "month_2000.nc"],
+}
+
+
+def described(folder, name, ranks=4, **environment):
+    folder.mkdir(exist_ok=True)
+    os.environ.update(environment)
+    sh("mpirun", "--oversubscribe", "-np", ranks, folder.parent.resolve() / "program",
+       f"--afterbay.output={folder.parent.resolve() / name}.yaml", "--afterbay.report.table=off", cwd=folder)
+    for key in environment:
+        del os.environ[key]
+    found = (str(path.relative_to(folder)) for path in folder.rglob("*.nc"))
+    return sorted(path for path in found if not re.match(r"(state|end)_", path))
+
+
+def check_described(work):
+    """Runs the program with each description of its page, and in one job and in two."""
+    wave = numpy.sin(0.1 * numpy.arange(241)[:, None, None] + 0.2 * numpy.arange(648).reshape(18, 36))
+    tas = (280 + 10 * wave).astype("f4").astype("f8")
+    for path in sorted(work.glob("*.yaml")):
+        found = described(work / path.stem, path.stem)
+        assert found == DESCRIBED[path.stem], f"{path}: {found}"
+    with netCDF4.Dataset(work / "first/month.nc") as file:
+        assert file["time"][:].tolist() == [15.5, 45, 59.5] and file["time_bnds"][:].tolist() == [[0, 31], [31, 59], [59, 60]]
+        numpy.testing.assert_allclose(file["tas"][1], tas[125:237].mean(axis=0), rtol=1e-7)
+        numpy.testing.assert_array_equal(file["tas_max"][0], tas[1:125].max(axis=0))
+        assert file["tas_max"].cell_methods == "time: maximum"
+    with netCDF4.Dataset(work / "instants/noon.nc") as file:
+        numpy.testing.assert_array_equal(file["tas_noon"][:], tas[2::4])
+    with netCDF4.Dataset(work / "instants/snap.nc") as file:
+        numpy.testing.assert_array_equal(file["tas"][:], tas)
+    with netCDF4.Dataset(work / "subsets/thin.nc") as file:
+        assert file["tas"].shape == (60, 9, 18) and file["thetao"].shape == (60, 2, 18, 36)
+    with netCDF4.Dataset(work / "derived/month.nc") as file:
+        expected = tas[1:125].reshape(31, 4, 18, 36).max(axis=1).mean(axis=0)
+        numpy.testing.assert_allclose(file["tasmax"][0], expected, rtol=1e-6)
+    with netCDF4.Dataset(work / "cycles/diurnal.nc") as file:
+        assert file["tas"].shape == (12, 18, 36) and file["climatology_bounds"][1].tolist() == [0.25, 30.5]
+        numpy.testing.assert_allclose(file["tas"][1], tas[2:125:4].mean(axis=0), rtol=1e-7)
+    described(work / "jobs", "months", LAST="150", SAVE="end_150.nc")
+    assert described(work / "jobs", "months", ranks=3, RESUME="end_150.nc") == DESCRIBED["months"]
+    for name in DESCRIBED["months"]:
+        with netCDF4.Dataset(work / "months" / name) as one, netCDF4.Dataset(work / "jobs" / name) as two:
+            for variable in one.variables:
+                assert one[variable][:].tobytes() == two[variable][:].tobytes(), f"{name}: {variable} differs in two jobs"
+
+
 def check_history(file):
     numpy.testing.assert_array_equal(file["temperature"][:], numpy.full((9, 8), 283.0))
 
@@ -204,6 +263,8 @@ def run_program(work, name):
         printed = sh("./program", cwd=work)
         assert printed == OUTPUTS[name], f"{work}: printed {printed}"
         return
+    if name == "offer":
+        return check_described(work)
     if name in INPUTS:
         INPUTS[name](work)
     for ranks in RANKS.get(name, (4,)):
@@ -220,13 +281,18 @@ def main():
     for page in [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]:
         if "<!-- run: " in page.read_text():
             continue
-        for kind, name, text in BLOCK.findall(page.read_text()):
+        blocks = BLOCK.findall(page.read_text())
+        for kind, name, text in blocks:
             work = pathlib.Path(f"{page.stem}.{name}")
             work.mkdir()
+            for _, described_name, description in (block for block in blocks if block[0] == "describe"):
+                (work / described_name).write_text(description)
             before, after = FRAMES[name] if kind == "body" else ("", "")
             (work / name).write_text(before + text + after)
             found += 1
-            if name.endswith(".yaml"):
+            if kind == "describe":
+                sh(BUILD / "apps/afterbay/afterbay", "describe", "--no-environment", name, cwd=work)
+            elif name.endswith(".yaml"):
                 sh(BUILD / "apps/afterbay/afterbay", "check", name, cwd=work)
             elif compile_program(work / name, work):
                 run_program(work, pathlib.Path(name).stem)
