@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/schedule.hpp"
 
+#include <algorithm>
+
 #include "output/refuse.hpp"
 
 namespace afterbay::output {
@@ -100,7 +102,9 @@ Cycle::Span Cycle::span(std::size_t part, const Date& begin, const Date& end) co
   if (part_begin(first.begin, part) < begin) first = cycle_at(first.end);
   Interval last = cycle_at(time_->before(end));
   if (part_begin(last.begin, part + 1) > end) last = cycle_at(time_->before(last.begin));
-  return {part_begin(first.begin, part), part_begin(first.begin, part + 1), part_begin(last.begin, part + 1)};
+  // A run that ends early may not reach the part in this period.
+  const Date first_end = part_begin(first.begin, part + 1);
+  return {part_begin(first.begin, part), first_end, std::max(first_end, part_begin(last.begin, part + 1))};
 }
 
 Schedule::Schedule(const ModelTime& time, const describe::Timing& timing, const std::string& file)

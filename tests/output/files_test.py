@@ -208,6 +208,11 @@ files:
         assert np.array_equal(file["tas"][1], mean.astype("f4"))
     with xarray.open_dataset("diurnal.nc") as file:
         assert file.sizes["time"] == 100
+    # Parts that the run does not reach have their first occurrence and no values.
+    run("files:\n  early: {every: 1mo, cycle: 1d, cycle_step: 6h, mean: [tas]}\n", last=2)
+    with netCDF4.Dataset("early.nc") as file:
+        assert file["climatology_bounds"][2:].tolist() == [[0.5, 0.75], [0.75, 1]], file["climatology_bounds"][:]
+        assert not np.ma.getmaskarray(file["tas"][:2]).any() and np.ma.getmaskarray(file["tas"][2:]).all()
 
 
 def readers():
