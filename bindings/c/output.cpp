@@ -44,6 +44,7 @@ CoordinateOptions coordinate_from(const afterbay_coordinate_options* from) {
   options.long_name = text_or_empty(from->long_name);
   options.attributes = attributes_of(from->attributes);
   options.bounds = values_of(from->bounds);
+  options.vertices = text_or_empty(from->vertices);
   return options;
 }
 
@@ -161,6 +162,14 @@ int afterbay_output_put(afterbay_output* output, const char* field, int type, co
                         const afterbay_memory* memory) {
   return guarded(
       [&] { output_of(output).put_raw(text(field, "field"), data, type_from(type), layout_from(memory)); });
+}
+
+int afterbay_output_put_section(afterbay_output* output, const char* field, int type, const void* data,
+                                const afterbay_memory* memory, const afterbay_section* section) {
+  return guarded([&] {
+    output_of(output).put_section_raw(text(field, "field"), section_from(section), data, type_from(type),
+                                      layout_from(memory));
+  });
 }
 
 int afterbay_output_save(afterbay_output* output, const char* path, afterbay_ticket* ticket) {

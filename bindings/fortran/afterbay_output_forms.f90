@@ -29,6 +29,7 @@ module afterbay_output_forms
   type, bind(C) :: c_coordinate_options
     type(c_ptr) :: units = c_null_ptr, standard_name = c_null_ptr, long_name = c_null_ptr, attributes = c_null_ptr
     type(c_values) :: bounds
+    type(c_ptr) :: vertices = c_null_ptr
   end type
 
   type, bind(C) :: c_field_options
@@ -45,7 +46,7 @@ module afterbay_output_forms
   !> object (a target) is not moved.
   type :: coordinate_form
     type(c_coordinate_options) :: c
-    type(c_texts) :: units, standard_name, long_name
+    type(c_texts) :: units, standard_name, long_name, vertices
   contains
     procedure :: describe
   end type

@@ -81,17 +81,20 @@ module afterbay_outputs
     !> coordinate(name, dimensions, values [, units, standard_name, long_name, attributes, ierr]): defines an
     !> auxiliary coordinate with the same values on all ranks, in Fortran's order: of dimensions, an array of
     !> names or one text with blanks between them, fastest first, or of a single value if they are ''.
-    !> Variables with these dimensions name it in their attribute `coordinates`. Fails as grid does.
+    !> Variables with these dimensions name it in their attribute `coordinates`, unless other attributes of
+    !> the field do. A single value is written for fields that name it. Fails as grid does.
     generic :: coordinate => &
         coordinate_int8, coordinate_int16, coordinate_int32, coordinate_int64, coordinate_float32, &
         coordinate_float64, coordinate_text
     procedure, private :: &
         grid_coordinate_int8, grid_coordinate_int16, grid_coordinate_int32, grid_coordinate_int64, &
         grid_coordinate_float32, grid_coordinate_float64
-    !> grid_coordinate(name, grid, data [, units, standard_name, long_name, attributes, ierr]): defines an
-    !> auxiliary coordinate of a grid, such as a two-dimensional latitude or that of unstructured points: each
-    !> rank gives its part, an array of any layout, which is copied. Fields of the grid name it in
-    !> `coordinates`. Fails as grid does.
+    !> grid_coordinate(name, grid, data [, units, standard_name, long_name, attributes, vertices, ierr]):
+    !> defines an auxiliary coordinate of a grid, such as a two-dimensional latitude or that of unstructured
+    !> points: each rank gives its part, an array of any layout, which is copied. `vertices`: a dimension of
+    !> several values per point, the first one of `data`, for vertices of cells. Fields of the grid name the
+    !> coordinate in `coordinates`, unless they name it in another attribute (`cell_measures`), or it has
+    !> vertices. Fails as grid does.
     generic :: grid_coordinate => &
         grid_coordinate_int8, grid_coordinate_int16, grid_coordinate_int32, grid_coordinate_int64, &
         grid_coordinate_float32, grid_coordinate_float64
@@ -115,6 +118,19 @@ module afterbay_outputs
     !> before step, and as file%put.
     generic :: put => &
         put_int8, put_int16, put_int32, put_int64, put_float32, put_float64
+    procedure, private :: &
+        put_section_int8, put_section_int16, put_section_int32, put_section_int64, &
+        put_section_float32, put_section_float64
+    !> put_section(field, data, start [, count, offset, ierr]): the same for a section of this rank's part;
+    !> further calls hand over the others, in any order: levels, one by one. `start` and `count`: a number per
+    !> dimension of the part, counted from 1 in the part (in the list of points on a map). `count` may be
+    !> omitted without `offset`: it is the shape of `data` then, and 1 in further dimensions. `data` may lack
+    !> dimensions in which the section has length 1. What was handed over is copied; the field has been put
+    !> when the last section has. Ranks may cut their parts differently, but must complete fields in the same
+    !> order. Fails as put does; AFTERBAY_CONFLICT if sections overlap.
+    generic :: put_section => &
+        put_section_int8, put_section_int16, put_section_int32, put_section_int64, &
+        put_section_float32, put_section_float64
     procedure :: save => save_state
     procedure :: finalize
     procedure :: abandon
@@ -524,32 +540,32 @@ contains
     include 'output_coordinate.inc'
   end subroutine
 
-  subroutine grid_coordinate_int8(self, name, grid, data, units, standard_name, long_name, attributes, ierr)
+  subroutine grid_coordinate_int8(self, name, grid, data, units, standard_name, long_name, attributes, vertices, ierr)
     integer(c_int8_t), intent(in) :: data(..)
     include 'output_grid_coordinate.inc'
   end subroutine
 
-  subroutine grid_coordinate_int16(self, name, grid, data, units, standard_name, long_name, attributes, ierr)
+  subroutine grid_coordinate_int16(self, name, grid, data, units, standard_name, long_name, attributes, vertices, ierr)
     integer(c_int16_t), intent(in) :: data(..)
     include 'output_grid_coordinate.inc'
   end subroutine
 
-  subroutine grid_coordinate_int32(self, name, grid, data, units, standard_name, long_name, attributes, ierr)
+  subroutine grid_coordinate_int32(self, name, grid, data, units, standard_name, long_name, attributes, vertices, ierr)
     integer(c_int32_t), intent(in) :: data(..)
     include 'output_grid_coordinate.inc'
   end subroutine
 
-  subroutine grid_coordinate_int64(self, name, grid, data, units, standard_name, long_name, attributes, ierr)
+  subroutine grid_coordinate_int64(self, name, grid, data, units, standard_name, long_name, attributes, vertices, ierr)
     integer(c_int64_t), intent(in) :: data(..)
     include 'output_grid_coordinate.inc'
   end subroutine
 
-  subroutine grid_coordinate_float32(self, name, grid, data, units, standard_name, long_name, attributes, ierr)
+  subroutine grid_coordinate_float32(self, name, grid, data, units, standard_name, long_name, attributes, vertices, ierr)
     real(c_float), intent(in) :: data(..)
     include 'output_grid_coordinate.inc'
   end subroutine
 
-  subroutine grid_coordinate_float64(self, name, grid, data, units, standard_name, long_name, attributes, ierr)
+  subroutine grid_coordinate_float64(self, name, grid, data, units, standard_name, long_name, attributes, vertices, ierr)
     real(c_double), intent(in) :: data(..)
     include 'output_grid_coordinate.inc'
   end subroutine
@@ -582,5 +598,35 @@ contains
   subroutine put_float64(self, field, data, offset, ierr)
     real(c_double), intent(in) :: data(..)
     include 'output_put.inc'
+  end subroutine
+
+  subroutine put_section_int8(self, field, data, start, count, offset, ierr)
+    integer(c_int8_t), intent(in) :: data(..)
+    include 'output_put_section.inc'
+  end subroutine
+
+  subroutine put_section_int16(self, field, data, start, count, offset, ierr)
+    integer(c_int16_t), intent(in) :: data(..)
+    include 'output_put_section.inc'
+  end subroutine
+
+  subroutine put_section_int32(self, field, data, start, count, offset, ierr)
+    integer(c_int32_t), intent(in) :: data(..)
+    include 'output_put_section.inc'
+  end subroutine
+
+  subroutine put_section_int64(self, field, data, start, count, offset, ierr)
+    integer(c_int64_t), intent(in) :: data(..)
+    include 'output_put_section.inc'
+  end subroutine
+
+  subroutine put_section_float32(self, field, data, start, count, offset, ierr)
+    real(c_float), intent(in) :: data(..)
+    include 'output_put_section.inc'
+  end subroutine
+
+  subroutine put_section_float64(self, field, data, start, count, offset, ierr)
+    real(c_double), intent(in) :: data(..)
+    include 'output_put_section.inc'
   end subroutine
 end module

@@ -208,7 +208,7 @@ int afterbay_fortran_put(const char* variable, const struct put_call* call, cons
   if (part != NULL && (!describe_section(call, &layout, &section) || !add_dimensions(part, &layout)))
     return refuse_section(variable, call);
   if (call->output != NULL)
-    return afterbay_output_put(call->output, variable, type, data->base_addr, &layout.memory);
+    return afterbay_output_put_section(call->output, variable, type, data->base_addr, &layout.memory, part);
   const uint64_t record = (uint64_t)call->record;
   if (call->endpoint != NULL)
     return (call->may_wait ? afterbay_endpoint_put : afterbay_endpoint_try_put)(

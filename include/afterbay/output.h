@@ -102,11 +102,17 @@ AFTERBAY_API void afterbay_output_free(afterbay_output* output);
 
 /** What is known of a coordinate. Set unused members to zero. */
 typedef struct afterbay_coordinate_options {
-  const char* units;                     /**< UDUNITS; NULL: none */
-  const char* standard_name;             /**< of the CF conventions; NULL: none */
-  const char* long_name;                 /**< NULL: none */
-  const afterbay_attributes* attributes; /**< further ones: `axis`, `positive`; NULL: none */
-  afterbay_values bounds;                /**< of constant 1-D coordinates: two per value; count 0: none */
+  const char* units;         /**< UDUNITS; NULL: none */
+  const char* standard_name; /**< of the CF conventions; NULL: none */
+  const char* long_name;     /**< NULL: none */
+  /** Further ones: `axis`, `positive`, `bounds`; NULL: none. Other coordinates that they name, also those in
+      `formula_terms`, `cell_measures`, `grid_mapping`, `mesh` and the attributes of a UGRID mesh, are written
+      with them. */
+  const afterbay_attributes* attributes;
+  afterbay_values bounds; /**< of constant 1-D coordinates: two per value; count 0: none */
+  /** Of coordinates of a grid: a dimension of several values per point, which lie together in `data`:
+      vertices of cells. NULL: one value per point. */
+  const char* vertices;
 } afterbay_coordinate_options;
 
 /** A field of the model. Set unused members to zero. */
@@ -139,13 +145,15 @@ AFTERBAY_API int afterbay_output_grid(afterbay_output* output, const char* name,
                                       const char* const* dimensions, const char* decomposition);
 /** Defines an auxiliary coordinate with the same values on all ranks: of `rank` dimensions, slowest first,
     or of a single value if `rank` is 0. Variables with these dimensions name it in their attribute
-    `coordinates`. Fails as afterbay_output_grid does. */
+    `coordinates`, unless other attributes of the field do. A single value is written for fields that name it.
+    Fails as afterbay_output_grid does. */
 AFTERBAY_API int afterbay_output_coordinate(afterbay_output* output, const char* name, int rank,
                                             const char* const* dimensions, const afterbay_values* values,
                                             const afterbay_coordinate_options* options);
 /** Defines an auxiliary coordinate of a grid, such as a two-dimensional latitude or that of unstructured
     points: each rank gives its part, dense, which is copied. A rank that holds nothing may pass NULL for
-    `data`. Fields of the grid name it in `coordinates`. Fails as afterbay_output_grid does. */
+    `data`. Fields of the grid name it in `coordinates`, unless they name it in another attribute
+    (`cell_measures`), or it has `vertices`. Fails as afterbay_output_grid does. */
 AFTERBAY_API int afterbay_output_grid_coordinate(afterbay_output* output, const char* name, const char* grid,
                                                  int type, const void* data,
                                                  const afterbay_coordinate_options* options);
@@ -177,6 +185,15 @@ AFTERBAY_API int afterbay_output_wants(const afterbay_output* output, const char
     afterbay_file_put. */
 AFTERBAY_API int afterbay_output_put(afterbay_output* output, const char* field, int type, const void* data,
                                      const afterbay_memory* memory);
+/** The same for a section of this rank's part, in the indices of its array; further calls hand over the
+    others, in any order: levels, one by one. `data` points to the values of the section, with the layout
+    `memory`. What was handed over is copied; the field has been put when the last section has. Ranks may cut
+    their parts differently, but must complete fields in the same order. `section` NULL: the whole part. Fails
+    as afterbay_output_put does; AFTERBAY_CONFLICT if sections overlap, AFTERBAY_INVALID_ARGUMENT for a
+   section that leaves the part. */
+AFTERBAY_API int afterbay_output_put_section(afterbay_output* output, const char* field, int type,
+                                             const void* data, const afterbay_memory* memory,
+                                             const afterbay_section* section);
 /** Writes the state of all periods that have begun to a new file, so that a later run can resume after the
     last step that has ended. Call it between the puts of one step and afterbay_output_step of the next one;
     it ends the step. Does not wait. The file is complete when `ticket`, which may be NULL, is. Files in which

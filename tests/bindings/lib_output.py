@@ -79,6 +79,8 @@ def check_coordinates(file):
     np.testing.assert_array_equal(file["pole_distance"][:], 90 - lat)
     np.testing.assert_array_equal(file["soil"][:], 10 * Y + X)
     assert file["soil"].units == "m" and file["soil"].dimensions == ("lat", "lon"), file["soil"]
+    assert file["soil"].bounds == "soil_range" and file["soil_range"].dimensions == ("lat", "lon", "band"), file
+    np.testing.assert_array_equal(file["soil_range"][:], (10 * Y + X)[..., None] + [0, 1])
 
 
 def check_levels(file):
@@ -91,7 +93,8 @@ def check_attributes(variable):
     assert (variable.units, variable.standard_name, variable.long_name, variable.comment) == (
         "K", "air_temperature", "near-surface temperature", "at 2 m"), variable
     assert variable.dtype == "f8" and variable._FillValue == FILL and variable.dimensions == ("time", "lat", "lon"), variable
-    assert {"soil", "pole_distance"} <= set(variable.coordinates.split()), variable.coordinates
+    assert sorted(variable.coordinates.split()) == ["height", "pole_distance", "soil"], variable.coordinates
+    assert variable.group()["height"][...] == 2 and variable.group()["height"].units == "m", variable
 
 
 def mean(values, axis):

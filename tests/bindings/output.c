@@ -122,8 +122,18 @@ static void define_grid(afterbay_output* output) {
   FAILS(afterbay_output_grid(output, "ocean", -1, mistyped, "blocks"), AFTERBAY_INVALID_ARGUMENT, "-1");
   for (int j = 0; j < NJ; ++j)
     for (int i = 0; i < NI; ++i) depth[j * NI + i] = (float)(10 * (lat0 + j) + lon0 + i);
-  const afterbay_coordinate_options metres = {.units = "m", .long_name = "depth of the soil"};
+  float range[NJ * NI][2];
+  afterbay_attributes* bounds;
+  for (int k = 0; k < NJ * NI; ++k)
+    for (int v = 0; v < 2; ++v) range[k][v] = depth[k] + (float)v;
+  OK(afterbay_attributes_create(&bounds));
+  OK(afterbay_attributes_set_text(bounds, "bounds", "soil_range"));
+  const afterbay_coordinate_options metres = {
+      .units = "m", .long_name = "depth of the soil", .attributes = bounds};
   OK(afterbay_output_grid_coordinate(output, "soil", "atm", AFTERBAY_FLOAT32, depth, &metres));
+  afterbay_attributes_free(bounds);
+  OK(afterbay_output_grid_coordinate(output, "soil_range", "atm", AFTERBAY_FLOAT32, range,
+                                     &(afterbay_coordinate_options){.vertices = "band"}));
   FAILS(afterbay_output_grid_coordinate(output, "soil2", "atn", AFTERBAY_FLOAT32, depth, NULL),
         AFTERBAY_UNKNOWN_NAME, "atm");
 }
@@ -134,10 +144,14 @@ static void define_fields(afterbay_output* output) {
     int type;
   } integers[] = {
       {"i1", AFTERBAY_INT8}, {"i2", AFTERBAY_INT16}, {"i4", AFTERBAY_INT32}, {"i8", AFTERBAY_INT64}};
-  const char *level = "lev", *height = "height";
+  const char *level = "lev", *levels = "levels";
   afterbay_attributes* more;
   OK(afterbay_attributes_create(&more));
+  const double two = 2;
+  OK(afterbay_output_coordinate(output, "height", 0, NULL, &(afterbay_values){AFTERBAY_FLOAT64, 1, &two},
+                                &(afterbay_coordinate_options){.units = "m"}));
   OK(afterbay_attributes_set_text(more, "comment", "at 2 m"));
+  OK(afterbay_attributes_set_text(more, "coordinates", "height"));
   const afterbay_field_options tas = {.grid = "atm",
                                       .type = AFTERBAY_FLOAT64,
                                       .units = "K",
@@ -160,8 +174,8 @@ static void define_fields(afterbay_output* output) {
                            &(afterbay_field_options){.type = AFTERBAY_FLOAT64, .units = "1e-6"}));
   FAILS(afterbay_output_field(output, "x", &(afterbay_field_options){.grid = "amt"}), AFTERBAY_UNKNOWN_NAME,
         "atm");
-  FAILS(afterbay_output_field(output, "x", &(afterbay_field_options){.axis_count = 1, .axes = &height}),
-        AFTERBAY_UNKNOWN_NAME, "height");
+  FAILS(afterbay_output_field(output, "x", &(afterbay_field_options){.axis_count = 1, .axes = &levels}),
+        AFTERBAY_UNKNOWN_NAME, "lev");
   FAILS(afterbay_output_field(output, "x", &(afterbay_field_options){.type = 99}), AFTERBAY_WRONG_TYPE, "99");
   FAILS(afterbay_output_field(output, "x",
                               &(afterbay_field_options){.grid = "atm", .fill = {AFTERBAY_FLOAT64, 1, &fill}}),
@@ -187,15 +201,43 @@ static void put_tas(afterbay_output* output, int n) {
   OK(afterbay_output_put(output, "tas", AFTERBAY_FLOAT64, data, &inside));
 }
 
+static float ta_at(int n, int l, int y, int x) { return (float)(100 * l + 10 * y + x + n % 5); }
+
+/* Level by level, the lowest two together and from one array. */
+static void put_levels_of_ta(afterbay_output* output, int n) {
+  float data[2][NJ][NI];
+  const uint64_t start[] = {1, 0, 0}, two[] = {2, NJ, NI}, top[] = {0, 0, 0}, one[] = {1, NJ, NI};
+  const uint64_t outside[] = {2, 0, 0};
+  const afterbay_section lower = {3, start, two}, upper = {3, top, one}, beyond = {3, outside, two};
+  for (int l = 0; l < 2; ++l)
+    for (int j = 0; j < NJ; ++j)
+      for (int i = 0; i < NI; ++i) data[l][j][i] = ta_at(n, l + 1, lat0 + j, lon0 + i);
+  FAILS(afterbay_output_put_section(output, "ta", AFTERBAY_FLOAT32, data, NULL, &beyond),
+        AFTERBAY_INVALID_ARGUMENT, "ta");
+  OK(afterbay_output_put_section(output, "ta", AFTERBAY_FLOAT32, data, NULL, &lower));
+  FAILS(afterbay_output_put_section(output, "ta", AFTERBAY_FLOAT32, data, NULL, &lower), AFTERBAY_CONFLICT,
+        "overlaps");
+  for (int j = 0; j < NJ; ++j)
+    for (int i = 0; i < NI; ++i) data[0][j][i] = ta_at(n, 0, lat0 + j, lon0 + i);
+  OK(afterbay_output_put_section(output, "ta", AFTERBAY_FLOAT32, data, NULL, &upper));
+}
+
 /* With the level as the fastest dimension of the model's array. */
 static void put_ta(afterbay_output* output, int n) {
   float data[NJ][NI][NLEV];
   const int64_t strides[] = {1, NI * NLEV, NLEV};
   const afterbay_memory columns = {.rank = 3, .strides = strides};
+  if (n % 3 == 1) {
+    put_levels_of_ta(output, n);
+    return;
+  }
   for (int j = 0; j < NJ; ++j)
     for (int i = 0; i < NI; ++i)
-      for (int l = 0; l < NLEV; ++l) data[j][i][l] = (float)(100 * l + 10 * (lat0 + j) + lon0 + i + n % 5);
-  OK(afterbay_output_put(output, "ta", AFTERBAY_FLOAT32, data, &columns));
+      for (int l = 0; l < NLEV; ++l) data[j][i][l] = ta_at(n, l, lat0 + j, lon0 + i);
+  if (n % 3 == 0)
+    OK(afterbay_output_put(output, "ta", AFTERBAY_FLOAT32, data, &columns));
+  else
+    OK(afterbay_output_put_section(output, "ta", AFTERBAY_FLOAT32, data, &columns, NULL));
 }
 
 static void put_integers(afterbay_output* output, int n) {

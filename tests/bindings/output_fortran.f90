@@ -98,7 +98,8 @@ contains
 
   subroutine define_grid(output)
     type(afterbay_output), intent(in) :: output
-    real(c_float) :: depth(0:ni + 1, 0:nj + 1)
+    real(c_float) :: depth(0:ni + 1, 0:nj + 1), range(2, ni, nj)
+    type(afterbay_attributes) :: bounds
     integer :: i, j, ierr
     call output%grid('atm', 'lon lat', 'blocks')
     call output%grid('atm', ['lon', 'lat'], 'blocks', ierr)
@@ -113,7 +114,13 @@ contains
         depth(i, j) = 10*(lat0 + j - 1) + lon0 + i - 1
       end do
     end do
-    call output%grid_coordinate('soil', 'atm', depth(1:ni, 1:nj), units='m', long_name='depth of the soil')
+    range(1, :, :) = depth(1:ni, 1:nj)
+    range(2, :, :) = depth(1:ni, 1:nj) + 1
+    call bounds%set('bounds', 'soil_range')
+    call output%grid_coordinate('soil', 'atm', depth(1:ni, 1:nj), units='m', long_name='depth of the soil', &
+        attributes=bounds)
+    call bounds%free()
+    call output%grid_coordinate('soil_range', 'atm', range, vertices='band')
     call output%grid_coordinate('soil2', 'atn', depth(1:ni, 1:nj), ierr=ierr)
     call fails(ierr, AFTERBAY_UNKNOWN_NAME, 'atm')
   end subroutine
@@ -122,7 +129,9 @@ contains
     type(afterbay_output), intent(in) :: output
     type(afterbay_attributes) :: more
     integer :: ierr
+    call output%coordinate('height', '', 2d0, units='m')
     call more%set('comment', 'at 2 m')
+    call more%set('coordinates', 'height')
     call output%field('tas', 'atm', type=AFTERBAY_FLOAT64, units='K', standard_name='air_temperature', &
         long_name='near-surface temperature', fill=-999, attributes=more)
     call more%free()
@@ -139,8 +148,8 @@ contains
     call fails(ierr, AFTERBAY_CONFLICT, 'tas')
     call output%field('x', 'amt', ierr=ierr)
     call fails(ierr, AFTERBAY_UNKNOWN_NAME, 'atm')
-    call output%field('x', axes=['height'], ierr=ierr)
-    call fails(ierr, AFTERBAY_UNKNOWN_NAME, 'height')
+    call output%field('x', axes=['levels'], ierr=ierr)
+    call fails(ierr, AFTERBAY_UNKNOWN_NAME, 'lev')
     call output%field('x', type=99, ierr=ierr)
     call fails(ierr, AFTERBAY_WRONG_TYPE, '99')
     call output%field('x', 'atm', type=AFTERBAY_INT8, fill=-999, ierr=ierr)
@@ -176,12 +185,12 @@ contains
     end if
   end subroutine
 
-  !> Every second element of a dimension.
+  !> Every second element of a dimension; at once, or levels.
   subroutine put_ta(output, n)
     type(afterbay_output), intent(in) :: output
     integer, intent(in) :: n
     real(c_float) :: ta(2*ni, nj, nlev)
-    integer :: i, j, l
+    integer :: i, j, l, ierr
     ta = -1
     do l = 1, nlev
       do j = 1, nj
@@ -190,7 +199,16 @@ contains
         end do
       end do
     end do
-    call output%put('ta', ta(::2, :, :))
+    if (mod(n, 3) /= 1) then
+      call output%put('ta', ta(::2, :, :))
+      return
+    end if
+    call output%put_section('ta', ta(::2, :, 2:), start=[1, 1, 3], ierr=ierr)
+    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'ta')
+    call output%put_section('ta', ta(::2, :, 2:), start=[1, 1, 2])
+    call output%put_section('ta', ta(::2, :, 2), start=[1, 1, 3], ierr=ierr)
+    call fails(ierr, AFTERBAY_CONFLICT, 'overlaps')
+    call output%put_section('ta', ta(::2, :, 1), start=[1, 1, 1])
   end subroutine
 
   subroutine put_integers(output, n)
