@@ -56,6 +56,9 @@ class Maker {
       Variable& variable = add(name, Type::float64, {time_name});
       variable.attribute("standard_name", "time").attribute("units", units.text());
       variable.attribute("calendar", time.calendar.name());
+      // CF Conventions 1.11, section 4.4: calendars in which days could have leap seconds.
+      for (const std::string_view calendar : {"standard", "proleptic_gregorian", "julian"})
+        if (time.calendar.name() == calendar) variable.attribute("units_metadata", "leap_seconds: none");
       return variable;
     };
     Variable& main = axis(time_name);

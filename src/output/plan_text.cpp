@@ -144,6 +144,8 @@ VariableText describe_variable(const PlanInput& input, const describe::File& fil
     const auto own = std::ranges::find(text.attributes, "cell_methods", &Attribute::name);
     if (own != text.attributes.end()) methods = own->values.text();
     units = units_before(options.units, variable.operation);
+    // A standard name belongs to its units.
+    if (variable.operation == describe::Operation::rate) set_attribute(text.attributes, "standard_name", {});
   } else {
     set_attribute(text.attributes, "long_name", find_described(input, variable.field)->expression);
   }

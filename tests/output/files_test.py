@@ -66,6 +66,7 @@ files:
 """, first=0, last=8)
     with netCDF4.Dataset("start.nc") as file:
         assert file["time"].units == "hours since 1999-12-31 12:00:00" and file["time"].calendar == "standard"
+        assert file["time"].units_metadata == "leap_seconds: none"
         assert file["time"][:].tolist() == [12.0 + 6 * n for n in range(9)]
         assert file["tas"].cell_methods == "time: point" and file.Conventions == "CF-1.11"
         assert np.array_equal(file["time_bnds"][:, 0], file["time"][:])
@@ -138,6 +139,7 @@ files:
     check("u.nc", "tas", mean - 273.15, exact=False)
     with netCDF4.Dataset("u.nc") as file:
         assert file["tas"].units == "degC" and file["e3t_cm"].units == "cm" and file["growth"].units == "m day-1"
+        assert "standard_name" not in file["growth"].ncattrs(), "it would promise other units"
         assert file["tas"].standard_name == "air_temperature" and file.title == "units" and list(file.numbers) == [1, 2]
         assert file["uas"].comment == "gusts" and file["tas_range"].cell_methods == "time: range"
         assert file["tas"].coordinates.split() == ["height", "cell_index"] and file["height"][...] == 2
