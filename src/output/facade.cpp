@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/log.hpp"
 #include "base/suggest.hpp"
+#include "base/units.hpp"
 #include "model/moves.hpp"
 #include "output/refuse.hpp"
 #include "output/state.hpp"
@@ -102,6 +104,24 @@ void Output::State::start() {
     resumed = begun = true;
   }
   started = true;
+  report_plan();
+}
+
+/// What the plan does and needs, in the log of the first model rank.
+void Output::State::report_plan() const {
+  const Session::State& of = session->state();
+  if (of.model->identity().model_rank != 0) return;
+  const auto used =
+      std::ranges::count_if(fields, [](const FieldStep& field) { return field.source != nullptr; });
+  std::size_t statistics = 0;
+  for (const auto& some : plan.statistics) statistics += some->bundle().size();
+  Logger({of.name, "model", 0}, of.config->log)
+      .info(
+          "described output: {} of {} fields go into {} kinds of files; {} statistics and {} computed fields "
+          "take {} "
+          "of memory on this rank",
+          used, fields.size(), plan.files.size(), statistics, plan.computed.size(),
+          print_about(plan.state_bytes()));
 }
 
 void Output::State::begin_step(std::int64_t number) {

@@ -42,6 +42,7 @@ struct __attribute__((visibility("hidden"))) Output::State {
   void begin_step(std::int64_t number);
   void end_step();
   void end_run();
+  void report_plan() const;
   void check_defining(const char* call) const;
   FieldStep& find(std::string_view field);
   /// Refuses a put that is wrong. Returns whether something wants it.
