@@ -60,6 +60,9 @@ void Output::State::begin_step(std::int64_t number) {
            number, begun ? fmt::format("step {}", current) : std::string("the start of the run"),
            begun ? std::to_string(current + 1) : std::string("1, or 0 for the state at the start"));
   end_step();
+  const Date now = time.at(number);
+  const Date before = number == 0 ? now : time.at(number - 1);
+  covered = {.begin = before, .end = now, .seconds = time.seconds(before, now)};
   for (const auto& schedule : plan.schedules) schedule->go_to(number);
   for (const auto& computed : plan.computed) computed->begin_step();
   for (const auto& writer : plan.writers) writer->set_step(number);
@@ -199,10 +202,11 @@ void Output::put_raw(std::string_view field, const void* data, Type type, const 
              "field '{}': the memory layout has {} dimensions; the field has {} on this rank", field,
              dimensions, space.local.size());
   of.put = true;
-  const Date now = it.time.at(it.current);
-  const Date begin = it.current == 0 ? now : it.time.at(it.current - 1);
-  of.source->put({static_cast<const std::byte*>(data), &of.source->form(), memory.dense() ? nullptr : &memory,
-                  begin, now, it.time.seconds(begin, now)});
+  output::Value value = it.covered;
+  value.data = static_cast<const std::byte*>(data);
+  value.form = &of.source->form();
+  value.layout = memory.dense() ? nullptr : &memory;
+  of.source->put(value);
 }
 
 Ticket Output::save(const std::string& path) {
