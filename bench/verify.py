@@ -122,3 +122,60 @@ def threads(directory: pathlib.Path, variables: int, steps: int) -> str:
                 if not numpy.array_equal(values[step], expected):
                     return f"v{v}: record {step} differs"
     return ""
+
+
+def fields(directory: pathlib.Path, output: str, grid: str, counts: tuple[int, int], days: int, steps_per_day: int) -> str:
+    """The first error in the files of the fields benchmark; "" if there is none (see fields/description.cpp, workload.hpp: value_at).
+
+    A stamped point has 256 n more in step n; means are sums in double precision, divided and rounded once. Those of cdo may be
+    rounded in every step. Of the values of all steps, the first and the last ones are read."""
+    import numpy
+
+    lon, lat, levels = (int(part) for part in grid.split("x"))
+    per_day, total = steps_per_day, days * steps_per_day
+    def mean(first: int, count: int) -> tuple[int, int]:
+        return sum(range(first, first + count)), count
+    daily_means = [mean(day * per_day + 1, per_day) for day in range(days)]
+    daily_last = [((day + 1) * per_day, 1) for day in range(days)]
+    quarters = [((quarter + 1) * per_day // 4, 1) for quarter in range(4 * days)]
+    j, i = numpy.arange(lat), numpy.arange(lon)
+    latitude, longitude = -90 + (j + 0.5) * 180 / lat, (i + 0.5) * 360 / lon
+    box = (j[(latitude >= 20) & (latitude <= 70)], i[(longitude >= 330) | (longitude <= 60)])
+    expected = {"mean": {"means": daily_means}, "instant": {"instants": [(1, 1), (total, 1)], "means": daily_means},
+                "five": {"means": daily_means, "max": daily_last, "month": [mean(1, total)], "snap": quarters, "box": daily_means}}[output]
+    names = sorted(path.stem for path in directory.glob("*.nc"))
+    if names != sorted(expected):
+        return f"files are {names}, not {sorted(expected)}"
+    for name, records in expected.items():
+        places = box if name == "box" else (j, i)
+        error = fields_of_file(directory / f"{name}.nc", counts, levels, places, records, output == "instant")
+        if error:
+            return error
+    return ""
+
+
+def fields_of_file(path: pathlib.Path, counts: tuple[int, int], levels: int, places: tuple, records: list[tuple[int, int]], by_cdo: bool) -> str:
+    """`records`: the sum of the numbers of the steps that a record has, and how many they are. `places`: along lat and lon."""
+    import netCDF4
+    import numpy
+
+    j, i = places[0][:, None], places[1][None, :]
+    stamped = numpy.where((j % 32 == 0) & (i % 32 == 0), 256.0, 0.0)
+    everything = path.stem != "instants"
+    with netCDF4.Dataset(path) as data:
+        data.set_auto_mask(False)
+        plane = 0
+        for kind, count, depth in (("flat", counts[0], 1), ("deep", counts[1], levels)):
+            for number in range(count):
+                variable = data[f"{kind}{number:03}"]
+                k = numpy.arange(plane, plane + depth)[:, None, None]
+                plane += depth
+                base = ((k * 73 + j * 37 + i * 11) & 4095) * 0.0625
+                if everything and variable.shape[0] != len(records):
+                    return f"{path.name}: {variable.name} has {variable.shape[0]} records, not {len(records)}"
+                for record, (steps, divisor) in zip(range(len(records)) if everything else (0, -1), records):
+                    expected = ((base * divisor + stamped * steps) / divisor).astype("f4")
+                    found = variable[record].reshape(depth, *variable.shape[-2:])
+                    if found.shape != expected.shape or not numpy.allclose(found, expected, rtol=1e-5 if by_cdo else 0, atol=0):
+                        return f"{path.name}: {variable.name}, record {record} differs"
+    return ""

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/plain_sum.hpp"
 #include "common/timing.hpp"
 #include "statistics/bundle.hpp"
 
@@ -68,13 +69,6 @@ std::vector<Statistic> statistics_of(const Options& options) {
     all.push_back({operation_of(name), policy, policy == Missing::threshold ? 0.5 : 0, options.weighted});
   }
   return all;
-}
-
-/// The yardstick; optimised also in builds whose programs are not.
-template <class T>
-[[gnu::noinline, gnu::optimize("O3")]] void plain_sum(double* __restrict sums, const T* __restrict values,
-                                                      std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) sums[i] += values[i];
 }
 
 double median(std::vector<double> values) {

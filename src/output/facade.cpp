@@ -133,6 +133,9 @@ void Output::State::begin_step(std::int64_t number) {
            number, begun ? fmt::format("step {}", current) : std::string("the start of the run"),
            begun ? std::to_string(current + 1) : std::string("1, or 0 for the state at the start"));
   end_step();
+  const Date now = time.at(number);
+  const Date before = number == 0 ? now : time.at(number - 1);
+  covered = {.begin = before, .end = now, .seconds = time.seconds(before, now)};
   for (const auto& schedule : plan.schedules) schedule->go_to(number);
   for (const auto& computed : plan.computed) computed->begin_step();
   for (const auto& writer : plan.writers) writer->set_step(number);
@@ -268,10 +271,11 @@ bool Output::State::check_put(std::string_view field, const FieldStep& of, Type 
 
 void Output::State::emit(FieldStep& of, const void* data, const MemoryLayout& memory) {
   of.put = true;
-  const Date now = time.at(current);
-  const Date begin = current == 0 ? now : time.at(current - 1);
-  of.source->put({static_cast<const std::byte*>(data), &of.source->form(), memory.dense() ? nullptr : &memory,
-                  begin, now, time.seconds(begin, now)});
+  output::Value value = covered;
+  value.data = static_cast<const std::byte*>(data);
+  value.form = &of.source->form();
+  value.layout = memory.dense() ? nullptr : &memory;
+  of.source->put(value);
 }
 
 void Output::put_raw(std::string_view field, const void* data, Type type, const MemoryLayout& memory) {

@@ -61,6 +61,7 @@ struct __attribute__((visibility("hidden"))) Output::State {
   std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> by_name;
   std::vector<std::pair<output::Clock, std::string>> epochs;  ///< of files, with their names
   std::int64_t current = 0;
+  output::Value covered;  ///< by the current step: without values, their form and layout
   bool resumed = false;
   bool started = false;
   bool in_step = false;

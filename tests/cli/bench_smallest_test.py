@@ -98,6 +98,9 @@ class Benchmarks(unittest.TestCase):
     def test_statistics_over_time_runs_through(self):
         self.runs_through("statistics_over_time")
 
+    def test_fields_runs_through(self):
+        self.runs_through("fields")
+
     def test_shared_runs_through(self):
         self.runs_through("shared")
 

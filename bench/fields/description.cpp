@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fields/description.hpp"
+
+namespace bench::fields {
+namespace {
+
+std::string group(const std::string& name, const std::vector<Field>& fields, std::size_t first,
+                  std::size_t count) {
+  std::string text = "  " + name + ": [";
+  for (std::size_t i = first; i < first + count; ++i) text += (i == first ? "" : ", ") + fields[i].name;
+  return text + "]\n";
+}
+
+}  // namespace
+
+std::string description_of(const Case& of) {
+  const std::vector<Field> fields = of.fields();
+  std::string text = "defaults: {directory: \"" + of.directory + "\", store: " + of.store +
+                     ", existing: replace}\n"
+                     "groups:\n" +
+                     group("all", fields, 0, fields.size()) + group("first", fields, 0, 1) +
+                     group("later", fields, 1, fields.size() / 2);
+  if (of.output == "instant") return text + "files:\n  instants: {every: 1ts, instant: group(all)}\n";
+  if (of.output == "calls")
+    return text +
+           "files:\n"
+           "  means: {every: 1d, mean: group(first)}\n"
+           "  later: {every: 1mo, instant: group(later)}\n";
+  if (of.output == "mean") return text + "files:\n  means: {every: 1d, mean: group(all)}\n";
+  return text +
+         "grids:\n"
+         "  box: {box: {lon: [-30, 60], lat: [20, 70]}}\n"
+         "files:\n"
+         "  means: {every: 1d, mean: group(all)}\n"
+         "  max: {every: 1d, max: group(all)}\n"
+         "  month: {every: 1mo, mean: group(all)}\n"
+         "  snap: {every: 6h, instant: group(all)}\n"
+         "  box: {every: 1d, mean: group(all), grid: box}\n";
+}
+
+}  // namespace bench::fields
