@@ -441,12 +441,12 @@ class AFTERBAY_API Session {
 
   struct State;
   /// Internal: used by the library.
-  explicit Session(std::unique_ptr<State> state);
+  explicit Session(std::shared_ptr<State> state);
   /// Throws bad_state if the handle is empty.
   [[nodiscard]] State& state() const;
 
  private:
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;
 };
 
 /// Serves several sessions of this process side by side, in this thread, until all their model

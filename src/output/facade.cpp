@@ -74,7 +74,11 @@ void copy_section(std::byte* to, const std::vector<std::uint64_t>& lengths, cons
 
 Output::State::State(Session& of, const OutputOptions& given,
                      std::shared_ptr<const describe::Description> described)
-    : session(&of), options(given), description(std::move(described)), time(output::model_time(given)) {}
+    : session(std::shared_ptr<Session::State>(std::shared_ptr<void>(), &of.state())),
+      model(of.state().model),
+      options(given),
+      description(std::move(described)),
+      time(output::model_time(given)) {}
 
 void Output::State::check_defining(const char* call) const {
   if (started) refuse(ErrorCode::bad_state, "{} comes before start()", call);
@@ -82,10 +86,10 @@ void Output::State::check_defining(const char* call) const {
 
 void Output::State::start() {
   check_defining("start");
-  spaces.emplace(*session, definitions);
+  spaces.emplace(session, definitions);
   plan = output::make_plan({*description, definitions, time, options.member}, *spaces);
   for (const auto& file : plan.files) {
-    file->define(*session, definitions, *spaces, !options.resume.empty());
+    file->define(session, definitions, *spaces, !options.resume.empty());
     const describe::Timing& timing = file->file().timing;
     if (timing.epochs)
       epochs.emplace_back(output::Clock(time, *timing.epochs, timing.align,
@@ -97,8 +101,8 @@ void Output::State::start() {
     fields.push_back({plan.sources[f].get(), field.options.type});
     by_name.emplace(field.name, f);
   }
-  session->start();
-  saved.emplace(*session, time, plan);
+  session.start();
+  saved.emplace(session, time, plan);
   if (!options.resume.empty()) {
     current = saved->read(options.resume);
     resumed = begun = true;
@@ -163,10 +167,10 @@ void Output::State::end_step() {
   const Date now = time.at(current);
   for (const auto& statistics : plan.statistics) statistics->end_step();
   for (const auto& file : plan.files) file->end_step(now);
-  session->end_step();
+  session.end_step();
   if (current > 0)
     for (auto& [clock, name] : epochs)
-      if (clock.until(now).end == now) session->epoch(fmt::format("{} {}", name, time.calendar.text(now)));
+      if (clock.until(now).end == now) session.epoch(fmt::format("{} {}", name, time.calendar.text(now)));
   in_step = false;
 }
 
@@ -206,7 +210,10 @@ Output::Output(Session& session, const OutputOptions& options) {
 }
 
 Output::State& Output::state() const {
-  if (state_ == nullptr) refuse(ErrorCode::bad_state, "the output handle is empty");
+  if (state_ == nullptr)
+    refuse(ErrorCode::bad_state, "the output handle is empty: it was never opened, or has been closed");
+  if (state_->model.expired() || state_->session.state().ended)
+    refuse(ErrorCode::bad_state, "the session of this output has ended: finalize the output before it");
   return *state_;
 }
 
@@ -237,7 +244,7 @@ void Output::grid_coordinate_raw(const std::string& name, const std::string& gri
   State& it = state();
   it.check_defining("grid_coordinate");
   // The grid's points on this rank are those of a field without axes.
-  output::Spaces spaces(*it.session, it.definitions);
+  output::Spaces spaces(it.session, it.definitions);
   output::Field field;
   field.name = name;
   field.options.grid = it.definitions.grid(grid).name;
@@ -320,8 +327,8 @@ Ticket Output::save(const std::string& path) {
 }
 
 void Output::finalize(const std::string& save_to) {
+  if (state_ != nullptr && state_->ended) return;
   State& it = state();
-  if (it.ended) return;
   if (!it.started) {
     it.ended = true;
     return;
@@ -335,7 +342,11 @@ void Output::finalize(const std::string& save_to) {
   it.ended = true;
 }
 
-Date Output::date() const { return state().time.at(state().current); }
-std::int64_t Output::current_step() const { return state().current; }
+// These two are known after the end of the session, too.
+Date Output::date() const {
+  const State& it = state_ == nullptr ? state() : *state_;
+  return it.time.at(it.current);
+}
+std::int64_t Output::current_step() const { return state_ == nullptr ? state().current : state_->current; }
 
 }  // namespace afterbay

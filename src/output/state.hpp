@@ -49,7 +49,9 @@ struct __attribute__((visibility("hidden"))) Output::State {
   bool check_put(std::string_view field, const FieldStep& of, Type type) const;
   void emit(FieldStep& of, const void* data, const MemoryLayout& memory);
 
-  Session* session;
+  /// The session, wherever its handle is moved to. Does not keep it: valid as long as `model`.
+  Session session;
+  std::weak_ptr<client::ModelSession> model;
   OutputOptions options;
   std::shared_ptr<const describe::Description> description;
   output::ModelTime time;

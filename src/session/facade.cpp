@@ -27,7 +27,7 @@ auto call_and_call_back(Session::State& state, Task task) {
 
 // ---- Session
 
-Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Session::Session(std::shared_ptr<State> state) : state_(std::move(state)) {}
 Session::Session() noexcept = default;
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;

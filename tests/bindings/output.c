@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    A model with described output, on 4 model ranks: output_c FIRST LAST RESUME SAVE MISTAKE puts the steps
    FIRST to LAST; RESUME and SAVE are paths of states. MISTAKE stops the program: "lengths" of the
-   decomposition, or "left_out", a put of rank 1. "-": none. Its Fortran twin is output_fortran.f90; output.py
-   gives the description and checks the files. On the way both make calls that are refused, which change
-   nothing. */
+   decomposition, or "left_out", a put of rank 1; "order": the session ends before the output. "-": none. Its
+   Fortran twin is output_fortran.f90; output.py gives the description and checks the files. On the way both
+   make calls that are refused, which change nothing. */
 #include <afterbay/mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -331,6 +331,20 @@ static void run_steps(afterbay_output* output, int first, int last) {
   }
 }
 
+static void refused_after_session(afterbay_session* session, afterbay_output* output, int last) {
+  static const double data[NJ * NI];
+  OK(afterbay_session_finalize(session));
+  HOLDS(afterbay_output_step(output, last + 1) == AFTERBAY_BAD_STATE);
+  afterbay_session_free(session);
+  HOLDS(afterbay_output_step(output, last + 1) == AFTERBAY_BAD_STATE);
+  HOLDS(afterbay_output_put(output, "tas", AFTERBAY_FLOAT64, data, NULL) == AFTERBAY_BAD_STATE);
+  HOLDS(afterbay_output_save(output, "state.nc", NULL) == AFTERBAY_BAD_STATE);
+  HOLDS(afterbay_output_finalize(output, NULL) == AFTERBAY_BAD_STATE);
+  afterbay_output_free(output);
+  afterbay_calendar_free(noleap);
+}
+
+/* Ends the session. */
 static void run(afterbay_session* session, int first, int last, const char* resume, const char* save,
                 const char* mistake) {
   int rank, size;
@@ -355,12 +369,17 @@ static void run(afterbay_session* session, int first, int last, const char* resu
   FAILS(afterbay_output_step(output, first), AFTERBAY_BAD_STATE, "start");
   OK(afterbay_output_start(output));
   run_steps(output, first, last);
+  if (strcmp(mistake, "order") == 0) {
+    refused_after_session(session, output, last);
+    return;
+  }
   OK(afterbay_output_finalize(output, save));
   OK(afterbay_output_finalize(output, save));
   HOLDS(afterbay_output_step(output, last + 1) == AFTERBAY_BAD_STATE);
   afterbay_output_free(output);
   afterbay_calendar_free(noleap);
   OK(afterbay_session_finalize(session));
+  afterbay_session_free(session);
 }
 
 int main(int argc, char** argv) {
@@ -369,18 +388,19 @@ int main(int argc, char** argv) {
   int server = 0;
   MPI_Init(&argc, &argv);
   HOLDS(argc >= 6);
-  mistaken = strcmp(argv[5], "-") != 0;
+  mistaken = strcmp(argv[5], "-") != 0 && strcmp(argv[5], "order") != 0;
   OK(afterbay_options_create(&options));
   OK(afterbay_options_set_arguments(options, argc, (const char* const*)argv));
   OK(afterbay_session_open(MPI_COMM_WORLD, options, &session));
   afterbay_options_free(options);
   OK(afterbay_session_is_server(session, &server));
-  if (server)
+  if (server) {
     OK(afterbay_session_serve(session));
-  else
+    afterbay_session_free(session);
+  } else {
     run(session, atoi(argv[1]), atoi(argv[2]), strcmp(argv[3], "-") == 0 ? NULL : argv[3],
         strcmp(argv[4], "-") == 0 ? NULL : argv[4], argv[5]);
-  afterbay_session_free(session);
+  }
   MPI_Finalize();
   return 0;
 }

@@ -5,6 +5,8 @@ for what is wrong in the program or in the description."""
 import pathlib
 import re
 
+import netCDF4
+
 from lib_bindings import program, same_files
 from lib_output import DESCRIPTION, LAST, check_files, run
 
@@ -30,6 +32,15 @@ def run_and_check(language):
     print(f"{language}: two jobs: good", flush=True)
 
 
+def check_wrong_order(language):
+    """The session ends before the output: what was complete is in the files, and calls of the output are refused."""
+    directory = pathlib.Path(f"{language}_order")
+    run(language, directory, 0, 8, "-", "-", "order")
+    with netCDF4.Dataset(directory / "bindings_day_07.nc") as file:
+        assert len(file["time"]) >= 1, file
+    print(f"{language}: session first: good", flush=True)
+
+
 def check_message(language, mistake, *says, description=DESCRIPTION):
     said = run(language, f"{language}_{mistake}", 0, 6, "-", "-", mistake, description=description, expect=1)
     assert len(re.findall(r"^\[.*\] error: rank|^afterbay: ", said, re.M)) == 1, f"{mistake} in {language}: not one error:\n{said}"
@@ -49,6 +60,7 @@ def main():
     lengths = {"c": ("6 x 8", "6 x 4"), "fortran": ("8 x 6", "4 x 6")}
     mistyped = DESCRIPTION.replace("max: [tas, ta]", "max: [tas, tsa]").replace("every: 6h", "every: 5h")
     for language in languages:
+        check_wrong_order(language)
         check_message(language, "lengths", "grid 'atm'", *lengths[language])
         check_message(language, "left_out", "step 3 cannot end: the description needs the field tas in this step")
         check_message(language, "description", r"output\.yaml:8:.*'tsa'", r"output\.yaml:6:.*5h", description=mistyped)

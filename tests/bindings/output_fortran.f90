@@ -334,6 +334,15 @@ contains
     call fails(ierr, AFTERBAY_BAD_STATE, 'start')
     call copy%start()
     call run_steps(output, first, last)
+    if (mistake == 'order') then
+      call session%finalize()
+      call output%step(last + 1, ierr)
+      call holds(ierr == AFTERBAY_BAD_STATE, 'step after the end of the session')
+      call output%finalize(ierr=ierr)
+      call holds(ierr == AFTERBAY_BAD_STATE, 'finalize after the end of the session')
+      call output%abandon()
+      return
+    end if
     if (save == '') then
       call output%finalize()
     else
