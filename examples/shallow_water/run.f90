@@ -17,10 +17,11 @@ module shallow_water_run
 
 contains
 
-  function make_output(s, session) result(out)
+  !> `out` is not allocated if there is no output.
+  subroutine make_output(s, session, out)
     type(settings), intent(in) :: s
     type(afterbay_session), intent(in) :: session
-    class(output), allocatable :: out
+    class(output), allocatable, intent(out) :: out
     type(server_output), allocatable :: with_afterbay
     type(described_output), allocatable :: described
     type(serial_output), allocatable :: serial
@@ -43,7 +44,7 @@ contains
       serial%surface_every = s%surface_every
       call move_alloc(serial, out)
     end select
-  end function
+  end subroutine
 
   !> Collective over `comm`. `session` is open if the output goes through Afterbay, and is then
   !> finalized here. status 1: a conserved quantity drifted.
@@ -57,7 +58,7 @@ contains
     real(real64) :: before(3), after(3), began, blocked, ended
     integer :: n, error
     call create_model(m, comm, s%nx, s%ny)
-    out = make_output(s, session)
+    call make_output(s, session, out)
     before = conserved(m)
     began = MPI_Wtime()
     if (allocated(out)) call out%start(m)
