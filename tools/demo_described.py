@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Says what the files of the demo's description contain, and draws the vorticity of both: an hour beside the mean of
-its day.
+"""Says what the files of the demo's description contain, and draws the vorticity of both: an instant beside
+the mean of its day.
 
 demo_described.py DIRECTORY PICTURE.png   (DIRECTORY with hour.nc and day.nc)
 """
@@ -44,9 +44,10 @@ def read(directory):
 
 def draw(x, y, when, instant, mean, picture):
     limit = np.ceil(np.percentile(np.abs(instant), 99.5))
-    figure, panels = plt.subplots(1, 2, figsize=(10.6, 4.45 * (y[-1] - y[0]) / (x[-1] - x[0]) + 1.05), dpi=150, sharey=True,
-                                  layout="constrained")
-    titles = (f"hour.nc: {when[0]:%Y-%m-%d %H:%M}", f"day.nc: mean from {when[1]:%Y-%m-%d %H:%M} to {when[2]:%Y-%m-%d %H:%M}")
+    height = 4.45 * (y[-1] - y[0]) / (x[-1] - x[0])
+    figure, panels = plt.subplots(1, 2, figsize=(10.6, height + 1.05), dpi=150, sharey=True, layout="constrained")
+    times = [f"{time:%Y-%m-%d %H:%M}" for time in when]
+    titles = (f"hour.nc: {times[0]}", f"day.nc: mean from {times[1]} to {times[2]}")
     for axes, values, title in zip(panels, (instant, mean), titles):
         image = axes.imshow(values, origin="lower", extent=(x[0], x[-1], y[0], y[-1]), cmap="RdBu_r", vmin=-limit,
                             vmax=limit, interpolation="bilinear")
@@ -56,8 +57,8 @@ def draw(x, y, when, instant, mean, picture):
         for spine in axes.spines.values():
             spine.set_color("#c8ccd2")
     panels[0].set_ylabel("distance to the north (km)", color=DARK)
-    figure.suptitle("Relative vorticity, put once per step: an instant and a daily mean", x=0.005, ha="left", fontsize=13,
-                    color=DARK, weight="bold")
+    figure.suptitle("Relative vorticity, put once per step: an instant and a daily mean", x=0.005, ha="left",
+                    fontsize=13, color=DARK, weight="bold")
     bar = figure.colorbar(image, ax=panels, shrink=0.9, pad=0.02, extend="both")
     bar.set_label(r"vorticity ($10^{-5}$ s$^{-1}$)", color=DARK)
     bar.ax.tick_params(colors=LIGHT)
