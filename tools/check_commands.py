@@ -51,7 +51,7 @@ OPTIONAL = {"git", "sudo", "lfs", "strace", "perf", "gdb"}
 #: (what, where, lists of setup.sh)
 USERS = (
     ("./dev test", ("tests",), ("build", "test", "reader", "browser")),
-    ("./dev demo", ("tools/demo.sh", "tools/demo_map.py", "tools/demo_summary.py"), ("build", "test")),
+    ("./dev demo", ("tools/demo.sh", "tools/demo_map.py", "tools/demo_described.py", "tools/demo_summary.py"), ("build", "test")),
     ("./dev bench", ("bench",), ("build", "bench")),
     ("./dev", ("dev", "tools/dev", "tools/fuzz.sh"), ("build", "test", "reader", "browser", "bench", "lint", "docs")),
     ("./dev docs", ("tools/site",), ("docs",)),

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The demo: the same model with output through Afterbay and with serial netCDF, then draws a map of
-# its result. Called by ./dev demo with AFTERBAY_BUILD (a build folder) and AFTERBAY_PYTHON (with
-# netCDF4, matplotlib). More arguments go to the model: ./dev demo --grid 960x640
+# The demo: the same model with output through Afterbay and with serial netCDF, a map of its result,
+# and the model with output that a YAML file describes. Called by ./dev demo with AFTERBAY_BUILD (a
+# build folder) and AFTERBAY_PYTHON (with netCDF4, matplotlib). More arguments go to the model:
+# ./dev demo --grid 960x640
 set -euo pipefail
 
 root=$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")
@@ -36,5 +37,12 @@ run "$output/synchronous.log" $model_ranks --output synchronous --directory "$ou
 
 say "3. A map, drawn from the file that Afterbay published"
 "$python" "$root/tools/demo_map.py" "$output/afterbay/fields.nc" "$output/vorticity.png"
+
+say "4. The model puts its fields once per step; a YAML file asks for hourly instants and daily means"
+grep -v '^#' "$root/examples/shallow_water/output.yaml"
+run "$output/described.log" $((model_ranks + servers)) --grid 420x270 --steps 864 "$@" \
+  --output described --directory "$output/described" --afterbay.output="$root/examples/shallow_water/output.yaml" \
+  --afterbay.servers=$servers --afterbay.report.table=off
+"$python" "$root/tools/demo_described.py" "$output/described" "$output/described.png"
 
 "$python" "$root/tools/demo_summary.py" "$output"

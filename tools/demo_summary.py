@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The summary of the demo: the cost of the output for the model, both ways, and the locations of all files.
 
-demo_summary.py DIRECTORY   (with afterbay.log, synchronous.log, afterbay/, synchronous/, vorticity.png)
+demo_summary.py DIRECTORY   (with afterbay.log, synchronous.log, afterbay/, synchronous/)
 """
 import pathlib
 import re
@@ -65,7 +65,8 @@ def main():
     print("  then wait: until every file is complete and on disk (Afterbay), or just closed (netCDF).")
     print(f"  Contents of both runs: {'the same, bit for bit' if same else 'DIFFERENT'}")
     print(f"\n  files  {directory}/afterbay/fields.nc, surface.nc")
-    print(f"  map    {directory}/vorticity.png")
+    print(f"         {directory}/described/hour.nc, day.nc")
+    print(f"  maps   {directory}/vorticity.png, described.png")
     print(f"  report {directory}/report.html, report.json (as a table at the end of a run: --afterbay.report.table=on)\n")
     return 0 if same else 1
 

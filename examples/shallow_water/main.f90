@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 ! A shallow-water model with output: mpirun -np 6 shallow_water --afterbay.servers=2
+! With described output: ... --output described --afterbay.output=output.yaml
 ! Exit code 1 if mass, energy or enstrophy are not conserved.
 program shallow_water
   use, intrinsic :: iso_c_binding, only: c_int
@@ -36,10 +37,11 @@ contains
     type(afterbay_session) :: session
     type(afterbay_options) :: options
     status = 0
-    if (s%output /= 'afterbay') then
+    if (all(s%output /= [character(9) :: 'afterbay', 'described'])) then
       call run(s, MPI_COMM_WORLD, session, status)
       return
     end if
+    if (s%output == 'described') call choose_description(s, options)
     call options%set_arguments()
     call session%open(MPI_COMM_WORLD, options)
     call options%free()
@@ -48,5 +50,13 @@ contains
     else
       call run(s, session%model_comm(), session, status)
     end if
+  end subroutine
+
+  !> Defaults of the description and of the directory of its files; arguments precede them.
+  subroutine choose_description(s, options)
+    type(settings), intent(in) :: s
+    type(afterbay_options), intent(inout) :: options
+    call options%set('output', 'output.yaml')
+    if (s%directory /= '.') call options%set('collections.*.directory', s%directory)
   end subroutine
 end program

@@ -4,12 +4,12 @@ module shallow_water_output_afterbay
   use, intrinsic :: iso_fortran_env, only: real64
   use afterbay
   use shallow_water_model
-  use shallow_water_output, only: output
+  use shallow_water_output, only: collections_output
   implicit none
   private
   public :: server_output
 
-  type, extends(output) :: server_output
+  type, extends(collections_output) :: server_output
     type(afterbay_session) :: session      !< open, on a model rank
     character(:), allocatable :: directory
     type(afterbay_collection), private :: fields, surface

@@ -6,12 +6,12 @@ module shallow_water_output_serial
   use, intrinsic :: iso_fortran_env, only: real32, real64
   use mpi
   use shallow_water_model
-  use shallow_water_output, only: output
+  use shallow_water_output, only: collections_output
   implicit none
   private
   public :: serial_output
 
-  type, extends(output) :: serial_output
+  type, extends(collections_output) :: serial_output
     character(:), allocatable :: directory
     type(c_ptr), private :: fields = c_null_ptr, surface = c_null_ptr
     integer, private :: fields_record = 0, surface_record = 0

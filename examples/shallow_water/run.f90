@@ -8,6 +8,7 @@ module shallow_water_run
   use shallow_water_model
   use shallow_water_output, only: output
   use shallow_water_output_afterbay, only: server_output
+  use shallow_water_output_described, only: described_output
   use shallow_water_output_serial, only: serial_output
   use shallow_water_settings, only: settings
   implicit none
@@ -16,24 +17,34 @@ module shallow_water_run
 
 contains
 
-  function make_output(s, session) result(out)
+  !> `out` is not allocated if there is no output.
+  subroutine make_output(s, session, out)
     type(settings), intent(in) :: s
     type(afterbay_session), intent(in) :: session
-    class(output), allocatable :: out
+    class(output), allocatable, intent(out) :: out
     type(server_output), allocatable :: with_afterbay
+    type(described_output), allocatable :: described
     type(serial_output), allocatable :: serial
     select case (s%output)
     case ('afterbay')
       allocate (with_afterbay)
       with_afterbay%session = session
       with_afterbay%directory = s%directory
+      with_afterbay%fields_every = s%fields_every
+      with_afterbay%surface_every = s%surface_every
       call move_alloc(with_afterbay, out)
+    case ('described')
+      allocate (described)
+      described%session = session
+      call move_alloc(described, out)
     case ('synchronous')
       allocate (serial)
       serial%directory = s%directory
+      serial%fields_every = s%fields_every
+      serial%surface_every = s%surface_every
       call move_alloc(serial, out)
     end select
-  end function
+  end subroutine
 
   !> Collective over `comm`. `session` is open if the output goes through Afterbay, and is then
   !> finalized here. status 1: a conserved quantity drifted.
@@ -47,7 +58,7 @@ contains
     real(real64) :: before(3), after(3), began, blocked, ended
     integer :: n, error
     call create_model(m, comm, s%nx, s%ny)
-    out = make_output(s, session)
+    call make_output(s, session, out)
     before = conserved(m)
     began = MPI_Wtime()
     if (allocated(out)) call out%start(m)
@@ -57,7 +68,7 @@ contains
     blocked = 0.0_real64
     do n = 0, s%steps
       if (n > 0) call step_model(m)
-      if (allocated(out)) call write_step(s, m, out, blocked)
+      if (allocated(out)) call write_step(m, out, blocked)
     end do
     after = conserved(m)
     ended = MPI_Wtime() - ended
@@ -65,17 +76,14 @@ contains
     call judge(m, before, after, status)
   end subroutine
 
-  !> Writes the records of this step and adds the time during which the model could not compute.
-  subroutine write_step(s, m, out, blocked)
-    type(settings), intent(in) :: s
+  !> Writes what belongs to this step and adds the time during which the model could not compute.
+  subroutine write_step(m, out, blocked)
     type(model), intent(in) :: m
     class(output), intent(inout) :: out
     real(real64), intent(inout) :: blocked
     real(real64) :: began
     began = MPI_Wtime()
-    if (mod(m%step, s%fields_every) == 0) call out%write_fields(m)
-    if (mod(m%step, s%surface_every) == 0) call out%write_surface(m)
-    call out%end_step()
+    call out%write_step(m)
     blocked = blocked + (MPI_Wtime() - began)
   end subroutine
 

@@ -10,7 +10,7 @@ module shallow_water_settings
     integer :: nx = 480, ny = 320
     integer :: steps = 600
     integer :: fields_every = 20, surface_every = 10
-    character(:), allocatable :: output      !< afterbay, synchronous or none
+    character(:), allocatable :: output      !< afterbay, described, synchronous or none
     character(:), allocatable :: directory
     logical :: help = .false., valid = .true.
   end type
@@ -65,7 +65,7 @@ contains
     case ('--directory'); s%directory = value
     case ('--output')
       s%output = value
-      if (all(value /= [character(11) :: 'afterbay', 'synchronous', 'none'])) status = 1
+      if (all(value /= [character(11) :: 'afterbay', 'described', 'synchronous', 'none'])) status = 1
     case default; status = 1
     end select
     if (min(s%nx, s%ny) < 8 .or. min(s%fields_every, s%surface_every) < 1 .or. s%steps < 0) status = 1
@@ -80,8 +80,10 @@ contains
         '  --steps 600            time steps of 200 s', &
         '  --fields-every 20      steps between records of fields.nc: h, u, v, vorticity', &
         '  --surface-every 10     steps between records of surface.nc: elevation, speed', &
-        '  --output afterbay      afterbay; synchronous: gather and netCDF on one rank; none', &
+        '  --output afterbay      afterbay; described: what a YAML file asks for; none;', &
+        '                         synchronous: gather and netCDF on one rank', &
         '  --directory .          where the files go', &
+        '  --afterbay.output=output.yaml  the description, for --output described', &
         '  --afterbay.NAME=VALUE  a setting of Afterbay, for example --afterbay.servers=2'
   end subroutine
 end module

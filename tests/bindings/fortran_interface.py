@@ -28,3 +28,7 @@ pathlib.Path("plain").write_text("not a directory")
 directory = str(pathlib.Path("plain", "below").absolute())
 said = mpirun(2, program("shallow_water"), "--grid", "64x64", "--steps", "0", "--directory", directory, expect=1)
 assert said.count(directory) >= 1 and said.count("cannot create the directory") == 1 and "Backtrace" not in said, said
+
+# Without output the model once crashed.
+said = mpirun(2, program("shallow_water"), "--grid", "64x64", "--steps", "0", "--output", "none")
+assert "output none: the model was blocked for" in said, said
