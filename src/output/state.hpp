@@ -44,8 +44,10 @@ struct __attribute__((visibility("hidden"))) Output::State {
   void end_run();
   void check_defining(const char* call) const;
   FieldStep& find(std::string_view field);
-  /// Refuses a put that is wrong. Returns whether something wants it.
-  bool check_put(std::string_view field, const FieldStep& of, Type type) const;
+  /// Refuses a put that is wrong. Returns whether something wants it. `in_part`: a section is put.
+  bool check_put(std::string_view field, const FieldStep& of, Type type, bool in_part = false) const;
+  /// Whether the sections of the current step are all of the field, which has not been given away yet.
+  static bool is_complete(const FieldStep& of);
   void emit(FieldStep& of, const void* data, const MemoryLayout& memory);
 
   Session* session;
