@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/suggest.hpp"
+#include "output/file_schema.hpp"
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
 
@@ -74,6 +75,11 @@ void Definitions::add(Dimension dimension) {
   check_new(dimension.name, "dimension");
   if (find(dimensions_, dimension.name) != nullptr || find(coordinates_, dimension.name) != nullptr)
     refuse(ErrorCode::conflict, "dimension '{}' is defined already", dimension.name);
+  // Files have dimensions of these names: of records, and of bounds.
+  if (dimension.name == time_name || (dimension.name == bounds_dimension && dimension.length != 2))
+    refuse(ErrorCode::conflict,
+           "dimension '{}': files have a dimension of this name already{}; choose another name",
+           dimension.name, dimension.name == time_name ? "" : ", with the length 2");
   if (dimension.length == 0)
     refuse(ErrorCode::invalid_argument, "dimension '{}' has no points: its length must be at least 1",
            dimension.name);

@@ -266,14 +266,33 @@ void Output::step(std::int64_t number) { state().begin_step(number); }
 
 bool Output::wants(std::string_view field) const { return state().find(field).wanted; }
 
-bool Output::State::check_put(std::string_view field, const FieldStep& of, Type type) const {
+bool Output::State::check_put(std::string_view field, const FieldStep& of, Type type, bool in_part) const {
   if (type != of.type)
     refuse(ErrorCode::wrong_type, "field '{}' holds {}, but {} was put", field, name_of(of.type),
            name_of(type));
   if (!in_step)
     refuse(ErrorCode::bad_state, "field '{}' was put outside of a step: call step() first", field);
-  if (of.put) refuse(ErrorCode::conflict, "field '{}' has been put in step {} before", field, current);
+  // A rank without points may hand over further sections, which are empty.
+  const bool is_empty = in_part && !of.sections.empty() && of.source->space().points == 0;
+  if (of.put && !is_empty)
+    refuse(ErrorCode::conflict, "field '{}' has been put in step {} before", field, current);
   return of.wanted;
+}
+
+/// A rank without points has put the field when it has handed over all levels, so that it completes fields in
+/// the order in which ranks with points do.
+bool Output::State::is_complete(const FieldStep& of) {
+  if (of.put) return false;
+  const output::Space& space = of.source->space();
+  const std::size_t dimensions = space.points == 0 ? space.axes : space.local.size();
+  const auto count_of = [&](const auto& lengths) {
+    std::uint64_t count = 1;
+    for (std::size_t d = 0; d < dimensions; ++d) count *= lengths[d];
+    return count;
+  };
+  std::uint64_t count = 0;
+  for (const model::Box& known : of.sections) count += count_of(known.count);
+  return count >= count_of(space.local);
 }
 
 void Output::State::emit(FieldStep& of, const void* data, const MemoryLayout& memory) {
@@ -300,9 +319,9 @@ void Output::put_section_raw(std::string_view field, const Section& section, con
                              const MemoryLayout& memory) {
   State& it = state();
   State::FieldStep& of = it.find(field);
-  if (!it.check_put(field, of, type)) return;
+  if (section.whole()) return put_raw(field, data, type, memory);
+  if (!it.check_put(field, of, type, true)) return;
   const output::Space& space = of.source->space();
-  if (section.whole() || space.points == 0) return put_raw(field, data, type, memory);
   const model::Box box = box_of(field, section, space.local);
   check_memory(field, data, memory, section.count, box.points());
   for (const model::Box& other : of.sections)
@@ -313,9 +332,7 @@ void Output::put_section_raw(std::string_view field, const Section& section, con
   of.values.resize(space.points * bytes);
   copy_section(of.values.data(), space.local, box, static_cast<const std::byte*>(data), memory, bytes);
   of.sections.push_back(box);
-  std::uint64_t points = 0;
-  for (const model::Box& known : of.sections) points += known.points();
-  if (points == space.points) it.emit(of, of.values.data(), {});
+  if (it.is_complete(of)) it.emit(of, of.values.data(), {});
 }
 
 Ticket Output::save(const std::string& path) {

@@ -12,8 +12,6 @@ namespace afterbay::output {
 
 namespace {
 
-constexpr const char* bounds_dimension = "bnds";
-
 const Attribute* find_attribute(const std::vector<Attribute>& attributes, std::string_view name) {
   const auto found = std::ranges::find(attributes, name, &Attribute::name);
   return found == attributes.end() ? nullptr : &*found;

@@ -38,6 +38,8 @@ struct DistributedCoordinate {
 };
 
 inline constexpr const char* time_name = "time";
+/// The dimension of bounds: two values.
+inline constexpr const char* bounds_dimension = "bnds";
 inline constexpr const char* time_bounds_name = "time_bnds";
 /// Instead of bounds, in files whose periods are folded.
 inline constexpr const char* climatology_bounds_name = "climatology_bounds";

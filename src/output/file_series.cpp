@@ -15,6 +15,7 @@
 #include "model/template_text.hpp"
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
+#include "session/state.hpp"
 #include "statistics/default_arithmetic.hpp"
 #include "statistics/value_loops.hpp"
 
@@ -78,6 +79,31 @@ FileSeries::FileSeries(const describe::Description& description, const describe:
                 "its member",
                 file.name);
   }
+  if (split.period) check_names();
+}
+
+void FileSeries::check_names() {
+  constexpr int parts = 40;
+  const FileState none = state_;
+  std::string last;
+  Date begin = time_->start;
+  for (int part = 1; part <= parts; ++part) {
+    const Interval interval = time_->calendar.interval(begin, parts_->every(), parts_->alignment());
+    state_.part = part;
+    state_.part_end = interval.end;
+    std::string name = name_of_part(interval.begin);
+    if (name == last) refuse_same_name(name);
+    last = std::move(name);
+    begin = interval.end;
+  }
+  state_ = none;
+}
+
+void FileSeries::refuse_same_name(const std::string& path) const {
+  refuse_at(file_->at, ErrorCode::conflict,
+            "two parts of the file '{}', one after the other, would have the name \"{}\": give {{start}} a "
+            "finer format in the key name, or add {{part}}",
+            file_->name, path);
 }
 
 std::size_t FileSeries::add(FileVariable variable) {
@@ -98,6 +124,8 @@ void FileSeries::define(Session& session, const Definitions& definitions, Spaces
     options.existing = "append";
   else if (file_->settings.existing)
     options.existing = text_of(*file_->settings.existing);
+  const auto given = session.state().config->settings_for(file_->name).existing;
+  appends_ = !resumes && (given ? *given == config::Existing::append : options.existing == "append");
   collection_ = session.collection(file_->name, made.schema, options);
 }
 
@@ -153,7 +181,10 @@ void FileSeries::open_part(const Date& end) {
       state_.part_end = part.end;
     }
     state_.path = name_of_part(state_.part_begin);
+    if (state_.path == last_path_) refuse_same_name(state_.path);
+    last_path_ = state_.path;
     open_ = collection_.open(state_.path);
+    if (appends_ && has_records()) state_.records = open_->records();
   } else {
     open_ = collection_.open(state_.path);
     if (const std::uint64_t found = open_->records(); found < state_.records)
@@ -278,11 +309,17 @@ bool Writer::needs() const {
   switch (variable().kind) {
     case TimeKind::once: return files_->needs_once(variable_);
     case TimeKind::instant:
-      return step_ == 0 ? timing.at_start : schedule_->ends() && !schedule_->at_end_of_run();
-    case TimeKind::period:
-      return schedule_->ends() && (schedule_->covers_whole() || timing.partial == describe::Partial::write);
+      if (step_ == 0) return timing.at_start;
+      if (!schedule_->ends() || schedule_->at_end_of_run()) return false;
+      // A record that statistics leave out is not made for instants.
+      return !files_->has_periods() || takes_period();
+    case TimeKind::period: return schedule_->ends() && takes_period();
   }
   return false;
+}
+
+bool Writer::takes_period() const {
+  return schedule_->covers_whole() || files_->file().timing.partial == describe::Partial::write;
 }
 
 Form Writer::wants(const Form& /*given*/) const {

@@ -54,6 +54,7 @@ class FileSeries {
   [[nodiscard]] const describe::File& file() const noexcept { return *file_; }
   [[nodiscard]] const std::vector<FileVariable>& variables() const noexcept { return variables_; }
   [[nodiscard]] bool has_records() const noexcept { return has_periods_ || has_instants_; }
+  [[nodiscard]] bool has_periods() const noexcept { return has_periods_; }
   /// Whether values of kind `once` are still missing.
   [[nodiscard]] bool needs_once(std::size_t variable) const;
   [[nodiscard]] FileState state() const;
@@ -68,6 +69,9 @@ class FileSeries {
     bool written = false;  ///< into the file that is open
   };
   [[nodiscard]] std::string name_of_part(const Date& begin) const;
+  /// Refuses names that one part has as the one before.
+  void check_names();
+  [[noreturn]] void refuse_same_name(const std::string& path) const;
   /// For a record that ends at `end`.
   void open_part(const Date& end);
   [[nodiscard]] bool is_in_open_part(const Date& end) const;
@@ -93,6 +97,8 @@ class FileSeries {
   Collection collection_;
   std::optional<OutputFile> open_;
   bool is_continued_ = false;  ///< the file that is to be opened exists
+  bool appends_ = false;       ///< to files that exist; not if the run resumes
+  std::string last_path_;      ///< of the last part that was opened
   bool in_record_ = false;
   bool wrote_all_once_ = false;  ///< a file without records is complete
   FileState state_;
@@ -114,6 +120,8 @@ class Writer final : public Consumer {
 
  private:
   [[nodiscard]] const FileVariable& variable() const { return files_->variables()[variable_]; }
+  /// Whether the period, which ends now, has a record of statistics.
+  [[nodiscard]] bool takes_period() const;
   void convert(const Value& value);
 
   FileSeries* files_;

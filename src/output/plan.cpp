@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/crc64.hpp"
 #include "base/suggest.hpp"
 #include "expression/units.hpp"
 #include "model/converted_values.hpp"
@@ -137,12 +138,16 @@ class Planner {
     const describe::Field* const described = find_described(name);
     if (described == nullptr || described->expression.empty()) unknown_field(name, context);
     const expression::Expression expression = parsed(*described);
-    // Reductions over the period of the file are those of this schedule.
-    const bool by_file =
-        std::ranges::any_of(expression.reductions, [](const auto& it) { return !it.period; });
+    // Reductions over the period of the file are those of this schedule, others have the file's alignment.
+    const auto over_file = [](const expression::Reduction& it) { return !it.period; };
+    const auto over_own = [&](const expression::Reduction& it) {
+      if (it.period) check_multiple(it, context);
+      return it.period.has_value();
+    };
     std::string key = fmt::format("{}|{}|{}", name, context.subset == nullptr ? "own" : context.subset->name,
                                   missing_text(missing_of(context)));
-    if (by_file || uses_file_period(*described)) key += "|" + schedule_for(context).text();
+    if (has_reduction(*described, over_file)) key += "|" + schedule_for(context).text();
+    if (has_reduction(*described, over_own)) key += "|" + text_of(context.file.timing.align);
     if (Series* const known = derived_[key]) return *known;
     if (std::ranges::find(being_made_, name) != being_made_.end())
       refuse_at(described->expression_at, ErrorCode::conflict, "the field '{}' depends on itself", name);
@@ -165,18 +170,27 @@ class Planner {
     return *std::move(expression);
   }
 
-  /// Whether a field that it is computed from has a reduction over the period of the file.
-  bool uses_file_period(const describe::Field& field, int depth = 0) {
+  /// Whether `visit` is true for a reduction of the field, or of those that it is computed from.
+  template <class Visit>
+  bool has_reduction(const describe::Field& field, const Visit& visit, int depth = 0) {
     constexpr int deepest = 100;
-    if (depth > deepest) return false;
-    for (const std::string& operand : field.operands) {
-      const describe::Field* const inner = find_described(operand);
-      if (inner == nullptr || inner->expression.empty()) continue;
-      const expression::Expression expression = parsed(*inner);
-      if (std::ranges::any_of(expression.reductions, [](const auto& it) { return !it.period; })) return true;
-      if (uses_file_period(*inner, depth + 1)) return true;
-    }
-    return false;
+    if (field.expression.empty() || depth > deepest) return false;
+    const expression::Expression expression = parsed(field);
+    bool has = false;
+    for (const expression::Reduction& reduction : expression.reductions) has = visit(reduction) || has;
+    for (const std::string& operand : field.operands)
+      if (const describe::Field* const inner = find_described(operand))
+        has = has_reduction(*inner, visit, depth + 1) || has;
+    return has;
+  }
+
+  void check_multiple(const expression::Reduction& reduction, const Context& context) const {
+    if (context.schedule == nullptr) return;
+    const Period every = context.file.timing.every->resolved(input_.time.step);
+    if (input_.time.calendar.multiple(every, reduction.period->resolved(input_.time.step)) == Multiple::no)
+      refuse_at(context.variable.at, ErrorCode::invalid_argument,
+                "every ({}) of the file \"{}\" is no multiple of the period of \"{}\"",
+                context.file.timing.every->text(), context.file.name, reduction.text);
   }
 
   [[noreturn]] void unknown_field(const std::string& name, const Context& context) {
@@ -228,7 +242,22 @@ class Planner {
       refuse_at(find_described(field)->expression_at, evaluator.error().code, "field '{}': {}", field,
                 evaluator.error().message);
     plan_.computed.push_back(std::make_unique<Computed>(text, operands, *std::move(evaluator)));
+    std::vector<std::string> of;
+    for (const Series* const operand : operands) of.push_back(identity_of(*operand));
+    std::string& identity = identities_[plan_.computed.back().get()];
+    identity = fmt::format("{} = {} of ({})", text, formula.text, fmt::join(of, ", "));
+    // Fields of fields of fields: their texts would grow without bound.
+    constexpr std::size_t longest = 300;
+    if (identity.size() > longest)
+      identity = fmt::format("{} #{:016x}", text, crc64(std::as_bytes(std::span(identity))));
     return *plan_.computed.back();
+  }
+
+  /// What a series is, in full: a run that resumes compares it.
+  [[nodiscard]] std::string identity_of(const Series& series) const {
+    const auto known = identities_.find(&series);
+    if (known != identities_.end()) return known->second;
+    return fmt::format("{} ({})", series.name(), afterbay::name_of(series.form().type));
   }
 
   // ---- statistics
@@ -264,8 +293,8 @@ class Planner {
   Statistics& statistics_of(Series& of, const Schedule& schedule) {
     auto& known = statistics_[{&of, &schedule}];
     if (known == nullptr) {
-      std::string text = fmt::format("{} on {} of {} every {}", of.name(), of.space().name, of.space().text(),
-                                     schedule.text());
+      std::string text = fmt::format("{} on {} of {}{} every {}", identity_of(of), of.space().name,
+                                     of.space().text(), of.space().places_text(), schedule.text());
       plan_.statistics.push_back(std::make_unique<Statistics>(of, schedule, std::move(text)));
       known = plan_.statistics.back().get();
     }
@@ -277,16 +306,13 @@ class Planner {
     if (reduction.period) {
       schedule = keep(std::make_unique<Schedule>(input_.time, *reduction.period, context.file.timing.align,
                                                  fmt::format("the period of \"{}\"", reduction.text)));
-      if (context.schedule != nullptr &&
-          input_.time.calendar.multiple(context.file.timing.every->resolved(input_.time.step),
-                                        reduction.period->resolved(input_.time.step)) == Multiple::no)
-        refuse_at(context.variable.at, ErrorCode::invalid_argument,
-                  "every ({}) of the file \"{}\" is no multiple of the period of \"{}\"",
-                  context.file.timing.every->text(), context.file.name, reduction.text);
     } else {
       schedule = &schedule_for(context);
     }
-    return statistics_of(of, *schedule).add(statistic_of(reduction.operation, of, missing_of(context)));
+    Statistics& all = statistics_of(of, *schedule);
+    Reduced& made = all.add(statistic_of(reduction.operation, of, missing_of(context)));
+    identities_[&made] = fmt::format("{} [{}]", made.name(), all.text());
+    return made;
   }
 
   // ---- variables
@@ -373,6 +399,7 @@ class Planner {
   std::map<std::string, Subset*> subsets_;
   std::map<std::string, Series*> derived_;
   std::map<std::pair<const Series*, const Schedule*>, Statistics*> statistics_;
+  std::map<const Series*, std::string> identities_;  ///< of what is computed
   std::vector<std::string> being_made_;
   std::vector<std::string> problems_;
   ErrorCode code_ = ErrorCode::invalid_argument;

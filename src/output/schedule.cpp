@@ -18,6 +18,8 @@ Nanoseconds nanoseconds(const Duration& length) {
 
 bool is_in_months(const Period& period) { return period.years != 0 || period.months != 0; }
 
+}  // namespace
+
 std::string text_of(const describe::Align& align) {
   switch (align.to) {
     case describe::Align::To::calendar: return "calendar";
@@ -27,8 +29,6 @@ std::string text_of(const describe::Align& align) {
   }
   return {};
 }
-
-}  // namespace
 
 Alignment alignment_of(const ModelTime& time, const describe::Align& align) {
   switch (align.to) {
@@ -76,11 +76,27 @@ Cycle::Cycle(const ModelTime& time, const describe::Timing& timing, const std::s
   const auto number = [&](const Date& date) {
     return time.calendar.interval(date, part_.every(), part_.alignment()).index;
   };
-  const std::int64_t parts = number(time.before(cycle.end)) - number(cycle.begin) + 1;
+  const auto parts_of = [&](const Interval& it) {
+    return number(time.before(it.end)) - number(it.begin) + 1;
+  };
+  const std::int64_t parts = parts_of(cycle);
   if (parts < 2 || parts > most_parts)
     refuse(ErrorCode::invalid_argument,
            "the cycle of the file \"{}\" ({}) has {} part{} of {}: expected 2 to {}", file,
            timing.cycle->text(), parts, parts == 1 ? "" : "s", timing.cycle_step->text(), most_parts);
+  // The k-th part must mean the same in all cycles, also in years with a leap day.
+  constexpr int compared = 12;
+  Interval next = cycle;
+  for (int i = 0; i < compared; ++i) {
+    next = time.calendar.interval(next.end, cycle_.every(), cycle_.alignment());
+    if (const std::int64_t others = parts_of(next); others != parts)
+      refuse(
+          ErrorCode::invalid_argument,
+          "the cycle of the file \"{}\" ({}) has {} parts of {} at {}, but {} at {}: choose a cycle_step of "
+          "months, or another one of which all cycles have the same number",
+          file, timing.cycle->text(), parts, timing.cycle_step->text(), time.calendar.text(cycle.begin),
+          others, time.calendar.text(next.begin));
+  }
   parts_ = static_cast<std::size_t>(parts);
 }
 

@@ -114,6 +114,8 @@ class Schedule {
   bool at_end_ = false;
 };
 
+/// As the description names it.
+std::string text_of(const describe::Align& align);
 /// Where the periods of a file begin.
 Alignment alignment_of(const ModelTime& time, const describe::Align& align);
 

@@ -120,8 +120,10 @@ void Reduced::emit_results(const statistics::Bundle& bundle, std::size_t number,
       const statistics::Outcome outcome =
           must(bundle.result(number, target, results_.data(), 0, space().points));
       if (outcome.out_of_range > 0)
-        refuse(ErrorCode::wrong_type, "{}: {} results, between {} and {}, do not fit into {}", name(),
-               outcome.out_of_range, "the start", "the end of a period", afterbay::name_of(form.type));
+        refuse(
+            ErrorCode::wrong_type,
+            "{}: {} results of a period do not fit into {}: give the variable another type, or other units",
+            name(), outcome.out_of_range, afterbay::name_of(form.type));
       made = std::move(form);
       any = true;
     }

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "base/caller_terms.hpp"
+#include "base/crc64.hpp"
 #include "base/suggest.hpp"
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
@@ -86,7 +87,7 @@ class Selection {
 
   [[nodiscard]] bool is_longitude(std::size_t d) const {
     const Dimension& dimension = definitions_.dimension(names_[d]);
-    return dimension.options.standard_name == "longitude" || names_[d].starts_with("lon");
+    return dimension.options.standard_name == "longitude" || names_[d] == "lon" || names_[d] == "longitude";
   }
 
   void box(const describe::Grid::Range& range) {
@@ -190,6 +191,15 @@ std::string Space::text() const {
   for (const Dimension& dimension : dimensions)
     text += fmt::format("{}{} {}", text.empty() ? "" : " x ", dimension.name, dimension.length);
   return text.empty() ? "a single value" : text;
+}
+
+std::string Space::places_text() const {
+  std::string text;
+  for (const Dimension& dimension : dimensions)
+    if (!dimension.places.empty())
+      text += fmt::format(" at {} {}-{} #{:016x}", dimension.name, dimension.places.front(),
+                          dimension.places.back(), crc64(std::as_bytes(std::span(dimension.places))));
+  return text;
 }
 
 const client::Decomposition& Spaces::decomposition(const std::string& name) const {

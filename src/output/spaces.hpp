@@ -37,6 +37,8 @@ struct Space {
   [[nodiscard]] bool is_subset() const noexcept { return own != nullptr; }
   /// For messages: "lev 40 x lat 96 x lon 144".
   [[nodiscard]] std::string text() const;
+  /// Which points a subset keeps, " at lat 2-3 #c0ffee": the same for the same points. Otherwise empty.
+  [[nodiscard]] std::string places_text() const;
 };
 
 /// The spaces of a run. Subsets get decompositions of their own in the session.

@@ -154,11 +154,12 @@ def coordinates():
     fresh("coordinates")
     for decomposition, ranks in (("block", 4), ("map", 3), ("whole", 1)):
         run("""
-grids: {part: {index: {lat: [2, 3], lon: [1, 4]}}}
+grids: {part: {index: {lat: [2, 3], lon: [1, 4]}}, bands: {box: {longwave_band: [500, 800]}}}
 files:
   all: {every: 1d, mean: [tas, toce]}
   part: {every: 1d, grid: part, mean: [tas, toce]}
   plain: {every: 1d, mean: [uas]}
+  bands: {every: 1d, grid: bands, instant: [band_flux]}
 """, ranks=ranks, decomposition=decomposition, last=4, rich=1, settings=["--afterbay.collections.*.existing=replace"])
         points = np.arange(48).reshape(6, 8)
         for path, kept in (("all.nc", points), ("part.nc", points[2:4, 1:5])):
@@ -173,6 +174,7 @@ files:
                 assert file["lev"].formula_terms == "a: hya ps: ps" and file["hya"][:].tolist() == [0.5] * 3
                 # The area belongs to tas, which names it; toce has it as a coordinate.
                 assert "area" in file["toce"].coordinates.split()
+        check("bands.nc", "band_flux", np.array([FIELDS.value("band_flux", 4)[:2]]))
         with netCDF4.Dataset("plain.nc") as file:
             assert "mesh" not in file.variables and "hya" not in file.variables and "height" not in file.variables
 
@@ -217,6 +219,49 @@ files:
         assert not np.ma.getmaskarray(file["tas"][:2]).any() and np.ma.getmaskarray(file["tas"][2:]).all()
 
 
+def appended():
+    """A run that appends to the file of an earlier one, without its state."""
+    fresh("appended")
+    description = 'files: {a: {every: 6h, EXISTING time_units: "days since 2000-01-01", instant: [tas], once: [orog]}}'
+    append = description.replace("EXISTING", "existing: append,")
+    run(append, last=8)
+    run(append, last=4, start="2000-01-03", ranks=3)
+    run(description.replace("EXISTING", ""), last=2, start="2000-01-04", settings=["--afterbay.collections.a.existing=append"])
+    assert np.array_equal(read("a.nc", "time")[0], (np.arange(14) + 1) / 4), read("a.nc", "time")[0]
+    check("a.nc", "tas", np.array([FIELDS.value("tas", n) for n in [*range(1, 9), *range(1, 5), 1, 2]]))
+
+
+def alignments():
+    """Reductions with a period of their own follow the alignment of the file."""
+    fresh("alignments")
+    run("""
+fields: {x: "max(tas, 1d)", y: x * 2}
+files:
+  calendar: {every: 1d, write: [x, y]}
+  start: {every: 1d, align: start, write: [x, y]}
+  whole: {every: 1d, partial: skip, mean: [tas], instant: [uas]}
+""", start="2000-01-01T06:00", last=11)
+    largest = lambda first, last: np.max([FIELDS.value("tas", n) for n in range(first, last + 1)], axis=0)
+    for path, days in (("calendar.nc", [(1, 3), (4, 7), (8, 11)]), ("start.nc", [(1, 4), (5, 8), (9, 11)])):
+        maxima = np.array([largest(*day) for day in days])
+        check(path, "x", maxima)
+        check(path, "y", 2 * maxima)
+    # Instants do not make the record that the statistics leave out.
+    check("whole.nc", "tas", np.array([sum(FIELDS.value("tas", n) for n in day) / 4 for day in (range(4, 8), range(8, 12))]))
+    check("whole.nc", "uas", np.array([FIELDS.value("uas", n) for n in (7, 11)]))
+
+
+def sections():
+    """Levels one by one, also on ranks without points."""
+    fresh("sections")
+    for decomposition in ("block", "map", "whole"):
+        run("files: {a: {every: 6h, existing: replace, instant: [toce], sum: [e3t]}}", ranks=4, lat=2, sections=1, last=4,
+            decomposition=decomposition, lon=8 if decomposition == "block" else 1)
+        fields = Fields(lat=2, lon=8 if decomposition == "block" else 1)
+        for name in ("toce", "e3t"):
+            check("a.nc", name, np.array([fields.value(name, n) for n in range(1, 5)]))
+
+
 def readers():
     fresh("readers")
     run("""
@@ -237,6 +282,6 @@ files:
 
 
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for case in (names, times, subsets, coordinates, units, cycles, readers):
+for case in (names, times, subsets, coordinates, units, cycles, appended, alignments, sections, readers):
     case()
     print(f"{case.__name__}: as expected")

@@ -52,6 +52,20 @@ expect_file(["'tas' cannot be folded"], "every: 1mo, cycle: 1d, cycle_step: 6h, 
 expect_file(["cycle_step of the file \"f\" (4h) is no multiple"], "every: 1mo, cycle: 1d, cycle_step: 4h, mean: [tas]")
 expect_file(["has 1 part of 1d"], "every: 1mo, cycle: 1d, cycle_step: 1d, mean: [tas]")
 expect_file(["2001-02-31"], "every: 1d, align: 2001-02-31, mean: [tas]", calendar="360_day", start="2001-03-01")
+CYCLE = "every: 4y, cycle: 1y, cycle_step: 1d, mean: [tas]"
+expect_file(["has 365 parts of 1d at 2001-01-01", "366 at 2004-01-01"], CYCLE, start="2001-01-01", step="1d")
+expect_file(["has 29 parts of 1d at 2000-02-01", "31 at 2000-03-01"], CYCLE.replace("4y", "1y").replace("1y, cycle_", "1mo, cycle_"),
+            start="2000-02-01", step="1d")
+expect_file(["two parts of the file 'f'", '"x_200001.nc"'],
+            "every: 6h, split: 1d, existing: replace, name: 'x_{start:%Y%m}', mean: [tas]")
+expect_file(["every (12h)", "no multiple of the period of \"max(tas, 1d)\""], "every: 12h, write: [y]",
+            "fields: {x: 'max(tas, 1d)', y: x * 2}\n")
+for name in ("time", "bnds"):
+    expect([f"dimension '{name}'", "choose another name"], dimension=name)
+# Every other problem is found before the first step; this one depends on values.
+expect(["mean of count", "results of a period do not fit into int8"], "files: {f: {every: 1d, type: int8, mean: [count]}}\n")
+expect(["two parts of the file 'f'", '"x_2000.nc"'],
+       "files: {f: {every: 6h, split: 2 records, existing: replace, name: 'x_{start:%Y}', mean: [tas]}}\n")
 # All problems at once.
 found = expect(["taz", "uaz"], "files:\n  a: {every: 1d, mean: [taz]}\n  b: {every: 1d, max: [uaz]}\n")
 assert "output.yaml:2:" in found and "output.yaml:3:" in found
@@ -93,6 +107,15 @@ resume(["the saved state has", "vas", "have changed"], DAY.replace("uas", "vas")
 resume(["the saved state has", "lon 9", "have changed"], lon=9)
 os.remove("day.nc")
 resume(["day.nc", "record 1"])
+
+# What differs is found also if no file has been written yet.
+EARLY = "{fields: {ws: uas + vas}, grids: {g: {index: {lat: [0, 1]}}}, files: {a: {every: 2d, grid: g, mean: [ws, tas]}}}\n"
+for path in glob.glob("*.nc"):
+    os.remove(path)
+run(EARLY, ranks=2, last=6, finalize_to="state.nc")
+state = pathlib.Path("state.nc").read_bytes()
+resume(["ws = x0 + x1", "ws = x0 - x1", "have changed"], EARLY.replace("uas + vas", "uas - vas"))
+resume(["lat 0-1", "lat 2-3", "have changed"], EARLY.replace("[0, 1]", "[2, 3]"))
 
 # Ranks whose descriptions differ.
 pathlib.Path("other.yaml").write_text(DAY.replace("mean", "min"))

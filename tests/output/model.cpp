@@ -144,6 +144,7 @@ class Model {
     CoordinateOptions of_lev{.units = "m", .standard_name = "depth", .attributes = {{"positive", "down"}}};
     if (options_.given.contains("rich")) of_lev.attributes.push_back({"formula_terms", "a: hya ps: ps"});
     output.dimension("lev", lev, of_lev);
+    if (options_.given.contains("dimension")) output.dimension(options_.text("dimension", ""), 4);
     output.grid("atm", {"lat", "lon"}, decomposition_);
     output.coordinate("height", {}, Values(2.0), {.units = "m", .standard_name = "height"});
     std::vector<double> areas;
@@ -175,6 +176,7 @@ class Model {
     field("count", {.grid = "atm", .type = Type::int32, .units = "1", .long_name = "number of events"});
     field("co2", {.type = Type::float64, .units = "1e-6", .long_name = "carbon dioxide"});
     field("orog", {.grid = "atm", .units = "m", .standard_name = "surface_altitude"});
+    if (rich) field("band_flux", {.axes = {"longwave_band"}, .units = "W m-2"});
     field("unused", {.grid = "atm", .units = "1", .long_name = "is in no file"});
   }
 
@@ -182,6 +184,7 @@ class Model {
   void define_more(Output& output) const {
     constexpr std::uint64_t corners = 4;
     output.dimension("nv", corners);
+    output.dimension("longwave_band", std::vector<double>{500, 700, 900}, {.units = "cm-1"});
     output.dimension("node", 5);
     std::vector<float> areas;
     std::vector<double> latitudes;
@@ -262,6 +265,7 @@ class Model {
     put_field<std::int32_t>(output, "count", 6, n, 1);
     put_field<double>(output, "co2", 7, n, 1, false);
     put_field<float>(output, "orog", 8, 0, 1);
+    if (options_.given.contains("rich")) put_field<float>(output, "band_flux", 10, n, 3, false);
     if (output.wants("unused")) throw Failure(Error(ErrorCode::internal, "nothing uses the field unused"));
     put_field<float>(output, "unused", 9, n, 1);
   }
