@@ -113,7 +113,7 @@ void Output::State::start() {
 
 /// What the plan does and needs, in the log of the first model rank.
 void Output::State::report_plan() const {
-  const Session::State& of = session->state();
+  const Session::State& of = session.state();
   if (of.model->identity().model_rank != 0) return;
   const auto used =
       std::ranges::count_if(fields, [](const FieldStep& field) { return field.source != nullptr; });
