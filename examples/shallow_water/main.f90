@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 ! A shallow-water model with output: mpirun -np 6 shallow_water --afterbay.servers=2
-! With described output: ... --output described --afterbay.output=output.yaml
+! Described output: mpirun -np 3 shallow_water --output described --afterbay.output=output.yaml
 ! Exit code 1 if mass, energy or enstrophy are not conserved.
 program shallow_water
   use, intrinsic :: iso_c_binding, only: c_int
