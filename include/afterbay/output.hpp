@@ -91,8 +91,9 @@ struct AFTERBAY_API FieldOptions {
 /// The described output of a session. Movable. A session may have one.
 class AFTERBAY_API Output {
  public:
-  /// Takes the session's description: the setting `output`. Does not wait. Throws invalid_argument for an
-  /// invalid date or step, bad_state on a server, after the end of the session, or if it has an Output
+  /// Takes the session's description: the setting `output`. Does not wait. The Session must not be moved as
+  /// long as the Output exists; after it has been destroyed, calls throw bad_state. Throws invalid_argument
+  /// for an invalid date or step, bad_state on a server, after the end of the session, or if it has an Output
   /// already.
   Output(Session& session, const OutputOptions& options);
 

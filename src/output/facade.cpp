@@ -72,7 +72,11 @@ void copy_section(std::byte* to, const std::vector<std::uint64_t>& lengths, cons
 
 Output::State::State(Session& of, const OutputOptions& given,
                      std::shared_ptr<const describe::Description> described)
-    : session(&of), options(given), description(std::move(described)), time(output::model_time(given)) {}
+    : session(&of),
+      alive(of.state().model),
+      options(given),
+      description(std::move(described)),
+      time(output::model_time(given)) {}
 
 void Output::State::check_defining(const char* call) const {
   if (started) refuse(ErrorCode::bad_state, "{} comes before start()", call);
@@ -144,6 +148,7 @@ void Output::State::end_step() {
   if (current > 0)
     for (auto& [clock, name] : epochs)
       if (clock.until(now).end == now) session->epoch(fmt::format("{} {}", name, time.calendar.text(now)));
+  for (FieldStep& field : fields) field.wanted = false;
   in_step = false;
 }
 
@@ -184,6 +189,7 @@ Output::Output(Session& session, const OutputOptions& options) {
 
 Output::State& Output::state() const {
   if (state_ == nullptr) refuse(ErrorCode::bad_state, "the output handle is empty");
+  if (state_->alive.expired()) refuse(ErrorCode::bad_state, "the session of this output has been destroyed");
   return *state_;
 }
 

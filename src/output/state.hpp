@@ -51,6 +51,7 @@ struct __attribute__((visibility("hidden"))) Output::State {
   void emit(FieldStep& of, const void* data, const MemoryLayout& memory);
 
   Session* session;
+  std::weak_ptr<client::ModelSession> alive;  ///< expires with the session
   OutputOptions options;
   std::shared_ptr<const describe::Description> description;
   output::ModelTime time;
