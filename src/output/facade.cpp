@@ -171,6 +171,7 @@ void Output::State::end_step() {
   if (current > 0)
     for (auto& [clock, name] : epochs)
       if (clock.until(now).end == now) session.epoch(fmt::format("{} {}", name, time.calendar.text(now)));
+  for (FieldStep& field : fields) field.wanted = false;
   in_step = false;
 }
 

@@ -91,6 +91,7 @@ class Model {
       if (n == kill_at) kill(getpid(), SIGKILL);
     }
     output.finalize(options_.text("finalize_to", ""));
+    if (output.wants("tas")) throw Failure(Error(ErrorCode::internal, "a field is wanted after the end"));
     session_.finalize();
   }
 
