@@ -29,7 +29,10 @@
 /// Rules for every call:
 /// - Order: every model rank makes the same calls in the same order, with the same arguments except for data.
 ///   All definitions come before start(). Only start() and resuming wait for other ranks.
-/// - Errors are thrown as Failure, as by Session. A refused call leaves the output usable.
+/// - Errors are thrown as Failure, as by Session. A call that is refused because of its arguments or its
+/// order
+///   leaves the output usable; after an error in values (results that a type cannot hold) or files, end the
+///   run.
 /// - Threads: one thread at a time uses an Output and its session.
 #pragma once
 
@@ -91,9 +94,9 @@ struct AFTERBAY_API FieldOptions {
 /// The described output of a session. Movable. A session may have one.
 class AFTERBAY_API Output {
  public:
-  /// Takes the session's description: the setting `output`. Calls after the end of the session throw bad_state.
-  /// Does not wait. Throws invalid_argument for an invalid date or step, bad_state on a server, after the end
-  /// of the session, or if it has an Output already.
+  /// Takes the session's description: the setting `output`. Calls after the end of the session throw
+  /// bad_state. Does not wait. Throws invalid_argument for an invalid date or step, bad_state on a server,
+  /// after the end of the session, or if it has an Output already.
   Output(Session& session, const OutputOptions& options);
 
   /// Defines a dimension, without a coordinate. Throws conflict if the name is taken.

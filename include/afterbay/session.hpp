@@ -105,6 +105,8 @@ struct AFTERBAY_API FileName {
   std::optional<std::int64_t> member = {};  ///< for {member}: the number of an ensemble member
   /// For {date}, ISO 8601: "2026-11-21", "2026-11-21T06:00:00"; any year, no time zone.
   std::optional<std::string> date = {};
+  /// In collections whose files are appended to: this file replaces one that exists.
+  bool replace = false;
 };
 
 /// A point in the order of the data that this rank has put; see Session::wait.

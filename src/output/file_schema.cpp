@@ -54,6 +54,7 @@ class Maker {
       Variable& variable = add(name, Type::float64, {time_name});
       variable.attribute("standard_name", "time").attribute("units", units.text());
       variable.attribute("calendar", time.calendar.name());
+      if (time.calendar.name() == "user_defined") add_rules(variable, time.calendar);
       // CF Conventions 1.11, section 4.4: calendars in which days could have leap seconds.
       for (const std::string_view calendar : {"standard", "proleptic_gregorian", "julian"})
         if (time.calendar.name() == calendar) variable.attribute("units_metadata", "leap_seconds: none");
@@ -69,6 +70,29 @@ class Maker {
     }
     if (periods && instants) axis(time_instant_name).attribute("long_name", "time of instantaneous values");
     splits_time_ = periods && instants;
+  }
+
+  /// The rules of a user-defined calendar: CF Conventions 1.11, section 4.4; day_seconds is an extension.
+  static void add_rules(Variable& variable, const Calendar& calendar) {
+    // Every fourth year may have a leap day.
+    std::int64_t leap = 1;
+    for (std::int64_t year = 2; year <= 4; ++year)
+      if (calendar.days_in_year(year) > calendar.days_in_year(leap)) leap = year;
+    const std::int64_t usual = leap == 1 ? 2 : 1;
+    std::vector<std::int32_t> lengths;
+    std::int32_t leap_month = 0;
+    for (int month = 1; month <= calendar.months_per_year(); ++month) {
+      lengths.push_back(calendar.days_in_month(usual, month));
+      if (calendar.days_in_month(leap, month) > lengths.back()) leap_month = month;
+    }
+    variable.attribute("month_lengths", lengths);
+    if (leap_month > 0) {
+      variable.attribute("leap_year", static_cast<std::int32_t>(leap));
+      variable.attribute("leap_month", leap_month);
+    }
+    constexpr std::int64_t usual_day = 86400;
+    if (calendar.day_seconds() != usual_day)
+      variable.attribute("day_seconds", static_cast<double>(calendar.day_seconds()));
   }
 
   void add_variables() {

@@ -125,6 +125,7 @@ void FileSeries::define(Session& session, const Definitions& definitions, Spaces
   else if (file_->settings.existing)
     options.existing = text_of(*file_->settings.existing);
   const auto given = session.state().config->settings_for(file_->name).existing;
+  resumes_ = resumes && !given;
   appends_ = !resumes && (given ? *given == config::Existing::append : options.existing == "append");
   collection_ = session.collection(file_->name, made.schema, options);
 }
@@ -183,16 +184,17 @@ void FileSeries::open_part(const Date& end) {
     state_.path = name_of_part(state_.part_begin);
     if (state_.path == last_path_) refuse_same_name(state_.path);
     last_path_ = state_.path;
-    open_ = collection_.open(state_.path);
+    open_ = collection_.open(FileName{.name = state_.path, .replace = resumes_});
     if (appends_ && has_records()) state_.records = open_->records();
   } else {
     open_ = collection_.open(state_.path);
-    if (const std::uint64_t found = open_->records(); found < state_.records)
+    found_ = open_->records();
+    if (found_ < state_.records)
       throw Failure(
           make_error(ErrorCode::conflict,
                      "the saved state continues this file after record {}, but it has only {}: it is not the "
                      "file of that run, or was not recovered; see afterbay recover",
-                     state_.records, found)
+                     state_.records, found_)
               .in_file(open_->path()));
   }
   for (const DistributedCoordinate& coordinate : distributed_)
@@ -275,8 +277,21 @@ void FileSeries::end_step(const Date& now) {
   state_.path.clear();
 }
 
+void FileSeries::restore_once(std::size_t variable, std::vector<std::byte> values) {
+  once_[variable].values = std::move(values);
+  once_[variable].kept = true;
+}
+
 void FileSeries::close() {
   if (!open_) return;
+  if (const std::uint64_t found = std::exchange(found_, 0); state_.records < found)
+    throw Failure(
+        make_error(ErrorCode::conflict,
+                   "this file, which the run continues, has {} records of an earlier run, and this run "
+                   "ends with record {}: the others would be taken for its results. The file is not "
+                   "published; run at least as far as the earlier run",
+                   found, state_.records)
+            .in_file(open_->path()));
   open_->close();
   open_.reset();
   in_record_ = false;
@@ -301,6 +316,7 @@ Writer::Writer(Series& of, FileSeries& files, std::size_t variable, const Schedu
   const bool same_missing =
       form.missing.empty() || model::converted(form.missing, it.type) == std::optional(target);
   is_plain_ = units == expression::Linear{} && (same_missing || of.is_reduced());
+  if (it.kind == TimeKind::once) files.set_once_type(variable, is_plain_ ? form.type : Type::float64);
   of.add(*this);
 }
 

@@ -61,13 +61,19 @@ class FileSeries {
   /// Goes on with the files of an earlier run.
   void resume(FileState state);
 
- private:
+  /// Values of kind `once`, on this rank.
   struct Once {
     std::vector<std::byte> values;
     Type type = Type::float32;
     bool kept = false;
     bool written = false;  ///< into the file that is open
   };
+  [[nodiscard]] const Once& once(std::size_t variable) const { return once_[variable]; }
+  void set_once_type(std::size_t variable, Type type) { once_[variable].type = type; }
+  /// Those that an earlier run has saved.
+  void restore_once(std::size_t variable, std::vector<std::byte> values);
+
+ private:
   [[nodiscard]] std::string name_of_part(const Date& begin) const;
   /// Refuses names that one part has as the one before.
   void check_names();
@@ -97,10 +103,11 @@ class FileSeries {
   Collection collection_;
   std::optional<OutputFile> open_;
   bool is_continued_ = false;  ///< the file that is to be opened exists
+  bool resumes_ = false;       ///< new files replace those that an earlier run wrote after its state
+  std::uint64_t found_ = 0;    ///< records of the file that is continued
   bool appends_ = false;       ///< to files that exist; not if the run resumes
   std::string last_path_;      ///< of the last part that was opened
   bool in_record_ = false;
-  bool wrote_all_once_ = false;  ///< a file without records is complete
   FileState state_;
 };
 

@@ -147,7 +147,7 @@ class Planner {
     std::string key = fmt::format("{}|{}|{}", name, context.subset == nullptr ? "own" : context.subset->name,
                                   missing_text(missing_of(context)));
     if (has_reduction(*described, over_file)) key += "|" + schedule_for(context).text();
-    if (has_reduction(*described, over_own)) key += "|" + text_of(context.file.timing.align);
+    if (has_reduction(*described, over_own)) key += "|" + output::text_of(context.file.timing.align);
     if (Series* const known = derived_[key]) return *known;
     if (std::ranges::find(being_made_, name) != being_made_.end())
       refuse_at(described->expression_at, ErrorCode::conflict, "the field '{}' depends on itself", name);
@@ -337,6 +337,7 @@ class Planner {
       case describe::Operation::instant:
       case describe::Operation::write:
         if (!of->is_reduced()) made.kind = TimeKind::instant;
+        check_period(*of, context);
         break;
       default: {
         const auto statistic = statistic_of(operation_of(variable.operation), *of, missing_of(context));
@@ -355,6 +356,20 @@ class Planner {
     for (std::size_t part = 0; part < folded.size(); ++part)
       plan_.writers.push_back(
           std::make_unique<Writer>(*folded[part], files, number, schedule, text.conversion, part));
+  }
+
+  /// A reduction over a shorter period than that of the file would be that of its last part only.
+  static void check_period(const Series& of, const Context& context) {
+    const auto* const reduced = dynamic_cast<const Reduced*>(&of);
+    if (reduced == nullptr || context.schedule == nullptr) return;
+    if (reduced->schedule().every() != context.schedule->every())
+      refuse_at(context.variable.at, ErrorCode::conflict,
+                "'{}' is a statistic over {}, but the file \"{}\" has a record every {}, which would have "
+                "its last value "
+                "only: reduce it over the period of the file, for example mean({}), or write a file with "
+                "that period",
+                context.variable.field, reduced->schedule().every().text(), context.file.name,
+                context.schedule->every().text(), context.variable.field);
   }
 
   static void check_folded(const describe::Variable& variable, const Series& of) {

@@ -2,6 +2,7 @@
 #include "output/saved_state.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -40,6 +41,30 @@ void for_each_state(Plan& plan, Visit visit) {
       visit(*plan.statistics[s], s, i, plan.statistics[s]->bundle().state(i));
 }
 
+std::string name_of_once(std::size_t file, std::size_t variable) {
+  return fmt::format("o{}_{}", file, variable);
+}
+
+/// Calls `visit(file, number, variable)` for each variable that is written once.
+template <class Visit>
+void for_each_once(Plan& plan, Visit visit) {
+  for (std::size_t f = 0; f < plan.files.size(); ++f)
+    for (std::size_t v = 0; v < plan.files[f]->variables().size(); ++v)
+      if (plan.files[f]->variables()[v].kind == TimeKind::once) visit(*plan.files[f], f, v);
+}
+
+/// What tells calendars apart.
+std::string rules_of(const Calendar& calendar) {
+  std::string rules = calendar.name();
+  if (rules != "user_defined") return rules;
+  rules += fmt::format(", days of {} s", calendar.day_seconds());
+  constexpr std::int64_t leap_cycle = 4;
+  for (std::int64_t year = 1; year <= leap_cycle; ++year)
+    for (int month = 1; month <= calendar.months_per_year(); ++month)
+      rules += fmt::format("{}{}", month == 1 ? ", months of " : " ", calendar.days_in_month(year, month));
+  return rules;
+}
+
 Json head_of(const FileState& file, const std::string& name, const Calendar& calendar) {
   return {{"name", name},
           {"path", file.path},
@@ -76,20 +101,29 @@ void SavedState::define() {
   if (collection_) return;
   Schema schema;
   std::map<const Space*, std::vector<std::string>> dimensions;
-  for_each_state(plan_, [&](Statistics& of, std::size_t s, std::size_t i, const statistics::State& state) {
-    const Space& space = of.of().space();
+  const auto dimensions_of = [&](const Space& space) -> const std::vector<std::string>& {
     auto [names, fresh] = dimensions.try_emplace(&space);
     if (fresh)
-      for (std::size_t d = 0; d < space.dimensions.size(); ++d) {
-        names->second.push_back(fmt::format("g{}_{}", dimensions.size() - 1, space.dimensions[d].name));
-        schema.dimension(names->second.back(), space.dimensions[d].length);
+      for (const Space::Dimension& dimension : space.dimensions) {
+        names->second.push_back(fmt::format("g{}_{}", dimensions.size() - 1, dimension.name));
+        schema.dimension(names->second.back(), dimension.length);
       }
+    return names->second;
+  };
+  for_each_state(plan_, [&](Statistics& of, std::size_t s, std::size_t i, const statistics::State& state) {
+    const Space& space = of.of().space();
     for (std::uint32_t c = 0; c < state.layout().columns(); ++c) {
-      Variable& variable = schema.variable(name_of_column(s, i, c),
-                                           type_of_column(state, c, of.of().form().type), names->second);
+      Variable& variable = schema.variable(
+          name_of_column(s, i, c), type_of_column(state, c, of.of().form().type), dimensions_of(space));
       variable.decomposition = space.decomposition;
       variable.attribute("long_name", fmt::format("{}: {}", of.text(), text_of(of.bundle().statistic(i))));
     }
+  });
+  for_each_once(plan_, [&](FileSeries& file, std::size_t f, std::size_t v) {
+    const FileVariable& it = file.variables()[v];
+    Variable& variable = schema.variable(name_of_once(f, v), file.once(v).type, dimensions_of(*it.space));
+    variable.decomposition = it.space->decomposition;
+    variable.attribute("long_name", fmt::format("{} in {}, written once", it.name, file.file().name));
   });
   schema.attribute(head_attribute, "");
   collection_ = session_.collection(collection_name, schema);
@@ -98,7 +132,7 @@ void SavedState::define() {
 std::string SavedState::head(std::int64_t step) const {
   Json head = {{"version", version},
                {"step", step},
-               {"calendar", time_.calendar.name()},
+               {"calendar", rules_of(time_.calendar)},
                {"start", time_.calendar.text(time_.start)},
                {"step length", time_.step.text()}};
   Json& statistics = head["statistics"] = Json::array();
@@ -111,15 +145,19 @@ std::string SavedState::head(std::int64_t step) const {
                               {"has_reference", progress.has_reference}});
   });
   Json& files = head["files"] = Json::array();
-  for (const auto& file : plan_.files)
-    files.push_back(head_of(file->state(), file->file().name, time_.calendar));
+  for (const auto& file : plan_.files) {
+    Json of_file = head_of(file->state(), file->file().name, time_.calendar);
+    Json& once = of_file["once"] = Json::array();
+    for (std::size_t v = 0; v < file->variables().size(); ++v) once.push_back(file->once(v).kept);
+    files.push_back(std::move(of_file));
+  }
   return head.dump();
 }
 
 Ticket SavedState::write(const std::string& path, std::int64_t step) {
   define();
-  OutputFile file =
-      collection_->open(FileName{.name = path}, SchemaChanges().attribute(head_attribute, head(step)));
+  OutputFile file = collection_->open(FileName{.name = std::filesystem::absolute(path).string()},
+                                      SchemaChanges().attribute(head_attribute, head(step)));
   std::vector<std::byte> zeros;
   for_each_state(plan_, [&](Statistics& of, std::size_t s, std::size_t i, const statistics::State& state) {
     for (std::uint32_t c = 0; c < state.layout().columns(); ++c) {
@@ -132,6 +170,13 @@ Ticket SavedState::write(const std::string& path, std::int64_t step) {
       file.put_raw(name_of_column(s, i, c), no_record, data, type_of_column(state, c, of.of().form().type),
                    {}, true, {});
     }
+  });
+  for_each_once(plan_, [&](FileSeries& of, std::size_t f, std::size_t v) {
+    const FileSeries::Once& once = of.once(v);
+    const std::size_t bytes = of.variables()[v].space->points * size_of(once.type);
+    if (!once.kept) zeros.resize(std::max(zeros.size(), bytes));
+    file.put_raw(name_of_once(f, v), no_record, once.kept ? once.values.data() : zeros.data(), once.type, {},
+                 true, {});
   });
   return file.close();
 }
@@ -150,7 +195,7 @@ std::int64_t SavedState::read(const std::string& path) {
       throw Failure(make_error(ErrorCode::format, "the state has the version {}; this library reads {}",
                                head.at("version").get<int>(), version)
                         .in_file(path));
-    check_same(head, "calendar", time_.calendar.name(), path);
+    check_same(head, "calendar", rules_of(time_.calendar), path);
     check_same(head, "start", time_.calendar.text(time_.start), path);
     check_same(head, "step length", time_.step.text(), path);
     step = head.at("step").get<std::int64_t>();
@@ -202,6 +247,15 @@ std::int64_t SavedState::read(const std::string& path) {
       check_same(files.at(f), "name", plan_.files[f]->file().name, path);
       plan_.files[f]->resume(file_state(files.at(f), time_.calendar));
     }
+    for_each_once(plan_, [&](FileSeries& of, std::size_t f, std::size_t v) {
+      if (!files.at(f).at("once").at(v).get<bool>()) return;
+      const Space& space = *of.variables()[v].space;
+      std::vector<std::byte> values(space.points * size_of(of.once(v).type));
+      Selection selection;
+      selection.decomposition = space.decomposition;
+      file.get_raw(name_of_once(f, v), selection, values.data(), of.once(v).type, {});
+      of.restore_once(v, std::move(values));
+    });
   } catch (const Json::exception& damage) {
     throw Failure(make_error(ErrorCode::format, "the attribute {} of the state is damaged: {}",
                              head_attribute, damage.what())

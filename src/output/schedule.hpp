@@ -90,6 +90,7 @@ class Schedule {
   [[nodiscard]] bool covers_whole() const noexcept { return whole_; }
   /// Seconds from the last sample to this one.
   [[nodiscard]] double sample_seconds() const noexcept { return seconds_; }
+  [[nodiscard]] const Period& every() const noexcept { return period_.every(); }
   /// Two schedules with the same text are the same.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   [[nodiscard]] const std::optional<Period>& sample() const noexcept { return sample_period_; }

@@ -69,7 +69,7 @@ void fields(A& a, Coverage& v) {
 }
 template <class A>
 void fields(A& a, FileName& v) {
-  a(v.name, v.step, v.member, v.date);
+  a(v.name, v.step, v.member, v.date, v.replace);
 }
 template <class A>
 void fields(A& a, Error& v) {

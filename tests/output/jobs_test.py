@@ -24,7 +24,7 @@ grids:
   part: {index: {lat: [1, 3], lon: [0, 4]}, levels: {lev: [10, 20]}}
 files:
   day: {every: 1d, split: 1mo, name: "{case}_{file}_{start}", mean: [tas, toce], stddev: [ws], difference: [vas],
-        instant: [uas], once: [orog]}
+        instant: [uas], once: [orog, vas: first]}
   mon: {every: 1mo, mean: [tas, co2], rate: [count], write: [thetao, tasmax], max: [toce], missing: 0.5}
   part: {every: 10ts, grid: part, range: [toce], mean: [toce], missing: poison}
   seas: {every: 3mo, align: seasons, stddev: [tas], min: [tas], sample: 12h}
@@ -96,6 +96,40 @@ def killed(random_, save_at, kill_at, last, **options):
     run(DESCRIPTION, first=save_at + 1, last=last, resume="state.nc", **options, **parts(random_))
 
 
+def shorter():
+    """A run that resumes and ends earlier than the run that was killed leaves none of its later records."""
+    split = """
+files:
+  day: {every: 1d, split: 1mo, mean: [tas], once: [tas: first]}
+  hours: {every: 6h, split: 20 records, name: "{file}_{part:02}", instant: [uas]}
+"""
+    inside("whole", lambda: run(split, last=131))
+
+    def twice():
+        run(split, last=200, save_at=80, save_to="state.nc")
+        for path in ("day_2000-01-2000-01.nc", "hours_04.nc"):  # as they were at the state
+            os.remove(path)
+        run(split, last=80, finalize_to="state2.nc", settings=["--afterbay.collections.*.existing=replace"])
+        run(split, first=81, last=131, resume="state2.nc")
+        for path in glob.glob("hours_0[89].nc") + glob.glob("hours_10.nc"):
+            os.remove(path)  # of times that the second run did not reach
+
+    inside("twice", twice)
+    compare("whole", "twice", "a run that ended earlier")
+    one = "files: {day: {every: 1d, mean: [tas]}}\n"
+
+    def stale():
+        run(one, last=40, finalize_to="state.nc")
+        run(one, first=41, last=80, resume="state.nc")
+        before = contents("day.nc")
+        found = run(one, first=41, last=60, resume="state.nc", expect=1)
+        assert "20 records of an earlier run, and this run ends with record 15" in found, found
+        assert contents("day.nc") == before, "the file that was published must not change"
+
+    inside("stale", stale)
+
+
+shorter()
 random_ = random.Random(16)
 for round_ in range(int(os.environ.get("AFTERBAY_TEST_ROUNDS", "3"))):
     options = {"calendar": random_.choice(["standard", "360_day", "noleap"]), "step": "6h",

@@ -33,6 +33,7 @@ storage::FileRequest FileRequests::request(const OutputFile& file, std::shared_p
   request.path = file.path;
   request.layout = file.collection->sink->file_layout();
   request.existing = file.collection->existing;
+  if (request.existing == Existing::append && file.name.replace) request.existing = Existing::replace;
   request.direct_io = config_.direct_io;
   request.chunk_memory = chunk_memory_;
   request.disk = std::move(disk);
