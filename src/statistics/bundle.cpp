@@ -17,6 +17,12 @@ namespace {
 
 constexpr std::size_t block_alignment = alignof(Progress);
 
+/// Whether the values are added as they lie: memory is passed over once.
+bool adds_raw(const Statistic& statistic) {
+  return statistic.missing == Missing::none && !statistic.weighted &&
+         statistic.operation != Operation::standard_deviation;
+}
+
 }  // namespace
 
 /// Values of up to strip_points points: as they lie, and in the forms that the statistics need.
@@ -62,7 +68,7 @@ Result<std::size_t> Bundle::add(const Statistic& statistic, std::span<std::byte>
   items_.push_back({statistic, State(layout, state.data(), points_)});
   new (state.data()) Progress();
   if (layout.doubles != 0) {
-    needs_.plain |= statistic.missing == Missing::none;
+    needs_.plain |= statistic.missing == Missing::none && !adds_raw(statistic);
     needs_.poisoned |= statistic.missing == Missing::poison;
     needs_.left_out |= leaves_out(statistic.missing);
     needs_.valid |=
@@ -182,6 +188,7 @@ void Bundle::update_sums(const Item& item, const Strip& strip) const {
   if (item.statistic.operation == Operation::standard_deviation) return update_moments(item, strip);
   double* const sums = item.state.doubles(0) + strip.first;
   if (is_first) std::fill_n(sums, strip.count, -0.0);  // -0.0 + x is x for every x
+  if (adds_raw(item.statistic)) return loops_->add(sums, strip.raw, strip.count);
   const double* const values = strip.values(item.statistic.missing);
   if (item.statistic.weighted)
     add_weighted(sums, values, duration_, strip.count);

@@ -58,6 +58,10 @@ class Loops final : public ValueLoops {
     for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<double>(load<T>(from, i));
   }
 
+  void add(double* __restrict sums, const std::byte* __restrict from, std::size_t count) const override {
+    for (std::size_t i = 0; i < count; ++i) sums[i] += static_cast<double>(load<T>(from, i));
+  }
+
   void widen_valid(double* to, const std::byte* from, std::size_t count) const override {
     with_test([&](auto is_missing) { widen_valid_in(to, from, count, is_missing); });
   }

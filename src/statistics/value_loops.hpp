@@ -21,7 +21,9 @@ class ValueLoops {
 
   /// To the nearest double.
   virtual void widen(double* to, const std::byte* from, std::size_t count) const = 0;
-  /// The same; missing values become -0.0 (of integers: 0), which changes no sum.
+  /// sum += value, the same sums as those of widened values.
+  virtual void add(double* sums, const std::byte* from, std::size_t count) const = 0;
+  /// Like widen; missing values become -0.0 (of integers: 0), which changes no sum.
   virtual void widen_valid(double* to, const std::byte* from, std::size_t count) const = 0;
   /// The same; missing values become NaN.
   virtual void widen_poisoned(double* to, const std::byte* from, std::size_t count) const = 0;
