@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/log.hpp"
 #include "base/suggest.hpp"
@@ -42,30 +41,6 @@ model::Box box_of(std::string_view field, const Section& section, const std::vec
           "field '{}': the section {} + {} leaves this rank's part, which has the length {} in dimension {}",
           field, section.start[d], section.count[d], lengths[d], d);
   return {model::Index(section.start), model::Index(section.count)};
-}
-
-/// Copies the values of a section into the dense array of the whole part.
-void copy_section(std::byte* to, const std::vector<std::uint64_t>& lengths, const model::Box& box,
-                  const std::byte* from, const MemoryLayout& memory, std::size_t bytes) {
-  const std::vector<std::uint64_t> count(box.count.begin(), box.count.end());
-  std::vector<std::byte> dense;
-  if (!memory.dense()) {
-    dense.resize(box.points() * bytes);
-    output::make_dense(dense.data(), from, memory, count, bytes);
-    from = dense.data();
-  }
-  const std::size_t row = count.empty() ? 1 : count.back();
-  if (row == 0) return;
-  std::vector<std::uint64_t> at(count.size(), 0);
-  for (std::uint64_t r = 0; r < box.points() / row; ++r) {
-    std::uint64_t element = 0;
-    for (std::size_t d = 0; d < count.size(); ++d) element = element * lengths[d] + box.start[d] + at[d];
-    std::memcpy(to + element * bytes, from + r * row * bytes, row * bytes);
-    for (std::size_t d = count.empty() ? 0 : count.size() - 1; d-- > 0;) {
-      if (++at[d] < count[d]) break;
-      at[d] = 0;
-    }
-  }
 }
 
 }  // namespace
@@ -331,7 +306,8 @@ void Output::put_section_raw(std::string_view field, const Section& section, con
              field, it.current);
   const std::size_t bytes = size_of(type);
   of.values.resize(space.points * bytes);
-  copy_section(of.values.data(), space.local, box, static_cast<const std::byte*>(data), memory, bytes);
+  output::copy_section(of.values.data(), space.local, box, static_cast<const std::byte*>(data), memory,
+                       bytes);
   of.sections.push_back(box);
   if (it.is_complete(of)) it.emit(of, of.values.data(), {});
 }

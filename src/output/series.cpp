@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "model/convert/kernels.hpp"
 #include "model/fill_value.hpp"
+#include "model/moves.hpp"
 #include "output/refuse.hpp"
 
 namespace afterbay::output {
@@ -36,41 +38,18 @@ Values to_compare(const Form& form) {
 
 }  // namespace
 
+void copy_section(std::byte* to, const std::vector<std::uint64_t>& lengths, const model::Box& section,
+                  const std::byte* from, const MemoryLayout& layout, std::size_t bytes) {
+  const model::Index whole(lengths);
+  const model::Box part{model::Index::filled(lengths.size(), 0), whole};
+  static_cast<void>(model::execute(model::gather(section, layout, part, whole, {bytes, bytes}), from, to,
+                                   model::copy_kernel(bytes, false)));
+}
+
 void make_dense(std::byte* to, const std::byte* from, const MemoryLayout& layout,
                 const std::vector<std::uint64_t>& lengths, std::size_t bytes) {
-  const std::size_t rank = lengths.size();
-  std::vector<std::int64_t> strides = layout.strides;
-  if (strides.empty()) {
-    strides.assign(rank, 1);
-    for (std::size_t d = rank; d-- > 1;)
-      strides[d - 1] =
-          strides[d] * static_cast<std::int64_t>(layout.shape.empty() ? lengths[d] : layout.shape[d]);
-  }
-  std::int64_t first = 0;
-  for (std::size_t d = 0; d < layout.offset.size(); ++d)
-    first += static_cast<std::int64_t>(layout.offset[d]) * strides[d];
-  std::uint64_t rows = 1;
-  for (std::size_t d = 0; d + 1 < rank; ++d) rows *= lengths[d];
-  const std::uint64_t row = rank == 0 ? 1 : lengths.back();
-  if (row == 0) return;
-  const std::int64_t along = rank == 0 ? 1 : strides.back();
-  std::vector<std::uint64_t> at(rank, 0);
-  for (std::uint64_t r = 0; r < rows; ++r) {
-    std::int64_t element = first;
-    for (std::size_t d = 0; d + 1 < rank; ++d) element += static_cast<std::int64_t>(at[d]) * strides[d];
-    const std::byte* source = from + element * static_cast<std::int64_t>(bytes);
-    if (along == 1) {
-      std::memcpy(to, source, row * bytes);
-      to += row * bytes;
-    } else {
-      for (std::uint64_t i = 0; i < row; ++i, source += along * static_cast<std::int64_t>(bytes), to += bytes)
-        std::memcpy(to, source, bytes);
-    }
-    for (std::size_t d = rank - (rank == 0 ? 0 : 1); d-- > 0;) {
-      if (++at[d] < lengths[d]) break;
-      at[d] = 0;
-    }
-  }
+  const model::Index whole(lengths);
+  copy_section(to, lengths, {model::Index::filled(lengths.size(), 0), whole}, from, layout, bytes);
 }
 
 bool Series::needed() const {

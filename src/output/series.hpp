@@ -10,6 +10,7 @@
 
 #include "afterbay/decomposition.hpp"
 #include "afterbay/schema.hpp"
+#include "model/box.hpp"
 #include "output/schedule.hpp"
 #include "output/spaces.hpp"
 #include "statistics/bundle.hpp"
@@ -163,6 +164,11 @@ class Statistics final : public Consumer {
   std::vector<std::size_t> state_lines_;
   std::vector<std::unique_ptr<Reduced>> results_;
 };
+
+/// Copies the values of a section, which lie at `from` in the layout of a caller's array, into the dense
+/// array of the whole part. `lengths`: of the part; elements of `bytes` bytes.
+void copy_section(std::byte* to, const std::vector<std::uint64_t>& lengths, const model::Box& section,
+                  const std::byte* from, const MemoryLayout& layout, std::size_t bytes);
 
 /// Values in the layout of a caller's array, made dense. `lengths`: of the part; elements of `bytes` bytes.
 void make_dense(std::byte* to, const std::byte* from, const MemoryLayout& layout,
