@@ -80,7 +80,7 @@ void Output::State::start() {
   saved.emplace(session, time, plan);
   if (!options.resume.empty()) {
     current = saved->read(options.resume);
-    resumed = begun = true;
+    begun = true;
   }
   started = true;
   report_plan();

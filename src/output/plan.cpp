@@ -107,9 +107,8 @@ class Planner {
     return known;
   }
 
-  [[nodiscard]] const describe::Field* find_described(const std::string& name) const {
-    const auto found = std::ranges::find(input_.description.fields, name, &describe::Field::name);
-    return found == input_.description.fields.end() ? nullptr : &*found;
+  [[nodiscard]] const describe::Field* find_described(const std::string& name) const noexcept {
+    return input_.find_described(name);
   }
 
   [[nodiscard]] const describe::Grid* subset_for(const describe::File& file,
@@ -421,6 +420,11 @@ class Planner {
 };
 
 }  // namespace
+
+const describe::Field* PlanInput::find_described(const std::string& name) const noexcept {
+  const auto found = std::ranges::find(description.fields, name, &describe::Field::name);
+  return found == description.fields.end() ? nullptr : &*found;
+}
 
 std::size_t Plan::state_bytes() const {
   std::size_t bytes = 0;

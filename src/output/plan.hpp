@@ -41,6 +41,9 @@ struct PlanInput {
   const Definitions& definitions;
   const ModelTime& time;
   std::optional<std::int64_t> member;
+
+  /// The entry under `fields`; null: there is none.
+  [[nodiscard]] const describe::Field* find_described(const std::string& name) const noexcept;
 };
 
 /// Throws one Failure with all problems, each with its place in the description.

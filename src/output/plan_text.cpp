@@ -59,14 +59,9 @@ std::string interval_text(const Period& period) {
   return period.text();
 }
 
-const describe::Field* find_described(const PlanInput& input, const std::string& name) {
-  const auto found = std::ranges::find(input.description.fields, name, &describe::Field::name);
-  return found == input.description.fields.end() ? nullptr : &*found;
-}
-
 /// "time: maximum time: mean" for mean(max(tas, 1d)); empty if the field is more than a chain of reductions.
 std::string chain_of(const PlanInput& input, const std::string& name) {
-  const describe::Field* const field = find_described(input, name);
+  const describe::Field* const field = input.find_described(name);
   if (field == nullptr || field->expression.empty()) return {};
   const auto expression = expression::parse(field->expression);
   if (!expression || expression->reductions.empty() || expression->result.text != "x0") return {};
@@ -147,7 +142,7 @@ VariableText describe_variable(const PlanInput& input, const describe::File& fil
     // A standard name belongs to its units.
     if (variable.operation == describe::Operation::rate) set_attribute(text.attributes, "standard_name", {});
   } else {
-    set_attribute(text.attributes, "long_name", find_described(input, variable.field)->expression);
+    set_attribute(text.attributes, "long_name", input.find_described(variable.field)->expression);
   }
   if (const auto& wanted = variable.options.units) {
     if (field != nullptr) {

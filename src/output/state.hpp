@@ -66,7 +66,6 @@ struct __attribute__((visibility("hidden"))) Output::State {
   std::vector<std::pair<output::Clock, std::string>> epochs;  ///< of files, with their names
   std::int64_t current = 0;
   output::Value covered;  ///< by the current step: without values, their form and layout
-  bool resumed = false;
   bool started = false;
   bool in_step = false;
   bool begun = false;  ///< there was a step, or the run resumed
