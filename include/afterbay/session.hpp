@@ -91,10 +91,10 @@ struct AFTERBAY_API SessionOptions {
 /// How a collection's files are stored; the configuration can override each option by collection
 /// name.
 struct AFTERBAY_API CollectionOptions {
-  std::string file = {};            ///< name template; see `FileName`. Empty: "{collection}.nc"
-  std::string directory = {};       ///< prepended to the name; empty: the working directory
-  std::string store = "netcdf4";    ///< netcdf4, cdf5, cdf2, memory
-  std::string existing = "refuse";  ///< refuse, replace, append
+  std::string file = {};                         ///< name template; see `FileName`. Empty: "{collection}.nc"
+  std::string directory = {};                    ///< prepended to the name; empty: the working directory
+  Choice<Store> store = Store::netcdf4;          ///< or its name: "netcdf4"
+  Choice<Existing> existing = Existing::refuse;  ///< or its name: "refuse"
 };
 
 /// The name of a file: `name` as it is, or the collection's template with {collection}, {step}

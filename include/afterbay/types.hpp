@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "afterbay/export.h"
 
@@ -122,5 +123,55 @@ struct TypeOf<std::string> {
 /// The netCDF type of the C++ type T; a compile error for types that netCDF does not have.
 template <class T>
 inline constexpr Type type_of = TypeOf<T>::value;
+
+/// The formats of files. A build may have others, which are known by their names only.
+enum class AFTERBAY_API Store : std::uint8_t {
+  netcdf4 = 0,  ///< netCDF-4, in HDF5 files
+  cdf5 = 1,     ///< classic netCDF with 64-bit sizes (CDF-5)
+  cdf2 = 2,     ///< classic netCDF with 64-bit offsets (CDF-2)
+  memory = 3,   ///< kept in the memory of the servers and never published: for tests
+};
+
+/// The store's name in settings: "netcdf4", ...
+constexpr std::string_view name_of(Store store) noexcept {
+  switch (store) {
+    case Store::netcdf4: return "netcdf4";
+    case Store::cdf5: return "cdf5";
+    case Store::cdf2: return "cdf2";
+    case Store::memory: return "memory";
+  }
+  return "unknown";
+}
+
+/// What to do if a file with the final name exists.
+enum class AFTERBAY_API Existing : std::uint8_t {
+  refuse = 0,   ///< an error when the file is opened
+  replace = 1,  ///< the new file replaces it when it is published; until then it is untouched
+  append = 2,   ///< records are added to it
+};
+
+/// Its name in settings: "refuse", ...
+constexpr std::string_view name_of(Existing existing) noexcept {
+  switch (existing) {
+    case Existing::refuse: return "refuse";
+    case Existing::replace: return "replace";
+    case Existing::append: return "append";
+  }
+  return "unknown";
+}
+
+/// An enumerator, or the name of one as text. Names are checked where they are used.
+template <class Enumeration>
+class Choice {
+ public:
+  Choice(Enumeration value) : name_(name_of(value)) {}
+  Choice(std::string name) noexcept : name_(std::move(name)) {}
+  Choice(const char* name) : name_(name) {}
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  friend bool operator==(const Choice&, const Choice&) = default;
+
+ private:
+  std::string name_;
+};
 
 }  // namespace afterbay

@@ -29,11 +29,12 @@ std::vector<std::string> variable_names(const Schema& schema) {
   return names;
 }
 
-Result<config::Existing> existing_of(const std::string& word) {
-  if (word == "refuse") return Existing::refuse;
-  if (word == "replace") return Existing::replace;
-  if (word == "append") return Existing::append;
-  const std::vector<std::string> accepted{"refuse", "replace", "append"};
+Result<Existing> existing_of(const std::string& word) {
+  std::vector<std::string> accepted;
+  for (const Existing existing : {Existing::refuse, Existing::replace, Existing::append}) {
+    if (name_of(existing) == word) return existing;
+    accepted.emplace_back(name_of(existing));
+  }
   return fail(ErrorCode::invalid_argument, "existing is '{}': expected {}{}", word, one_of(accepted),
               did_you_mean(word, accepted));
 }
@@ -129,8 +130,8 @@ Result<> Collection::describe(const Definition& definition, const config::Config
   schema_ = definition.schema;
   template_ = settings.file.value_or(definition.options.file);
   directory_ = settings.directory.value_or(definition.options.directory);
-  AFTERBAY_TRY_ASSIGN(const Format asked_format, parse_format(definition.options.store));
-  AFTERBAY_TRY_ASSIGN(const config::Existing asked_existing, existing_of(definition.options.existing));
+  AFTERBAY_TRY_ASSIGN(const Format asked_format, parse_format(definition.options.store.name()));
+  AFTERBAY_TRY_ASSIGN(const Existing asked_existing, existing_of(definition.options.existing.name()));
   format_ = settings.store.value_or(asked_format);
   existing_ = settings.existing.value_or(asked_existing);
   AFTERBAY_TRY(config::check_variables(session, name_, variable_names(schema_)));

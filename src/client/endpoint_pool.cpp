@@ -90,8 +90,10 @@ Result<> EndpointPool::give_back(std::size_t number) {
     Place& place = places_[number];
     if (!place.lent)
       return refused(fmt::format("{} was given back, but is not lent", place.endpoint->member().text()));
-    ended = place.endpoint->check_at_rest();
-    place.steps = place.endpoint->steps();
+    std::optional<std::uint64_t> steps;
+    ended = place.endpoint->check_at_rest(steps);
+    if (!steps) return ended;  // a thread is in a call of it: it is not free
+    place.steps = *steps;
     place.lent = false;
     place.given_back = ++changes_;
   }

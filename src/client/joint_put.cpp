@@ -3,7 +3,8 @@
 
 namespace afterbay::client {
 
-void JointPut::begin(std::uint64_t number, const PutKey& key, const Handover& handover, bool direct) {
+void JointPut::begin(std::uint64_t number, const PutKey& key, const Handover& handover, bool direct,
+                     std::size_t first_member) {
   const PutPlan& whole = *handover.plan;
   const std::size_t bytes = size_of(whole.type);
   handover_ = handover;
@@ -21,6 +22,7 @@ void JointPut::begin(std::uint64_t number, const PutKey& key, const Handover& ha
   all_values_ = whole.packed_bytes / bytes;
   missing_values_.store(all_values_, std::memory_order_relaxed);
   first_missing_.store(0, std::memory_order_relaxed);
+  first_member_ = first_member;
   for (auto& some : members_) some.store(0, std::memory_order_relaxed);
   passed = 0;
   lent = 0;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -30,7 +31,9 @@ struct PutKey {
 class JointPut {
  public:
   /// A put that nobody uses begins. Under the lock of JointPuts.
-  void begin(std::uint64_t number, const PutKey& key, const Handover& handover, bool direct);
+  /// `first_member`: the lowest number of an endpoint that may contribute.
+  void begin(std::uint64_t number, const PutKey& key, const Handover& handover, bool direct,
+             std::size_t first_member);
   /// Nobody may use it any longer. Likewise.
   void end() noexcept {
     number_.store(0, std::memory_order_release);
@@ -70,15 +73,15 @@ class JointPut {
   }
   [[nodiscard]] std::uint64_t all_values() const noexcept { return all_values_; }
 
-  /// Notes that a member has handed over all of its part, for messages. Members with higher numbers are not
-  /// noted.
+  /// Notes that a member has handed over all of its part, for messages. Of more than `most_noted` members,
+  /// the last are not noted.
   void note_member(std::size_t number) noexcept {
-    if (number < members_.size() * 64)
-      members_[number / 64].fetch_or(std::uint64_t{1} << number % 64, std::memory_order_relaxed);
+    if (const auto bit = bit_of(number))
+      members_[*bit / 64].fetch_or(std::uint64_t{1} << *bit % 64, std::memory_order_relaxed);
   }
   [[nodiscard]] bool has_of(std::size_t number) const noexcept {
-    return number >= members_.size() * 64 ||
-           (members_[number / 64].load(std::memory_order_relaxed) >> number % 64 & 1) != 0;
+    const auto bit = bit_of(number);
+    return !bit || (members_[*bit / 64].load(std::memory_order_relaxed) >> *bit % 64 & 1) != 0;
   }
 
   /// The first piece that lacks values, and how far the put has come on all links. Under the lock, except for
@@ -94,6 +97,15 @@ class JointPut {
   bool complete = false;   ///< all values are there; waits to be forwarded, unless direct
 
  private:
+  static constexpr std::size_t most_noted = 1024;
+  /// The session has the first bit. Numbers grow as endpoints are opened and closed: they are counted from
+  /// that of the first one when the put begins.
+  [[nodiscard]] std::optional<std::size_t> bit_of(std::size_t number) const noexcept {
+    if (number == 0) return 0;
+    const std::size_t bit = number - first_member_ + 1;
+    return number < first_member_ || bit >= most_noted ? std::nullopt : std::optional(bit);
+  }
+
   std::atomic<std::uint64_t> number_{0};
   std::atomic<const File*> file_{nullptr};
   std::atomic<std::uint32_t> variable_{0};
@@ -108,7 +120,8 @@ class JointPut {
   std::uint64_t all_values_ = 0;
   std::atomic<std::uint64_t> missing_values_{0};
   std::atomic<std::size_t> first_missing_{0};
-  std::array<std::atomic<std::uint64_t>, 4> members_{};
+  std::size_t first_member_ = 1;
+  std::array<std::atomic<std::uint64_t>, most_noted / 64> members_{};
 };
 
 /// Open puts by name, for lookups without a lock. A put may be missing from it.

@@ -217,7 +217,7 @@ JointPut* JointPuts::begin(const PutKey& key, const Handover& handover) {
   if (objects_.free.empty()) objects_.free.push_back(&objects_.all.emplace_back());
   JointPut* const put = objects_.free.back();
   objects_.free.pop_back();
-  put->begin(++last_number_, key, handover, links_.is_direct(*key.file));
+  put->begin(++last_number_, key, handover, links_.is_direct(*key.file), team_.first_endpoint());
   open_.emplace(last_number_, put);
   buffered_bytes_ += put->buffered_bytes();
   handover.file->put[key.variable].insert(key.record);

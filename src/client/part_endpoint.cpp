@@ -584,9 +584,10 @@ Result<> PartEndpoint::check_nothing_begun(const char* call, const File* file) {
   return {};
 }
 
-Result<> PartEndpoint::check_at_rest() {
+Result<> PartEndpoint::check_at_rest(std::optional<std::uint64_t>& steps) {
   const Call call(*this);
   if (!call) return call.refusal("giving back", session_rank_);
+  steps = step_;
   return check_nothing_begun("giving back");
 }
 

@@ -79,8 +79,9 @@ class PartEndpoint {
   /// Fails (bad_state) while a slot is out or only sections of a variable have been put (of `file`, unless
   /// null).
   [[nodiscard]] Result<> check_nothing_begun(const char* call, const File* file = nullptr);
-  /// The same for a pool to which the endpoint is given back.
-  [[nodiscard]] Result<> check_at_rest();
+  /// The same for a pool to which the endpoint is given back. `steps`: set unless another thread is in a call
+  /// of the endpoint.
+  [[nodiscard]] Result<> check_at_rest(std::optional<std::uint64_t>& steps);
   [[nodiscard]] bool is_closed() const noexcept { return closed_; }
   [[nodiscard]] bool has_part(int decomposition) const {
     return std::ranges::find(parts_, decomposition, &EndpointPart::decomposition) != parts_.end();

@@ -42,6 +42,10 @@ class Team {
 
   [[nodiscard]] const std::shared_ptr<Member>& session() const noexcept { return members_.front(); }
   [[nodiscard]] const std::vector<std::shared_ptr<Member>>& members() const noexcept { return members_; }
+  /// The lowest number of an endpoint that is open, remembered, or will be opened.
+  [[nodiscard]] std::size_t first_endpoint() const noexcept {
+    return members_.size() > 1 ? members_[1]->number : next_;
+  }
   /// A new member begins with the step in which the session is.
   std::shared_ptr<Member> join(std::string name);
   /// Closed members are remembered until no put up to their last one is open.

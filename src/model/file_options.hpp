@@ -4,10 +4,9 @@
 
 #include <cstdint>
 
-namespace afterbay {
+#include "afterbay/types.hpp"  // Existing
 
-/// What to do if a file with the final name exists.
-enum class Existing : std::uint8_t { refuse, replace, append };
+namespace afterbay {
 
 /// Whether to use O_DIRECT: if possible, always, never.
 enum class DirectIo : std::uint8_t { automatic, on, off };

@@ -38,15 +38,6 @@ std::string padded(const describe::NameToken& token, std::int64_t number) {
   return fmt::format("{:0{}}", number, digits);
 }
 
-std::string text_of(config::Existing existing) {
-  switch (existing) {
-    case config::Existing::refuse: return "refuse";
-    case config::Existing::replace: return "replace";
-    case config::Existing::append: return "append";
-  }
-  return "refuse";
-}
-
 TimeUnits units_of(const describe::File& file, const ModelTime& time) {
   if (file.time.units.empty()) return {time.calendar, "days", time.reference};
   try {
@@ -137,12 +128,13 @@ void FileSeries::define(Session& session, const Definitions& definitions, Spaces
   // What the description says of files lies in the settings of the session, except this: a run that resumes
   // must not replace what it continues.
   if (resumes)
-    options.existing = "append";
+    options.existing = Existing::append;
   else if (file_->settings.existing)
-    options.existing = text_of(*file_->settings.existing);
+    options.existing = *file_->settings.existing;
   const auto given = session.state().config->settings_for(file_->name).existing;
   resumes_ = resumes && !given;
-  appends_ = !resumes && (given ? *given == config::Existing::append : options.existing == "append");
+  appends_ =
+      !resumes && (given ? *given == config::Existing::append : options.existing == Choice(Existing::append));
   collection_ = session.collection(file_->name, made.schema, options);
 }
 

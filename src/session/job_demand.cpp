@@ -374,9 +374,9 @@ std::string text_of(const config::Config& config, std::span<const NodeLoad> load
   if (tags > 0) text += fmt::format("message tags: up to {}\n", tags);
   const Processes job = loads.empty() ? Processes{} : loads.front().job;
   text += fmt::format(
-      "messages of a step with V variables: V + 2 per rank and server that it puts to; over MPI in 1 "
-      "segment,\n"
-      "  and 1 more per {} of data; a server takes in up to {} x (V + 2)\n",
+      "messages of a step with V variables: V + 2 per rank and server that it puts to; over MPI small parts "
+      "share\n"
+      "  a segment, and each of the others takes one per {}: 1 to V; a server takes in up to {} x (V + 2)\n",
       print_bytes(config.memory.block_bytes), job.models);
   return text;
 }

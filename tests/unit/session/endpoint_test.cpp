@@ -19,6 +19,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string bytes_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -37,7 +38,7 @@ void PrintTo(const Case& it, std::ostream* out) {
        << " threads";
 }
 
-class Endpoints : public testing::TestWithParam<Case> {};
+class ThreadEndpoints : public testing::TestWithParam<Case> {};
 
 constexpr std::uint64_t steps = 5;
 
@@ -60,7 +61,7 @@ void run_plain(const Case& it, const Directory& directory) {
   }));
 }
 
-TEST_P(Endpoints, contents_do_not_depend_on_the_number_of_threads) {
+TEST_P(ThreadEndpoints, contents_do_not_depend_on_the_number_of_threads) {
   const Case it = GetParam();
   const Directory directory;
   run_plain(it, directory);
@@ -106,7 +107,7 @@ TEST_P(Endpoints, contents_do_not_depend_on_the_number_of_threads) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Endpoints,
+INSTANTIATE_TEST_SUITE_P(All, ThreadEndpoints,
                          testing::Values(Case{"netcdf4", 1, 1, "", 1}, Case{"netcdf4", 1, 1, "", 2},
                                          Case{"cdf5", 2, 1, "", 3}, Case{"netcdf4", 2, 2, "slab", 4},
                                          Case{"cdf5", 2, 2, "slab", 16}, Case{"cdf5", 3, 2, "variable", 5},
@@ -400,12 +401,15 @@ TEST(ThreadSessionEndpoint, slots_of_endpoints_lie_in_the_servers_memory) {
 // ---- mistakes
 
 /// One rank with a file and two endpoints, whose parts are rows [0, 10) and [10, 24).
+/// `earlier`: endpoints that were opened and closed before.
 void with_two_endpoints(const LocalRun::Settings& given,
-                        const std::function<void(Session&, OutputFile&, Endpoint&, Endpoint&)>& model) {
+                        const std::function<void(Session&, OutputFile&, Endpoint&, Endpoint&)>& model,
+                        int earlier = 0) {
   const Directory directory;
   LocalRun run(1, 1, given);
   (void)run.run([&](Session& session, int rank) {
     OutputFile file = define(session, "netcdf4", directory, 1, rank).open("c.nc");
+    for (int i = 0; i < earlier; ++i) session.endpoint().close();
     Endpoint a = session.endpoint("upper");
     Endpoint b = session.endpoint("lower");
     a.part("grid", Block{{rows, columns}, {0, 0}, {10, columns}});
@@ -419,7 +423,7 @@ const std::vector<double>& zeros() {
   return all;
 }
 
-TEST(EndpointMistakes, parts_must_not_overlap_or_leave_the_rank) {
+TEST(ThreadEndpointMistakes, parts_must_not_overlap_or_leave_the_rank) {
   with_two_endpoints(settings(), [](Session& session, OutputFile&, Endpoint& a, Endpoint&) {
     Endpoint c = session.endpoint();
     const Error overlap = error_of([&] { c.part("grid", Block{{rows, columns}, {9, 0}, {2, 1}}); });
@@ -439,7 +443,7 @@ TEST(EndpointMistakes, parts_must_not_overlap_or_leave_the_rank) {
   });
 }
 
-TEST(EndpointMistakes, values_are_put_once) {
+TEST(ThreadEndpointMistakes, values_are_put_once) {
   with_two_endpoints(settings(), [](Session&, OutputFile& file, Endpoint& a, Endpoint& b) {
     a.put(file, "t", 0, zeros().data());
     EXPECT_EQ(error_of([&] { a.put(file, "t", 0, zeros().data()); }).code, ErrorCode::conflict);
@@ -457,7 +461,7 @@ TEST(EndpointMistakes, values_are_put_once) {
   });
 }
 
-TEST(EndpointMistakes, empty_sections_are_put_any_number_of_times) {
+TEST(ThreadEndpointMistakes, empty_sections_are_put_any_number_of_times) {
   with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
     Endpoint c = session.endpoint("more threads than rows");
     c.part("grid", Block{{rows, columns}, {0, 0}, {0, columns}});
@@ -474,7 +478,7 @@ TEST(EndpointMistakes, empty_sections_are_put_any_number_of_times) {
   });
 }
 
-TEST(EndpointMistakes, a_step_does_not_end_with_a_section_missing) {
+TEST(ThreadEndpointMistakes, a_step_does_not_end_with_a_section_missing) {
   with_two_endpoints(settings(), [](Session&, OutputFile& file, Endpoint&, Endpoint& b) {
     b.put(file, "t", 0, zeros().data(), {}, Section{{0, 0, 0}, {1, 14, columns}});
     const Error early = error_of([&] { b.end_step(); });
@@ -486,7 +490,21 @@ TEST(EndpointMistakes, a_step_does_not_end_with_a_section_missing) {
   });
 }
 
-TEST(EndpointMistakes, a_part_that_nobody_put_is_reported_when_the_step_ends) {
+TEST(ThreadEndpointMistakes, a_missing_part_is_named_after_many_endpoints) {
+  with_two_endpoints(
+      settings(),
+      [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
+        a.put(file, "t", 0, zeros().data());
+        a.end_step();
+        session.end_step();
+        EXPECT_THAT(
+            error_of([&] { b.end_step(); }).text(),
+            AllOf(HasSubstr("not handed over by endpoint 1502 ('lower')"), Not(HasSubstr("endpoint 1501"))));
+      },
+      1500);
+}
+
+TEST(ThreadEndpointMistakes, a_part_that_nobody_put_is_reported_when_the_step_ends) {
   with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
     a.put(file, "t", 0, zeros().data());
     a.end_step();
@@ -501,7 +519,7 @@ TEST(EndpointMistakes, a_part_that_nobody_put_is_reported_when_the_step_ends) {
   });
 }
 
-TEST(EndpointMistakes, a_thread_that_leaves_out_its_part_is_reported_within_the_deadline) {
+TEST(ThreadEndpointMistakes, a_thread_that_leaves_out_its_part_is_reported_within_the_deadline) {
   with_two_endpoints({{"deadline", "1s"}}, [](Session& session, OutputFile& file, Endpoint& a, Endpoint&) {
     a.put(file, "t", 0, zeros().data());
     a.end_step();
@@ -526,7 +544,7 @@ TEST(EndpointMistakes, a_thread_that_leaves_out_its_part_is_reported_within_the_
   });
 }
 
-TEST(EndpointMistakes, the_session_cannot_put_what_endpoints_have) {
+TEST(ThreadEndpointMistakes, the_session_cannot_put_what_endpoints_have) {
   with_two_endpoints(settings(), [](Session&, OutputFile& file, Endpoint& a, Endpoint&) {
     const Error taken = error_of([&] { file.put("t", 0, zeros().data()); });
     EXPECT_EQ(taken.code, ErrorCode::conflict);
@@ -540,7 +558,7 @@ TEST(EndpointMistakes, the_session_cannot_put_what_endpoints_have) {
   });
 }
 
-TEST(EndpointMistakes, points_change_hands_only_for_later_puts) {
+TEST(ThreadEndpointMistakes, points_change_hands_only_for_later_puts) {
   with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
     a.put(file, "t", 0, zeros().data());
     a.close();
@@ -563,7 +581,7 @@ TEST(EndpointMistakes, points_change_hands_only_for_later_puts) {
   });
 }
 
-TEST(EndpointMistakes, two_threads_in_one_endpoint_or_one_session_are_refused) {
+TEST(ThreadEndpointMistakes, two_threads_in_one_endpoint_or_one_session_are_refused) {
   // The first caller waits for room that never comes, so that the second certainly meets it.
   LocalRun::Settings tight = little_memory();
   tight.back().second = "3s";
