@@ -30,6 +30,13 @@ TEST(ModelFormat, every_row_is_complete_and_has_a_store) {
   }
 }
 
+TEST(ModelFormat, stores_of_the_interface_are_formats) {
+  for (const Store store : {Store::netcdf4, Store::cdf5, Store::cdf2, Store::memory})
+    EXPECT_TRUE(format_of(name_of(store))) << name_of(store);
+  EXPECT_EQ(Choice<Store>(Store::cdf5), Choice<Store>("cdf5"));
+  EXPECT_EQ(Choice<Existing>(Existing::append).name(), "append");
+}
+
 TEST(ModelFormat, values_that_are_no_format_are_recognised) {
   const auto none = static_cast<Format>(all_formats().size());
   EXPECT_FALSE(is_known(none));
