@@ -13,6 +13,7 @@
 #include "model/converted_values.hpp"
 #include "model/fill_value.hpp"
 #include "model/template_text.hpp"
+#include "output/archive_chunks.hpp"
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
 #include "session/state.hpp"
@@ -117,6 +118,19 @@ std::size_t FileSeries::add(FileVariable variable) {
 void FileSeries::define(Session& session, const Definitions& definitions, Spaces& spaces, bool resumes) {
   FileSchema made = file_schema(*file_, variables_, definitions, spaces, *time_, units_);
   distributed_ = std::move(made.distributed);
+  if (file_->cmip) {
+    const auto store = session.state().config->settings_for(file_->name).store;
+    if (store && *store != Format::netcdf4)
+      refuse_at(
+          file_->at, ErrorCode::conflict,
+          "the file \"{}\" has cmip: on, which asks for chunks, and the store {}, which has none: write "
+          "store: netcdf4",
+          file_->name, name_of(*store));
+    set_archive_chunks(
+        made.schema,
+        schedule_ == nullptr ? std::nullopt : most_records(*file_, *time_, *schedule_, records_per_period()),
+        session.state().config->memory.block_bytes);
+  }
   CollectionOptions options;
   // What the description says of files lies in the settings of the session, except this: a run that resumes
   // must not replace what it continues.
@@ -315,7 +329,7 @@ Writer::Writer(Series& of, FileSeries& files, std::size_t variable, const Schedu
   // The file marks missing values as the series does.
   const bool same_missing =
       form.missing.empty() || model::converted(form.missing, it.type) == std::optional(target);
-  is_plain_ = units == expression::Linear{} && (same_missing || of.is_reduced());
+  is_plain_ = units == expression::Linear{} && (same_missing || of.gives_any_form());
   if (it.kind == TimeKind::once) files.set_once_type(variable, is_plain_ ? form.type : Type::float64);
   of.add(*this);
 }

@@ -72,7 +72,7 @@ std::string text_of_places(const std::vector<std::uint64_t>& places) {
                      crc64(std::as_bytes(std::span(places))));
 }
 
-std::string key_of(const Grid& grid, const describe::Grid& described) {
+std::string name_of_subset(const Grid& grid, const describe::Grid& described) {
   return grid.name + "|" + described.name;
 }
 
@@ -150,48 +150,76 @@ const Space& Spaces::own(const Field& field) {
 
 const Space& Spaces::subset(const Field& field, const describe::Grid& grid) {
   const Space& own_space = own(field);
-  const std::string key =
-      fmt::format("{}|{}|{}", fmt::join(field.options.axes, ","), field.options.grid, grid.name);
+  const std::string key = key_of(field, grid.name);
   if (const auto known = spaces_.find(key); known != spaces_.end()) return *known->second;
   if (grid.outside == describe::Outside::missing && field.options.fill.empty())
     refuse_at(grid.at, ErrorCode::conflict,
               "grid '{}': with outside: missing, fields need a fill value, which field '{}' does not have",
               grid.name, field.name);
-  return *spaces_.emplace(key, cut(field, grid, own_space)).first->second;
-}
-
-std::unique_ptr<Space> Spaces::cut(const Field& field, const describe::Grid& grid, const Space& own_space) {
-  const bool with_stations = !grid.stations.empty();
   std::vector<std::string> names = definitions_.dimensions_of(field);
-  if (with_stations) names.resize(own_space.axes);  // they replace the others
+  if (!grid.stations.empty()) names.resize(own_space.axes);  // they replace the others
   DimensionChoice choice(definitions_, field, names, grid);
-  auto space = std::make_unique<Space>();
-  space->name = grid.name;
-  space->grid = own_space.grid;
-  space->axes = own_space.axes;
-  space->own = &own_space;
-  space->marks_outside = grid.outside == describe::Outside::missing;
-  const bool by_points = !choice.joint().empty() && !space->grid.empty() &&
-                         definitions_.grid(space->grid).dimensions.size() == 1;
-  if (!choice.joint().empty() && !by_points) apply_box(choice, field, grid, space->axes);
-  const PointSet* const points = by_points ? &points_in_box(choice, field, grid, space->axes) : nullptr;
-  const std::size_t count = by_points ? space->axes : names.size();
+  const bool by_points = !choice.joint().empty() && !own_space.grid.empty() &&
+                         definitions_.grid(own_space.grid).dimensions.size() == 1;
+  if (!choice.joint().empty() && !by_points) apply_box(choice, field, grid, own_space.axes);
+  const PointSet* const points = by_points ? &points_in_box(choice, field, grid, own_space.axes) : nullptr;
+  const std::size_t count = by_points ? own_space.axes : names.size();
   choice.finish(count);
+  Space like;
+  like.name = grid.name;
+  like.grid = own_space.grid;
+  like.marks_outside = grid.outside == describe::Outside::missing;
   for (std::size_t d = 0; d < count; ++d) {
     const DimensionChoice::Places& kept = choice.kept(d);
     const std::uint64_t whole = definitions_.dimension(names[d]).length;
     if (!kept || (kept->size() == whole && std::ranges::is_sorted(*kept)))
-      space->dimensions.push_back({names[d], whole, {}, {}});
+      like.dimensions.push_back({names[d], whole, {}, {}});
     else
-      space->dimensions.push_back({names[d], kept->size(), *kept, text_of_places(*kept)});
+      like.dimensions.push_back({names[d], kept->size(), *kept, text_of_places(*kept)});
   }
+  if (!grid.stations.empty()) place_stations(like, field, grid);
+  if (by_points) choose_points(like, choice, *points);
+  return *spaces_.emplace(key, make_subset(like, own_space, like.dimensions)).first->second;
+}
+
+const Space& Spaces::without(const Space& of, const std::vector<std::string>& axes) {
+  const auto remains = [&](const std::string& name) { return std::ranges::find(axes, name) == axes.end(); };
+  Field rest;
+  rest.name = "without " + fmt::format("{}", fmt::join(axes, ", "));
+  rest.options.grid = of.grid;
+  std::vector<Space::Dimension> dimensions;
+  for (std::size_t d = 0; d < of.dimensions.size(); ++d) {
+    if (d < of.axes && !remains(of.dimensions[d].name)) continue;
+    dimensions.push_back(of.dimensions[d]);
+    if (d < of.axes) rest.options.axes.push_back(of.dimensions[d].name);
+  }
+  const Space& own_space = own(rest);
+  if (!of.is_subset()) return own_space;
+  const std::string key = key_of(rest, of.name);
+  if (const auto known = spaces_.find(key); known != spaces_.end()) return *known->second;
+  return *spaces_.emplace(key, make_subset(of, own_space, std::move(dimensions))).first->second;
+}
+
+std::string Spaces::key_of(const Field& field, const std::string& subset) {
+  return fmt::format("{}|{}|{}", fmt::join(field.options.axes, ","), field.options.grid, subset);
+}
+
+std::unique_ptr<Space> Spaces::make_subset(const Space& like, const Space& own_space,
+                                           std::vector<Space::Dimension> dimensions) {
+  auto space = std::make_unique<Space>();
+  space->name = like.name;
+  space->grid = own_space.grid;
+  space->axes = own_space.axes;
+  space->own = &own_space;
+  space->dimensions = std::move(dimensions);
+  space->has_list = like.has_list;
+  space->stations = like.stations;
+  space->marks_outside = like.marks_outside;
   for (std::size_t a = 0; a < space->axes; ++a) space->local.push_back(space->dimensions[a].length);
-  if (with_stations) {
-    place_stations(*space, field, grid);
-  } else if (by_points) {
-    choose_points(*space, choice, *points);
-  } else if (space->grid.empty()) {
+  if (space->grid.empty()) {
     gather_axes(*space, {0}, 1);
+  } else if (space->has_list) {
+    take_list(*space, definitions_.grid(space->grid));
   } else {
     divide(*space, definitions_.grid(space->grid));
   }
@@ -212,7 +240,7 @@ void Spaces::apply_box(DimensionChoice& choice, const Field& field, const descri
               "dimensions, cannot be taken of it; use index",
               grid.name, field.name, choice.joint().front().coordinate.name);
   const Grid& of = definitions_.grid(field.options.grid);
-  const std::string key = key_of(of, grid);
+  const std::string key = name_of_subset(of, grid);
   auto known = boxes_.find(key);
   if (known == boxes_.end()) {
     const SharedGrid all = shared(of);
@@ -227,7 +255,7 @@ const PointSet& Spaces::points_in_box(const DimensionChoice& choice, const Field
                                       const describe::Grid& grid, std::size_t axes) {
   const Grid& of = definitions_.grid(field.options.grid);
   const std::string& name = of.dimensions.front();
-  const std::string key = key_of(of, grid);
+  const std::string key = name_of_subset(of, grid);
   if (const auto known = point_sets_.find(key); known != point_sets_.end()) return known->second;
   // Values along the dimension that every rank writes need the list of points.
   const bool listed =
@@ -267,7 +295,8 @@ void Spaces::choose_points(Space& space, const DimensionChoice& choice, const Po
     }
   }
   space.dimensions.push_back(std::move(dimension));
-  divide_list(space, of, count, elements, positions);
+  space.has_list = true;
+  list_points(of, space.name, count, elements, positions);
 }
 
 void Spaces::place_stations(Space& space, const Field& field, const describe::Grid& grid) {
@@ -282,7 +311,7 @@ void Spaces::place_stations(Space& space, const Field& field, const describe::Gr
               field.name, station_name);
   const Grid& of = definitions_.grid(space.grid);
   const SharedGrid all = shared(of);
-  auto& known = stations_[key_of(of, grid)];
+  auto& known = stations_[name_of_subset(of, grid)];
   if (known == nullptr) known = std::make_shared<const Stations>(find_stations(all, field, grid));
   space.stations = known;
   const StationElements found = elements_of(*known, all);
@@ -291,23 +320,26 @@ void Spaces::place_stations(Space& space, const Field& field, const describe::Gr
   std::vector<std::uint32_t> elements = found.elements;
   if (of.decomposition.empty())
     for (std::size_t i = 0; i < elements.size(); ++i) elements[found.stations[i]] = found.elements[i];
-  divide_list(space, of, known->count(), elements, {found.stations.begin(), found.stations.end()});
+  space.has_list = true;
+  list_points(of, space.name, known->count(), elements, {found.stations.begin(), found.stations.end()});
 }
 
-void Spaces::divide_list(Space& space, const Grid& grid, std::uint64_t count,
+void Spaces::list_points(const Grid& grid, const std::string& subset, std::uint64_t count,
                          const std::vector<std::uint32_t>& elements,
                          const std::vector<std::uint64_t>& positions) {
-  if (!grid.decomposition.empty()) {
-    space.decomposition = grid.name + " of " + space.name;
-    if (!gathered_.contains(space.decomposition)) {
-      Map part;
-      part.global = {count};
-      part.indices.assign(positions.begin(), positions.end());
-      const Coverage coverage = decomposition(grid.decomposition).coverage;
-      session_.decomposition(space.decomposition, part, coverage);
-      gathered_[space.decomposition] = elements;
-    }
-  }
+  const std::string name = grid.name + " of " + subset;
+  if (!gathered_.emplace(name, elements).second || grid.decomposition.empty()) return;
+  Map part;
+  part.global = {count};
+  part.indices.assign(positions.begin(), positions.end());
+  const Coverage coverage = decomposition(grid.decomposition).coverage;
+  session_.decomposition(name, part, coverage);
+}
+
+void Spaces::take_list(Space& space, const Grid& grid) {
+  const std::string name = grid.name + " of " + space.name;
+  if (!grid.decomposition.empty()) space.decomposition = name;
+  const std::vector<std::uint32_t>& elements = gathered_.at(name);
   space.local.push_back(elements.size());
   gather_axes(space, elements, part_of(grid).points);
 }

@@ -45,7 +45,8 @@ struct Space {
   std::vector<std::uint32_t> outside;
   bool marks_outside = false;  ///< see describe::Outside
   const Space* own = nullptr;  ///< of all points of the field; null: this one
-  /// The dimension "station" stands for those of the grid; null: it does not.
+  bool has_list = false;       ///< a dimension of listed points stands for those of the grid
+  /// The listed points, the dimension "station", are those of stations; null: they are not.
   std::shared_ptr<const Stations> stations;
 
   [[nodiscard]] bool is_subset() const noexcept { return own != nullptr; }
@@ -67,6 +68,8 @@ class Spaces {
   /// Waits for the other ranks, if it depends on coordinates of a grid that ranks hold together: stations,
   /// and boxes by coordinates that are no dimensions.
   const Space& subset(const Field& field, const describe::Grid& grid);
+  /// The points of `of` without some of its axes, which are given by name.
+  const Space& without(const Space& of, const std::vector<std::string>& axes);
   /// All points of a grid.
   const Space& of_grid(const std::string& grid);
   /// The decomposition for several values per point of a space's grid, as many as a dimension has.
@@ -80,8 +83,12 @@ class Spaces {
   };
   const Part& part_of(const Grid& grid);
   [[nodiscard]] SharedGrid shared(const Grid& grid) const;
-  /// Subsets of the dimensions of a field.
-  std::unique_ptr<Space> cut(const Field& field, const describe::Grid& grid, const Space& own_space);
+  /// The subset of `own_space` that keeps these points of its dimensions. `like`: of other fields on the
+  /// grid.
+  std::unique_ptr<Space> make_subset(const Space& like, const Space& own_space,
+                                     std::vector<Space::Dimension> dimensions);
+  /// The same for all fields with these axes on this grid.
+  static std::string key_of(const Field& field, const std::string& subset);
   /// Applies a box by coordinates to the dimensions of a grid; once for all fields with the same subset.
   void apply_box(DimensionChoice& choice, const Field& field, const describe::Grid& grid, std::size_t axes);
   /// The points of an unstructured grid in a box by coordinates, before strides; once likewise.
@@ -89,9 +96,11 @@ class Spaces {
                                 std::size_t axes);
   void choose_points(Space& space, const DimensionChoice& choice, const PointSet& set);
   void place_stations(Space& space, const Field& field, const describe::Grid& grid);
-  /// Makes the decomposition of a list of points, which replace the dimensions of a grid.
-  void divide_list(Space& space, const Grid& grid, std::uint64_t count,
+  /// Makes the decomposition of a list of points, which replace the dimensions of a grid; once likewise.
+  /// `elements`: of this rank's array, at these `positions` of the list.
+  void list_points(const Grid& grid, const std::string& subset, std::uint64_t count,
                    const std::vector<std::uint32_t>& elements, const std::vector<std::uint64_t>& positions);
+  void take_list(Space& space, const Grid& grid);
   void mark_outside(Space& space, const std::vector<std::uint32_t>& elements) const;
   void divide(Space& space, const Grid& grid);
   void divide_block(Space& space, const Grid& grid, const Block& block);

@@ -362,7 +362,7 @@ def mistakes():
     expect(["output.yaml:3:16: grid 'g' keeps no point of the grid 'mesh'", "lat from 85 to 90, while clat goes from -80 to 80"],
            "box: {lat: [85, 90]}", "ts", decomposition="map")
     expect(["output.yaml:3:16", "keeps no point"], "box: {lat: [85, 90]}", "ts", decomposition="whole")
-    expect(["output.yaml:3:", "field 'ice' does not have", "fill value"], "{box: {lat: [0, 40]}, outside: missing}", "ice")
+    expect(["output.yaml:2:3", "field 'ice' does not have", "fill value"], "{box: {lat: [0, 40]}, outside: missing}", "ice")
     expect(["output.yaml:3:23: grid 'g': the station 'far' at [10, 89] is ", "km away from the nearest point of the grid 'sea'",
             "max_distance is 100 km", "output.yaml:3:39: grid 'g': the station 'too'"],
            "{stations: {far: [10, 89], too: [0, -89]}, max_distance: 100km}")
