@@ -4,6 +4,7 @@
 the formulas of the grids, values of the full fields at these points, for several decompositions and numbers of ranks."""
 import os
 import shutil
+import subprocess
 import warnings
 
 import netCDF4
@@ -130,6 +131,19 @@ def boxes():
                 assert np.array_equal(read(path, "cell_corners")[0], 4 * kept[:, None] + np.arange(4))
 
 
+def as_cdo():
+    """CDO keeps the same index box of a curvilinear grid."""
+    if shutil.which("cdo") is None:
+        return
+    fresh("cdo")
+    a, b, c, d = BOXES["plain"]
+    run(f"grids: {{box: {{box: {{lon: [{a}, {b}], lat: [{c}, {d}]}}}}}}\n"
+        "files: {all: {every: 1d, instant: [ice]}, box: {every: 1d, grid: box, instant: [ice]}}\n",
+        lat=LAT, lon=LON, lev=LEV, last=8, grids="global")
+    subprocess.run(["cdo", "-s", "-O", f"sellonlatbox,{a},{b},{c},{d}", "all.nc", "theirs.nc"], check=True)
+    assert np.array_equal(read("box.nc", "ice")[0], read("theirs.nc", "ice")[0])
+
+
 def further():
     """Strides, reversed dimensions, indices, points outside of the box, levels, expressions, and bounds that are included."""
     fresh("further")
@@ -142,13 +156,13 @@ grids:
   edge: {box: {clon: [37.5, 37.5]}}
   four: {box: {clat: [-80, -77]}}
   flat: {box: {lon: [-100, 100], lat: [-50.5, 40]}, stride: {x: 2}, reverse: [y]}
-fields: {twice: sst*2 + ice, warm: ts*2}
+fields: {twice: sst*2 + ice, warm: ts*2, deep: max(so over lev), high: max(ta over lev)}
 files:
   thin: {every: 1d, existing: replace, grid: thin, instant: [so]}
   flat: {every: 1d, existing: replace, grid: flat, max: [twice]}
   uv: {every: 1d, existing: replace, grid: flat, instant: [sst, uo]}
-  few: {every: 1d, existing: replace, grid: few, instant: [ts], max: [warm], once: [ts: first]}
-  masked: {every: 1d, existing: replace, grid: masked, instant: [sst, so], mean: [sst: mean_sst]}
+  few: {every: 1d, existing: replace, grid: few, instant: [ts, high], max: [warm], once: [ts: first]}
+  masked: {every: 1d, existing: replace, grid: masked, instant: [sst, so, deep], mean: [sst: mean_sst]}
   edge: {every: 1d, existing: replace, grid: edge, instant: [ts]}
   both: {every: 1d, existing: replace, instant: [ts, ta: {grid: few}]}
   four: {every: 1d, existing: replace, grid: four, instant: [ts]}
@@ -192,6 +206,9 @@ files:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # points at which all values are missing
             means = [np.nanmean([masked(11, n)[part] for n in range(last - 3, last + 1)], axis=0) for last in STEPS]
+        largest = lambda number, n: np.fmax.reduce(value(number, n, LEV))
+        check("masked.nc", "deep", np.array([np.where(hit, largest(12, n).reshape(LAT, LON), np.nan)[part] for n in STEPS]))
+        check("few.nc", "high", np.array([largest(15, n)[few] for n in STEPS]))
         check("masked.nc", "mean_sst", np.array(means), exact=False)
         assert np.array_equal(read("masked.nc", "nav_lat")[0], (lat * scale)[part])
         # 37.5 degrees in radians and back are not 37.5.
@@ -229,10 +246,10 @@ grids:
   wet: {{stations: {places}, mask: tmask}}
   high: {{stations: {{papa: [-145, 50], up: [10, 80]}}, levels: {{lev: [20]}}, max_distance: 3000km}}
   two: {{stations: {{papa: [-145, 50], up: [10, 80]}}}}
-fields: {{warm: ts*2}}
+fields: {{warm: ts*2, deep: max(so over lev)}}
 files:
   atm: {{every: 6h, existing: replace, grid: sites, instant: [tas], mean: [uas], once: [orog]}}
-  sea: {{every: 1d, existing: replace, grid: sites, instant: [sst], mean: [ice]}}
+  sea: {{every: 1d, existing: replace, grid: sites, instant: [sst, deep], mean: [ice]}}
   wet: {{every: 1d, existing: replace, grid: wet, instant: [sst]}}
   mesh: {{every: 1d, existing: replace, grid: sites, instant: [ts], max: [warm]}}
   profiles: {{every: 1d, existing: replace, grid: sites, mean: [so], instant: [so: now]}}
@@ -256,6 +273,7 @@ files:
         check("atm.nc", "orog", plane(8, 0)[points])
         assert np.array_equal(read("atm.nc", "cell_index")[0], points + 0.25)
         check("sea.nc", "sst", np.array([value(11, n)[at["sea"][0]] for n in STEPS]))
+        check("sea.nc", "deep", np.array([np.fmax.reduce(value(12, n, LEV))[at["sea"][0]] for n in STEPS]))
         check("sea.nc", "ice", np.array([mean(13, n)[at["sea"][0]] for n in STEPS]))
         check("wet.nc", "sst", np.array([value(11, n)[at["wet"][0]] for n in STEPS]))
         check("mesh.nc", "ts", np.array([value(14, n)[at["mesh"][0]] for n in STEPS]))
@@ -363,10 +381,10 @@ def mistakes():
            "box: {lat: [85, 90]}", "ts", decomposition="map")
     expect(["output.yaml:3:16", "keeps no point"], "box: {lat: [85, 90]}", "ts", decomposition="whole")
     expect(["output.yaml:2:3", "field 'ice' does not have", "fill value"], "{box: {lat: [0, 40]}, outside: missing}", "ice")
-    expect(["output.yaml:3:23: grid 'g': the station 'far' at [10, 89] is ", "km away from the nearest point of the grid 'sea'",
-            "max_distance is 100 km", "output.yaml:3:39: grid 'g': the station 'too'"],
+    expect(["output.yaml:3:22: grid 'g': the station 'far' at [10, 89] is ", "km away from the nearest point of the grid 'sea'",
+            "max_distance is 100 km", "output.yaml:3:37: grid 'g': the station 'too'"],
            "{stations: {far: [10, 89], too: [0, -89]}, max_distance: 100km}")
-    expect(["the station 'paris' at [2.35, 48.85] is", "max_distance is 300 km"],
+    expect(["the station 'oslo' at [10.7, 59.9] is 322.686 km", "the station 'perth' at", "at [17.5, 43.75]; max_distance is 300 km"],
            "{stations: {paris: [2.35, 48.85], rome: [12.5, 41.9], oslo: [10.7, 59.9], perth: [116, -32]}, max_distance: 300km}",
            grids="regional")
     expect(["output.yaml:2:3", "no coordinate 'tmsk' for mask", 'did you mean "tmask"'], "{stations: {a: [0, 0]}, mask: tmsk}")
@@ -378,6 +396,6 @@ def mistakes():
 
 
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for case in (boxes, further, stations, jobs, mistakes):
+for case in (boxes, as_cdo, further, stations, jobs, mistakes):
     case()
     print(f"{case.__name__}: as expected")
