@@ -100,12 +100,16 @@ struct Field {
   VariableOptions options;
 };
 
+/// What points of an index box have that lie outside of the coordinates of the box.
+enum class Outside : std::uint8_t { keep, missing };
+
 /// A subset of a field's points. Empty members select everything.
 struct Grid {
   struct Range {  ///< of a coordinate, both ends included; of longitudes `low` may exceed `high`
     std::string coordinate;
     double low = 0;
     double high = 0;
+    Position at = {};
   };
   struct IndexRange {  ///< from 0, both ends included
     std::string dimension;
@@ -120,10 +124,11 @@ struct Grid {
     std::string coordinate;
     std::vector<double> values;
   };
-  struct Station {
+  struct Station {  ///< a place, in degrees
     std::string name;
     double lon = 0;
     double lat = 0;
+    Position at = {};
   };
 
   std::string name;
@@ -132,7 +137,10 @@ struct Grid {
   std::vector<IndexRange> index;
   std::vector<Stride> stride;
   std::vector<Levels> levels;
-  std::vector<Station> stations;     ///< the nearest point of each
+  std::optional<Outside> outside;        ///< unset: keep
+  std::vector<Station> stations;         ///< the nearest point of each
+  std::optional<double> max_distance_m;  ///< of a station from its point; unset: any
+  std::string mask;  ///< a coordinate that is 0 where there is no point for stations; empty: none
   std::vector<std::string> reverse;  ///< dimensions that are written in the opposite order
 };
 

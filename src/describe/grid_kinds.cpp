@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "base/printable.hpp"
@@ -47,7 +48,10 @@ ValueKind<std::vector<T>> lines(std::string accepted, const std::string& value_s
   return kind;
 }
 
-bool is_longitude(std::string_view name) { return name.starts_with("lon") || name.starts_with("Lon"); }
+bool is_longitude(std::string_view name) {
+  return name.starts_with("lon") || name.starts_with("Lon") || name.ends_with("lon") ||
+         name.ends_with("LON") || name.ends_with("LONG");
+}
 
 std::optional<Grid::Range> read_range(const std::string& name, const Node& node, const Report& report) {
   constexpr std::string_view accepted = "two numbers, [low, high]";
@@ -62,11 +66,11 @@ std::optional<Grid::Range> read_range(const std::string& name, const Node& node,
     report(
         node, ErrorCode::invalid_argument,
         fmt::format("the range from {} to {} is empty; write the lower bound first (only longitudes, whose "
-                    "names begin with lon, may go around)",
+                    "names begin or end with lon, may go around)",
                     *low, *high));
     return std::nullopt;
   }
-  return Grid::Range{name, *low, *high};
+  return Grid::Range{name, *low, *high, node.at};
 }
 
 std::optional<Grid::IndexRange> read_index(const std::string& name, const Node& node, const Report& report) {
@@ -121,10 +125,24 @@ std::optional<Grid::Station> read_station(const std::string& name, const Node& n
   const auto lat = number_of(node.items()[1], report, accepted);
   if (!lon || !lat) return std::nullopt;
   if (std::abs(*lon) <= most_longitude && std::abs(*lat) <= most_latitude)
-    return Grid::Station{name, *lon, *lat};
+    return Grid::Station{name, *lon, *lat, node.at};
   report(node, ErrorCode::invalid_argument,
          fmt::format("longitudes are from -360 to 360 and latitudes from -90 to 90, found [{}, {}]", *lon,
                      *lat));
+  return std::nullopt;
+}
+
+constexpr double metres_per_km = 1000;
+
+/// Metres; nullopt for other texts.
+std::optional<double> metres_of(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || !std::isfinite(number) || number < 0) return std::nullopt;
+  std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (unit.starts_with(' ')) unit.remove_prefix(1);
+  if (unit == "km") return number * metres_per_km;
+  if (unit == "m") return number;
   return std::nullopt;
 }
 
@@ -170,6 +188,21 @@ ValueKind<std::vector<Grid::Station>> station_list() {
   return lines<Grid::Station>(
       "indented lines \"station: [lon, lat]\"", two_numbers, read_station,
       [](Node& node, const Grid::Station& it) { node.add(it.name, pair_of(it.lon, it.lat)); });
+}
+
+ValueKind<double> distance() {
+  ValueKind<double> kind{.accepted = "a distance with its unit, for example 50km or 500m",
+                         .schema = R"({"type": ["string", "null"]})",
+                         .read = {},
+                         .write = [](double metres) { return Node::text(fmt::format("{}m", metres)); }};
+  kind.read = [accepted = kind.accepted](const Node& node, const Report& report) -> std::optional<double> {
+    const auto text = word_of(node, report, accepted);
+    if (!text) return std::nullopt;
+    if (const auto metres = metres_of(*text)) return metres;
+    report.expected(node, accepted);
+    return std::nullopt;
+  };
+  return kind;
 }
 
 ValueKind<std::vector<std::string>> dimension_names() {

@@ -51,6 +51,8 @@ ValueKind<std::vector<Grid::Stride>> strides();
 ValueKind<std::vector<Grid::Levels>> level_lists();
 ValueKind<std::vector<Grid::Station>> station_list();
 ValueKind<std::vector<std::string>> dimension_names();
+/// In metres.
+ValueKind<double> distance();
 
 template <class T>
 ValueKind<T> one_of_words(std::vector<std::pair<std::string, T>> choices) {

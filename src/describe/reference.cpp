@@ -19,8 +19,7 @@ An output description says in YAML which output files there are: how often, of w
 which operation, over which points, and under which names. It is edited without compiling the model.
 A model offers its fields and names the description in the setting
 [`output`](configuration.md#output): see [how to describe output](../how-to/describe-output.md), and
-[how it works](../explanation/described-output.md). Not available in this version: `stations`,
-which are read and checked, and refused when output begins; and interpolation.
+[how it works](../explanation/described-output.md). Not available in this version: interpolation.
 
 ```yaml
 case: "${CASE:-control}"
@@ -119,6 +118,12 @@ Output systems differ in these points. The column *option* shows the keys that c
 | form of dates in names | as coarse as the split: `2000-03` for months; with times as `2000-03-01T060000` | `{start:%Y%m%d}` |
 | files without `split` | one per run | `split: 1mo`, `split: 12 records` |
 | fields of kind `once` | written when they are put first; each file that `split` makes gets them | |
+| boxes by coordinates of several dimensions (curvilinear grids) | the smallest index box with all points inside; other points of the index box keep their values. If the first and the last columns (or rows) of the grid are neighbours, the box may go around | `outside: missing`; two grids; `index` |
+| boxes by coordinates of unstructured grids | exactly the points inside, in the order of the grid | |
+| bounds of boxes in longitude and latitude | in degrees, included, within the precision of the coordinate: 1e-9, of `float32` 2e-5 | |
+| points without a longitude or latitude (not finite, or beyond 720 and 90 degrees) | in no box and at no station | |
+| stations | the nearest point by great-circle distance in millimetres; of equally near ones, the first in the order of the grid, whether or not its values are missing | `mask`, `max_distance` |
+| files with stations only | CF time series, or with levels time series of profiles (`featureType`), with the dimensions time, level, station | other variables in the file |
 | order of points in subsets | that of the field; a box over the meridian where longitudes begin is not turned | `reverse` |
 | dimensions that variables of a file cut differently | the cut ones get the name of the grid: `lat_europe` | |
 | `cell_methods` | name the operation, and the interval if `sample` is given | `cell_methods: false` |

@@ -122,6 +122,11 @@ void Resolver::resolve_grids() {
     if (!grid.stations.empty() && !(grid.box.empty() && grid.index.empty() && grid.stride.empty()))
       report(node, ErrorCode::conflict,
              "stations cannot be combined with box, index or stride; make two grids");
+    if (grid.stations.empty() && (grid.max_distance_m || !grid.mask.empty()))
+      report(node, ErrorCode::conflict,
+             "max_distance and mask belong to stations: add stations, or remove them");
+    if (grid.outside && grid.box.empty())
+      report(node, ErrorCode::conflict, "outside belongs to a box: add box, or remove it");
     result_.grids.push_back(std::move(grid));
   }
 }

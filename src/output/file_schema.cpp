@@ -7,6 +7,7 @@
 
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
+#include "output/station_variables.hpp"
 
 namespace afterbay::output {
 
@@ -39,7 +40,11 @@ class Maker {
       : file_(file), variables_(variables), definitions_(definitions), spaces_(spaces) {
     for (const FileVariable& variable : variables)
       for (const Space::Dimension& dimension : variable.space->dimensions)
-        cuts_[dimension.name].insert(dimension.places);
+        cuts_[dimension.name][variable.space->name].insert(dimension.cut);
+    has_only_stations_ = std::ranges::all_of(variables, [&](const FileVariable& it) {
+      return it.space->stations != nullptr &&
+             it.space->stations->digest() == variables.front().space->stations->digest();
+    });
   }
 
   void add_time(const ModelTime& time, const TimeUnits& units) {
@@ -115,6 +120,8 @@ class Maker {
     made_.schema.attribute("Conventions", "CF-1.11");
     // Without the time of writing: the same run makes the same files.
     made_.schema.attribute("history", "written by Afterbay " AFTERBAY_VERSION);
+    if (has_only_stations_ && made_.schema.find_dimension(time_name) != nullptr)
+      if (const std::string type = feature_type(); !type.empty()) made_.schema.attribute("featureType", type);
     for (const auto& [name, value] : file_.attributes)
       std::visit([&, &key = name](const auto& it) { made_.schema.attribute(key, Values(it)); }, value);
   }
@@ -136,20 +143,29 @@ class Maker {
     if (made_.schema.find_dimension(bounds_dimension) == nullptr) made_.schema.dimension(bounds_dimension, 2);
   }
 
+  /// The same subset cuts grids with different coordinates differently.
+  [[nodiscard]] std::string suffix_of(const Space& space, const std::string& dimension) const {
+    const bool is_one = cuts_.at(dimension).at(space.name).size() == 1;
+    return "_" + space.name + (is_one ? "" : "_" + space.grid);
+  }
+
   /// Dimensions that variables of the file cut differently have different names.
   [[nodiscard]] std::string name_in_file(const Space& space, const Space::Dimension& dimension) const {
-    if (dimension.places.empty() || cuts_.at(dimension.name).size() == 1) return dimension.name;
-    return dimension.name + "_" + space.name;
+    if (dimension.is_whole()) return dimension.name;
+    std::set<std::string> all;
+    for (const auto& [name, cuts] : cuts_.at(dimension.name)) all.insert(cuts.begin(), cuts.end());
+    return all.size() == 1 ? dimension.name : dimension.name + suffix_of(space, dimension.name);
   }
 
   std::string add_dimension(const Space& space, const Space::Dimension& dimension) {
+    if (space.stations != nullptr && dimension.name == station_name) return add_stations(space);
     const std::string name = name_in_file(space, dimension);
     if (made_.schema.find_dimension(name) != nullptr) return name;
     made_.schema.dimension(name, dimension.length);
     const Dimension& model = definitions_.dimension(dimension.name);
     if (model.values.empty()) return name;
     const auto kept = [&](const Values& values, std::size_t row) {
-      return dimension.places.empty() ? values : selected(values, dimension.places, row);
+      return dimension.is_whole() ? values : selected(values, dimension.places, row);
     };
     std::vector<Attribute> attributes;
     set_attributes(attributes, model.options);
@@ -179,7 +195,12 @@ class Maker {
       if (!words(names).contains(name)) names += (names.empty() ? "" : " ") + name;
     };
     if (splits_time_ && variable.kind == TimeKind::instant) append(time_instant_name);
+    if (space.stations != nullptr) {
+      const StationNames in_file = names_of_stations(space);
+      for (const std::string& name : {in_file.name, in_file.lat, in_file.lon}) append(name);
+    }
     for (const Coordinate& coordinate : definitions_.coordinates()) {
+      if (!name_for_stations(coordinate, space).empty()) continue;
       const bool of_space = coordinate.grid.empty()
                                 ? !coordinate.dimensions.empty() && has_all(space, coordinate.dimensions)
                                 : coordinate.grid == space.grid && coordinate.options.vertices.empty();
@@ -208,6 +229,11 @@ class Maker {
                                                                "face_face_connectivity",
                                                                "edge_face_connectivity",
                                                                "boundary_node_connectivity"};
+    // Stations are points: they are no cells of a mesh, and have no vertices.
+    if (space.stations != nullptr)
+      std::erase_if(attributes, [&](const Attribute& it) {
+        return it.name == "mesh" || it.name == "location" || (it.name == "bounds" && has_vertices(it));
+      });
     for (Attribute& attribute : attributes) {
       if (attribute.values.type != Type::text || !references.contains(attribute.name)) continue;
       std::string text;
@@ -219,6 +245,62 @@ class Maker {
       }
       attribute.values = Values(text);
     }
+  }
+
+  // ---- stations
+
+  /// Files may contain other variables, whose dimensions and coordinates have the usual names.
+  [[nodiscard]] StationNames names_of_stations(const Space& space) const {
+    return StationNames(has_only_stations_ ? std::string() : suffix_of(space, station_name));
+  }
+
+  /// Adds what is known of stations, once; returns their dimension.
+  std::string add_stations(const Space& space) {
+    const Stations& stations = *space.stations;
+    const StationNames names = names_of_stations(space);
+    if (made_.schema.find_dimension(names.dimension) != nullptr) return names.dimension;
+    made_.schema.dimension(names.dimension, stations.count());
+    made_.schema.dimension(names.characters, length_of_names(stations));
+    for (Variable& described : station_variables(stations, names, has_only_stations_)) {
+      Variable& variable = add(described.name, described.type, described.dimensions);
+      variable = std::move(described);
+    }
+    return names.dimension;
+  }
+
+  /// The name in the file of a coordinate of the model from which stations have their longitudes or
+  /// latitudes; empty: it is another one.
+  [[nodiscard]] std::string name_for_stations(const Coordinate& coordinate, const Space& space) const {
+    if (space.stations == nullptr) return {};
+    if (coordinate.name == space.stations->lon_name) return names_of_stations(space).lon;
+    if (coordinate.name == space.stations->lat_name) return names_of_stations(space).lat;
+    return {};
+  }
+
+  [[nodiscard]] bool has_vertices(const Attribute& bounds) const {
+    return std::ranges::any_of(definitions_.coordinates(), [&](const Coordinate& it) {
+      return bounds.values.type == Type::text && it.name == bounds.values.text() &&
+             !it.options.vertices.empty();
+    });
+  }
+
+  /// CF Conventions 1.11, section 9.1: all features of a file are of one type. Empty: it has none.
+  [[nodiscard]] std::string feature_type() const {
+    std::set<std::string> levels;
+    for (const FileVariable& variable : variables_)
+      for (std::size_t a = 0; a < variable.space->axes; ++a)
+        levels.insert(variable.space->axes == 1 ? variable.space->dimensions[a].name : "");
+    if (levels.empty()) return "timeSeries";
+    const bool all =
+        std::ranges::all_of(variables_, [](const FileVariable& it) { return it.space->axes == 1; });
+    if (!all || levels.size() != 1) return {};
+    return is_vertical(definitions_.dimension(*levels.begin())) ? "timeSeriesProfile" : "";
+  }
+
+  [[nodiscard]] static bool is_vertical(const Dimension& dimension) {
+    const Attribute* const axis = find_attribute(dimension.options.attributes, "axis");
+    return find_attribute(dimension.options.attributes, "positive") != nullptr ||
+           (axis != nullptr && axis->values == Values("Z"));
   }
 
   [[nodiscard]] static bool has_all(const Space& space, const std::vector<std::string>& names) {
@@ -234,16 +316,22 @@ class Maker {
   /// What is kept of a dimension; all of those that the space does not have.
   [[nodiscard]] Space::Dimension kept_of(const Space& space, const std::string& name) const {
     if (const Space::Dimension* const found = find_dimension(space, name)) return *found;
-    return {name, definitions_.dimension(name).length, {}};
+    return {name, definitions_.dimension(name).length, {}, {}};
   }
 
   /// Adds a coordinate for variables of a space, unless it is there; returns its name in the file.
   std::string add_coordinate(const Coordinate& coordinate, const Space& space) {
     if (!coordinate.grid.empty() && coordinate.grid != space.grid)
       return add_coordinate(coordinate, spaces_.of_grid(coordinate.grid));
+    if (const std::string known = name_for_stations(coordinate, space); !known.empty()) return known;
     std::vector<std::string> dimensions;
     bool renamed = false;
-    for (const std::string& name : coordinate.dimensions) {
+    const bool at_stations = space.stations != nullptr && !coordinate.grid.empty();
+    if (at_stations) {
+      dimensions.push_back(add_stations(space));
+      renamed = !has_only_stations_;
+    }
+    for (const std::string& name : at_stations ? std::vector<std::string>() : coordinate.dimensions) {
       dimensions.push_back(add_dimension(space, kept_of(space, name)));
       renamed = renamed || dimensions.back() != name;
     }
@@ -269,7 +357,7 @@ class Maker {
       std::vector<std::uint64_t> longer;
       for (const std::uint64_t element : elements)
         for (std::uint64_t i = 0; i < dimension.length; ++i)
-          longer.push_back(element * whole + (dimension.places.empty() ? i : dimension.places[i]));
+          longer.push_back(element * whole + (dimension.is_whole() ? i : dimension.places[i]));
       elements = std::move(longer);
     }
     const bool text = coordinate.values.type == Type::text && coordinate.dimensions.empty();
@@ -321,7 +409,9 @@ class Maker {
   const Definitions& definitions_;
   Spaces& spaces_;
   /// What variables of the file keep of each dimension of the model.
-  std::map<std::string, std::set<std::vector<std::uint64_t>>> cuts_;
+  /// By dimension and name of the subset.
+  std::map<std::string, std::map<std::string, std::set<std::string>>> cuts_;
+  bool has_only_stations_ = false;     ///< all variables have the same stations
   std::set<std::string> coordinates_;  ///< that have been added
   bool splits_time_ = false;
   FileSchema made_;

@@ -82,6 +82,8 @@ void Subset::take(std::size_t /*slot*/, const Value& value) {
   const std::size_t bytes = size_of(form().type);
   kept_.resize(space().points * bytes);
   gather(kept_.data(), value.data, space().from, bytes);
+  for (const std::uint32_t element : space().outside)
+    std::memcpy(kept_.data() + std::size_t{element} * bytes, form().missing.bytes.data(), bytes);
   Value kept = value;
   kept.data = kept_.data();
   emit(kept);

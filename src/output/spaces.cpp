@@ -4,14 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "base/caller_terms.hpp"
 #include "base/crc64.hpp"
-#include "base/suggest.hpp"
-#include "output/numbers.hpp"
 #include "output/refuse.hpp"
 #include "session/state.hpp"
 
@@ -19,137 +16,9 @@ namespace afterbay::output {
 
 namespace {
 
-constexpr double turn = 360;
-
 std::uint64_t product(const std::vector<std::uint64_t>& lengths) {
   return std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{1}, std::multiplies<>());
 }
-
-/// Which points of the dimensions of a field a subset keeps.
-class Selection {
- public:
-  Selection(const Definitions& definitions, const std::vector<std::string>& names, const describe::Grid& grid,
-            const std::string& field)
-      : definitions_(definitions), names_(names), grid_(grid), field_(field), kept_(names.size()) {
-    for (std::size_t d = 0; d < names.size(); ++d) {
-      kept_[d].resize(definitions.dimension(names[d]).length);
-      std::iota(kept_[d].begin(), kept_[d].end(), std::uint64_t{0});
-    }
-    if (!grid.stations.empty())
-      refuse_at(grid.at, ErrorCode::invalid_argument,
-                "grid '{}': stations are not available in this version; use a box of one point, or index",
-                grid.name);
-    for (const auto& range : grid.box) box(range);
-    for (const auto& range : grid.index) index(range);
-    for (const auto& levels : grid.levels) keep_levels(levels);
-    for (const auto& stride : grid.stride) keep_every(stride);
-    for (const std::string& name : grid.reverse) std::ranges::reverse(kept_[find(name)]);
-    for (std::size_t d = 0; d < names.size(); ++d)
-      if (kept_[d].empty())
-        refuse_at(grid.at, ErrorCode::invalid_argument,
-                  "grid '{}' keeps no point of the dimension '{}' of field '{}'", grid.name, names[d], field);
-  }
-
-  [[nodiscard]] const std::vector<std::vector<std::uint64_t>>& kept() const noexcept { return kept_; }
-
- private:
-  template <class Keep>
-  void filter(std::size_t d, Keep keep) {
-    std::erase_if(kept_[d], [&](std::uint64_t place) { return !keep(place); });
-  }
-
-  [[nodiscard]] std::size_t find(const std::string& name) const {
-    const auto found = std::ranges::find(names_, name);
-    if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());
-    refuse_at(grid_.at, ErrorCode::unknown_name, "grid '{}': field '{}' has no dimension '{}'{}; it has {}",
-              grid_.name, field_, name, did_you_mean(name, names_), said_list(names_));
-  }
-
-  /// The dimension with this coordinate: by its name, or by its standard name.
-  [[nodiscard]] std::size_t find_coordinate(const std::string& name) const {
-    const auto standard = [](std::string_view given) {
-      if (given == "lon") return std::string("longitude");
-      if (given == "lat") return std::string("latitude");
-      return std::string(given);
-    };
-    for (const bool by_name : {true, false})
-      for (std::size_t d = 0; d < names_.size(); ++d) {
-        const Dimension& dimension = definitions_.dimension(names_[d]);
-        if (dimension.values.empty()) continue;
-        if (by_name ? names_[d] == name : dimension.options.standard_name == standard(name)) return d;
-      }
-    refuse_at(
-        grid_.at, ErrorCode::unknown_name,
-        "grid '{}': field '{}' has no dimension with the coordinate '{}'; its dimensions are {}. A subset by "
-        "coordinates needs a coordinate of one dimension; otherwise use index",
-        grid_.name, field_, name, said_list(names_));
-  }
-
-  [[nodiscard]] bool is_longitude(std::size_t d) const {
-    const Dimension& dimension = definitions_.dimension(names_[d]);
-    return dimension.options.standard_name == "longitude" || names_[d] == "lon" || names_[d] == "longitude";
-  }
-
-  void box(const describe::Grid::Range& range) {
-    const std::size_t d = find_coordinate(range.coordinate);
-    const std::vector<double> values = numbers_of(definitions_.dimension(names_[d]).values);
-    if (is_longitude(d)) {
-      // East of `low`, at most as far as `high` is.
-      const double width = range.high - range.low;
-      const double span = width >= turn ? turn : width - turn * std::floor(width / turn);
-      return filter(d, [&](std::uint64_t place) {
-        const double east = values[place] - range.low;
-        return east - turn * std::floor(east / turn) <= span;
-      });
-    }
-    filter(d, [&](std::uint64_t place) { return values[place] >= range.low && values[place] <= range.high; });
-  }
-
-  void index(const describe::Grid::IndexRange& range) {
-    const std::size_t d = find(range.dimension);
-    const std::uint64_t length = definitions_.dimension(names_[d]).length;
-    if (static_cast<std::uint64_t>(range.last) >= length)
-      refuse_at(grid_.at, ErrorCode::invalid_argument,
-                "grid '{}': index {} of '{}' does not exist: the dimension has {} points, from 0 to {}",
-                grid_.name, range.last, range.dimension, length, length - 1);
-    filter(d, [&](std::uint64_t place) {
-      return place >= static_cast<std::uint64_t>(range.first) &&
-             place <= static_cast<std::uint64_t>(range.last);
-    });
-  }
-
-  void keep_levels(const describe::Grid::Levels& levels) {
-    const std::size_t d = find_coordinate(levels.coordinate);
-    const std::vector<double> values = numbers_of(definitions_.dimension(names_[d]).values);
-    std::vector<std::uint64_t> places;
-    for (const double level : levels.values) {
-      const auto found = std::ranges::find_if(values, [&](double value) {
-        return std::abs(value - level) <= 1e-6 * std::max(std::abs(value), std::abs(level));
-      });
-      if (found == values.end())
-        refuse_at(grid_.at, ErrorCode::invalid_argument,
-                  "grid '{}': '{}' has no level {}; it has {}. Values between levels need an interpolation",
-                  grid_.name, levels.coordinate, level, fmt::join(values, ", "));
-      places.push_back(static_cast<std::uint64_t>(found - values.begin()));
-    }
-    std::ranges::sort(places);
-    filter(d, [&](std::uint64_t place) { return std::ranges::binary_search(places, place); });
-  }
-
-  void keep_every(const describe::Grid::Stride& stride) {
-    std::vector<std::uint64_t>& kept = kept_[find(stride.dimension)];
-    std::vector<std::uint64_t> fewer;
-    for (std::size_t i = 0; i < kept.size(); i += static_cast<std::size_t>(stride.step))
-      fewer.push_back(kept[i]);
-    kept = std::move(fewer);
-  }
-
-  const Definitions& definitions_;
-  const std::vector<std::string>& names_;
-  const describe::Grid& grid_;
-  const std::string& field_;
-  std::vector<std::vector<std::uint64_t>> kept_;
-};
 
 /// What is kept of a dimension inside [start, start + count): the places in what is kept, which are
 /// consecutive, because what is kept is in ascending or descending order.
@@ -161,7 +30,7 @@ struct Window {
 Window window(const Space::Dimension& dimension, std::uint64_t start, std::uint64_t count) {
   Window window;
   for (std::uint64_t i = 0; i < dimension.length; ++i) {
-    const std::uint64_t place = dimension.places.empty() ? i : dimension.places[i];
+    const std::uint64_t place = dimension.is_whole() ? i : dimension.places[i];
     if (place < start || place >= start + count) continue;
     if (window.inside.empty()) window.first = i;
     window.inside.push_back(place - start);
@@ -184,6 +53,29 @@ std::vector<std::uint32_t> combinations(const std::vector<std::uint64_t>& shape,
   return elements;
 }
 
+/// The map of arrays with `length` values per point, which lie together.
+Map with_values(const client::MapPart& map, std::uint64_t length) {
+  Map made;
+  made.global.assign(map.global().begin(), map.global().end());
+  made.global.push_back(length);
+  const model::PointRuns& runs = map.described();
+  made.indices.assign(runs.elements() * length, made.hole);
+  runs.for_each([&](const model::PointRun& run) {
+    for (std::uint64_t i = 0; i < run.length * length; ++i)
+      made.indices[run.element * length + i] = static_cast<std::int64_t>(run.offset * length + i);
+  });
+  return made;
+}
+
+std::string text_of_places(const std::vector<std::uint64_t>& places) {
+  return fmt::format("{}-{} #{:016x}", places.front(), places.back(),
+                     crc64(std::as_bytes(std::span(places))));
+}
+
+std::string name_of_subset(const Grid& grid, const describe::Grid& described) {
+  return grid.name + "|" + described.name;
+}
+
 }  // namespace
 
 std::string Space::text() const {
@@ -196,9 +88,7 @@ std::string Space::text() const {
 std::string Space::places_text() const {
   std::string text;
   for (const Dimension& dimension : dimensions)
-    if (!dimension.places.empty())
-      text += fmt::format(" at {} {}-{} #{:016x}", dimension.name, dimension.places.front(),
-                          dimension.places.back(), crc64(std::as_bytes(std::span(dimension.places))));
+    if (!dimension.is_whole()) text += fmt::format(" at {} {}", dimension.name, dimension.cut);
   return text;
 }
 
@@ -241,7 +131,7 @@ const Space& Spaces::own(const Field& field) {
   made->grid = field.options.grid;
   made->axes = field.options.axes.size();
   for (const std::string& name : definitions_.dimensions_of(field))
-    made->dimensions.push_back({name, definitions_.dimension(name).length, {}});
+    made->dimensions.push_back({name, definitions_.dimension(name).length, {}, {}});
   for (const std::string& axis : field.options.axes)
     made->local.push_back(definitions_.dimension(axis).length);
   if (!made->grid.empty()) {
@@ -262,16 +152,34 @@ const Space& Spaces::subset(const Field& field, const describe::Grid& grid) {
   const Space& own_space = own(field);
   const std::string key = key_of(field, grid.name);
   if (const auto known = spaces_.find(key); known != spaces_.end()) return *known->second;
-  const std::vector<std::string> names = definitions_.dimensions_of(field);
-  const Selection selection(definitions_, names, grid, field.name);
-  std::vector<Space::Dimension> dimensions;
-  for (std::size_t d = 0; d < names.size(); ++d) {
-    const std::vector<std::uint64_t>& kept = selection.kept()[d];
+  if (grid.outside == describe::Outside::missing && field.options.fill.empty())
+    refuse_at(grid.at, ErrorCode::conflict,
+              "grid '{}': with outside: missing, fields need a fill value, which field '{}' does not have",
+              grid.name, field.name);
+  std::vector<std::string> names = definitions_.dimensions_of(field);
+  if (!grid.stations.empty()) names.resize(own_space.axes);  // they replace the others
+  DimensionChoice choice(definitions_, field, names, grid);
+  const bool by_points = !choice.joint().empty() && !own_space.grid.empty() &&
+                         definitions_.grid(own_space.grid).dimensions.size() == 1;
+  if (!choice.joint().empty() && !by_points) apply_box(choice, field, grid, own_space.axes);
+  const PointSet* const points = by_points ? &points_in_box(choice, field, grid, own_space.axes) : nullptr;
+  const std::size_t count = by_points ? own_space.axes : names.size();
+  choice.finish(count);
+  Space like;
+  like.name = grid.name;
+  like.grid = own_space.grid;
+  like.marks_outside = grid.outside == describe::Outside::missing;
+  for (std::size_t d = 0; d < count; ++d) {
+    const DimensionChoice::Places& kept = choice.kept(d);
     const std::uint64_t whole = definitions_.dimension(names[d]).length;
-    const bool all = kept.size() == whole && std::ranges::is_sorted(kept);
-    dimensions.push_back({names[d], kept.size(), all ? std::vector<std::uint64_t>{} : kept});
+    if (!kept || (kept->size() == whole && std::ranges::is_sorted(*kept)))
+      like.dimensions.push_back({names[d], whole, {}, {}});
+    else
+      like.dimensions.push_back({names[d], kept->size(), *kept, text_of_places(*kept)});
   }
-  return *spaces_.emplace(key, make_subset(grid.name, own_space, std::move(dimensions))).first->second;
+  if (!grid.stations.empty()) place_stations(like, field, grid);
+  if (by_points) choose_points(like, choice, *points);
+  return *spaces_.emplace(key, make_subset(like, own_space, like.dimensions)).first->second;
 }
 
 const Space& Spaces::without(const Space& of, const std::vector<std::string>& axes) {
@@ -289,29 +197,164 @@ const Space& Spaces::without(const Space& of, const std::vector<std::string>& ax
   if (!of.is_subset()) return own_space;
   const std::string key = key_of(rest, of.name);
   if (const auto known = spaces_.find(key); known != spaces_.end()) return *known->second;
-  return *spaces_.emplace(key, make_subset(of.name, own_space, std::move(dimensions))).first->second;
+  return *spaces_.emplace(key, make_subset(of, own_space, std::move(dimensions))).first->second;
 }
 
 std::string Spaces::key_of(const Field& field, const std::string& subset) {
   return fmt::format("{}|{}|{}", fmt::join(field.options.axes, ","), field.options.grid, subset);
 }
 
-std::unique_ptr<Space> Spaces::make_subset(const std::string& name, const Space& own_space,
+std::unique_ptr<Space> Spaces::make_subset(const Space& like, const Space& own_space,
                                            std::vector<Space::Dimension> dimensions) {
   auto space = std::make_unique<Space>();
-  space->name = name;
+  space->name = like.name;
   space->grid = own_space.grid;
   space->axes = own_space.axes;
   space->own = &own_space;
   space->dimensions = std::move(dimensions);
+  space->has_list = like.has_list;
+  space->stations = like.stations;
+  space->marks_outside = like.marks_outside;
   for (std::size_t a = 0; a < space->axes; ++a) space->local.push_back(space->dimensions[a].length);
   if (space->grid.empty()) {
     gather_axes(*space, {0}, 1);
+  } else if (space->has_list) {
+    take_list(*space, definitions_.grid(space->grid));
   } else {
     divide(*space, definitions_.grid(space->grid));
   }
   space->points = product(space->local);
   return space;
+}
+
+SharedGrid Spaces::shared(const Grid& grid) const {
+  return {session_, definitions_, grid,
+          grid.decomposition.empty() ? nullptr : &decomposition(grid.decomposition)};
+}
+
+void Spaces::apply_box(DimensionChoice& choice, const Field& field, const describe::Grid& grid,
+                       std::size_t axes) {
+  if (field.options.grid.empty())
+    refuse_at(choice.joint().front().range->at, ErrorCode::invalid_argument,
+              "grid '{}': field '{}' has no horizontal grid, so that a box by '{}', which has several "
+              "dimensions, cannot be taken of it; use index",
+              grid.name, field.name, choice.joint().front().coordinate.name);
+  const Grid& of = definitions_.grid(field.options.grid);
+  const std::string key = name_of_subset(of, grid);
+  auto known = boxes_.find(key);
+  if (known == boxes_.end()) {
+    const SharedGrid all = shared(of);
+    const CoordinateBox box(all, field, grid, choice, axes);
+    known = boxes_.emplace(key, Box{box.index_box(), box.inside()}).first;
+  }
+  for (std::size_t d = 0; d < of.dimensions.size(); ++d)
+    choice.keep_only(axes + d, known->second.box.places[d]);
+}
+
+const PointSet& Spaces::points_in_box(const DimensionChoice& choice, const Field& field,
+                                      const describe::Grid& grid, std::size_t axes) {
+  const Grid& of = definitions_.grid(field.options.grid);
+  const std::string& name = of.dimensions.front();
+  const std::string key = name_of_subset(of, grid);
+  if (const auto known = point_sets_.find(key); known != point_sets_.end()) return known->second;
+  // Values along the dimension that every rank writes need the list of points.
+  const bool listed =
+      of.decomposition.empty() || !definitions_.dimension(name).values.empty() ||
+      std::ranges::any_of(definitions_.coordinates(), [&](const Coordinate& it) {
+        return it.grid.empty() && std::ranges::find(it.dimensions, name) != it.dimensions.end();
+      });
+  const SharedGrid all = shared(of);
+  return point_sets_.emplace(key, CoordinateBox(all, field, grid, choice, axes).point_set(listed))
+      .first->second;
+}
+
+void Spaces::choose_points(Space& space, const DimensionChoice& choice, const PointSet& set) {
+  const Grid& of = definitions_.grid(space.grid);
+  const std::string& name = of.dimensions.front();
+  const std::uint64_t step = choice.stride_of(name);
+  const bool reversed = choice.is_reversed(name);
+  const std::uint64_t count = (set.count - 1) / step + 1;
+  const auto place_of = [&](std::uint64_t position) {
+    return reversed ? count - 1 - position / step : position / step;
+  };
+  Space::Dimension dimension{
+      name, count, {}, fmt::format("#{:016x}/{}{}", set.digest, step, reversed ? "-" : "")};
+  if (!set.places.empty()) {
+    dimension.places.resize(count);
+    for (std::uint64_t p = 0; p < set.count; p += step) dimension.places[place_of(p)] = set.places[p];
+  }
+  std::vector<std::uint32_t> elements;
+  std::vector<std::uint64_t> positions;
+  if (of.decomposition.empty()) {
+    for (const std::uint64_t place : dimension.places) elements.push_back(static_cast<std::uint32_t>(place));
+  } else {
+    for (std::size_t i = 0; i < set.elements.size(); ++i) {
+      if (set.positions[i] % step != 0) continue;
+      elements.push_back(set.elements[i]);
+      positions.push_back(place_of(set.positions[i]));
+    }
+  }
+  space.dimensions.push_back(std::move(dimension));
+  space.has_list = true;
+  list_points(of, space.name, count, elements, positions);
+}
+
+void Spaces::place_stations(Space& space, const Field& field, const describe::Grid& grid) {
+  if (space.grid.empty())
+    refuse_at(grid.at, ErrorCode::invalid_argument,
+              "grid '{}': field '{}' has no horizontal grid, so that it has no values at stations; give it "
+              "\"grid: own\", or write it into another file",
+              grid.name, field.name);
+  if (std::ranges::find(field.options.axes, station_name) != field.options.axes.end())
+    refuse_at(grid.at, ErrorCode::conflict,
+              "grid '{}': field '{}' has a dimension '{}' already; stations need this name", grid.name,
+              field.name, station_name);
+  const Grid& of = definitions_.grid(space.grid);
+  const SharedGrid all = shared(of);
+  auto& known = stations_[name_of_subset(of, grid)];
+  if (known == nullptr) known = std::make_shared<const Stations>(find_stations(all, field, grid));
+  space.stations = known;
+  const StationElements found = elements_of(*known, all);
+  space.dimensions.push_back(
+      {station_name, known->count(), known->points, fmt::format("#{:016x}", known->digest())});
+  std::vector<std::uint32_t> elements = found.elements;
+  if (of.decomposition.empty())
+    for (std::size_t i = 0; i < elements.size(); ++i) elements[found.stations[i]] = found.elements[i];
+  space.has_list = true;
+  list_points(of, space.name, known->count(), elements, {found.stations.begin(), found.stations.end()});
+}
+
+void Spaces::list_points(const Grid& grid, const std::string& subset, std::uint64_t count,
+                         const std::vector<std::uint32_t>& elements,
+                         const std::vector<std::uint64_t>& positions) {
+  const std::string name = grid.name + " of " + subset;
+  if (!gathered_.emplace(name, elements).second || grid.decomposition.empty()) return;
+  Map part;
+  part.global = {count};
+  part.indices.assign(positions.begin(), positions.end());
+  const Coverage coverage = decomposition(grid.decomposition).coverage;
+  session_.decomposition(name, part, coverage);
+}
+
+void Spaces::take_list(Space& space, const Grid& grid) {
+  const std::string name = grid.name + " of " + space.name;
+  if (!grid.decomposition.empty()) space.decomposition = name;
+  const std::vector<std::uint32_t>& elements = gathered_.at(name);
+  space.local.push_back(elements.size());
+  gather_axes(space, elements, part_of(grid).points);
+}
+
+/// `elements`: of the grid's array, which the subset has, in its order.
+void Spaces::mark_outside(Space& space, const std::vector<std::uint32_t>& elements) const {
+  const auto known = boxes_.find(space.grid + "|" + space.name);
+  if (known == boxes_.end() || !space.marks_outside) return;
+  std::uint32_t levels = 1;
+  for (std::size_t a = 0; a < space.axes; ++a) levels *= static_cast<std::uint32_t>(space.local[a]);
+  const std::vector<bool>& inside = known->second.inside;
+  for (std::uint32_t level = 0; level < levels; ++level)
+    for (std::uint32_t i = 0; i < elements.size(); ++i)
+      if (elements[i] >= inside.size() || !inside[elements[i]])
+        space.outside.push_back(level * static_cast<std::uint32_t>(elements.size()) + i);
 }
 
 const Space& Spaces::of_grid(const std::string& grid) {
@@ -325,12 +368,19 @@ const Space& Spaces::of_grid(const std::string& grid) {
 std::string Spaces::with_vertices(const Space& space, const std::string& vertices) {
   if (space.decomposition.empty()) return {};
   const client::Decomposition& it = decomposition(space.decomposition);
-  if (it.map) return space.decomposition;
+  const std::uint64_t length = definitions_.dimension(vertices).length;
+  // A map covers the trailing dimensions if they have its lengths.
+  const bool is_ambiguous =
+      it.map && std::ranges::all_of(it.map->global(), [&](std::uint64_t other) { return other == length; });
+  if (it.map && !is_ambiguous) return space.decomposition;
   const std::string name = space.decomposition + " with " + vertices;
   if (!with_vertices_.insert(name).second) return name;
-  const std::uint64_t length = definitions_.dimension(vertices).length;
-  Block block = it.block;
   const Coverage coverage = it.coverage;
+  if (it.map) {
+    session_.decomposition(name, with_values(*it.map, length), coverage);
+    return name;
+  }
+  Block block = it.block;
   block.global.push_back(length);
   block.start.push_back(0);
   block.count.push_back(length);
@@ -342,9 +392,8 @@ std::string Spaces::with_vertices(const Space& space, const std::string& vertice
 /// Makes the decomposition of a subset of a grid, once for all fields with the same subset.
 void Spaces::divide(Space& space, const Grid& grid) {
   const std::size_t own_points = part_of(grid).points;
-  const bool all =
-      std::ranges::all_of(space.dimensions.begin() + static_cast<std::ptrdiff_t>(space.axes),
-                          space.dimensions.end(), [](const auto& it) { return it.places.empty(); });
+  const bool all = std::ranges::all_of(space.dimensions.begin() + static_cast<std::ptrdiff_t>(space.axes),
+                                       space.dimensions.end(), [](const auto& it) { return it.is_whole(); });
   if (all || grid.decomposition.empty()) {
     // Every rank holds the whole grid, or nothing of it is cut.
     space.decomposition = grid.decomposition;
@@ -361,6 +410,7 @@ void Spaces::divide(Space& space, const Grid& grid) {
       }
       elements = combinations(part_of(grid).local, places);
     }
+    mark_outside(space, elements);
     space.local.insert(space.local.end(), local.begin(), local.end());
     return gather_axes(space, elements, own_points);
   }
@@ -372,6 +422,7 @@ void Spaces::divide(Space& space, const Grid& grid) {
     else
       divide_block(space, grid, it.block);
   }
+  mark_outside(space, gathered_.at(space.decomposition));
   const std::vector<std::uint64_t>& local = local_of_.at(space.decomposition);
   space.local.insert(space.local.end(), local.begin(), local.end());
   gather_axes(space, gathered_.at(space.decomposition), own_points);
@@ -406,9 +457,9 @@ void Spaces::divide_map(Space& space, const Grid& grid, const client::MapPart& m
   Map part;
   for (std::size_t d = 0; d < rank; ++d) {
     const Space::Dimension& dimension = space.dimensions[space.axes + d];
-    kept[d].assign(map.global()[d], dimension.places.empty() ? 0 : none);
+    kept[d].assign(map.global()[d], dimension.is_whole() ? 0 : none);
     for (std::uint64_t i = 0; i < dimension.length; ++i)
-      kept[d][dimension.places.empty() ? i : dimension.places[i]] = static_cast<std::int64_t>(i);
+      kept[d][dimension.is_whole() ? i : dimension.places[i]] = static_cast<std::int64_t>(i);
     part.global.push_back(dimension.length);
   }
   std::vector<std::pair<std::uint32_t, std::int64_t>> found;  // element, index in the subset

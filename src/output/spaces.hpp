@@ -13,15 +13,24 @@
 #include "afterbay/session.hpp"
 #include "client/model_session.hpp"
 #include "describe/description.hpp"
+#include "output/coordinate_box.hpp"
 #include "output/definitions.hpp"
+#include "output/dimension_choice.hpp"
+#include "output/stations.hpp"
 
 namespace afterbay::output {
 
+/// The dimension of stations.
+inline constexpr const char* station_name = "station";
+
 struct Space {
   struct Dimension {
-    std::string name;                   ///< of the model's dimension
-    std::uint64_t length = 0;           ///< of what is kept
-    std::vector<std::uint64_t> places;  ///< what is kept of the model's dimension, in this order; empty: all
+    std::string name;          ///< of the model's dimension; of stations, "station"
+    std::uint64_t length = 0;  ///< of what is kept
+    std::vector<std::uint64_t>
+        places;       ///< what is kept of the model's dimension, in this order; empty: see `cut`
+    std::string cut;  ///< what is kept, as text that differs for different places; empty: all
+    [[nodiscard]] bool is_whole() const noexcept { return cut.empty(); }
   };
   std::string name;                   ///< of the subset; "own": all points
   std::vector<Dimension> dimensions;  ///< slowest first; those of the grid are the last
@@ -32,12 +41,18 @@ struct Space {
   std::size_t points = 0;             ///< in this rank's array
   /// Elements of the field's own array that are kept; empty for all points of the field.
   std::vector<std::uint32_t> from;
+  /// Of this space's array: points that lie outside of the box and are to be missing.
+  std::vector<std::uint32_t> outside;
+  bool marks_outside = false;  ///< see describe::Outside
   const Space* own = nullptr;  ///< of all points of the field; null: this one
+  bool has_list = false;       ///< a dimension of listed points stands for those of the grid
+  /// The listed points, the dimension "station", are those of stations; null: they are not.
+  std::shared_ptr<const Stations> stations;
 
   [[nodiscard]] bool is_subset() const noexcept { return own != nullptr; }
   /// For messages: "lev 40 x lat 96 x lon 144".
   [[nodiscard]] std::string text() const;
-  /// Which points a subset keeps, " at lat 2-3 #c0ffee": the same for the same points. Otherwise empty.
+  /// Which points a subset keeps, " at lat 2-3 #c0ffee": differs for different points. Otherwise empty.
   [[nodiscard]] std::string places_text() const;
 };
 
@@ -50,6 +65,8 @@ class Spaces {
   /// other lengths.
   const Space& own(const Field& field);
   /// Throws, at the place in the description, if the subset cannot be taken of this field or has no points.
+  /// Waits for the other ranks, if it depends on coordinates of a grid that ranks hold together: stations,
+  /// and boxes by coordinates that are no dimensions.
   const Space& subset(const Field& field, const describe::Grid& grid);
   /// The points of `of` without some of its axes, which are given by name.
   const Space& without(const Space& of, const std::vector<std::string>& axes);
@@ -65,11 +82,26 @@ class Spaces {
     std::size_t points = 1;
   };
   const Part& part_of(const Grid& grid);
-  /// The subset of `own_space` that keeps these points of its dimensions.
-  std::unique_ptr<Space> make_subset(const std::string& name, const Space& own_space,
+  [[nodiscard]] SharedGrid shared(const Grid& grid) const;
+  /// The subset of `own_space` that keeps these points of its dimensions. `like`: of other fields on the
+  /// grid.
+  std::unique_ptr<Space> make_subset(const Space& like, const Space& own_space,
                                      std::vector<Space::Dimension> dimensions);
   /// The same for all fields with these axes on this grid.
   static std::string key_of(const Field& field, const std::string& subset);
+  /// Applies a box by coordinates to the dimensions of a grid; once for all fields with the same subset.
+  void apply_box(DimensionChoice& choice, const Field& field, const describe::Grid& grid, std::size_t axes);
+  /// The points of an unstructured grid in a box by coordinates, before strides; once likewise.
+  const PointSet& points_in_box(const DimensionChoice& choice, const Field& field, const describe::Grid& grid,
+                                std::size_t axes);
+  void choose_points(Space& space, const DimensionChoice& choice, const PointSet& set);
+  void place_stations(Space& space, const Field& field, const describe::Grid& grid);
+  /// Makes the decomposition of a list of points, which replace the dimensions of a grid; once likewise.
+  /// `elements`: of this rank's array, at these `positions` of the list.
+  void list_points(const Grid& grid, const std::string& subset, std::uint64_t count,
+                   const std::vector<std::uint32_t>& elements, const std::vector<std::uint64_t>& positions);
+  void take_list(Space& space, const Grid& grid);
+  void mark_outside(Space& space, const std::vector<std::uint32_t>& elements) const;
   void divide(Space& space, const Grid& grid);
   void divide_block(Space& space, const Grid& grid, const Block& block);
   void divide_map(Space& space, const Grid& grid, const client::MapPart& map);
@@ -84,6 +116,14 @@ class Spaces {
   std::map<std::string, std::vector<std::uint32_t>> gathered_;
   std::map<std::string, std::vector<std::uint64_t>> local_of_;
   std::set<std::string> with_vertices_;  ///< decompositions that were made
+  /// What ranks have found together, by grid of the model and grid of the description.
+  struct Box {
+    IndexBox box;
+    std::vector<bool> inside;  ///< by element of the grid's array
+  };
+  std::map<std::string, Box> boxes_;
+  std::map<std::string, PointSet> point_sets_;
+  std::map<std::string, std::shared_ptr<const Stations>> stations_;
 };
 
 }  // namespace afterbay::output

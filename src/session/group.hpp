@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "base/result.hpp"
@@ -26,6 +27,22 @@ class Group {
   /// Waits until all model ranks call it, for at most `limit`; returns false if they did not.
   /// Called by model ranks.
   virtual bool await_models(std::chrono::milliseconds limit) = 0;
+  /// A question to all model ranks. Reports are joined on their way to the first model rank, which decides.
+  struct Consultation {
+    const char* what = "";  ///< "while ...", for errors
+    /// Adds the report of higher ranks, in their order.
+    std::function<Result<>(std::span<const std::byte> report)> join;
+    /// Of this rank and those whose reports it has joined.
+    std::function<Bytes()> report;
+    /// On the first model rank: the answer to the reports of all.
+    std::function<Result<Bytes>()> decide;
+    /// What the model ranks from `first` to `end` - 1 need of the answer. Empty: all of it.
+    std::function<Result<Bytes>(int first, int end, std::span<const std::byte> answer)> part = {};
+  };
+  /// The answer, or its part for this rank and the ranks that it passes the answer on to. Collective over the
+  /// model ranks; all get an answer, or the same error. Ends by the deadline; after an error `timed_out` or
+  /// `mpi` all later calls fail with it.
+  virtual Result<Bytes> consult_models(const Consultation& question) = 0;
   /// Servers and frontends whose processes end early at nearly the same time.
   struct EndingEarly {
     std::vector<int> ranks;  ///< ranks in the session, ascending, including the caller's

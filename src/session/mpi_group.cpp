@@ -13,6 +13,9 @@
 namespace afterbay::session {
 namespace {
 
+/// Model ranks end a session at nearly the same time.
+constexpr std::chrono::milliseconds farewell{1000};
+
 /// Tags on the communicator of servers and frontends.
 enum Word : int { ends_early = 1, reports_it = 2 };
 
@@ -60,8 +63,9 @@ MpiGroup::~MpiGroup() {
   if (side_ != MPI_COMM_NULL && !left_behind_ && mpi::is_running()) MPI_Comm_free(&side_);
 }
 
-Result<> MpiGroup::split(bool model, std::vector<int> others) {
+Result<> MpiGroup::split(bool model, RankRanges models, std::vector<int> others) {
   model_ = model;
+  models_ = std::move(models);
   others_ = std::move(others);
   return mpi::check(MPI_Comm_split(comm_.get(), model ? 0 : 1, rank_, &side_), "MPI_Comm_split");
 }
@@ -79,6 +83,39 @@ bool MpiGroup::await_models(std::chrono::milliseconds limit) {
   const bool came = all_here.wait_until(limit, "all model ranks").has_value();
   all_here.abandon();
   return came;
+}
+
+Result<Group::Bytes> MpiGroup::consult_models(const Consultation& question) {
+  if (unanswered_) return fail(*unanswered_);
+  auto answer = consult_now(question);
+  if (answer || (answer.error().code != ErrorCode::timed_out && answer.error().code != ErrorCode::mpi))
+    return answer;
+  // There may be messages that no rank receives.
+  unanswered_ = answer.error();
+  if (consulted_) consulted_->leave_behind();
+  return answer;
+}
+
+/// On a communicator of its own: programs send messages on that of the model ranks.
+Result<Group::Bytes> MpiGroup::consult_now(const Consultation& question) {
+  const std::vector<int> numbers = models_.ranks();
+  if (!consulted_) {
+    AFTERBAY_TRY_ASSIGN(consulted_, mpi::Communicator::duplicate(
+                                        side_, deadline_, {numbers, "do all model ranks make this call?"}));
+    consulted_->take_leave(farewell);  // a rank that did not participate may have messages
+  }
+  mpi::Tree tree(*consulted_);
+  transport::network::EncodedSteps steps;
+  steps.join = [&](int /*child*/, std::span<const std::byte> report) { return question.join(report); };
+  steps.report = question.report;
+  steps.decide = question.decide;
+  steps.part = question.part;
+  return transport::network::consult(tree, {deadline_, question.what, &numbers}, steps);
+}
+
+void MpiGroup::leave_behind() {
+  left_behind_ = true;
+  if (consulted_) consulted_->leave_behind();
 }
 
 /// The lowest of the ranks that call this at the same time reports, and tells all others, including

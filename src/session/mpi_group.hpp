@@ -6,8 +6,10 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <vector>
 
+#include "base/rank_ranges.hpp"
 #include "mpi/communicator.hpp"
 #include "session/group.hpp"
 
@@ -23,29 +25,35 @@ class MpiGroup : public Group {
   MpiGroup& operator=(const MpiGroup&) = delete;
 
   /// Makes the communicators of the model ranks and of the others. Collective over `comm`.
-  /// `others`: the ranks in the session of servers and frontends that are not model ranks,
-  /// ascending.
-  Result<> split(bool model, std::vector<int> others);
+  /// `models`: the ranks in the session of the model. `others`: those of servers and frontends that are not
+  /// model ranks, ascending.
+  Result<> split(bool model, RankRanges models, std::vector<int> others);
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return comm_.size(); }
   [[nodiscard]] bool usable() const override;
   Result<std::vector<Bytes>> gather(const Bytes& mine) override;
   bool await_models(std::chrono::milliseconds limit) override;
+  Result<Bytes> consult_models(const Consultation& question) override;
   EndingEarly ending_early(std::chrono::milliseconds limit) override;
-  void leave_behind() override { left_behind_ = true; }
+  void leave_behind() override;
   Result<std::function<Result<bool>()>> arrive() override;
 
   /// Null on servers and frontends.
   [[nodiscard]] MPI_Comm model_comm() const { return model_ ? side_ : MPI_COMM_NULL; }
 
  private:
+  Result<Bytes> consult_now(const Consultation& question);
+
   mpi::Communicator comm_;
   int rank_;
   std::chrono::milliseconds deadline_;
   MPI_Comm side_ = MPI_COMM_NULL;  ///< communicator of the model ranks, or of the others
   bool model_ = false;
+  RankRanges models_;
   std::vector<int> others_;
+  std::optional<mpi::Communicator> consulted_;  ///< of the model ranks, made when they first consult
+  std::optional<Error> unanswered_;             ///< of a consultation: ranks did not answer
   bool left_behind_ = false;
 };
 

@@ -171,7 +171,8 @@ class Starter {
 
   Result<> make_group(mpi::Communicator comm, const session::RankRole& role) {
     auto group = std::make_unique<session::MpiGroup>(std::move(comm), rank_, state_->config->deadline);
-    AFTERBAY_TRY(group->split(role.model, role.model ? std::vector<int>() : cast().others.ranks()));
+    AFTERBAY_TRY(
+        group->split(role.model, cast().models, role.model ? std::vector<int>() : cast().others.ranks()));
     state_->group = std::move(group);
     return {};
   }

@@ -195,6 +195,7 @@ DESCRIBED = {
     "names": ["output/control_1d_day_2000-01-2000-01.nc", "output/control_1d_day_2000-02-2000-02.nc",
               "output/control_1d_day_2000-03-2000-03.nc", "output/control_snap_001.nc", "output/control_snap_002.nc",
               "output/control_snap_003.nc"],
+    "stations": ["moorings.nc", "profiles.nc"],
     "subsets": ["corner.nc", "europe.nc", "thin.nc", "tropics.nc"],
     "derived": ["day.nc", "month.nc"],
     "cycles": ["diurnal.nc"],
@@ -232,6 +233,12 @@ def check_described(work):
         numpy.testing.assert_array_equal(file["tas"][:], tas)
     with netCDF4.Dataset(work / "subsets/thin.nc") as file:
         assert file["tas"].shape == (60, 9, 18) and file["thetao"].shape == (60, 2, 18, 36)
+    with netCDF4.Dataset(work / "stations/moorings.nc") as file:
+        # 145W lies between two columns: of points that are as near, the first counts.
+        assert file.featureType == "timeSeries" and file["lon"][:].tolist() == [210, 140], file["lon"][:]
+        assert file["lat"][:].tolist() == [55, 35], file["lat"][:]
+        points = [[tas[1:5, 14, 21].mean(), tas[1:5, 12, 14].mean()]]
+        numpy.testing.assert_allclose(file["tas"][:1], points, rtol=1e-7)
     with netCDF4.Dataset(work / "derived/month.nc") as file:
         expected = tas[1:125].reshape(31, 4, 18, 36).max(axis=1).mean(axis=0)
         numpy.testing.assert_allclose(file["tasmax"][0], expected, rtol=1e-6)

@@ -11,11 +11,13 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "afterbay/mpi.hpp"
 #include "afterbay/output.hpp"
+#include "model_grids.hpp"
 
 namespace {
 
@@ -76,6 +78,18 @@ class Model {
     if (options_.given.contains("member")) given.member = options_.number("member", 0);
     Output output(session_, given);
     define(output);
+    if (options_.given.contains("grids")) {
+      further_.emplace(
+          session_,
+          test::FurtherGrids::Options{nlat_, nlon_, nlev_, options_.text("decomposition", "block"),
+                                      options_.text("grids", ""), missing_value},
+          [](std::uint64_t field, std::int64_t step, std::uint64_t point) {
+            const std::uint64_t h = mixed(field, step, point);
+            const bool has_missing = field == 11 || field == 12 || field == 15;
+            return has_missing && h % 7 == 0 ? missing_value : static_cast<double>(h) / divisor;
+          });
+      further_->define(output, decomposition_, part_.points);
+    }
     output.start();
     const std::int64_t save_at = options_.number("save_at", -1);
     const std::int64_t kill_at = options_.number("kill_at", -1);
@@ -167,7 +181,10 @@ class Model {
     CoordinateOptions of_lat{.units = "degrees_north", .standard_name = "latitude"};
     of_lat.bounds = lat_bounds;
     output.dimension("lat", lat, of_lat);
-    output.dimension("lon", lon, {.units = "degrees_east", .standard_name = "longitude"});
+    if (options_.given.contains("coordinates"))
+      output.dimension("lon", nlon_);
+    else
+      output.dimension("lon", lon, {.units = "degrees_east", .standard_name = "longitude"});
     std::vector<double> lev(nlev_);
     for (std::uint64_t k = 0; k < nlev_; ++k) lev[k] = 10.0 * static_cast<double>(k + 1);
     CoordinateOptions of_lev{.units = "m", .standard_name = "depth", .attributes = {{"positive", "down"}}};
@@ -299,6 +316,7 @@ class Model {
     if (output.wants("unused")) throw Failure(Error(ErrorCode::internal, "nothing uses the field unused"));
     put_field<float>(output, "unused", 9, n, 1);
     if (members_ > 0) put_ensemble(output, n);
+    if (further_) further_->put(output, n);
   }
 
   /// Does what the option `mistake` says, in the second step.
@@ -331,6 +349,7 @@ class Model {
   std::uint64_t rows_ = 0;
   std::string decomposition_;
   Part part_;
+  std::optional<test::FurtherGrids> further_;
 };
 
 }  // namespace

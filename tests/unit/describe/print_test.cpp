@@ -46,7 +46,8 @@ fields:
   bare:
 grids:
   g: {box: {lon: [350, 10]}, index: {x: [0, 4]}, stride: {x: 2}, levels: {p: [1e5, 85000]}, reverse: [y]}
-  h: {stations: {"on": [1, 2.5]}}
+  h: {stations: {"on": [1, 2.5]}, max_distance: 0.5km, mask: m}
+  i: {box: {lat: [0, 1]}, outside: missing}
 files:
   a:
     every: 1d

@@ -196,7 +196,8 @@ TEST(DescribeResolve, Grids) {
 grids:
   a: {box: {lon: [350, 10]}, levels: {lev: [0, 10.5]}, reverse: [lev]}
   b: {index: {x: [0, 99]}, stride: {x: 2}}
-  c: {stations: {papa: [-145, 50], here: [0, 90]}}
+  c: {stations: {papa: [-145, 50], here: [0, 90]}, max_distance: 12.5 km, mask: tmask}
+  d: {box: {nav_lon: [350, 10]}, outside: missing}
 )");
   EXPECT_EQ(it.grids[0].box[0].low, 350);
   EXPECT_EQ(it.grids[0].levels[0].values, (std::vector<double>{0, 10.5}));
@@ -204,6 +205,10 @@ grids:
   EXPECT_EQ(it.grids[1].stride[0].step, 2);
   EXPECT_EQ(it.grids[2].stations[0].name, "papa");
   EXPECT_EQ(it.grids[2].stations[0].lat, 50);
+  EXPECT_EQ(it.grids[2].stations[1].at.line, 5);
+  EXPECT_EQ(it.grids[2].max_distance_m, 12'500);
+  EXPECT_EQ(it.grids[2].mask, "tmask");
+  EXPECT_EQ(it.grids[3].outside, Outside::missing);
 }
 
 TEST(DescribeResolve, VariablesComeFromTheProgramThenTheEnvironment) {

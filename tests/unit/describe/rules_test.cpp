@@ -202,8 +202,8 @@ TEST(DescribeRules, Grids) {
   const auto grid = [](const std::string& keys) { return refusal("grids: {g: " + keys + "}"); };
   EXPECT_THAT(
       grid("{}"),
-      HasSubstr(
-          "grids.g: expected indented keys of a grid: box, index, stride, levels, stations or reverse"));
+      HasSubstr("grids.g: expected indented keys of a grid: box, outside, index, stride, levels, stations, "
+                "max_distance, mask or reverse"));
   EXPECT_THAT(grid("{box: {lat: [60, 30]}}"), HasSubstr("box.lat: the range from 60 to 30 is empty"));
   EXPECT_EQ(grid("{box: {longitude: [350, 10]}}"), "accepted");
   EXPECT_THAT(grid("{box: {lat: [30]}}"), HasSubstr("box.lat: expected two numbers, [low, high]"));
@@ -215,6 +215,12 @@ TEST(DescribeRules, Grids) {
   EXPECT_THAT(grid("{levels: {lev: [1, 1]}}"), HasSubstr("levels.lev: the level 1 is given twice"));
   EXPECT_THAT(grid("{stations: {p: [0, 91]}}"), HasSubstr("stations.p: longitudes are from -360 to 360"));
   EXPECT_THAT(grid("{stations: {p: [0, 9]}, stride: {x: 2}}"), HasSubstr("stations cannot be combined"));
+  EXPECT_THAT(grid("{mask: tmask, stride: {x: 2}}"), HasSubstr("mask belong to stations"));
+  EXPECT_THAT(grid("{outside: keep, stride: {x: 2}}"), HasSubstr("outside belongs to a box"));
+  EXPECT_THAT(grid("{box: {lat: [0, 1]}, outside: mask}"), HasSubstr("outside: expected keep or missing"));
+  for (const char* wrong : {"100", "5 miles", "-3km", "km", "1e400km", ""})
+    EXPECT_THAT(grid(std::string("{stations: {p: [0, 9]}, max_distance: \"") + wrong + "\"}"),
+                HasSubstr("max_distance: expected a distance with its unit"));
   EXPECT_THAT(refusal("grids: {own: {stride: {x: 2}}}"),
               HasSubstr("\"own\" is the name of each field's own grid"));
 }

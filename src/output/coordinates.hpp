@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coordinates of the points of a field: which coordinate a name means, and its values at points of a grid.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/decomposition.hpp"
+#include "output/definitions.hpp"
+
+namespace afterbay::output {
+
+/// Longitudes go around; the values of both are compared in degrees.
+enum class Quantity : std::uint8_t { other, longitude, latitude };
+
+/// What gives the points of a field a coordinate.
+struct FoundCoordinate {
+  std::string name;                        ///< of the coordinate, or of the dimension
+  const Coordinate* coordinate = nullptr;  ///< null: the values of a dimension
+  Quantity quantity = Quantity::other;
+  std::string units;
+};
+
+/// The coordinate of a field that a description means by `name`: its name; a standard name; for "lon" and
+/// "lat" also units such as degrees_east. Those of dimensions come before others, and those that the field's
+/// attribute `coordinates` names before the rest. nullopt: there is none. Throws conflict if several
+/// coordinates could be meant.
+std::optional<FoundCoordinate> find_coordinate(const Definitions& definitions, const Field& field,
+                                               std::string_view name);
+/// Of all coordinates that a description can name, for messages.
+std::vector<std::string> coordinate_names(const Definitions& definitions, const Field& field);
+
+/// Numbers to degrees: of radians 180 / pi, otherwise 1.
+double degrees_per_unit(std::string_view units);
+/// Values of longitudes and latitudes are compared within the precision with which they are stored, in
+/// degrees.
+double tolerance_of(const FoundCoordinate& coordinate, Type type);
+/// East of `low`, at most as far as `high` is; in degrees.
+bool is_between_longitudes(double value, double low, double high, double tolerance);
+
+/// A point of a grid on this rank.
+struct GridPoint {
+  std::uint32_t element = 0;  ///< of the rank's array
+  std::uint64_t index = 0;    ///< in the grid, row-major
+};
+/// Without holes of a map, in any order. `decomposition`: null: the rank holds all points.
+std::vector<GridPoint> points_of(const std::vector<std::uint64_t>& lengths,
+                                 const client::Decomposition* decomposition);
+
+/// Values of a coordinate at points of a grid, in degrees if it is a longitude or latitude.
+class PointValues {
+ public:
+  /// `coordinate`: of the grid, or of some of its dimensions: see is_of_grid. Throws wrong_type if its values
+  /// are no numbers.
+  PointValues(const Definitions& definitions, const Grid& grid, const FoundCoordinate& coordinate);
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] Quantity quantity() const noexcept { return quantity_; }
+  [[nodiscard]] double tolerance() const noexcept { return tolerance_; }
+  /// NaN if the point has none: no finite number, or no latitude or longitude.
+  [[nodiscard]] double at(const GridPoint& point) const;
+
+ private:
+  std::string name_;
+  Quantity quantity_;
+  double tolerance_;
+  bool by_element_ = false;
+  std::vector<double> values_;
+  std::vector<std::uint64_t> lengths_;  ///< of the grid
+  std::vector<std::uint64_t> strides_;  ///< in `values_`, per dimension of the grid
+};
+
+/// Whether each point of a grid has the coordinate: it is distributed as the grid, or has dimensions of it
+/// only.
+bool is_of_grid(const FoundCoordinate& coordinate, const Grid& grid);
+
+}  // namespace afterbay::output

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// DimensionChoice: which places of the dimensions of a field a subset keeps.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "describe/description.hpp"
+#include "output/coordinates.hpp"
+#include "output/definitions.hpp"
+
+namespace afterbay::output {
+
+class DimensionChoice {
+ public:
+  /// A range of a coordinate that is no dimension, which the points of the grid have together.
+  struct JointRange {
+    const describe::Grid::Range* range;
+    FoundCoordinate coordinate;
+  };
+
+  /// Applies what concerns one dimension: boxes by coordinates of one dimension, indices, levels. `names`:
+  /// the dimensions to choose from, slowest first; of the field, without those that stations replace. Throws,
+  /// at the place in the description.
+  DimensionChoice(const Definitions& definitions, const Field& field, const std::vector<std::string>& names,
+            const describe::Grid& grid);
+
+  /// Ranges that are left, because their coordinates are those of a grid or have several dimensions.
+  [[nodiscard]] const std::vector<JointRange>& joint() const noexcept { return joint_; }
+  /// Of a dimension, in the order of the field or the opposite one; nullopt: all, in the order of the field.
+  using Places = std::optional<std::vector<std::uint64_t>>;
+  [[nodiscard]] const Places& kept(std::size_t dimension) const { return kept_[dimension]; }
+  /// Keeps the places of a dimension that are among `places`, which ascend.
+  void keep_only(std::size_t dimension, const std::vector<std::uint64_t>& places);
+  /// Every how many of the places that are left are kept.
+  [[nodiscard]] std::uint64_t stride_of(const std::string& dimension) const;
+  [[nodiscard]] bool is_reversed(const std::string& dimension) const;
+  /// Strides and reversed dimensions, which come last, of the first `dimensions`. Throws if nothing is left
+  /// of one of them.
+  void finish(std::size_t dimensions);
+
+ private:
+  [[nodiscard]] std::size_t find(const std::string& name) const;
+  [[nodiscard]] FoundCoordinate find_coordinate_of(const std::string& name,
+                                                   const describe::Position& at) const;
+  [[nodiscard]] std::uint64_t length_of(std::size_t d) const;
+  /// What is kept, as a list to change.
+  std::vector<std::uint64_t>& listed(std::size_t d);
+  template <class Keep>
+  void filter(std::size_t d, Keep keep);
+  void box(const describe::Grid::Range& range);
+  void index(const describe::Grid::IndexRange& range);
+  void keep_levels(const describe::Grid::Levels& levels);
+  void keep_every(std::size_t d, std::uint64_t step);
+
+  const Definitions& definitions_;
+  const Field& field_;
+  const std::vector<std::string>& names_;
+  const describe::Grid& grid_;
+  std::vector<Places> kept_;
+  std::vector<JointRange> joint_;
+};
+
+/// Whether a coordinate lies in a range.
+bool is_inside(double value, const describe::Grid::Range& range, Quantity quantity, double tolerance);
+
+}  // namespace afterbay::output
