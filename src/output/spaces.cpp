@@ -90,9 +90,19 @@ class Selection {
     return dimension.options.standard_name == "longitude" || names_[d] == "lon" || names_[d] == "longitude";
   }
 
+  [[nodiscard]] std::vector<double> coordinate_of(std::size_t d) const {
+    const Dimension& dimension = definitions_.dimension(names_[d]);
+    if (!dimension.has_known_values)
+      refuse_at(grid_.at, ErrorCode::invalid_argument,
+                "grid '{}': the values of the coordinate '{}' are not known, because the file of definitions "
+                "has no coordinates with so many values ({}); only a run can select by them",
+                grid_.name, names_[d], dimension.length);
+    return numbers_of(dimension.values);
+  }
+
   void box(const describe::Grid::Range& range) {
     const std::size_t d = find_coordinate(range.coordinate);
-    const std::vector<double> values = numbers_of(definitions_.dimension(names_[d]).values);
+    const std::vector<double> values = coordinate_of(d);
     if (is_longitude(d)) {
       // East of `low`, at most as far as `high` is.
       const double width = range.high - range.low;
@@ -120,7 +130,7 @@ class Selection {
 
   void keep_levels(const describe::Grid::Levels& levels) {
     const std::size_t d = find_coordinate(levels.coordinate);
-    const std::vector<double> values = numbers_of(definitions_.dimension(names_[d]).values);
+    const std::vector<double> values = coordinate_of(d);
     std::vector<std::uint64_t> places;
     for (const double level : levels.values) {
       const auto found = std::ranges::find_if(values, [&](double value) {
@@ -202,8 +212,14 @@ std::string Space::places_text() const {
   return text;
 }
 
+std::uint64_t Space::global_points() const noexcept {
+  std::uint64_t all = 1;
+  for (const Dimension& dimension : dimensions) all *= dimension.length;
+  return all;
+}
+
 const client::Decomposition& Spaces::decomposition(const std::string& name) const {
-  return *must(session_.state().model_side().definitions().decomposition(name));
+  return *must(session_->state().model_side().definitions().decomposition(name));
 }
 
 const Spaces::Part& Spaces::part_of(const Grid& grid) {
@@ -244,13 +260,15 @@ const Space& Spaces::own(const Field& field) {
     made->dimensions.push_back({name, definitions_.dimension(name).length, {}});
   for (const std::string& axis : field.options.axes)
     made->local.push_back(definitions_.dimension(axis).length);
-  if (!made->grid.empty()) {
+  if (session_ == nullptr) {
+    leave_empty(*made);
+  } else if (!made->grid.empty()) {
     const Grid& grid = definitions_.grid(made->grid);
     const Part& part = part_of(grid);
     made->decomposition = grid.decomposition;
     made->local.insert(made->local.end(), part.local.begin(), part.local.end());
   }
-  made->points = product(made->local);
+  if (session_ != nullptr) made->points = product(made->local);
   if (made->points > std::numeric_limits<std::uint32_t>::max())
     refuse(ErrorCode::resources, "field '{}' has {} values on this rank; at most {} can be processed",
            field.name, made->points, std::numeric_limits<std::uint32_t>::max());
@@ -277,12 +295,14 @@ const Space& Spaces::subset(const Field& field, const describe::Grid& grid) {
     space->dimensions.push_back({names[d], kept.size(), all ? std::vector<std::uint64_t>{} : kept});
   }
   for (std::size_t a = 0; a < space->axes; ++a) space->local.push_back(space->dimensions[a].length);
-  if (space->grid.empty()) {
+  if (session_ == nullptr) {
+    leave_empty(*space);
+  } else if (space->grid.empty()) {
     gather_axes(*space, {0}, 1);
   } else {
     divide(*space, definitions_.grid(space->grid));
   }
-  space->points = product(space->local);
+  if (session_ != nullptr) space->points = product(space->local);
   return *spaces_.emplace(key, std::move(space)).first->second;
 }
 
@@ -295,6 +315,7 @@ const Space& Spaces::of_grid(const std::string& grid) {
 
 /// A Map stays as it is; a Block covers the trailing dimensions, and needs one more.
 std::string Spaces::with_vertices(const Space& space, const std::string& vertices) {
+  if (session_ == nullptr) return space.decomposition;
   if (space.decomposition.empty()) return {};
   const client::Decomposition& it = decomposition(space.decomposition);
   if (it.map) return space.decomposition;
@@ -307,8 +328,15 @@ std::string Spaces::with_vertices(const Space& space, const std::string& vertice
   block.start.push_back(0);
   block.count.push_back(length);
   if (std::ranges::find(block.count, 0U) != block.count.end()) std::ranges::fill(block.count, 0U);
-  session_.decomposition(name, block, coverage);
+  session_->decomposition(name, block, coverage);
   return name;
+}
+
+void Spaces::leave_empty(Space& space) const {
+  if (space.grid.empty()) return;
+  const Grid& grid = definitions_.grid(space.grid);
+  space.decomposition = grid.decomposition;
+  space.local.insert(space.local.end(), grid.dimensions.size(), 0);
 }
 
 /// Makes the decomposition of a subset of a grid, once for all fields with the same subset.
@@ -366,7 +394,7 @@ void Spaces::divide_block(Space& space, const Grid& grid, const Block& block) {
   if (std::ranges::find(count, 0U) != count.end()) std::ranges::fill(count, 0U);
   gathered_[space.decomposition] = combinations(block.count, places);
   // From here on, `block` may lie elsewhere.
-  session_.decomposition(space.decomposition, Block(global, start, count), coverage);
+  session_->decomposition(space.decomposition, Block(global, start, count), coverage);
   local_of_[space.decomposition] = std::move(count);
 }
 
@@ -407,7 +435,7 @@ void Spaces::divide_map(Space& space, const Grid& grid, const client::MapPart& m
     part.indices.push_back(index);
   }
   const Coverage coverage = decomposition(grid.decomposition).coverage;
-  session_.decomposition(space.decomposition, part, coverage);
+  session_->decomposition(space.decomposition, part, coverage);
   local_of_[space.decomposition] = {elements.size()};
   gathered_[space.decomposition] = std::move(elements);
 }
