@@ -20,7 +20,7 @@ using describe::stored_unless_empty;
 using describe::ValueKind;
 
 constexpr std::int64_t most_processes = 100'000'000;
-constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
 ValueKind<Type> type_word() {
   std::vector<std::pair<std::string, Type>> choices;
@@ -120,11 +120,11 @@ const std::vector<KeyRow<TimeEntry>>& time_keys() {
                         "A [calendar](calendars.md), or `user_defined`."),
       stored_unless_empty<TimeEntry>("month_lengths", number_list(), AFTERBAY_KEY_FIELD(month_lengths),
                                      "Of a user-defined calendar: days of each month of a year."),
-      stored<TimeEntry>("leap_year", describe::whole_number(-most, most), AFTERBAY_KEY_FIELD(leap_year),
+      stored<TimeEntry>("leap_year", describe::whole_number(-largest, largest), AFTERBAY_KEY_FIELD(leap_year),
                         "Of a user-defined calendar: a year with a leap day, as every fourth from it."),
-      stored<TimeEntry>("leap_month", describe::whole_number(1, most), AFTERBAY_KEY_FIELD(leap_month),
+      stored<TimeEntry>("leap_month", describe::whole_number(1, largest), AFTERBAY_KEY_FIELD(leap_month),
                         "Of a user-defined calendar: the month with the leap day, from 1."),
-      stored<TimeEntry>("day_seconds", describe::whole_number(1, most), AFTERBAY_KEY_FIELD(day_seconds),
+      stored<TimeEntry>("day_seconds", describe::whole_number(1, largest), AFTERBAY_KEY_FIELD(day_seconds),
                         "Of a user-defined calendar: seconds of a day."),
       stored_unless_empty<TimeEntry>("start", describe::words("a date"), AFTERBAY_KEY_FIELD(start),
                                      "When the run begins."),
@@ -132,7 +132,7 @@ const std::vector<KeyRow<TimeEntry>>& time_keys() {
                                      "The reference date of time axes; by default `start`."),
       stored<TimeEntry>("step", describe::positive_period(), AFTERBAY_KEY_FIELD(step),
                         "The time step of the model."),
-      stored<TimeEntry>("member", describe::whole_number(-most, most), AFTERBAY_KEY_FIELD(member),
+      stored<TimeEntry>("member", describe::whole_number(-largest, largest), AFTERBAY_KEY_FIELD(member),
                         "The number of the ensemble's member, for `{member}` in names of files."),
   };
   return rows;

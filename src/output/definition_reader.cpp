@@ -90,17 +90,17 @@ class DefinitionReader {
         problems_.add(
             ErrorCode::unknown_name, key.at,
             fmt::format("unknown key \"{}\"{}", printable(key.name), did_you_mean(key.name, names)));
-    const Node* const version = root.find("version");
+    const Node* const given = root.find("version");
     std::int64_t number = 0;
-    const bool known = version != nullptr && version->kind() == describe::ScalarKind::integer &&
-                       describe::integer_of(version->characters(), number) && number == definitions_version;
+    const bool known = given != nullptr && given->kind() == describe::ScalarKind::integer &&
+                       describe::integer_of(given->characters(), number) && number == definitions_version;
     if (!known)
       problems_.add(
-          ErrorCode::format, version == nullptr ? root.at : version->at,
+          ErrorCode::format, given == nullptr ? root.at : given->at,
           fmt::format("version: expected {}, found {}: the file is no file of definitions, or one of "
                       "another version of Afterbay; write it anew with the setting "
                       "output.definitions",
-                      definitions_version, version == nullptr ? "none" : version->described()));
+                      definitions_version, given == nullptr ? "none" : given->described()));
   }
 
   /// An entry with its keys; what is wrong is reported.

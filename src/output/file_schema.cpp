@@ -74,7 +74,7 @@ class Maker {
 
   /// The rules of a user-defined calendar: CF Conventions 1.11, section 4.4; day_seconds is an extension.
   static void add_rules(Variable& variable, const Calendar& calendar) {
-    const CalendarRules rules = rules_of(calendar);
+    const CalendarRules rules = calendar_rules_of(calendar);
     variable.attribute("month_lengths",
                        std::vector<std::int32_t>(rules.month_lengths.begin(), rules.month_lengths.end()));
     if (rules.leap_year) {

@@ -4,7 +4,6 @@
 
 #include <fmt/ranges.h>
 
-#include "afterbay/version.h"
 #include "describe/yaml.hpp"
 #include "output/definition_keys.hpp"
 #include "output/model_time.hpp"
@@ -77,7 +76,7 @@ Node node_of(const OutputOptions& options) {
   TimeEntry time;
   time.calendar = calendar.name();
   if (time.calendar == "user_defined") {
-    const CalendarRules rules = rules_of(calendar);
+    const CalendarRules rules = calendar_rules_of(calendar);
     time.month_lengths.assign(rules.month_lengths.begin(), rules.month_lengths.end());
     time.leap_year = rules.leap_year;
     if (rules.leap_year) time.leap_month = rules.leap_month;

@@ -14,7 +14,7 @@ Date ModelTime::before(const Date& date) const {
   return calendar.add(date, Period{.seconds = -1, .nanoseconds = 999'999'999});
 }
 
-CalendarRules rules_of(const Calendar& calendar) {
+CalendarRules calendar_rules_of(const Calendar& calendar) {
   // Every fourth year may have a leap day.
   constexpr std::int64_t leap_cycle = 4;
   std::int64_t leap = 1;

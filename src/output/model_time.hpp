@@ -28,6 +28,6 @@ struct ModelTime {
 ModelTime model_time(const OutputOptions& options);
 
 /// The rules of a calendar: of a user-defined one, those with which it was made.
-CalendarRules rules_of(const Calendar& calendar);
+CalendarRules calendar_rules_of(const Calendar& calendar);
 
 }  // namespace afterbay::output
