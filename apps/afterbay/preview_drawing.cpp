@@ -21,6 +21,7 @@ using output::PreviewStage;
 constexpr double margin = 20;
 constexpr double column_gap = 84;
 constexpr double letter_width = 7.3;
+constexpr double title_letter_width = 8.6;
 constexpr double padding = 8;
 constexpr double line_height = 16;
 /// Told apart also by readers who do not see all colours (Okabe and Ito, 2008).
@@ -81,7 +82,7 @@ class Drawing {
     for (const Box& box : layout_.boxes()) draw_stage(box);
     for (std::size_t f = 0; f < preview_.files.size(); ++f) draw_file(f);
     const double height = notes(layout_.bottom() + margin + line_height) + margin;
-    const double width = files_at_ + files_width_ + margin;
+    const double width = std::max(files_at_ + files_width_, margin + title_width_) + margin;
     return fmt::format(
                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 "
                "{0:.0f} {1:.0f}\">\n{2}<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
@@ -116,7 +117,8 @@ class Drawing {
   static std::string summary_of(const output::PreviewFile& file) {
     std::string text = file.every.empty() ? "once" : "every " + file.every;
     if (!file.every.empty()) text += fmt::format(", {} records", file.records());
-    return text + fmt::format(", {} files, {}", file.parts.size(), print_about(file.bytes()));
+    return text + fmt::format(", {} file{}, {}", file.parts.size(), file.parts.size() == 1 ? "" : "s",
+                              print_about(file.bytes()));
   }
 
   void text(double x, double y, const std::string& what, const char* css, const char* anchor = "start") {
@@ -127,13 +129,13 @@ class Drawing {
   void heads() {
     constexpr double title_y = 28;
     constexpr double head_y = 58;
-    text(margin, title_y,
-         fmt::format(
-             "{} steps of {} from {}: {} in files, {} of memory per model rank, {} to servers per step",
-             preview_.steps, preview_.step, preview_.start, print_about(preview_.bytes()),
-             print_about(preview_.state_bytes_per_rank()),
-             print_about(static_cast<std::uint64_t>(preview_.traffic.average))),
-         "title");
+    const std::string title = fmt::format(
+        "{} steps of {} from {}: {} in files, {} of memory per model rank, {} to servers per step",
+        preview_.steps, preview_.step, preview_.start, print_about(preview_.bytes()),
+        print_about(preview_.state_bytes_per_rank()),
+        print_about(static_cast<std::uint64_t>(preview_.traffic.average)));
+    text(margin, title_y, title, "title");
+    title_width_ = title_letter_width * static_cast<double>(title.size());
     text(columns_at_.front(), head_y, "fields", "head");
     if (layout_.columns() > 1) text(columns_at_[1], head_y, "computed in the model ranks", "head");
     text(files_at_, head_y, "files", "head");
@@ -229,6 +231,7 @@ class Drawing {
   std::vector<double> widths_;
   double files_at_ = 0;
   double files_width_ = 0;
+  double title_width_ = 0;
   std::string out_;
 };
 

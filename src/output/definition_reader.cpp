@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 #include "base/printable.hpp"
 #include "base/suggest.hpp"
@@ -128,9 +129,16 @@ class DefinitionReader {
       const std::size_t before = problems_.size();
       const Entry entry = entry_of(key, value, table, what);
       // What an entry lacks because a key is wrong is no further problem.
-      if (problems_.size() > before) continue;
-      attempt(key.at, [&, &at = key] { add_entry(at, entry); });
+      if (problems_.size() == before) attempt(key.at, [&, &at = key] { add_entry(at, entry); });
+      if (problems_.size() > before) refused_.insert(key.name);
     }
+  }
+
+  /// Whether one of these was refused: that it does not exist is no further problem.
+  bool needs_refused(const Key& key, const std::vector<std::string>& names) {
+    const bool needs = std::ranges::any_of(names, [&](const auto& name) { return refused_.contains(name); });
+    if (needs) refused_.insert(key.name);
+    return needs;
   }
 
   template <class Task>
@@ -207,6 +215,7 @@ class DefinitionReader {
 
   void add(const Key& key, const GridEntry& entry) {
     if (entry.kind.empty()) refuse_entry("grid '{}': say how it is distributed, with the key kind", key.name);
+    if (needs_refused(key, entry.dimensions)) return;
     // The name only says that it is distributed.
     made_.definitions.add(Grid{key.name, entry.dimensions, entry.kind == "whole" ? "" : key.name});
     if (entry.lengths.empty()) return;
@@ -223,6 +232,9 @@ class DefinitionReader {
     if (!entry.grid.empty() && !entry.dimensions.empty())
       refuse_entry("coordinate '{}': with a grid it has the dimensions of that; remove the key dimensions",
                    key.name);
+    std::vector<std::string> needed = entry.dimensions;
+    needed.insert(needed.end(), {entry.grid, entry.vertices});
+    if (needs_refused(key, needed)) return;
     const std::uint64_t points = points_of(entry.dimensions, most_coordinate_points_on_file, key.name);
     if (!entry.grid.empty()) {
       std::vector<std::string> all = made_.definitions.grid(entry.grid).dimensions;
@@ -238,6 +250,9 @@ class DefinitionReader {
   }
 
   void add(const Key& key, const FieldEntry& entry) {
+    std::vector<std::string> needed = entry.axes;
+    needed.push_back(entry.grid);
+    if (needs_refused(key, needed)) return;
     Field field;
     field.name = key.name;
     field.options.grid = entry.grid;
@@ -271,6 +286,7 @@ class DefinitionReader {
   }
 
   Problems& problems_;
+  std::set<std::string> refused_;  ///< entries
   ModelDefinitions made_;
 };
 
@@ -279,8 +295,10 @@ class DefinitionReader {
 Result<ModelDefinitions> read_definitions_text(const std::string& text, const std::string& name) {
   Problems problems;
   ModelDefinitions made;
-  if (const auto root = describe::parse_yaml(text, name, problems))
+  if (auto root = describe::parse_yaml(text, name, problems)) {
+    if (root->at.line == 0) root->at = {name, 1, 1};  // an empty text
     made = DefinitionReader(problems).read(*root);
+  }
   if (!problems.empty()) return fail(problems.error("the file of definitions"));
   return made;
 }
