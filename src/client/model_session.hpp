@@ -46,8 +46,6 @@ class ModelSession {
                Logger logger);
 
   [[nodiscard]] const RankIdentity& identity() const noexcept { return core_.identity(); }
-  /// The number of servers.
-  [[nodiscard]] std::size_t servers() const noexcept { return core_.servers(); }
   /// What the model has defined; the same on every rank.
   [[nodiscard]] const Definitions& definitions() const noexcept { return definitions_; }
   /// Neither failed nor finalized. A refused call does not end the session.

@@ -97,7 +97,7 @@ class DefinitionReader {
                        describe::integer_of(given->characters(), number) && number == definitions_version;
     if (!known)
       problems_.add(
-          ErrorCode::format, given == nullptr ? root.at : given->at,
+          ErrorCode::invalid_argument, given == nullptr ? root.at : given->at,
           fmt::format("version: expected {}, found {}: the file is no file of definitions, or one of "
                       "another version of Afterbay; write it anew with the setting "
                       "output.definitions",

@@ -99,7 +99,7 @@ void Output::State::write_definitions() const {
     const bool is_map = decomposition && (*decomposition)->map != nullptr;
     kinds[grid.name] = grid.decomposition.empty() ? "whole" : is_map ? "map" : "block";
   }
-  const output::Processes processes{identity.model_size, static_cast<std::int64_t>(of.model->servers())};
+  const output::Processes processes{identity.model_size, static_cast<std::int64_t>(of.servers)};
   const std::string text = output::write_definitions(definitions, options, kinds, processes);
   if (const int number = replace_file(path, text); number != 0)
     Logger({of.name, "model", 0}, of.config->log)

@@ -127,7 +127,7 @@ class Preview(CommandTest):
             '  model.yaml:12:32: unknown key "unit" of a field; did you mean "units"?'])
         for text in ("", "just text\n", "files: {}\n", "version: 3\n", MODEL.replace("version: 1\n", "")):
             self.write("model.yaml", text)
-            self.assertRegex(self.show(code=IO).stderr, r"model\.yaml:\d+:\d+: .*(version|expected the definitions)")
+            self.assertRegex(self.show(code=WRONG).stderr, r"model\.yaml:\d+:\d+: .*(version|expected the definitions)")
         self.write("model.yaml", MODEL + "fields: {}\n")
         self.assertIn('model.yaml:18:1: "fields" is given twice', self.show(code=WRONG).stderr)
         pathlib.Path("model.yaml").unlink()

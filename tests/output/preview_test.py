@@ -56,7 +56,7 @@ def lists_of_fields(random_, grid, operations):
     lists = {}
     fields = FIELDS if grid == "own" else [field for field in FIELDS if field != "co2"]  # which has no dimensions
     for field in random_.sample(fields, random_.randint(1, 5)):
-        for operation in random_.sample(operations, random_.randint(1, 2)):
+        for operation in random_.sample(operations, min(len(operations), random_.randint(1, 2))):
             lists.setdefault(operation, []).append(f"{field}: {field}_{operation}")
     return [f"{operation}: [{', '.join(fields)}]" for operation, fields in lists.items()]
 

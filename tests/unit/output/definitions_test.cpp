@@ -132,14 +132,14 @@ TEST(OutputDefinitions, ReportPlacesOfProblems) {
   };
   expect("", "1:1: expected the definitions of a model");
   expect("[1]", "1:1: expected the definitions of a model, the keys version");
-  expect("files: {}\n", "1:1: unknown key \"files\"; did you mean \"fields\"?");
+  expect("files: {}\n", "1:1: unknown key \"files\"");
   expect("version: 2\ntime: {start: 2000-01-01, step: 6h}\n",
          "1:10: version: expected 1, found the number 2");
   expect("version: 1\n", "1:1: time: missing");
   expect("version: 1\ntime: {step: 6h}\n", "2:7: time: start is missing");
   expect("version: 1\ntime: {start: 2000-01-01}\n", "2:7: time: step is missing");
   expect("version: 1\ntime: {start: 2000-02-30, step: 6h}\n", "2:7: ");
-  expect("version: 1\ntime: {start: 2000-01-01, step: 6x}\n", "2:34: step: \"6x\" is not a period");
+  expect("version: 1\ntime: {start: 2000-01-01, step: 6x}\n", "2:33: step: \"6x\" is not a period");
   expect("version: 1\ntime: {start: 2000-01-01, step: 1mo1d}\n", "2:7: the model's step is 1mo1d");
   expect("version: 1\ntime: {calendar: maya, start: 2000-01-01, step: 6h}\n", "2:7: ");
   const auto expect_after = [&](const std::string& line, const std::string& problem) {
