@@ -129,7 +129,7 @@ class Preview(CommandTest):
             self.write("model.yaml", text)
             self.assertRegex(self.show(code=WRONG).stderr, r"model\.yaml:\d+:\d+: .*(version|expected the definitions)")
         self.write("model.yaml", MODEL + "fields: {}\n")
-        self.assertIn('model.yaml:18:1: "fields" is given twice', self.show(code=WRONG).stderr)
+        self.assertIn('model.yaml:17:1: "fields" is given twice', self.show(code=WRONG).stderr)
         pathlib.Path("model.yaml").unlink()
         self.assertIn("model.yaml", self.show(code=IO).stderr)
 
