@@ -29,7 +29,8 @@ def plan(options: argparse.Namespace) -> Plan:
     for case, (what, size, compute_ms) in CASES.items():
         grid = ("--lon", "36", "--lat", "18") if options.smallest else ("--lon", "360", "--lat", "181")
         compute = options.compute_ms if options.compute_ms is not None else 1.0 if options.smallest else compute_ms
-        common = (*size, *grid, "--steps", str(STEPS), "--compute-ms", str(compute))
+        common = (*size, *grid, "--steps", str(STEPS), "--compute-ms", str(compute),
+                  "--warm-ups", "0" if options.smallest else "2")
         rows.append(Row(f"{case}/one", "one caller", case, "yardstick", "afterbay_threads", 2, (*common, "--mode", "one"), model=1, verify=True))
         for threads in THREADS[:2] if options.quick else THREADS:
             plural = "" if threads == 1 else "s"

@@ -37,6 +37,7 @@ text { font-family: "DejaVu Sans Mono", Menlo, Consolas, monospace; font-size: 1
 .field { fill: #e4eefa; stroke: #7a9cc6; }
 .subset { fill: #f1e6fa; stroke: #a17fc4; }
 .expression { fill: #fdf0d5; stroke: #cda349; }
+.reduction { fill: #e0f4f5; stroke: #62a9ae; }
 .statistic { fill: #e2f3e5; stroke: #74ad80; }
 .file { fill: #ffffff; stroke-width: 1.5; }
 .line { fill: none; stroke-width: 1.3; stroke-opacity: 0.75; }
@@ -63,6 +64,7 @@ const char* class_of(PreviewStage::Kind kind) {
     case PreviewStage::Kind::field: return "field";
     case PreviewStage::Kind::subset: return "subset";
     case PreviewStage::Kind::expression: return "expression";
+    case PreviewStage::Kind::reduction: return "reduction";
     case PreviewStage::Kind::statistic: return "statistic";
   }
   return "field";
@@ -174,7 +176,7 @@ class Drawing {
     if (box.is_crossing()) return;
     const PreviewStage& stage = preview_.stages[box.stage];
     const double x = columns_at_[box.column];
-    std::string tip = stage.text;
+    std::string tip = stage.name;
     if (!stage.formula.empty()) tip += " = " + stage.formula;
     if (!stage.timing.empty()) tip += " " + stage.timing;
     tip += ": " + stage.points;

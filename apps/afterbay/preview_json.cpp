@@ -46,6 +46,7 @@ const char* name_of(PreviewStage::Kind kind) {
     case PreviewStage::Kind::field: return "field";
     case PreviewStage::Kind::subset: return "subset";
     case PreviewStage::Kind::expression: return "expression";
+    case PreviewStage::Kind::reduction: return "reduction";
     case PreviewStage::Kind::statistic: return "statistic";
   }
   return "";
@@ -53,6 +54,7 @@ const char* name_of(PreviewStage::Kind kind) {
 
 Json json_of(const PreviewStage& stage) {
   return {{"kind", name_of(stage.kind)},
+          {"name", stage.name},
           {"text", stage.text},
           {"formula", stage.formula},
           {"timing", stage.timing},

@@ -15,7 +15,8 @@ constexpr std::size_t most_label_characters = 40;
 
 std::string label_of(const PreviewStage& stage) {
   switch (stage.kind) {
-    case PreviewStage::Kind::field: return stage.text;
+    case PreviewStage::Kind::field:
+    case PreviewStage::Kind::reduction: return stage.text;
     case PreviewStage::Kind::subset: return "on " + stage.text;
     case PreviewStage::Kind::statistic: return fmt::format("{} {}", stage.text, stage.timing);
     case PreviewStage::Kind::expression:

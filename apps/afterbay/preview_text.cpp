@@ -78,20 +78,11 @@ std::string section_of(const output::PreviewFile& file) {
                     print_about(file.traffic.most));
 }
 
-std::string name_of_stage(const output::Preview& preview, const output::PreviewStage& stage) {
-  if (stage.kind != output::PreviewStage::Kind::statistic) return stage.text;
-  const output::PreviewStage& of = preview.stages[stage.of.front()];
-  if (of.kind == output::PreviewStage::Kind::subset)
-    return fmt::format("{} of {} on {}", stage.text, preview.stages[of.of.front()].text, of.text);
-  return fmt::format("{} of {}", stage.text,
-                     of.kind == output::PreviewStage::Kind::statistic ? name_of_stage(preview, of) : of.text);
-}
-
 std::string memory_of(const output::Preview& preview) {
   std::vector<std::vector<std::string>> rows{{"state or buffer", "", "all ranks", "per rank"}};
   for (const output::PreviewStage& stage : preview.stages)
     if (stage.bytes_on_all_ranks > 0)
-      rows.push_back({name_of_stage(preview, stage), stage.timing, print_about(stage.bytes_on_all_ranks),
+      rows.push_back({stage.name, stage.timing, print_about(stage.bytes_on_all_ranks),
                       print_about(stage.bytes_per_rank)});
   if (rows.size() == 1) return "\nmemory in the model ranks: none, no statistic and no expression\n";
   rows.push_back(

@@ -32,8 +32,8 @@ class AfterbayOutput : public Output {
       schema.variable(name_of(v), afterbay::Type::float32, {"time", "lev", "lat", "lon"}).on("volume");
     collection_ = session.collection("threads", schema,
                                      {.directory = of.directory, .store = of.store, .existing = "replace"});
-    file_ = collection_.open("threads.nc");
   }
+  void open(const std::string& name) override { file_ = collection_.open(name); }
   void end_step(int /*step*/) override { session_.end_step(); }
   void finish() override { session_.wait(file_.close()); }
   [[nodiscard]] const afterbay::OutputFile& file() const { return file_; }
@@ -50,6 +50,7 @@ class Endpoints final : public AfterbayOutput {
  public:
   Endpoints(const Case& of, afterbay::Session& session, const Band& mine)
       : AfterbayOutput(of, session, mine) {
+    session.start();
     for (int t = 0; t < of.threads; ++t) {
       const Band band = band_of(mine, t, of.threads);
       afterbay::Endpoint& endpoint = endpoints_.emplace_back(session.endpoint());
@@ -102,6 +103,7 @@ class Gather final : public AfterbayOutput {
 /// What endpoints cost: the time to open one, to register its part and to put for the first time, and memory.
 void measure_cost(const Case& of, afterbay::Session& session, const Band& mine, MPI_Comm model) {
   Gather output(of, session, mine);
+  output.open("threads.nc");
   session.end_step();
   const auto heap = [] { return static_cast<double>(mallinfo2().uordblks); };
   const double heap_before = heap();

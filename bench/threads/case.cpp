@@ -3,9 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <stdexcept>
 #include <thread>
 
@@ -42,6 +45,7 @@ Case parse_case(int argc, char** argv, const std::string& description) {
   app.add_option("--variables", of.variables);
   app.add_option("--steps", of.steps);
   app.add_option("--compute-ms", of.compute_ms);
+  app.add_option("--warm-ups", of.warm_ups, "all steps are written so often before those that count");
   app.add_option("--servers", of.servers);
   app.add_option("--format", of.store);
   app.add_option("--dir", of.directory);
@@ -89,85 +93,137 @@ void Output::wait(int thread) {
   lost_[static_cast<std::size_t>(thread)].seconds += now_s() - start;
 }
 
+void Output::forget_lost() {
+  for (Lost& lost : lost_) lost.seconds = 0;
+}
+
 double Output::lost_s() const {
   double sum = 0;
   for (const Lost& lost : lost_) sum += lost.seconds;
   return sum;
 }
 
-void run_case(const Case& of, MPI_Comm model, const Band& mine, Output& output, nlohmann::json about) {
-  const auto threads = static_cast<std::size_t>(of.threads);
-  // As in common/copy_reference.hpp: together at least 128 MiB, and four steps.
-  const int copy_sets = std::max(4, static_cast<int>((std::size_t{128} << 20) / of.step_bytes()) + 1);
-  std::vector<std::vector<Field>> fields(threads);
-  std::vector<std::vector<Field>> copies(threads);  // destinations that have left the caches
-  for (std::size_t t = 0; t < threads; ++t) {
-    const Band band = band_of(mine, static_cast<int>(t), of.threads);
-    for (int v = 0; v < of.variables; ++v) fields[t].emplace_back(of.levels * band.count * of.lon);
-    for (int v = 0; v < of.variables * copy_sets; ++v)
-      copies[t].emplace_back(of.levels * band.count * of.lon, 0.0F);
-  }
-  output.prepare(of.threads);
-  std::vector<double> blocked(threads);
-  std::vector<double> copied(threads);
-  std::barrier<> aligned(of.threads);  // not part of the output: all threads begin it in the same state
-  std::barrier<> ended(of.threads + 1);
-  std::barrier<> again(of.threads + 1);
-  const auto body = [&](int thread) {
-    const auto t = static_cast<std::size_t>(thread);
-    const Band band = band_of(mine, thread, of.threads);
-    for (int step = 0; step < of.steps; ++step) {
-      for (int v = 0; v < of.variables; ++v) stamp(fields[t][static_cast<std::size_t>(v)], of, band, v, step);
-      compute_for(of.compute_ms);
-      aligned.arrive_and_wait();
-      double start = now_s();
-      output.put(thread, step, fields[t]);
-      blocked[t] += now_s() - start;
-      ended.arrive_and_wait();
-      again.arrive_and_wait();
-      if (of.compute_ms <= 0) continue;
-      compute_for(of.compute_ms);
-      aligned.arrive_and_wait();
-      start = now_s();
-      for (int v = 0; v < of.variables; ++v) {
-        const Field& from = fields[t][static_cast<std::size_t>(v)];
-        Field& to = copies[t][static_cast<std::size_t>(v + step % copy_sets * of.variables)];
-        std::memcpy(to.data(), from.data(), from.size() * sizeof(float));
-      }
-      copied[t] += now_s() - start;
+namespace {
+
+/// The arrays of all threads, and what the steps took.
+class Run {
+ public:
+  Run(const Case& of, const Band& mine, Output& output)
+      : of_(of),
+        mine_(mine),
+        output_(output),
+        // As in common/copy_reference.hpp: together at least 128 MiB, and four steps.
+        copy_sets_(std::max(4, static_cast<int>((std::size_t{128} << 20) / of.step_bytes()) + 1)),
+        fields_(static_cast<std::size_t>(of.threads)),
+        copies_(fields_.size()),
+        blocked_(fields_.size()),
+        copied_(fields_.size()) {
+    for (std::size_t t = 0; t < fields_.size(); ++t) {
+      const std::size_t points = of.levels * band_of(mine, static_cast<int>(t), of.threads).count * of.lon;
+      for (int v = 0; v < of.variables; ++v) fields_[t].emplace_back(points);
+      for (int v = 0; v < of.variables * copy_sets_; ++v) copies_[t].emplace_back(points, 0.0F);
     }
-  };
-  MPI_Barrier(model);
-  const double start = now_s();
-  std::vector<std::jthread> team;
-  for (int t = 0; t < of.threads; ++t) team.emplace_back(body, t);
-  double main_s = 0;
-  for (int step = 0; step < of.steps; ++step) {
-    ended.arrive_and_wait();
-    const double before = now_s();
-    output.end_step(step);
-    main_s += now_s() - before;
-    again.arrive_and_wait();
   }
-  for (auto& thread : team) thread.join();
-  output.finish();
-  const double end_s = now_s() - start;
+
+  /// All steps into the file that is open. Returns the time until it is durable. `is_warm_up`: without
+  /// compute and measurements.
+  double steps(bool is_warm_up) {
+    std::barrier<> aligned(of_.threads);  // not part of the output: all threads begin it in the same state
+    std::barrier<> ended(of_.threads + 1);
+    std::barrier<> again(of_.threads + 1);
+    const double start = now_s();
+    std::vector<std::jthread> team;
+    for (int t = 0; t < of_.threads; ++t)
+      team.emplace_back([&, t] {
+        for (int step = 0; step < of_.steps; ++step) {
+          put(t, step, is_warm_up, aligned);
+          ended.arrive_and_wait();
+          again.arrive_and_wait();
+          if (!is_warm_up && of_.compute_ms > 0) copy(t, step, aligned);
+        }
+      });
+    for (int step = 0; step < of_.steps; ++step) {
+      ended.arrive_and_wait();
+      const double before = now_s();
+      output_.end_step(step);
+      if (!is_warm_up) main_s_ += now_s() - before;
+      again.arrive_and_wait();
+    }
+    team.clear();
+    output_.finish();
+    return now_s() - start;
+  }
+
+  [[nodiscard]] const std::vector<double>& blocked_s() const { return blocked_; }
+  [[nodiscard]] const std::vector<double>& copied_s() const { return copied_; }
+  [[nodiscard]] double main_s() const { return main_s_; }
+
+ private:
+  void put(int thread, int step, bool is_warm_up, std::barrier<>& aligned) {
+    const auto t = static_cast<std::size_t>(thread);
+    const Band band = band_of(mine_, thread, of_.threads);
+    for (int v = 0; v < of_.variables; ++v)
+      stamp(fields_[t][static_cast<std::size_t>(v)], of_, band, v, step);
+    if (!is_warm_up) compute_for(of_.compute_ms);
+    aligned.arrive_and_wait();
+    const double start = now_s();
+    output_.put(thread, step, fields_[t]);
+    if (!is_warm_up) blocked_[t] += now_s() - start;
+  }
+  /// The reference: to destinations that have left the caches.
+  void copy(int thread, int step, std::barrier<>& aligned) {
+    const auto t = static_cast<std::size_t>(thread);
+    compute_for(of_.compute_ms);
+    aligned.arrive_and_wait();
+    const double start = now_s();
+    for (int v = 0; v < of_.variables; ++v) {
+      const Field& from = fields_[t][static_cast<std::size_t>(v)];
+      Field& to = copies_[t][static_cast<std::size_t>(v + step % copy_sets_ * of_.variables)];
+      std::memcpy(to.data(), from.data(), from.size() * sizeof(float));
+    }
+    copied_[t] += now_s() - start;
+  }
+
+  const Case& of_;
+  Band mine_;
+  Output& output_;
+  int copy_sets_;
+  std::vector<std::vector<Field>> fields_;
+  std::vector<std::vector<Field>> copies_;
+  std::vector<double> blocked_;  ///< by thread
+  std::vector<double> copied_;
+  double main_s_ = 0;
+};
+
+}  // namespace
+
+void run_case(const Case& of, MPI_Comm model, const Band& mine, Output& output, nlohmann::json about) {
+  output.prepare(of.threads);
+  Run run(of, mine, output);
+  for (int time = 0; time < of.warm_ups; ++time) {
+    output.open("warm_up.nc");
+    run.steps(true);
+    MPI_Barrier(model);
+    std::filesystem::remove(of.directory + "/warm_up.nc");
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));  // servers allocate memory ahead of need
+    MPI_Barrier(model);
+  }
+  output.forget_lost();
+  output.open("threads.nc");
+  MPI_Barrier(model);
+  const double end_s = run.steps(false);
   int ranks = 0;
   MPI_Comm_size(model, &ranks);
-  double slowest = 0, sum = 0, copy_slowest = 0;
-  for (std::size_t t = 0; t < threads; ++t) {
-    slowest = std::max(slowest, blocked[t]);
-    copy_slowest = std::max(copy_slowest, copied[t]);
-    sum += blocked[t];
-  }
+  const double slowest = std::ranges::max(run.blocked_s());
+  const double sum = std::accumulate(run.blocked_s().begin(), run.blocked_s().end(), 0.0);
   about["threads"] = of.threads;
   about["model_ranks"] = ranks;
   about["bytes"] = of.step_bytes() * static_cast<std::size_t>(of.steps);
   about["end_s"] = reduced(end_s, MPI_MAX, model);
-  about["blocked_s"] = {{"max", reduced(slowest + main_s, MPI_MAX, model)},
+  about["blocked_s"] = {{"max", reduced(slowest + run.main_s(), MPI_MAX, model)},
                         {"mean", reduced(sum, MPI_SUM, model) / (ranks * of.threads)},
                         {"threads_max", reduced(slowest, MPI_MAX, model)}};
-  about["copy_s"] = reduced(copy_slowest, MPI_MAX, model);
+  about["copy_s"] = reduced(std::ranges::max(run.copied_s()), MPI_MAX, model);
   about["barrier_s"] = reduced(output.lost_s(), MPI_SUM, model) / (ranks * of.threads);
   about["memory_mib"] = reduced(peak_mib(), MPI_SUM, model);
   int rank = 0;

@@ -24,6 +24,7 @@ struct Case {
   int variables = 4;
   int steps = 8;
   double compute_ms = 40;  ///< by each thread before each output, as one thread would compute it alone
+  int warm_ups = 0;  ///< all steps are written so often, to a file that is removed, before those that count
   int servers = 1;
   std::string store = "netcdf4";
   std::string directory = ".";
@@ -55,17 +56,20 @@ void stamp(Field& field, const Case& of, const Band& band, int variable, int ste
 class Output {
  public:
   virtual ~Output() = default;
+  /// In the main thread: the next steps, counted from 0, go into a new file of this name.
+  virtual void open(const std::string& name) = 0;
   /// In each thread; `fields` by variable. Times inside `wait` count as lost at barriers.
   virtual void put(int thread, int step, const std::vector<Field>& fields) = 0;
   /// In the main thread, when all threads have put the step.
   virtual void end_step(int step) = 0;
-  /// In the main thread: returns when everything is durable.
+  /// In the main thread: closes the file and returns when everything is durable.
   virtual void finish() = 0;
 
   /// Threads meet; the time is counted.
   void wait(int thread);
   void prepare(int threads);
   [[nodiscard]] double lost_s() const;
+  void forget_lost();
 
  private:
   struct alignas(64) Lost {

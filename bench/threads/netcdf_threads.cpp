@@ -16,24 +16,28 @@ namespace {
 
 class NetcdfOutput final : public Output {
  public:
-  NetcdfOutput(const Case& of, const Band& mine) : of_(of), mine_(mine), path_(of.directory + "/threads.nc") {
+  NetcdfOutput(const Case& of, const Band& mine) : of_(of), mine_(mine) {
+    for (int v = 0; v < of.variables; ++v) whole_.emplace_back(of.levels * mine.count * of.lon);
+  }
+  void open(const std::string& name) override {
+    path_ = of_.directory + "/" + name;
+    variables_.clear();
     check(nc_create_par(path_.c_str(), NC_NETCDF4 | NC_CLOBBER, MPI_COMM_WORLD, MPI_INFO_NULL, &id_));
     int dims[4];
     check(nc_set_fill(id_, NC_NOFILL, nullptr));
     check(nc_def_dim(id_, "time", NC_UNLIMITED, &dims[0]));
-    check(nc_def_dim(id_, "lev", of.levels, &dims[1]));
-    check(nc_def_dim(id_, "lat", of.lat, &dims[2]));
-    check(nc_def_dim(id_, "lon", of.lon, &dims[3]));
+    check(nc_def_dim(id_, "lev", of_.levels, &dims[1]));
+    check(nc_def_dim(id_, "lat", of_.lat, &dims[2]));
+    check(nc_def_dim(id_, "lon", of_.lon, &dims[3]));
     // Chunks of all levels of a rank's band: the fastest of the shapes that `history` tried.
-    const std::size_t chunk[] = {1, of.levels, mine.count, of.lon};
-    for (int v = 0; v < of.variables; ++v) {
+    const std::size_t chunk[] = {1, of_.levels, mine_.count, of_.lon};
+    for (int v = 0; v < of_.variables; ++v) {
       variables_.emplace_back();
       check(nc_def_var(id_, ("v" + std::to_string(v)).c_str(), NC_FLOAT, 4, dims, &variables_.back()));
       check(nc_def_var_chunking(id_, variables_.back(), NC_CHUNKED, chunk));
     }
     check(nc_enddef(id_));
     for (const int variable : variables_) check(nc_var_par_access(id_, variable, NC_COLLECTIVE));
-    for (int v = 0; v < of.variables; ++v) whole_.emplace_back(of.levels * mine.count * of.lon);
   }
   void put(int thread, int /*step*/, const std::vector<Field>& fields) override {
     const Band band = band_of(mine_, thread, of_.threads);

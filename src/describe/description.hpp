@@ -186,6 +186,7 @@ struct File {
   OutputType type;
   Missing missing;
   std::string grid = "own";
+  bool cmip = false;                    ///< chunks as archives of CMIP7 ask for them
   Attributes attributes;                ///< global
   config::CollectionSettings settings;  ///< without `file`
   std::vector<Variable> variables;

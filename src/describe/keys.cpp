@@ -164,6 +164,14 @@ void add_time_axis(Rows& rows) {
   rows.push_back(stored<File>("cell_methods", boolean(), AFTERBAY_KEY_FIELD(time.cell_methods),
                               "Whether variables get the attribute `cell_methods` with their operations, and "
                               "\"(interval: ...)\" if `sample` is given."));
+  rows.push_back(stored<File>(
+      "cmip", one_of_words<bool>({{"on", true}, {"off", false}}), AFTERBAY_KEY_FIELD(cmip),
+      "`on`: chunks as CMIP7 asks for them. The time axis and its bounds "
+      "are one chunk each; chunks of other variables have at least 4 MiB, of several records if a record is "
+      "smaller, or are the whole variable; records larger than `memory.block` are divided into chunks of at "
+      "most that size. NetCDF-4 only. A `chunk` of a variable goes first. Indices of chunks are not "
+      "collected at the front of "
+      "the file, which CMIP7 asks for as well."));
   rows.push_back(stored_unless_empty<File>(
       "time_units", words("the units of a time axis, \"days since 2000-01-01\""),
       AFTERBAY_KEY_FIELD(time.units),
@@ -185,9 +193,11 @@ void add_values(Rows& rows) {
       stored<File>("grid", words("the name of a grid under `grids`, or own"), AFTERBAY_KEY_FIELD(grid),
                    "The points that are written. `own`: all points of each field. The grid of a variable "
                    "replaces that of its file."));
-  rows.push_back(stored_unless_empty<File>("attributes", attribute_values(), AFTERBAY_KEY_FIELD(attributes),
-                                           "Global attributes. Inherited ones are joined with these; an "
-                                           "attribute without a value (`name: ~`) is removed."));
+  rows.push_back(
+      stored_unless_empty<File>("attributes", attribute_values(), AFTERBAY_KEY_FIELD(attributes),
+                                "Global attributes. Files also have `Conventions` and `history`, "
+                                "unless these replace them. Inherited ones are joined with these; an "
+                                "attribute without a value (`name: ~`) is removed."));
 }
 
 std::vector<KeyRow<VariableOptions>> option_rows() {

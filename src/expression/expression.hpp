@@ -29,7 +29,7 @@ struct Operand {
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 
-/// A computation point by point: no reductions over time.
+/// A computation point by point: no reductions.
 struct Formula {
   /// In the grammar of expressions; operands are named by position: "sqrt(x0^2 + x1^2)".
   std::string text;
@@ -38,12 +38,14 @@ struct Formula {
   friend bool operator==(const Formula&, const Formula&) = default;
 };
 
-/// A reduction over time of a formula.
+/// A reduction of a formula, over time or over dimensions of its fields.
 struct Reduction {
   statistics::Operation operation = statistics::Operation::mean;
-  std::optional<Period> period;  ///< longer than 0; unset: that of the file
+  std::vector<std::string> over;  ///< names of dimensions, each once; empty: over time
+  std::optional<Period> period;   ///< over time: longer than 0; unset: that of the file
   Formula argument;
-  std::string text;  ///< as written, for messages: "max(tas, 1d)"
+  std::string text;  ///< as written, for messages: "max(tas, 1d)", "mean(toce over lev)"
+  [[nodiscard]] bool is_over_time() const noexcept { return over.empty(); }
 };
 
 /// An expression, taken apart: reductions first, then a formula of fields and of reductions.
@@ -53,7 +55,7 @@ struct Expression {
   std::vector<Reduction> reductions;
   Formula result;
 
-  /// Whether there are no reductions over time.
+  /// Whether there are no reductions.
   [[nodiscard]] bool is_pointwise() const noexcept { return reductions.empty(); }
   /// Names of all fields in the order of their first use, each once.
   [[nodiscard]] std::vector<std::string> fields() const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "expression/parser.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <numbers>
@@ -68,7 +69,8 @@ std::string reduction_names() {
 
 std::string arguments_expected(const Function& row) {
   if (!row.is_pointwise())
-    return "one argument and, if its period is not that of the file, a period such as 1d";
+    return "one argument and, if its period is not that of the file, a period such as 1d, or \"over\" and "
+           "dimensions";
   if (row.one != nullptr) return "one argument";
   return row.two != nullptr ? "two arguments" : "arguments";
 }
@@ -220,6 +222,44 @@ Result<> Parser::arguments(Call& call) {
     if (!written.empty()) return take_period(call, written);
     AFTERBAY_TRY(choice());
     ++call.arguments;
+    if (is_reduction && call.arguments == 1 && takes_over()) return take_dimensions(call);
+  } while (take(","));
+  return {};
+}
+
+bool Parser::takes_over() noexcept {
+  constexpr std::string_view over = "over";
+  skip_blanks();
+  const std::size_t end = at_ + over.size();
+  if (!text_.substr(at_).starts_with(over) || (end < text_.size() && is_in_word(text_[end]))) return false;
+  at_ = end;
+  return true;
+}
+
+Result<> Parser::take_dimensions(Call& call) {
+  const Function& row = functions()[call.row];
+  using Operation = statistics::Operation;
+  constexpr std::array allowed{Operation::mean,    Operation::sum,   Operation::minimum,
+                               Operation::maximum, Operation::range, Operation::standard_deviation};
+  if (std::ranges::find(allowed, *row.reduction) == allowed.end())
+    return problem(
+        call.at, ErrorCode::invalid_argument,
+        "{} is a reduction over time only; over dimensions there are mean, sum, min, max, range and "
+        "stddev",
+        row.name);
+  do {
+    const char c = next();
+    const std::size_t begin = at_;
+    if (is_digit(c))
+      return problem(at_, ErrorCode::invalid_argument,
+                     "a reduction over dimensions has no period: write {0}({0}(x over lev), 1d) for both",
+                     row.name);
+    if (!is_letter(c)) return unexpected("the name of a dimension");
+    while (at_ < text_.size() && is_in_word(text_[at_])) ++at_;
+    std::string name(text_.substr(begin, at_ - begin));
+    if (std::ranges::find(call.over, name) != call.over.end())
+      return problem(begin, ErrorCode::invalid_argument, "the dimension \"{}\" is named twice", name);
+    call.over.push_back(std::move(name));
   } while (take(","));
   return {};
 }
@@ -276,11 +316,13 @@ Result<> Parser::end_call(Call& call) {
 void Parser::add_reduction(const Call& call) {
   Nodes unused;
   Reduction reduction{.operation = *functions()[call.row].reduction,
+                      .over = call.over,
                       .period = call.period,
                       .argument = take_formula(call.first_node, unused),
                       .text = std::string(text_.substr(call.at, at_ - call.at))};
   std::string key =
       fmt::format("{}|{}|{}", call.row, call.period ? call.period->text() : "", reduction.argument.text);
+  for (const std::string& dimension : reduction.over) key += "|over " + dimension;
   for (const Operand& operand : reduction.argument.operands)
     key += fmt::format("|{}:{}", operand.field, operand.reduction);
   const auto [known, fresh] = reductions_.emplace(std::move(key), operands_.size());

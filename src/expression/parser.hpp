@@ -30,6 +30,7 @@ class Parser {
     std::size_t arguments = 0;   ///< without the period
     std::size_t second_at = 0;   ///< of the second argument
     std::optional<Period> period = {};
+    std::vector<std::string> over = {};
   };
 
   // Each parses one level of the grammar, and appends its nodes.
@@ -47,6 +48,9 @@ class Parser {
   /// Whether an argument here is a period: "1d", but not "2" or "2*a".
   [[nodiscard]] std::string_view period_here() const;
   Result<> take_period(Call& call, std::string_view written);
+  /// Whether the word "over" comes next, which ends the argument of a reduction over dimensions.
+  [[nodiscard]] bool takes_over() noexcept;
+  Result<> take_dimensions(Call& call);
   Result<> end_call(Call& call);
   Result<> check_arguments(const Call& call) const;
   void add_reduction(const Call& call);

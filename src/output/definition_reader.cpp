@@ -304,9 +304,9 @@ Result<ModelDefinitions> read_definitions_text(const std::string& text, const st
 }
 
 Result<ModelDefinitions> read_definitions(const std::string& path) {
-  AFTERBAY_TRY_ASSIGN(const std::string text,
-                      read_text_file(path, describe::most_yaml_bytes, "file of definitions"));
-  return read_definitions_text(text, path);
+  const auto text = read_text_file(path, describe::most_yaml_bytes, "file of definitions");
+  if (!text) return fail(text.error().code, "{}: {}", printable(path), text.error().message);
+  return read_definitions_text(*text, path);
 }
 
 }  // namespace afterbay::output

@@ -104,6 +104,8 @@ class Maker {
 
   void add_attributes() {
     made_.schema.attribute("Conventions", "CF-1.11");
+    // Without the time of writing: the same run makes the same files.
+    made_.schema.attribute("history", "written by Afterbay " AFTERBAY_VERSION);
     for (const auto& [name, value] : file_.attributes)
       std::visit([&, &key = name](const auto& it) { made_.schema.attribute(key, Values(it)); }, value);
   }

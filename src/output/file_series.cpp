@@ -13,6 +13,7 @@
 #include "model/converted_values.hpp"
 #include "model/fill_value.hpp"
 #include "model/template_text.hpp"
+#include "output/archive_chunks.hpp"
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
 #include "statistics/default_arithmetic.hpp"
@@ -116,6 +117,20 @@ std::size_t FileSeries::add(FileVariable variable) {
 void FileSeries::define(Targets& targets, const Definitions& definitions, Spaces& spaces, bool resumes) {
   FileSchema made = file_schema(*file_, variables_, definitions, spaces, *time_, units_);
   distributed_ = std::move(made.distributed);
+  const TargetSettings settings = targets.settings(file_->name);
+  if (file_->cmip) {
+    const auto& store = settings.store;
+    if (store && *store != Format::netcdf4)
+      refuse_at(
+          file_->at, ErrorCode::conflict,
+          "the file \"{}\" has cmip: on, which asks for chunks, and the store {}, which has none: write "
+          "store: netcdf4",
+          file_->name, name_of(*store));
+    set_archive_chunks(
+        made.schema,
+        schedule_ == nullptr ? std::nullopt : most_records(*file_, *time_, *schedule_, records_per_period()),
+        settings.block_bytes);
+  }
   CollectionOptions options;
   // What the description says of files lies in the settings of the session, except this: a run that resumes
   // must not replace what it continues.
@@ -123,7 +138,7 @@ void FileSeries::define(Targets& targets, const Definitions& definitions, Spaces
     options.existing = "append";
   else if (file_->settings.existing)
     options.existing = text_of(*file_->settings.existing);
-  const auto given = targets.existing(file_->name);
+  const auto& given = settings.existing;
   resumes_ = resumes && !given;
   appends_ = !resumes && (given ? *given == config::Existing::append : options.existing == "append");
   target_ = targets.define(file_->name, made.schema, options);
@@ -327,7 +342,7 @@ Writer::Writer(Series& of, FileSeries& files, std::size_t variable, const Schedu
   // The file marks missing values as the series does.
   const bool same_missing =
       form.missing.empty() || model::converted(form.missing, it.type) == std::optional(target);
-  is_plain_ = units == expression::Linear{} && (same_missing || of.is_reduced());
+  is_plain_ = units == expression::Linear{} && (same_missing || of.gives_any_form());
   if (it.kind == TimeKind::once) files.set_once_type(variable, is_plain_ ? form.type : Type::float64);
   of.add(*this);
 }

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
+#include "base/caller_terms.hpp"
 #include "base/crc64.hpp"
 #include "base/suggest.hpp"
 #include "expression/units.hpp"
@@ -55,6 +57,7 @@ class Planner {
     for (const describe::File& file : input_.description.files)
       if (file.active()) attempt(file.at, [&] { plan(file); });
     if (!problems_.empty()) throw Failure(Error(code_, fmt::format("{}", fmt::join(problems_, "\n"))));
+    share_sums();
     return std::move(plan_);
   }
 
@@ -138,7 +141,7 @@ class Planner {
     if (described == nullptr || described->expression.empty()) unknown_field(name, context);
     const expression::Expression expression = parsed(*described);
     // Reductions over the period of the file are those of this schedule, others have the file's alignment.
-    const auto over_file = [](const expression::Reduction& it) { return !it.period; };
+    const auto over_file = [](const expression::Reduction& it) { return it.is_over_time() && !it.period; };
     const auto over_own = [&](const expression::Reduction& it) {
       if (it.period) check_multiple(it, context);
       return it.period.has_value();
@@ -151,10 +154,11 @@ class Planner {
     if (std::ranges::find(being_made_, name) != being_made_.end())
       refuse_at(described->expression_at, ErrorCode::conflict, "the field '{}' depends on itself", name);
     being_made_.push_back(name);
-    std::vector<Reduced*> reduced;
+    std::vector<Series*> reduced;
     for (const expression::Reduction& reduction : expression.reductions) {
       Series& of = formula(reduction.argument, reduced, context, name, reduction.text);
-      reduced.push_back(&reduce(of, reduction, context));
+      reduced.push_back(reduction.is_over_time() ? &reduce(of, reduction, context)
+                                                 : &collapse(of, reduction, context, *described));
     }
     Series& made = formula(expression.result, reduced, context, name, name);
     being_made_.pop_back();
@@ -217,7 +221,7 @@ class Planner {
     return *subset;
   }
 
-  Series& formula(const expression::Formula& formula, const std::vector<Reduced*>& reduced,
+  Series& formula(const expression::Formula& formula, const std::vector<Series*>& reduced,
                   const Context& context, const std::string& field, const std::string& text) {
     std::vector<Series*> operands;
     for (const expression::Operand& operand : formula.operands)
@@ -312,6 +316,54 @@ class Planner {
     Reduced& made = all.add(statistic_of(reduction.operation, of, missing_of(context)));
     identities_[&made] = fmt::format("{} [{}]", made.name(), all.text());
     return made;
+  }
+
+  Series& collapse(Series& of, const expression::Reduction& reduction, const Context& context,
+                   const describe::Field& field) {
+    const Space& from = of.space();
+    for (const std::string& name : reduction.over) {
+      const auto found = std::ranges::find(from.dimensions, name, &Space::Dimension::name);
+      if (found == from.dimensions.end()) {
+        std::vector<std::string> names;
+        for (const Space::Dimension& dimension : from.dimensions) names.push_back(dimension.name);
+        refuse_at(field.expression_at, ErrorCode::unknown_name,
+                  "field '{}': \"{}\" reduces over '{}', but its values have the dimensions {}{}", field.name,
+                  reduction.text, name, said_list(names), did_you_mean(name, names));
+      }
+      if (static_cast<std::size_t>(found - from.dimensions.begin()) >= from.axes)
+        refuse_at(
+            field.expression_at, ErrorCode::invalid_argument,
+            "field '{}': \"{}\" reduces over '{}', a dimension of the grid '{}', which is divided among "
+            "ranks: this version reduces over axes of fields, such as levels",
+            field.name, reduction.text, name, from.grid);
+    }
+    std::vector<std::string> over = reduction.over;
+    std::ranges::sort(over);
+    const statistics::Statistic statistic = statistic_of(reduction.operation, of, missing_of(context));
+    Collapsed*& known = collapsed_[{&of, fmt::format("{}", fmt::join(over, ",")), text_of(statistic)}];
+    if (known == nullptr) {
+      const std::string name =
+          fmt::format("{} over {} of {}", name_of(statistic.operation), fmt::join(over, ", "), of.name());
+      plan_.collapsed.push_back(
+          std::make_unique<Collapsed>(name, of, spaces_.without(from, over), over, statistic));
+      known = plan_.collapsed.back().get();
+      identities_[known] =
+          fmt::format("{} over {} of ({})", text_of(statistic), fmt::join(over, ", "), identity_of(of));
+    }
+    return *known;
+  }
+
+  /// Statistics over long periods are made of those over shorter ones that are computed anyway: of the
+  /// longest of these.
+  void share_sums() {
+    for (const auto& coarse : plan_.statistics) {
+      Statistics* best = nullptr;
+      for (const auto& finer : plan_.statistics)
+        if (coarse->can_be_made_of(*finer) &&
+            (best == nullptr || finer->schedule().consists_of(best->schedule())))
+          best = finer.get();
+      if (best != nullptr) coarse->make_of(*best);
+    }
   }
 
   // ---- variables
@@ -413,6 +465,7 @@ class Planner {
   std::map<std::string, Subset*> subsets_;
   std::map<std::string, Series*> derived_;
   std::map<std::pair<const Series*, const Schedule*>, Statistics*> statistics_;
+  std::map<std::tuple<const Series*, std::string, std::string>, Collapsed*> collapsed_;
   std::map<const Series*, std::string> identities_;  ///< of what is computed
   std::vector<std::string> being_made_;
   std::vector<std::string> problems_;
@@ -447,6 +500,7 @@ std::size_t Plan::state_bytes() const {
   std::size_t bytes = 0;
   for (const auto& it : statistics) bytes += it->state_bytes();
   for (const auto& it : computed) bytes += it->buffer_bytes();
+  for (const auto& it : collapsed) bytes += it->buffer_bytes();
   return bytes;
 }
 

@@ -12,6 +12,7 @@
 
 #include "describe/description.hpp"
 #include "expression/expression.hpp"
+#include "output/collapsed.hpp"
 #include "output/definitions.hpp"
 #include "output/file_series.hpp"
 #include "output/formula.hpp"
@@ -27,6 +28,7 @@ struct Plan {
   std::vector<std::unique_ptr<Source>> sources;  ///< by number of the field; null: nothing uses it
   std::vector<std::unique_ptr<Subset>> subsets;
   std::vector<std::unique_ptr<Computed>> computed;
+  std::vector<std::unique_ptr<Collapsed>> collapsed;
   std::vector<std::unique_ptr<Statistics>> statistics;
   std::vector<std::unique_ptr<FileSeries>> files;
   std::vector<std::unique_ptr<Writer>> writers;

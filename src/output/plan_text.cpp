@@ -59,8 +59,20 @@ std::string interval_text(const Period& period) {
   return period.text();
 }
 
-/// "time: maximum time: mean" for mean(max(tas, 1d)); empty if the field is more than a chain of reductions.
-std::string chain_of(const PlanInput& input, const std::string& name) {
+/// The dimensions of a reduction, as CF names those that a file does not have: by standard names.
+std::string dimensions_text(const PlanInput& input, const expression::Reduction& reduction) {
+  if (reduction.is_over_time()) return "time: ";
+  std::string text;
+  for (const std::string& name : reduction.over) {
+    const std::string& standard = input.definitions.dimension(name).options.standard_name;
+    text += (standard.empty() ? name : standard) + ": ";
+  }
+  return text;
+}
+
+/// "time: maximum time: mean" for mean(max(tas, 1d)), "depth: mean" for mean(toce over lev); empty if the
+/// field is more than a chain of reductions. `over_time`: whether there may be such over time.
+std::string chain_of(const PlanInput& input, const std::string& name, bool over_time) {
   const describe::Field* const field = input.find_described(name);
   if (field == nullptr || field->expression.empty()) return {};
   const auto expression = expression::parse(field->expression);
@@ -73,25 +85,27 @@ std::string chain_of(const PlanInput& input, const std::string& name) {
         i == 0 || (reduction.argument.text == "x0" &&
                    reduction.argument.operands.front().kind == expression::Operand::Kind::reduction &&
                    reduction.argument.operands.front().reduction == i - 1);
-    if (method.empty() || !chained) return {};
-    text += fmt::format("{}time: {}", text.empty() ? "" : " ", method);
+    if (method.empty() || !chained || (reduction.is_over_time() && !over_time)) return {};
+    text += (text.empty() ? "" : " ") + dimensions_text(input, reduction) + method;
   }
   return text;
 }
 
 std::string cell_methods(const PlanInput& input, const describe::File& file,
                          const describe::Variable& variable, TimeKind kind) {
-  if (kind == TimeKind::once) return {};
+  const std::string over_axes = chain_of(input, variable.field, false);
+  if (kind == TimeKind::once) return over_axes;
+  const std::string before = over_axes.empty() ? "" : over_axes + " ";
   if (variable.operation == describe::Operation::write || variable.operation == describe::Operation::instant)
-    return kind == TimeKind::instant ? "time: point" : chain_of(input, variable.field);
+    return kind == TimeKind::instant ? before + "time: point" : chain_of(input, variable.field, true);
   const std::string method = method_of(variable.operation);
   if (method.empty()) return {};
   if (file.timing.cycle)
     for (const auto& [cycle, unit] :
          {std::pair(Period{.days = 1}, "days"), std::pair(Period{.years = 1}, "years")})
       if (*file.timing.cycle == cycle)
-        return fmt::format("time: {} within {} time: {} over {}", method, unit, method, unit);
-  std::string text = "time: " + method;
+        return fmt::format("{}time: {} within {} time: {} over {}", before, method, unit, method, unit);
+  std::string text = before + "time: " + method;
   if (file.timing.sample)
     text += fmt::format(" (interval: {})", interval_text(file.timing.sample->resolved(input.time.step)));
   return text;

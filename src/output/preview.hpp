@@ -27,9 +27,10 @@ struct PerStep {
 
 /// Something that is computed, or put by the model. Its inputs have smaller numbers.
 struct PreviewStage {
-  enum class Kind : std::uint8_t { field, subset, expression, statistic };
+  enum class Kind : std::uint8_t { field, subset, expression, reduction, statistic };
   Kind kind = Kind::field;
-  std::string text;     ///< "tas", "europe", "ws", "mean, maximum"
+  std::string name;     ///< "tas", "tas on europe", "ws", "mean over lev of ta", "mean, maximum of tas"
+  std::string text;     ///< beside its inputs: "tas", "europe", "ws", "mean over lev", "mean, maximum"
   std::string formula;  ///< of derived fields: "sqrt(uas^2 + vas^2)"; otherwise empty
   std::string timing;   ///< of statistics: "every 1d, sampled every 6h"; otherwise empty
   std::string points;   ///< of the result: "lat 96 x lon 144"

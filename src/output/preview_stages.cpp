@@ -68,6 +68,11 @@ std::size_t PreviewStages::add_statistics(const Statistics& statistics) {
   stage.timing = timing_text(statistics.schedule());
   stage.points = statistics.of().space().text();
   stage.of = {stage_of(statistics.of())};
+  stage.name = stage.text + " of " + made_[stage.of.front()].name;
+  if (const Statistics* const finer = statistics.finer()) {
+    stage.of = {stage_of(*finer->results().front())};
+    stage.timing += ", from periods of " + finer->schedule().every().text();
+  }
   const auto bytes_of = [&](std::uint64_t points) { return statistics.state_bytes(points); };
   if (!statistics.schedule().cycle()) {
     add_memory(stage, statistics.of().space(), bytes_of);
@@ -84,7 +89,7 @@ std::size_t PreviewStages::add_statistics(const Statistics& statistics) {
 std::size_t PreviewStages::stage_of(const Series& series) {
   if (const auto known = known_.find(&series); known != known_.end()) return known->second;
   PreviewStage stage;
-  stage.text = series.name();
+  stage.name = stage.text = series.name();
   stage.points = series.space().text();
   if (const auto found = statistics_of_.find(&series); found != statistics_of_.end()) {
     const std::size_t number = add_statistics(*found->second);
@@ -95,15 +100,23 @@ std::size_t PreviewStages::stage_of(const Series& series) {
     stage.kind = PreviewStage::Kind::subset;
     stage.text = series.space().name;
     stage.of = {stage_of(subset->of())};
+    stage.name += " on " + stage.text;
   } else if (const auto* const computed = dynamic_cast<const Computed*>(&series)) {
     stage.kind = PreviewStage::Kind::expression;
     // Arguments of reductions have no name of their own.
     if (const describe::Field* const field = input_.find_described(series.name()))
       stage.formula = field->expression;
     else
-      stage.text = "argument of " + series.name();
+      stage.name = stage.text = "argument of " + series.name();
     for (const Series* const operand : computed->operands()) stage.of.push_back(stage_of(*operand));
     add_memory(stage, series.space(), [&](std::uint64_t points) { return computed->buffer_bytes(points); });
+  } else if (const auto* const collapsed = dynamic_cast<const Collapsed*>(&series)) {
+    stage.kind = PreviewStage::Kind::reduction;
+    // Its name ends with that of what it reduces.
+    stage.text = series.name().substr(0, series.name().size() - collapsed->of().name().size() - 4);
+    stage.of = {stage_of(collapsed->of())};
+    stage.name = stage.text + " of " + made_[stage.of.front()].name;
+    add_memory(stage, series.space(), [&](std::uint64_t points) { return collapsed->buffer_bytes(points); });
   }
   return known_[&series] = add(std::move(stage));
 }

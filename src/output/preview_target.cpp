@@ -92,19 +92,29 @@ void WriteCount::end_step() {
   traffic_.end_step();
 }
 
+const describe::File& PreviewTargets::file(const std::string& name) const {
+  return *std::ranges::find(description_.files, name, &describe::File::name);
+}
+
+TargetSettings PreviewTargets::settings(const std::string& name) const {
+  TargetSettings settings;
+  settings.store = file(name).settings.store;
+  return settings;
+}
+
 std::unique_ptr<Target> PreviewTargets::define(const std::string& name, const Schema& schema,
                                                const CollectionOptions& options) {
-  const auto file = std::ranges::find(description_.files, name, &describe::File::name);
+  const describe::File& described = file(name);
   std::set<std::string, std::less<>> fields;
-  for (const describe::Variable& variable : file->variables) fields.insert(variable.name);
+  for (const describe::Variable& variable : described.variables) fields.insert(variable.name);
   Schema stored = schema;
   model::convert_values(stored);
-  const Format format = file->settings.store.value_or(format_of(options.store).value());
+  const Format format = described.settings.store.value_or(format_of(options.store).value());
   if (auto good = model::validate(stored, format); !good)
     throw Failure(std::move(good).error().add(fmt::format("defining collection '{}'", name)));
   auto& count = counts_[name];
   count = std::make_unique<WriteCount>(stored, std::move(fields));
-  return std::make_unique<CountedTarget>(*count, name, file->settings.directory.value_or(""));
+  return std::make_unique<CountedTarget>(*count, name, described.settings.directory.value_or(""));
 }
 
 }  // namespace afterbay::output

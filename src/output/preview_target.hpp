@@ -61,13 +61,14 @@ class PreviewTargets final : public Targets {
   explicit PreviewTargets(const describe::Description& description) : description_(description) {}
   std::unique_ptr<Target> define(const std::string& name, const Schema& schema,
                                  const CollectionOptions& options) override;
-  [[nodiscard]] std::optional<config::Existing> existing(const std::string& /*name*/) const override {
-    return std::nullopt;
-  }
+  /// Those of the description.
+  [[nodiscard]] TargetSettings settings(const std::string& name) const override;
   /// By name of the entry.
   [[nodiscard]] WriteCount& count(const std::string& name) { return *counts_.at(name); }
 
  private:
+  [[nodiscard]] const describe::File& file(const std::string& name) const;
+
   const describe::Description& description_;
   std::map<std::string, std::unique_ptr<WriteCount>> counts_;
 };

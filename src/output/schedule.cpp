@@ -152,6 +152,23 @@ Schedule::Schedule(const ModelTime& time, const Period& every, const describe::A
   begin_ = now_ = time.start;
 }
 
+bool Schedule::consists_of(const Schedule& finer) const {
+  if (cycle_ || finer.cycle_ || sample_period_ != finer.sample_period_ || !(offset_ == finer.offset_))
+    return false;
+  const Period day{.days = 1};
+  const auto counted_by_calendar = [](const Clock& clock) {
+    return !clock.alignment().origin && (clock.alignment().months_before == 0 || is_in_months(clock.every()));
+  };
+  const auto is_multiple = [&](const Period& period, const Period& of) {
+    return time_->calendar.multiple(period, of) == Multiple::yes;
+  };
+  if (!counted_by_calendar(period_) || !counted_by_calendar(finer.period_) || every() == finer.every())
+    return false;
+  if (!is_multiple(day, finer.every())) return false;
+  return is_in_months(every()) || is_multiple(every(), day) ||
+         (is_multiple(day, every()) && is_multiple(every(), finer.every()));
+}
+
 void Schedule::go_to(std::int64_t step) {
   const Date previous = now_ = time_->at(step > 0 ? step - 1 : 0);
   now_ = time_->at(step);

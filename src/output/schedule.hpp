@@ -91,6 +91,10 @@ class Schedule {
   /// Seconds from the last sample to this one.
   [[nodiscard]] double sample_seconds() const noexcept { return seconds_; }
   [[nodiscard]] const Period& every() const noexcept { return period_.every(); }
+  [[nodiscard]] const Alignment& alignment() const noexcept { return period_.alignment(); }
+  /// Whether each of its periods consists of whole periods of `finer`, with the same samples, whatever the
+  /// date: months of days, days of 6 hours.
+  [[nodiscard]] bool consists_of(const Schedule& finer) const;
   /// Two schedules with the same text are the same.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   [[nodiscard]] const std::optional<Period>& sample() const noexcept { return sample_period_; }

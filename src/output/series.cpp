@@ -139,7 +139,31 @@ void Statistics::take(std::size_t /*slot*/, const Value& value) {
   if (schedule_->ends()) emit();
 }
 
+bool Statistics::can_be_made_of(const Statistics& finer) const {
+  if (&finer == this || &finer.of() != of_ || of_->is_reduced() || !schedule_->consists_of(finer.schedule()))
+    return false;
+  for (std::size_t i = 0; i < bundle_.size(); ++i) {
+    const statistics::Statistic& wanted = bundle_.statistic(i);
+    bool has = false;
+    for (std::size_t k = 0; k < finer.bundle_.size(); ++k) has = has || finer.bundle_.statistic(k) == wanted;
+    if (!has || !statistics::can_be_absorbed(wanted, of_->form().type)) return false;
+  }
+  return true;
+}
+
+void Statistics::make_of(Statistics& finer) {
+  finer_ = &finer;
+  finer.made_of_it_.push_back(this);
+  text_ += ", from periods of " + finer.schedule().every().text();
+}
+
+void Statistics::take_period(const statistics::Bundle& finer) {
+  must(bundle_.absorb(finer));
+  if (schedule_->ends()) emit();
+}
+
 void Statistics::end_step() {
+  if (finer_ != nullptr) finer_->end_step();
   if (schedule_->ends() && bundle_.size() > 0 && bundle_.progress(0).steps > 0) emit();
 }
 
@@ -151,8 +175,9 @@ void Statistics::emit() {
   for (std::size_t i = 0; i < results_.size(); ++i) {
     period.seconds = bundle_.progress(i).duration;
     results_[i]->emit_results(bundle_, i, period);
-    bundle_.begin_interval(i);
   }
+  for (Statistics* const coarser : made_of_it_) coarser->take_period(bundle_);
+  for (std::size_t i = 0; i < results_.size(); ++i) bundle_.begin_interval(i);
 }
 
 std::size_t Statistics::lines_of(const statistics::Statistic& statistic, std::size_t points) const noexcept {

@@ -66,6 +66,8 @@ class Series {
   [[nodiscard]] virtual bool available() const = 0;
   /// Whether the result of a reduction over time, or computed from some.
   [[nodiscard]] virtual bool is_reduced() const { return false; }
+  /// Whether its values come in the form that a consumer wants; otherwise they have its own.
+  [[nodiscard]] virtual bool gives_any_form() const { return false; }
   /// Whether some consumer takes the values of the current step.
   [[nodiscard]] bool needed() const;
 
@@ -122,6 +124,7 @@ class Reduced final : public Series {
       : Series(name, space, std::move(form)), schedule_(&schedule) {}
   [[nodiscard]] bool available() const override { return schedule_->ends(); }
   [[nodiscard]] bool is_reduced() const override { return true; }
+  [[nodiscard]] bool gives_any_form() const override { return true; }
   [[nodiscard]] const Schedule& schedule() const noexcept { return *schedule_; }
   /// Computes the values in the forms that consumers want, and gives them away.
   void emit_results(const statistics::Bundle& bundle, std::size_t number, const Value& period);
@@ -138,7 +141,16 @@ class Statistics final : public Consumer {
   /// The statistic as a series, made at first use. Throws wrong_type if it does not exist for the type.
   Reduced& add(const statistics::Statistic& statistic);
 
-  [[nodiscard]] bool needs() const override { return schedule_->sampled() && of_->available(); }
+  /// From now on its values are those of the periods of `finer`, at their ends, instead of those of the
+  /// series: most of the time goes into passing over the states. See can_be_made_of.
+  void make_of(Statistics& finer);
+  /// Whether `finer` has the same statistics of the same series, over shorter periods of which those of this
+  /// consist, and results stay the same.
+  [[nodiscard]] bool can_be_made_of(const Statistics& finer) const;
+
+  [[nodiscard]] bool needs() const override {
+    return finer_ == nullptr && schedule_->sampled() && of_->available();
+  }
   void take(std::size_t slot, const Value& value) override;
   /// Gives away the statistics of a period that ends now, if its last step was not sampled or the run ends.
   /// Statistics of statistics come after those.
@@ -149,6 +161,8 @@ class Statistics final : public Consumer {
   [[nodiscard]] statistics::Bundle& bundle() noexcept { return bundle_; }
   [[nodiscard]] const Series& of() const noexcept { return *of_; }
   [[nodiscard]] const Schedule& schedule() const noexcept { return *schedule_; }
+  /// Of which it is made; null: of the series.
+  [[nodiscard]] const Statistics* finer() const noexcept { return finer_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Reduced>>& results() const noexcept { return results_; }
   [[nodiscard]] const statistics::Statistic& statistic(std::size_t result) const {
     return bundle_.statistic(result);
@@ -160,6 +174,7 @@ class Statistics final : public Consumer {
 
  private:
   void emit();
+  void take_period(const statistics::Bundle& finer);
   /// Of the state of a statistic of this many points.
   [[nodiscard]] std::size_t lines_of(const statistics::Statistic& statistic,
                                      std::size_t points) const noexcept;
@@ -170,6 +185,8 @@ class Statistics final : public Consumer {
 
   Series* of_;
   const Schedule* schedule_;
+  Statistics* finer_ = nullptr;          ///< of which it is made; null: of the series
+  std::vector<Statistics*> made_of_it_;  ///< whose finer_ it is
   std::string text_;
   statistics::Bundle bundle_;
   std::vector<std::unique_ptr<Line[]>> states_;

@@ -278,22 +278,50 @@ const Space& Spaces::own(const Field& field) {
 
 const Space& Spaces::subset(const Field& field, const describe::Grid& grid) {
   const Space& own_space = own(field);
-  const std::string key =
-      fmt::format("{}|{}|{}", fmt::join(field.options.axes, ","), field.options.grid, grid.name);
+  const std::string key = key_of(field, grid.name);
   if (const auto known = spaces_.find(key); known != spaces_.end()) return *known->second;
   const std::vector<std::string> names = definitions_.dimensions_of(field);
   const Selection selection(definitions_, names, grid, field.name);
-  auto space = std::make_unique<Space>();
-  space->name = grid.name;
-  space->grid = own_space.grid;
-  space->axes = own_space.axes;
-  space->own = &own_space;
+  std::vector<Space::Dimension> dimensions;
   for (std::size_t d = 0; d < names.size(); ++d) {
     const std::vector<std::uint64_t>& kept = selection.kept()[d];
     const std::uint64_t whole = definitions_.dimension(names[d]).length;
     const bool all = kept.size() == whole && std::ranges::is_sorted(kept);
-    space->dimensions.push_back({names[d], kept.size(), all ? std::vector<std::uint64_t>{} : kept});
+    dimensions.push_back({names[d], kept.size(), all ? std::vector<std::uint64_t>{} : kept});
   }
+  return *spaces_.emplace(key, make_subset(grid.name, own_space, std::move(dimensions))).first->second;
+}
+
+const Space& Spaces::without(const Space& of, const std::vector<std::string>& axes) {
+  const auto remains = [&](const std::string& name) { return std::ranges::find(axes, name) == axes.end(); };
+  Field rest;
+  rest.name = "without " + fmt::format("{}", fmt::join(axes, ", "));
+  rest.options.grid = of.grid;
+  std::vector<Space::Dimension> dimensions;
+  for (std::size_t d = 0; d < of.dimensions.size(); ++d) {
+    if (d < of.axes && !remains(of.dimensions[d].name)) continue;
+    dimensions.push_back(of.dimensions[d]);
+    if (d < of.axes) rest.options.axes.push_back(of.dimensions[d].name);
+  }
+  const Space& own_space = own(rest);
+  if (!of.is_subset()) return own_space;
+  const std::string key = key_of(rest, of.name);
+  if (const auto known = spaces_.find(key); known != spaces_.end()) return *known->second;
+  return *spaces_.emplace(key, make_subset(of.name, own_space, std::move(dimensions))).first->second;
+}
+
+std::string Spaces::key_of(const Field& field, const std::string& subset) {
+  return fmt::format("{}|{}|{}", fmt::join(field.options.axes, ","), field.options.grid, subset);
+}
+
+std::unique_ptr<Space> Spaces::make_subset(const std::string& name, const Space& own_space,
+                                           std::vector<Space::Dimension> dimensions) {
+  auto space = std::make_unique<Space>();
+  space->name = name;
+  space->grid = own_space.grid;
+  space->axes = own_space.axes;
+  space->own = &own_space;
+  space->dimensions = std::move(dimensions);
   for (std::size_t a = 0; a < space->axes; ++a) space->local.push_back(space->dimensions[a].length);
   if (session_ == nullptr) {
     leave_empty(*space);
@@ -303,7 +331,7 @@ const Space& Spaces::subset(const Field& field, const describe::Grid& grid) {
     divide(*space, definitions_.grid(space->grid));
   }
   if (session_ != nullptr) space->points = product(space->local);
-  return *spaces_.emplace(key, std::move(space)).first->second;
+  return space;
 }
 
 const Space& Spaces::of_grid(const std::string& grid) {

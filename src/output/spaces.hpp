@@ -54,6 +54,8 @@ class Spaces {
   const Space& own(const Field& field);
   /// Throws, at the place in the description, if the subset cannot be taken of this field or has no points.
   const Space& subset(const Field& field, const describe::Grid& grid);
+  /// The points of `of` without some of its axes, which are given by name.
+  const Space& without(const Space& of, const std::vector<std::string>& axes);
   /// All points of a grid.
   const Space& of_grid(const std::string& grid);
   /// The decomposition for several values per point of a space's grid, as many as a dimension has.
@@ -66,6 +68,11 @@ class Spaces {
     std::size_t points = 1;
   };
   const Part& part_of(const Grid& grid);
+  /// The subset of `own_space` that keeps these points of its dimensions.
+  std::unique_ptr<Space> make_subset(const std::string& name, const Space& own_space,
+                                     std::vector<Space::Dimension> dimensions);
+  /// The same for all fields with these axes on this grid.
+  static std::string key_of(const Field& field, const std::string& subset);
   void divide(Space& space, const Grid& grid);
   void divide_block(Space& space, const Grid& grid, const Block& block);
   void divide_map(Space& space, const Grid& grid, const client::MapPart& map);

@@ -40,8 +40,10 @@ std::unique_ptr<Target> SessionTargets::define(const std::string& name, const Sc
   return std::make_unique<SessionTarget>(session_.collection(name, schema, options));
 }
 
-std::optional<config::Existing> SessionTargets::existing(const std::string& name) const {
-  return session_.state().config->settings_for(name).existing;
+TargetSettings SessionTargets::settings(const std::string& name) const {
+  const config::Config& config = *session_.state().config;
+  const config::CollectionSettings settings = config.settings_for(name);
+  return {settings.existing, settings.store, config.memory.block_bytes};
 }
 
 }  // namespace afterbay::output

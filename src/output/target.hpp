@@ -42,6 +42,14 @@ class Target {
   virtual std::unique_ptr<TargetFile> open(const FileName& name) = 0;
 };
 
+/// What settings say of the files of an entry.
+struct TargetSettings {
+  /// Of files that exist: what settings outside of the description say; nullopt: nothing.
+  std::optional<config::Existing> existing;
+  std::optional<Format> store;  ///< nullopt: nothing says it
+  std::uint64_t block_bytes = config::Memory().block_bytes;
+};
+
 class Targets {
  public:
   virtual ~Targets() = default;
@@ -52,8 +60,7 @@ class Targets {
   /// `name`: of the entry. Throws if files cannot have the schema.
   virtual std::unique_ptr<Target> define(const std::string& name, const Schema& schema,
                                          const CollectionOptions& options) = 0;
-  /// What settings outside of the description say of files that exist; nullopt: nothing.
-  [[nodiscard]] virtual std::optional<config::Existing> existing(const std::string& name) const = 0;
+  [[nodiscard]] virtual TargetSettings settings(const std::string& name) const = 0;
 };
 
 /// Collections of a session, which outlives this.
@@ -62,7 +69,7 @@ class SessionTargets final : public Targets {
   explicit SessionTargets(Session& session) : session_(session) {}
   std::unique_ptr<Target> define(const std::string& name, const Schema& schema,
                                  const CollectionOptions& options) override;
-  [[nodiscard]] std::optional<config::Existing> existing(const std::string& name) const override;
+  [[nodiscard]] TargetSettings settings(const std::string& name) const override;
 
  private:
   Session& session_;

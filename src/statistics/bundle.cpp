@@ -220,6 +220,44 @@ void Bundle::update_moments(const Item& item, const Strip& strip) const {
   add_moments_valid(means, squares, values, strip.valid.data(), weight, totals, strip.count);
 }
 
+Result<> Bundle::absorb(const Bundle& part) {
+  assert(points_ == part.points_ && field_.type == part.field_.type);
+  const DefaultArithmetic arithmetic;
+  for (const Item& item : items_) {
+    assert(can_be_absorbed(item.statistic, field_.type));
+    const auto other = std::ranges::find(part.items_, item.statistic, &Item::statistic);
+    assert(other != part.items_.end());
+    const Progress& of_part = other->state.progress();
+    Progress& progress = item.state.progress();
+    if (of_part.steps == 0) continue;
+    if (progress.steps > most_steps - of_part.steps)
+      return fail(ErrorCode::resources, "an interval of {} has more than {} steps: use a shorter one",
+                  text_of(item.statistic), most_steps);
+    join(item, other->state);
+    progress.steps += of_part.steps;
+    progress.duration += of_part.duration;
+  }
+  return {};
+}
+
+void Bundle::join(const Item& item, const State& part) const {
+  const State& state = item.state;
+  const Layout& layout = state.layout();
+  if (state.progress().steps == 0) {
+    for (std::uint32_t column = 0; column < layout.columns(); ++column)
+      std::memcpy(state.column(column).data, part.column(column).data, state.column(column).bytes);
+    return;
+  }
+  for (std::uint32_t column = 0; column < layout.doubles; ++column)
+    add_values(state.doubles(column), part.doubles(column), points_);
+  if (layout.counts)
+    for (std::size_t i = 0; i < points_; ++i) state.counts()[i] += part.counts()[i];
+  for (std::uint32_t column = 0; column < layout.values; ++column) {
+    const bool lowest = item.statistic.operation != Operation::maximum && column == 0;
+    loops_->keep_extreme(lowest, item.statistic.missing, state.values(column), part.values(column), points_);
+  }
+}
+
 void Bundle::save(std::size_t number, std::vector<std::byte>& to) const {
   const Item& item = items_[number];
   encode({item.statistic, field_.type, field_.missing, points_}, item.state, to);

@@ -67,6 +67,11 @@ class Bundle {
   void run(const std::byte* values, std::size_t first, std::size_t count) const;
   void end_step();
 
+  /// Takes in the current interval of `part`, a bundle of the same field and points, as if its steps had been
+  /// taken in here. `part` has each of this bundle's statistics, all of which can_be_absorbed. Fails
+  /// (resources) if an interval has too many steps.
+  Result<> absorb(const Bundle& part);
+
   /// Writes the results of the current interval for `count` points from `first` on, at any address. A result
   /// is missing if the interval has no steps, or as the policy says. Integers: computed results are rounded
   /// to the nearest, halves to even; values that were selected (instant, once, minimum, maximum) are
@@ -101,6 +106,7 @@ class Bundle {
   void update_values(const Item& item, const Strip& strip) const;
   void update_sums(const Item& item, const Strip& strip) const;
   void update_moments(const Item& item, const Strip& strip) const;
+  void join(const Item& item, const State& part) const;
   void compute(const Item& item, double* to, std::size_t first, std::size_t count) const;
   void mark(const Item& item, std::uint8_t* marks, std::size_t first, std::size_t count) const;
   Outcome strip_result(const Item& item, const Target& target, std::byte* to, std::size_t first,

@@ -11,6 +11,18 @@ bool can_be_weighted(Operation operation) {
 
 }  // namespace
 
+bool can_be_absorbed(const Statistic& statistic, Type type) noexcept {
+  switch (statistic.operation) {
+    case Operation::minimum:
+    case Operation::maximum:
+    case Operation::range: return true;
+    case Operation::mean:
+    case Operation::sum:
+    case Operation::rate: return !statistic.weighted && size_of(type) <= sizeof(float);
+    default: return false;
+  }
+}
+
 std::string_view name_of(Operation operation) noexcept {
   switch (operation) {
     case Operation::instant: return "instant";

@@ -52,6 +52,12 @@ inline bool leaves_out(Missing policy) noexcept {
   return policy == Missing::ignore || policy == Missing::threshold;
 }
 
+/// Whether Bundle::absorb makes, from the states of the parts of an interval, what its steps would have made.
+/// Extremes always are the same. Sums of up to 32 bits per value are, too, as long as double precision holds
+/// them exactly: of float32, if the values at a point differ by less than a factor of 2^29 / number of steps.
+/// So must the sum of the durations be, for rates: whole seconds are.
+bool can_be_absorbed(const Statistic& statistic, Type type) noexcept;
+
 /// "mean", "standard_deviation", ...; "unknown" for other numbers.
 std::string_view name_of(Operation operation) noexcept;
 

@@ -20,12 +20,13 @@ fields:
   thetao: mean(toce*e3t) / mean(e3t)
   tasmax: mean(max(tas, 1d))
   ws: sqrt(uas^2 + vas^2)
+  column: sum(toce*e3t over lev)
 grids:
   part: {index: {lat: [1, 3], lon: [0, 4]}, levels: {lev: [10, 20]}}
 files:
   day: {every: 1d, split: 1mo, name: "{case}_{file}_{start}", mean: [tas, toce], stddev: [ws], difference: [vas],
         instant: [uas], once: [orog, vas: first]}
-  mon: {every: 1mo, mean: [tas, co2], rate: [count], write: [thetao, tasmax], max: [toce], missing: 0.5}
+  mon: {every: 1mo, mean: [tas, co2, column], rate: [count], write: [thetao, tasmax], max: [toce], missing: 0.5}
   part: {every: 10ts, grid: part, range: [toce], mean: [toce], missing: poison}
   seas: {every: 3mo, align: seasons, stddev: [tas], min: [tas], sample: 12h}
   rec: {every: 6h, split: 7 records, name: "{file}_{part:03}", instant: [tas], at_start: true}

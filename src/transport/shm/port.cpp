@@ -11,12 +11,13 @@ namespace afterbay::transport::shm {
 namespace {
 
 using std::chrono::microseconds;
+using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 // The time between two looks at the network: an eighth of the time it has been quiet, a 64th while
 // data are in transit. A wake-up costs about 30 us of processor time on all measured machines, a
-// look 1 us: only infrequent wake-ups keep an idle server below 1 % of a core.
+// look 1 us: only infrequent wake-ups keep an idle server below half a percent of a core.
 constexpr nanoseconds shortest_pause = microseconds(50);
-constexpr nanoseconds longest_pause = microseconds(10'000);
+constexpr nanoseconds longest_pause = milliseconds(16);
 
 }  // namespace
 

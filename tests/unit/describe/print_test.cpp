@@ -85,6 +85,7 @@ TEST(DescribePrint, AllPropertiesOfAFile) {
     stamp: centre
     bounds: true
     cell_methods: true
+    cmip: off
 )");
 }
 

@@ -178,9 +178,34 @@ TEST(ExpressionParse, Periods) {
   EXPECT_EQ(
       refusal("mean(a, 2)"),
       "column 9 of the expression: mean takes one argument and, if its period is not that of the file, a "
-      "period such as 1d, found 2 arguments");
+      "period such as 1d, or \"over\" and dimensions, found 2 arguments");
   EXPECT_THAT(refusal("mean(a, b)"), StartsWith("column 9 of the expression: mean takes one argument"));
   EXPECT_THAT(refusal("mean(1d)"), StartsWith("column 6 of the expression: \"1d\" is neither a number"));
+}
+
+TEST(ExpressionParse, Dimensions) {
+  const Expression it = parsed("sum(a*b over lev) / sum(b over lev , x.1) + mean(max(a over lev), 1d)");
+  ASSERT_EQ(it.reductions.size(), 4U);
+  EXPECT_THAT(it.reductions[0].over, ElementsAre("lev"));
+  EXPECT_EQ(it.reductions[0].operation, Operation::sum);
+  EXPECT_EQ(it.reductions[0].text, "sum(a*b over lev)");
+  EXPECT_THAT(it.reductions[1].over, ElementsAre("lev", "x.1"));
+  EXPECT_FALSE(it.reductions[2].is_over_time());
+  EXPECT_TRUE(it.reductions[3].is_over_time());
+  EXPECT_EQ(it.reductions[3].period, Period::parse("1d"));
+  EXPECT_THAT(it.fields(), ElementsAre("a", "b")) << "names of dimensions are not fields";
+  EXPECT_EQ(parsed("mean(a over x) + mean(a over y) + mean(a) + mean(a over x)").reductions.size(), 3U);
+  EXPECT_THAT(parsed("mean(over over over)").reductions[0].over, ElementsAre("over"));
+  EXPECT_EQ(parsed("max(overland, a)").reductions.size(), 0U);
+  EXPECT_THAT(refusal("mean(a over)"),
+              StartsWith("column 12 of the expression: expected the name of a dimension, found \")\""));
+  EXPECT_THAT(refusal("mean(a over lev, 1d)"),
+              StartsWith("column 18 of the expression: a reduction over dimensions has no period: write "
+                         "mean(mean(x over lev), 1d)"));
+  EXPECT_EQ(refusal("mean(a over x, x)"), "column 16 of the expression: the dimension \"x\" is named twice");
+  EXPECT_THAT(refusal("rate(a over x)"), HasSubstr("over time only"));
+  EXPECT_THAT(refusal("sqrt(a over x)"), HasSubstr("found \"over\""));
+  EXPECT_THAT(refusal("max(a, b over x)"), HasSubstr("found \"over\""));
 }
 
 TEST(ExpressionParse, ProblemsNameTheirPlace) {

@@ -151,6 +151,37 @@ TEST(OutputModelTime, RefusesStepsThatMixMonthsAndSeconds) {
   EXPECT_THAT(refused([] { time_of("2001-02-29", "1h"); }), HasSubstr("2001"));
 }
 
+TEST(OutputSchedule, KnowsOfWhichPeriodsItConsists) {
+  const ModelTime time = time_of("2000-01-15T06:00", "1h");
+  const auto with = [](describe::Timing timing, describe::Align::To to) {
+    timing.align.to = to;
+    return timing;
+  };
+  const auto consists = [&](const describe::Timing& long_, const describe::Timing& short_) {
+    return Schedule(time, long_, "long").consists_of(Schedule(time, short_, "short"));
+  };
+  using To = describe::Align::To;
+  EXPECT_TRUE(consists(every("1mo"), every("1d")));
+  EXPECT_TRUE(consists(every("1mo"), every("6h")));
+  EXPECT_TRUE(consists(every("1y"), every("24h")));
+  EXPECT_TRUE(consists(every("5d"), every("1d")));
+  EXPECT_TRUE(consists(every("1d"), every("6h")));
+  EXPECT_TRUE(consists(every("12h"), every("3h")));
+  EXPECT_TRUE(consists(with(every("3mo"), To::seasons), every("1d")));
+  EXPECT_TRUE(consists(every("1mo", "3h", "1h"), every("1d", "3h", "1h")));
+  EXPECT_FALSE(consists(every("1d"), every("1d")));
+  EXPECT_FALSE(consists(every("1d"), every("1mo")));
+  EXPECT_FALSE(consists(every("12h"), every("8h"))) << "they overlap";
+  EXPECT_FALSE(consists(every("1mo"), every("5d"))) << "a month ends within 5 days";
+  EXPECT_FALSE(consists(every("1y"), every("1mo"))) << "only parts of a day are compared";
+  EXPECT_FALSE(consists(every("1mo"), with(every("1d"), To::start))) << "days begin at 6 h";
+  EXPECT_FALSE(consists(with(every("2d"), To::start), every("1d")));
+  EXPECT_FALSE(consists(every("1mo", "3h"), every("1d"))) << "other samples";
+  EXPECT_FALSE(consists(every("1mo", "3h", "1h"), every("1d", "3h"))) << "other samples";
+  EXPECT_FALSE(consists(every("30h"), every("6h"))) << "not by days";
+  EXPECT_FALSE(consists(every("240ts"), every("24ts"))) << "counted from the start, not by the calendar";
+}
+
 TEST(OutputDense, TakesAnyLayout) {
   const std::vector<float> array{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
   const auto dense = [&](const MemoryLayout& layout, const std::vector<std::uint64_t>& lengths) {

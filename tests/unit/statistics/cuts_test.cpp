@@ -146,6 +146,33 @@ TYPED_TEST(StatisticsCuts, jobs_that_save_and_restore_give_the_same_bits) {
   }
 }
 
+TYPED_TEST(StatisticsCuts, an_interval_made_of_parts_gives_the_same_bits) {
+  using T = TypeParam;
+  Case<T> of(15);
+  std::vector<Statistic> some;
+  for (const Statistic& statistic : all_statistics())
+    if (can_be_absorbed(statistic, type_of<T>)) some.push_back(statistic);
+  ASSERT_EQ(some.size(), sizeof(T) > 4 ? 12U : 24U);
+  BundleRun wanted(type_of<T>, Values(of.missing), points, some);
+  BundleRun found(type_of<T>, Values(of.missing), points, some);
+  BundleRun part(type_of<T>, Values(of.missing), points, some);
+  for (std::size_t step = 0; step < steps; ++step) {
+    const double duration = 1800.0 * static_cast<double>(step + 1);
+    wanted.step(of.values[step], duration);
+    part.step(of.values[step], duration);
+    if (step + 1 < steps && of.below(3) != 0) continue;
+    ASSERT_TRUE(found.bundle().absorb(part.bundle()));
+    for (std::size_t i = 0; i < some.size(); ++i) part.bundle().begin_interval(i);
+  }
+  ASSERT_TRUE(found.bundle().absorb(part.bundle()));  // an interval without steps
+  const auto all_wanted = results(wanted.bundle());
+  const auto all_found = results(found.bundle());
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    EXPECT_EQ(found.bundle().progress(i).steps, std::uint64_t{steps});
+    EXPECT_EQ(all_found[i], all_wanted[i]) << text_of(some[i]);
+  }
+}
+
 TYPED_TEST(StatisticsCuts, a_difference_across_intervals_survives_a_job) {
   using T = TypeParam;
   const Values none(T{77});

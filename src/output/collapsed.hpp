@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collapsed: a series that reduces another one over some of its axes, such as the vertical one. Axes are
+// whole on every rank, so that nothing is exchanged.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "output/series.hpp"
+#include "statistics/bundle.hpp"
+
+namespace afterbay::output {
+
+class Collapsed final : public Series, public Consumer {
+ public:
+  /// `space`: that of `of` without the axes `over`. Throws wrong_type if the statistic does not exist for the
+  /// type.
+  Collapsed(const std::string& name, Series& of, const Space& space, const std::vector<std::string>& over,
+            const statistics::Statistic& statistic);
+
+  [[nodiscard]] bool available() const override { return of_->available(); }
+  [[nodiscard]] bool is_reduced() const override { return of_->is_reduced(); }
+  [[nodiscard]] bool needs() const override { return available() && needed(); }
+  [[nodiscard]] Form wants(const Form& /*given*/) const override { return taken_; }
+  void take(std::size_t slot, const Value& value) override;
+  /// On this rank.
+  [[nodiscard]] std::size_t buffer_bytes() const noexcept { return buffer_bytes(space().points); }
+  /// On a rank with so many points of the result.
+  [[nodiscard]] std::size_t buffer_bytes(std::size_t points) const noexcept;
+  [[nodiscard]] const Series& of() const noexcept { return *of_; }
+
+ private:
+  void find_slabs(const std::vector<std::string>& over);
+  /// Doubles of the state of this many points.
+  [[nodiscard]] std::size_t state_size(std::size_t points) const noexcept;
+
+  Series* of_;
+  Form taken_;  ///< in which values come
+  statistics::Bundle bundle_;
+  std::vector<double> state_;  ///< of the statistic
+  /// Whether slabs have several runs, on ranks with points.
+  bool in_pieces_ = false;
+  /// A slab has one index of each axis that vanishes, and all others: runs of elements at these places after
+  /// its first one.
+  std::vector<std::size_t> slabs_;
+  std::vector<std::size_t> runs_;
+  std::size_t run_ = 0;
+  std::vector<std::byte> slab_;  ///< a slab with several runs, in one piece
+  std::vector<double> result_;
+};
+
+}  // namespace afterbay::output
