@@ -68,7 +68,10 @@ std::size_t PreviewStages::add_statistics(const Statistics& statistics) {
   stage.timing = timing_text(statistics.schedule());
   stage.points = statistics.of().space().text();
   stage.of = {stage_of(statistics.of())};
-  stage.name = stage.text + " of " + made_[stage.of.front()].name;
+  // A stage may have several statistics: the series is one of them.
+  const bool is_of_statistic = statistics_of_.contains(&statistics.of());
+  stage.name =
+      stage.text + " of " + (is_of_statistic ? statistics.of().name() : made_[stage.of.front()].name);
   if (const Statistics* const finer = statistics.finer()) {
     stage.of = {stage_of(*finer->results().front())};
     stage.timing += ", from periods of " + finer->schedule().every().text();

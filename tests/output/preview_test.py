@@ -17,7 +17,7 @@ from lib_described import BUILD, run
 
 COMMAND = BUILD / "apps/afterbay/afterbay"
 OPERATIONS = ["mean", "sum", "min", "max", "range", "stddev", "rate", "difference", "instant"]
-FIELDS = ["tas", "uas", "toce", "e3t", "count", "co2", "ws", "flux"]
+FIELDS = ["tas", "uas", "toce", "e3t", "count", "co2", "ws", "flux", "column", "deviation"]
 GRIDS = """\
 grids:
   box: {box: {lon: [-50, 100], lat: [-60, 76]}}
@@ -27,6 +27,8 @@ fields:
   flux: toce*e3t
   heat: mean(toce*e3t) / mean(e3t)
   highest: mean(max(tas, 1d))
+  column: sum(toce*e3t over lev) / sum(e3t over lev)
+  deviation: tas - max(toce over lev)
 """
 
 
@@ -124,7 +126,7 @@ def one(seed):
         puts = shown["totals"]["puts_per_step"]
         assert (round(puts["average"] * options["last"]), puts["most"]) == (wanted, most), f"{puts}, not {wanted}, {most}"
         memory = re.search(r"take (\S+ \S+) of memory", said)[1]
-        if ranks == 1:
+        if ranks == 1:  # otherwise the first rank has another part of the grid
             assert memory == about(shown["totals"]["state_bytes_per_rank"]), f"{memory}: {shown['totals']}"
         assert shown["run"]["model_ranks"] == ranks and shown["run"]["steps"] == options["last"]
         assert "unused" in shown["unused_fields"]
