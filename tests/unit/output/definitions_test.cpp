@@ -175,8 +175,9 @@ TEST(OutputDefinitions, ReportPlacesOfProblems) {
 }
 
 TEST(OutputDefinitions, ReportAllProblemsAtOnce) {
-  const std::string found = problems_of(
-      std::string(head) + "dimensions: {x: {length: -1}}\nfields: {a: {typ: int8}, b: {grid: g}, c: {axes: [x]}}\n");
+  const std::string found =
+      problems_of(std::string(head) +
+                  "dimensions: {x: {length: -1}}\nfields: {a: {typ: int8}, b: {grid: g}, c: {axes: [x]}}\n");
   EXPECT_THAT(found, HasSubstr("the file of definitions has 3 problems:"));
   EXPECT_THAT(found, HasSubstr("m.yaml:3:26: length"));
   EXPECT_THAT(found, HasSubstr("m.yaml:4:14: unknown key \"typ\""));
