@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <ctime>
 
 namespace afterbay {
@@ -82,6 +83,15 @@ int write_new_file(const std::string& path, std::string_view text) noexcept {
   }
   if (::close(file) != 0 && number == 0) number = errno;
   if (number != 0) ::unlink(path.c_str());
+  return number;
+}
+
+int replace_file(const std::string& path, std::string_view text) {
+  const std::string beside = path + "." + std::to_string(::getpid()) + ".tmp";
+  if (const int number = write_new_file(beside, text); number != 0) return number;
+  if (std::rename(beside.c_str(), path.c_str()) == 0) return 0;
+  const int number = errno;
+  ::unlink(beside.c_str());
   return number;
 }
 

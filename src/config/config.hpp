@@ -258,6 +258,7 @@ struct Writing {
 struct Config : Servers, Writing {
   std::string session;              ///< the session's name; empty: not set, and `name_session` was not called
   std::vector<std::string> output;  ///< paths of the output description; empty: none
+  std::string output_definitions;   ///< where the model's definitions are written; empty: nowhere
   std::string output_digest;        ///< of the description that was read from them; empty: none
   Transport transport = Transport::automatic;
   std::vector<int> nodes;  ///< declared node per rank of the communicator; empty: the real nodes

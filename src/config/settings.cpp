@@ -93,6 +93,13 @@ void add_output(std::vector<Setting<Config>>& table) {
               "go to, how often, and with which operations; see [Output descriptions](description.md). "
               "All ranks and servers must read the same one. Its settings of files count less than "
               "those of `collections`, where a file has the name that it has in the description."));
+  table.push_back(session(
+      "output.definitions", text("path", "a path"), AFTERBAY_FIELD(output_definitions),
+      "Where the definitions of the model's described output are written when the output begins: a small "
+      "YAML file with its time, dimensions, grids, coordinates and fields, which replaces an older one. "
+      "`afterbay describe DESCRIPTION --definitions FILE` shows with it what a run with a description will "
+      "write, without the model. The first model rank writes it. A file that cannot be written is a "
+      "warning in the log."));
 }
 
 void add_transport(std::vector<Setting<Config>>& table) {

@@ -76,7 +76,8 @@ void read_session(Reader& reader, const YAML::Node& mapping, const std::string& 
                   const std::string& pool = {}) {
   each(reader, mapping, [&](const std::string& key, const YAML::Node& key_node, const YAML::Node& value) {
     const std::string name = prefix + key;
-    if (is_group(name) && (value.IsMap() || value.IsNull())) {
+    const bool is_setting = find_setting(session_settings(), name) != nullptr;  // also a group: output
+    if (is_group(name) && (value.IsMap() || (value.IsNull() && !is_setting))) {
       read_session(reader, value, name + ".", pool);
     } else {
       Assignment assignment;

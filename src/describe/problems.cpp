@@ -22,7 +22,7 @@ void Problems::add(ErrorCode code, const Position& at, std::string text) {
   if (!known && found_.size() < 10 * most_shown) found_.push_back({code, at, std::move(text)});
 }
 
-Error Problems::error() const {
+Error Problems::error(std::string_view what) const {
   std::map<std::string, std::size_t> order;
   for (const Problem& it : found_) order.emplace(it.at.file, order.size());
   std::vector<const Problem*> sorted;
@@ -32,9 +32,8 @@ Error Problems::error() const {
            std::tuple(order[b->at.file], b->at.line, b->at.column);
   });
   ErrorCode code = sorted.empty() ? ErrorCode::internal : sorted.front()->code;
-  std::string text = sorted.size() == 1
-                         ? std::string("the output description is wrong:")
-                         : fmt::format("the output description has {} problems:", sorted.size());
+  std::string text = sorted.size() == 1 ? fmt::format("{} is wrong:", what)
+                                        : fmt::format("{} has {} problems:", what, sorted.size());
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     if (sorted[i]->code == ErrorCode::io) code = ErrorCode::io;
     if (i < most_shown)

@@ -17,9 +17,10 @@ class Problems {
   void add(ErrorCode code, const Position& at, std::string text);
 
   [[nodiscard]] bool empty() const noexcept { return found_.empty(); }
+  [[nodiscard]] std::size_t size() const noexcept { return found_.size(); }
   /// One error with a line per problem, in the order of files and lines. Its code is that of the first one;
-  /// io takes precedence.
-  [[nodiscard]] Error error() const;
+  /// io takes precedence. `what`: has the problems.
+  [[nodiscard]] Error error(std::string_view what = "the output description") const;
 
  private:
   struct Problem {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference page docs/reference/description.md.
 #include "base/wrapped.hpp"
-#include "describe/keys.hpp"
+#include "describe/key_page.hpp"
 #include "describe/print.hpp"
-#include "describe/yaml.hpp"
 
 namespace afterbay::describe {
 
@@ -137,16 +136,7 @@ std::string line_of(std::string_view label, std::string_view value) {
                        : wrapped(fmt::format("- {}: {}", label, value), page_columns, "", "  ");
 }
 
-/// The default of a key, as it would be written.
-template <class Target>
-std::string default_of(const KeyRow<Target>& row) {
-  if (!row.print) return {};
-  const auto value = row.print(Target());
-  if (!value) return "none";
-  std::string text = write_yaml(*value);
-  text.pop_back();
-  return "`" + text + "`";
-}
+}  // namespace
 
 std::string section_of_key(std::string_view name, std::string_view accepted, std::string_view fallback,
                            std::string_view documentation) {
@@ -154,16 +144,9 @@ std::string section_of_key(std::string_view name, std::string_view accepted, std
          "\n" + wrapped(documentation, page_columns, "", "") + "\n";
 }
 
-template <class Target>
-std::string section_of_table(std::string_view title, std::string_view text,
-                             const std::vector<KeyRow<Target>>& table, std::string_view prefix) {
-  std::string page = fmt::format("## {}\n\n{}\n", title, wrapped(text, page_columns, "", ""));
-  for (const KeyRow<Target>& row : table)
-    page += section_of_key(std::string(prefix) + row.name, row.accepted, default_of(row), row.documentation);
-  return page;
+std::string heading(std::string_view title, std::string_view text) {
+  return fmt::format("## {}\n\n{}\n", title, wrapped(text, page_columns, "", ""));
 }
-
-}  // namespace
 
 std::string reference_page() {
   std::string page(introduction);

@@ -23,8 +23,11 @@ inline constexpr int most_yaml_depth = 50;
 /// refused and left out, so that the rest can be checked.
 std::optional<Node> parse_yaml(const std::string& text, const std::string& file, Problems& problems);
 
-/// YAML that reads back to the same node: block style, with short lists and mappings in flow style.
-std::string write_yaml(const Node& node);
+/// Document, section, entry: each key of an entry has a line of its own.
+inline constexpr int keys_on_lines = 3;
+/// YAML that reads back to the same node: block style, from the level `flow_from` on with short lists and
+/// mappings in flow style. Lists of numbers are always in flow style.
+std::string write_yaml(const Node& node, int flow_from = keys_on_lines);
 /// Indented JSON. Infinities and NaN become text.
 std::string write_json(const Node& node);
 

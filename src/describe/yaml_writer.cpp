@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +12,6 @@ namespace afterbay::describe {
 namespace {
 
 constexpr std::size_t page_columns = 100;
-constexpr int first_flow_depth = 3;  ///< document, section, file: each key on a line of its own
 
 constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 constexpr std::string_view others = "0123456789./+^*()%- ";
@@ -68,32 +68,62 @@ std::string flow(const Node& node) {
   return "{" + text + "}";
 }
 
-void block(std::string& out, const Node& node, int depth, std::size_t indent);
+bool is_number(const Node& node) {
+  return node.is_scalar() && (node.kind() == ScalarKind::integer || node.kind() == ScalarKind::real);
+}
+
+/// Numbers in brackets, on as many lines as they need.
+void wrapped_numbers(std::string& out, const Node& list, std::size_t indent) {
+  out += " [";
+  std::size_t column = out.size() - (out.rfind('\n') + 1);
+  for (std::size_t i = 0; i < list.items().size(); ++i) {
+    const std::string text = list.items()[i].characters() + (i + 1 < list.items().size() ? "," : "]");
+    if (column + 1 + text.size() > page_columns) {
+      out += "\n" + std::string(indent, ' ') + text;
+      column = indent + text.size();
+    } else {
+      out += (i == 0 ? "" : " ") + text;
+      column += (i == 0 ? 0 : 1) + text.size();
+    }
+  }
+  out += "\n";
+}
+
+/// A node in block style, from the level `flow_from` on in flow style if it fits on a line.
+struct BlockWriter {
+  std::string out;
+  int flow_from;
+
+  void block(const Node& node, int depth, std::size_t indent);
+  void value_of_entry(const Node& value, int depth, std::size_t indent);
+};
 
 /// What follows "key:" or "-".
-void value_of_entry(std::string& out, const Node& value, int depth, std::size_t indent) {
+void BlockWriter::value_of_entry(const Node& value, int depth, std::size_t indent) {
   const bool empty = value.is_sequence() ? value.items().empty() : value.pairs().empty();
   const std::size_t line_start = out.rfind('\n') == std::string::npos ? 0 : out.rfind('\n') + 1;
-  if (value.is_scalar() || empty || depth >= first_flow_depth) {
+  if (value.is_scalar() || empty || depth >= flow_from) {
     const std::string text = flow(value);
     if (value.is_scalar() || empty || out.size() - line_start + 1 + text.size() <= page_columns) {
       out += " " + text + "\n";
       return;
     }
   }
+  if (value.is_sequence() && std::ranges::all_of(value.items(), is_number))
+    return wrapped_numbers(out, value, indent + 2);
   out += "\n";
-  block(out, value, depth, indent + 2);
+  block(value, depth, indent + 2);
 }
 
-void block(std::string& out, const Node& node, int depth, std::size_t indent) {
+void BlockWriter::block(const Node& node, int depth, std::size_t indent) {
   const std::string margin(indent, ' ');
   for (const auto& [key, value] : node.pairs()) {
     out += margin + written_text(key.name) + ":";
-    value_of_entry(out, value, depth + 1, indent);
+    value_of_entry(value, depth + 1, indent);
   }
   for (const Node& item : node.items()) {
     out += margin + "-";
-    value_of_entry(out, item, depth + 1, indent);
+    value_of_entry(item, depth + 1, indent);
   }
 }
 
@@ -125,11 +155,11 @@ nlohmann::ordered_json json_of(const Node& node) {
 
 }  // namespace
 
-std::string write_yaml(const Node& node) {
-  std::string out;
+std::string write_yaml(const Node& node, int flow_from) {
   if (node.is_scalar() || (node.items().empty() && node.pairs().empty())) return flow(node) + "\n";
-  block(out, node, 0, 0);
-  return out;
+  BlockWriter writer{{}, flow_from};
+  writer.block(node, 0, 0);
+  return std::move(writer.out);
 }
 
 std::string write_json(const Node& node) {

@@ -40,6 +40,14 @@ void Collapsed::find_slabs(const std::vector<std::string>& over) {
   const Space& from = of_->space();
   slabs_ = runs_ = {0};
   run_ = from.points;
+  bool keeps = false;  // an axis that an axis after it vanishes from
+  for (std::size_t a = 0; a < from.axes; ++a) {
+    if (from.dimensions[a].length == 1) continue;
+    if (std::ranges::find(over, from.dimensions[a].name) == over.end())
+      keeps = true;
+    else
+      in_pieces_ = in_pieces_ || keeps;
+  }
   // Elements after the last axis that vanishes form runs. All axes come before the dimensions of the grid.
   for (std::size_t a = 0; a < from.axes; ++a) {
     const std::uint64_t length = from.local[a];
@@ -90,8 +98,12 @@ void Collapsed::take(std::size_t /*slot*/, const Value& value) {
   emit(made);
 }
 
-std::size_t Collapsed::buffer_bytes() const noexcept {
-  return (state_.size() + result_.size()) * sizeof(double) + slab_.size();
+std::size_t Collapsed::state_size(std::size_t points) const noexcept {
+  return statistics::state_bytes(bundle_.statistic(0), taken_.type, points) / sizeof(double) + 1;
+}
+
+std::size_t Collapsed::buffer_bytes(std::size_t points) const noexcept {
+  return (state_size(points) + points) * sizeof(double) + (in_pieces_ ? points * size_of(taken_.type) : 0);
 }
 
 }  // namespace afterbay::output

@@ -25,15 +25,23 @@ class Collapsed final : public Series, public Consumer {
   [[nodiscard]] bool needs() const override { return available() && needed(); }
   [[nodiscard]] Form wants(const Form& /*given*/) const override { return taken_; }
   void take(std::size_t slot, const Value& value) override;
-  [[nodiscard]] std::size_t buffer_bytes() const noexcept;
+  /// On this rank.
+  [[nodiscard]] std::size_t buffer_bytes() const noexcept { return buffer_bytes(space().points); }
+  /// On a rank with so many points of the result.
+  [[nodiscard]] std::size_t buffer_bytes(std::size_t points) const noexcept;
+  [[nodiscard]] const Series& of() const noexcept { return *of_; }
 
  private:
   void find_slabs(const std::vector<std::string>& over);
+  /// Doubles of the state of this many points.
+  [[nodiscard]] std::size_t state_size(std::size_t points) const noexcept;
 
   Series* of_;
   Form taken_;  ///< in which values come
   statistics::Bundle bundle_;
   std::vector<double> state_;  ///< of the statistic
+  /// Whether slabs have several runs, on ranks with points.
+  bool in_pieces_ = false;
   /// A slab has one index of each axis that vanishes, and all others: runs of elements at these places after
   /// its first one.
   std::vector<std::size_t> slabs_;

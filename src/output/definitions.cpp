@@ -87,7 +87,7 @@ void Definitions::add(Dimension dimension) {
     if (!is_number(dimension.values.type))
       refuse(ErrorCode::wrong_type, "dimension '{}': its coordinate must be numbers, not {}", dimension.name,
              name_of(dimension.values.type));
-    check_monotonic(dimension);
+    if (dimension.has_known_values) check_monotonic(dimension);
     check_bounds(dimension.name, dimension.values, dimension.options.bounds, true);
   }
   dimensions_.push_back(std::move(dimension));

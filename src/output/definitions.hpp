@@ -18,6 +18,9 @@ struct Dimension {
   std::uint64_t length = 0;
   Values values;  ///< its coordinate; empty: none
   CoordinateOptions options;
+  /// Of definitions on file, which have long coordinates without their values: `values` then has their type
+  /// and number only.
+  bool has_known_values = true;
 };
 
 struct Grid {
@@ -51,6 +54,8 @@ class Definitions {
   [[nodiscard]] const Dimension& dimension(std::string_view name) const;  ///< throws unknown_name
   [[nodiscard]] const Grid& grid(std::string_view name) const;            ///< throws unknown_name
   [[nodiscard]] const Field* find_field(std::string_view name) const noexcept;
+  [[nodiscard]] const std::vector<Dimension>& dimensions() const noexcept { return dimensions_; }
+  [[nodiscard]] const std::vector<Grid>& grids() const noexcept { return grids_; }
   [[nodiscard]] const std::vector<Field>& fields() const noexcept { return fields_; }
   [[nodiscard]] const std::vector<Coordinate>& coordinates() const noexcept { return coordinates_; }
   [[nodiscard]] std::vector<std::string> field_names() const;

@@ -21,7 +21,7 @@ bool is_inside(double value, const describe::Grid::Range& range, Quantity quanti
 }
 
 DimensionChoice::DimensionChoice(const Definitions& definitions, const Field& field,
-                     const std::vector<std::string>& names, const describe::Grid& grid)
+                                 const std::vector<std::string>& names, const describe::Grid& grid)
     : definitions_(definitions), field_(field), names_(names), grid_(grid), kept_(names.size()) {
   for (const auto& range : grid.box) box(range);
   for (const auto& range : grid.index) index(range);
@@ -41,7 +41,9 @@ void DimensionChoice::finish(std::size_t dimensions) {
                 field_.name);
 }
 
-std::uint64_t DimensionChoice::length_of(std::size_t d) const { return definitions_.dimension(names_[d]).length; }
+std::uint64_t DimensionChoice::length_of(std::size_t d) const {
+  return definitions_.dimension(names_[d]).length;
+}
 
 std::vector<std::uint64_t>& DimensionChoice::listed(std::size_t d) {
   if (!kept_[d]) {
@@ -87,7 +89,8 @@ std::size_t DimensionChoice::find(const std::string& name) const {
             grid_.stations.empty() ? "" : " besides those that the stations replace");
 }
 
-FoundCoordinate DimensionChoice::find_coordinate_of(const std::string& name, const describe::Position& at) const {
+FoundCoordinate DimensionChoice::find_coordinate_of(const std::string& name,
+                                                    const describe::Position& at) const {
   try {
     if (auto found = find_coordinate(definitions_, field_, name)) return *std::move(found);
   } catch (const Failure& failure) {
@@ -102,6 +105,16 @@ FoundCoordinate DimensionChoice::find_coordinate_of(const std::string& name, con
                     : fmt::format("it has {}", fmt::join(known, ", ")));
 }
 
+const Values& DimensionChoice::values_of(const std::string& name) const {
+  const Dimension& dimension = definitions_.dimension(name);
+  if (!dimension.has_known_values)
+    refuse_at(grid_.at, ErrorCode::invalid_argument,
+              "grid '{}': the values of the coordinate '{}' are not known, because the file of definitions "
+              "has no coordinates with so many values ({}); only a run can select by them",
+              grid_.name, name, dimension.length);
+  return dimension.values;
+}
+
 void DimensionChoice::box(const describe::Grid::Range& range) {
   const FoundCoordinate found = find_coordinate_of(range.coordinate, range.at);
   const Coordinate* const coordinate = found.coordinate;
@@ -110,7 +123,7 @@ void DimensionChoice::box(const describe::Grid::Range& range) {
     return;
   }
   const std::string& name = coordinate == nullptr ? found.name : coordinate->dimensions.front();
-  const Values& given = coordinate == nullptr ? definitions_.dimension(name).values : coordinate->values;
+  const Values& given = coordinate == nullptr ? values_of(name) : coordinate->values;
   std::vector<double> values = numbers_of(given);
   if (values.empty())
     refuse_at(range.at, ErrorCode::wrong_type, "grid '{}': the coordinate '{}' holds {}; a box needs numbers",
@@ -143,7 +156,7 @@ void DimensionChoice::keep_levels(const describe::Grid::Levels& levels) {
               grid_.name, found.name,
               found.coordinate->grid.empty() ? "other dimensions" : "the horizontal grid");
   const std::size_t d = find(found.name);
-  const std::vector<double> values = numbers_of(definitions_.dimension(found.name).values);
+  const std::vector<double> values = numbers_of(values_of(found.name));
   std::vector<std::uint64_t> places;
   for (const double level : levels.values) {
     const auto same = std::ranges::find_if(values, [&](double value) {

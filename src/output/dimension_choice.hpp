@@ -26,7 +26,7 @@ class DimensionChoice {
   /// the dimensions to choose from, slowest first; of the field, without those that stations replace. Throws,
   /// at the place in the description.
   DimensionChoice(const Definitions& definitions, const Field& field, const std::vector<std::string>& names,
-            const describe::Grid& grid);
+                  const describe::Grid& grid);
 
   /// Ranges that are left, because their coordinates are those of a grid or have several dimensions.
   [[nodiscard]] const std::vector<JointRange>& joint() const noexcept { return joint_; }
@@ -47,6 +47,8 @@ class DimensionChoice {
   [[nodiscard]] FoundCoordinate find_coordinate_of(const std::string& name,
                                                    const describe::Position& at) const;
   [[nodiscard]] std::uint64_t length_of(std::size_t d) const;
+  /// Of the coordinate of a dimension.
+  [[nodiscard]] const Values& values_of(const std::string& name) const;
   /// What is kept, as a list to change.
   std::vector<std::uint64_t>& listed(std::size_t d);
   template <class Keep>

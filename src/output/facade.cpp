@@ -5,11 +5,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/log.hpp"
+#include "base/new_file.hpp"
 #include "base/suggest.hpp"
 #include "base/units.hpp"
 #include "model/moves.hpp"
+#include "output/model_definitions.hpp"
 #include "output/refuse.hpp"
 #include "output/state.hpp"
 #include "session/state.hpp"
@@ -51,6 +54,7 @@ Output::State::State(Session& of, const OutputOptions& given,
                      std::shared_ptr<const describe::Description> described)
     : session(std::shared_ptr<Session::State>(std::shared_ptr<void>(), &of.state())),
       model(of.state().model),
+      targets(session),
       options(given),
       description(std::move(described)),
       time(output::model_time(given)) {}
@@ -61,15 +65,12 @@ void Output::State::check_defining(const char* call) const {
 
 void Output::State::start() {
   check_defining("start");
-  spaces.emplace(session, definitions);
+  write_definitions();
+  spaces.emplace(&session, definitions);
   plan = output::make_plan({*description, definitions, time, options.member}, *spaces);
   for (const auto& file : plan.files) {
-    file->define(session, definitions, *spaces, !options.resume.empty());
-    const describe::Timing& timing = file->file().timing;
-    if (timing.epochs)
-      epochs.emplace_back(output::Clock(time, *timing.epochs, timing.align,
-                                        "epochs of the file \"" + file->file().name + "\""),
-                          file->file().name);
+    file->define(targets, definitions, *spaces, !options.resume.empty());
+    if (auto clock = file->epochs()) epochs.emplace_back(*std::move(clock), file->file().name);
   }
   for (std::size_t f = 0; f < definitions.fields().size(); ++f) {
     const output::Field& field = definitions.fields()[f];
@@ -84,6 +85,26 @@ void Output::State::start() {
   }
   started = true;
   report_plan();
+}
+
+/// For `afterbay describe --definitions`. A file that cannot be written ends no run.
+void Output::State::write_definitions() const {
+  const Session::State& of = session.state();
+  const std::string& path = of.config->output_definitions;
+  const client::RankIdentity& identity = of.model->identity();
+  if (path.empty() || identity.model_rank != 0) return;
+  output::GridKinds kinds;
+  for (const output::Grid& grid : definitions.grids()) {
+    const auto decomposition = of.model->definitions().decomposition(grid.decomposition);
+    const bool is_map = decomposition && (*decomposition)->map != nullptr;
+    kinds[grid.name] = grid.decomposition.empty() ? "whole" : is_map ? "map" : "block";
+  }
+  const output::Processes processes{identity.model_size, static_cast<std::int64_t>(of.servers)};
+  const std::string text = output::write_definitions(definitions, options, kinds, processes);
+  if (const int number = replace_file(path, text); number != 0)
+    Logger({of.name, "model", 0}, of.config->log)
+        .warning("the definitions of the model cannot be written to '{}' (output.definitions): {}", path,
+                 std::strerror(number));
 }
 
 /// What the plan does and needs, in the log of the first model rank.
@@ -112,12 +133,8 @@ void Output::State::begin_step(std::int64_t number) {
            number, begun ? fmt::format("step {}", current) : std::string("the start of the run"),
            begun ? std::to_string(current + 1) : std::string("1, or 0 for the state at the start"));
   end_step();
-  const Date now = time.at(number);
-  const Date before = number == 0 ? now : time.at(number - 1);
-  covered = {.begin = before, .end = now, .seconds = time.seconds(before, now)};
-  for (const auto& schedule : plan.schedules) schedule->go_to(number);
-  for (const auto& computed : plan.computed) computed->begin_step();
-  for (const auto& writer : plan.writers) writer->set_step(number);
+  covered = output::covered_by_step(time, number);
+  plan.begin_step(number);
   for (FieldStep& field : fields) {
     field.wanted = field.source != nullptr && field.source->needed();
     field.put = false;
@@ -140,22 +157,13 @@ void Output::State::end_step() {
            missing.size() == 1 ? "the field" : "the fields", fmt::join(missing, ", "),
            missing.size() == 1 ? "has" : "have");
   const Date now = time.at(current);
-  for (const auto& statistics : plan.statistics) statistics->end_step();
-  for (const auto& file : plan.files) file->end_step(now);
+  plan.end_step(now);
   session.end_step();
   if (current > 0)
     for (auto& [clock, name] : epochs)
       if (clock.until(now).end == now) session.epoch(fmt::format("{} {}", name, time.calendar.text(now)));
   for (FieldStep& field : fields) field.wanted = false;
   in_step = false;
-}
-
-/// Periods that have begun end with what they have.
-void Output::State::end_run() {
-  for (const auto& schedule : plan.schedules) schedule->end_run();
-  for (const auto& computed : plan.computed) computed->begin_step();
-  for (const auto& statistics : plan.statistics) statistics->end_step();
-  for (const auto& file : plan.files) file->end_step(time.at(current));
 }
 
 Output::State::FieldStep& Output::State::find(std::string_view field) {
@@ -220,7 +228,7 @@ void Output::grid_coordinate_raw(const std::string& name, const std::string& gri
   State& it = state();
   it.check_defining("grid_coordinate");
   // The grid's points on this rank are those of a field without axes.
-  output::Spaces spaces(it.session, it.definitions);
+  output::Spaces spaces(&it.session, it.definitions);
   output::Field field;
   field.name = name;
   field.options.grid = it.definitions.grid(grid).name;
@@ -329,7 +337,7 @@ void Output::finalize(const std::string& save_to) {
   }
   it.end_step();
   if (save_to.empty())
-    it.end_run();
+    it.plan.end_run(it.time.at(it.current));
   else
     it.saved->write(save_to, it.current);
   for (const auto& file : it.plan.files) file->close();

@@ -79,25 +79,16 @@ class Maker {
 
   /// The rules of a user-defined calendar: CF Conventions 1.11, section 4.4; day_seconds is an extension.
   static void add_rules(Variable& variable, const Calendar& calendar) {
-    // Every fourth year may have a leap day.
-    std::int64_t leap = 1;
-    for (std::int64_t year = 2; year <= 4; ++year)
-      if (calendar.days_in_year(year) > calendar.days_in_year(leap)) leap = year;
-    const std::int64_t usual = leap == 1 ? 2 : 1;
-    std::vector<std::int32_t> lengths;
-    std::int32_t leap_month = 0;
-    for (int month = 1; month <= calendar.months_per_year(); ++month) {
-      lengths.push_back(calendar.days_in_month(usual, month));
-      if (calendar.days_in_month(leap, month) > lengths.back()) leap_month = month;
-    }
-    variable.attribute("month_lengths", lengths);
-    if (leap_month > 0) {
-      variable.attribute("leap_year", static_cast<std::int32_t>(leap));
-      variable.attribute("leap_month", leap_month);
+    const CalendarRules rules = calendar_rules_of(calendar);
+    variable.attribute("month_lengths",
+                       std::vector<std::int32_t>(rules.month_lengths.begin(), rules.month_lengths.end()));
+    if (rules.leap_year) {
+      variable.attribute("leap_year", static_cast<std::int32_t>(*rules.leap_year));
+      variable.attribute("leap_month", static_cast<std::int32_t>(rules.leap_month));
     }
     constexpr std::int64_t usual_day = 86400;
-    if (calendar.day_seconds() != usual_day)
-      variable.attribute("day_seconds", static_cast<double>(calendar.day_seconds()));
+    if (rules.day_seconds != usual_day)
+      variable.attribute("day_seconds", static_cast<double>(rules.day_seconds));
   }
 
   void add_variables() {

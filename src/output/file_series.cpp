@@ -18,7 +18,6 @@
 #include "output/archive_chunks.hpp"
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
-#include "session/state.hpp"
 #include "statistics/default_arithmetic.hpp"
 #include "statistics/value_loops.hpp"
 
@@ -108,11 +107,12 @@ std::size_t FileSeries::add(FileVariable variable) {
   return variables_.size() - 1;
 }
 
-void FileSeries::define(Session& session, const Definitions& definitions, Spaces& spaces, bool resumes) {
+void FileSeries::define(Targets& targets, const Definitions& definitions, Spaces& spaces, bool resumes) {
   FileSchema made = file_schema(*file_, variables_, definitions, spaces, *time_, units_);
   distributed_ = std::move(made.distributed);
+  const TargetSettings settings = targets.settings(file_->name);
   if (file_->cmip) {
-    const auto store = session.state().config->settings_for(file_->name).store;
+    const auto& store = settings.store;
     if (store && !traits_of(*store).chunks)
       refuse_at(
           file_->at, ErrorCode::conflict,
@@ -122,7 +122,7 @@ void FileSeries::define(Session& session, const Definitions& definitions, Spaces
     set_archive_chunks(
         made.schema,
         schedule_ == nullptr ? std::nullopt : most_records(*file_, *time_, *schedule_, records_per_period()),
-        session.state().config->memory.block_bytes);
+        settings.block_bytes);
   }
   CollectionOptions options;
   // What the description says of files lies in the settings of the session, except this: a run that resumes
@@ -131,11 +131,11 @@ void FileSeries::define(Session& session, const Definitions& definitions, Spaces
     options.existing = Existing::append;
   else if (file_->settings.existing)
     options.existing = *file_->settings.existing;
-  const auto given = session.state().config->settings_for(file_->name).existing;
+  const auto& given = settings.existing;
   resumes_ = resumes && !given;
   appends_ =
       !resumes && (given ? *given == config::Existing::append : options.existing == Choice(Existing::append));
-  collection_ = session.collection(file_->name, made.schema, options);
+  target_ = targets.define(file_->name, made.schema, options);
 }
 
 std::string FileSeries::name_of_part(const Date& begin) const {
@@ -192,10 +192,10 @@ void FileSeries::open_part(const Date& end) {
     state_.path = name_of_part(state_.part_begin);
     if (state_.path == last_path_) refuse_same_name(state_.path);
     last_path_ = state_.path;
-    open_ = collection_.open(FileName{.name = state_.path, .replace = resumes_});
+    open_ = target_->open(FileName{.name = state_.path, .replace = resumes_});
     if (appends_ && has_records()) state_.records = open_->records();
   } else {
-    open_ = collection_.open(state_.path);
+    open_ = target_->open(FileName{.name = state_.path});
     found_ = open_->records();
     if (found_ < state_.records)
       throw Failure(
@@ -206,8 +206,7 @@ void FileSeries::open_part(const Date& end) {
               .in_file(open_->path()));
   }
   for (const DistributedCoordinate& coordinate : distributed_)
-    open_->put_raw(coordinate.name, no_record, coordinate.values.bytes.data(), coordinate.values.type, {},
-                   true, {});
+    open_->put(coordinate.name, no_record, coordinate.values.bytes.data(), coordinate.values.type, {});
   for (std::size_t v = 0; v < once_.size(); ++v) {
     once_[v].written = false;
     if (once_[v].kept) put_once(v);
@@ -230,9 +229,12 @@ void FileSeries::put_time(std::uint64_t record, const Cycle::Span& span) {
   double stamp = end;
   if (file_->time.stamp == describe::Stamp::start) stamp = begin;
   if (file_->time.stamp == describe::Stamp::centre) stamp = begin + (end - begin) / 2;
-  open_->put(time_name, record, &stamp);
-  if (file_->time.bounds) open_->put(cycle_ ? climatology_bounds_name : time_bounds_name, record, bounds);
-  if (has_periods_ && has_instants_) open_->put(time_instant_name, record, &end);
+  const auto put = [&](const char* name, const double* values) {
+    open_->put(name, record, values, Type::float64, {});
+  };
+  put(time_name, &stamp);
+  if (file_->time.bounds) put(cycle_ ? climatology_bounds_name : time_bounds_name, bounds);
+  if (has_periods_ && has_instants_) put(time_instant_name, &end);
 }
 
 /// The record of values up to `end`: the current one, or a new one.
@@ -258,14 +260,14 @@ void FileSeries::write(std::size_t variable, const Value& value, std::size_t par
     return;
   }
   begin_record(value.end);
-  open_->put_raw(it.name, state_.records - records_per_period() + part_of_cycle, value.data, value.form->type,
-                 value.layout == nullptr ? MemoryLayout{} : *value.layout, true, {});
+  open_->put(it.name, state_.records - records_per_period() + part_of_cycle, value.data, value.form->type,
+             value.layout == nullptr ? MemoryLayout{} : *value.layout);
 }
 
 void FileSeries::put_once(std::size_t variable) {
   Once& once = once_[variable];
   if (std::exchange(once.written, true)) return;
-  open_->put_raw(variables_[variable].name, no_record, once.values.data(), once.type, {}, true, {});
+  open_->put(variables_[variable].name, no_record, once.values.data(), once.type, {});
 }
 
 bool FileSeries::needs_once(std::size_t variable) const { return !state_.complete && !once_[variable].kept; }
@@ -305,6 +307,12 @@ void FileSeries::close() {
   in_record_ = false;
 }
 
+std::optional<Clock> FileSeries::epochs() const {
+  const describe::Timing& timing = file_->timing;
+  if (!timing.epochs) return std::nullopt;
+  return Clock(*time_, *timing.epochs, timing.align, "epochs of the file \"" + file_->name + "\"");
+}
+
 FileState FileSeries::state() const { return state_; }
 
 void FileSeries::resume(FileState state) {
@@ -316,7 +324,12 @@ void FileSeries::resume(FileState state) {
 
 Writer::Writer(Series& of, FileSeries& files, std::size_t variable, const Schedule* schedule,
                const expression::Linear& units, std::size_t part_of_cycle)
-    : files_(&files), variable_(variable), schedule_(schedule), units_(units), part_of_cycle_(part_of_cycle) {
+    : of_(&of),
+      files_(&files),
+      variable_(variable),
+      schedule_(schedule),
+      units_(units),
+      part_of_cycle_(part_of_cycle) {
   const FileVariable& it = files.variables()[variable];
   const Form& form = of.form();
   const Values target = it.fill.empty() ? model::default_fill(it.type) : it.fill;

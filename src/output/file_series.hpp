@@ -4,17 +4,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "afterbay/session.hpp"
 #include "describe/description.hpp"
 #include "expression/units.hpp"
 #include "output/definitions.hpp"
 #include "output/file_schema.hpp"
 #include "output/schedule.hpp"
 #include "output/series.hpp"
+#include "output/target.hpp"
 
 namespace afterbay::output {
 
@@ -29,7 +30,7 @@ struct FileState {
   bool complete = false;  ///< a file without records has been written
 };
 
-/// One entry under `files`: its collection, and the file that is open.
+/// One entry under `files`, and its file that is open.
 class FileSeries {
  public:
   /// `schedule`: of the file; null if it has no records. Throws, at the place in the description, if the name
@@ -39,8 +40,8 @@ class FileSeries {
 
   /// Returns the number of the variable. All are added before `define`.
   std::size_t add(FileVariable variable);
-  /// Defines the collection. `resumes`: files of an earlier run may be continued.
-  void define(Session& session, const Definitions& definitions, Spaces& spaces, bool resumes);
+  /// Defines the files. `resumes`: those of an earlier run may be continued.
+  void define(Targets& targets, const Definitions& definitions, Spaces& spaces, bool resumes);
 
   /// Writes this rank's values of the record that ends at `value.end`; with a cycle, of its record for a part
   /// of the cycle. Values of kind `once` are copied, because each part of a file gets them.
@@ -52,6 +53,8 @@ class FileSeries {
   void close();
 
   [[nodiscard]] const describe::File& file() const noexcept { return *file_; }
+  /// When epochs are marked; nullopt: the model marks them. Throws as Clock does.
+  [[nodiscard]] std::optional<Clock> epochs() const;
   [[nodiscard]] const std::vector<FileVariable>& variables() const noexcept { return variables_; }
   [[nodiscard]] bool has_records() const noexcept { return has_periods_ || has_instants_; }
   [[nodiscard]] bool has_periods() const noexcept { return has_periods_; }
@@ -100,13 +103,13 @@ class FileSeries {
   bool has_instants_ = false;
   std::optional<Clock> parts_;  ///< with `split` by period
   std::optional<Cycle> cycle_;
-  Collection collection_;
-  std::optional<OutputFile> open_;
-  bool is_continued_ = false;  ///< the file that is to be opened exists
-  bool resumes_ = false;       ///< new files replace those that an earlier run wrote after its state
-  std::uint64_t found_ = 0;    ///< records of the file that is continued
-  bool appends_ = false;       ///< to files that exist; not if the run resumes
-  std::string last_path_;      ///< of the last part that was opened
+  std::unique_ptr<Target> target_;
+  std::unique_ptr<TargetFile> open_;  ///< null: none
+  bool is_continued_ = false;         ///< the file that is to be opened exists
+  bool resumes_ = false;              ///< new files replace those that an earlier run wrote after its state
+  std::uint64_t found_ = 0;           ///< records of the file that is continued
+  bool appends_ = false;              ///< to files that exist; not if the run resumes
+  std::string last_path_;             ///< of the last part that was opened
   bool in_record_ = false;
   FileState state_;
 };
@@ -124,6 +127,10 @@ class Writer final : public Consumer {
   void take(std::size_t slot, const Value& value) override;
   /// Whether this is step 0, whose values only files with `at_start` have.
   void set_step(std::int64_t step) noexcept { step_ = step; }
+  [[nodiscard]] const Series& of() const noexcept { return *of_; }
+  [[nodiscard]] const FileSeries& files() const noexcept { return *files_; }
+  /// Its number in the file.
+  [[nodiscard]] std::size_t number() const noexcept { return variable_; }
 
  private:
   [[nodiscard]] const FileVariable& variable() const { return files_->variables()[variable_]; }
@@ -131,6 +138,7 @@ class Writer final : public Consumer {
   [[nodiscard]] bool takes_period() const;
   void convert(const Value& value);
 
+  const Series* of_;
   FileSeries* files_;
   std::size_t variable_;
   const Schedule* schedule_;

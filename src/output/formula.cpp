@@ -70,8 +70,14 @@ void Computed::take(std::size_t slot, const Value& value) {
   emit(computed);
 }
 
-std::size_t Computed::buffer_bytes() const noexcept {
-  return (operands_.size() + 1) * space().points * sizeof(double);
+std::size_t Computed::buffer_bytes(std::size_t points) const noexcept {
+  return (operands_.size() + 1) * points * sizeof(double);
+}
+
+std::vector<const Series*> Computed::operands() const {
+  std::vector<const Series*> all;
+  for (const Operand& operand : operands_) all.push_back(operand.series);
+  return all;
 }
 
 }  // namespace afterbay::output

@@ -23,7 +23,12 @@ class Computed final : public Series, public Consumer {
   void take(std::size_t slot, const Value& value) override;
   /// Before the first value of a step.
   void begin_step() noexcept;
-  [[nodiscard]] std::size_t buffer_bytes() const noexcept;
+  /// On this rank.
+  [[nodiscard]] std::size_t buffer_bytes() const noexcept { return buffer_bytes(space().points); }
+  /// On a rank with so many points.
+  [[nodiscard]] std::size_t buffer_bytes(std::size_t points) const noexcept;
+  /// What it is computed from, in the order of the formula.
+  [[nodiscard]] std::vector<const Series*> operands() const;
 
  private:
   struct Operand {

@@ -14,6 +14,24 @@ Date ModelTime::before(const Date& date) const {
   return calendar.add(date, Period{.seconds = -1, .nanoseconds = 999'999'999});
 }
 
+CalendarRules calendar_rules_of(const Calendar& calendar) {
+  // Every fourth year may have a leap day.
+  constexpr std::int64_t leap_cycle = 4;
+  std::int64_t leap = 1;
+  for (std::int64_t year = 2; year <= leap_cycle; ++year)
+    if (calendar.days_in_year(year) > calendar.days_in_year(leap)) leap = year;
+  const std::int64_t usual = leap == 1 ? 2 : 1;
+  CalendarRules rules;
+  for (int month = 1; month <= calendar.months_per_year(); ++month) {
+    rules.month_lengths.push_back(calendar.days_in_month(usual, month));
+    if (calendar.days_in_month(leap, month) <= rules.month_lengths.back()) continue;
+    rules.leap_year = leap;
+    rules.leap_month = month;
+  }
+  rules.day_seconds = calendar.day_seconds();
+  return rules;
+}
+
 ModelTime model_time(const OutputOptions& options) {
   ModelTime time{options.calendar, options.start, options.reference.value_or(options.start), options.step};
   time.calendar.check(time.start);

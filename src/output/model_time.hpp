@@ -27,4 +27,7 @@ struct ModelTime {
 /// and seconds.
 ModelTime model_time(const OutputOptions& options);
 
+/// The rules of a calendar: of a user-defined one, those with which it was made.
+CalendarRules calendar_rules_of(const Calendar& calendar);
+
 }  // namespace afterbay::output

@@ -479,12 +479,37 @@ const describe::Field* PlanInput::find_described(const std::string& name) const 
   return found == description.fields.end() ? nullptr : &*found;
 }
 
+void Plan::begin_step(std::int64_t number) {
+  for (const auto& schedule : schedules) schedule->go_to(number);
+  for (const auto& it : computed) it->begin_step();
+  for (const auto& writer : writers) writer->set_step(number);
+}
+
+void Plan::end_step(const Date& now) {
+  for (const auto& it : statistics) it->end_step();
+  for (const auto& file : files) file->end_step(now);
+}
+
+void Plan::end_run(const Date& now) {
+  for (const auto& schedule : schedules) schedule->end_run();
+  for (const auto& it : computed) it->begin_step();
+  end_step(now);
+}
+
 std::size_t Plan::state_bytes() const {
   std::size_t bytes = 0;
   for (const auto& it : statistics) bytes += it->state_bytes();
   for (const auto& it : computed) bytes += it->buffer_bytes();
   for (const auto& it : collapsed) bytes += it->buffer_bytes();
   return bytes;
+}
+
+Value covered_by_step(const ModelTime& time, std::int64_t number) {
+  Value covered;
+  covered.end = time.at(number);
+  covered.begin = number == 0 ? covered.end : time.at(number - 1);
+  covered.seconds = time.seconds(covered.begin, covered.end);
+  return covered;
 }
 
 Plan make_plan(const PlanInput& input, Spaces& spaces) { return Planner(input, spaces).run(); }

@@ -33,6 +33,13 @@ struct Plan {
   std::vector<std::unique_ptr<FileSeries>> files;
   std::vector<std::unique_ptr<Writer>> writers;
 
+  /// Begins step `number`, and says what is needed in it: Series::needed.
+  void begin_step(std::int64_t number);
+  /// Ends the step, which ends at `now`, after all that is needed was put.
+  void end_step(const Date& now);
+  /// Periods that have begun end with what they have.
+  void end_run(const Date& now);
+
   /// Bytes of the states of statistics and of buffers for computations, on this rank.
   [[nodiscard]] std::size_t state_bytes() const;
 };
@@ -47,6 +54,9 @@ struct PlanInput {
   /// The entry under `fields`; null: there is none.
   [[nodiscard]] const describe::Field* find_described(const std::string& name) const noexcept;
 };
+
+/// What values of step `number` cover, without the values, their form and layout.
+Value covered_by_step(const ModelTime& time, std::int64_t number);
 
 /// Throws one Failure with all problems, each with its place in the description.
 Plan make_plan(const PlanInput& input, Spaces& spaces);

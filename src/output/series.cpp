@@ -127,10 +127,8 @@ Reduced& Statistics::add(const statistics::Statistic& statistic) {
   for (std::size_t i = 0; i < results_.size(); ++i)
     if (bundle_.statistic(i) == statistic) return *results_[i];
   must(statistics::check(statistic, of_->form().type));
-  const std::size_t bytes = statistics::state_bytes(statistic, of_->form().type, of_->space().points);
-  const std::size_t lines = (bytes + sizeof(Line) - 1) / sizeof(Line);
+  const std::size_t lines = lines_of(statistic, of_->space().points);
   states_.push_back(std::make_unique_for_overwrite<Line[]>(lines));
-  state_lines_.push_back(lines);
   must(bundle_.add(statistic, {reinterpret_cast<std::byte*>(states_.back().get()), lines * sizeof(Line)}));
   results_.push_back(
       std::make_unique<Reduced>(fmt::format("{} of {}", name_of(statistic.operation), of_->name()),
@@ -184,9 +182,15 @@ void Statistics::emit() {
   for (std::size_t i = 0; i < results_.size(); ++i) bundle_.begin_interval(i);
 }
 
-std::size_t Statistics::state_bytes() const noexcept {
+std::size_t Statistics::lines_of(const statistics::Statistic& statistic, std::size_t points) const noexcept {
+  const std::size_t bytes = statistics::state_bytes(statistic, of_->form().type, points);
+  return (bytes + sizeof(Line) - 1) / sizeof(Line);
+}
+
+std::size_t Statistics::state_bytes(std::size_t points) const noexcept {
   std::size_t bytes = 0;
-  for (const std::size_t lines : state_lines_) bytes += lines * sizeof(Line);
+  for (std::size_t i = 0; i < results_.size(); ++i)
+    bytes += lines_of(bundle_.statistic(i), points) * sizeof(Line);
   return bytes;
 }
 

@@ -109,6 +109,7 @@ class Subset final : public Series, public Consumer {
   [[nodiscard]] bool available() const override { return of_->available(); }
   [[nodiscard]] bool needs() const override { return needed(); }
   void take(std::size_t slot, const Value& value) override;
+  [[nodiscard]] const Series& of() const noexcept { return *of_; }
 
  private:
   Series* of_;
@@ -160,11 +161,23 @@ class Statistics final : public Consumer {
   [[nodiscard]] statistics::Bundle& bundle() noexcept { return bundle_; }
   [[nodiscard]] const Series& of() const noexcept { return *of_; }
   [[nodiscard]] const Schedule& schedule() const noexcept { return *schedule_; }
-  [[nodiscard]] std::size_t state_bytes() const noexcept;
+  /// Of which it is made; null: of the series.
+  [[nodiscard]] const Statistics* finer() const noexcept { return finer_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<Reduced>>& results() const noexcept { return results_; }
+  [[nodiscard]] const statistics::Statistic& statistic(std::size_t result) const {
+    return bundle_.statistic(result);
+  }
+  /// On this rank.
+  [[nodiscard]] std::size_t state_bytes() const noexcept { return state_bytes(of_->space().points); }
+  /// On a rank with so many points.
+  [[nodiscard]] std::size_t state_bytes(std::size_t points) const noexcept;
 
  private:
   void emit();
   void take_period(const statistics::Bundle& finer);
+  /// Of the state of a statistic of this many points.
+  [[nodiscard]] std::size_t lines_of(const statistics::Statistic& statistic,
+                                     std::size_t points) const noexcept;
   /// Aligned as states need it.
   struct alignas(64) Line {
     std::byte bytes[64];
@@ -177,7 +190,6 @@ class Statistics final : public Consumer {
   std::string text_;
   statistics::Bundle bundle_;
   std::vector<std::unique_ptr<Line[]>> states_;
-  std::vector<std::size_t> state_lines_;
   std::vector<std::unique_ptr<Reduced>> results_;
 };
 

@@ -92,8 +92,14 @@ std::string Space::places_text() const {
   return text;
 }
 
+std::uint64_t Space::global_points() const noexcept {
+  std::uint64_t all = 1;
+  for (const Dimension& dimension : dimensions) all *= dimension.length;
+  return all;
+}
+
 const client::Decomposition& Spaces::decomposition(const std::string& name) const {
-  return *must(session_.state().model_side().definitions().decomposition(name));
+  return *must(session_->state().model_side().definitions().decomposition(name));
 }
 
 const Spaces::Part& Spaces::part_of(const Grid& grid) {
@@ -134,13 +140,15 @@ const Space& Spaces::own(const Field& field) {
     made->dimensions.push_back({name, definitions_.dimension(name).length, {}, {}});
   for (const std::string& axis : field.options.axes)
     made->local.push_back(definitions_.dimension(axis).length);
-  if (!made->grid.empty()) {
+  if (session_ == nullptr) {
+    leave_empty(*made);
+  } else if (!made->grid.empty()) {
     const Grid& grid = definitions_.grid(made->grid);
     const Part& part = part_of(grid);
     made->decomposition = grid.decomposition;
     made->local.insert(made->local.end(), part.local.begin(), part.local.end());
   }
-  made->points = product(made->local);
+  if (session_ != nullptr) made->points = product(made->local);
   if (made->points > std::numeric_limits<std::uint32_t>::max())
     refuse(ErrorCode::resources, "field '{}' has {} values on this rank; at most {} can be processed",
            field.name, made->points, std::numeric_limits<std::uint32_t>::max());
@@ -159,6 +167,12 @@ const Space& Spaces::subset(const Field& field, const describe::Grid& grid) {
   std::vector<std::string> names = definitions_.dimensions_of(field);
   if (!grid.stations.empty()) names.resize(own_space.axes);  // they replace the others
   DimensionChoice choice(definitions_, field, names, grid);
+  if (session_ == nullptr && (!choice.joint().empty() || !grid.stations.empty()))
+    refuse_at(
+        grid.at, ErrorCode::invalid_argument,
+        "grid '{}': its points follow from coordinates that the ranks of a run have together, and that the "
+        "file of definitions does not have: only a run can choose them",
+        grid.name);
   const bool by_points = !choice.joint().empty() && !own_space.grid.empty() &&
                          definitions_.grid(own_space.grid).dimensions.size() == 1;
   if (!choice.joint().empty() && !by_points) apply_box(choice, field, grid, own_space.axes);
@@ -216,19 +230,21 @@ std::unique_ptr<Space> Spaces::make_subset(const Space& like, const Space& own_s
   space->stations = like.stations;
   space->marks_outside = like.marks_outside;
   for (std::size_t a = 0; a < space->axes; ++a) space->local.push_back(space->dimensions[a].length);
-  if (space->grid.empty()) {
+  if (session_ == nullptr) {
+    leave_empty(*space);
+  } else if (space->grid.empty()) {
     gather_axes(*space, {0}, 1);
   } else if (space->has_list) {
     take_list(*space, definitions_.grid(space->grid));
   } else {
     divide(*space, definitions_.grid(space->grid));
   }
-  space->points = product(space->local);
+  if (session_ != nullptr) space->points = product(space->local);
   return space;
 }
 
 SharedGrid Spaces::shared(const Grid& grid) const {
-  return {session_, definitions_, grid,
+  return {*session_, definitions_, grid,
           grid.decomposition.empty() ? nullptr : &decomposition(grid.decomposition)};
 }
 
@@ -333,7 +349,7 @@ void Spaces::list_points(const Grid& grid, const std::string& subset, std::uint6
   part.global = {count};
   part.indices.assign(positions.begin(), positions.end());
   const Coverage coverage = decomposition(grid.decomposition).coverage;
-  session_.decomposition(name, part, coverage);
+  session_->decomposition(name, part, coverage);
 }
 
 void Spaces::take_list(Space& space, const Grid& grid) {
@@ -366,6 +382,7 @@ const Space& Spaces::of_grid(const std::string& grid) {
 
 /// A Map stays as it is; a Block covers the trailing dimensions, and needs one more.
 std::string Spaces::with_vertices(const Space& space, const std::string& vertices) {
+  if (session_ == nullptr) return space.decomposition;
   if (space.decomposition.empty()) return {};
   const client::Decomposition& it = decomposition(space.decomposition);
   const std::uint64_t length = definitions_.dimension(vertices).length;
@@ -377,7 +394,7 @@ std::string Spaces::with_vertices(const Space& space, const std::string& vertice
   if (!with_vertices_.insert(name).second) return name;
   const Coverage coverage = it.coverage;
   if (it.map) {
-    session_.decomposition(name, with_values(*it.map, length), coverage);
+    session_->decomposition(name, with_values(*it.map, length), coverage);
     return name;
   }
   Block block = it.block;
@@ -385,8 +402,15 @@ std::string Spaces::with_vertices(const Space& space, const std::string& vertice
   block.start.push_back(0);
   block.count.push_back(length);
   if (std::ranges::find(block.count, 0U) != block.count.end()) std::ranges::fill(block.count, 0U);
-  session_.decomposition(name, block, coverage);
+  session_->decomposition(name, block, coverage);
   return name;
+}
+
+void Spaces::leave_empty(Space& space) const {
+  if (space.grid.empty()) return;
+  const Grid& grid = definitions_.grid(space.grid);
+  space.decomposition = grid.decomposition;
+  space.local.insert(space.local.end(), grid.dimensions.size(), 0);
 }
 
 /// Makes the decomposition of a subset of a grid, once for all fields with the same subset.
@@ -445,7 +469,7 @@ void Spaces::divide_block(Space& space, const Grid& grid, const Block& block) {
   if (std::ranges::find(count, 0U) != count.end()) std::ranges::fill(count, 0U);
   gathered_[space.decomposition] = combinations(block.count, places);
   // From here on, `block` may lie elsewhere.
-  session_.decomposition(space.decomposition, Block(global, start, count), coverage);
+  session_->decomposition(space.decomposition, Block(global, start, count), coverage);
   local_of_[space.decomposition] = std::move(count);
 }
 
@@ -486,7 +510,7 @@ void Spaces::divide_map(Space& space, const Grid& grid, const client::MapPart& m
     part.indices.push_back(index);
   }
   const Coverage coverage = decomposition(grid.decomposition).coverage;
-  session_.decomposition(space.decomposition, part, coverage);
+  session_->decomposition(space.decomposition, part, coverage);
   local_of_[space.decomposition] = {elements.size()};
   gathered_[space.decomposition] = std::move(elements);
 }

@@ -50,6 +50,8 @@ struct Space {
   std::shared_ptr<const Stations> stations;
 
   [[nodiscard]] bool is_subset() const noexcept { return own != nullptr; }
+  /// Points of all ranks together.
+  [[nodiscard]] std::uint64_t global_points() const noexcept;
   /// For messages: "lev 40 x lat 96 x lon 144".
   [[nodiscard]] std::string text() const;
   /// Which points a subset keeps, " at lat 2-3 #c0ffee": differs for different points. Otherwise empty.
@@ -59,7 +61,8 @@ struct Space {
 /// The spaces of a run. Subsets get decompositions of their own in the session.
 class Spaces {
  public:
-  Spaces(Session& session, const Definitions& definitions) : session_(session), definitions_(definitions) {}
+  /// `session`: whose rank this is; it outlives the spaces. Null: a rank that holds no points of any field.
+  Spaces(Session* session, const Definitions& definitions) : session_(session), definitions_(definitions) {}
 
   /// Throws unknown_name if the session does not have the grid's decomposition, invalid_argument if it has
   /// other lengths.
@@ -105,10 +108,12 @@ class Spaces {
   void divide(Space& space, const Grid& grid);
   void divide_block(Space& space, const Grid& grid, const Block& block);
   void divide_map(Space& space, const Grid& grid, const client::MapPart& map);
+  /// Of a rank without points.
+  void leave_empty(Space& space) const;
   void gather_axes(Space& space, const std::vector<std::uint32_t>& of_grid, std::size_t own_points) const;
   const client::Decomposition& decomposition(const std::string& name) const;
 
-  Session& session_;
+  Session* session_;
   const Definitions& definitions_;
   std::map<std::string, std::unique_ptr<Space>> spaces_;
   std::map<std::string, Part> parts_;

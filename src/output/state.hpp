@@ -41,8 +41,8 @@ struct __attribute__((visibility("hidden"))) Output::State {
   void start();
   void begin_step(std::int64_t number);
   void end_step();
-  void end_run();
   void report_plan() const;
+  void write_definitions() const;
   void check_defining(const char* call) const;
   FieldStep& find(std::string_view field);
   /// Refuses a put that is wrong. Returns whether something wants it. `in_part`: a section is put.
@@ -54,6 +54,7 @@ struct __attribute__((visibility("hidden"))) Output::State {
   /// The session, wherever its handle is moved to. Does not keep it: valid as long as `model`.
   Session session;
   std::weak_ptr<client::ModelSession> model;
+  output::SessionTargets targets;
   OutputOptions options;
   std::shared_ptr<const describe::Description> description;
   output::ModelTime time;

@@ -246,6 +246,7 @@ class Starter {
                                   cast().pool_of_server,
                                   own_terms(),
                                   cast().slab_shares};
+    state_->servers = links.size();
     state_->model = std::make_shared<client::ModelSession>(
         identity, *state_->config, std::move(links), state_->model_profile,
         Logger({greeted_.session, "model", rank_}, state_->config->log));

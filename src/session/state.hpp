@@ -53,6 +53,7 @@ struct __attribute__((visibility("hidden"))) Session::State {
   std::jthread host;  ///< used inline in thread mode
   /// Null on dedicated servers; handles keep weak references.
   std::shared_ptr<client::ModelSession> model;
+  std::size_t servers = 0;  ///< with which the model's side talks
   /// Those of the connections; released last.
   std::vector<std::shared_ptr<mpi::Communicator>> communicators;
   std::unique_ptr<mpi::FinalizeHook> at_mpi_finalize;

@@ -3,11 +3,13 @@
 """Compiles and runs the programs of the documentation, and checks its YAML. A fenced block that follows
 `<!-- test: NAME -->` is one; the programs of one name must all write the same file, in every language. A block that follows
 `<!-- body: NAME -->` is the middle of a program, whose beginning and end are in FRAMES. A block that follows
-`<!-- describe: NAME -->` is an output description; programs and settings of the page find it beside them. Pages that also
+`<!-- describe: NAME -->` is an output description; programs and settings of the page find it beside them. A block that
+follows `<!-- preview: NAME -->` is a command and what it prints of this description and the program of the page. Pages that also
 have commands to run (`<!-- run: TITLE -->`) are followed from an installation, by tests/install."""
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -17,6 +19,7 @@ import numpy
 BUILD = pathlib.Path(os.environ["AFTERBAY_BUILD"])
 SOURCE = pathlib.Path(os.environ["AFTERBAY_SOURCE"])
 BLOCK = re.compile(r"<!-- (test|body|describe): (\S+) -->\n```\w+\n(.*?)```", re.S)
+PREVIEW = re.compile(r"<!-- preview: (\S+) -->\n```console\n\$ afterbay ([^\n]+)\n(.*?)```", re.S)
 INCLUDES = [f"-I{SOURCE}/include", f"-I{BUILD}/include"]
 LIBRARY = [f"-L{BUILD}/src", "-lafterbay", f"-Wl,-rpath,{BUILD}/src"]
 OPENMP = re.compile(r"^\s*(#pragma|!\$)\s*omp\b", re.M)
@@ -208,7 +211,8 @@ def described(folder, name, ranks=4, **environment):
     folder.mkdir(exist_ok=True)
     os.environ.update(environment)
     sh("mpirun", "--oversubscribe", "-np", ranks, folder.parent.resolve() / "program",
-       f"--afterbay.output={folder.parent.resolve() / name}.yaml", "--afterbay.report.table=off", cwd=folder)
+       f"--afterbay.output={folder.parent.resolve() / name}.yaml", "--afterbay.output.definitions=model.yaml",
+       "--afterbay.report.table=off", cwd=folder)
     for key in environment:
         del os.environ[key]
     found = (str(path.relative_to(folder)) for path in folder.rglob("*.nc"))
@@ -251,6 +255,15 @@ def check_described(work):
         with netCDF4.Dataset(work / "months" / name) as one, netCDF4.Dataset(work / "jobs" / name) as two:
             for variable in one.variables:
                 assert one[variable][:].tobytes() == two[variable][:].tobytes(), f"{name}: {variable} differs in two jobs"
+
+
+def check_previews(page, work):
+    """What the page shows of its descriptions, with the definitions that its program wrote."""
+    for name, arguments, shown in PREVIEW.findall(page.read_text()):
+        folder = work / pathlib.Path(name).stem
+        shutil.copy(work / name, folder)
+        printed = sh(BUILD / "apps/afterbay/afterbay", *arguments.split(), cwd=folder)
+        assert printed == shown, f"{page} shows for `afterbay {arguments}`:\n{shown}the command prints:\n{printed}"
 
 
 def check_history(file):
@@ -303,6 +316,7 @@ def main():
                 sh(BUILD / "apps/afterbay/afterbay", "check", name, cwd=work)
             elif compile_program(work / name, work):
                 run_program(work, pathlib.Path(name).stem)
+                check_previews(page, work)
             print(f"{page.name}: {name}: good")
     assert found >= 4, f"only {found} tested snippets were found"
 

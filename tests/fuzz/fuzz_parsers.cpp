@@ -42,6 +42,7 @@ const std::map<std::string, Parser> parsers{{"calendar_text", parse_calendar_tex
                                             {"expression", parse_expression},
                                             {"journal", parse_journal},
                                             {"messages", parse_messages},
+                                            {"model_definitions", parse_model_definitions},
                                             {"output_description", parse_output_description},
                                             {"statistics_page", parse_statistics_page},
                                             {"statistics_state", parse_statistics_state}};

@@ -5,6 +5,7 @@
 //   output_model KEY=VALUE ... [--afterbay.output=description.yaml] ...
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "afterbay/mpi.hpp"
@@ -106,6 +108,9 @@ class Model {
       if (n == kill_at) kill(getpid(), SIGKILL);
     }
     output.finalize(options_.text("finalize_to", ""));
+    if (options_.given.contains("count") && session_.model_rank() == 0)
+      std::printf("%lld fields were wanted, at most %lld in a step\n", static_cast<long long>(wanted_),
+                  static_cast<long long>(most_wanted_));
     if (output.wants("tas")) throw Failure(Error(ErrorCode::internal, "a field is wanted after the end"));
     session_.finalize();
   }
@@ -257,6 +262,7 @@ class Model {
   void put_field(Output& output, const std::string& name, std::uint64_t number, std::int64_t step,
                  std::uint64_t levels, bool on_grid = true) {
     if (options_.text("without", "") == name || options_.text("forget", "") == name) return;
+    if (output.wants(name)) ++wanted_in_step_;
     const std::uint64_t columns = on_grid ? part_.points.size() : 1;
     // With a halo, rows of a block lie in a larger array.
     const bool with_halo = halo_ > 0 && rows_ > 0 && on_grid;
@@ -317,6 +323,8 @@ class Model {
     put_field<float>(output, "unused", 9, n, 1);
     if (members_ > 0) put_ensemble(output, n);
     if (further_) further_->put(output, n);
+    wanted_ += wanted_in_step_;
+    most_wanted_ = std::max(most_wanted_, std::exchange(wanted_in_step_, 0));
   }
 
   /// Does what the option `mistake` says, in the second step.
@@ -347,6 +355,9 @@ class Model {
   std::uint64_t first_member_ = 0;
   std::uint64_t own_members_ = 0;
   std::uint64_t rows_ = 0;
+  std::int64_t wanted_in_step_ = 0;
+  std::int64_t wanted_ = 0;  ///< in all steps
+  std::int64_t most_wanted_ = 0;
   std::string decomposition_;
   Part part_;
   std::optional<test::FurtherGrids> further_;

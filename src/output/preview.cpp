@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/preview.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "output/plan.hpp"
+#include "output/preview_stages.hpp"
+#include "output/preview_target.hpp"
+#include "output/refuse.hpp"
+
+namespace afterbay::output {
+
+namespace {
+
+constexpr std::int64_t most_steps = 50'000'000;
+
+/// Steps that end within a run of this length.
+std::int64_t steps_of(const ModelTime& time, const Period& length) {
+  const Date end = time.calendar.add(time.start, length.resolved(time.step));
+  std::int64_t steps = 0;
+  std::int64_t beyond = 1;
+  while (beyond <= most_steps && time.at(beyond) <= end) steps = std::exchange(beyond, 2 * beyond);
+  while (beyond - steps > 1) {
+    const std::int64_t middle = std::midpoint(steps, beyond);
+    (time.at(middle) <= end ? steps : beyond) = middle;
+  }
+  if (steps == 0)
+    refuse(ErrorCode::invalid_argument, "a run of {} has no step of {}: give a longer one", length.text(),
+           time.step.text());
+  if (steps > most_steps)
+    refuse(ErrorCode::invalid_argument,
+           "a run of {} has more than {} steps of {}: give a shorter one; the figures per step do not change",
+           length.text(), most_steps, time.step.text());
+  return steps;
+}
+
+/// Executes a plan without values.
+class ValuelessRun {
+ public:
+  ValuelessRun(Plan& plan, const ModelTime& time, PreviewTargets& targets) : plan_(plan), time_(time) {
+    for (const auto& file : plan.files) counts_.push_back(&targets.count(file->file().name));
+  }
+
+  void step(std::int64_t number) {
+    plan_.begin_step(number);
+    std::vector<Source*> wanted;
+    for (const auto& source : plan_.sources)
+      if (source != nullptr && source->needed()) wanted.push_back(source.get());
+    Value value = covered_by_step(time_, number);
+    constexpr std::byte nothing{};
+    for (Source* const source : wanted) {
+      value.data = &nothing;
+      value.form = &source->form();
+      source->put(value);
+    }
+    plan_.end_step(time_.at(number));
+    puts_.now += wanted.size();
+    count_step();
+  }
+
+  void end(std::int64_t last) {
+    plan_.end_run(time_.at(last));
+    for (const auto& file : plan_.files) file->close();
+    count_step();
+  }
+
+  [[nodiscard]] const WriteCount::Sum& puts() const noexcept { return puts_; }
+  [[nodiscard]] const WriteCount::Sum& traffic() const noexcept { return traffic_; }
+
+ private:
+  void count_step() {
+    for (WriteCount* const count : counts_) {
+      traffic_.now += count->traffic_of_step();
+      count->end_step();
+    }
+    puts_.end_step();
+    traffic_.end_step();
+  }
+
+  Plan& plan_;
+  const ModelTime& time_;
+  std::vector<WriteCount*> counts_;
+  WriteCount::Sum puts_;
+  WriteCount::Sum traffic_;
+};
+
+PreviewVariable preview_of(const PlanInput& input, const FileSeries& files, const FileVariable& variable,
+                           const WriteCount& count, std::size_t stage) {
+  const describe::File& file = files.file();
+  const auto given = std::ranges::find(file.variables, variable.name, &describe::Variable::name);
+  PreviewVariable made;
+  made.name = variable.name;
+  made.operation = std::string(describe::name_of(given->operation));
+  made.field = given->field;
+  if (input.definitions.find_field(given->field) == nullptr)
+    made.expression = input.find_described(given->field)->expression;
+  made.kind = variable.kind;
+  made.grid = variable.space->name;
+  made.points = variable.space->text();
+  made.type = variable.type;
+  made.bytes = count.bytes_of(variable.name);
+  made.stage = stage;
+  return made;
+}
+
+PreviewFile preview_of(const PlanInput& input, const FileSeries& files, const WriteCount& count,
+                       std::span<const std::size_t> stages, std::int64_t steps) {
+  const describe::File& file = files.file();
+  PreviewFile made;
+  made.name = file.name;
+  if (files.has_records()) made.every = file.timing.every->text();
+  if (file.timing.cycle)
+    made.cycle = fmt::format("{} by {}", file.timing.cycle->text(), file.timing.cycle_step->text());
+  for (std::size_t v = 0; v < files.variables().size(); ++v)
+    made.variables.push_back(preview_of(input, files, files.variables()[v], count, stages[v]));
+  made.parts = count.parts;
+  made.bytes_per_record = count.bytes_per_record();
+  made.bytes_per_file = count.bytes_per_file();
+  made.puts = count.puts(steps);
+  made.traffic = count.traffic(steps);
+  return made;
+}
+
+void describe_time(Preview& made, const ModelTime& time) {
+  constexpr double day = 86400;
+  const Date end = time.at(made.steps);
+  made.calendar = time.calendar.name();
+  made.start = time.calendar.text(time.start);
+  made.end = time.calendar.text(end);
+  made.step = time.step.text();
+  made.days = time.seconds(time.start, end) / day;
+}
+
+}  // namespace
+
+Preview preview(const describe::Description& description, const ModelDefinitions& model,
+                const PreviewOptions& options) {
+  const ModelTime time = model_time(model.options);
+  const Definitions& definitions = model.definitions;
+  const PlanInput input{description, definitions, time, model.options.member};
+  Spaces spaces(nullptr, definitions);
+  PreviewTargets targets(description);
+  Plan plan = make_plan(input, spaces);
+  for (const auto& file : plan.files) {
+    file->define(targets, definitions, spaces, false);
+    static_cast<void>(file->epochs());
+  }
+  Preview made;
+  made.processes = options.processes;
+  made.steps = steps_of(time, options.length);
+  made.has_step_0 =
+      std::ranges::any_of(plan.files, [](const auto& file) { return file->file().timing.at_start; });
+  describe_time(made, time);
+  ValuelessRun run(plan, time, targets);
+  for (std::int64_t n = made.has_step_0 ? 0 : 1; n <= made.steps; ++n) run.step(n);
+  run.end(made.steps);
+
+  PreviewStages stages(plan, input, options.processes);
+  for (const auto& file : plan.files)
+    made.files.push_back(
+        preview_of(input, *file, targets.count(file->file().name), stages.of(*file), made.steps));
+  made.stages = stages.take();
+  made.fields = definitions.fields().size();
+  for (std::size_t f = 0; f < made.fields; ++f)
+    if (plan.sources[f] == nullptr) made.unused.push_back(definitions.fields()[f].name);
+  made.puts = run.puts().per_step(made.steps);
+  made.traffic = run.traffic().per_step(made.steps);
+  made.traffic_of_run = run.traffic().all;
+  return made;
+}
+
+std::uint64_t PreviewFile::records() const noexcept {
+  std::uint64_t all = 0;
+  for (const PreviewPart& part : parts) all += part.records;
+  return all;
+}
+
+std::uint64_t PreviewFile::bytes() const noexcept {
+  std::uint64_t all = 0;
+  for (const PreviewPart& part : parts) all += part.bytes;
+  return all;
+}
+
+const PreviewPart* PreviewFile::largest() const noexcept {
+  const auto found = std::ranges::max_element(parts, {}, &PreviewPart::bytes);
+  return found == parts.end() ? nullptr : &*found;
+}
+
+std::uint64_t Preview::bytes() const noexcept {
+  std::uint64_t all = 0;
+  for (const PreviewFile& file : files) all += file.bytes();
+  return all;
+}
+
+std::uint64_t Preview::state_bytes_per_rank() const noexcept {
+  std::uint64_t all = 0;
+  for (const PreviewStage& stage : stages) all += stage.bytes_per_rank;
+  return all;
+}
+
+std::uint64_t Preview::state_bytes() const noexcept {
+  std::uint64_t all = 0;
+  for (const PreviewStage& stage : stages) all += stage.bytes_on_all_ranks;
+  return all;
+}
+
+}  // namespace afterbay::output

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/preview_target.hpp"
+
+#include <algorithm>
+
+#include "model/converted_values.hpp"
+#include "model/naming.hpp"
+#include "model/validate.hpp"
+#include "output/refuse.hpp"
+
+namespace afterbay::output {
+
+namespace {
+
+/// A file whose records are counted.
+class CountedFile final : public TargetFile {
+ public:
+  CountedFile(WriteCount& count, std::string path) : count_(count), path_(std::move(path)) {}
+
+  [[nodiscard]] const std::string& path() const override { return path_; }
+  /// Whether there is a file to append to is not known.
+  [[nodiscard]] std::uint64_t records() const override { return 0; }
+  void put(std::string_view variable, std::uint64_t record, const void* /*data*/, Type /*type*/,
+           const MemoryLayout& /*memory*/) override {
+    if (record != no_record) records_ = std::max(records_, record + 1);
+    count_.put(variable);
+  }
+  void close() override {
+    if (!std::exchange(is_open_, false)) return;
+    count_.parts.push_back({path_, records_, count_.bytes_per_file() + records_ * count_.bytes_per_record()});
+  }
+
+ private:
+  WriteCount& count_;
+  std::string path_;
+  std::uint64_t records_ = 0;
+  bool is_open_ = true;
+};
+
+class CountedTarget final : public Target {
+ public:
+  CountedTarget(WriteCount& count, std::string name, std::string directory)
+      : count_(count), name_(std::move(name)), directory_(std::move(directory)) {}
+  std::unique_ptr<TargetFile> open(const FileName& name) override {
+    const std::string path = must(model::file_name("", name_, name));
+    const bool inside = !directory_.empty() && !path.starts_with('/');
+    return std::make_unique<CountedFile>(
+        count_, inside ? directory_ + (directory_.ends_with('/') ? "" : "/") + path : path);
+  }
+
+ private:
+  WriteCount& count_;
+  std::string name_;
+  std::string directory_;
+};
+
+}  // namespace
+
+void WriteCount::Sum::end_step() noexcept {
+  most = std::max(most, now);
+  all += std::exchange(now, 0);
+}
+
+PerStep WriteCount::Sum::per_step(std::int64_t steps) const {
+  return {static_cast<double>(all) / static_cast<double>(steps), most};
+}
+
+WriteCount::WriteCount(const Schema& schema, std::set<std::string, std::less<>> fields)
+    : fields_(std::move(fields)) {
+  for (const Variable& variable : schema.variables) {
+    std::uint64_t bytes = size_of(variable.type);
+    bool has_records = false;
+    for (const std::string& name : variable.dimensions) {
+      const std::uint64_t length = schema.find_dimension(name)->length;
+      if (length == unlimited)
+        has_records = true;
+      else
+        bytes *= length;
+    }
+    bytes_.emplace(variable.name, bytes);
+    (has_records ? bytes_per_record_ : bytes_per_file_) += bytes;
+  }
+}
+
+void WriteCount::put(std::string_view variable) {
+  if (fields_.contains(variable)) ++puts_.now;
+  traffic_.now += bytes_of(variable);
+}
+
+void WriteCount::end_step() {
+  puts_.end_step();
+  traffic_.end_step();
+}
+
+const describe::File& PreviewTargets::file(const std::string& name) const {
+  return *std::ranges::find(description_.files, name, &describe::File::name);
+}
+
+TargetSettings PreviewTargets::settings(const std::string& name) const {
+  TargetSettings settings;
+  settings.store = file(name).settings.store;
+  return settings;
+}
+
+std::unique_ptr<Target> PreviewTargets::define(const std::string& name, const Schema& schema,
+                                               const CollectionOptions& options) {
+  const describe::File& described = file(name);
+  std::set<std::string, std::less<>> fields;
+  for (const describe::Variable& variable : described.variables) fields.insert(variable.name);
+  Schema stored = schema;
+  model::convert_values(stored);
+  const Format format = described.settings.store.value_or(format_of(options.store).value());
+  if (auto good = model::validate(stored, format); !good)
+    throw Failure(std::move(good).error().add(fmt::format("defining collection '{}'", name)));
+  auto& count = counts_[name];
+  count = std::make_unique<WriteCount>(stored, std::move(fields));
+  return std::make_unique<CountedTarget>(*count, name, described.settings.directory.value_or(""));
+}
+
+}  // namespace afterbay::output
