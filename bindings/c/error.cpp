@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "enumerations.hpp"
 #include "handles.hpp"
 
 namespace afterbay::c {
@@ -17,7 +18,7 @@ struct LastError {
 thread_local LastError last_error;
 
 int keep(Error error) noexcept {
-  const int code = static_cast<int>(error.code);
+  const int code = static_cast<int>(error.code);  // enumerations.hpp
   try {
     last_error.error = std::move(error);
     last_error.text = last_error.error.text();

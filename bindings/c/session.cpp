@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "enumerations.hpp"
 #include "handles.hpp"
 
 using namespace afterbay;     // NOLINT: every function here is a line of the C++ interface
@@ -96,7 +97,7 @@ int afterbay_decomposition_define(afterbay_session* session, const char* name, i
 namespace {
 
 Coverage coverage_from(const afterbay_map& from) {
-  if (from.repeats < AFTERBAY_REPEATS_REFUSED || from.repeats > AFTERBAY_REPEATS_LAST)
+  if (!is_number_of<Repeats>(from.repeats))
     refuse(ErrorCode::invalid_argument, "there is no number " + std::to_string(from.repeats) +
                                             " for repeats; use one of enum afterbay_repeats");
   return {.gaps_allowed = from.gaps != AFTERBAY_GAPS_REFUSED, .repeats = static_cast<Repeats>(from.repeats)};

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "enumerations.hpp"
 #include "handles.hpp"
 
 namespace afterbay::c {
@@ -31,7 +32,7 @@ std::size_t rank_of(int rank) {
 }
 
 Type type_from(int type) {
-  if (type < AFTERBAY_INT8 || type > AFTERBAY_STRING)
+  if (!is_number_of<Type>(type))
     refuse(ErrorCode::wrong_type,
            "there is no type number " + std::to_string(type) + "; use one of enum afterbay_type");
   return static_cast<Type>(type);
@@ -84,7 +85,7 @@ Map map_from(const afterbay_map& from) {
   map.base = from.base;
   map.hole = from.base == 0 && from.hole == 0 ? -1 : from.hole;  // 0 is a point then: the hole was
                                                                  // not set
-  if (from.order != AFTERBAY_ROW_MAJOR && from.order != AFTERBAY_COLUMN_MAJOR)
+  if (!is_number_of<Order>(from.order))
     refuse(ErrorCode::invalid_argument,
            "there is no order number " + std::to_string(from.order) + "; use one of enum afterbay_order");
   map.order = static_cast<Order>(from.order);
@@ -106,4 +107,8 @@ Selection selection_from(const afterbay_selection* what) {
 
 }  // namespace afterbay::c
 
-size_t afterbay_type_bytes(int type) { return afterbay::size_of(static_cast<afterbay::Type>(type)); }
+size_t afterbay_type_bytes(int type) {
+  return afterbay::c::is_number_of<afterbay::Type>(type)
+             ? afterbay::size_of(static_cast<afterbay::Type>(type))
+             : 0;
+}

@@ -59,10 +59,9 @@ struct AFTERBAY_API Period {
   std::int64_t steps = 0;    ///< time steps of the model: "1ts"
 
   /// Numbers with the units y, mo, d, h, min, s, ms, us, ns and ts, one after the other: "6h", "1d6h",
-  /// "1.5h",
-  /// "-1mo". Case does not matter, and blanks may stand between the parts. A sign holds until the next one.
-  /// Only h, min, s, ms and us may have fractions, which must be whole nanoseconds. Throws invalid_argument,
-  /// with the unit that was probably meant.
+  /// "1.5h", "-1mo". Case does not matter, and blanks may stand between the parts. A sign holds until the
+  /// next one. Only h, min, s, ms and us may have fractions, which must be whole nanoseconds. Throws
+  /// invalid_argument, with the unit that was probably meant.
   static Period parse(std::string_view text);
   /// In the form that parse reads, largest unit first: "1y6mo", "36h", "1min30.5s", "0s".
   [[nodiscard]] std::string text() const;

@@ -9,11 +9,15 @@
 /// Session session = open_session(MPI_COMM_WORLD, options);
 /// if (session.is_server()) { session.serve(); return 0; }
 /// session.decomposition("atm", Block{global, start, count});
-/// Output output(session, {.calendar = Calendar("noleap"), .start = {.year = 2000}, .step =
-/// Period::parse("30min")}); output.dimension("lat", latitudes, {.units = "degrees_north", .standard_name =
-/// "latitude"}); output.dimension("lon", longitudes, {.units = "degrees_east", .standard_name =
-/// "longitude"}); output.grid("atm", {"lat", "lon"}, "atm"); output.field("tas", {.grid = "atm", .units =
-/// "K", .standard_name = "air_temperature"}); output.start(); for (std::int64_t n = 1; n <= steps; ++n) {
+/// Output output(session, {.calendar = Calendar("noleap"),
+///                         .start = {.year = 2000},
+///                         .step = Period::parse("30min")});
+/// output.dimension("lat", latitudes, {.units = "degrees_north", .standard_name = "latitude"});
+/// output.dimension("lon", longitudes, {.units = "degrees_east", .standard_name = "longitude"});
+/// output.grid("atm", {"lat", "lon"}, "atm");
+/// output.field("tas", {.grid = "atm", .units = "K", .standard_name = "air_temperature"});
+/// output.start();
+/// for (std::int64_t n = 1; n <= steps; ++n) {
 ///   output.step(n);
 ///   compute();
 ///   output.put("tas", tas.data());
@@ -30,9 +34,8 @@
 /// - Order: every model rank makes the same calls in the same order, with the same arguments except for data.
 ///   All definitions come before start(). Only start() and resuming wait for other ranks.
 /// - Errors are thrown as Failure, as by Session. A call that is refused because of its arguments or its
-/// order
-///   leaves the output usable; after an error in values (results that a type cannot hold) or files, end the
-///   run.
+///   order leaves the output usable; after an error in values (results that a type cannot hold) or files,
+///   end the run.
 /// - Threads: one thread at a time uses an Output and its session.
 #pragma once
 

@@ -23,10 +23,9 @@
 ///   leaves the session usable. An error that a server or another rank reports ends the session:
 ///   every later call throws that error. Files are written in the background, so an error in a file
 ///   may be thrown by any later call.
-/// - Threads: a session and the handles obtained from it must be used by one thread at a time; two calls at
-/// once
-///   are refused (bad_state). A call may use MPI, so the thread must be allowed to call MPI: the main thread
-///   with MPI_THREAD_FUNNELED. Other threads put through an Endpoint of their own.
+/// - Threads: a session and the handles obtained from it must be used by one thread at a time; two
+///   calls at once are refused (bad_state). A call may use MPI, so the thread must be allowed to call
+///   MPI: the main thread with MPI_THREAD_FUNNELED. Other threads put through an Endpoint of their own.
 /// - Waits: a call waits only if its description says so, and throws timed_out if it makes no
 ///   progress within the setting `deadline`. With inline servers in synchronous mode start, open,
 ///   end_step, records, open_input, get and get_strings also wait for all model ranks.

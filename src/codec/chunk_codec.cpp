@@ -93,7 +93,7 @@ Result<> ChunkCodec::decode(std::span<const std::byte> stored, std::uint32_t ski
   }
   if (now.data() == chunk.data()) return {};
   if (now.size() != chunk.size())
-    return fail(ErrorCode::format, "a chunk of {} bytes where {} bytes are expected: the data are damaged",
+    return fail(ErrorCode::format, "a chunk has {} bytes, but {} are expected: the data are damaged",
                 now.size(), chunk.size());
   if (!chunk.empty()) std::memcpy(chunk.data(), now.data(), chunk.size());
   return {};

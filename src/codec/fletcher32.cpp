@@ -84,7 +84,7 @@ Result<std::span<const std::byte>> check_fletcher32(std::span<const std::byte> i
   const std::uint32_t old = (found & 0x00ff00ffu) << 8 | (found >> 8 & 0x00ff00ffu);
   if (found == stored || old == stored) return data;
   return fail(ErrorCode::format,
-              "the checksum (fletcher32) is {:#010x} where {:#010x} is expected: the data are damaged", found,
+              "the checksum (fletcher32) is {:#010x}, but {:#010x} is expected: the data are damaged", found,
               stored);
 }
 

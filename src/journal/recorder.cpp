@@ -107,20 +107,20 @@ Result<> Recorder::begin() {
     if (over_) return {};
     begun = write_waiting();
   }
-  return bear(std::move(begun));
+  return fail_if_required(std::move(begun));
 }
 
 Result<> Recorder::note(Event event, bool durable) {
   if (!keeps()) return {};
   std::vector<Event> alone;
   alone.push_back(std::move(event));
-  return bear(write(std::move(alone), durable));
+  return fail_if_required(write(std::move(alone), durable));
 }
 
 Result<> Recorder::settle() {
   if (!keeps()) return {};
   auto to = file();
-  return bear(to ? (*to)->settle() : fail(std::move(to).error()));
+  return fail_if_required(to ? (*to)->settle() : fail(std::move(to).error()));
 }
 
 void Recorder::note_soon(Event event) {
@@ -137,15 +137,15 @@ void Recorder::note_soon(Event event) {
     written = write_waiting();
     mutex_.unlock();
   }
-  (void)bear(std::move(written));
+  (void)fail_if_required(std::move(written));
 }
 
 Result<> Recorder::note_durably(std::vector<Event> events) {
-  return keeps() && !events.empty() ? bear(write(std::move(events), true)) : Result<>();
+  return keeps() && !events.empty() ? fail_if_required(write(std::move(events), true)) : Result<>();
 }
 
-/// Handles a journal that cannot be written.
-Result<> Recorder::bear(Result<> written) {
+/// Handles a journal that cannot be written: an error if the journal is required, else one warning.
+Result<> Recorder::fail_if_required(Result<> written) {
   if (written) return {};
   if (where_.required)
     return fail(std::move(written).error().add("the run fails because the setting 'journal.required' is on"));

@@ -80,7 +80,7 @@ class Recorder {
   Result<> note(Event event, bool durable);
   void note_soon(Event event);
   Result<> note_durably(std::vector<Event> events);
-  Result<> bear(Result<> written);
+  Result<> fail_if_required(Result<> written);
   Result<> write(std::vector<Event> events, bool durable);
   Result<JournalFile*> file();
   Result<JournalFile*> file_at_hand() AFTERBAY_REQUIRES(mutex_) { return file_at_hand(patience_); }

@@ -18,8 +18,17 @@ PUBLIC = {
     "libafterbay": r"afterbay_\w+|(vtable|typeinfo|typeinfo name) for afterbay::\w+|afterbay::(\w+::)?(~?\w+|operator[=+*])(\[abi:cxx11\])?\(.*",
     "libafterbay_fortran": r"__afterbay\w*_MOD_\w+|afterbay_\w+",
 }
-#: internal namespaces; nothing of them is for users
-INTERNAL = r"\bafterbay::(base|c|client|codec|config|dates|describe|expression|journal|model|mpi|observe|output|server|session|statistics|storage|transport|triggers|wire)::"
+
+
+def internal():
+    """Matches names in the namespaces of the sources, of which nothing is for users: public names are in afterbay itself."""
+    names = {name for folder in ("src", "bindings") for path in (HERE.parent.parent / folder).rglob("*.[ch]pp")
+             for name in re.findall(r"^namespace afterbay::(\w+)", path.read_text(), re.M)}
+    assert {"c", "client", "decomp", "formats", "pipeline", "server"} <= names, names
+    return rf"\bafterbay::({'|'.join(sorted(names))})::"
+
+
+INTERNAL = internal()
 
 
 def exported(library):

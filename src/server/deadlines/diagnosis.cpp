@@ -8,7 +8,7 @@ namespace afterbay::server {
 
 /// A deadline error. `ranks`: the model ranks that are late; the error names the rank of the first
 /// one.
-Error Diagnosis::late(std::string what, const std::vector<int>& ranks) const {
+Error Diagnosis::deadline_error(std::string what, const std::vector<int>& ranks) const {
   Error error = make_error(ErrorCode::timed_out, "{}, and nothing arrived for {} s (the setting 'deadline')",
                            what, static_cast<double>(from_.config.deadline.count()) / 1000);
   return ranks.empty() ? error
@@ -17,12 +17,13 @@ Error Diagnosis::late(std::string what, const std::vector<int>& ranks) const {
 
 Error Diagnosis::missed_deadline() const {
   if (const auto absent = from_.catalog.still_to_come(); !absent.empty())
-    return late(fmt::format("{} did not define collections and decompositions (start, or the first open), "
-                            "while other ranks did",
-                            text_of_ranks(absent)),
-                absent);
+    return deadline_error(
+        fmt::format("{} did not define collections and decompositions (start, or the first open), "
+                    "while other ranks did",
+                    text_of_ranks(absent)),
+        absent);
   if (from_.preparations.holds_answer())
-    return late(
+    return deadline_error(
         fmt::format("the journal in {} or the structure of files in /dev/shm is still being created, "
                     "while ranks wait: a disk hangs",
                     from_.config.journal.directory));
@@ -32,8 +33,9 @@ Error Diagnosis::missed_deadline() const {
   for (std::size_t p = 0; p < from_.catalog.ranks(); ++p)
     if (!from_.shutdown.has_ended(p)) absent.push_back(static_cast<int>(p));
   if (from_.shutdown.ranks_ended() > 0)
-    return late(fmt::format("{} did not finalize, while other ranks did", text_of_ranks(absent)), absent);
-  return late(fmt::format(
+    return deadline_error(fmt::format("{} did not finalize, while other ranks did", text_of_ranks(absent)),
+                          absent);
+  return deadline_error(fmt::format(
       "ranks wait for room in the server's memory ({} of {} bytes in use) and no record is complete: "
       "put variables in the same order on all ranks, or raise memory.server",
       from_.frames.used_bytes(), from_.frames.capacity_bytes()));
@@ -46,7 +48,7 @@ std::optional<Error> Diagnosis::missing_values() const {
     for (const auto& [seq, record] : records)
       if (const std::string missing = from_.records.missing(collection, record); !missing.empty()) {
         const OutputFile* const file = from_.files.find(record.file);
-        return late(missing, from_.records.absent(collection, record))
+        return deadline_error(missing, from_.records.absent(collection, record))
             .in_file(file == nullptr ? collection.name : file->path)
             .in_variable(from_.records.missing_variable(collection, record));
       }
@@ -54,26 +56,27 @@ std::optional<Error> Diagnosis::missing_values() const {
   const std::uint64_t taken = from_.strings.taken();
   if (const Ticket* const ticket =
           from_.tickets.open().first_of([taken](const Ticket& it) { return it.strings > taken; }))
-    return late(fmt::format("model rank {} put {} string variables, model rank 0 only {}: every rank must "
-                            "call put_strings, and the values of model rank 0 are written",
-                            ticket->peer, ticket->strings, taken),
-                {static_cast<int>(ticket->peer)});
+    return deadline_error(
+        fmt::format("model rank {} put {} string variables, model rank 0 only {}: every rank must "
+                    "call put_strings, and the values of model rank 0 are written",
+                    ticket->peer, ticket->strings, taken),
+        {static_cast<int>(ticket->peer)});
   return std::nullopt;
 }
 
 /// Epochs, closes and ends of steps that some ranks have called and others have not.
 std::optional<Error> Diagnosis::missing_calls() const {
-  if (const std::string missing = from_.epochs.missing(); !missing.empty()) return late(missing);
+  if (const std::string missing = from_.epochs.missing(); !missing.empty()) return deadline_error(missing);
   for (const auto& [id, file] : from_.files.all())
     if (file.closed_by > 0 && !file.closed_by_all())
-      return late(fmt::format("{} did not close the file, while other ranks did",
-                              text_of_ranks(file.not_closed())),
-                  file.not_closed())
+      return deadline_error(fmt::format("{} did not close the file, while other ranks did",
+                                        text_of_ranks(file.not_closed())),
+                            file.not_closed())
           .in_file(file.path);
   for (auto& [id, records] : from_.records.all()) {
     if (records.empty()) continue;
     if (const auto behind = from_.records.not_ended(id, records.begin()->first); !behind.empty())
-      return late(
+      return deadline_error(
           fmt::format("{} did not end the step, while other ranks wait for it", text_of_ranks(behind)),
           behind);
   }

@@ -49,7 +49,7 @@ class Diagnosis {
  private:
   [[nodiscard]] std::optional<Error> missing_values() const AFTERBAY_REQUIRES(ingest_thread);
   [[nodiscard]] std::optional<Error> missing_calls() const AFTERBAY_REQUIRES(ingest_thread);
-  [[nodiscard]] Error late(std::string what, const std::vector<int>& ranks = {}) const;
+  [[nodiscard]] Error deadline_error(std::string what, const std::vector<int>& ranks = {}) const;
 
   const Sources from_;
 };

@@ -146,7 +146,7 @@ void ChunkedInput::fill_part(const Part& part, const model::Index& target, std::
 Result<> ChunkedInput::read_plain(const Part& part, const ChunkAddress& address, const model::Index& target,
                                   std::byte* to, RunReader& reader) {
   if (address.bytes != chunk_bytes_)
-    return fail(ErrorCode::format, "a chunk of {} bytes where {} bytes are expected: the file is damaged",
+    return fail(ErrorCode::format, "a chunk has {} bytes, but {} are expected: the file is damaged",
                 address.bytes, chunk_bytes_);
   const std::size_t element = storage_.elements.bytes;
   return for_each_row(part.count, {storage_.chunk, part.in_chunk}, {target, part.in_target},

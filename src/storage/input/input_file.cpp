@@ -77,7 +77,7 @@ Result<> InputFile::State::check(std::uint32_t number, const model::Box& box, st
     return fail(ErrorCode::invalid_argument, "the part {} does not lie within the lengths {}", text_of(box),
                 text_of(shape));
   if (bytes != box.points() * size_of(type))
-    return fail(ErrorCode::invalid_argument, "room for {} bytes where {} values of {} bytes are read", bytes,
+    return fail(ErrorCode::invalid_argument, "room for {} bytes, but {} values of {} bytes are read", bytes,
                 box.points(), size_of(type));
   return {};
 }

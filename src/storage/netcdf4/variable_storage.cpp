@@ -12,6 +12,21 @@ namespace {
 
 constexpr std::uint64_t most_parameters = 8;  ///< of one filter
 
+constexpr std::uint64_t number_of(Placement placement) noexcept {
+  switch (placement) {
+    case Placement::chunks: return 0;
+    case Placement::dense: return 1;
+    case Placement::library: return 2;
+  }
+  return 2;
+}
+
+Result<Placement> open_placement(SealedReader& reader) {
+  AFTERBAY_TRY_ASSIGN(const std::uint64_t number, reader.number(number_of(Placement::library)));
+  if (number == number_of(Placement::chunks)) return Placement::chunks;
+  return number == number_of(Placement::dense) ? Placement::dense : Placement::library;
+}
+
 void seal_codec(SealedWriter& writer, const codec::ChunkCodec& codec) {
   writer.number(codec.element_bytes());
   writer.number(codec.filters().size());
@@ -50,7 +65,7 @@ std::vector<std::byte> seal(const Netcdf4Share& share, const model::FileLayout& 
   SealedWriter writer(SealedKind::netcdf4_share, digest_of(layout));
   share.part.write(writer);
   for (const VariableStorage& variable : share.variables) {
-    writer.number(static_cast<std::uint64_t>(variable.placement));
+    writer.number(number_of(variable.placement));
     writer.number(variable.span);
     seal_codec(writer, variable.codec);
   }
@@ -64,13 +79,11 @@ Result<Netcdf4Share> open_netcdf4_share(std::span<const std::byte> bytes, const 
   AFTERBAY_TRY_ASSIGN(share.part, LeaderPart::read(reader));
   for (std::size_t v = 0; v < layout.variables.size(); ++v) {
     VariableStorage variable;
-    AFTERBAY_TRY_ASSIGN(const std::uint64_t placement,
-                        reader.number(static_cast<std::uint64_t>(Placement::library)));
+    AFTERBAY_TRY_ASSIGN(variable.placement, open_placement(reader));
     AFTERBAY_TRY_ASSIGN(variable.span, reader.number());
     AFTERBAY_TRY_ASSIGN(variable.codec, open_codec(reader));
     if (variable.span == 0)
       return fail(ErrorCode::format, "the description of a shared file has a chunk of no records");
-    variable.placement = static_cast<Placement>(placement);
     share.variables.push_back(std::move(variable));
   }
   AFTERBAY_TRY(reader.end());

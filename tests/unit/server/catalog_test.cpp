@@ -41,11 +41,12 @@ class ServerCatalog : public ::testing::Test {
     message.block.count = {count};
     return catalog_.add(peer, message);
   }
-  Result<const ServedCollection*> define_collection(std::size_t peer, const std::string& name = "history") {
+  Result<const ServedCollection*> define_collection(std::size_t peer, const std::string& name = "history",
+                                                    Format format = Format::cdf5) {
     wire::DefineCollection message;
     message.id = 3;
     message.name = name;
-    message.format = Format::cdf5;
+    message.format = format;
     message.servers = {0};
     message.decompositions = {0, 0, -1};
     if (peer == 0) message.schema = schema_;
@@ -110,6 +111,15 @@ TEST_F(ServerCatalog, RefusesRanksThatDisagree) {
   const auto collection = define_collection(1, "restart");
   ASSERT_FALSE(collection);
   EXPECT_THAT(collection.error().message, HasSubstr("defines collection 'restart' differently"));
+}
+
+TEST_F(ServerCatalog, RefusesAStoreThatIsNotRegistered) {
+  const auto collection = define_collection(1, "history", static_cast<Format>(all_formats().size()));
+  ASSERT_FALSE(collection);
+  EXPECT_EQ(collection.error().code, ErrorCode::internal);
+  EXPECT_EQ(collection.error().rank, 11);
+  EXPECT_THAT(collection.error().message, HasSubstr("collection 'history' is defined with an unknown store"));
+  EXPECT_EQ(catalog_.find(3), nullptr);
 }
 
 TEST_F(ServerCatalog, KnowsWhoseDefinitionsAreStillToCome) {
