@@ -174,6 +174,7 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
         }
       }
       if (!waits_for.empty()) {
+        if (!wanted.may_wait) return fail(ErrorCode::would_block, "{}", waits_for);
         if (clock.expired(moves_.load(std::memory_order_relaxed)))
           return fail(fail_with_locked(make_error(
               ErrorCode::timed_out, "waited {} s to begin {}: {}", clock.limit_ns() / 1'000'000'000,

@@ -87,6 +87,7 @@ class JointPuts {
     bool fixed = false;
     bool may_be_past = false;       ///< a put that has ended already is returned as null
     bool has_begun_others = false;  ///< the caller owes sections of other puts, and must not wait for memory
+    bool may_wait = true;           ///< otherwise would_block
   };
   /// Begins the put if it is not open; waits while too many records are open, or too much is collected for
   /// the session's thread.

@@ -286,7 +286,7 @@ bool PartEndpoint::note(const Target& target) {
   return false;
 }
 
-Result<JointPut*> PartEndpoint::open(const Target& target) {
+Result<JointPut*> PartEndpoint::open(const Target& target, bool may_wait) {
   const bool owes_others = std::ranges::any_of(files_, [](const OfFile& of) { return !of.begun.empty(); });
   AFTERBAY_TRY_ASSIGN(const JointPuts::Opened opened,
                       puts_.open(*member_, {.file = target.file.get(),
@@ -295,7 +295,8 @@ Result<JointPut*> PartEndpoint::open(const Target& target) {
                                             .step = step_,
                                             .fixed = target.fixed,
                                             .may_be_past = target.plan->values == 0,
-                                            .has_begun_others = owes_others}));
+                                            .has_begun_others = owes_others,
+                                            .may_wait = may_wait}));
   if (opened.put == nullptr || target.plan->values == 0) return opened.put;
   const int decomposition = target.file->collection->variable(target.variable).decomposition;
   const auto part = std::ranges::find(parts_, decomposition, &EndpointPart::decomposition);
@@ -412,13 +413,15 @@ Result<bool> PartEndpoint::put(const std::shared_ptr<File>& file, std::string_vi
                              "the data pointer is null, but there are {} values to put", plan.values));
   if (auto good = check_range(*target, data, "put the record"); !good) return failed(std::move(good).error());
   if (auto is_new = check_new(*target); !is_new) return failed(std::move(is_new).error());
-  auto put = open(*target);
+  const bool waits = may_wait || waited_too_long(*target);
+  auto put = open(*target, waits);
+  if (!put && !waits && put.error().code == ErrorCode::would_block) return false;
   if (!put) return failed(std::move(put).error());
   if (*put == nullptr || plan.values == 0) {
     note(*target);
     return true;
   }
-  if (!may_wait && !waited_too_long(*target)) {
+  if (!waits) {
     auto room = has_room(**put, plan);
     if (!room) return failed(std::move(room).error());
     if (!*room) return false;

@@ -125,7 +125,7 @@ class PartEndpoint {
   Result<> check_range(const Target& target, const void* data, const char* again);
   /// Notes that the section is handed over; true if it was the rest of the caller's part.
   bool note(const Target& target);
-  Result<JointPut*> open(const Target& target);
+  Result<JointPut*> open(const Target& target, bool may_wait = true);
   [[nodiscard]] std::vector<transport::FrameSlot> slots(const JointPut& put, const PartPlan& plan,
                                                         std::size_t server) const;
   Result<bool> has_room(const JointPut& put, const PartPlan& plan);

@@ -12,6 +12,7 @@
 #include <numeric>
 #include <thread>
 
+#include "client/collection_records.hpp"
 #include "unit/session/endpoint_model.hpp"
 
 namespace afterbay::test {
@@ -440,6 +441,30 @@ TEST(ThreadEndpointMistakes, parts_must_not_overlap_or_leave_the_rank) {
     map.global = {rows, columns};
     map.indices = {1};
     EXPECT_EQ(error_of([&] { c.part("grid", map); }).code, ErrorCode::wrong_type);
+  });
+}
+
+TEST(ThreadSessionEndpoint, a_try_put_does_not_wait_for_slower_endpoints) {
+  with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
+    constexpr std::uint64_t most = client::CollectionRecords::most_open;
+    for (std::uint64_t record = 0; record < most; ++record) {
+      a.put(file, "t", record, zeros().data());
+      a.end_step();
+    }
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_FALSE(a.try_put(file, "t", most, zeros().data()));
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+    for (std::uint64_t record = 0; record < most; ++record) {
+      b.put(file, "t", record, zeros().data());
+      b.end_step();
+      session.end_step();
+    }
+    EXPECT_TRUE(a.try_put(file, "t", most, zeros().data()));
+    b.put(file, "t", most, zeros().data());
+    for (Endpoint* const it : {&a, &b}) it->end_step();
+    session.end_step();
+    file.close();
+    session.finalize();
   });
 }
 
