@@ -12,6 +12,8 @@
 #include "describe/name_template.hpp"
 #include "model/converted_values.hpp"
 #include "model/fill_value.hpp"
+#include "model/format.hpp"
+#include "model/format_traits.hpp"
 #include "model/template_text.hpp"
 #include "output/archive_chunks.hpp"
 #include "output/numbers.hpp"
@@ -120,7 +122,7 @@ void FileSeries::define(Targets& targets, const Definitions& definitions, Spaces
   const TargetSettings settings = targets.settings(file_->name);
   if (file_->cmip) {
     const auto& store = settings.store;
-    if (store && *store != Format::netcdf4)
+    if (store && !traits_of(*store).chunks)
       refuse_at(
           file_->at, ErrorCode::conflict,
           "the file \"{}\" has cmip: on, which asks for chunks, and the store {}, which has none: write "
