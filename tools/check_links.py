@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the links inside the project's Markdown files: files exist, headings exist."""
+"""Checks the links inside the project's Markdown files: files exist, headings exist, each page of the
+documentation links the glossary, and design/README.md lists each record."""
 import pathlib
 import re
 import subprocess
@@ -8,6 +9,7 @@ import unicodedata
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
+GLOSSARY = "docs/glossary.md"
 FENCE = re.compile(r"^\s*(```|~~~)")
 
 
@@ -59,15 +61,30 @@ def broken_links(root, page):
             yield f"{place}: {target}: there is no such heading"
 
 
+def missing_links(root, names):
+    """Pages of the documentation without a link to the glossary, and design records that are not listed."""
+    def targets(name):
+        return {(root / name).parent.joinpath(target.partition("#")[0]).resolve() for _, target in linked(root / name)}
+    for name in names:
+        if name.startswith("docs/") and name not in (GLOSSARY, "docs/index.md") and (root / GLOSSARY).resolve() not in targets(name):
+            yield f"{name}: links no term in {GLOSSARY}; link the first use of one"
+    records = [name for name in names if re.match(r"design/\d{4}-", name)]
+    listed = targets("design/README.md") if records else set()
+    for name in records:
+        if (root / name).resolve() not in listed:
+            yield f"{name}: design/README.md does not list this record"
+
+
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
                             cwd=root, capture_output=True, text=True, check=True)
     pages = [root / name for name in listed.stdout.splitlines() if (root / name).is_file()]
     found = [line for page in pages for line in broken_links(root, page)]
+    found += missing_links(root, [str(page.relative_to(root)) for page in pages])
     for line in found:
         print(line, file=sys.stderr)
-    print(f"{len(pages)} pages, {len(found)} broken links")
+    print(f"{len(pages)} pages, {len(found)} missing or broken links")
     return 1 if found else 0
 
 

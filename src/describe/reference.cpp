@@ -14,8 +14,9 @@ constexpr std::string_view introduction = R"(# Output descriptions
 
 <!-- Made by `afterbay describe --markdown` from the table of keys; a test compares the two. -->
 
-An output description says in YAML which output files there are: how often, of which fields, with
-which operation, over which points, and under which names. It is edited without compiling the model.
+An [output description](../glossary.md#output-description) says in YAML which output files there
+are: how often, of which fields, with which operation, over which points, and under which names. It
+is edited without compiling the model.
 A model offers its fields and names the description in the setting
 [`output`](configuration.md#output): see [how to describe output](../how-to/describe-output.md), and
 [how it works](../explanation/described-output.md). Not available in this version: interpolation.

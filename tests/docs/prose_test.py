@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools/check_prose.py finds long lines of prose, and no others; tools/check_links.py finds links whose text goes over two lines."""
+"""tools/check_prose.py finds long lines of prose, and no others; tools/check_links.py finds links whose text goes over two lines, pages without
+a link to the glossary, and design records that are not listed."""
 import os
 import pathlib
 import sys
@@ -46,6 +47,13 @@ def main():
     page.write_text("# One\n\nSee [two\nlines](nowhere.md), [here](#one), `[code](gone.md)` and [there](#two).\n")
     broken = list(check_links.broken_links(page.parent, page))
     assert [line.split(": ")[:2] for line in broken] == [["page.md:4", "nowhere.md"], ["page.md:4", "#two"]], broken
+    pages = {"docs/glossary.md": "# Glossary", "docs/how-to/one.md": "[Map](../glossary.md#map)", "docs/two.md": "[Map](#map)",
+             "design/README.md": "[0001](0001-listed.md)", "design/0001-listed.md": "", "design/0002-forgotten.md": ""}
+    for name, text in pages.items():
+        pathlib.Path(name).parent.mkdir(parents=True, exist_ok=True)
+        pathlib.Path(name).write_text(text)
+    missing = list(check_links.missing_links(pathlib.Path().resolve(), list(pages)))
+    assert [line.split(":")[0] for line in missing] == ["docs/two.md", "design/0002-forgotten.md"], missing
 
 
 main()
