@@ -109,7 +109,7 @@ std::unique_ptr<Target> PreviewTargets::define(const std::string& name, const Sc
   for (const describe::Variable& variable : described.variables) fields.insert(variable.name);
   Schema stored = schema;
   model::convert_values(stored);
-  const Format format = described.settings.store.value_or(format_of(options.store).value());
+  const Format format = described.settings.store.value_or(format_of(options.store.name()).value());
   if (auto good = model::validate(stored, format); !good)
     throw Failure(std::move(good).error().add(fmt::format("defining collection '{}'", name)));
   auto& count = counts_[name];
