@@ -21,7 +21,7 @@ bool is_inside(double value, const describe::Grid::Range& range, Quantity quanti
 }
 
 DimensionChoice::DimensionChoice(const Definitions& definitions, const Field& field,
-                     const std::vector<std::string>& names, const describe::Grid& grid)
+                                 const std::vector<std::string>& names, const describe::Grid& grid)
     : definitions_(definitions), field_(field), names_(names), grid_(grid), kept_(names.size()) {
   for (const auto& range : grid.box) box(range);
   for (const auto& range : grid.index) index(range);
@@ -41,7 +41,9 @@ void DimensionChoice::finish(std::size_t dimensions) {
                 field_.name);
 }
 
-std::uint64_t DimensionChoice::length_of(std::size_t d) const { return definitions_.dimension(names_[d]).length; }
+std::uint64_t DimensionChoice::length_of(std::size_t d) const {
+  return definitions_.dimension(names_[d]).length;
+}
 
 std::vector<std::uint64_t>& DimensionChoice::listed(std::size_t d) {
   if (!kept_[d]) {
@@ -87,7 +89,8 @@ std::size_t DimensionChoice::find(const std::string& name) const {
             grid_.stations.empty() ? "" : " besides those that the stations replace");
 }
 
-FoundCoordinate DimensionChoice::find_coordinate_of(const std::string& name, const describe::Position& at) const {
+FoundCoordinate DimensionChoice::find_coordinate_of(const std::string& name,
+                                                    const describe::Position& at) const {
   try {
     if (auto found = find_coordinate(definitions_, field_, name)) return *std::move(found);
   } catch (const Failure& failure) {

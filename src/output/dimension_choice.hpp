@@ -26,7 +26,7 @@ class DimensionChoice {
   /// the dimensions to choose from, slowest first; of the field, without those that stations replace. Throws,
   /// at the place in the description.
   DimensionChoice(const Definitions& definitions, const Field& field, const std::vector<std::string>& names,
-            const describe::Grid& grid);
+                  const describe::Grid& grid);
 
   /// Ranges that are left, because their coordinates are those of a grid or have several dimensions.
   [[nodiscard]] const std::vector<JointRange>& joint() const noexcept { return joint_; }
