@@ -193,9 +193,11 @@ void add_values(Rows& rows) {
       stored<File>("grid", words("the name of a grid under `grids`, or own"), AFTERBAY_KEY_FIELD(grid),
                    "The points that are written. `own`: all points of each field. The grid of a variable "
                    "replaces that of its file."));
-  rows.push_back(stored_unless_empty<File>("attributes", attribute_values(), AFTERBAY_KEY_FIELD(attributes),
-                                           "Global attributes. Inherited ones are joined with these; an "
-                                           "attribute without a value (`name: ~`) is removed."));
+  rows.push_back(
+      stored_unless_empty<File>("attributes", attribute_values(), AFTERBAY_KEY_FIELD(attributes),
+                                "Global attributes. Files also have `Conventions` and `history`, "
+                                "unless these replace them. Inherited ones are joined with these; an "
+                                "attribute without a value (`name: ~`) is removed."));
 }
 
 std::vector<KeyRow<VariableOptions>> option_rows() {

@@ -120,6 +120,8 @@ class Maker {
     made_.schema.attribute("Conventions", "CF-1.11");
     if (has_only_stations_ && made_.schema.find_dimension(time_name) != nullptr)
       if (const std::string type = feature_type(); !type.empty()) made_.schema.attribute("featureType", type);
+    // Without the time of writing: the same run makes the same files.
+    made_.schema.attribute("history", "written by Afterbay " AFTERBAY_VERSION);
     for (const auto& [name, value] : file_.attributes)
       std::visit([&, &key = name](const auto& it) { made_.schema.attribute(key, Values(it)); }, value);
   }

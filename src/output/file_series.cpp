@@ -12,6 +12,8 @@
 #include "describe/name_template.hpp"
 #include "model/converted_values.hpp"
 #include "model/fill_value.hpp"
+#include "model/format.hpp"
+#include "model/format_traits.hpp"
 #include "model/template_text.hpp"
 #include "output/archive_chunks.hpp"
 #include "output/numbers.hpp"
@@ -120,7 +122,7 @@ void FileSeries::define(Session& session, const Definitions& definitions, Spaces
   distributed_ = std::move(made.distributed);
   if (file_->cmip) {
     const auto store = session.state().config->settings_for(file_->name).store;
-    if (store && *store != Format::netcdf4)
+    if (store && !traits_of(*store).chunks)
       refuse_at(
           file_->at, ErrorCode::conflict,
           "the file \"{}\" has cmip: on, which asks for chunks, and the store {}, which has none: write "

@@ -11,7 +11,7 @@ import numpy as np
 
 BUILD = pathlib.Path(os.environ["AFTERBAY_BUILD"])
 MODEL = BUILD / "tests/output/output_model"
-NUMBERS = {"tas": 1, "uas": 2, "vas": 3, "toce": 4, "e3t": 5, "count": 6, "co2": 7, "orog": 8, "band_flux": 10}
+NUMBERS = {"tas": 1, "uas": 2, "vas": 3, "toce": 4, "e3t": 5, "count": 6, "co2": 7, "orog": 8, "band_flux": 10, "eps": 11, "eps_all": 11}
 TYPES = {"e3t": "f8", "co2": "f8", "count": "i4"}
 MISSING = np.float32(-999)
 HOUR = 3600
@@ -92,9 +92,10 @@ def period_of(times, n, every, align):
 class Fields:
     """Values of fields on the global grid, in float64 with NaN for missing ones."""
 
-    def __init__(self, lat=6, lon=8, lev=3, **_):
+    def __init__(self, lat=6, lon=8, lev=3, members=0, **_):
         self.shape = {"toce": (int(lev), int(lat), int(lon)), "e3t": (int(lev), int(lat), int(lon)), "co2": (),
                       "band_flux": (3,)}
+        self.shape["eps"] = self.shape["eps_all"] = (int(members), int(lat), int(lon))
         self.plane = (int(lat), int(lon))
 
     def value(self, name, n):

@@ -63,7 +63,8 @@ class Model {
         nlev_(static_cast<std::uint64_t>(options_.number("lev", 3))),
         first_(options_.number("first", 1)),
         last_(options_.number("last", 8)),
-        halo_(static_cast<std::uint64_t>(options_.number("halo", 0))) {}
+        halo_(static_cast<std::uint64_t>(options_.number("halo", 0))),
+        members_(static_cast<std::uint64_t>(options_.number("members", 0))) {}
 
   void run() {
     divide();
@@ -136,6 +137,33 @@ class Model {
       for (std::uint64_t p = 0; p < nlat_ * nlon_; ++p) part_.points.push_back(p);
     }
     decomposition_ = how == "whole" ? "" : "atm";
+    if (members_ == 0) return;
+    // Each rank has some members, or none, on the whole globe.
+    first_member_ = members_ * static_cast<std::uint64_t>(rank) / static_cast<std::uint64_t>(ranks);
+    own_members_ =
+        members_ * static_cast<std::uint64_t>(rank + 1) / static_cast<std::uint64_t>(ranks) - first_member_;
+    session_.decomposition(
+        "ensemble", Block({members_, nlat_, nlon_}, {first_member_, std::uint64_t{0}, std::uint64_t{0}},
+                          {own_members_, nlat_, nlon_}));
+  }
+
+  void define_ensemble(Output& output) const {
+    std::vector<std::int32_t> numbers;
+    for (std::uint64_t m = 0; m < members_; ++m) numbers.push_back(static_cast<std::int32_t>(m) + 1);
+    output.dimension("member", numbers, {.units = "1", .standard_name = "realization"});
+    output.grid("ensemble", {"member", "lat", "lon"}, "ensemble");
+    output.field("eps", {.grid = "ensemble", .units = "K", .standard_name = "air_temperature"});
+    output.field("eps_all",
+                 {.grid = "atm", .axes = {"member"}, .units = "K", .standard_name = "air_temperature"});
+  }
+
+  void put_ensemble(Output& output, std::int64_t n) {
+    std::vector<float> values;
+    const std::uint64_t plane = nlat_ * nlon_;
+    for (std::uint64_t p = first_member_ * plane; p < (first_member_ + own_members_) * plane; ++p)
+      values.push_back(static_cast<float>(static_cast<double>(mixed(11, n, p)) / divisor));
+    output.put("eps", values.data());
+    put_field<float>(output, "eps_all", 11, n, members_);
   }
 
   void define(Output& output) const {
@@ -170,6 +198,7 @@ class Model {
     output.grid_coordinate("cell_index", "atm", areas.data(), {.long_name = "index of the cell"});
     const bool rich = options_.given.contains("rich");
     if (rich) define_more(output);
+    if (members_ > 0) define_ensemble(output);
     const auto field = [&](const std::string& name, FieldOptions options) {
       if (options_.text("without", "") != name) output.field(name, options);
     };
@@ -287,6 +316,7 @@ class Model {
     if (output.wants("unused")) throw Failure(Error(ErrorCode::internal, "nothing uses the field unused"));
     put_field<float>(output, "unused", 9, n, 1);
     if (further_) further_->put(output, n);
+    if (members_ > 0) put_ensemble(output, n);
   }
 
   /// Does what the option `mistake` says, in the second step.
@@ -313,6 +343,9 @@ class Model {
   std::uint64_t nlon_, nlat_, nlev_;
   std::int64_t first_, last_;
   std::uint64_t halo_;
+  std::uint64_t members_;  ///< of an ensemble; 0: none
+  std::uint64_t first_member_ = 0;
+  std::uint64_t own_members_ = 0;
   std::uint64_t rows_ = 0;
   std::string decomposition_;
   Part part_;

@@ -38,6 +38,8 @@ dev_test() {
   if is_debian; then browser=("${browser_packages[@]}"); fi
   need_packages "${build_packages[@]}" "${test_packages[@]}" "${reader_packages[@]}" "${browser[@]}"
   need_python
+  need_venv checkers tools/checkers.txt "a test"
+  export TEST_CHECKERS=$root/build/checkers/bin
   mpi_environment
   # A test that mostly waits takes a part of a core.
   local slots=4
