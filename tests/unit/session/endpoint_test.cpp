@@ -39,7 +39,7 @@ void PrintTo(const Case& it, std::ostream* out) {
        << " threads";
 }
 
-class ThreadEndpoints : public testing::TestWithParam<Case> {};
+class Endpoints : public testing::TestWithParam<Case> {};
 
 constexpr std::uint64_t steps = 5;
 
@@ -62,7 +62,7 @@ void run_plain(const Case& it, const Directory& directory) {
   }));
 }
 
-TEST_P(ThreadEndpoints, contents_do_not_depend_on_the_number_of_threads) {
+TEST_P(Endpoints, contents_do_not_depend_on_the_number_of_threads) {
   const Case it = GetParam();
   const Directory directory;
   run_plain(it, directory);
@@ -108,7 +108,7 @@ TEST_P(ThreadEndpoints, contents_do_not_depend_on_the_number_of_threads) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ThreadEndpoints,
+INSTANTIATE_TEST_SUITE_P(All, Endpoints,
                          testing::Values(Case{"netcdf4", 1, 1, "", 1}, Case{"netcdf4", 1, 1, "", 2},
                                          Case{"cdf5", 2, 1, "", 3}, Case{"netcdf4", 2, 2, "slab", 4},
                                          Case{"cdf5", 2, 2, "slab", 16}, Case{"cdf5", 3, 2, "variable", 5},
@@ -424,7 +424,7 @@ const std::vector<double>& zeros() {
   return all;
 }
 
-TEST(ThreadEndpointMistakes, parts_must_not_overlap_or_leave_the_rank) {
+TEST(EndpointMistakes, parts_must_not_overlap_or_leave_the_rank) {
   with_two_endpoints(settings(), [](Session& session, OutputFile&, Endpoint& a, Endpoint&) {
     Endpoint c = session.endpoint();
     const Error overlap = error_of([&] { c.part("grid", Block{{rows, columns}, {9, 0}, {2, 1}}); });
@@ -444,7 +444,7 @@ TEST(ThreadEndpointMistakes, parts_must_not_overlap_or_leave_the_rank) {
   });
 }
 
-TEST(ThreadSessionEndpoint, a_try_put_does_not_wait_for_slower_endpoints) {
+TEST(EndpointMistakes, a_try_put_does_not_wait_for_slower_endpoints) {
   with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
     constexpr std::uint64_t most = client::CollectionRecords::most_open;
     for (std::uint64_t record = 0; record < most; ++record) {
@@ -468,7 +468,7 @@ TEST(ThreadSessionEndpoint, a_try_put_does_not_wait_for_slower_endpoints) {
   });
 }
 
-TEST(ThreadEndpointMistakes, values_are_put_once) {
+TEST(EndpointMistakes, values_are_put_once) {
   with_two_endpoints(settings(), [](Session&, OutputFile& file, Endpoint& a, Endpoint& b) {
     a.put(file, "t", 0, zeros().data());
     EXPECT_EQ(error_of([&] { a.put(file, "t", 0, zeros().data()); }).code, ErrorCode::conflict);
@@ -486,7 +486,7 @@ TEST(ThreadEndpointMistakes, values_are_put_once) {
   });
 }
 
-TEST(ThreadEndpointMistakes, empty_sections_are_put_any_number_of_times) {
+TEST(EndpointMistakes, empty_sections_are_put_any_number_of_times) {
   with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
     Endpoint c = session.endpoint("more threads than rows");
     c.part("grid", Block{{rows, columns}, {0, 0}, {0, columns}});
@@ -503,7 +503,7 @@ TEST(ThreadEndpointMistakes, empty_sections_are_put_any_number_of_times) {
   });
 }
 
-TEST(ThreadEndpointMistakes, a_step_does_not_end_with_a_section_missing) {
+TEST(EndpointMistakes, a_step_does_not_end_with_a_section_missing) {
   with_two_endpoints(settings(), [](Session&, OutputFile& file, Endpoint&, Endpoint& b) {
     b.put(file, "t", 0, zeros().data(), {}, Section{{0, 0, 0}, {1, 14, columns}});
     const Error early = error_of([&] { b.end_step(); });
@@ -515,7 +515,7 @@ TEST(ThreadEndpointMistakes, a_step_does_not_end_with_a_section_missing) {
   });
 }
 
-TEST(ThreadEndpointMistakes, a_missing_part_is_named_after_many_endpoints) {
+TEST(EndpointMistakes, a_missing_part_is_named_after_many_endpoints) {
   with_two_endpoints(
       settings(),
       [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
@@ -529,7 +529,7 @@ TEST(ThreadEndpointMistakes, a_missing_part_is_named_after_many_endpoints) {
       1500);
 }
 
-TEST(ThreadEndpointMistakes, a_part_that_nobody_put_is_reported_when_the_step_ends) {
+TEST(EndpointMistakes, a_part_that_nobody_put_is_reported_when_the_step_ends) {
   with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
     a.put(file, "t", 0, zeros().data());
     a.end_step();
@@ -544,7 +544,7 @@ TEST(ThreadEndpointMistakes, a_part_that_nobody_put_is_reported_when_the_step_en
   });
 }
 
-TEST(ThreadEndpointMistakes, a_thread_that_leaves_out_its_part_is_reported_within_the_deadline) {
+TEST(EndpointMistakes, a_thread_that_leaves_out_its_part_is_reported_within_the_deadline) {
   with_two_endpoints({{"deadline", "1s"}}, [](Session& session, OutputFile& file, Endpoint& a, Endpoint&) {
     a.put(file, "t", 0, zeros().data());
     a.end_step();
@@ -569,7 +569,7 @@ TEST(ThreadEndpointMistakes, a_thread_that_leaves_out_its_part_is_reported_withi
   });
 }
 
-TEST(ThreadEndpointMistakes, the_session_cannot_put_what_endpoints_have) {
+TEST(EndpointMistakes, the_session_cannot_put_what_endpoints_have) {
   with_two_endpoints(settings(), [](Session&, OutputFile& file, Endpoint& a, Endpoint&) {
     const Error taken = error_of([&] { file.put("t", 0, zeros().data()); });
     EXPECT_EQ(taken.code, ErrorCode::conflict);
@@ -583,7 +583,7 @@ TEST(ThreadEndpointMistakes, the_session_cannot_put_what_endpoints_have) {
   });
 }
 
-TEST(ThreadEndpointMistakes, points_change_hands_only_for_later_puts) {
+TEST(EndpointMistakes, points_change_hands_only_for_later_puts) {
   with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
     a.put(file, "t", 0, zeros().data());
     a.close();
@@ -606,7 +606,7 @@ TEST(ThreadEndpointMistakes, points_change_hands_only_for_later_puts) {
   });
 }
 
-TEST(ThreadEndpointMistakes, two_threads_in_one_endpoint_or_one_session_are_refused) {
+TEST(EndpointMistakes, two_threads_in_one_endpoint_or_one_session_are_refused) {
   // The first caller waits for room that never comes, so that the second certainly meets it.
   LocalRun::Settings tight = little_memory();
   tight.back().second = "3s";
