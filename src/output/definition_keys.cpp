@@ -228,7 +228,8 @@ A run with the setting [`output.definitions`](configuration.md#outputdefinitions
 model has defined to a YAML file: `output.start()` does so, on model rank 0. `afterbay describe
 --definitions FILE` reads it, and [shows what a description
 does](../how-to/describe-output.md#see-what-a-run-will-do) without the model. The file is made by
-the program; it can be edited to try another step, another grid or a new field.
+the program; it can be edited to try another step, another grid or a new
+[field](../glossary.md#field).
 
 Keys that are not listed here are refused, and all problems are reported together with their lines
 and columns. YAML is read as in [descriptions](description.md#how-it-is-read), without `include` and
