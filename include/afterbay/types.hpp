@@ -164,9 +164,9 @@ constexpr std::string_view name_of(Existing existing) noexcept {
 template <class Enumeration>
 class Choice {
  public:
-  Choice(Enumeration value) : name_(name_of(value)) {}  ///< the enumerator
-  Choice(std::string name) noexcept : name_(std::move(name)) {}  ///< its name
-  Choice(const char* name) : name_(name) {}  ///< its name
+  Choice(Enumeration value) : name_(name_of(value)) {}                      ///< the enumerator
+  Choice(std::string name) noexcept : name_(std::move(name)) {}             ///< its name
+  Choice(const char* name) : name_(name) {}                                 ///< its name
   [[nodiscard]] const std::string& name() const noexcept { return name_; }  ///< as text
   friend bool operator==(const Choice&, const Choice&) = default;
 
