@@ -238,9 +238,9 @@ bool Parser::takes_over() noexcept {
 
 Result<> Parser::take_dimensions(Call& call) {
   const Function& row = functions()[call.row];
-  using Operation = statistics::Operation;
-  constexpr std::array allowed{Operation::mean,    Operation::sum,   Operation::minimum,
-                               Operation::maximum, Operation::range, Operation::standard_deviation};
+  constexpr std::array allowed{statistics::Operation::mean,    statistics::Operation::sum,
+                               statistics::Operation::minimum, statistics::Operation::maximum,
+                               statistics::Operation::range,   statistics::Operation::standard_deviation};
   if (std::ranges::find(allowed, *row.reduction) == allowed.end())
     return problem(
         call.at, ErrorCode::invalid_argument,
