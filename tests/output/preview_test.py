@@ -30,6 +30,7 @@ fields:
   column: sum(toce*e3t over lev) / sum(e3t over lev)
   deviation: tas - max(toce over lev)
 """
+ROOT = os.getcwd()
 
 
 def preview(*arguments, expect=0):
@@ -40,7 +41,7 @@ def preview(*arguments, expect=0):
 
 
 def fresh(name):
-    os.chdir(os.environ["SCRATCH_ROOT"])
+    os.chdir(ROOT)
     shutil.rmtree(name, ignore_errors=True)
     os.makedirs(name)
     os.chdir(name)
