@@ -78,7 +78,7 @@ void Collapsed::take(std::size_t /*slot*/, const Value& value) {
   bundle_.begin_interval(0);
   for (const std::size_t first : slabs_) {
     const std::byte* slab = value.data + first * bytes;
-    if (runs_.size() > 1) {
+    if (runs_.size() > 1 && run_ > 0) {
       std::byte* to = slab_.data();
       for (const std::size_t run : runs_) {
         std::memcpy(to, slab + run * bytes, run_ * bytes);

@@ -48,7 +48,7 @@ void Computed::take(std::size_t slot, const Value& value) {
     const statistics::DefaultArithmetic arithmetic;
     if (operand.loops == nullptr || value.form->type == Type::float64) {
       // Computed values have the form that was asked for.
-      std::memcpy(operand.values.data(), value.data, points * sizeof(double));
+      if (points > 0) std::memcpy(operand.values.data(), value.data, points * sizeof(double));
       if (operand.loops != nullptr && !value.form->missing.empty())
         operand.loops->widen_poisoned(operand.values.data(), value.data, points);
     } else if (value.form->missing.empty()) {
