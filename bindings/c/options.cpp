@@ -43,6 +43,10 @@ int afterbay_options_set_config_file(afterbay_options* options, const char* path
   return guarded([&] { need(options, "options").options.config_file = text(path, "path"); });
 }
 
+int afterbay_options_set_output_text(afterbay_options* options, const char* yaml) {
+  return guarded([&] { need(options, "options").options.output_text = text(yaml, "text"); });
+}
+
 int afterbay_options_set_arguments(afterbay_options* options, int argc, const char* const* argv) {
   return guarded([&] {
     if (argc > 0) need(argv, "argv");

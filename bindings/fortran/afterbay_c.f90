@@ -183,6 +183,11 @@ module afterbay_c
       type(c_ptr), value :: options
       character(kind=c_char), intent(in) :: path(*)
     end function
+    integer(c_int) function afterbay_options_set_output_text(options, text) bind(C)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: options
+      character(kind=c_char), intent(in) :: text(*)
+    end function
     integer(c_int) function afterbay_options_set_arguments(options, argc, argv) bind(C)
       import :: c_int, c_ptr
       type(c_ptr), value :: options

@@ -25,6 +25,11 @@ module afterbay_sessions
     procedure :: set_name
     procedure :: set_role
     procedure :: set_config_file
+    procedure, private :: set_one_output_text, set_output_lines
+    !> set_output_text(text [, ierr]): gives an output description in YAML, as one text or as an array of
+    !> lines, which is joined with the files of the setting 'output' as these include each other. All ranks
+    !> and servers of the session must give the same. Checked by session%open.
+    generic :: set_output_text => set_one_output_text, set_output_lines
     procedure, private :: set_own_arguments, set_given_arguments
     !> set_arguments([arguments, ierr]): passes the program's command line, or the given words; only
     !> those that begin with --afterbay. are used.
@@ -141,6 +146,31 @@ contains
     code = create(self)
     if (code == AFTERBAY_OK) code = afterbay_options_set_config_file(self%handle, c_text(path))
     call check(code, ierr)
+  end subroutine
+
+  subroutine set_one_output_text(self, text, ierr)
+    class(afterbay_options), intent(inout) :: self
+    character(*), intent(in) :: text
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: code
+    code = create(self)
+    if (code == AFTERBAY_OK) code = afterbay_options_set_output_text(self%handle, c_text(text))
+    call check(code, ierr)
+  end subroutine
+
+  subroutine set_output_lines(self, text, ierr)
+    class(afterbay_options), intent(inout) :: self
+    character(*), intent(in) :: text(:)
+    integer, intent(out), optional :: ierr
+    character(len=(len(text) + 1) * size(text)) :: joined
+    integer :: i, length, used
+    used = 0
+    do i = 1, size(text)
+      length = len_trim(text(i))
+      joined(used + 1:used + length + 1) = text(i)(:length)//new_line('a')
+      used = used + length + 1
+    end do
+    call self%set_one_output_text(joined(:used), ierr)
   end subroutine
 
   subroutine set_own_arguments(self, ierr)

@@ -164,6 +164,10 @@ AFTERBAY_API int afterbay_options_set_name(afterbay_options* options, const char
 AFTERBAY_API int afterbay_options_set_role(afterbay_options* options, int role);
 /** Sets the YAML file; default: the environment variable AFTERBAY_CONFIG, else none. */
 AFTERBAY_API int afterbay_options_set_config_file(afterbay_options* options, const char* path);
+/** Gives an output description in YAML, which is joined with the files of the setting "output" as these
+   include each other. All ranks and servers of the session must give the same. It is checked when the session
+   is opened; messages name it "text of the program". */
+AFTERBAY_API int afterbay_options_set_output_text(afterbay_options* options, const char* text);
 /** Passes the arguments of main; only those that begin with --afterbay. are used. */
 AFTERBAY_API int afterbay_options_set_arguments(afterbay_options* options, int argc, const char* const* argv);
 

@@ -90,9 +90,10 @@ typedef struct afterbay_output_options {
   const char* resume;
 } afterbay_output_options;
 
-/** Opens the described output of a session, which takes its description from the setting `output`. A
-    session may have one. Does not wait. AFTERBAY_INVALID_ARGUMENT for an invalid date or step,
-    AFTERBAY_BAD_STATE on a server, after the end of the session, or if it has an output already. */
+/** Opens the described output of a session, which takes its description from the setting `output` and from
+    afterbay_options_set_output_text. A session may have one. Does not wait. AFTERBAY_INVALID_ARGUMENT for an
+    invalid date or step, AFTERBAY_BAD_STATE on a server, after the end of the session, or if it has an output
+    already. */
 AFTERBAY_API int afterbay_output_open(afterbay_session* session, const afterbay_output_options* options,
                                       afterbay_output** output);
 /** Releases the output. Without afterbay_output_finalize its files are closed by the session's end. */

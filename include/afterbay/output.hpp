@@ -97,9 +97,9 @@ struct AFTERBAY_API FieldOptions {
 /// The described output of a session. Movable. A session may have one.
 class AFTERBAY_API Output {
  public:
-  /// Takes the session's description: the setting `output`. Calls after the end of the session throw
-  /// bad_state. Does not wait. Throws invalid_argument for an invalid date or step, bad_state on a server,
-  /// after the end of the session, or if it has an Output already.
+  /// Takes the session's description: the setting `output` and SessionOptions::output_text. Calls after the
+  /// end of the session throw bad_state. Does not wait. Throws invalid_argument for an invalid date or step,
+  /// bad_state on a server, after the end of the session, or if it has an Output already.
   Output(Session& session, const OutputOptions& options);
 
   /// Defines a dimension, without a coordinate. Throws conflict if the name is taken.

@@ -74,6 +74,9 @@ struct AFTERBAY_API SessionOptions {
   std::string config_file;             ///< YAML; empty: AFTERBAY_CONFIG, else none
   std::vector<std::string> arguments;  ///< the program's arguments; only --afterbay.* are used
   Language language = Language::c;     ///< for messages
+  /// An output description in YAML, joined with the files of the setting `output` as these include each
+  /// other. Empty: none. All ranks and servers of the session must give the same.
+  std::string output_text = {};
 
   /// Adds a setting; names and values are checked by open_session.
   SessionOptions& set(std::string setting, std::string value) {

@@ -325,8 +325,8 @@ struct Sources {
   /// Unset: the process's own environment.
   std::optional<std::map<std::string, std::string>> environment;
   std::vector<std::string> arguments;
-  /// Reads the output description in Config::output, and returns its settings of collections, over which
-  /// those of all other sources take precedence. Called if the setting is set; unset: it is not read.
+  /// Reads the output description, that in Config::output and that which the program gives, and returns its
+  /// settings of collections, over which those of all other sources take precedence. Unset: it is not read.
   std::function<Result<std::vector<CollectionOverride>>(Config& config)> read_output = {};
 };
 

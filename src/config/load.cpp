@@ -170,7 +170,7 @@ Result<Config> load(const Sources& sources) {
 
   Config config;
   for (const Assignment& assignment : found) apply(assignment, config, problems);
-  if (sources.read_output && !config.output.empty() && problems.empty()) {
+  if (sources.read_output && problems.empty()) {
     AFTERBAY_TRY_ASSIGN(const std::vector<CollectionOverride> described, sources.read_output(config));
     config.overrides.insert(config.overrides.begin(), described.begin(), described.end());
   }

@@ -91,7 +91,8 @@ void add_output(std::vector<Setting<Config>>& table) {
       session("output", words("a path, or several"), AFTERBAY_FIELD(output),
               "The output description: YAML files that say which files the fields of the model "
               "go to, how often, and with which operations; see [Output descriptions](description.md). "
-              "All ranks and servers must read the same one. Its settings of files count less than "
+              "All ranks and servers must read the same one. A program may also give it as text, which is "
+              "joined with these files. Its settings of files count less than "
               "those of `collections`, where a file has the name that it has in the description."));
   table.push_back(session(
       "output.definitions", text("path", "a path"), AFTERBAY_FIELD(output_definitions),

@@ -189,8 +189,10 @@ class Joiner {
 
 }  // namespace
 
-Document join_files(const std::vector<std::string>& paths, const ReadOptions& options, Problems& problems) {
+Document join_files(const std::vector<std::string>& paths, const std::string& text,
+                    const ReadOptions& options, Problems& problems) {
   Joiner joiner(options, problems);
+  if (!text.empty()) joiner.add_text(text, std::string(program_text), "");
   for (const std::string& path : paths) joiner.read_file(path, {path, 0, 0});
   return joiner.take();
 }

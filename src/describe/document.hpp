@@ -28,7 +28,9 @@ inline constexpr std::size_t most_include_depth = 16;
 inline constexpr std::size_t most_description_bytes = std::size_t{16} << 20;  ///< of all files
 
 /// Reads the files and all that they include. A file that is included twice is read once.
-Document join_files(const std::vector<std::string>& paths, const ReadOptions& options, Problems& problems);
+/// `text`: one that the program gives, which comes first; empty: none.
+Document join_files(const std::vector<std::string>& paths, const std::string& text,
+                    const ReadOptions& options, Problems& problems);
 Document join_text(const std::string& text, const std::string& name, const ReadOptions& options,
                    Problems& problems);
 

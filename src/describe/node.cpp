@@ -63,7 +63,11 @@ std::string shown(std::string_view text) {
 
 }  // namespace
 
-std::string Position::text() const { return line == 0 ? file : fmt::format("{}:{}:{}", file, line, column); }
+std::string Position::text() const {
+  if (line == 0) return file;
+  if (file == program_text) return fmt::format("{}, line {}, column {}", file, line, column);
+  return fmt::format("{}:{}:{}", file, line, column);
+}
 
 ScalarKind scalar_kind(std::string_view plain) {
   if (is_one_of(plain, {"", "~", "null", "Null", "NULL"})) return ScalarKind::null;

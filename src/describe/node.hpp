@@ -14,13 +14,16 @@
 
 namespace afterbay::describe {
 
+/// The name of a text that the program gives instead of a file.
+inline constexpr std::string_view program_text = "text of the program";
+
 /// Where something is written. Lines and columns count from 1; line 0: the whole file, or an argument.
 struct Position {
   std::string file;
   int line = 0;
   int column = 0;
 
-  /// "history.yaml:3:12".
+  /// "history.yaml:3:12", "text of the program, line 3, column 12".
   [[nodiscard]] std::string text() const;
 };
 

@@ -28,6 +28,11 @@ struct ReadOptions {
 /// together, one per line, as FILE:LINE:COLUMN and what to do. Pure apart from reading files.
 Result<Description> read_files(const std::vector<std::string>& paths, const ReadOptions& options);
 
+/// The same for these files and a text that the program gives, joined as files are. Includes of the text are
+/// relative to the working directory. Empty: no text.
+Result<Description> read_files_and_text(const std::vector<std::string>& paths, const std::string& text,
+                                        const ReadOptions& options);
+
 /// The same for a text that is not in a file; `name` stands for it in messages. Includes are relative to the
 /// working directory.
 Result<Description> read_text(const std::string& text, const std::string& name, const ReadOptions& options);

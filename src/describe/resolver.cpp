@@ -284,10 +284,15 @@ Result<Description> resolved(const Document& document, const ReadOptions& option
 
 }  // namespace
 
-Result<Description> read_files(const std::vector<std::string>& paths, const ReadOptions& options) {
+Result<Description> read_files_and_text(const std::vector<std::string>& paths, const std::string& text,
+                                        const ReadOptions& options) {
   Problems problems;
-  const Document document = join_files(paths, options, problems);
+  const Document document = join_files(paths, text, options, problems);
   return resolved(document, options, problems);
+}
+
+Result<Description> read_files(const std::vector<std::string>& paths, const ReadOptions& options) {
+  return read_files_and_text(paths, {}, options);
 }
 
 Result<Description> read_text(const std::string& text, const std::string& name, const ReadOptions& options) {

@@ -29,10 +29,12 @@ void add_settings(const std::vector<config::Setting<Target>>& table, const Targe
 }  // namespace
 
 Result<std::vector<config::CollectionOverride>> DescribedOutput::read(config::Config& config) {
+  if (config.output.empty() && text_.empty()) return std::vector<config::CollectionOverride>();
   // The calendar and the step of the model follow later.
   describe::ReadOptions options;
   options.calendar.reset();
-  AFTERBAY_TRY_ASSIGN(describe::Description description, describe::read_files(config.output, options));
+  AFTERBAY_TRY_ASSIGN(describe::Description description,
+                      describe::read_files_and_text(config.output, text_, options));
   const std::string text = describe::write_yaml(describe::node_of(description));
   config.output_digest = fmt::format("{:016x}", crc64(std::as_bytes(std::span(text))));
   std::vector<config::CollectionOverride> overrides;

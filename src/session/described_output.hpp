@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -13,8 +15,12 @@ namespace afterbay::session {
 
 class DescribedOutput {
  public:
-  /// For config::Sources::read_output: reads the files in `config.output`, sets `config.output_digest`, and
-  /// returns the settings of the files that are written.
+  /// `text`: a description that the program gives; empty: none.
+  explicit DescribedOutput(std::string text = {}) : text_(std::move(text)) {}
+
+  /// For config::Sources::read_output: reads the files in `config.output` and the text, sets
+  /// `config.output_digest`, and returns the settings of the files that are written. Does nothing if there is
+  /// neither.
   Result<std::vector<config::CollectionOverride>> read(config::Config& config);
 
   /// Null: nothing was read.
@@ -23,6 +29,7 @@ class DescribedOutput {
   }
 
  private:
+  std::string text_;
   std::shared_ptr<const describe::Description> description_;
 };
 

@@ -61,7 +61,7 @@ class Starter {
   Starter(MPI_Comm parent, const SessionOptions& options) : parent_(parent), options_(options) {}
 
   Result<std::unique_ptr<Session::State>> start() {
-    session::DescribedOutput described;
+    session::DescribedOutput described(options_.output_text);
     auto config = config::load({options_.settings, options_.config_file, std::nullopt, options_.arguments,
                                 [&](config::Config& it) { return described.read(it); }});
     AFTERBAY_TRY_ASSIGN(mpi::Communicator comm,

@@ -449,6 +449,7 @@ int main(int argc, char** argv) {
   OK(afterbay_options_set_name(options, "test"));
   OK(afterbay_options_set_role(options, rank == 1 ? AFTERBAY_ROLE_SERVER : AFTERBAY_ROLE_MODEL));
   OK(afterbay_options_set_config_file(options, "run.yaml"));
+  OK(afterbay_options_set_output_text(options, ""));
   OK(afterbay_options_set_arguments(options, argc, (const char* const*)argv));
   OK(afterbay_session_open_fint(MPI_Comm_c2f(MPI_COMM_WORLD), options, &session));
   afterbay_options_free(options);

@@ -397,6 +397,7 @@ contains
     call options%set_name('test')
     call options%set_role(merge(AFTERBAY_ROLE_SERVER, AFTERBAY_ROLE_MODEL, rank == 1))
     call options%set_config_file('run.yaml')
+    call options%set_output_text('')
     call options%set_arguments()
     call session%open(MPI_COMM_WORLD, options)
     call options%set_arguments([character(24) :: '--afterbay.servers=1'])

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    A model with described output, on 4 model ranks: output_c FIRST LAST RESUME SAVE MISTAKE puts the steps
    FIRST to LAST; RESUME and SAVE are paths of states. MISTAKE stops the program: "lengths" of the
-   decomposition, or "left_out", a put of rank 1; "order": the session ends before the output. "-": none. Its
+   decomposition, or "left_out", a put of rank 1; "order": the session ends before the output; "text" and
+   "wrong_text": the program gives a part of the description. "-": none. Its
    Fortran twin is output_fortran.f90; output.py gives the description and checks the files. On the way both
    make calls that are refused, which change nothing. */
 #include <afterbay/mpi.h>
@@ -388,9 +389,15 @@ int main(int argc, char** argv) {
   int server = 0;
   MPI_Init(&argc, &argv);
   HOLDS(argc >= 6);
-  mistaken = strcmp(argv[5], "-") != 0 && strcmp(argv[5], "order") != 0;
+  const char* const mistake = argv[5];
+  mistaken = strcmp(mistake, "-") != 0 && strcmp(mistake, "order") != 0 && strcmp(mistake, "text") != 0;
   OK(afterbay_options_create(&options));
   OK(afterbay_options_set_arguments(options, argc, (const char* const*)argv));
+  FAILS(afterbay_options_set_output_text(options, NULL), AFTERBAY_INVALID_ARGUMENT, "text");
+  if (strcmp(mistake, "text") == 0)
+    OK(afterbay_options_set_output_text(options, "files:\n  fx: {once: orog}\n"));
+  if (strcmp(mistake, "wrong_text") == 0)
+    OK(afterbay_options_set_output_text(options, "files:\n  fx: {onec: orog}\n"));
   OK(afterbay_session_open(MPI_COMM_WORLD, options, &session));
   afterbay_options_free(options);
   OK(afterbay_session_is_server(session, &server));

@@ -41,6 +41,14 @@ def check_wrong_order(language):
     print(f"{language}: session first: good", flush=True)
 
 
+def check_text(language):
+    """The program gives a part of the description."""
+    run(language, f"{language}_text", 0, LAST, "-", "-", "text", description=DESCRIPTION.replace("  fx: {once: orog}\n", ""))
+    check_files(f"{language}_text")
+    same_directories(language, f"{language}_text")
+    print(f"{language}: a text of the program: good", flush=True)
+
+
 def check_message(language, mistake, *says, description=DESCRIPTION):
     said = run(language, f"{language}_{mistake}", 0, 6, "-", "-", mistake, description=description, expect=1)
     assert len(re.findall(r"^\[.*\] error: rank|^afterbay: ", said, re.M)) == 1, f"{mistake} in {language}: not one error:\n{said}"
@@ -61,6 +69,8 @@ def main():
     mistyped = DESCRIPTION.replace("max: [tas, ta]", "max: [tas, tsa]").replace("every: 6h", "every: 5h")
     for language in languages:
         check_wrong_order(language)
+        check_text(language)
+        check_message(language, "wrong_text", "text of the program, line 2, column 8: .*'?\"?onec")
         check_message(language, "lengths", "grid 'atm'", *lengths[language])
         check_message(language, "left_out", "step 3 cannot end: the description needs the field tas in this step")
         check_message(language, "description", r"output\.yaml:8:.*'tsa'", r"output\.yaml:6:.*5h", description=mistyped)

@@ -377,6 +377,8 @@ program output_fortran
   character(:), allocatable :: numbers
   call MPI_Init(error)
   call options%set_arguments()
+  if (argument(5) == 'text') call options%set_output_text([character(24) :: 'files:', '  fx: {once: orog}'])
+  if (argument(5) == 'wrong_text') call options%set_output_text('files:'//new_line('a')//'  fx: {onec: orog}')
   call session%open(MPI_COMM_WORLD, options)
   call options%free()
   if (session%is_server()) then

@@ -10,6 +10,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -375,7 +378,12 @@ int main(int argc, char** argv) {
       options.given[argument.substr(0, equals)] = argument.substr(equals + 1);
   }
   try {
-    Session session = open_session(MPI_COMM_WORLD, SessionOptions().with_arguments(argc, argv));
+    auto given = SessionOptions().with_arguments(argc, argv);
+    if (const std::string path = options.text("text", ""); !path.empty()) {
+      std::ifstream file(path);
+      given.output_text.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    Session session = open_session(MPI_COMM_WORLD, given);
     try {
       if (session.is_server())
         session.serve();
