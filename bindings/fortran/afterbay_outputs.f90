@@ -345,7 +345,8 @@ contains
   !> first. `type`: of the arrays that are put, and in files unless they say otherwise; default
   !> AFTERBAY_FLOAT32. `fill`: a number of any type that marks missing values; absent: there are none. Does
   !> not wait. AFTERBAY_UNKNOWN_NAME if its grid or a dimension is not defined, AFTERBAY_CONFLICT if the name
-  !> is taken, AFTERBAY_WRONG_TYPE if `type` cannot hold `fill`.
+  !> is taken, AFTERBAY_WRONG_TYPE if `type` cannot hold `fill`, AFTERBAY_INVALID_ARGUMENT for the attribute
+  !> `_FillValue`, instead of which `fill` is given.
   subroutine field(self, name, grid, axes, type, units, standard_name, long_name, fill, attributes, ierr)
     class(afterbay_output), intent(in) :: self
     character(*), intent(in) :: name
@@ -431,7 +432,9 @@ contains
 
   !> Ends the last step, writes what began periods have so far (unless `partial: skip`), and closes the files
   !> and the output. With a path the periods do not end: their state is saved there instead, and a later run
-  !> continues them and the files. Does not wait. If it is refused, the output stays open.
+  !> continues them and the files. Does not wait. If it is refused, the output stays open. AFTERBAY_CONFLICT
+  !> if a file that the run continues has records of an earlier run after its last one: it is not published,
+  !> the others are, which it waits for, and session%finalize fails with the same error.
   subroutine finalize(self, save_to, ierr)
     class(afterbay_output), intent(inout) :: self
     character(*), intent(in), optional :: save_to

@@ -159,7 +159,8 @@ AFTERBAY_API int afterbay_output_grid_coordinate(afterbay_output* output, const 
                                                  int type, const void* data,
                                                  const afterbay_coordinate_options* options);
 /** Defines a field. `options` NULL: all members zero. AFTERBAY_UNKNOWN_NAME if its grid or a dimension is
-    not defined, AFTERBAY_CONFLICT if the name is taken. */
+    not defined, AFTERBAY_CONFLICT if the name is taken, AFTERBAY_INVALID_ARGUMENT for the attribute
+    `_FillValue`, instead of which `fill` is given. */
 AFTERBAY_API int afterbay_output_field(afterbay_output* output, const char* name,
                                        const afterbay_field_options* options);
 
@@ -202,7 +203,10 @@ AFTERBAY_API int afterbay_output_put_section(afterbay_output* output, const char
 AFTERBAY_API int afterbay_output_save(afterbay_output* output, const char* path, afterbay_ticket* ticket);
 /** Ends the last step, writes what began periods have so far (unless `partial: skip`), and closes the files.
     With a path the periods do not end: their state is saved there instead, and a later run continues them
-    and the files. `save_to` NULL: no path. Does not wait. Does nothing if called again. */
+    and the files. `save_to` NULL: no path. Does not wait. Does nothing if called again.
+    AFTERBAY_CONFLICT if a file that the run continues has records of an earlier run after its last one: it is
+    not published, the others are, which it waits for, and afterbay_session_finalize fails with the same
+    error. */
 AFTERBAY_API int afterbay_output_finalize(afterbay_output* output, const char* save_to);
 
 /** Returns the date at the end of the current step; before the first step, that at which the run starts or

@@ -91,7 +91,7 @@ struct AFTERBAY_API FieldOptions {
   std::string standard_name = {};      ///< of the CF conventions; empty: none
   std::string long_name = {};          ///< empty: none
   Values fill = {};                    ///< marks missing values, one of `type`; empty: there are none
-  std::vector<Attribute> attributes = {};  ///< further ones
+  std::vector<Attribute> attributes = {};  ///< further ones; `_FillValue` is `fill`
 };
 
 /// The described output of a session. Movable. A session may have one.
@@ -125,7 +125,7 @@ class AFTERBAY_API Output {
     grid_coordinate_raw(name, grid, data, type_of<T>, options);
   }
   /// Defines a field. Throws unknown_name if its grid or a dimension is not defined, conflict if the name is
-  /// taken.
+  /// taken, invalid_argument for the attribute `_FillValue`.
   void field(const std::string& name, const FieldOptions& options);
 
   /// Ends the definitions and makes the plan. Every model rank calls it; it waits as Session::start does, and
@@ -167,7 +167,9 @@ class AFTERBAY_API Output {
   Ticket save(const std::string& path);
   /// Ends the last step, writes what began periods have so far (unless `partial: skip`), and closes the
   /// files. With a path the periods do not end: their state is saved instead, and a later run continues them
-  /// and the files. Does nothing if called again.
+  /// and the files. Does nothing if called again. Throws conflict if a file that the run continues has
+  /// records of an earlier run after its last one: it is not published, the others are, which it waits for,
+  /// and the session's finalize() throws the same.
   void finalize(const std::string& save_to = {});
 
   /// The date at the end of the current step; before the first step, that at which the run starts or resumes.

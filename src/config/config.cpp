@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/glob.hpp"
+#include "base/own_collections.hpp"
 #include "config/layout.hpp"
 #include "config/settings.hpp"
 #include "config/writer_memory.hpp"
@@ -46,6 +47,7 @@ VariableSettings CollectionSettings::settings_for(std::string_view variable) con
 CollectionSettings Config::settings_for(std::string_view collection) const {
   CollectionSettings settings;
   for (const CollectionOverride& item : overrides) {
+    if (is_own_collection(collection) && item.pattern != collection) continue;
     if (glob_match(item.pattern, collection)) apply(item, settings);
   }
   return settings;

@@ -286,7 +286,7 @@ struct Config : Servers, Writing {
 
   /// The effective options for `collection`. Flags take precedence over the environment and so on;
   /// within one source, an exact name takes precedence over a pattern, and a later entry over an
-  /// earlier one.
+  /// earlier one. Patterns do not match collections of the library (base/own_collections.hpp).
   [[nodiscard]] CollectionSettings settings_for(std::string_view collection) const;
 
   /// Names of the pools of servers, in the order in which they were found; one without a name if

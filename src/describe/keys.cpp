@@ -194,7 +194,7 @@ void add_values(Rows& rows) {
                    "The points that are written. `own`: all points of each field. The grid of a variable "
                    "replaces that of its file."));
   rows.push_back(
-      stored_unless_empty<File>("attributes", attribute_values(), AFTERBAY_KEY_FIELD(attributes),
+      stored_unless_empty<File>("attributes", attribute_values(false), AFTERBAY_KEY_FIELD(attributes),
                                 "Global attributes. Files also have `Conventions` and `history`, "
                                 "unless these replace them. Inherited ones are joined with these; an "
                                 "attribute without a value (`name: ~`) is removed."));
@@ -221,10 +221,11 @@ std::vector<KeyRow<VariableOptions>> option_rows() {
   rows.push_back(stored<VariableOptions>("grid", words("the name of a grid under `grids`, or own"),
                                          AFTERBAY_KEY_FIELD(grid), "As the file's, for this variable."));
   rows.push_back(stored_unless_empty<VariableOptions>(
-      "attributes", attribute_values(), AFTERBAY_KEY_FIELD(attributes),
+      "attributes", attribute_values(true), AFTERBAY_KEY_FIELD(attributes),
       "Attributes of the variable, in addition to those that the model gives, which they replace. Those of "
       "the "
-      "field and of the variable's entry are joined; an attribute without a value (`name: ~`) is removed."));
+      "field and of the variable's entry are joined; an attribute without a value (`name: ~`) is removed. "
+      "`_FillValue` is the field's fill value, which the model gives."));
   append_settings(rows, config::variable_settings(), "", AFTERBAY_KEY_FIELD(settings));
   return rows;
 }

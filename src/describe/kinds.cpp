@@ -331,7 +331,7 @@ ValueKind<Align> alignment() {
   return kind;
 }
 
-ValueKind<Attributes> attribute_values() {
+ValueKind<Attributes> attribute_values(bool of_variable) {
   const Json value = Json::parse(
       R"({"anyOf": [{"type": ["string", "number", "null"]}, {"type": "array", "items": {"type": "number"}}]})");
   ValueKind<Attributes> kind{
@@ -343,14 +343,19 @@ ValueKind<Attributes> attribute_values() {
         for (const auto& [name, it] : attributes) node.add(name, std::visit(AttributeWriter(), it));
         return node;
       }};
-  kind.read = [accepted = kind.accepted](const Node& node,
-                                         const Report& report) -> std::optional<Attributes> {
+  kind.read = [accepted = kind.accepted, of_variable](const Node& node,
+                                                      const Report& report) -> std::optional<Attributes> {
     if (!node.is_mapping()) {
       report.expected(node, accepted);
       return std::nullopt;
     }
     Attributes attributes;
     for (const auto& [key, item] : node.pairs()) {
+      if (of_variable && key.name == "_FillValue")
+        report.inside(key.name)(
+            item, ErrorCode::invalid_argument,
+            "missing values are marked by the fill value that the model gives the field, with the option "
+            "`fill`; remove this attribute, which would only say something else");
       if (item.is_null()) continue;
       if (auto found = read_attribute(item, report.inside(printable(key.name))))
         attributes.emplace_back(key.name, *std::move(found));

@@ -43,7 +43,8 @@ ValueKind<OutputType> output_type();
 ValueKind<Missing> missing_rule();
 ValueKind<Split> split_rule();
 ValueKind<Align> alignment();
-ValueKind<Attributes> attribute_values();
+/// `of_variable`: those of a variable, whose fill value is no attribute.
+ValueKind<Attributes> attribute_values(bool of_variable);
 
 ValueKind<std::vector<Grid::Range>> coordinate_ranges();
 ValueKind<std::vector<Grid::IndexRange>> index_ranges();

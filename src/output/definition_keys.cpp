@@ -83,7 +83,7 @@ void add_texts(std::vector<KeyRow<Entry>>& rows) {
   rows.push_back(stored_unless_empty<Entry>("long_name", describe::words("text"),
                                             AFTERBAY_KEY_FIELD(texts.long_name), "Its long name."));
   rows.push_back(stored_unless_empty<Entry>(
-      "attributes", describe::attribute_values(), AFTERBAY_KEY_FIELD(texts.attributes),
+      "attributes", describe::attribute_values(false), AFTERBAY_KEY_FIELD(texts.attributes),
       "Further attributes. Coordinates that they name (`coordinates`, `cell_measures`, ...) are written with "
       "it."));
 }

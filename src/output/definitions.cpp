@@ -141,6 +141,12 @@ void Definitions::add(Field field) {
       refuse(ErrorCode::wrong_type, "field '{}': its fill value must be one {}, not {} of {}", field.name,
              name_of(field.options.type), field.options.fill.count(), name_of(field.options.fill.type));
   }
+  if (std::ranges::find(field.options.attributes, "_FillValue", &Attribute::name) !=
+      field.options.attributes.end())
+    refuse(ErrorCode::invalid_argument,
+           "field '{}' has the attribute _FillValue, by which statistics would not recognize missing values: "
+           "give the value as the field's option `fill`, which also makes the attribute",
+           field.name);
   if (!field.options.grid.empty()) static_cast<void>(grid(field.options.grid));
   for (const std::string& axis : field.options.axes) static_cast<void>(dimension(axis));
   const std::vector<std::string> all = dimensions_of(field);

@@ -59,6 +59,29 @@ Output::State::State(Session& of, const OutputOptions& given,
       description(std::move(described)),
       time(output::model_time(given)) {}
 
+Output::State::~State() {
+  if (model.expired()) return;
+  // The session's end would publish the files that are open.
+  session.state().output.refusal = [refused = refusal()] { return refused; };
+}
+
+std::optional<Error> Output::State::refusal() const {
+  for (const auto& file : plan.files)
+    if (auto refused = file->refusal()) return refused;
+  return std::nullopt;
+}
+
+/// All but files that must not be published, of which it throws the first; the others are then published.
+void Output::State::close_files() {
+  for (const auto& file : plan.files)
+    if (!file->refusal()) file->close();
+  auto refused = refusal();
+  if (!refused) return;
+  for (const auto& file : plan.files)
+    if (file->closed().number > 0) session.wait(file->closed());
+  throw Failure(*std::move(refused));
+}
+
 void Output::State::check_defining(const char* call) const {
   if (started) refuse(ErrorCode::bad_state, "{} comes before start()", call);
 }
@@ -78,12 +101,13 @@ void Output::State::start() {
     by_name.emplace(field.name, f);
   }
   session.start();
-  saved.emplace(session, time, plan);
+  saved.emplace(session, time, definitions, plan);
   if (!options.resume.empty()) {
     current = saved->read(options.resume);
     begun = true;
   }
   started = true;
+  session.state().output.refusal = [this] { return refusal(); };
   report_plan();
 }
 
@@ -184,11 +208,12 @@ Output::~Output() = default;
 Output::Output(Session& session, const OutputOptions& options) {
   Session::State& of = session.state();
   (void)of.model_side();
-  if (std::exchange(of.has_output, true)) refuse(ErrorCode::bad_state, "this session has an Output already");
+  if (std::exchange(of.output.taken, true))
+    refuse(ErrorCode::bad_state, "this session has an Output already");
   try {
-    state_ = std::make_unique<State>(session, options, of.description);
+    state_ = std::make_unique<State>(session, options, of.output.description);
   } catch (const Failure&) {
-    of.has_output = false;
+    of.output.taken = false;
     throw;
   }
 }
@@ -340,8 +365,8 @@ void Output::finalize(const std::string& save_to) {
     it.plan.end_run(it.time.at(it.current));
   else
     it.saved->write(save_to, it.current);
-  for (const auto& file : it.plan.files) file->close();
   it.ended = true;
+  it.close_files();
 }
 
 // These two are known after the end of the session, too.

@@ -292,17 +292,21 @@ void FileSeries::restore_once(std::size_t variable, std::vector<std::byte> value
   once_[variable].kept = true;
 }
 
+std::optional<Error> FileSeries::refusal() const {
+  if (!open_ || state_.records >= found_) return std::nullopt;
+  return make_error(ErrorCode::conflict,
+                    "this file, which the run continues, has {} records of an earlier run, and this run "
+                    "ends with record {}: the others would be taken for its results. The file is not "
+                    "published; run at least as far as the earlier run",
+                    found_, state_.records)
+      .in_file(open_->path());
+}
+
 void FileSeries::close() {
   if (!open_) return;
-  if (const std::uint64_t found = std::exchange(found_, 0); state_.records < found)
-    throw Failure(
-        make_error(ErrorCode::conflict,
-                   "this file, which the run continues, has {} records of an earlier run, and this run "
-                   "ends with record {}: the others would be taken for its results. The file is not "
-                   "published; run at least as far as the earlier run",
-                   found, state_.records)
-            .in_file(open_->path()));
-  open_->close();
+  if (auto refused = refusal()) throw Failure(*std::move(refused));
+  found_ = 0;
+  closed_ = open_->close();
   open_.reset();
   in_record_ = false;
 }
@@ -379,8 +383,10 @@ void Writer::convert(const Value& value) {
   else
     loops->widen_poisoned(converted_.data(), value.data, points);
   const double fill = numbers_of(it.fill.empty() ? model::default_fill(it.type) : it.fill).front();
+  // Without a fill value nothing is missing, and NaN is a value.
+  const bool has_missing = !it.fill.empty();
   for (double& number : converted_)
-    number = std::isnan(number) ? fill : units_.multiply * number + units_.add;
+    number = has_missing && std::isnan(number) ? fill : units_.multiply * number + units_.add;
 }
 
 void Writer::take(std::size_t /*slot*/, const Value& value) {

@@ -50,7 +50,12 @@ class FileSeries {
   void fold(const Cycle& cycle) { cycle_ = cycle; }
   /// The step has ended: closes a part that ends there.
   void end_step(const Date& now);
+  /// Throws the refusal, and leaves the file open.
   void close();
+  /// Why the open file must not be published: it has records of an earlier run after those of this one.
+  [[nodiscard]] std::optional<Error> refusal() const;
+  /// Complete when the last file that was closed is published; number 0: none was.
+  [[nodiscard]] Ticket closed() const noexcept { return closed_; }
 
   [[nodiscard]] const describe::File& file() const noexcept { return *file_; }
   /// When epochs are marked; nullopt: the model marks them. Throws as Clock does.
@@ -105,11 +110,12 @@ class FileSeries {
   std::optional<Cycle> cycle_;
   std::unique_ptr<Target> target_;
   std::unique_ptr<TargetFile> open_;  ///< null: none
-  bool is_continued_ = false;         ///< the file that is to be opened exists
-  bool resumes_ = false;              ///< new files replace those that an earlier run wrote after its state
-  std::uint64_t found_ = 0;           ///< records of the file that is continued
-  bool appends_ = false;              ///< to files that exist; not if the run resumes
-  std::string last_path_;             ///< of the last part that was opened
+  Ticket closed_;
+  bool is_continued_ = false;  ///< the file that is to be opened exists
+  bool resumes_ = false;       ///< new files replace those that an earlier run wrote after its state
+  std::uint64_t found_ = 0;    ///< records of the file that is continued
+  bool appends_ = false;       ///< to files that exist; not if the run resumes
+  std::string last_path_;      ///< of the last part that was opened
   bool in_record_ = false;
   FileState state_;
 };

@@ -25,9 +25,11 @@ class CountedFile final : public TargetFile {
     if (record != no_record) records_ = std::max(records_, record + 1);
     count_.put(variable);
   }
-  void close() override {
-    if (!std::exchange(is_open_, false)) return;
-    count_.parts.push_back({path_, records_, count_.bytes_per_file() + records_ * count_.bytes_per_record()});
+  Ticket close() override {
+    if (std::exchange(is_open_, false))
+      count_.parts.push_back(
+          {path_, records_, count_.bytes_per_file() + records_ * count_.bytes_per_record()});
+    return {};
   }
 
  private:

@@ -6,6 +6,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/own_collections.hpp"
+#include "model/values.hpp"
 #include "output/refuse.hpp"
 
 namespace afterbay::output {
@@ -15,8 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* head_attribute = "afterbay_output_state";
-constexpr int version = 1;
-constexpr const char* collection_name = "afterbay output state";
+constexpr int version = 2;
 
 /// The type of the entries of a column: doubles, values, counts.
 Type type_of_column(const statistics::State& state, std::uint32_t column, Type field) {
@@ -88,6 +89,37 @@ FileState file_state(const Json& head, const Calendar& calendar) {
   return file;
 }
 
+/// What all values of a field depend on, of the fields that something uses.
+Json heads_of_fields(const Definitions& definitions, const Plan& plan) {
+  Json heads = Json::array();
+  for (std::size_t f = 0; f < definitions.fields().size(); ++f) {
+    if (plan.sources[f] == nullptr) continue;
+    const Field& field = definitions.fields()[f];
+    heads.push_back(Json{{"name", field.name},
+                         {"units", field.options.units.empty() ? "none" : field.options.units},
+                         {"fill value", model::text_of(field.options.fill)}});
+  }
+  return heads;
+}
+
+void check_fields(const Json& saved, const Json& here, const std::string& path) {
+  for (const Json& field : here) {
+    const auto same_name = [&](const Json& it) { return it.at("name") == field.at("name"); };
+    const auto found = std::ranges::find_if(saved, same_name);
+    if (found == saved.end()) continue;  // its statistics are compared later
+    for (const char* const key : {"units", "fill value"})
+      if (const std::string there = found->at(key).get<std::string>();
+          there != field.at(key).get<std::string>())
+        throw Failure(make_error(ErrorCode::conflict,
+                                 "field '{}' has the {} \"{}\" in the saved state, but \"{}\" in this run: a "
+                                 "run continues with the fields of its earlier jobs. Give the field what it "
+                                 "had, or change it in a run that begins when all periods have ended",
+                                 field.at("name").get<std::string>(), key, there,
+                                 field.at(key).get<std::string>())
+                          .in_file(path));
+  }
+}
+
 void check_same(const Json& head, const char* key, const std::string& here, const std::string& path) {
   if (const std::string there = head.at(key).get<std::string>(); there != here)
     throw Failure(make_error(ErrorCode::conflict,
@@ -126,7 +158,7 @@ void SavedState::define() {
     variable.attribute("long_name", fmt::format("{} in {}, written once", it.name, file.file().name));
   });
   schema.attribute(head_attribute, "");
-  collection_ = session_.collection(collection_name, schema);
+  collection_ = session_.collection(std::string(state_collection), schema);
 }
 
 std::string SavedState::head(std::int64_t step) const {
@@ -134,7 +166,8 @@ std::string SavedState::head(std::int64_t step) const {
                {"step", step},
                {"calendar", rules_of(time_.calendar)},
                {"start", time_.calendar.text(time_.start)},
-               {"step length", time_.step.text()}};
+               {"step length", time_.step.text()},
+               {"fields", heads_of_fields(definitions_, plan_)}};
   Json& statistics = head["statistics"] = Json::array();
   for_each_state(plan_, [&](Statistics& of, std::size_t, std::size_t i, const statistics::State& state) {
     const statistics::Progress& progress = state.progress();
@@ -198,6 +231,7 @@ std::int64_t SavedState::read(const std::string& path) {
     check_same(head, "calendar", rules_of(time_.calendar), path);
     check_same(head, "start", time_.calendar.text(time_.start), path);
     check_same(head, "step length", time_.step.text(), path);
+    check_fields(head.at("fields"), heads_of_fields(definitions_, plan_), path);
     step = head.at("step").get<std::int64_t>();
     const Json& statistics = head.at("statistics");
     std::size_t number = 0;

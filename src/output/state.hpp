@@ -20,6 +20,9 @@ namespace afterbay {
 
 struct __attribute__((visibility("hidden"))) Output::State {
   State(Session& of, const OutputOptions& given, std::shared_ptr<const describe::Description> description);
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   /// A field of the plan.
   struct FieldStep {
@@ -41,6 +44,9 @@ struct __attribute__((visibility("hidden"))) Output::State {
   void start();
   void begin_step(std::int64_t number);
   void end_step();
+  void close_files();
+  /// Why a file must not be published.
+  [[nodiscard]] std::optional<Error> refusal() const;
   void report_plan() const;
   void write_definitions() const;
   void check_defining(const char* call) const;

@@ -16,7 +16,7 @@ class SessionFile final : public TargetFile {
            const MemoryLayout& memory) override {
     file_.put_raw(variable, record, data, type, memory, true, {});
   }
-  void close() override { file_.close(); }
+  Ticket close() override { return file_.close(); }
 
  private:
   OutputFile file_;

@@ -28,7 +28,8 @@ class TargetFile {
   /// This rank's values of a record; `record`: no_record for variables without records.
   virtual void put(std::string_view variable, std::uint64_t record, const void* data, Type type,
                    const MemoryLayout& memory) = 0;
-  virtual void close() = 0;
+  /// The ticket is complete when the file is published; number 0: nothing is written.
+  virtual Ticket close() = 0;
 };
 
 /// The files of one entry of a description.

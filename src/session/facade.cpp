@@ -84,6 +84,11 @@ void Session::on_complete(Ticket ticket, std::function<void()> function) {
 
 void Session::finalize() {
   if (state().ended) return;
+  if (const auto& asked = state().output.refusal)
+    if (auto refused = asked()) {
+      state().model_side().abandon("a file must not be published", &*refused);
+      throw Failure(*std::move(refused));
+    }
   call_and_call_back(state(), [](client::ModelSession& model) { return model.finalize(); });
   if (state().host.joinable()) state().host.join();
   // Hosted: other ranks may not have finished yet. No other thread steps the server.

@@ -74,7 +74,7 @@ class Starter {
     AFTERBAY_TRY(config::name_session(*config, greeted_.session));
     state_ = std::make_unique<Session::State>(
         greeted_.session, std::make_unique<config::Config>(std::move(*config)), began_ns_);
-    if (described.description() != nullptr) state_->description = described.description();
+    if (described.description() != nullptr) state_->output.description = described.description();
     rank_ = comm.rank();
     ranks_ = static_cast<std::size_t>(comm.size());
     const session::RankRole& role = greeted_.role;

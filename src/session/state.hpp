@@ -18,13 +18,13 @@
 #include "base/thread_safety.hpp"
 #include "client/model_session.hpp"
 #include "config/config.hpp"
-#include "describe/description.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/finalize_hook.hpp"
 #include "observe/profile.hpp"
 #include "server/server.hpp"
 #include "session/frontend.hpp"
 #include "session/group.hpp"
+#include "session/output_of_session.hpp"
 #include "session/report.hpp"
 #include "storage/store.hpp"
 
@@ -57,9 +57,7 @@ struct __attribute__((visibility("hidden"))) Session::State {
   /// Those of the connections; released last.
   std::vector<std::shared_ptr<mpi::Communicator>> communicators;
   std::unique_ptr<mpi::FinalizeHook> at_mpi_finalize;
-  /// What the setting `output` describes; never null.
-  std::shared_ptr<const describe::Description> description = std::make_shared<describe::Description>();
-  bool has_output = false;  ///< an Output has taken the description
+  session::OutputOfSession output;
   bool ended = false;
   bool ended_early = false;
   bool spare = false;    ///< this rank has nothing to do

@@ -110,6 +110,16 @@ class Model {
       }
       if (n == kill_at) kill(getpid(), SIGKILL);
     }
+    if (options_.given.contains("ignore")) {
+      try {
+        output.finalize(options_.text("finalize_to", ""));
+      } catch (const Failure& failure) {
+        std::printf("ignored: %s\n", failure.error().message.c_str());
+      }
+      if (options_.text("ignore", "") == "destroyed") output = Output();
+      return session_.finalize();
+    }
+    if (options_.given.contains("not_finalized")) return session_.finalize();
     output.finalize(options_.text("finalize_to", ""));
     if (options_.given.contains("count") && session_.model_rank() == 0)
       std::printf("%lld fields were wanted, at most %lld in a step\n", static_cast<long long>(wanted_),
@@ -208,6 +218,15 @@ class Model {
     if (rich) define_more(output);
     if (members_ > 0) define_ensemble(output);
     const auto field = [&](const std::string& name, FieldOptions options) {
+      // "tas:degC": the field has these units instead; "tas:-1": this fill value.
+      const auto other = [&](const char* key) {
+        const std::string given = options_.text(key, "");
+        return given.starts_with(name + ":") ? given.substr(name.size() + 1) : std::string();
+      };
+      if (const std::string units = other("units_of"); !units.empty()) options.units = units;
+      if (const std::string fill = other("fill_of"); !fill.empty()) options.fill = Values(std::stof(fill));
+      if (const std::string fill = other("fill_attribute_of"); !fill.empty())
+        options.attributes.push_back({"_FillValue", Values(std::stof(fill))});
       if (options_.text("without", "") != name) output.field(name, options);
     };
     std::vector<Attribute> of_tas{{"coordinates", "height"}};
@@ -279,6 +298,8 @@ class Model {
         T value =
             std::is_integral_v<T> ? static_cast<T>(h) : static_cast<T>(static_cast<double>(h) / divisor);
         if (name == "toce" && h % 7 == 0) value = static_cast<T>(missing_value);
+        if (name == "tas" && h % 7 == 0 && options_.given.contains("nan"))
+          value = std::numeric_limits<T>::quiet_NaN();
         if (with_halo)
           values[(k * height + c / nlon_ + halo_) * width + c % nlon_ + halo_] = value;
         else

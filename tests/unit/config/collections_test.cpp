@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/own_collections.hpp"
 #include "codec/codec.hpp"
 #include "codec/filter_chain.hpp"
 #include "config/config.hpp"
@@ -57,6 +58,24 @@ collections:
   EXPECT_EQ(history.settings_for("u").chunk, std::nullopt);
   EXPECT_THAT(temperature.access, Optional(model::Access::profile));
   EXPECT_THAT(history.settings_for("u").access, Optional(model::Access::series));
+}
+
+TEST(ConfigCollections, PatternsLeaveCollectionsOfTheLibraryAlone) {
+  const YamlFile file(R"(
+collections:
+  "*": {existing: replace, store: cdf5}
+  "afterbay*": {droppable: on}
+  "afterbay output state": {priority: 2}
+)");
+  const Config config = load(file.sources()).value();
+  for (const std::string_view name : {state_collection, epoch_state_collection}) {
+    const CollectionSettings state = config.settings_for(name);
+    EXPECT_EQ(state.existing, std::nullopt);
+    EXPECT_EQ(state.store, std::nullopt);
+    EXPECT_EQ(state.droppable, std::nullopt);
+  }
+  EXPECT_THAT(config.settings_for(state_collection).priority, Optional(2));
+  EXPECT_THAT(config.settings_for("history").store, Optional(Format::cdf5));
 }
 
 TEST(ConfigCollections, StagesOfVariablesAreReadAndJoined) {

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What belongs to saved states: settings for all files leave them alone, fields of a resumed run must be those of the state, and files
+of another run are never published."""
+import glob
+import os
+import pathlib
+import shutil
+import subprocess
+
+import netCDF4
+
+from lib_described import run
+
+DAY = "files:\n  day: {every: 1d, mean: [tas, toce], max: [tas]}\n"
+ONE = "files: {day: {every: 1d, mean: [tas]}}\n"
+
+
+def inside(folder, task):
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    os.chdir(folder)
+    task()
+    os.chdir("..")
+
+
+def settings_for_all_files():
+    """They had reached the state."""
+    settings = [f"--afterbay.collections.*.{setting}" for setting in
+                ("store=cdf5", "directory=elsewhere", "existing=replace", "droppable=on", "optional=on")]
+    run(DAY, last=6, finalize_to="state.nc", settings=settings)
+    kind = lambda path: subprocess.run(["ncdump", "-k", path], capture_output=True, text=True).stdout.strip()
+    assert kind("elsewhere/day.nc") == "cdf5", kind("elsewhere/day.nc")
+    assert kind("state.nc") == "netCDF-4", kind("state.nc")
+    run(DAY, first=7, last=12, resume="state.nc", settings=settings[1:2] + settings[:1])
+    with netCDF4.Dataset("elsewhere/day.nc") as file:
+        assert len(file["time"]) == 3, file
+    before = pathlib.Path("state.nc").read_bytes()
+    found = run(ONE, last=6, finalize_to="state.nc", settings=settings, expect=1)
+    assert "state.nc exists already" in found, found
+    assert pathlib.Path("state.nc").read_bytes() == before, "a state that exists was replaced"
+
+
+def other_fields():
+    """A resumed run had not compared units and fill values with those of the state."""
+    run(DAY, last=6, finalize_to="state.nc")
+    cases = [("units_of", "tas:degC", ["field 'tas'", 'the units "K" in the saved state', '"degC" in this run']),
+             ("fill_of", "toce:-1", ["field 'toce'", "-999", "-1"]),
+             ("fill_of", "tas:-999", ["field 'tas'", 'fill value "none"', "-999"])]
+    before = pathlib.Path("day.nc").read_bytes()
+    for option, value, parts in cases:
+        found = run(DAY, first=7, last=12, resume="state.nc", expect=1, **{option: value})
+        for part in [*parts, "Give the field what it had"]:
+            assert part in found, f"expected {part!r} in:\n{found}"
+        assert pathlib.Path("day.nc").read_bytes() == before
+        for path in glob.glob("*.part*"):
+            os.remove(path)
+    run(DAY, first=7, last=12, resume="state.nc", units_of="vas:km h-1")  # which nothing uses
+
+
+def never_published():
+    """A file that was refused at its end was published if the model ignored the error and finalized the session."""
+    run(ONE, last=40, finalize_to="state.nc")
+    run(ONE, first=41, last=80, resume="state.nc")
+    before = pathlib.Path("day.nc").read_bytes()
+    for options in ({"ignore": "error"}, {"ignore": "destroyed"}, {"not_finalized": 1}):
+        found = run(ONE, first=41, last=60, resume="state.nc", expect=1, **options)
+        assert "20 records of an earlier run, and this run ends with record 15" in found, found
+        assert pathlib.Path("day.nc").read_bytes() == before, f"{options}: the file was published"
+        for path in glob.glob("*.part*"):
+            os.remove(path)
+    # Files beside it are published as usual.
+    two = "files: {day: {every: 1d, mean: [tas]}, hours: {every: 6h, split: 10 records, name: '{file}_{part}', instant: [uas]}}\n"
+    for path in glob.glob("*.nc"):
+        os.remove(path)
+    run(two, last=40, finalize_to="state.nc")
+    run(two, first=41, last=80, resume="state.nc")
+    for path in glob.glob("hours_[5678].nc"):
+        os.remove(path)
+    found = run(two, first=41, last=50, resume="state.nc", expect=1, ignore="error")
+    assert "20 records of an earlier run" in found and os.path.exists("hours_5.nc"), found
+
+
+def fill_as_attribute():
+    """It had been written, but statistics did not know it."""
+    found = run(ONE, last=4, fill_attribute_of="tas:-999", expect=1)
+    assert "field 'tas' has the attribute _FillValue" in found and "option `fill`" in found, found
+    for description in ("fields: {tas: {attributes: {_FillValue: -999}}}\n" + ONE,
+                        ONE.replace("[tas]", "[tas: {attributes: {_FillValue: ~}}]")):
+        found = run(description, last=4, expect=1)
+        assert "output.yaml:1:" in found and "attributes._FillValue" in found and "option `fill`" in found, found
+    assert not glob.glob("*.nc*")
+
+
+for task in (settings_for_all_files, other_fields, never_published, fill_as_attribute):
+    inside(task.__name__, task)
+    print(f"{task.__name__}: good", flush=True)
