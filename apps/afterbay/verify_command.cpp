@@ -34,6 +34,8 @@ std::string text_of(const journal::Verification& found, bool quick) {
               ? fmt::format(", {} of them by their sizes: they have no checksum", found.without_checksum)
               : "";
   text += found.replaced > 0 ? fmt::format("; {} older ones were replaced", found.replaced) : "";
+  text +=
+      found.removed > 0 ? fmt::format("; {} states that newer ones follow were removed", found.removed) : "";
   text += "\n";
   const auto lines = [](std::uint64_t number) {
     return fmt::format("{} line{}", number, number == 1 ? "" : "s");
@@ -53,6 +55,7 @@ std::string json_text(const journal::Verification& found, bool quick) {
   Json json{{"right", found.right},
             {"without_checksum", found.without_checksum},
             {"replaced", found.replaced},
+            {"removed_states", found.removed},
             {"bytes_read", found.bytes_read},
             {"quick", quick},
             {"unreadable_lines", found.unreadable_lines},

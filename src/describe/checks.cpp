@@ -268,6 +268,25 @@ void check_file(const File& file, const Pairs& properties, const ReadOptions& op
   check.contents();
 }
 
+void check_state_name(const Description& description, const Report& report, const Node& node) {
+  const auto tokens = state_name_tokens(description.state);
+  if (!tokens) return report(node, tokens.error().code, tokens.error().message);
+  const auto has = [&](std::string_view word) {
+    return std::ranges::any_of(*tokens, [&](const NameToken& token) { return token.name == word; });
+  };
+  if (!has("date") && !has("step"))
+    report(node, ErrorCode::conflict,
+           fmt::format("all states would have the name \"{}\"; add {{date}} or {{step}}",
+                       printable(description.state)));
+  if (has("case") && description.case_name.empty())
+    report(node, ErrorCode::invalid_argument, "{case} needs \"case:\" at the top of the description");
+  const auto has_epochs = [](const File& file) { return file.active() && file.timing.epochs.has_value(); };
+  if (std::ranges::none_of(description.files, has_epochs))
+    report(node, ErrorCode::conflict,
+           "states are saved at the epochs of files, and no file has epochs: give one of them a period, for "
+           "example \"epochs: 1mo\"");
+}
+
 void check_file_names(const Description& description, Problems& problems) {
   std::map<std::string, const File*> taken;
   for (const File& file : description.files) {

@@ -210,6 +210,8 @@ struct File {
 
 struct Description {
   std::string case_name;  ///< {case} in names of files; empty: not given
+  std::string state;      ///< template of the names of states that are saved at epochs; empty: none is
+  Position state_at;
   std::vector<Field> fields;
   std::vector<Grid> grids;
   std::vector<File> files;

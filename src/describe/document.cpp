@@ -116,9 +116,10 @@ class Joiner {
   void add_section(const Key& key, Node& value, const std::string& directory) {
     if (key.name == "include") {
       include(value, directory);
-    } else if (key.name == "case") {
-      if (!document_.case_name.is_null()) return duplicate(key, "case", document_.case_name.at);
-      document_.case_name = value;
+    } else if (key.name == "case" || key.name == "state") {
+      Node& given = key.name == "case" ? document_.case_name : document_.state;
+      if (!given.is_null()) return duplicate(key, key.name, given.at);
+      given = value;
     } else if (Pairs* const section = section_of(key.name)) {
       add_entries(*section, key, value);
     } else {

@@ -16,6 +16,7 @@ namespace afterbay::describe {
 
 struct Document {
   Node case_name;  ///< null: not given
+  Node state;      ///< null: not given
   Pairs defaults;
   Pairs fields;
   Pairs grids;

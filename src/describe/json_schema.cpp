@@ -70,6 +70,7 @@ Json definitions() {
 Json schema_of_top(const std::string& name) {
   if (name == "include") return {{"type", {"string", "array", "null"}}, {"items", {{"type", "string"}}}};
   if (name == "case") return {{"type", {"string", "number", "null"}}};
+  if (name == "state") return {{"type", {"string", "null"}}};
   if (name == "defaults") return any_of_schemas({{{"type", "null"}}, object_of(file_keys(), true)});
   if (name == "groups") return named_entries(reference_to("entries"));
   return named_entries(reference_to(name == "fields" ? "field" : name == "grids" ? "grid" : "file"));

@@ -124,7 +124,7 @@ void add_timing(Rows& rows) {
   rows.push_back(
       stored<File>("epochs", positive_period(), AFTERBAY_KEY_FIELD(timing.epochs),
                    "Time between [epochs](../how-to/epochs.md), the points to which all files of the "
-                   "run can be recovered. By default, the model marks them."));
+                   "run can be recovered. By default, the model marks them. See `state` at the top."));
 }
 
 void add_naming(Rows& rows) {
@@ -372,6 +372,17 @@ const std::vector<TopKey>& top_keys() {
       {"include", "a path, or a list of paths",
        "Further files of the description, relative to the including file."},
       {"case", "text", "The name of the run, for `{case}` in names of files."},
+      {"state", "a template of names of files",
+       "Saves the [state of the run](../how-to/describe-output.md#restarts) just before each epoch that "
+       "files "
+       "have by `epochs`, under the name that this template makes; `.nc` is appended unless the name ends "
+       "with "
+       "it. `{date}` and `{step}` are those of the epoch, also with a format, `{date:%Y%m%d}`, `{step:06}`, "
+       "`{member}` is the number of the ensemble's member, and `{case}` is the key `case`. The epoch has the "
+       "name "
+       "of its state. When a state and its epoch are durable, all that this run has saved before are "
+       "removed, "
+       "but for the last one."},
       {"defaults", "keys of files", "Values for all files that do not give or inherit them."},
       {"fields", "`name: expression`, or `name:` and keys of fields",
        "Derived fields, and fields of the model that need properties. Other fields of the model need no "

@@ -13,28 +13,34 @@ namespace afterbay::describe {
 
 namespace {
 
-const std::vector<std::string>& token_words() {
-  static const std::vector<std::string> words{"case",  "file", "period", "grid",
-                                              "start", "end",  "part",   "member"};
+using Words = std::vector<std::string>;
+
+const Words& words_of_files() {
+  static const Words words{"case", "file", "period", "grid", "start", "end", "part", "member"};
   return words;
 }
 
-Result<NameToken> name_token(std::string_view text) {
+const Words& words_of_states() {
+  static const Words words{"case", "date", "step", "member"};
+  return words;
+}
+
+Result<NameToken> name_token(std::string_view text, const Words& words) {
   const std::size_t colon = text.find(':');
   NameToken token{std::string(text.substr(0, colon)), {}};
-  if (std::ranges::find(token_words(), token.name) == token_words().end())
+  if (std::ranges::find(words, token.name) == words.end())
     return fail(ErrorCode::unknown_name,
                 "'{{{}}}' is unknown{}; {{{}}} can be used, and {{{{ and }}}} for braces", text,
-                did_you_mean(token.name, token_words()), fmt::join(token_words(), "}, {"));
+                did_you_mean(token.name, words), fmt::join(words, "}, {"));
   if (colon == std::string_view::npos) return token;
   token.format = text.substr(colon + 1);
-  if (token.name == "start" || token.name == "end") {
+  if (token.name == "start" || token.name == "end" || token.name == "date") {
     try {
       static_cast<void>(Calendar().format(Date{}, token.format));
     } catch (const Failure& failure) {
       return fail(ErrorCode::invalid_argument, "'{{{}}}': {}", text, failure.error().message);
     }
-  } else if (token.name == "part" || token.name == "member") {
+  } else if (token.name == "part" || token.name == "member" || token.name == "step") {
     AFTERBAY_TRY(model::template_digits(token.name, token.format));
   } else {
     return fail(ErrorCode::invalid_argument, "'{{{}}}' has no format, write {{{}}}", text, token.name);
@@ -42,17 +48,25 @@ Result<NameToken> name_token(std::string_view text) {
   return token;
 }
 
-}  // namespace
-
-Result<std::vector<NameToken>> name_tokens(std::string_view pattern) {
+Result<std::vector<NameToken>> tokens_of(std::string_view pattern, const Words& words) {
   AFTERBAY_TRY_ASSIGN(const std::vector<model::TemplatePiece> pieces, model::split_template(pattern));
   std::vector<NameToken> tokens;
   for (const model::TemplatePiece& piece : pieces) {
     if (!piece.is_token) continue;
-    AFTERBAY_TRY_ASSIGN(NameToken token, name_token(piece.text));
+    AFTERBAY_TRY_ASSIGN(NameToken token, name_token(piece.text, words));
     tokens.push_back(std::move(token));
   }
   return tokens;
+}
+
+}  // namespace
+
+Result<std::vector<NameToken>> name_tokens(std::string_view pattern) {
+  return tokens_of(pattern, words_of_files());
+}
+
+Result<std::vector<NameToken>> state_name_tokens(std::string_view pattern) {
+  return tokens_of(pattern, words_of_states());
 }
 
 std::string partial_name(std::string_view pattern, const NameValues& values) {

@@ -22,6 +22,10 @@ struct NameToken {
 /// The tokens of a template, in order. Fails with the nearest name, or what is wrong with a format.
 Result<std::vector<NameToken>> name_tokens(std::string_view pattern);
 
+/// The same for names of states, in which {case}, {date} (also {date:%Y%m%d}), {step}, {step:06}, {member}
+/// and {member:03} can be used.
+Result<std::vector<NameToken>> state_name_tokens(std::string_view pattern);
+
 /// What is known of a file without a run.
 struct NameValues {
   std::string case_name;

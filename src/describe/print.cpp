@@ -98,6 +98,7 @@ Node node_of_field(const Field& field) {
 Node node_of(const Description& description) {
   Node root = Node::mapping({});
   if (!description.case_name.empty()) root.add("case", Node::text(description.case_name));
+  if (!description.state.empty()) root.add("state", Node::text(description.state));
   FieldsByName by_name;
   Node fields;
   for (const Field& field : description.fields) {

@@ -38,6 +38,7 @@ Description Resolver::resolve() {
     resolve_grids();
     lists_.check_all_groups();
     resolve_files();
+    resolve_state();
     check_cycles(result_, problems_);
     check_file_names(result_, problems_);
   } catch (const TooLarge&) {
@@ -53,6 +54,17 @@ void Resolver::resolve_case() {
   if (!node.is_scalar() || node.characters().find('/') != std::string::npos)
     return report.expected(node, "text without slashes");
   result_.case_name = node.characters();
+}
+
+void Resolver::resolve_state() {
+  const Node& node = document_.state;
+  if (node.is_null()) return;
+  const Report report(problems_, "state");
+  if (!node.is_scalar() || node.kind() != ScalarKind::text || node.characters().empty())
+    return report.expected(node, "a template of names of files, for example state_{date}.nc");
+  result_.state = node.characters();
+  result_.state_at = node.at;
+  check_state_name(result_, report, node);
 }
 
 void Resolver::resolve_fields() {

@@ -22,6 +22,8 @@ class Resolver {
 
  private:
   void resolve_case();
+  /// After the files, which say whether there are epochs.
+  void resolve_state();
   void resolve_fields();
   void resolve_field(const Key& key);
   void read_expression(Field& field, const Pairs& properties);

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/own_collections.hpp"
+
 namespace afterbay::journal {
 namespace {
 
@@ -236,11 +238,17 @@ Result<Verification> verify(const Journal& journal, bool quick) {
   if (result.wrong.empty()) return result;
   AFTERBAY_TRY_ASSIGN(const Journal again, read_journal(journal.directory));
   const auto now = newest_files(again);
+  // A run keeps the last ones only.
+  const auto is_removed_state = [](const CheckedFile& it) {
+    return it.finding == Finding::missing && it.entry.file.file.collection == epoch_state_collection;
+  };
   for (CheckedFile& it : std::exchange(result.wrong, {})) {
     const auto later = now.find(it.entry.file.file.path);
     if (later != now.end() && !is_same_entry(later->second, it.entry)) it = check_file(later->second, quick);
     if (it.finding == Finding::right)
       add_right(result, it, quick);
+    else if (is_removed_state(it))
+      ++result.removed;
     else
       result.wrong.push_back(std::move(it));
   }

@@ -80,6 +80,7 @@ struct Verification {
   std::uint64_t without_checksum = 0;  ///< number of matching files of which only the size could be
                                        ///< compared
   std::uint64_t replaced = 0;          ///< entries whose file names belong to other files now
+  std::uint64_t removed = 0;           ///< states at epochs that a run has removed itself
   std::uint64_t unreadable_lines = 0;  ///< of the journal, except torn ones: files may have been
                                        ///< published that it does not show
   std::uint64_t torn_lines = 0;        ///< see Journal

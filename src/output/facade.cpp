@@ -91,17 +91,19 @@ void Output::State::start() {
   write_definitions();
   spaces.emplace(&session, definitions);
   plan = output::make_plan({*description, definitions, time, options.member}, *spaces);
+  epochs.emplace(session, *description, time, options.member);
   for (const auto& file : plan.files) {
     file->define(targets, definitions, *spaces, !options.resume.empty());
-    if (auto clock = file->epochs()) epochs.emplace_back(*std::move(clock), file->file().name);
+    if (auto clock = file->epochs()) epochs->add(*std::move(clock), file->file().name);
   }
   for (std::size_t f = 0; f < definitions.fields().size(); ++f) {
     const output::Field& field = definitions.fields()[f];
     fields.push_back({plan.sources[f].get(), field.options.type});
     by_name.emplace(field.name, f);
   }
-  session.start();
   saved.emplace(session, time, definitions, plan);
+  if (epochs->saves_states()) saved->define_for_epochs();
+  session.start();
   if (!options.resume.empty()) {
     current = saved->read(options.resume);
     begun = true;
@@ -183,11 +185,9 @@ void Output::State::end_step() {
   const Date now = time.at(current);
   plan.end_step(now);
   session.end_step();
-  if (current > 0)
-    for (auto& [clock, name] : epochs)
-      if (clock.until(now).end == now) session.epoch(fmt::format("{} {}", name, time.calendar.text(now)));
-  for (FieldStep& field : fields) field.wanted = false;
   in_step = false;
+  if (current > 0) epochs->end_step(current, *saved);
+  for (FieldStep& field : fields) field.wanted = false;
 }
 
 Output::State::FieldStep& Output::State::find(std::string_view field) {

@@ -129,8 +129,7 @@ void check_same(const Json& head, const char* key, const std::string& here, cons
 
 }  // namespace
 
-void SavedState::define() {
-  if (collection_) return;
+Schema SavedState::schema() const {
   Schema schema;
   std::map<const Space*, std::vector<std::string>> dimensions;
   const auto dimensions_of = [&](const Space& space) -> const std::vector<std::string>& {
@@ -158,7 +157,14 @@ void SavedState::define() {
     variable.attribute("long_name", fmt::format("{} in {}, written once", it.name, file.file().name));
   });
   schema.attribute(head_attribute, "");
-  collection_ = session_.collection(std::string(state_collection), schema);
+  return schema;
+}
+
+void SavedState::define_for_epochs() {
+  if (of_epochs_) return;
+  CollectionOptions options;
+  options.existing = "replace";
+  of_epochs_ = session_.collection(std::string(epoch_state_collection), schema(), options);
 }
 
 std::string SavedState::head(std::int64_t step) const {
@@ -188,9 +194,18 @@ std::string SavedState::head(std::int64_t step) const {
 }
 
 Ticket SavedState::write(const std::string& path, std::int64_t step) {
-  define();
-  OutputFile file = collection_->open(FileName{.name = std::filesystem::absolute(path).string()},
-                                      SchemaChanges().attribute(head_attribute, head(step)));
+  if (!collection_) collection_ = session_.collection(std::string(state_collection), schema());
+  return write(*collection_, path, step);
+}
+
+Ticket SavedState::write_at_epoch(const std::string& path, std::int64_t step) {
+  define_for_epochs();
+  return write(*of_epochs_, path, step);
+}
+
+Ticket SavedState::write(Collection& collection, const std::string& path, std::int64_t step) {
+  OutputFile file = collection.open(FileName{.name = std::filesystem::absolute(path).string()},
+                                    SchemaChanges().attribute(head_attribute, head(step)));
   std::vector<std::byte> zeros;
   for_each_state(plan_, [&](Statistics& of, std::size_t s, std::size_t i, const statistics::State& state) {
     for (std::uint32_t c = 0; c < state.layout().columns(); ++c) {
@@ -215,7 +230,6 @@ Ticket SavedState::write(const std::string& path, std::int64_t step) {
 }
 
 std::int64_t SavedState::read(const std::string& path) {
-  define();
   InputFile file = session_.open_input(path);
   const auto& attributes = file.schema().attributes;
   const auto found = std::ranges::find(attributes, head_attribute, &Attribute::name);

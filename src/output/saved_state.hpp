@@ -20,13 +20,19 @@ class SavedState {
 
   /// Writes the state after `step` to a new file. Does not wait, except at first use as Session::start does.
   Ticket write(const std::string& path, std::int64_t step);
+  /// The same for a state that is saved at an epoch; it replaces one that an earlier job has left.
+  Ticket write_at_epoch(const std::string& path, std::int64_t step);
+  /// So that the first `write_at_epoch` does not wait, if start comes after it.
+  void define_for_epochs();
   /// Reads a state, and returns the step after which it was saved. Throws conflict, and says what differs, if
   /// it belongs to another description, other fields, fields with other units or fill values, another
   /// calendar, start or step; format if it is damaged.
   std::int64_t read(const std::string& path);
 
  private:
-  void define();
+  /// The schema is the same for both kinds of states.
+  [[nodiscard]] Schema schema() const;
+  Ticket write(Collection& collection, const std::string& path, std::int64_t step);
   [[nodiscard]] std::string head(std::int64_t step) const;
 
   Session& session_;
@@ -34,6 +40,7 @@ class SavedState {
   const Definitions& definitions_;
   Plan& plan_;
   std::optional<Collection> collection_;
+  std::optional<Collection> of_epochs_;
 };
 
 }  // namespace afterbay::output

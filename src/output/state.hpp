@@ -12,6 +12,7 @@
 #include "afterbay/output.hpp"
 #include "model/box.hpp"
 #include "output/definitions.hpp"
+#include "output/described_epochs.hpp"
 #include "output/plan.hpp"
 #include "output/saved_state.hpp"
 #include "output/spaces.hpp"
@@ -70,7 +71,7 @@ struct __attribute__((visibility("hidden"))) Output::State {
   std::optional<output::SavedState> saved;
   std::vector<FieldStep> fields;
   std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> by_name;
-  std::vector<std::pair<output::Clock, std::string>> epochs;  ///< of files, with their names
+  std::optional<output::DescribedEpochs> epochs;
   std::int64_t current = 0;
   output::Value covered;  ///< by the current step: without values, their form and layout
   bool started = false;

@@ -117,7 +117,7 @@ class Describe(CommandTest):
         """A dozen typical mistakes with their exact texts."""
         for text, lines in (
                 ("file: {a: {every: 1d, mean: tas}}\n",
-                 ['d.yaml:1:1: expected include:, case:, defaults:, fields:, grids:, groups: or files:, found "file"; '
+                 ['d.yaml:1:1: expected include:, case:, state:, defaults:, fields:, grids:, groups: or files:, found "file"; '
                   'did you mean "files"?']),
                 ("files:\n  day: {evry: 1d, once: orog}\n",
                  ['d.yaml:2:9: unknown key "evry" of a file; did you mean "every"?']),

@@ -204,6 +204,7 @@ DESCRIBED = {
     "cycles": ["diurnal.nc"],
     "missing": ["half.nc", "sea.nc"],
     "months": ["day_2000-01.nc", "day_2000-02.nc", "day_2000-03.nc", "month_2000.nc"],
+    "states": ["day.nc", "month.nc"],
 }
 
 
@@ -226,6 +227,8 @@ def check_described(work):
     for path in sorted(work.glob("*.yaml")):
         found = described(work / path.stem, path.stem)
         assert found == DESCRIBED[path.stem], f"{path}: {found}"
+    kept = sorted(path.name for path in (work / "states").glob("state_0*.nc"))
+    assert kept == ["state_000200.nc", "state_000240.nc"], kept
     with netCDF4.Dataset(work / "first/month.nc") as file:
         assert file["time"][:].tolist() == [15.5, 45, 59.5] and file["time_bnds"][:].tolist() == [[0, 31], [31, 59], [59, 60]]
         numpy.testing.assert_allclose(file["tas"][1], tas[125:237].mean(axis=0), rtol=1e-7)

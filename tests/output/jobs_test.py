@@ -33,6 +33,9 @@ files:
   hours: {every: 1mo, cycle: 1d, cycle_step: 12h, mean: [tas], min: [toce]}
   fx: {once: [orog]}
 """
+EPOCHS = (DESCRIPTION.replace("case: jobs", 'case: jobs\nstate: "states/{case}_{date:%Y%m%d}_{step:04}"')
+          .replace("every: 6h, split", "every: 6h, epochs: 40ts, split").replace("co2], rate", "co2], epochs: 1mo, rate"))
+ROUNDS = int(os.environ.get("AFTERBAY_TEST_ROUNDS", "3"))
 COMMAND = str(BUILD / "apps/afterbay/afterbay")
 
 
@@ -86,15 +89,60 @@ def in_jobs(random_, cuts, **options):
         state, first = {"resume": f"state{i}.nc"}, last + 1
 
 
+def recover():
+    """Restores files as `afterbay status` says; returns the name of the last complete epoch, or None."""
+    status = subprocess.run([COMMAND, "status", "--over"], capture_output=True, text=True).stdout
+    for line in re.findall(r"afterbay recover .*", status):
+        done = subprocess.run([COMMAND, *line.split()[1:]], capture_output=True, text=True)
+        assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
+    found = re.search(r"last complete epoch: (\S+)", status)
+    return found and found.group(1)
+
+
 def killed(random_, save_at, kill_at, last, **options):
     run(DESCRIPTION, first=0, last=last, save_at=save_at, save_to="state.nc", kill_at=kill_at, expect=1, **options,
         **parts(random_))
-    status = subprocess.run([COMMAND, "status", "--over"], capture_output=True, text=True).stdout
-    for line in re.findall(r"afterbay recover .*", status):
-        command = [COMMAND, *line.split()[1:]]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
+    recover()
     run(DESCRIPTION, first=save_at + 1, last=last, resume="state.nc", **options, **parts(random_))
+
+
+def states():
+    return sorted(glob.glob("states/*.nc"))
+
+
+def with_epochs(random_, last, kills, **options):
+    """States are saved at the epochs of the description. Each run is killed, and the next one resumes from the last epoch."""
+    first, state = 0, {}
+    for kill_at in kills:
+        run(EPOCHS, first=first, last=last, kill_at=kill_at, expect=1, **options, **parts(random_), **state)
+        found = recover()
+        if found is None:  # before the first one: the run begins anew
+            for path in glob.glob("*.nc*"):
+                os.remove(path)
+            shutil.rmtree("afterbay-journal", ignore_errors=True)
+            continue
+        assert os.path.exists(found), f"the epoch {found} is complete, but its state is not there: {states()}"
+        first = int(re.search(r"_(\d+)\.nc", found).group(1)) + 1
+        assert first <= kill_at + 1, f"{found}, killed at {kill_at}"
+        state = {"resume": found}
+    run(EPOCHS, first=first, last=last, **options, **parts(random_), **state)
+
+
+def epochs():
+    """Every 10 days, and at the ends of months, which are often the next day."""
+    for round_ in range(ROUNDS):
+        options = {"calendar": random_.choice(["standard", "360_day"]), "step": "6h", "start": "2000-01-25T00:00"}
+        last = random_.randint(150, 300)
+        inside("whole", lambda: run(EPOCHS, first=0, last=last, **options, **parts(random_)))
+        kept = sorted(glob.glob("whole/states/*.nc"))
+        verified = subprocess.run([COMMAND, "verify", "whole"], capture_output=True, text=True)
+        assert len(kept) == 2 and verified.returncode == 0, f"{kept}\n{verified.stdout}{verified.stderr}"
+        assert re.search(r"; \d+ states that newer ones follow were removed", verified.stdout), verified.stdout
+        kills = sorted(random_.sample(range(5, last), 3))
+        inside("killed", lambda: with_epochs(random_, last, kills, **options))
+        compare("whole", "killed", f"{options}, killed at {kills}")
+        assert set(map(os.path.basename, kept)) <= {os.path.basename(path) for path in glob.glob("killed/states/*.nc")}
+        print(f"the same with states at epochs: {options}, killed at {kills}", flush=True)
 
 
 def shorter():
@@ -132,7 +180,8 @@ files:
 
 shorter()
 random_ = random.Random(16)
-for round_ in range(int(os.environ.get("AFTERBAY_TEST_ROUNDS", "3"))):
+epochs()
+for round_ in range(ROUNDS):
     options = {"calendar": random_.choice(["standard", "360_day", "noleap"]), "step": "6h",
                "start": f"2000-{random_.randint(1, 12):02}-{random_.choice([1, 20, 27])}T00:00"}
     last = random_.randint(150, 400)

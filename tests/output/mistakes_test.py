@@ -66,6 +66,14 @@ for name in ("time", "bnds"):
 expect(["mean of count", "results of a period do not fit into int8"], "files: {f: {every: 1d, type: int8, mean: [count]}}\n")
 expect(["two parts of the file 'f'", '"x_2000.nc"'],
        "files: {f: {every: 6h, split: 2 records, existing: replace, name: 'x_{start:%Y}', mean: [tas]}}\n")
+# States at epochs.
+STATE = "files: {f: {every: 1d, epochs: 1mo, mean: [tas]}}\nstate: "
+expect(["output.yaml:2:8", "all states would have the name", "{date} or {step}"], STATE + "a\n")
+expect(["'{dete}' is unknown", "did you mean"], STATE + "'a_{dete}'\n")
+expect(["{member}", "has not given the number"], STATE + "'a_{step}_{member}'\n")
+expect(["output.yaml:2:8", '"a_2000.nc"', "a finer format"], STATE + "'a_{date:%Y}'\n")
+expect(["no file has epochs"], STATE.replace("epochs: 1mo, ", "") + "'a_{step}'\n")
+assert not glob.glob("*.nc")
 # All problems at once.
 found = expect(["taz", "uaz"], "files:\n  a: {every: 1d, mean: [taz]}\n  b: {every: 1d, max: [uaz]}\n")
 assert "output.yaml:2:" in found and "output.yaml:3:" in found

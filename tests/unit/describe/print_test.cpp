@@ -37,6 +37,7 @@ TEST(DescribePrint, EverythingReadsBack) {
   expect_round_trip("");
   expect_round_trip(R"(
 case: "007"
+state: "{case}_{date:%Y%m%d}_{step:06}_{member:02}"
 defaults: {max_detail: 3, name: "{case}_{file}_{start:%Y%m%d}-{end}", split: 12 records, missing: 0.5}
 groups: {s: [tas, pr: rain]}
 fields:
@@ -60,6 +61,7 @@ files:
     deflate: 1
     readable: on
     stripe: {count: 4, size: 1MiB}
+  d: {every: 1d, epochs: 1mo, instant: [tas], name: "{file}_{part}"}
   b: {like: a, enabled: false, split: none, name: "{file}", align: 2000-01-01, epochs: 1mo, time_units: days since 1850-01-01}
   c: {every: 1mo, cycle: 1d, cycle_step: 1h, rate: {tas: {deflate: 3, chunk: [1, 2]}}, stamp: end, partial: skip}
 )");

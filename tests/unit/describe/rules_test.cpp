@@ -25,11 +25,42 @@ files:
   mon: {every: 1 fortnight, mean: [tas]}
   fx: {once: [orog], like: dya}
 )"),
-      R"(d.yaml:1:1: expected include:, case:, defaults:, fields:, grids:, groups: or files:, found "defalts"; did you mean "defaults"?
+      R"(d.yaml:1:1: expected include:, case:, state:, defaults:, fields:, grids:, groups: or files:, found "defalts"; did you mean "defaults"?
 d.yaml:3:3: files.day: every is missing; "mean" needs a period, for example "every: 1d"
 d.yaml:3:9: unknown key "evry" of a file; did you mean "every"?
 d.yaml:4:16: every: "1 fortnight" is not a period: "fortnight" is not a unit; units are y, mo, d, h, min, s, ms, us, ns or ts (time steps)
 d.yaml:5:28: like: there is no "dya" under "files:"; did you mean "day"?)");
+}
+
+TEST(DescribeRules, NamesOfStates) {
+  const auto state = [](const std::string& name, const std::string& keys = "epochs: 1d, ") {
+    return refusal("state: " + name + "\nfiles: {a: {every: 1d, " + keys + "mean: tas}}\n");
+  };
+  EXPECT_EQ(state("s_{date}"), "accepted");
+  EXPECT_EQ(state("'s_{date:%Y%m%d}_{member:02}'"), "accepted");
+  EXPECT_EQ(state("s_{step:04}"), "accepted");
+  EXPECT_EQ(state("s"), "d.yaml:1:8: state: all states would have the name \"s\"; add {date} or {step}");
+  EXPECT_THAT(state("s_{start}"),
+              AllOf(HasSubstr("'{start}' is unknown"), HasSubstr("{case}, {date}, {step}")));
+  EXPECT_THAT(state("s_{date:%Q}"), HasSubstr("%Q"));
+  EXPECT_THAT(state("s_{step:x}"), HasSubstr("state: "));
+  EXPECT_THAT(state("s_{date}_{case}"), HasSubstr("{case} needs \"case:\" at the top"));
+  EXPECT_THAT(state("[a]"), HasSubstr("state: expected a template of names of files"));
+  EXPECT_THAT(state("s_{date}", ""), HasSubstr("no file has epochs"));
+  EXPECT_THAT(state("s_{date}", "enabled: false, epochs: 1d, "), HasSubstr("no file has epochs"));
+}
+
+TEST(DescribeRules, TheFillValueIsNoAttribute) {
+  EXPECT_THAT(refusal("fields: {tas: {attributes: {_FillValue: -1}}}"),
+              AllOf(HasSubstr("d.yaml:1:41: attributes._FillValue: "), HasSubstr("option `fill`")));
+  EXPECT_THAT(file_with("every: 1d, max: [pr: {attributes: {_FillValue: ~}}]"), HasSubstr("option `fill`"));
+}
+
+TEST(DescribeRules, ATextOfTheProgramIsJoinedWithFiles) {
+  const auto joined = read_files_and_text({}, "files:\n\n  a: {every: 1d, maen: tas}\n", no_variables());
+  ASSERT_FALSE(joined);
+  EXPECT_THAT(joined.error().message,
+              HasSubstr("text of the program, line 3, column 18: unknown key \"maen\""));
 }
 
 TEST(DescribeRules, KeysInTheWrongPlaceAreExplained) {

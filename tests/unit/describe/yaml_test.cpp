@@ -87,7 +87,7 @@ TEST(DescribeYaml, WhatIsNotOneDocumentIsRefusedWithItsPlace) {
   EXPECT_THAT(refusal("files:\n\ta: 1\n"), HasSubstr("d.yaml:2:1: the line is indented with a tab"));
   EXPECT_THAT(refusal("case: a\n---\ncase: b\n"), HasSubstr("expected one YAML document"));
   EXPECT_THAT(refusal("[a, b]"),
-              HasSubstr("expected include:, case:, defaults:, fields:, grids:, groups: or files:"));
+              HasSubstr("expected include:, case:, state:, defaults:, fields:, grids:, groups: or files:"));
   EXPECT_THAT(refusal("case: \"a\xff\"\n"),
               HasSubstr("d.yaml:1:9: the file is not UTF-8: found the byte 0xff"));
   EXPECT_THAT(refusal(std::string("case: a\0b\n", 10)), HasSubstr("control character 0x00"));

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// DescribedEpochs: the epochs that files of a description ask for, and the states that are saved before them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "afterbay/session.hpp"
+#include "describe/description.hpp"
+#include "output/model_time.hpp"
+#include "output/saved_state.hpp"
+#include "output/schedule.hpp"
+
+namespace afterbay::output {
+
+class DescribedEpochs {
+ public:
+  /// All arguments outlive it. Throws, at the place in the description, if the names of states need a member
+  /// that the model has not given.
+  DescribedEpochs(Session& session, const describe::Description& description, const ModelTime& time,
+                  std::optional<std::int64_t> member);
+
+  /// Throws conflict if states of epochs that follow each other would have one name.
+  /// `file`: that asks for them.
+  void add(Clock clock, const std::string& file);
+  [[nodiscard]] bool saves_states() const noexcept { return !clocks_.empty() && !description_.state.empty(); }
+  /// Marks the epochs that the step ends, which has ended for the session, too. Does not wait. Throws
+  /// conflict if a state would replace one that is still needed.
+  void end_step(std::int64_t step, SavedState& saved);
+
+ private:
+  struct OfFile {
+    Clock clock;
+    std::string file;
+  };
+  /// States that this run has saved and not removed; shared with functions that the session calls later.
+  struct Kept;
+
+  [[nodiscard]] std::string name(std::int64_t step, const Date& date) const;
+  void check_names(Clock clock) const;
+
+  Session& session_;
+  const describe::Description& description_;
+  const ModelTime& time_;
+  std::optional<std::int64_t> member_;
+  std::vector<OfFile> clocks_;
+  bool within_days_ = false;         ///< epochs are closer to each other than days
+  std::vector<std::string> recent_;  ///< paths of the last states: the same on all ranks
+  std::shared_ptr<Kept> kept_;
+};
+
+}  // namespace afterbay::output
