@@ -381,7 +381,8 @@ contains
   !> Ends the definitions and makes the plan. Every model rank calls it; it waits as session%start does, and
   !> to read the state if the run resumes. The error has, with the places in the description, all that is
   !> wrong: fields that are not defined, periods that are no multiple of the step, units that do not
-  !> convert, and a state of another description.
+  !> convert, a state of another description; AFTERBAY_RESOURCES if a rank would need more than
+  !> `output.memory`.
   subroutine start(self, ierr)
     class(afterbay_output), intent(in) :: self
     integer, intent(out), optional :: ierr

@@ -169,7 +169,8 @@ AFTERBAY_API int afterbay_output_field(afterbay_output* output, const char* name
 /** Ends the definitions and makes the plan. Every model rank calls it; it waits as afterbay_session_start
     does, and to read the state if the run resumes. The error has, with the places in the description, all
     that is wrong: fields that are not defined, periods that are no multiple of the step, units that do not
-    convert, and a state of another description. */
+    convert, a state of another description; AFTERBAY_RESOURCES if a rank would need more than
+    `output.memory`. */
 AFTERBAY_API int afterbay_output_start(afterbay_output* output);
 /** Begins step `number`, and ends the one before. The first call has the number 1, or 0 for the state at the
     start; after resuming, the number after the last step of the saved state. Does not wait.

@@ -131,7 +131,7 @@ class AFTERBAY_API Output {
   /// Ends the definitions and makes the plan. Every model rank calls it; it waits as Session::start does, and
   /// to read the state if the run resumes. Throws, with the places in the description, all that is wrong:
   /// fields that are not defined, periods that are no multiple of the step, units that do not convert,
-  /// and a state of another description.
+  /// a state of another description; resources if a rank would need more than `output.memory`.
   void start();
   /// Begins step `number`, and ends the one before. The first call is step(1), or step(0) for the state at
   /// the start; after resuming, the step after the last one of the saved state. Throws invalid_argument if it

@@ -259,7 +259,8 @@ struct Config : Servers, Writing {
   std::string session;              ///< the session's name; empty: not set, and `name_session` was not called
   std::vector<std::string> output;  ///< paths of the output description; empty: none
   std::string output_definitions;   ///< where the model's definitions are written; empty: nowhere
-  std::string output_digest;        ///< of the description that was read from them; empty: none
+  std::uint64_t output_memory_bytes = 0;  ///< limit of a model rank, for described output; 0: none
+  std::string output_digest;              ///< of the description that was read from them; empty: none
   Transport transport = Transport::automatic;
   std::vector<int> nodes;  ///< declared node per rank of the communicator; empty: the real nodes
   Memory memory;

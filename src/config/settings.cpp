@@ -101,6 +101,14 @@ void add_output(std::vector<Setting<Config>>& table) {
       "`afterbay describe DESCRIPTION --definitions FILE` shows with it what a run with a description will "
       "write, without the model. The first model rank writes it. A file that cannot be written is a "
       "warning in the log."));
+  table.push_back(session(
+      agreed, "output.memory",
+      or_words(size_in({.low = 64 * KiB, .high = TiB}), {{"unlimited", std::uint64_t{0}}}),
+      AFTERBAY_FIELD(output_memory_bytes),
+      "Maximum memory of a model rank, in bytes, for described output: states of statistics, values of "
+      "expressions and subsets, conversions, copies of arrays that are put in sections or with a layout. "
+      "If the description needs more, the run does not begin, and the message names what needs most; the "
+      "report shows what it needed. It does not limit what the model and the transport take."));
 }
 
 void add_transport(std::vector<Setting<Config>>& table) {

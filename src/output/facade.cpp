@@ -96,6 +96,10 @@ void Output::State::start() {
     file->define(targets, definitions, *spaces, !options.resume.empty());
     if (auto clock = file->epochs()) epochs->add(*std::move(clock), file->file().name);
   }
+  Session::State& of = session.state();
+  memory.emplace(of.config->output_memory_bytes,
+                 of.model_profile.counter(observe::counters::output_memory, observe::CounterKind::peak));
+  memory->take(session, output::memory_of(plan));
   for (std::size_t f = 0; f < definitions.fields().size(); ++f) {
     const output::Field& field = definitions.fields()[f];
     fields.push_back({plan.sources[f].get(), field.options.type});
@@ -144,10 +148,9 @@ void Output::State::report_plan() const {
   Logger({of.name, "model", 0}, of.config->log)
       .info(
           "described output: {} of {} fields go into {} kinds of files; {} statistics and {} computed fields "
-          "take {} "
-          "of memory on this rank",
+          "take {} of memory on this rank, and with results, subsets and conversions {}",
           used, fields.size(), plan.files.size(), statistics, plan.computed.size(),
-          print_about(plan.state_bytes()));
+          print_about(plan.state_bytes()), print_about(memory->bytes()));
 }
 
 void Output::State::begin_step(std::int64_t number) {
@@ -304,12 +307,17 @@ bool Output::State::is_complete(const FieldStep& of) {
   return count >= count_of(space.local);
 }
 
-void Output::State::emit(FieldStep& of, const void* data, const MemoryLayout& memory) {
+void Output::State::emit(FieldStep& of, const void* data, const MemoryLayout& memory_layout) {
+  if (!memory_layout.dense() && !of.copied && of.source->copies_layouts()) {
+    memory->take(output::MemoryUse{fmt::format("a copy of the array of '{}'", of.source->name()),
+                                   of.source->space().points * size_of(of.type)});
+    of.copied = true;
+  }
   of.put = true;
   output::Value value = covered;
   value.data = static_cast<const std::byte*>(data);
   value.form = &of.source->form();
-  value.layout = memory.dense() ? nullptr : &memory;
+  value.layout = memory_layout.dense() ? nullptr : &memory_layout;
   of.source->put(value);
 }
 
@@ -338,6 +346,8 @@ void Output::put_section_raw(std::string_view field, const Section& section, con
       refuse(ErrorCode::conflict, "a section of field '{}' overlaps with one that was put in step {} before",
              field, it.current);
   const std::size_t bytes = size_of(type);
+  if (of.values.size() < space.points * bytes)
+    it.memory->take(output::MemoryUse{fmt::format("the sections of '{}'", field), space.points * bytes});
   of.values.resize(space.points * bytes);
   output::copy_section(of.values.data(), space.local, box, static_cast<const std::byte*>(data), memory,
                        bytes);

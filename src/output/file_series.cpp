@@ -287,6 +287,12 @@ void FileSeries::end_step(const Date& now) {
   state_.path.clear();
 }
 
+std::size_t FileSeries::coordinate_bytes() const noexcept {
+  std::size_t bytes = 0;
+  for (const DistributedCoordinate& coordinate : distributed_) bytes += coordinate.values.bytes.size();
+  return bytes;
+}
+
 void FileSeries::restore_once(std::size_t variable, std::vector<std::byte> values) {
   once_[variable].values = std::move(values);
   once_[variable].kept = true;

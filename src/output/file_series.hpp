@@ -77,6 +77,8 @@ class FileSeries {
     bool written = false;  ///< into the file that is open
   };
   [[nodiscard]] const Once& once(std::size_t variable) const { return once_[variable]; }
+  /// Of the coordinates that this rank writes into each file.
+  [[nodiscard]] std::size_t coordinate_bytes() const noexcept;
   void set_once_type(std::size_t variable, Type type) { once_[variable].type = type; }
   /// Those that an earlier run has saved.
   void restore_once(std::size_t variable, std::vector<std::byte> values);
@@ -131,6 +133,10 @@ class Writer final : public Consumer {
   [[nodiscard]] Form wants(const Form& given) const override;
   [[nodiscard]] bool takes_layouts() const override { return is_plain_ && variable().kind != TimeKind::once; }
   void take(std::size_t slot, const Value& value) override;
+  /// Of converted values.
+  [[nodiscard]] std::size_t buffer_bytes() const noexcept {
+    return is_plain_ ? 0 : variable().space->points * sizeof(double);
+  }
   /// Whether this is step 0, whose values only files with `at_start` have.
   void set_step(std::int64_t step) noexcept { step_ = step; }
   [[nodiscard]] const Series& of() const noexcept { return *of_; }

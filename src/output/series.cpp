@@ -56,6 +56,11 @@ bool Series::needed() const {
   return std::ranges::any_of(consumers_, [](const Use& use) { return use.consumer->needs(); });
 }
 
+bool Series::copies_layouts() const {
+  return std::ranges::any_of(
+      consumers_, [](const Use& use) { return !use.consumer->takes_layouts() && use.consumer->needs(); });
+}
+
 void Series::emit(const Value& value) {
   const Value* dense = &value;
   Value made;
@@ -87,6 +92,12 @@ void Subset::take(std::size_t /*slot*/, const Value& value) {
   Value kept = value;
   kept.data = kept_.data();
   emit(kept);
+}
+
+std::size_t Reduced::buffer_bytes() const {
+  std::size_t largest = 0;
+  for (const Use& use : uses()) largest = std::max(largest, size_of(use.consumer->wants(form()).type));
+  return space().points * largest;
 }
 
 void Reduced::emit_results(const statistics::Bundle& bundle, std::size_t number, const Value& period) {
@@ -191,6 +202,12 @@ std::size_t Statistics::state_bytes(std::size_t points) const noexcept {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < results_.size(); ++i)
     bytes += lines_of(bundle_.statistic(i), points) * sizeof(Line);
+  return bytes;
+}
+
+std::size_t Statistics::buffer_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& result : results_) bytes += result->buffer_bytes();
   return bytes;
 }
 

@@ -70,6 +70,8 @@ class Series {
   [[nodiscard]] virtual bool gives_any_form() const { return false; }
   /// Whether some consumer takes the values of the current step.
   [[nodiscard]] bool needed() const;
+  /// Whether some consumer that takes values of the current step needs a dense copy of arrays with a layout.
+  [[nodiscard]] bool copies_layouts() const;
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const Space& space() const noexcept { return *space_; }
@@ -108,6 +110,8 @@ class Subset final : public Series, public Consumer {
   Subset(Series& of, const Space& space) : Series(of.name(), space, of.form()), of_(&of) { of.add(*this); }
   [[nodiscard]] bool available() const override { return of_->available(); }
   [[nodiscard]] bool needs() const override { return needed(); }
+  /// Of its values, on this rank.
+  [[nodiscard]] std::size_t buffer_bytes() const noexcept { return space().points * size_of(form().type); }
   void take(std::size_t slot, const Value& value) override;
   [[nodiscard]] const Series& of() const noexcept { return *of_; }
 
@@ -126,6 +130,8 @@ class Reduced final : public Series {
   [[nodiscard]] bool is_reduced() const override { return true; }
   [[nodiscard]] bool gives_any_form() const override { return true; }
   [[nodiscard]] const Schedule& schedule() const noexcept { return *schedule_; }
+  /// Of its values in the largest form that consumers want, on this rank.
+  [[nodiscard]] std::size_t buffer_bytes() const;
   /// Computes the values in the forms that consumers want, and gives them away.
   void emit_results(const statistics::Bundle& bundle, std::size_t number, const Value& period);
 
@@ -171,6 +177,8 @@ class Statistics final : public Consumer {
   [[nodiscard]] std::size_t state_bytes() const noexcept { return state_bytes(of_->space().points); }
   /// On a rank with so many points.
   [[nodiscard]] std::size_t state_bytes(std::size_t points) const noexcept;
+  /// Of its results, on this rank.
+  [[nodiscard]] std::size_t buffer_bytes() const;
 
  private:
   void emit();

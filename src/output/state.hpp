@@ -13,6 +13,7 @@
 #include "model/box.hpp"
 #include "output/definitions.hpp"
 #include "output/described_epochs.hpp"
+#include "output/memory.hpp"
 #include "output/plan.hpp"
 #include "output/saved_state.hpp"
 #include "output/spaces.hpp"
@@ -31,6 +32,7 @@ struct __attribute__((visibility("hidden"))) Output::State {
     Type type = Type::float32;
     bool wanted = false;  ///< in the current step
     bool put = false;     ///< in the current step
+    bool copied = false;  ///< a dense copy of an array with a layout has been made
     /// Sections of the current step, until they are complete.
     std::vector<std::byte> values = {};
     std::vector<model::Box> sections = {};
@@ -56,7 +58,7 @@ struct __attribute__((visibility("hidden"))) Output::State {
   bool check_put(std::string_view field, const FieldStep& of, Type type, bool in_part = false) const;
   /// Whether the sections of the current step are all of the field, which has not been given away yet.
   static bool is_complete(const FieldStep& of);
-  void emit(FieldStep& of, const void* data, const MemoryLayout& memory);
+  void emit(FieldStep& of, const void* data, const MemoryLayout& memory_layout);
 
   /// The session, wherever its handle is moved to. Does not keep it: valid as long as `model`.
   Session session;
@@ -68,6 +70,7 @@ struct __attribute__((visibility("hidden"))) Output::State {
   output::Definitions definitions;
   std::optional<output::Spaces> spaces;
   output::Plan plan;
+  std::optional<output::Memory> memory;
   std::optional<output::SavedState> saved;
   std::vector<FieldStep> fields;
   std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> by_name;

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Memory of described output on a rank: what the report says, and what `output.memory` refuses."""
+import glob
+import json
+import os
+import pathlib
+
+from lib_described import run
+
+LAT, LON, LEV = 40, 60, 5
+PLANE, RANKS = LAT * LON, 2
+GRID = dict(lat=LAT, lon=LON, lev=LEV, ranks=RANKS, last=4)
+KIB = 1024
+
+
+def needed(description, **options):
+    """Bytes on the rank that needs most."""
+    run(description, settings=["--afterbay.report.json=report.json", "--afterbay.collections.*.existing=replace"], **GRID, **options)
+    report = json.loads(pathlib.Path("report.json").read_text())
+    memory = report["model"]["counters"].get("memory of output")
+    return memory["total"] if memory else 0
+
+
+def file(keys, top=""):
+    return f"{top}files: {{f: {{every: 1mo, {keys}}}}}\n"
+
+
+def about(found, expected):
+    """Coordinates of the grid and alignment come on top."""
+    coordinates = PLANE // RANKS * 8
+    assert expected <= found <= expected + coordinates + 4 * KIB, f"{found} bytes, expected {expected} and coordinates"
+
+
+points = PLANE // RANKS
+about(needed(file("mean: [tas]")), points * (8 + 4))  # the sum, and a result
+about(needed(file("mean: [toce]")), LEV * points * (12 + 4))  # with numbers of valid values
+about(needed(file("max: [tas]")), points * (4 + 4))
+about(needed(file("instant: [tas]")), 0)
+about(needed(file("instant: [tas: {units: degC}]")), points * 8)
+about(needed(file("mean: [w]", "fields: {w: sqrt(uas^2 + vas^2)}\n")), points * (2 * 8 + 8) + points * (12 + 4))
+about(needed(file("mean: [tas], grid: g", "grids: {g: {stride: {lon: 2}}}\n")), points // 2 * (4 + 4 + 8 + 4))
+about(needed(file("once: [toce], mean: [tas]")), LEV * points * 4 + points * (8 + 4))
+plain = needed(file("mean: [toce]"))
+in_sections = needed(file("mean: [toce]"), sections=1)
+assert in_sections == plain + LEV * points * 4, (plain, in_sections)
+with_halo = needed(file("mean: [toce]"), halo=1)
+assert with_halo == plain + LEV * points * 4, (plain, with_halo)
+
+# Refused before the run begins, with what needs most.
+for path in glob.glob("*.nc*"):
+    os.remove(path)
+two = file("mean: [toce], max: [tas], once: [e3t]")
+found = run(two, settings=["--afterbay.output.memory=64KiB"], expect=1, **GRID)
+for part in ("of memory on model rank ", "The largest parts are: statistics of 'toce' over 1mo (",
+             "'e3t' of the file 'f', written once (", "statistics of 'tas' over 1mo ("):
+    assert part in found, f"expected {part!r} in:\n{found}"
+assert found.index("'toce'") < found.index("'e3t'") < found.index("'tas'"), found
+assert not glob.glob("*.nc*"), "a file was made"
+# What is enough is accepted; copies of arrays, of which the plan knows nothing, are refused in put.
+enough = f"--afterbay.output.memory={plain // KIB + 1}KiB"
+run(file("mean: [toce]"), settings=[enough], **GRID)
+os.remove("f.nc")
+found = run(file("mean: [toce]"), settings=[enough], sections=1, expect=1, **GRID)
+assert "the sections of 'toce' (" in found and "output.memory" in found, found
+print("the memory of described output is reported and limited")
