@@ -59,17 +59,6 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-const char* class_of(PreviewStage::Kind kind) {
-  switch (kind) {
-    case PreviewStage::Kind::field: return "field";
-    case PreviewStage::Kind::subset: return "subset";
-    case PreviewStage::Kind::expression: return "expression";
-    case PreviewStage::Kind::reduction: return "reduction";
-    case PreviewStage::Kind::statistic: return "statistic";
-  }
-  return "field";
-}
-
 double width_of(const std::string& text) {
   return letter_width * static_cast<double>(text.size()) + 2 * padding;
 }
@@ -186,7 +175,7 @@ class Drawing {
     out_ += fmt::format(
         "<g><title>{}</title><rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
         "rx=\"4\"/>",
-        escaped(tip), class_of(stage.kind), x, box.y - box.height() / 2, width_of(box.label), box.height());
+        escaped(tip), name_of(stage.kind), x, box.y - box.height() / 2, width_of(box.label), box.height());
     text(x + padding, box.y + baseline, box.label, "stage");
     out_ += "</g>\n";
   }

@@ -41,17 +41,6 @@ Json json_of(const output::PreviewFile& file) {
           {"files", parts}};
 }
 
-const char* name_of(PreviewStage::Kind kind) {
-  switch (kind) {
-    case PreviewStage::Kind::field: return "field";
-    case PreviewStage::Kind::subset: return "subset";
-    case PreviewStage::Kind::expression: return "expression";
-    case PreviewStage::Kind::reduction: return "reduction";
-    case PreviewStage::Kind::statistic: return "statistic";
-  }
-  return "";
-}
-
 Json json_of(const PreviewStage& stage) {
   return {{"kind", name_of(stage.kind)},
           {"name", stage.name},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/collapsed.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -22,10 +24,15 @@ statistics::Field field_of(const Form& form) {
 
 }  // namespace
 
-Collapsed::Collapsed(const std::string& name, Series& of, const Space& space,
-                     const std::vector<std::string>& over, const statistics::Statistic& statistic)
-    : Series(name, space, in_doubles()),
+std::string Collapsed::text_of(const statistics::Statistic& statistic, const std::vector<std::string>& over) {
+  return fmt::format("{} over {}", name_of(statistic.operation), fmt::join(over, ", "));
+}
+
+Collapsed::Collapsed(Series& of, const Space& space, const std::vector<std::string>& over,
+                     const statistics::Statistic& statistic)
+    : Series(text_of(statistic, over) + " of " + of.name(), space, in_doubles()),
       of_(&of),
+      text_(text_of(statistic, over)),
       taken_(form_taken(of)),
       bundle_(must(statistics::Bundle::create(field_of(taken_), space.points))),
       result_(space.points) {

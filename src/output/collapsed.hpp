@@ -17,7 +17,7 @@ class Collapsed final : public Series, public Consumer {
  public:
   /// `space`: that of `of` without the axes `over`. Throws wrong_type if the statistic does not exist for the
   /// type.
-  Collapsed(const std::string& name, Series& of, const Space& space, const std::vector<std::string>& over,
+  Collapsed(Series& of, const Space& space, const std::vector<std::string>& over,
             const statistics::Statistic& statistic);
 
   [[nodiscard]] bool available() const override { return of_->available(); }
@@ -30,13 +30,17 @@ class Collapsed final : public Series, public Consumer {
   /// On a rank with so many points of the result.
   [[nodiscard]] std::size_t buffer_bytes(std::size_t points) const noexcept;
   [[nodiscard]] const Series& of() const noexcept { return *of_; }
+  /// "mean over lev".
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
  private:
+  static std::string text_of(const statistics::Statistic& statistic, const std::vector<std::string>& over);
   void find_slabs(const std::vector<std::string>& over);
   /// Doubles of the state of this many points.
   [[nodiscard]] std::size_t state_size(std::size_t points) const noexcept;
 
   Series* of_;
+  std::string text_;
   Form taken_;  ///< in which values come
   statistics::Bundle bundle_;
   std::vector<double> state_;  ///< of the statistic

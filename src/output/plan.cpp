@@ -342,10 +342,8 @@ class Planner {
     const statistics::Statistic statistic = statistic_of(reduction.operation, of, missing_of(context));
     Collapsed*& known = collapsed_[{&of, fmt::format("{}", fmt::join(over, ",")), text_of(statistic)}];
     if (known == nullptr) {
-      const std::string name =
-          fmt::format("{} over {} of {}", name_of(statistic.operation), fmt::join(over, ", "), of.name());
       plan_.collapsed.push_back(
-          std::make_unique<Collapsed>(name, of, spaces_.without(from, over), over, statistic));
+          std::make_unique<Collapsed>(of, spaces_.without(from, over), over, statistic));
       known = plan_.collapsed.back().get();
       identities_[known] =
           fmt::format("{} over {} of ({})", text_of(statistic), fmt::join(over, ", "), identity_of(of));

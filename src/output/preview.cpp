@@ -17,6 +17,13 @@ namespace {
 
 constexpr std::int64_t most_steps = 50'000'000;
 
+template <class Items, class Count>
+std::uint64_t sum_of(const Items& items, Count count) noexcept {
+  std::uint64_t all = 0;
+  for (const auto& item : items) all += count(item);
+  return all;
+}
+
 /// Steps that end within a run of this length.
 std::int64_t steps_of(const ModelTime& time, const Period& length) {
   const Date end = time.calendar.add(time.start, length.resolved(time.step));
@@ -173,15 +180,11 @@ Preview preview(const describe::Description& description, const ModelDefinitions
 }
 
 std::uint64_t PreviewFile::records() const noexcept {
-  std::uint64_t all = 0;
-  for (const PreviewPart& part : parts) all += part.records;
-  return all;
+  return sum_of(parts, [](const PreviewPart& it) { return it.records; });
 }
 
 std::uint64_t PreviewFile::bytes() const noexcept {
-  std::uint64_t all = 0;
-  for (const PreviewPart& part : parts) all += part.bytes;
-  return all;
+  return sum_of(parts, [](const PreviewPart& it) { return it.bytes; });
 }
 
 const PreviewPart* PreviewFile::largest() const noexcept {
@@ -190,21 +193,26 @@ const PreviewPart* PreviewFile::largest() const noexcept {
 }
 
 std::uint64_t Preview::bytes() const noexcept {
-  std::uint64_t all = 0;
-  for (const PreviewFile& file : files) all += file.bytes();
-  return all;
+  return sum_of(files, [](const PreviewFile& it) { return it.bytes(); });
 }
 
 std::uint64_t Preview::state_bytes_per_rank() const noexcept {
-  std::uint64_t all = 0;
-  for (const PreviewStage& stage : stages) all += stage.bytes_per_rank;
-  return all;
+  return sum_of(stages, [](const PreviewStage& it) { return it.bytes_per_rank; });
 }
 
 std::uint64_t Preview::state_bytes() const noexcept {
-  std::uint64_t all = 0;
-  for (const PreviewStage& stage : stages) all += stage.bytes_on_all_ranks;
-  return all;
+  return sum_of(stages, [](const PreviewStage& it) { return it.bytes_on_all_ranks; });
+}
+
+std::string_view name_of(PreviewStage::Kind kind) noexcept {
+  switch (kind) {
+    case PreviewStage::Kind::field: return "field";
+    case PreviewStage::Kind::subset: return "subset";
+    case PreviewStage::Kind::expression: return "expression";
+    case PreviewStage::Kind::reduction: return "reduction";
+    case PreviewStage::Kind::statistic: return "statistic";
+  }
+  return "unknown";
 }
 
 }  // namespace afterbay::output

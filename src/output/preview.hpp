@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "describe/description.hpp"
@@ -39,6 +40,9 @@ struct PreviewStage {
   std::uint64_t bytes_per_rank = 0;
   std::uint64_t bytes_on_all_ranks = 0;
 };
+
+/// "field", "subset", ...
+std::string_view name_of(PreviewStage::Kind kind) noexcept;
 
 struct PreviewVariable {
   std::string name;

@@ -115,8 +115,7 @@ std::size_t PreviewStages::stage_of(const Series& series) {
     add_memory(stage, series.space(), [&](std::uint64_t points) { return computed->buffer_bytes(points); });
   } else if (const auto* const collapsed = dynamic_cast<const Collapsed*>(&series)) {
     stage.kind = PreviewStage::Kind::reduction;
-    // Its name ends with that of what it reduces.
-    stage.text = series.name().substr(0, series.name().size() - collapsed->of().name().size() - 4);
+    stage.text = collapsed->text();
     stage.of = {stage_of(collapsed->of())};
     stage.name = stage.text + " of " + made_[stage.of.front()].name;
     add_memory(stage, series.space(), [&](std::uint64_t points) { return collapsed->buffer_bytes(points); });

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// What endpoints refuse, and what they report if a part is missing. In one process.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "client/collection_records.hpp"
+#include "unit/session/endpoint_model.hpp"
+
+namespace afterbay::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// One rank with a file and two endpoints, whose parts are rows [0, 10) and [10, 24).
+/// `earlier`: endpoints that were opened and closed before.
+void with_two_endpoints(const LocalRun::Settings& given,
+                        const std::function<void(Session&, OutputFile&, Endpoint&, Endpoint&)>& model,
+                        int earlier = 0) {
+  const Directory directory;
+  LocalRun run(1, 1, given);
+  bool has_ended = false;
+  (void)run.run([&](Session& session, int rank) {
+    OutputFile file = define(session, "netcdf4", directory, 1, rank).open("c.nc");
+    for (int i = 0; i < earlier; ++i) session.endpoint().close();
+    Endpoint a = session.endpoint("upper");
+    Endpoint b = session.endpoint("lower");
+    a.part("grid", Block{{rows, columns}, {0, 0}, {10, columns}});
+    b.part("grid", Block{{rows, columns}, {10, 0}, {14, columns}});
+    model(session, file, a, b);
+    has_ended = true;
+  });
+  EXPECT_TRUE(has_ended) << "a call of the model threw";
+}
+
+const std::vector<double>& zeros() {
+  static const std::vector<double> all(levels * rows * columns, 0.0);
+  return all;
+}
+
+TEST(ThreadEndpointMistakes, parts_must_not_overlap_or_leave_the_rank) {
+  with_two_endpoints(settings(), [](Session& session, OutputFile&, Endpoint& a, Endpoint&) {
+    Endpoint c = session.endpoint();
+    const Error overlap = error_of([&] { c.part("grid", Block{{rows, columns}, {9, 0}, {2, 1}}); });
+    EXPECT_EQ(overlap.code, ErrorCode::conflict);
+    EXPECT_THAT(overlap.text(),
+                AllOf(HasSubstr("endpoint 3"), HasSubstr("endpoint 1 ('upper')"), HasSubstr("grid")));
+    EXPECT_EQ(error_of([&] { c.whole("grid"); }).code, ErrorCode::conflict);
+    const Error outside = error_of([&] { c.part("grid", Block{{rows + 1, columns}, {0, 0}, {1, 1}}); });
+    EXPECT_EQ(outside.code, ErrorCode::invalid_argument);
+    EXPECT_EQ(error_of([&] { c.part("nothing", Block{{1}, {0}, {1}}); }).code, ErrorCode::unknown_name);
+    EXPECT_EQ(error_of([&] { a.part("grid", Block{{rows, columns}, {0, 0}, {0, 0}}); }).code,
+              ErrorCode::conflict);
+    Map map;
+    map.global = {rows, columns};
+    map.indices = {1};
+    EXPECT_EQ(error_of([&] { c.part("grid", map); }).code, ErrorCode::wrong_type);
+  });
+}
+
+TEST(ThreadEndpointMistakes, a_try_put_does_not_wait_for_slower_endpoints) {
+  with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
+    constexpr std::uint64_t most = client::CollectionRecords::most_open;
+    for (std::uint64_t record = 0; record < most; ++record) {
+      a.put(file, "t", record, zeros().data());
+      a.end_step();
+    }
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_FALSE(a.try_put(file, "t", most, zeros().data()));
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+    for (std::uint64_t record = 0; record < most; ++record) {
+      b.put(file, "t", record, zeros().data());
+      b.end_step();
+      session.end_step();
+    }
+    EXPECT_TRUE(a.try_put(file, "t", most, zeros().data()));
+    b.put(file, "t", most, zeros().data());
+    for (Endpoint* const it : {&a, &b}) it->end_step();
+    session.end_step();
+    file.close();
+    session.finalize();
+  });
+}
+
+TEST(ThreadEndpointMistakes, values_are_put_once) {
+  with_two_endpoints(settings(), [](Session&, OutputFile& file, Endpoint& a, Endpoint& b) {
+    a.put(file, "t", 0, zeros().data());
+    EXPECT_EQ(error_of([&] { a.put(file, "t", 0, zeros().data()); }).code, ErrorCode::conflict);
+    b.put(file, "t", 0, zeros().data(), {}, Section{{0, 0, 0}, {1, 14, columns}});
+    const Error twice =
+        error_of([&] { b.put(file, "t", 0, zeros().data(), {}, Section{{0, 5, 0}, {2, 1, columns}}); });
+    EXPECT_EQ(twice.code, ErrorCode::conflict);
+    EXPECT_THAT(twice.text(),
+                AllOf(HasSubstr("endpoint 2 ('lower')"), HasSubstr("section"), HasSubstr("variable t")));
+    const Error outside =
+        error_of([&] { b.put(file, "t", 0, zeros().data(), {}, Section{{0, 10, 0}, {1, 5, columns}}); });
+    EXPECT_EQ(outside.code, ErrorCode::invalid_argument);
+    b.put(file, "t", 0, zeros().data(), {}, Section{{1, 0, 0}, {2, 14, columns}});
+    EXPECT_EQ(error_of([&] { b.put(file, "t", 0, zeros().data()); }).code, ErrorCode::conflict);
+  });
+}
+
+TEST(ThreadEndpointMistakes, empty_sections_are_put_any_number_of_times) {
+  with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
+    Endpoint c = session.endpoint("more threads than rows");
+    c.part("grid", Block{{rows, columns}, {0, 0}, {0, columns}});
+    for (std::uint64_t l = 0; l < levels; ++l)
+      c.put(file, "t", 0, zeros().data(), {}, Section{{l, 0, 0}, {1, 0, columns}});
+    a.put(file, "t", 0, zeros().data());
+    a.put(file, "t", 0, zeros().data(), {}, Section{{0, 0, 0}, {1, 0, columns}});
+    b.put(file, "t", 0, zeros().data(), {}, Section{{0, 0, 0}, {0, 14, columns}});
+    b.put(file, "t", 0, zeros().data());
+    for (Endpoint* const it : {&a, &b, &c}) it->end_step();
+    session.end_step();
+    file.close();
+    session.finalize();
+  });
+}
+
+TEST(ThreadEndpointMistakes, a_step_does_not_end_with_a_section_missing) {
+  with_two_endpoints(settings(), [](Session&, OutputFile& file, Endpoint&, Endpoint& b) {
+    b.put(file, "t", 0, zeros().data(), {}, Section{{0, 0, 0}, {1, 14, columns}});
+    const Error early = error_of([&] { b.end_step(); });
+    EXPECT_EQ(early.code, ErrorCode::bad_state);
+    EXPECT_THAT(early.text(), AllOf(HasSubstr("140 of the 420 elements"), HasSubstr("endpoint 2 ('lower')"),
+                                    HasSubstr("c.nc")));
+    b.put(file, "t", 0, zeros().data(), {}, Section{{1, 0, 0}, {2, 14, columns}});
+    b.end_step();
+  });
+}
+
+TEST(ThreadEndpointMistakes, a_missing_part_is_named_after_many_endpoints) {
+  with_two_endpoints(
+      settings(),
+      [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
+        a.put(file, "t", 0, zeros().data());
+        a.end_step();
+        session.end_step();
+        EXPECT_THAT(
+            error_of([&] { b.end_step(); }).text(),
+            AllOf(HasSubstr("not handed over by endpoint 1502 ('lower')"), Not(HasSubstr("endpoint 1501"))));
+      },
+      1500);
+}
+
+TEST(ThreadEndpointMistakes, a_part_that_nobody_put_is_reported_when_the_step_ends) {
+  with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
+    a.put(file, "t", 0, zeros().data());
+    a.end_step();
+    session.end_step();
+    const Error error = error_of([&] { b.end_step(); });
+    EXPECT_EQ(error.code, ErrorCode::bad_state);
+    EXPECT_THAT(error.text(),
+                AllOf(HasSubstr("420 of 720 values of variable 't', record 0"),
+                      HasSubstr("not handed over by endpoint 2 ('lower')"), HasSubstr("rank 0")));
+    EXPECT_EQ(error_of([&] { session.end_step(); }).text(), error.text());
+    EXPECT_EQ(error_of([&] { a.put(file, "s", 0, zeros().data()); }).text(), error.text());
+  });
+}
+
+TEST(ThreadEndpointMistakes, a_thread_that_leaves_out_its_part_is_reported_within_the_deadline) {
+  with_two_endpoints({{"deadline", "1s"}}, [](Session& session, OutputFile& file, Endpoint& a, Endpoint&) {
+    a.put(file, "t", 0, zeros().data());
+    a.end_step();
+    session.end_step();
+    const Error error = error_of([&] { file.close(); });
+    EXPECT_EQ(error.code, ErrorCode::timed_out);
+    EXPECT_THAT(error.text(), AllOf(HasSubstr("endpoint 2 ('lower') has ended 0 of 1 steps"),
+                                    HasSubstr("420 of 720 values"), HasSubstr("rank 0")));
+  });
+  // A session that waits for nothing notices as well.
+  with_two_endpoints({{"deadline", "1s"}}, [](Session& session, OutputFile& file, Endpoint& a, Endpoint&) {
+    a.put(file, "t", 0, zeros().data());
+    a.end_step();
+    Error error(ErrorCode::internal, "");
+    for (int step = 0; step < 100 && error.message.empty(); ++step) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      error = error_of([&] { session.end_step(); });
+      if (error.message == "nothing was refused") error.message.clear();
+    }
+    EXPECT_EQ(error.code, ErrorCode::timed_out);
+    EXPECT_THAT(error.text(), HasSubstr("endpoint 2 ('lower')"));
+  });
+}
+
+TEST(ThreadEndpointMistakes, the_session_cannot_put_what_endpoints_have) {
+  with_two_endpoints(settings(), [](Session&, OutputFile& file, Endpoint& a, Endpoint&) {
+    const Error taken = error_of([&] { file.put("t", 0, zeros().data()); });
+    EXPECT_EQ(taken.code, ErrorCode::conflict);
+    EXPECT_THAT(taken.text(), HasSubstr("endpoint 1 ('upper') has a part of decomposition 'grid'"));
+    const double now = 0;
+    const Error without = error_of([&] { a.put(file, "time", 0, &now); });
+    EXPECT_EQ(without.code, ErrorCode::bad_state);
+    EXPECT_THAT(without.text(), HasSubstr("names no decomposition"));
+    a.whole();
+    a.put(file, "time", 0, &now);
+  });
+}
+
+TEST(ThreadEndpointMistakes, points_change_hands_only_for_later_puts) {
+  with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
+    a.put(file, "t", 0, zeros().data());
+    a.close();
+    Endpoint c = session.endpoint();
+    c.part("grid", Block{{rows, columns}, {5, 0}, {5, columns}});
+    const Error twice = error_of([&] { c.put(file, "t", 0, zeros().data()); });
+    EXPECT_EQ(twice.code, ErrorCode::conflict);
+    b.put(file, "t", 0, zeros().data());
+    c.put(file, "s", 0, zeros().data());
+    EXPECT_EQ(error_of([&] { a.put(file, "s", 0, zeros().data()); }).code, ErrorCode::bad_state);
+    Endpoint d = session.endpoint();
+    d.part("grid", Block{{rows, columns}, {0, 0}, {5, columns}});
+    d.put(file, "s", 0, zeros().data());
+    b.put(file, "s", 0, zeros().data());
+    for (Endpoint* const it : {&b, &c, &d}) it->end_step();
+    session.end_step();
+    file.close();
+    session.finalize();
+    EXPECT_EQ(error_of([&] { d.put(file, "s", 1, zeros().data()); }).code, ErrorCode::bad_state);
+  });
+}
+
+TEST(ThreadEndpointMistakes, two_threads_in_one_endpoint_or_one_session_are_refused) {
+  // The first caller waits for room that never comes, so that the second certainly meets it.
+  LocalRun::Settings tight = little_memory();
+  tight.back().second = "3s";
+  constexpr std::uint64_t large = 1 << 20;
+  const Directory directory;
+  LocalRun run(2, 1, tight);
+  (void)run.run([&](Session& session, int rank) {
+    session.decomposition("line", Block{{2 * large}, {large * static_cast<std::uint64_t>(rank)}, {large}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("x", 2 * large);
+    schema.variable("v", Type::float32, {"time", "x"}).on("line");
+    OutputFile file = session.collection("c", schema, {.directory = directory.path.string()}).open("c.nc");
+    const std::vector<float> values(large, 1.0F);
+    if (rank == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+      return;
+    }
+    Endpoint endpoint = session.endpoint();
+    endpoint.part("line", Block{{2 * large}, {0}, {large / 2}});
+    std::jthread first([&] {
+      for (std::uint64_t record = 0; record < 8;) {
+        const Error error = error_of([&] { endpoint.put(file, "v", record, values.data()); });
+        // Either thread may be the one that is refused, until this one waits.
+        if (error.text().find("another thread") != std::string::npos) continue;
+        if (error.message != "nothing was refused") return;
+        ++record;
+      }
+    });
+    Error busy(ErrorCode::internal, "");
+    for (int i = 0; i < 200 && busy.code != ErrorCode::bad_state; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      busy = error_of([&] { endpoint.put(file, "v", 0, values.data()); });
+    }
+    EXPECT_EQ(busy.code, ErrorCode::bad_state);
+    EXPECT_THAT(busy.text(), AllOf(HasSubstr("endpoint 1"), HasSubstr("another thread")));
+    std::jthread in_session([&] { (void)error_of([&] { file.close(); }); });
+    Error second(ErrorCode::internal, "");
+    for (int i = 0; i < 200 && second.code != ErrorCode::bad_state; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      second = error_of([&] { session.progress(); });
+    }
+    EXPECT_EQ(second.code, ErrorCode::bad_state);
+    EXPECT_THAT(second.text(), HasSubstr("another thread is in a call of the session"));
+  });
+}
+
+}  // namespace
+}  // namespace afterbay::test
