@@ -49,9 +49,10 @@ Json json_of(const PreviewStage& stage) {
           {"timing", stage.timing},
           {"points", stage.points},
           {"of", stage.of},
-          {"runs_in", "model ranks"},
+          {"runs_in", stage.in_servers ? "servers" : "model ranks"},
           {"bytes_per_rank", stage.bytes_per_rank},
-          {"bytes_on_all_ranks", stage.bytes_on_all_ranks}};
+          {"bytes_on_all_ranks", stage.bytes_on_all_ranks},
+          {"bytes_on_servers", stage.bytes_on_servers}};
 }
 
 }  // namespace

@@ -84,11 +84,21 @@ std::string memory_of(const output::Preview& preview) {
     if (stage.bytes_on_all_ranks > 0)
       rows.push_back({stage.name, stage.timing, print_about(stage.bytes_on_all_ranks),
                       print_about(stage.bytes_per_rank)});
-  if (rows.size() == 1) return "\nmemory in the model ranks: none, no statistic and no expression\n";
-  rows.push_back(
-      {"sum", "", print_about(preview.state_bytes()), print_about(preview.state_bytes_per_rank())});
-  return "\nmemory in the model ranks, where all stages run, if they hold equal parts of the grids\n" +
-         table(rows, 2);
+  std::string text;
+  if (rows.size() == 1) {
+    text = "\nmemory in the model ranks: none, they compute nothing\n";
+  } else {
+    rows.push_back(
+        {"sum", "", print_about(preview.state_bytes()), print_about(preview.state_bytes_per_rank())});
+    text = "\nmemory in the model ranks, if they hold equal parts of the grids\n" + table(rows, 2);
+  }
+  std::vector<std::vector<std::string>> of_servers{{"state", "", "all servers"}};
+  for (const output::PreviewStage& stage : preview.stages)
+    if (stage.in_servers)
+      of_servers.push_back({stage.name, stage.timing, print_about(stage.bytes_on_servers)});
+  if (of_servers.size() == 1) return text;
+  of_servers.push_back({"sum", "", print_about(preview.server_bytes())});
+  return text + "\nmemory in the servers\n" + table(of_servers, 2);
 }
 
 std::string totals_of(const output::Preview& preview) {

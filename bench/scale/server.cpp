@@ -120,7 +120,7 @@ nlohmann::json measure_ingest(const Case& it, const config::Config& config) {
   std::uint64_t seq = 0;
   for (int i = 0; i < records; ++i, ++seq) {
     for (std::size_t r = 0; r < active; ++r) {
-      server.send(r, wire::BeginRecord{0, seq, 0, seq, 0});
+      server.send(r, wire::BeginRecord{0, seq, 0, seq});
       server.send(r, wire::Put{0, seq, 0});
       server.send(r, wire::EndRecords{seq, {{0, seq + 1}}, 0, 0});
       messages += 3;

@@ -80,13 +80,13 @@ Result<std::vector<std::unique_ptr<Collection>>> Collection::make(
   Collection& first = *made.front();
   AFTERBAY_TRY(first.describe(definition, session, settings));
   const std::vector<Pools::Pool*> pools = sides.pools->choose(settings, first.expected_bytes_);
-  AFTERBAY_TRY(first.lay_out(*pools.front(), settings, decompositions, sides));
+  AFTERBAY_TRY(first.lay_out(*pools.front(), pools.size(), settings, decompositions, sides));
   definition.schema = first.schema_;
   for (std::size_t p = 1; p < pools.size(); ++p) {
     ++definition.id;
     made.push_back(std::make_unique<Collection>());
     AFTERBAY_TRY(made.back()->describe(definition, session, settings));
-    AFTERBAY_TRY(made.back()->lay_out(*pools[p], settings, decompositions, sides));
+    AFTERBAY_TRY(made.back()->lay_out(*pools[p], pools.size(), settings, decompositions, sides));
   }
   const bool least = settings.pool_choice.value_or(session.pool_choice) == config::PoolChoice::least;
   for (const auto& it : made) {
@@ -142,24 +142,32 @@ Result<> Collection::describe(const Definition& definition, const config::Config
   for (const Variable& variable : schema_.variables)
     stages_.push_back(settings.settings_for(variable.name).stages);
   if (std::ranges::all_of(stages_, &pipeline::Settings::empty)) stages_.clear();
+  reductions_ = definition.reductions;
   expected_bytes_ = settings.expected_bytes.value_or(model::schema_bytes(schema_).estimate());
   return {};
 }
 
-Result<> Collection::lay_out(const Pools::Pool& pool, const config::CollectionSettings& settings,
+Result<> Collection::lay_out(const Pools::Pool& pool, std::size_t pools, const config::CollectionSettings& settings,
                              const std::vector<Decomposition>& decompositions, const Sides& sides) {
   records_ = CollectionRecords(sides.servers);
   join(pool, sides.servers);
   const config::Config& config = pool.config;
   placement_ = settings.placement.value_or(config.placement);
   split_ = split_of(placement_, format_, existing_, pool_.size());
+  const bool keeps_servers =
+      pools == 1 && (is_split() || pool_.size() == 1 || placement_ == config::Placement::collection);
+  // States are written as values are: stages would change them.
+  const bool has_stages = std::ranges::any_of(reductions_, [&](const wire::Reduction& it) {
+    return !stages_.empty() && !stages_[it.variable].empty();
+  });
+  if (!keeps_servers || has_stages) reductions_.clear();
   gather_bytes_ = model::gather_bytes(schema_, split_, pool_.size(), !pool.slab_shares.empty());
   const model::LayoutSizes sizes{config.memory.block_bytes, config.chunk_bytes, gather_bytes_};
   std::vector<model::ChunkChoice> choices;
   if (traits_of(format_).chunks) choices = choose_chunks(settings, config, decompositions, sides, sizes);
   AFTERBAY_TRY_ASSIGN(model::FileLayout files, model::make_layout(schema_, format_, sizes));
   note_chunks(files, choices);
-  AFTERBAY_TRY_ASSIGN(const pipeline::Plan plan, pipeline::make_plan(schema_, stages_));
+  AFTERBAY_TRY_ASSIGN(const pipeline::Plan plan, pipeline::make_plan(schema_, stages_, !reductions_.empty()));
   layout_ = pipeline::handover_layout(std::make_shared<const model::FileLayout>(std::move(files)), plan);
   owners_ = model::FrameOwners(*layout_, split_, pool_.size(), pool.slab_shares);
   // With fewer frames than servers, collections begin with different ones, so that all get some.
@@ -319,8 +327,15 @@ wire::DefineCollection Collection::message(bool with_schema) const {
   for (const VariableState& variable : variables_) message.decompositions.push_back(variable.decomposition);
   for (std::uint32_t v = 0; v < stages_.size(); ++v)
     for (const auto& [name, value] : stages_[v]) message.stages.push_back({v, name, value});
+  message.reductions = reductions_;
   if (with_schema) message.schema = schema_;
   return message;
+}
+
+Result<std::uint32_t> Collection::reduced_variable(std::string_view variable) const {
+  AFTERBAY_TRY_ASSIGN(const std::uint32_t index, index_of(variable));
+  if (std::ranges::find(reductions_, index, &wire::Reduction::variable) != reductions_.end()) return index;
+  return fail(ErrorCode::internal, "the servers compute no statistic for this variable");
 }
 
 void Collection::set_packed(std::size_t server, const std::vector<std::uint8_t>& packed) {

@@ -57,6 +57,7 @@ class Collection {
     std::string name;
     Schema schema;
     CollectionOptions options;
+    std::vector<wire::Reduction> reductions = {};
   };
   struct Sides {
     int model_rank = 0;
@@ -141,6 +142,12 @@ class Collection {
   /// A variable's index by name.
   Result<std::uint32_t> index_of(std::string_view variable) const;
   [[nodiscard]] const VariableState& variable(std::uint32_t index) const { return variables_[index]; }
+  /// Whether servers compute the reductions of its definition. They do if all files have the same servers,
+  /// each with the same part: these can keep what was put before a file is opened. Values that pass stages are
+  /// not reduced.
+  [[nodiscard]] bool reduces() const noexcept { return !reductions_.empty(); }
+  /// A variable whose values the servers compute, by name.
+  Result<std::uint32_t> reduced_variable(std::string_view variable) const;
   Result<std::uint32_t> string_variable(std::string_view variable) const;
   /// The open records. They change with every put.
   [[nodiscard]] CollectionRecords& records() noexcept { return records_; }
@@ -153,7 +160,8 @@ class Collection {
   }
   Result<> describe(const Definition& definition, const config::Config& session,
                     const config::CollectionSettings& settings);
-  Result<> lay_out(const Pools::Pool& pool, const config::CollectionSettings& settings,
+  /// `pools`: in how many the collection is.
+  Result<> lay_out(const Pools::Pool& pool, std::size_t pools, const config::CollectionSettings& settings,
                    const std::vector<Decomposition>& decompositions, const Sides& sides);
   [[nodiscard]] Result<> check_missing_values(std::uint32_t variable, const Variable& changed) const;
   void join(const Pools::Pool& pool, std::size_t session_servers);
@@ -183,6 +191,7 @@ class Collection {
   std::uint64_t expected_bytes_ = 0;
   std::uint64_t gather_bytes_ = 0;            ///< model::LayoutSizes::gather_bytes
   std::vector<pipeline::Settings> stages_;    ///< one per variable; empty if no variable has any
+  std::vector<wire::Reduction> reductions_;   ///< that the servers compute
   std::vector<observe::ChunkRecord> chunks_;  ///< the chunks of its files, for the report
   bool begins_with_first_ = false;            ///< slabs: the first server of the pool has the first one
   model::FrameOwners owners_;                 ///< counted from first_owner()

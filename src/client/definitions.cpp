@@ -162,11 +162,13 @@ void Definitions::warn_of_unknown_collections() const {
   for (const std::string& line : config::unknown_collections(config_, names)) logger_.warning("{}", line);
 }
 Result<Definitions::Collections> Definitions::add_collection(const std::string& name, const Schema& schema,
-                                                             const CollectionOptions& options) {
+                                                             const CollectionOptions& options,
+                                                             std::vector<wire::Reduction> reductions) {
   AFTERBAY_TRY(core_.check_usable());
   for (const auto& known : collections_)
     if (known->name() == name) return fail(ErrorCode::conflict, "collection '{}' is defined already", name);
-  Collection::Definition definition{static_cast<std::uint32_t>(collections_.size()), name, schema, options};
+  Collection::Definition definition{static_cast<std::uint32_t>(collections_.size()), name, schema, options,
+                                    std::move(reductions)};
   auto made =
       Collection::make(std::move(definition), config_, decompositions_,
                        {core_.identity().model_rank, core_.identity().model_size, core_.servers(), &pools_});

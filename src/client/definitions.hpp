@@ -35,7 +35,8 @@ class Definitions {
   Result<> add_decomposition(const std::string& name, const Map& map, const Coverage& coverage);
   /// Returns one collection per pool; the first is the one that the model uses.
   Result<Collections> add_collection(const std::string& name, const Schema& schema,
-                                     const CollectionOptions& options);
+                                     const CollectionOptions& options,
+                                     std::vector<wire::Reduction> reductions = {});
 
   [[nodiscard]] bool are_sent() const noexcept {
     return decompositions_sent_ == decompositions_.size() && collections_sent_ == collections_.size();

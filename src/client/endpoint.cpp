@@ -52,7 +52,7 @@ Result<std::uint64_t> Endpoint::begin_record(File& file, std::uint64_t record, b
   const std::uint64_t seq = records.next_seq(file.server);
   for (const std::size_t s : file.servers) {
     records.begin(s, {file.id, record, fixed, seq});
-    const wire::BeginRecord message{file.collection->id(), seq, file.id, record, fixed};
+    const wire::BeginRecord message = file.message(seq, record, fixed);
     AFTERBAY_TRY(core_.send(s, message, Wake::no, encoded_));
   }
   return seq;
@@ -281,6 +281,29 @@ Result<> Endpoint::put_strings(File& file, std::string_view variable, std::uint6
   const wire::PutStrings message{file.id, *known, *index, {values.begin(), values.end()}};
   if (auto sent = core_.send(file.server, message, Wake::now, encoded_); !sent)
     return failed(std::move(sent).error());
+  return {};
+}
+
+Result<> Endpoint::begin(File& file, std::uint64_t record) {
+  AFTERBAY_TRY(check_open(file));
+  AFTERBAY_TRY(begin_record(file, record, false));
+  return {};
+}
+
+Result<> Endpoint::put_reduced(File& file, std::string_view variable, std::uint64_t record) {
+  const auto done = [&]() -> Result<> {
+    AFTERBAY_TRY(check_open(file));
+    AFTERBAY_TRY_ASSIGN(const std::uint32_t index, file.collection->reduced_variable(variable));
+    AFTERBAY_TRY(check_not_put(file, file.put, index, record));
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t seq, begin_record(file, record, false));
+    mark_put(file, file.put, index, record);
+    rank_.remember_put(file, index, record);
+    if (!file.collection->variable(index).contributes() && core_.identity().model_rank != 0) return {};
+    const wire::Put message{file.collection->id(), seq, index};
+    return file.collection->for_each_server_of(
+        index, file.server, [&](std::size_t s) { return core_.send(s, message, Wake::no, encoded_); });
+  }();
+  if (!done) return report(done.error(), file, variable);
   return {};
 }
 

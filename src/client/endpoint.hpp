@@ -46,6 +46,10 @@ class Endpoint {
                    const MemoryLayout& memory, bool may_wait);
   Result<> put_strings(File& file, std::string_view variable, std::uint64_t record,
                        std::span<const std::string> values);
+  /// Begins a record before its first put, so that it has a lower number than others of the step.
+  Result<> begin(File& file, std::uint64_t record);
+  /// The servers compute the variable's values of the record from the samples that were put.
+  Result<> put_reduced(File& file, std::string_view variable, std::uint64_t record);
 
   /// A put that acquire begins and commit ends. acquire numbers its record even if the data lie
   /// elsewhere, so that ranks on other nodes number it alike.

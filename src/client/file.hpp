@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An output file as a model rank sees it.
+// An output file as a model rank sees it, or the samples of a collection whose servers compute statistics.
 #pragma once
 
 #include <atomic>
@@ -11,11 +11,12 @@
 
 #include "client/collection.hpp"
 #include "model/record_set.hpp"
+#include "wire/model_messages.hpp"
 
 namespace afterbay::client {
 
 struct File {
-  std::uint64_t id = 0;
+  std::uint64_t id = 0;  ///< of samples: wire::no_file
   Collection* collection = nullptr;
   /// The server that creates it; the only writer unless the collection is split.
   std::size_t server = 0;
@@ -26,8 +27,27 @@ struct File {
   std::uint64_t opened_after_ticket = 0;  ///< the last ticket issued before it was opened
   /// Number of records when it was opened; empty: not known yet.
   std::optional<std::uint64_t> records;
+  /// Of samples: what the next one that is begun is.
+  struct NextSample {
+    wire::RecordKind kind = wire::RecordKind::sample;
+    double duration = 0;
+    std::optional<wire::SavedProgress> progress{};
+  };
+  NextSample next_sample;
   std::vector<model::RecordSet> put;          ///< one per variable: the records that this rank has put
   std::vector<model::RecordSet> strings_put;  ///< the same for string variables, which only the session puts
+
+  [[nodiscard]] bool holds_samples() const noexcept { return id == wire::no_file; }
+  /// For a record that is begun now.
+  [[nodiscard]] wire::BeginRecord message(std::uint64_t seq, std::uint64_t record, bool fixed) const {
+    wire::BeginRecord begun{collection->id(), seq, id, record};
+    begun.meaning = fixed ? wire::RecordKind::fixed : wire::RecordKind::record;
+    if (!holds_samples()) return begun;
+    begun.meaning = next_sample.kind;
+    begun.duration = next_sample.duration;
+    begun.progress = next_sample.progress;
+    return begun;
+  }
 };
 
 }  // namespace afterbay::client

@@ -33,8 +33,7 @@ std::optional<std::uint64_t> JointRecords::seq_of(File& file, std::uint64_t reco
   const std::uint64_t seq = records.next_seq(file.server);
   for (const std::size_t s : file.servers) {
     records.begin(s, {file.id, record, fixed, seq});
-    links_.add(
-        s, wire::BeginRecord{file.collection->id(), seq, file.id, record, static_cast<std::uint8_t>(fixed)});
+    links_.add(s, file.message(seq, record, fixed));
   }
   open_.push_back({&file, record, fixed, step, seq});
   return seq;

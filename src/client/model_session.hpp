@@ -66,12 +66,19 @@ class ModelSession {
   Result<> decomposition(const std::string& name, const Map& map, const Coverage& coverage) {
     return definitions_.add_decomposition(name, map, coverage);
   }
+  /// `reductions`: servers compute these variables from samples, if they can: see Collection::reduces.
   Result<Collection*> collection(const std::string& name, const Schema& schema,
-                                 const CollectionOptions& options);
+                                 const CollectionOptions& options,
+                                 std::vector<wire::Reduction> reductions = {});
+  /// Whether this rank hands over data to all servers in memory that it shares with them.
+  [[nodiscard]] bool shares_memory() const;
+  /// The samples of a collection with reductions, to be put as into a file that is always open.
+  std::shared_ptr<File> samples_of(Collection& collection);
   Result<> start();
 
+  /// `holds_states`: put_reduced of a record writes that plane of the variable's state.
   Result<std::shared_ptr<File>> open(Collection& collection, const FileName& name,
-                                     const SchemaChanges& changes);
+                                     const SchemaChanges& changes, bool holds_states = false);
   /// Number of records in the file when it was opened. Waits for the server to open it.
   Result<std::uint64_t> records(File& file);
   [[nodiscard]] SessionPuts& puts() noexcept { return puts_; }
@@ -141,6 +148,7 @@ class ModelSession {
   ServerChoice server_choice_;
   RankPuts rank_puts_;
   std::vector<std::shared_ptr<File>> open_files_;
+  std::vector<std::shared_ptr<File>> samples_;  ///< of collections with reductions
   SessionPuts puts_;
   Reader reader_;
   EndpointReads endpoint_reads_;

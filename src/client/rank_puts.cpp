@@ -14,7 +14,7 @@ RankPuts::RankPuts(SessionCore& core, observe::Profile& profile)
     : core_(core), profile_(profile), timer_(profile.timer("put")), strings_put_(core.servers(), 0) {}
 
 void RankPuts::remember_put(const File& file, std::uint32_t variable, std::uint64_t record) {
-  if (last_put_.file != file.id) last_put_.path = file.path;
+  if (last_put_.file != file.id || file.holds_samples()) last_put_.path = file.path;
   last_put_.file = file.id;
   last_put_.collection = file.collection;
   last_put_.variable = variable;

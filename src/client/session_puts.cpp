@@ -7,13 +7,14 @@
 namespace afterbay::client {
 
 SessionPuts::SessionPuts(SessionCore& core, RankPuts& rank, const Definitions& definitions,
-                         const OpenFiles& open_files, const JointPuts::Limits& limits,
+                         const OpenFiles& open_files, const OpenFiles& samples, const JointPuts::Limits& limits,
                          observe::Profile& profile, std::function<std::uint64_t()> waited_for_files_ns,
                          std::function<Result<>()> sessions_work)
     : core_(core),
       rank_(rank),
       definitions_(definitions),
       open_files_(open_files),
+      samples_(samples),
       profile_(profile),
       endpoint_(core, rank, limits.deadline, profile),
       links_(core, std::move(waited_for_files_ns)),
@@ -24,10 +25,11 @@ Result<> SessionPuts::share(const char* call) {
   AFTERBAY_TRY(core_.check_usable());
   AFTERBAY_TRY(rank_.check_no_slot_out(call));
   std::vector<JointRecords::Open> open;
-  for (const auto& file : open_files_)
-    for (const CollectionRecords::Record& record : file->collection->records().open(file->server))
-      if (record.file == file->id)
-        open.push_back({file.get(), record.record, record.fixed, core_.step(), record.seq});
+  for (const OpenFiles* const files : {&open_files_, &samples_})
+    for (const auto& file : *files)
+      for (const CollectionRecords::Record& record : file->collection->records().open(file->server))
+        if (record.file == file->id)
+          open.push_back({file.get(), record.record, record.fixed, core_.step(), record.seq});
   std::ranges::sort(open, {}, &JointRecords::Open::seq);  // those of one collection are in order then
   std::map<const File*, std::uint64_t> ended;
   for (const auto& file : open_files_) {
@@ -94,6 +96,27 @@ Result<bool> SessionPuts::put(const std::shared_ptr<File>& file, std::string_vie
   if (!put) return core_.report_to_caller(std::move(put).error());
   AFTERBAY_TRY(joint_.tend());
   return *put;
+}
+
+Result<> SessionPuts::begin(File& file, std::uint64_t record) {
+  if (!own_) return endpoint_.begin(file, record);
+  AFTERBAY_TRY(joint_.begin(file, record, own_->steps()));
+  return joint_.tend();
+}
+
+Result<> SessionPuts::put_reduced(File& file, std::string_view variable, std::uint64_t record) {
+  if (!own_) return endpoint_.put_reduced(file, variable, record);
+  const auto done = [&]() -> Result<> {
+    AFTERBAY_TRY(core_.check_usable());
+    AFTERBAY_TRY_ASSIGN(const std::uint32_t index, file.collection->reduced_variable(variable));
+    return joint_.put_reduced(file, index, record, own_->steps());
+  }();
+  if (!done)
+    return core_.report_to_caller(Error(done.error())
+                                      .in_file(file.path)
+                                      .in_variable(std::string(variable))
+                                      .at_rank(core_.identity().session_rank));
+  return joint_.tend();
 }
 
 Result<AcquiredSlot> SessionPuts::acquire(const std::shared_ptr<File>& file, std::string_view variable,

@@ -31,8 +31,9 @@ class SessionPuts {
  public:
   using OpenFiles = std::vector<std::shared_ptr<File>>;
 
+  /// `samples`: of collections whose servers compute statistics.
   SessionPuts(SessionCore& core, RankPuts& rank, const Definitions& definitions, const OpenFiles& open_files,
-              const JointPuts::Limits& limits, observe::Profile& profile,
+              const OpenFiles& samples, const JointPuts::Limits& limits, observe::Profile& profile,
               std::function<std::uint64_t()> waited_for_files_ns, std::function<Result<>()> sessions_work);
 
   /// For the session's collections.
@@ -48,6 +49,9 @@ class SessionPuts {
                        std::span<const std::string> values) {
     return endpoint_.put_strings(file, variable, record, values);
   }
+  /// See Endpoint::begin and put_reduced.
+  Result<> begin(File& file, std::uint64_t record);
+  Result<> put_reduced(File& file, std::string_view variable, std::uint64_t record);
   Result<AcquiredSlot> acquire(const std::shared_ptr<File>& file, std::string_view variable,
                                std::uint64_t record, Type type);
   Result<> commit(const AcquiredSlot& slot, const void* buffer);
@@ -81,6 +85,7 @@ class SessionPuts {
   RankPuts& rank_;
   const Definitions& definitions_;
   const OpenFiles& open_files_;
+  const OpenFiles& samples_;
   observe::Profile& profile_;
   Endpoint endpoint_;
   SharedLinks links_;

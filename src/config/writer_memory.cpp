@@ -11,7 +11,8 @@ int writer_buffers(const Config& config) {
   const bool has_stages = std::ranges::any_of(config.overrides, [](const CollectionOverride& item) {
     return !item.variable.empty() && pipeline::is_stage_setting(item.setting);
   });
-  if (!has_stages && config.when_full != WhenFull::spill) return 0;
+  const bool computes = has_stages || config.output_reduces;
+  if (!computes && config.when_full != WhenFull::spill) return 0;
   // Servers that model ranks host have no threads of their own: they compute in one buffer.
   return config.topology == Topology::inline_ ? 1 : config.writers;
 }

@@ -189,6 +189,20 @@ void add_values(Rows& rows) {
                    "one value is missing. A number: missing if less than this share of the values is "
                    "valid, for example 0.5. Fields to which the model gives no fill value have no missing "
                    "values. See [statistics](../explanation/statistics.md#missing-values)."));
+  rows.push_back(stored<File>(
+      "statistics",
+      one_of_words<Reducer>(
+          {{"auto", Reducer::automatic}, {"model", Reducer::model}, {"servers", Reducer::servers}}),
+      AFTERBAY_KEY_FIELD(statistics),
+      "Who computes statistics over time of this file; results are the same, bit by bit. `model`: each model "
+      "rank, for its points, in `put`. `servers`: the model hands over every sample, as it does instants, and "
+      "servers compute (limit: `memory.statistics`). `auto`: servers, if all model ranks share memory with "
+      "the servers of the file and these are processes of their own, so that a sample costs the model a copy "
+      "in memory; otherwise, samples would cross the network, and model ranks compute. Servers "
+      "compute statistics of fields of the model and subsets of them, in the type and units of the field. "
+      "All others, such as those of expressions, and those of files whose servers change from file to file "
+      "(`placement: file`), are computed by model ranks with `auto`, and refused with `servers`. See "
+      "[servers that compute](../explanation/described-output.md#servers-that-compute)."));
   rows.push_back(
       stored<File>("grid", words("the name of a grid under `grids`, or own"), AFTERBAY_KEY_FIELD(grid),
                    "The points that are written. `own`: all points of each field. The grid of a variable "

@@ -27,7 +27,8 @@ std::string with_digits(std::int64_t number, const describe::NameToken& token) {
 
 struct DescribedEpochs::Kept {
   struct One {
-    std::string path;  ///< absolute
+    std::string path;                ///< absolute
+    std::vector<std::string> files;  ///< likewise; `path` is the last
     int awaited = 2;   ///< the file and the epoch, as far as they are not durable
   };
 
@@ -43,12 +44,12 @@ struct DescribedEpochs::Kept {
       ++newest;
     }
     const auto end = newest.base();
-    for (auto it = states.begin(); removes && it != end; ++it) {
-      std::error_code error;
-      std::filesystem::remove((*it)->path, error);
-      if (error)
-        logger.warning("the state {}, which is older, was not removed: {}", (*it)->path, error.message());
-    }
+    for (auto it = states.begin(); removes && it != end; ++it)
+      for (const std::string& file : (*it)->files) {
+        std::error_code error;
+        std::filesystem::remove(file, error);
+        if (error) logger.warning("the state {}, which is older, was not removed: {}", file, error.message());
+      }
     states.erase(states.begin(), end);
   }
 
@@ -134,7 +135,7 @@ void DescribedEpochs::end_step(std::int64_t step, SavedState& saved) {
         step, path);
   recent_.push_back(path);
   if (recent_.size() > most_recent) recent_.erase(recent_.begin());
-  auto state = std::make_shared<Kept::One>(std::filesystem::absolute(path).string());
+  auto state = std::make_shared<Kept::One>(std::filesystem::absolute(path).string(), saved.files_of(path));
   std::erase_if(kept_->states, [&](const auto& it) { return it->path == state->path; });
   kept_->states.push_back(state);
   const Ticket file = saved.write_at_epoch(path, step);

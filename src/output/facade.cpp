@@ -13,6 +13,7 @@
 #include "base/units.hpp"
 #include "model/moves.hpp"
 #include "output/model_definitions.hpp"
+#include "output/reducers.hpp"
 #include "output/refuse.hpp"
 #include "output/state.hpp"
 #include "session/state.hpp"
@@ -92,10 +93,12 @@ void Output::State::start() {
   spaces.emplace(&session, definitions);
   plan = output::make_plan({*description, definitions, time, options.member}, *spaces);
   epochs.emplace(session, *description, time, options.member);
+  const output::Reducers reducers(plan, &session);
   for (const auto& file : plan.files) {
-    file->define(targets, definitions, *spaces, !options.resume.empty());
+    file->define(targets, definitions, *spaces, !options.resume.empty(), reducers.of(*file));
     if (auto clock = file->epochs()) epochs->add(*std::move(clock), file->file().name);
   }
+  reducers.apply();
   Session::State& of = session.state();
   memory.emplace(of.config->output_memory_bytes,
                  of.model_profile.counter(observe::counters::output_memory, observe::CounterKind::peak));

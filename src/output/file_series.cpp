@@ -107,7 +107,8 @@ std::size_t FileSeries::add(FileVariable variable) {
   return variables_.size() - 1;
 }
 
-void FileSeries::define(Targets& targets, const Definitions& definitions, Spaces& spaces, bool resumes) {
+void FileSeries::define(Targets& targets, const Definitions& definitions, Spaces& spaces, bool resumes,
+                        const std::vector<Reduction>& reductions) {
   FileSchema made = file_schema(*file_, variables_, definitions, spaces, *time_, units_);
   distributed_ = std::move(made.distributed);
   const TargetSettings settings = targets.settings(file_->name);
@@ -135,7 +136,23 @@ void FileSeries::define(Targets& targets, const Definitions& definitions, Spaces
   resumes_ = resumes && !given;
   appends_ =
       !resumes && (given ? *given == config::Existing::append : options.existing == Choice(Existing::append));
-  target_ = targets.define(file_->name, made.schema, options);
+  target_ = targets.define(file_->name, made.schema, options, reductions);
+}
+
+void FileSeries::begin_sample(bool begins_interval, double seconds) {
+  if (std::exchange(in_sample_, true)) return;
+  target_->begin_sample(samples_++, begins_interval, seconds);
+}
+
+/// Samples are numbered after the planes.
+void FileSeries::begin_state(std::uint32_t plane, const statistics::Progress& progress) {
+  samples_ = plane + 1;
+  target_->begin_state(plane, progress);
+}
+
+void FileSeries::put_sample(std::size_t variable, const Value& value) {
+  target_->put_sample(variables_[variable].name, value.data, value.form->type,
+                      value.layout == nullptr ? MemoryLayout{} : *value.layout);
 }
 
 std::string FileSeries::name_of_part(const Date& begin) const {
@@ -260,6 +277,7 @@ void FileSeries::write(std::size_t variable, const Value& value, std::size_t par
     return;
   }
   begin_record(value.end);
+  if (value.in_servers) return open_->put_reduced(it.name, state_.records - 1);
   open_->put(it.name, state_.records - records_per_period() + part_of_cycle, value.data, value.form->type,
              value.layout == nullptr ? MemoryLayout{} : *value.layout);
 }
@@ -274,6 +292,7 @@ bool FileSeries::needs_once(std::size_t variable) const { return !state_.complet
 
 void FileSeries::end_step(const Date& now) {
   in_record_ = false;
+  in_sample_ = false;
   if (!open_) return;
   const describe::Split& split = file_->naming.split;
   const bool all_once = std::ranges::all_of(once_, &Once::written);

@@ -31,7 +31,7 @@ struct FileState {
 };
 
 /// One entry under `files`, and its file that is open.
-class FileSeries {
+class FileSeries final : public SampleTarget {
  public:
   /// `schedule`: of the file; null if it has no records. Throws, at the place in the description, if the name
   /// cannot be made.
@@ -41,7 +41,17 @@ class FileSeries {
   /// Returns the number of the variable. All are added before `define`.
   std::size_t add(FileVariable variable);
   /// Defines the files. `resumes`: those of an earlier run may be continued.
-  void define(Targets& targets, const Definitions& definitions, Spaces& spaces, bool resumes);
+  /// `reductions`: servers compute them if they can: see reduces.
+  void define(Targets& targets, const Definitions& definitions, Spaces& spaces, bool resumes,
+              const std::vector<Reduction>& reductions);
+  /// Whether servers compute the reductions of the definition.
+  [[nodiscard]] bool reduces() const { return target_->reduces(); }
+  void begin_sample(bool begins_interval, double seconds) override;
+  void put_sample(std::size_t variable, const Value& value) override;
+  /// Begins to restore a plane of the states of what servers compute. Comes before all samples.
+  void begin_state(std::uint32_t plane, const statistics::Progress& progress);
+  /// For the states of what servers compute.
+  [[nodiscard]] Target& target() const { return *target_; }
 
   /// Writes this rank's values of the record that ends at `value.end`; with a cycle, of its record for a part
   /// of the cycle. Values of kind `once` are copied, because each part of a file gets them.
@@ -119,6 +129,8 @@ class FileSeries {
   bool appends_ = false;       ///< to files that exist; not if the run resumes
   std::string last_path_;      ///< of the last part that was opened
   bool in_record_ = false;
+  std::uint64_t samples_ = 0;  ///< that have been begun
+  bool in_sample_ = false;     ///< one has been begun in this step
   FileState state_;
 };
 
@@ -143,6 +155,8 @@ class Writer final : public Consumer {
   [[nodiscard]] const FileSeries& files() const noexcept { return *files_; }
   /// Its number in the file.
   [[nodiscard]] std::size_t number() const noexcept { return variable_; }
+  /// Whether the variable has the values of the series as they are, and their type.
+  [[nodiscard]] bool keeps_values() const { return is_plain_ && variable().type == of_->form().type; }
 
  private:
   [[nodiscard]] const FileVariable& variable() const { return files_->variables()[variable_]; }

@@ -293,8 +293,9 @@ class Planner {
     return statistic;
   }
 
-  Statistics& statistics_of(Series& of, const Schedule& schedule) {
-    auto& known = statistics_[{&of, &schedule}];
+  /// `file`: for which servers are to compute them; null: all files share them.
+  Statistics& statistics_of(Series& of, const Schedule& schedule, const describe::File* file = nullptr) {
+    auto& known = statistics_[{&of, &schedule, file}];
     if (known == nullptr) {
       std::string text = fmt::format("{} on {} of {}{} every {}", identity_of(of), of.space().name,
                                      of.space().text(), of.space().places_text(), schedule.text());
@@ -354,10 +355,15 @@ class Planner {
   /// Statistics over long periods are made of those over shorter ones that are computed anyway: of the
   /// longest of these.
   void share_sums() {
+    const auto is_shared = [this](const Statistics* some) {
+      return std::ranges::none_of(statistics_, [&](const auto& entry) {
+        return entry.second == some && std::get<const describe::File*>(entry.first) != nullptr;
+      });
+    };
     for (const auto& coarse : plan_.statistics) {
       Statistics* best = nullptr;
       for (const auto& finer : plan_.statistics)
-        if (coarse->can_be_made_of(*finer) &&
+        if (is_shared(coarse.get()) && is_shared(finer.get()) && coarse->can_be_made_of(*finer) &&
             (best == nullptr || finer->schedule().consists_of(best->schedule())))
           best = finer.get();
       if (best != nullptr) coarse->make_of(*best);
@@ -391,7 +397,10 @@ class Planner {
       default: {
         const auto statistic = statistic_of(operation_of(variable.operation), *of, missing_of(context));
         for (Schedule* const part : parts) folded.push_back(&statistics_of(*of, *part).add(statistic));
-        of = folded.empty() ? &statistics_of(*of, schedule_for(context)).add(statistic) : folded.front();
+        const bool servers = file.statistics == describe::Reducer::servers;
+        of = folded.empty()
+                 ? &statistics_of(*of, schedule_for(context), servers ? &file : nullptr).add(statistic)
+                 : folded.front();
       }
     }
     if (made.kind != TimeKind::once) static_cast<void>(schedule_for(context));
@@ -462,7 +471,7 @@ class Planner {
   std::map<std::string, Schedule*> schedules_;
   std::map<std::string, Subset*> subsets_;
   std::map<std::string, Series*> derived_;
-  std::map<std::pair<const Series*, const Schedule*>, Statistics*> statistics_;
+  std::map<std::tuple<const Series*, const Schedule*, const describe::File*>, Statistics*> statistics_;
   std::map<std::tuple<const Series*, std::string, std::string>, Collapsed*> collapsed_;
   std::map<const Series*, std::string> identities_;  ///< of what is computed
   std::vector<std::string> being_made_;
@@ -481,6 +490,7 @@ void Plan::begin_step(std::int64_t number) {
   for (const auto& schedule : schedules) schedule->go_to(number);
   for (const auto& it : computed) it->begin_step();
   for (const auto& writer : writers) writer->set_step(number);
+  for (const auto& it : statistics) it->begin_step();
 }
 
 void Plan::end_step(const Date& now) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "output/plan.hpp"
+#include "output/reducers.hpp"
 #include "output/preview_stages.hpp"
 #include "output/preview_target.hpp"
 #include "output/refuse.hpp"
@@ -151,10 +152,13 @@ Preview preview(const describe::Description& description, const ModelDefinitions
   Spaces spaces(nullptr, definitions);
   PreviewTargets targets(description);
   Plan plan = make_plan(input, spaces);
+  // With `statistics: auto`, ranks decide when they know their servers.
+  const Reducers reducers(plan, nullptr);
   for (const auto& file : plan.files) {
-    file->define(targets, definitions, spaces, false);
+    file->define(targets, definitions, spaces, false, reducers.of(*file));
     static_cast<void>(file->epochs());
   }
+  reducers.apply();
   Preview made;
   made.processes = options.processes;
   made.steps = steps_of(time, options.length);
@@ -202,6 +206,10 @@ std::uint64_t Preview::state_bytes_per_rank() const noexcept {
 
 std::uint64_t Preview::state_bytes() const noexcept {
   return sum_of(stages, [](const PreviewStage& it) { return it.bytes_on_all_ranks; });
+}
+
+std::uint64_t Preview::server_bytes() const noexcept {
+  return sum_of(stages, [](const PreviewStage& it) { return it.bytes_on_servers; });
 }
 
 std::string_view name_of(PreviewStage::Kind kind) noexcept {

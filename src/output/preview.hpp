@@ -39,6 +39,8 @@ struct PreviewStage {
   /// Of states and buffers. If points are distributed, equally: on the rank that has the most.
   std::uint64_t bytes_per_rank = 0;
   std::uint64_t bytes_on_all_ranks = 0;
+  bool in_servers = false;             ///< who computes it; otherwise the model ranks
+  std::uint64_t bytes_on_servers = 0;  ///< of states, on all of them
 };
 
 /// "field", "subset", ...
@@ -102,6 +104,7 @@ struct Preview {
   [[nodiscard]] std::uint64_t bytes() const noexcept;  ///< of all files
   [[nodiscard]] std::uint64_t state_bytes_per_rank() const noexcept;
   [[nodiscard]] std::uint64_t state_bytes() const noexcept;  ///< on all ranks
+  [[nodiscard]] std::uint64_t server_bytes() const noexcept;  ///< of states, on all servers
 };
 
 /// Throws what a run throws in Output::start() and later because of its description and definitions, with the

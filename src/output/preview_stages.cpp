@@ -77,6 +77,11 @@ std::size_t PreviewStages::add_statistics(const Statistics& statistics) {
     stage.timing += ", from periods of " + finer->schedule().every().text();
   }
   const auto bytes_of = [&](std::uint64_t points) { return statistics.state_bytes(points); };
+  if (statistics.is_left_to_servers()) {
+    stage.in_servers = true;
+    stage.bytes_on_servers = bytes_of(statistics.of().space().global_points());
+    return add(std::move(stage));
+  }
   if (!statistics.schedule().cycle()) {
     add_memory(stage, statistics.of().space(), bytes_of);
     return add(std::move(stage));

@@ -25,6 +25,9 @@ class CountedFile final : public TargetFile {
     if (record != no_record) records_ = std::max(records_, record + 1);
     count_.put(variable);
   }
+  void put_reduced(std::string_view /*variable*/, std::uint64_t record) override {
+    records_ = std::max(records_, record + 1);
+  }
   Ticket close() override {
     if (std::exchange(is_open_, false))
       count_.parts.push_back(
@@ -41,8 +44,8 @@ class CountedFile final : public TargetFile {
 
 class CountedTarget final : public Target {
  public:
-  CountedTarget(WriteCount& count, std::string name, std::string directory)
-      : count_(count), name_(std::move(name)), directory_(std::move(directory)) {}
+  CountedTarget(WriteCount& count, std::string name, std::string directory, bool reduces)
+      : count_(count), name_(std::move(name)), directory_(std::move(directory)), reduces_(reduces) {}
   std::unique_ptr<TargetFile> open(const FileName& name) override {
     const std::string path = must(model::file_name("", name_, name));
     const bool inside = !directory_.empty() && !path.starts_with('/');
@@ -50,10 +53,22 @@ class CountedTarget final : public Target {
         count_, inside ? directory_ + (directory_.ends_with('/') ? "" : "/") + path : path);
   }
 
+  [[nodiscard]] bool reduces() const override { return reduces_; }
+  std::unique_ptr<TargetFile> open_states(const FileName& /*name*/, const SchemaChanges& /*changes*/) override {
+    return nullptr;  // a preview saves no state
+  }
+  void begin_state(std::uint64_t /*number*/, const statistics::Progress& /*progress*/) override {}
+  void begin_sample(std::uint64_t /*number*/, bool /*begins_interval*/, double /*seconds*/) override {}
+  void put_sample(std::string_view variable, const void* /*data*/, Type /*type*/,
+                  const MemoryLayout& /*memory*/) override {
+    count_.put(variable);
+  }
+
  private:
   WriteCount& count_;
   std::string name_;
   std::string directory_;
+  bool reduces_;
 };
 
 }  // namespace
@@ -105,7 +120,8 @@ TargetSettings PreviewTargets::settings(const std::string& name) const {
 }
 
 std::unique_ptr<Target> PreviewTargets::define(const std::string& name, const Schema& schema,
-                                               const CollectionOptions& options) {
+                                               const CollectionOptions& options,
+                                               const std::vector<Reduction>& reductions) {
   const describe::File& described = file(name);
   std::set<std::string, std::less<>> fields;
   for (const describe::Variable& variable : described.variables) fields.insert(variable.name);
@@ -116,7 +132,8 @@ std::unique_ptr<Target> PreviewTargets::define(const std::string& name, const Sc
     throw Failure(std::move(good).error().add(fmt::format("defining collection '{}'", name)));
   auto& count = counts_[name];
   count = std::make_unique<WriteCount>(stored, std::move(fields));
-  return std::make_unique<CountedTarget>(*count, name, described.settings.directory.value_or(""));
+  return std::make_unique<CountedTarget>(*count, name, described.settings.directory.value_or(""),
+                                         !reductions.empty());
 }
 
 }  // namespace afterbay::output

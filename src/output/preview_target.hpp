@@ -60,7 +60,8 @@ class PreviewTargets final : public Targets {
  public:
   explicit PreviewTargets(const describe::Description& description) : description_(description) {}
   std::unique_ptr<Target> define(const std::string& name, const Schema& schema,
-                                 const CollectionOptions& options) override;
+                                 const CollectionOptions& options,
+                                 const std::vector<Reduction>& reductions) override;
   /// Those of the description.
   [[nodiscard]] TargetSettings settings(const std::string& name) const override;
   /// By name of the entry.

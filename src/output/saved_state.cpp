@@ -2,13 +2,16 @@
 #include "output/saved_state.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.hpp"
 #include "base/own_collections.hpp"
 #include "model/values.hpp"
 #include "output/refuse.hpp"
+#include "output/server_states.hpp"
 
 namespace afterbay::output {
 
@@ -17,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* head_attribute = "afterbay_output_state";
-constexpr int version = 2;
+constexpr int version = 3;
 
 /// The type of the entries of a column: doubles, values, counts.
 Type type_of_column(const statistics::State& state, std::uint32_t column, Type field) {
@@ -34,7 +37,8 @@ bool has_values(const statistics::Progress& progress) {
   return progress.steps > 0 || progress.has_reference != 0;
 }
 
-/// Calls `visit(statistics, number, statistic, state)` for each statistic of the plan.
+/// Calls `visit(statistics, number, statistic, state)` for each statistic of the plan. The states of those that
+/// servers compute have no points.
 template <class Visit>
 void for_each_state(Plan& plan, Visit visit) {
   for (std::size_t s = 0; s < plan.statistics.size(); ++s)
@@ -127,6 +131,14 @@ void check_same(const Json& head, const char* key, const std::string& here, cons
                       .in_file(path));
 }
 
+/// The files of a state may have been moved together.
+std::string beside(const std::string& path, const std::string& part) {
+  const std::filesystem::path there = std::filesystem::path(path).parent_path() /
+                                      std::filesystem::path(part).filename();
+  std::error_code error;
+  return std::filesystem::exists(there, error) ? there.string() : part;
+}
+
 }  // namespace
 
 Schema SavedState::schema() const {
@@ -142,6 +154,7 @@ Schema SavedState::schema() const {
     return names->second;
   };
   for_each_state(plan_, [&](Statistics& of, std::size_t s, std::size_t i, const statistics::State& state) {
+    if (of.is_left_to_servers()) return;
     const Space& space = of.of().space();
     for (std::uint32_t c = 0; c < state.layout().columns(); ++c) {
       Variable& variable = schema.variable(
@@ -167,8 +180,9 @@ void SavedState::define_for_epochs() {
   of_epochs_ = session_.collection(std::string(epoch_state_collection), schema(), options);
 }
 
-std::string SavedState::head(std::int64_t step) const {
+std::string SavedState::head(const std::string& path, const std::string& serial, std::int64_t step) const {
   Json head = {{"version", version},
+               {"serial", serial},
                {"step", step},
                {"calendar", rules_of(time_.calendar)},
                {"start", time_.calendar.text(time_.start)},
@@ -177,11 +191,18 @@ std::string SavedState::head(std::int64_t step) const {
   Json& statistics = head["statistics"] = Json::array();
   for_each_state(plan_, [&](Statistics& of, std::size_t, std::size_t i, const statistics::State& state) {
     const statistics::Progress& progress = state.progress();
-    statistics.push_back(Json{{"of", of.text()},
-                              {"statistic", text_of(of.bundle().statistic(i))},
-                              {"steps", progress.steps},
-                              {"duration", progress.duration},
-                              {"has_reference", progress.has_reference}});
+    Json of_statistic{{"of", of.text()},
+                      {"statistic", text_of(of.bundle().statistic(i))},
+                      {"steps", progress.steps},
+                      {"duration", progress.duration},
+                      {"has_reference", progress.has_reference}};
+    for (const auto& file : plan_.files) {
+      if (file.get() != of.samples()) continue;
+      const auto in = std::ranges::find(of.in_servers(), i, &Statistics::InFile::statistic);
+      of_statistic["in"] = ServerStates::path_of(path, *file);
+      of_statistic["variable"] = file->variables()[in->variable].name;
+    }
+    statistics.push_back(std::move(of_statistic));
   });
   Json& files = head["files"] = Json::array();
   for (const auto& file : plan_.files) {
@@ -195,19 +216,31 @@ std::string SavedState::head(std::int64_t step) const {
 
 Ticket SavedState::write(const std::string& path, std::int64_t step) {
   if (!collection_) collection_ = session_.collection(std::string(state_collection), schema());
-  return write(*collection_, path, step);
+  return write(*collection_, path, step, false);
 }
 
 Ticket SavedState::write_at_epoch(const std::string& path, std::int64_t step) {
   define_for_epochs();
-  return write(*of_epochs_, path, step);
+  return write(*of_epochs_, path, step, true);
 }
 
-Ticket SavedState::write(Collection& collection, const std::string& path, std::int64_t step) {
-  OutputFile file = collection.open(FileName{.name = std::filesystem::absolute(path).string()},
-                                    SchemaChanges().attribute(head_attribute, head(step)));
+std::vector<std::string> SavedState::files_of(const std::string& path) const {
+  const std::string whole = std::filesystem::absolute(path).string();
+  std::vector<std::string> files = ServerStates(plan_).paths_of(whole);
+  files.push_back(whole);
+  return files;
+}
+
+Ticket SavedState::write(Collection& collection, const std::string& path, std::int64_t step, bool replaces) {
+  const std::string whole = std::filesystem::absolute(path).string();
+  const std::string serial = fmt::format("{}-{:x}", step, now_ns());
+  ServerStates servers(plan_);
+  servers.write(whole, serial, replaces);
+  OutputFile file = collection.open(FileName{.name = whole},
+                                    SchemaChanges().attribute(head_attribute, head(whole, serial, step)));
   std::vector<std::byte> zeros;
   for_each_state(plan_, [&](Statistics& of, std::size_t s, std::size_t i, const statistics::State& state) {
+    if (of.is_left_to_servers()) return;
     for (std::uint32_t c = 0; c < state.layout().columns(); ++c) {
       const statistics::State::Column column = state.column(c);
       const std::byte* data = column.data;
@@ -226,7 +259,8 @@ Ticket SavedState::write(Collection& collection, const std::string& path, std::i
     file.put_raw(name_of_once(f, v), no_record, once.kept ? once.values.data() : zeros.data(), once.type, {},
                  true, {});
   });
-  return file.close();
+  const Ticket closed = file.close();
+  return servers.any() ? session_.flush() : closed;  // which is complete when all of these are published
 }
 
 std::int64_t SavedState::read(const std::string& path) {
@@ -249,6 +283,8 @@ std::int64_t SavedState::read(const std::string& path) {
     step = head.at("step").get<std::int64_t>();
     const Json& statistics = head.at("statistics");
     std::size_t number = 0;
+    std::map<std::string, ServerStates::Reader> parts;
+    std::vector<ServerStates::Restored> restored;
     for_each_state(plan_, [&](Statistics& of, std::size_t s, std::size_t i, const statistics::State& state) {
       if (number >= statistics.size())
         throw Failure(make_error(ErrorCode::conflict,
@@ -273,12 +309,28 @@ std::int64_t SavedState::read(const std::string& path) {
       progress.duration = saved.at("duration").get<double>();
       progress.has_reference = saved.at("has_reference").get<std::uint64_t>();
       if (!has_values(progress)) return;
-      Selection selection;
-      selection.decomposition = of.of().space().decomposition;
+      const Space& space = of.of().space();
+      const Type type = of.of().form().type;
+      RankState read(of.bundle().statistic(i), type, space.points);
+      if (saved.contains("in")) {
+        const std::string part = beside(path, saved.at("in").get<std::string>());
+        auto at = parts.find(part);
+        if (at == parts.end())
+          at = parts.try_emplace(part, session_, part, head.at("serial").get<std::string>()).first;
+        at->second.read(saved.at("variable").get<std::string>(), space.decomposition, read, type);
+      } else {
+        Selection selection;
+        selection.decomposition = space.decomposition;
+        for (std::uint32_t c = 0; c < state.layout().columns(); ++c)
+          file.get_raw(name_of_column(s, i, c), selection, read.state().column(c).data,
+                       type_of_column(state, c, type), {});
+      }
+      if (of.is_left_to_servers()) return restored.push_back({&of, i, std::move(read)});
       for (std::uint32_t c = 0; c < state.layout().columns(); ++c)
-        file.get_raw(name_of_column(s, i, c), selection, state.column(c).data,
-                     type_of_column(state, c, of.of().form().type), {});
+        std::memcpy(state.column(c).data, read.state().column(c).data, state.column(c).bytes);
     });
+    for (auto& [name, part] : parts) part.close();
+    ServerStates(plan_).restore(restored);
     if (number != statistics.size())
       throw Failure(make_error(ErrorCode::conflict,
                                "the state has the statistic \"{}\" of {}, which this run does not "

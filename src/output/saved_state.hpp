@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "afterbay/session.hpp"
 #include "output/model_time.hpp"
@@ -22,6 +23,8 @@ class SavedState {
   Ticket write(const std::string& path, std::int64_t step);
   /// The same for a state that is saved at an epoch; it replaces one that an earlier job has left.
   Ticket write_at_epoch(const std::string& path, std::int64_t step);
+  /// The files of a state with this name.
+  [[nodiscard]] std::vector<std::string> files_of(const std::string& path) const;
   /// So that the first `write_at_epoch` does not wait, if start comes after it.
   void define_for_epochs();
   /// Reads a state, and returns the step after which it was saved. Throws conflict, and says what differs, if
@@ -32,8 +35,8 @@ class SavedState {
  private:
   /// The schema is the same for both kinds of states.
   [[nodiscard]] Schema schema() const;
-  Ticket write(Collection& collection, const std::string& path, std::int64_t step);
-  [[nodiscard]] std::string head(std::int64_t step) const;
+  Ticket write(Collection& collection, const std::string& path, std::int64_t step, bool replaces);
+  [[nodiscard]] std::string head(const std::string& path, const std::string& serial, std::int64_t step) const;
 
   Session& session_;
   const ModelTime& time_;

@@ -126,6 +126,16 @@ void Reduced::emit_results(const statistics::Bundle& bundle, std::size_t number,
   }
 }
 
+void Reduced::emit_in_servers(Value period) {
+  period.in_servers = true;
+  for (const Use& use : uses()) {
+    if (!use.consumer->needs()) continue;
+    const Form form = use.consumer->wants(this->form());
+    period.form = &form;
+    use.consumer->take(use.slot, period);
+  }
+}
+
 Statistics::Statistics(Series& of, const Schedule& schedule, std::string text)
     : of_(&of),
       schedule_(&schedule),
@@ -138,21 +148,42 @@ Reduced& Statistics::add(const statistics::Statistic& statistic) {
   for (std::size_t i = 0; i < results_.size(); ++i)
     if (bundle_.statistic(i) == statistic) return *results_[i];
   must(statistics::check(statistic, of_->form().type));
-  const std::size_t lines = lines_of(statistic, of_->space().points);
-  states_.push_back(std::make_unique_for_overwrite<Line[]>(lines));
-  must(bundle_.add(statistic, {reinterpret_cast<std::byte*>(states_.back().get()), lines * sizeof(Line)}));
+  add_state(statistic);
   results_.push_back(
       std::make_unique<Reduced>(fmt::format("{} of {}", name_of(statistic.operation), of_->name()),
                                 of_->space(), of_->form(), *schedule_));
   return *results_.back();
 }
 
+void Statistics::add_state(const statistics::Statistic& statistic) {
+  const std::size_t lines = lines_of(statistic, bundle_.points());
+  states_.push_back(std::make_unique_for_overwrite<Line[]>(lines));
+  must(bundle_.add(statistic, {reinterpret_cast<std::byte*>(states_.back().get()), lines * sizeof(Line)}));
+}
+
+/// A bundle without points goes on counting steps and their duration.
+void Statistics::leave_to_servers(SampleTarget& samples, std::vector<InFile> variables) {
+  samples_ = &samples;
+  variables_ = std::move(variables);
+  states_.clear();
+  const statistics::Bundle all = std::exchange(
+      bundle_, must(statistics::Bundle::create({of_->form().type, to_compare(of_->form())}, 0)));
+  for (std::size_t i = 0; i < all.size(); ++i) add_state(all.statistic(i));
+}
+
+void Statistics::begin_step() {
+  if (samples_ != nullptr && needs())
+    samples_->begin_sample(bundle_.progress(0).steps == 0, schedule_->sample_seconds());
+}
+
 void Statistics::take(std::size_t /*slot*/, const Value& value) {
+  for (const InFile& it : variables_) samples_->put_sample(it.variable, value);
   must(bundle_.step(value.data, of_->is_reduced() ? value.seconds : schedule_->sample_seconds()));
   if (schedule_->ends()) emit();
 }
 
 bool Statistics::can_be_made_of(const Statistics& finer) const {
+  if (is_left_to_servers() || finer.is_left_to_servers()) return false;
   if (&finer == this || &finer.of() != of_ || of_->is_reduced() || !schedule_->consists_of(finer.schedule()))
     return false;
   for (std::size_t i = 0; i < bundle_.size(); ++i) {
@@ -187,7 +218,10 @@ void Statistics::emit() {
   period.seconds = 0;
   for (std::size_t i = 0; i < results_.size(); ++i) {
     period.seconds = bundle_.progress(i).duration;
-    results_[i]->emit_results(bundle_, i, period);
+    if (samples_ != nullptr)
+      results_[i]->emit_in_servers(period);
+    else
+      results_[i]->emit_results(bundle_, i, period);
   }
   for (Statistics* const coarser : made_of_it_) coarser->take_period(bundle_);
   for (std::size_t i = 0; i < results_.size(); ++i) bundle_.begin_interval(i);
@@ -207,7 +241,8 @@ std::size_t Statistics::state_bytes(std::size_t points) const noexcept {
 
 std::size_t Statistics::buffer_bytes() const {
   std::size_t bytes = 0;
-  for (const auto& result : results_) bytes += result->buffer_bytes();
+  if (!is_left_to_servers())
+    for (const auto& result : results_) bytes += result->buffer_bytes();
   return bytes;
 }
 

@@ -32,6 +32,7 @@ struct Value {
   Date begin;                            ///< what the values cover: after `begin`, up to and including `end`
   Date end;
   double seconds = 0;  ///< what they stand for in sums over time
+  bool in_servers = false;  ///< servers have the values, which are those of a statistic; `data` is null
 };
 
 class Series;
@@ -73,17 +74,17 @@ class Series {
   /// Whether some consumer that takes values of the current step needs a dense copy of arrays with a layout.
   [[nodiscard]] bool copies_layouts() const;
 
+  struct Use {
+    Consumer* consumer;
+    std::size_t slot;
+  };
+  [[nodiscard]] const std::vector<Use>& uses() const noexcept { return consumers_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const Space& space() const noexcept { return *space_; }
   /// The form of its values, or, of reductions, that of the values that they reduce.
   [[nodiscard]] const Form& form() const noexcept { return form_; }
 
  protected:
-  struct Use {
-    Consumer* consumer;
-    std::size_t slot;
-  };
-  [[nodiscard]] const std::vector<Use>& uses() const noexcept { return consumers_; }
   /// Gives the values to all consumers that need them.
   void emit(const Value& value);
 
@@ -134,10 +135,22 @@ class Reduced final : public Series {
   [[nodiscard]] std::size_t buffer_bytes() const;
   /// Computes the values in the forms that consumers want, and gives them away.
   void emit_results(const statistics::Bundle& bundle, std::size_t number, const Value& period);
+  /// Tells consumers that servers have the values of the period.
+  void emit_in_servers(Value period);
 
  private:
   const Schedule* schedule_;
   std::vector<std::byte> results_;
+};
+
+/// Where samples go of which servers compute statistics.
+class SampleTarget {
+ public:
+  virtual ~SampleTarget() = default;
+  /// A sample of this step follows.
+  virtual void begin_sample(bool begins_interval, double seconds) = 0;
+  /// This rank's values of it, for a variable of the file.
+  virtual void put_sample(std::size_t variable, const Value& value) = 0;
 };
 
 /// All statistics of a series over the periods of one schedule.
@@ -154,6 +167,25 @@ class Statistics final : public Consumer {
   /// consist, and results stay the same.
   [[nodiscard]] bool can_be_made_of(const Statistics& finer) const;
 
+  /// A variable of a file that has the values of a statistic.
+  struct InFile {
+    std::size_t variable = 0;
+    std::size_t statistic = 0;
+  };
+  /// From now on, servers compute them. `variables`: of the file, one per statistic and writer of it.
+  void leave_to_servers(SampleTarget& samples, std::vector<InFile> variables);
+  /// Which servers compute.
+  [[nodiscard]] const std::vector<InFile>& in_servers() const noexcept { return variables_; }
+  [[nodiscard]] const SampleTarget* samples() const noexcept { return samples_; }
+  /// Without points, if servers compute it.
+  [[nodiscard]] const statistics::State& state_of(std::size_t statistic) const {
+    return bundle_.state(statistic);
+  }
+  [[nodiscard]] bool is_left_to_servers() const noexcept { return samples_ != nullptr; }
+  /// Called at the beginning of a step, before anything is put.
+  void begin_step();
+
+  [[nodiscard]] bool takes_layouts() const override { return is_left_to_servers(); }
   [[nodiscard]] bool needs() const override {
     return finer_ == nullptr && schedule_->sampled() && of_->available();
   }
@@ -169,12 +201,14 @@ class Statistics final : public Consumer {
   [[nodiscard]] const Schedule& schedule() const noexcept { return *schedule_; }
   /// Of which it is made; null: of the series.
   [[nodiscard]] const Statistics* finer() const noexcept { return finer_; }
+  /// Whether some over longer periods are made of it.
+  [[nodiscard]] bool is_finer() const noexcept { return !made_of_it_.empty(); }
   [[nodiscard]] const std::vector<std::unique_ptr<Reduced>>& results() const noexcept { return results_; }
   [[nodiscard]] const statistics::Statistic& statistic(std::size_t result) const {
     return bundle_.statistic(result);
   }
   /// On this rank.
-  [[nodiscard]] std::size_t state_bytes() const noexcept { return state_bytes(of_->space().points); }
+  [[nodiscard]] std::size_t state_bytes() const noexcept { return state_bytes(bundle_.points()); }
   /// On a rank with so many points.
   [[nodiscard]] std::size_t state_bytes(std::size_t points) const noexcept;
   /// Of its results, on this rank.
@@ -182,6 +216,7 @@ class Statistics final : public Consumer {
 
  private:
   void emit();
+  void add_state(const statistics::Statistic& statistic);
   void take_period(const statistics::Bundle& finer);
   /// Of the state of a statistic of this many points.
   [[nodiscard]] std::size_t lines_of(const statistics::Statistic& statistic,
@@ -195,6 +230,8 @@ class Statistics final : public Consumer {
   const Schedule* schedule_;
   Statistics* finer_ = nullptr;          ///< of which it is made; null: of the series
   std::vector<Statistics*> made_of_it_;  ///< whose finer_ it is
+  SampleTarget* samples_ = nullptr;      ///< null: it computes itself
+  std::vector<InFile> variables_;        ///< to which samples are put
   std::string text_;
   statistics::Bundle bundle_;
   std::vector<std::unique_ptr<Line[]>> states_;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/target.hpp"
 
+#include <algorithm>
+
+#include "session/facade.hpp"
 #include "session/state.hpp"
+#include "storage/structure/stored_names.hpp"
 
 namespace afterbay::output {
 
@@ -16,6 +20,10 @@ class SessionFile final : public TargetFile {
            const MemoryLayout& memory) override {
     file_.put_raw(variable, record, data, type, memory, true, {});
   }
+  void put_reduced(std::string_view variable, std::uint64_t record) override {
+    OutputFile::State& it = file_.state();
+    unwrap(call_of(it.session)->puts().put_reduced(*it.file, variable, record));
+  }
   Ticket close() override { return file_.close(); }
 
  private:
@@ -24,20 +32,73 @@ class SessionFile final : public TargetFile {
 
 class SessionTarget final : public Target {
  public:
-  explicit SessionTarget(Collection collection) : collection_(std::move(collection)) {}
+  SessionTarget(const std::weak_ptr<client::ModelSession>& session, client::Collection& collection)
+      : session_(session), made_(&collection) {
+    auto handle = std::make_shared<Collection::State>();
+    handle->session = session;
+    handle->collection = &collection;
+    collection_ = Collection(std::move(handle));
+    if (collection.reduces()) samples_ = call_of(session)->samples_of(collection);
+  }
   std::unique_ptr<TargetFile> open(const FileName& name) override {
     return std::make_unique<SessionFile>(collection_.open(name));
   }
+  [[nodiscard]] bool reduces() const override { return samples_ != nullptr; }
+  void begin_sample(std::uint64_t number, bool begins_interval, double seconds) override {
+    using wire::RecordKind;
+    begin(number, {begins_interval ? RecordKind::first_sample : RecordKind::sample, seconds});
+  }
+  std::unique_ptr<TargetFile> open_states(const FileName& name, const SchemaChanges& changes) override {
+    auto file = std::make_shared<OutputFile::State>();
+    file->session = session_;
+    file->file = unwrap(call_of(session_)->open(*made_, name, changes, true));
+    return std::make_unique<SessionFile>(OutputFile(std::move(file)));
+  }
+  void begin_state(std::uint64_t number, const statistics::Progress& progress) override {
+    begin(number, {wire::RecordKind::state, 0,
+                   wire::SavedProgress{progress.steps, progress.duration, progress.has_reference}});
+  }
+  void put_sample(std::string_view variable, const void* data, Type type,
+                  const MemoryLayout& memory) override {
+    unwrap(call_of(session_)->puts().put(samples_, variable, sample_, data, type, memory, {}, true));
+  }
 
  private:
+  void begin(std::uint64_t number, const client::File::NextSample& next) {
+    sample_ = number;
+    samples_->next_sample = next;
+    unwrap(call_of(session_)->puts().begin(*samples_, number));
+  }
+
+  std::weak_ptr<client::ModelSession> session_;
   Collection collection_;
+  client::Collection* made_;
+  std::shared_ptr<client::File> samples_;  ///< null: there are none
+  std::uint64_t sample_ = 0;
 };
+
+/// The numbers of variables in the schema.
+std::vector<wire::Reduction> numbered(const Schema& schema, const std::vector<Reduction>& reductions) {
+  std::vector<wire::Reduction> all;
+  for (const Reduction& it : reductions) {
+    const auto at = std::ranges::find(schema.variables, it.variable, &Variable::name);
+    all.push_back({static_cast<std::uint32_t>(at - schema.variables.begin()), it.statistic, it.missing});
+  }
+  return all;
+}
 
 }  // namespace
 
 std::unique_ptr<Target> SessionTargets::define(const std::string& name, const Schema& schema,
-                                               const CollectionOptions& options) {
-  return std::make_unique<SessionTarget>(session_.collection(name, schema, options));
+                                               const CollectionOptions& options,
+                                               const std::vector<Reduction>& reductions) {
+  client::Collection* made = nullptr;
+  {
+    const SessionCall model = call_of(session_.state());
+    unwrap(storage::check_stored_names(schema));
+    made = unwrap(model->collection(name, schema, options, numbered(schema, reductions)));
+  }
+  return std::make_unique<SessionTarget>(session_.state().model, *made);
 }
 
 TargetSettings SessionTargets::settings(const std::string& name) const {

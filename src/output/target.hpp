@@ -8,9 +8,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "afterbay/session.hpp"
 #include "config/config.hpp"
+#include "statistics/state.hpp"
+#include "statistics/statistic.hpp"
 
 namespace afterbay::output {
 
@@ -28,6 +31,8 @@ class TargetFile {
   /// This rank's values of a record; `record`: no_record for variables without records.
   virtual void put(std::string_view variable, std::uint64_t record, const void* data, Type type,
                    const MemoryLayout& memory) = 0;
+  /// The servers compute this rank's values of a record from the samples that were put.
+  virtual void put_reduced(std::string_view variable, std::uint64_t record) = 0;
   /// The ticket is complete when the file is published; number 0: nothing is written.
   virtual Ticket close() = 0;
 };
@@ -41,6 +46,25 @@ class Target {
   Target& operator=(const Target&) = delete;
 
   virtual std::unique_ptr<TargetFile> open(const FileName& name) = 0;
+
+  /// Whether servers compute the reductions of the definition. Only then there are samples, and files of
+  /// states: put_reduced of their record N puts plane N of the variable's state (statistics/planes.hpp).
+  [[nodiscard]] virtual bool reduces() const = 0;
+  /// Begins sample `number`, counted from 0, before anything else of its step.
+  virtual void begin_sample(std::uint64_t number, bool begins_interval, double seconds) = 0;
+  virtual std::unique_ptr<TargetFile> open_states(const FileName& name, const SchemaChanges& changes) = 0;
+  /// Begins to restore plane `number` of the states.
+  virtual void begin_state(std::uint64_t number, const statistics::Progress& progress) = 0;
+  /// This rank's values of the sample or plane that was begun. A plane has values of the variable's type.
+  virtual void put_sample(std::string_view variable, const void* data, Type type,
+                          const MemoryLayout& memory) = 0;
+};
+
+/// A statistic over time that servers may compute.
+struct Reduction {
+  std::string variable;
+  statistics::Statistic statistic;
+  Values missing;  ///< of the samples: see statistics::Field
 };
 
 /// What settings say of the files of an entry.
@@ -60,7 +84,8 @@ class Targets {
 
   /// `name`: of the entry. Throws if files cannot have the schema.
   virtual std::unique_ptr<Target> define(const std::string& name, const Schema& schema,
-                                         const CollectionOptions& options) = 0;
+                                         const CollectionOptions& options,
+                                         const std::vector<Reduction>& reductions) = 0;
   [[nodiscard]] virtual TargetSettings settings(const std::string& name) const = 0;
 };
 
@@ -69,7 +94,8 @@ class SessionTargets final : public Targets {
  public:
   explicit SessionTargets(Session& session) : session_(session) {}
   std::unique_ptr<Target> define(const std::string& name, const Schema& schema,
-                                 const CollectionOptions& options) override;
+                                 const CollectionOptions& options,
+                                 const std::vector<Reduction>& reductions) override;
   [[nodiscard]] TargetSettings settings(const std::string& name) const override;
 
  private:

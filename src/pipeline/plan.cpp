@@ -8,13 +8,14 @@
 
 namespace afterbay::pipeline {
 
-Result<Plan> make_plan(const Schema& schema, std::span<const Settings> given) {
+Result<Plan> make_plan(const Schema& schema, std::span<const Settings> given, bool reduces) {
   Plan plan;
   for (std::size_t v = 0; v < given.size(); ++v) {
     AFTERBAY_TRY_ASSIGN(Stages stages, make_stages(schema.variables[v], given[v]));
     plan.stages.push_back(std::move(stages));
   }
   if (std::ranges::all_of(plan.stages, &Stages::empty)) plan.stages.clear();
+  if (reduces) plan.stages.resize(schema.variables.size());
   return plan;
 }
 

@@ -49,12 +49,13 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
     it.decompositions = message.decompositions;
     it.format = message.format;
     it.stages = message.stages;
+    it.reductions = message.reductions;
     new_collections_.push_back(message.id);
   } else if (it.name != message.name || it.schema_hash != message.schema_hash ||
              it.existing != message.existing || it.servers != message.servers || it.split != message.split ||
              it.least != (message.least != 0) || it.gather_bytes != message.gather_bytes ||
              it.decompositions != message.decompositions || it.format != message.format ||
-             it.stages != message.stages) {
+             it.stages != message.stages || it.reductions != message.reductions) {
     return fail(
         make_error(
             ErrorCode::conflict,
@@ -67,7 +68,7 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
   it.schema = *message.schema;
   const model::LayoutSizes sizes{config_.memory.block_bytes, config_.chunk_bytes, it.gather_bytes};
   AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema, it.format, sizes));
-  AFTERBAY_TRY_ASSIGN(pipeline::Plan plan, pipeline::make_plan(it.schema, settings_of(it)));
+  AFTERBAY_TRY_ASSIGN(pipeline::Plan plan, pipeline::make_plan(it.schema, settings_of(it), !it.reductions.empty()));
   auto files = std::make_shared<const model::FileLayout>(std::move(layout));
   it.layout = pipeline::handover_layout(files, plan);
   it.owners = model::FrameOwners(*it.layout, it.split, it.servers.size(),

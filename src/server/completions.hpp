@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "server/reduce/frame_order.hpp"
 #include "storage/store.hpp"
 
 namespace afterbay::server {
@@ -32,6 +33,14 @@ struct OpeningNoted {
 struct FrameWritten {
   std::uint64_t file = 0;
   std::uint32_t collection = 0;
+  std::uint64_t seq = 0;  ///< number of the record
+  std::optional<Error> error{};
+  std::optional<FrameOrder::Frame> turn{};  ///< of results, whose turn it was
+};
+
+/// The samples of a frame are part of its state, or, without an error, nothing was left to do for its turn.
+struct SampleTaken {
+  FrameOrder::Frame frame;
   std::uint64_t seq = 0;  ///< number of the record
   std::optional<Error> error{};
 };

@@ -25,8 +25,8 @@ bool has_packed(const FrameTask& task) {
 }
 
 /// From a frame as ranks handed it over to one as the file has it.
-void put_in_order(const ServedCollection& collection, std::uint32_t number, const std::byte* from,
-                  std::byte* to) {
+void order_piece(const ServedCollection& collection, std::uint32_t number, const std::byte* from,
+                 std::byte* to) {
   const model::Piece& piece = collection.layout->pieces[number];
   from += piece.frame_offset;
   to += piece.frame_offset;
@@ -44,13 +44,13 @@ void put_in_order(const ServedCollection& collection, std::uint32_t number, cons
                    from + share.before * bytes, to, copy);
 }
 
-/// "T", or "T, ps and 3 more" for a frame of several variables.
-std::string variables_of(const FrameTask& task) {
+}  // namespace
+
+std::string variables_of(const ServedCollection& collection, std::span<const std::uint32_t> pieces) {
   constexpr std::size_t most = 3;
   std::vector<std::string> names;
-  for (const std::uint32_t p : task.pieces) {
-    const std::string& name =
-        task.collection->schema.variables[task.collection->layout->pieces[p].variable].name;
+  for (const std::uint32_t p : pieces) {
+    const std::string& name = collection.schema.variables[collection.layout->pieces[p].variable].name;
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   std::string text = names.front();
@@ -59,31 +59,33 @@ std::string variables_of(const FrameTask& task) {
   return text;
 }
 
-}  // namespace
+void fill_gaps(const ServedCollection& collection, std::span<const std::uint32_t> pieces, std::byte* frame) {
+  for (const std::uint32_t p : pieces)
+    fill_unwritten(collection, p, frame + collection.layout->pieces[p].frame_offset);
+}
 
-Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File& file,
-                                            ScratchBuffers& scratch, const FrameTimers& timers) {
-  if (task.pieces.empty()) return storage::WriteCost{};
+OrderedFrame::OrderedFrame(const FrameTask& task, ScratchBuffers& scratch, observe::Timer* timer) {
   const model::HandoverLayout& layout = *task.collection->layout;
   const model::Frame& frame = layout.frames[layout.pieces[task.pieces.front()].frame];
   const std::uint64_t phase = layout.phase(frame, task.record);
   std::byte* base = task.view.buffer.data() + phase;
-  std::optional<ScratchBuffers::Lease> in_order;
-  {
-    const observe::Timed timed(timers.fill);
-    if (has_packed(task)) {
-      in_order.emplace(scratch);
-      std::byte* const to = in_order->data() + phase;
-      for (const std::uint32_t p : task.pieces) put_in_order(*task.collection, p, base, to);
-      base = to;
-    }
-    for (const std::uint32_t p : task.pieces)
-      fill_unwritten(*task.collection, p, base + layout.pieces[p].frame_offset);
+  const observe::Timed timed(timer);
+  if (has_packed(task)) {
+    buffer_.emplace(scratch);
+    std::byte* const to = buffer_->data() + phase;
+    for (const std::uint32_t p : task.pieces) order_piece(*task.collection, p, base, to);
+    base = to;
   }
-  const CompleteFrame complete{base, task.pieces, task.record, task.epochs,
-                               task.in_scratch || in_order.has_value()};
-  auto cost = task.collection->sink->write(complete, file, scratch, timers.stages);
-  if (!cost) cost.error().in_variable(variables_of(task));
+  fill_gaps(*task.collection, task.pieces, base);
+  frame_ = {base, task.pieces, task.record, task.epochs, task.in_scratch || buffer_.has_value()};
+}
+
+Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File& file,
+                                            ScratchBuffers& scratch, const FrameTimers& timers) {
+  if (task.pieces.empty()) return storage::WriteCost{};
+  const OrderedFrame ordered(task, scratch, timers.fill);
+  auto cost = task.collection->sink->write(ordered.frame(), file, scratch, timers.stages);
+  if (!cost) cost.error().in_variable(variables_of(*task.collection, task.pieces));
   return cost;
 }
 

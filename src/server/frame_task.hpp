@@ -3,7 +3,11 @@
 // fill value.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "observe/profile.hpp"
@@ -26,6 +30,25 @@ struct FrameTimers {
   observe::Timer* fill = nullptr;
   observe::Timer* stages = nullptr;
 };
+
+/// Points of pieces that no rank writes get the fill value. `frame`: its start, in the layout's order.
+void fill_gaps(const ServedCollection& collection, std::span<const std::uint32_t> pieces, std::byte* frame);
+
+/// A frame in the layout's order, with its gaps filled. Made by a worker.
+class OrderedFrame {
+ public:
+  /// Takes a buffer of `scratch` if the frame was handed over packed. The task has pieces.
+  OrderedFrame(const FrameTask& task, ScratchBuffers& scratch, observe::Timer* timer);
+  /// Valid as long as this and the task.
+  [[nodiscard]] const CompleteFrame& frame() const noexcept { return frame_; }
+
+ private:
+  std::optional<ScratchBuffers::Lease> buffer_;  ///< in which it lies; nullopt: in the task's own
+  CompleteFrame frame_;
+};
+
+/// "T", or "T, ps and 3 more", for messages.
+std::string variables_of(const ServedCollection& collection, std::span<const std::uint32_t> pieces);
 
 /// Runs in a worker. Takes at most one buffer of `scratch`: for frames that were handed over packed, and for
 /// stages.

@@ -26,8 +26,7 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
       // Output.
       on<wire::OpenFile>([](S& s, Rank p, auto&& m) ON_INGEST { return s.open(p, std::move(m)); }),
       on<wire::AskServer>([](S& s, Rank, const auto& m) ON_INGEST { return s.load_.choose(m); }),
-      on<wire::BeginRecord>([](S& s, Rank p, const auto& m)
-                                ON_INGEST { return s.records_.begin(p, m, s.epochs_.reached(p)); }),
+      on<wire::BeginRecord>([](S& s, Rank p, const auto& m) ON_INGEST { return s.begin_record(p, m); }),
       on<wire::Put>([](S& s, Rank p, const auto& m) ON_INGEST { return s.put(p, m); }),
       on<wire::PutStrings>([](S& s, Rank p, auto&& m) ON_INGEST { return s.put_strings(p, std::move(m)); }),
       on<wire::EndRecords>([](S& s, Rank p, const auto& m) ON_INGEST { return s.end_records(p, m); }),

@@ -14,6 +14,15 @@ std::string RecordPart::record_text() const {
   return fixed ? "" : fmt::format(" of record {}", said_index(record));
 }
 
+namespace {
+
+std::string text_of(std::uint64_t file, std::uint64_t record) {
+  if (file == wire::no_file) return fmt::format("the samples number {} of its statistics", record);
+  return fmt::format("record {} of its file number {}", said_index(record), file);
+}
+
+}  // namespace
+
 Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message, std::uint64_t epochs) {
   const ServedCollection* collection = catalog_.find(message.collection);
   if (collection == nullptr)
@@ -25,20 +34,23 @@ Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message, std:
   if (is_new) {
     it.file = message.file;
     it.record = message.record;
-    it.fixed = message.fixed != 0;
+    it.fixed = message.meaning == wire::RecordKind::fixed;
+    it.meaning = message.meaning;
+    it.duration = message.duration;
+    it.progress = message.progress;
     it.epochs = epochs;
     it.scheduled.resize(collection->frames());
     it.put.resize(collection->schema.variables.size());
     return {};
   }
-  if (it.file == message.file && it.record == message.record && it.fixed == (message.fixed != 0)) return {};
+  if (it.file == message.file && it.record == message.record && it.meaning == message.meaning &&
+      it.duration == message.duration && it.progress == message.progress)
+    return {};
   return fail(
       make_error(ErrorCode::conflict,
-                 "model rank {} hands over record {} of its file number {} where other ranks hand over "
-                 "record {} of file "
-                 "number {} of collection '{}': every rank must put the same records in the same order",
-                 peer, said_index(message.record), message.file, said_index(it.record), it.file,
-                 collection->name)
+                 "model rank {} hands over {} where other ranks hand over {} of collection '{}': every rank "
+                 "must put the same records in the same order",
+                 peer, text_of(message.file, message.record), text_of(it.file, it.record), collection->name)
           .at_rank(catalog_.session_rank(peer)));
 }
 

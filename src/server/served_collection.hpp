@@ -2,6 +2,7 @@
 // ServedCollection: a collection as a server knows it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,6 +44,7 @@ struct ServedCollection {
   std::uint64_t gather_bytes = 0;      ///< used for its layout
   std::uint64_t schema_hash = 0;
   std::vector<wire::StageSetting> stages;  ///< as the ranks configured them
+  std::vector<wire::Reduction> reductions;  ///< that servers compute of samples
   Schema schema;
   std::vector<std::int32_t> decompositions;  ///< one per variable; -1: Whole
   std::vector<model::MapPlace> places;       ///< one per variable: position of a map's dimensions
@@ -57,6 +59,10 @@ struct ServedCollection {
   std::vector<std::vector<std::byte>> fill_values;  ///< one per variable, in the byte order of frames
   std::vector<std::uint32_t> expected;              ///< number of contributions, one per piece of this server
 
+  /// Whether the values of the variable are computed of samples.
+  [[nodiscard]] bool reduces(std::uint32_t variable) const {
+    return std::ranges::find(reductions, variable, &wire::Reduction::variable) != reductions.end();
+  }
   /// The number of frames that this server has.
   [[nodiscard]] std::uint32_t frames() const { return owners.frames_of(part); }
   /// The frame, in the layout, that has this number here.

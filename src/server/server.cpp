@@ -41,6 +41,7 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
         port_->wake();
       }),
       memory_(config, port_->frames(), memory_host()),
+      reducer_(config.memory.statistics_bytes, reducer_host()),
       telemetry_(config, identity_, port_->frames(), logger_, telemetry_host()),
       triggers_(config, identity_, logger_, trigger_host()),
       inputs_({config_, *port_, catalog_, workers_, profile,

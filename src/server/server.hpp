@@ -41,6 +41,7 @@
 #include "server/prepare/preparations.hpp"
 #include "server/publish/publisher.hpp"
 #include "server/records.hpp"
+#include "server/reduce/reducer.hpp"
 #include "server/shared/shared_files.hpp"
 #include "server/shutdown/shutdown.hpp"
 #include "server/space/space_policy.hpp"
@@ -117,11 +118,17 @@ class Server {
   void gave_up(std::size_t peer, wire::Abandon message) AFTERBAY_REQUIRES(ingest_thread);
 
   [[nodiscard]] OutputFiles::Host files_host();
+  [[nodiscard]] Reducer::Host reducer_host();
   [[nodiscard]] Preparations::Host preparations_host(std::size_t workers);
   [[nodiscard]] LoadBalance::Host load_host();
   void create(OutputFile& file, SchemaChanges changes) AFTERBAY_REQUIRES(ingest_thread);
   /// Called by a worker: reports file system and stripes of a new file.
   void note_striping(const ServedCollection& collection, const storage::File& file);
+  Result<> begin_record(std::size_t peer, const wire::BeginRecord& message) AFTERBAY_REQUIRES(ingest_thread);
+  /// Queues what is to be done with a frame of a record with the pieces of these indices in the layout.
+  Result<> take_frame(const ServedCollection& collection, std::uint64_t seq, std::uint32_t number,
+                      const transport::FrameView& view, std::vector<std::uint32_t> pieces)
+      AFTERBAY_REQUIRES(ingest_thread);
   /// Queues the write of a frame with the pieces of these indices in the layout.
   void write_frame(OutputFile& file, const ServedCollection& collection, std::uint64_t seq,
                    const transport::FrameView& view, std::vector<std::uint32_t> pieces)
@@ -152,6 +159,7 @@ class Server {
   Result<> complete(FileCreated& it) AFTERBAY_REQUIRES(ingest_thread);
   Result<> complete(OpeningNoted& it) AFTERBAY_REQUIRES(ingest_thread);
   Result<> complete(FrameWritten& it) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> complete(SampleTaken& it) AFTERBAY_REQUIRES(ingest_thread);
   Result<> complete(StringsWritten& it) AFTERBAY_REQUIRES(ingest_thread);
   Result<> complete(EpochMarked& it) AFTERBAY_REQUIRES(ingest_thread);
   Result<> complete(PartHandedOver& it) AFTERBAY_REQUIRES(ingest_thread);
@@ -238,6 +246,7 @@ class Server {
 
   Executor executor_;
   FrameMemory memory_;  ///< posts to `executor_` while it ends
+  Reducer reducer_;
 
   Telemetry telemetry_;
   TriggerRunner triggers_;

@@ -25,12 +25,22 @@ Result<> Server::complete(OpeningNoted& it) {
 Result<> Server::complete(FrameWritten& it) {
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, files_.require(it.file));
   OutputFiles::task_done(*file);
+  if (it.turn) reducer_.done(*it.turn);
   Record* const record = records_.find(it.collection, it.seq);
   if (record != nullptr && --record->writes == 0 && record->ended) {
     note_written(it.collection, *record);
     erase_record(*file->collection, it.seq);
   }
   files_.task_ended(*file, std::move(it.error));
+  return {};
+}
+
+Result<> Server::complete(SampleTaken& it) {
+  reducer_.done(it.frame);
+  const std::uint32_t collection = it.frame.collection;
+  Record* const record = records_.find(collection, it.seq);
+  if (record != nullptr && --record->writes == 0 && record->ended) erase_record(*catalog_.find(collection), it.seq);
+  if (it.error) return afterbay::fail(std::move(*it.error));
   return {};
 }
 

@@ -64,6 +64,12 @@ void Server::create(OutputFile& file, SchemaChanges changes) {
 
 // ---- frames
 
+Result<> Server::begin_record(std::size_t peer, const wire::BeginRecord& message) {
+  AFTERBAY_TRY(records_.begin(peer, message, epochs_.reached(peer)));
+  if (reducer_.has(message.collection)) reducer_.note(message.collection, records_.of(message.collection));
+  return {};
+}
+
 Result<> Server::frame_ready(std::uint32_t pool_frame, std::uint64_t seq) {
   const ServedCollection* collection = catalog_.owner(pool_frame);
   const auto view = port_->frames().find(pool_frame, seq);
@@ -74,7 +80,6 @@ Result<> Server::frame_ready(std::uint32_t pool_frame, std::uint64_t seq) {
     port_->frames().release(*view);
     return {};
   }
-  AFTERBAY_TRY_ASSIGN(OutputFile* const file, files_.require(record->file));
   const std::uint32_t number = pool_frame - collection->first_frame;
   const std::uint32_t frame = collection->frame(number);
   const auto expected = collection->expected_in(frame);
@@ -82,8 +87,23 @@ Result<> Server::frame_ready(std::uint32_t pool_frame, std::uint64_t seq) {
   std::vector<std::uint32_t> pieces;
   for (std::uint32_t p = 0; p < expected.size(); ++p)
     if (expected[p] > 0) pieces.push_back(first_piece + p);
-  record->scheduled[number] = true;
-  write_frame(*file, *collection, seq, *view, std::move(pieces));
+  return take_frame(*collection, seq, number, *view, std::move(pieces));
+}
+
+Result<> Server::take_frame(const ServedCollection& collection, std::uint64_t seq, std::uint32_t number,
+                            const transport::FrameView& view, std::vector<std::uint32_t> pieces) {
+  Record& record = *records_.find(collection.id, seq);
+  record.scheduled[number] = true;
+  if (!record.is_sample()) {
+    AFTERBAY_TRY_ASSIGN(OutputFile* const file, files_.require(record.file));
+    write_frame(*file, collection, seq, view, std::move(pieces));
+    return {};
+  }
+  for (const std::uint32_t p : pieces)
+    telemetry_.tally().take(collection.id, collection.layout->pieces[p].bytes);
+  FrameTask task{&collection, record.record, view, std::move(pieces), record.epochs};
+  reducer_.take(collection, seq, record, number, memory_.add(std::move(task), {collection.id, seq}, false),
+                profile_.of(collection));
   return {};
 }
 
@@ -198,12 +218,15 @@ Result<> Server::end_record(const ServedCollection& collection, std::uint64_t se
     forget_record(collection, seq);
     return {};
   }
-  AFTERBAY_TRY_ASSIGN(OutputFile* const file, files_.require(record.file));
+  OutputFile* file = nullptr;
+  if (!record.is_sample()) {
+    AFTERBAY_TRY_ASSIGN(file, files_.require(record.file));
+  }
   if (const std::string missing = records_.missing(collection, record); !missing.empty()) {
-    files_.end(*file, Ending::incomplete);
+    if (file != nullptr) files_.end(*file, Ending::incomplete);
     return afterbay::fail(
         make_error(ErrorCode::conflict, "{} before the step ended or the file was closed", missing)
-            .in_file(file->path)
+            .in_file(file != nullptr ? file->path : fmt::format("the statistics of '{}'", collection.name))
             .in_variable(records_.missing_variable(collection, record))
             .at_rank(catalog_.session_rank(
                 static_cast<std::size_t>(records_.absent(collection, record).front()))));
@@ -217,10 +240,14 @@ Result<> Server::end_record(const ServedCollection& collection, std::uint64_t se
     for (std::uint32_t p = 0; p < frame.piece_count; ++p)
       if (port_->frames().state(*view, p) == transport::PieceState::complete)
         pieces.push_back(frame.first_piece + p);
-    record.scheduled[f] = true;
-    write_frame(*file, collection, seq, *view, std::move(pieces));
+    AFTERBAY_TRY(take_frame(collection, seq, f, *view, std::move(pieces)));
   }
-  note_taken(*file, record);
+  if (file != nullptr) note_taken(*file, record);
+  if (reducer_.has(collection.id)) {
+    if (file != nullptr)
+      reducer_.write_results(collection, seq, record, *file, profile_.of(collection));
+    reducer_.note(collection.id, records_.of(collection.id));
+  }
   if (record.writes == 0) {
     note_written(collection.id, record);
     erase_record(collection, seq);
@@ -231,9 +258,14 @@ Result<> Server::end_record(const ServedCollection& collection, std::uint64_t se
 Result<> Server::close(std::size_t peer, const wire::CloseFile& message) {
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, files_.close(peer, message));
   if (file == nullptr) return {};
+  // A rank hands over everything with a lower number before: samples, too, from which results are computed.
   std::vector<std::uint64_t> of_file;
-  for (const auto& [seq, record] : records_.of(file->collection->id))
-    if (record.file == file->id) of_file.push_back(seq);
+  std::size_t with_samples = 0;
+  for (const auto& [seq, record] : records_.of(file->collection->id)) {
+    if (record.file == file->id || record.is_sample()) of_file.push_back(seq);
+    if (record.file == file->id) with_samples = of_file.size();
+  }
+  of_file.resize(with_samples);
   for (const std::uint64_t seq : of_file) AFTERBAY_TRY(end_record(*file->collection, seq));
   files_.all_closed(*file);
   return {};

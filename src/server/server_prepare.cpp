@@ -46,6 +46,10 @@ Preparations::Host Server::preparations_host(std::size_t workers) {
   host.maps.done = [this](const wire::MapsChecked& checked) AFTERBAY_REQUIRES(ingest_thread) {
     if (failure_.happened()) return;
     auto answer = catalog_.complete(checked, port_->frames());
+    if (answer)
+      for (const wire::Defined::Base& base : answer->bases)
+        if (auto added = reducer_.add(*catalog_.find(base.collection)); !added)
+          return fail(std::move(added).error());
     if (!answer) {
       // All servers that check the maps fail alike.
       failure_.ranks_contradict();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/described_output.hpp"
 
+#include <algorithm>
+
 #include "base/crc64.hpp"
 #include "config/settings.hpp"
 #include "describe/print.hpp"
@@ -26,6 +28,18 @@ void add_settings(const std::vector<config::Setting<Target>>& table, const Targe
   }
 }
 
+/// Whether servers may compute statistics of the file.
+bool may_reduce(const describe::File& file, const config::Config& config) {
+  using Operation = describe::Operation;
+  const bool has_any = std::ranges::any_of(file.variables, [&](const describe::Variable& variable) {
+    const bool is_plain = variable.operation == Operation::instant || variable.operation == Operation::once ||
+                          variable.operation == Operation::write;
+    return file.active(variable) && !is_plain;
+  });
+  if (!has_any || file.statistics == describe::Reducer::model) return false;
+  return file.statistics == describe::Reducer::servers || config.topology != config::Topology::inline_;
+}
+
 }  // namespace
 
 Result<std::vector<config::CollectionOverride>> DescribedOutput::read(config::Config& config) {
@@ -40,6 +54,7 @@ Result<std::vector<config::CollectionOverride>> DescribedOutput::read(config::Co
   std::vector<config::CollectionOverride> overrides;
   for (const describe::File& file : description.files) {
     if (!file.active()) continue;
+    config.output_reduces = config.output_reduces || may_reduce(file, config);
     add_settings(config::collection_settings(), file.settings, file, {}, file.at, overrides);
     for (const describe::Variable& variable : file.variables)
       if (file.active(variable))

@@ -165,7 +165,10 @@ Result<JobDemand> demand_of(const config::Config& config, const NodeLoad& load) 
     const config::Memory& memory = config.memory;
     add(server, "memory.server", memory.server_bytes);
     add(server, "memory.chunks", memory.chunks_bytes);
-    // Otherwise input memory may never be used.
+    // Otherwise it may never be used.
+    if (config.origin("memory.statistics").source != config::Source::fallback)
+      add(server, "memory.statistics", memory.statistics_bytes);
+    // Likewise input memory.
     if (config.origin("memory.input").source != config::Source::fallback) {
       add(server, "memory.input", memory.input_bytes);
       if (near < job.models) add(server, "replies to readers", memory.input_bytes / 2);

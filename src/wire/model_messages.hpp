@@ -10,6 +10,7 @@
 #include "model/file_options.hpp"
 #include "model/format.hpp"
 #include "model/frame_owners.hpp"
+#include "statistics/statistic.hpp"
 #include "wire/data_fields.hpp"
 #include "wire/message_list.hpp"
 
@@ -70,6 +71,20 @@ struct StageSetting {
   friend bool operator==(const StageSetting&, const StageSetting&) = default;
 };
 
+/// A statistic over time that the servers compute of the samples of a variable. Its results are the values
+/// of the variable.
+struct Reduction {
+  std::uint32_t variable = 0;  ///< index in the schema
+  statistics::Statistic statistic;
+  Values missing;       ///< of the samples: statistics::Field::missing
+  template <class A>
+  void fields(A& a) {
+    a(variable, statistic.operation, statistic.missing, statistic.threshold, statistic.weighted,
+      statistic.sample, missing);
+  }
+  friend bool operator==(const Reduction&, const Reduction&) = default;
+};
+
 struct DefineCollection {
   static constexpr Kind kind = FromModel::kind<DefineCollection>();
   std::uint32_t id = 0;
@@ -85,11 +100,12 @@ struct DefineCollection {
   std::uint64_t schema_hash = 0;
   std::vector<std::int32_t> decompositions;  ///< one per variable: id, or -1 for Whole
   std::vector<StageSetting> stages;          ///< by variable and name
+  std::vector<Reduction> reductions;         ///< by variable
   std::optional<Schema> schema;              ///< from the lowest model rank only
   template <class A>
   void fields(A& a) {
     a(id, name, format, existing, split, least, servers, first, gather_bytes, schema_hash, decompositions,
-      stages, schema);
+      stages, reductions, schema);
   }
 };
 
@@ -117,9 +133,10 @@ struct OpenFile {
   std::string path;
   std::optional<SchemaChanges> changes;  ///< from the lowest model rank only
   std::optional<FileName> name{};        ///< likewise: the name from which `path` was built
+  std::uint8_t holds_states = 0;         ///< 1: of reductions, whose planes are its records
   template <class A>
   void fields(A& a) {
-    a(file, collection, leader, assigned, path, changes, name);
+    a(file, collection, leader, assigned, path, changes, name, holds_states);
   }
 };
 
@@ -151,22 +168,50 @@ struct AskServer {
   }
 };
 
+/// What a record number stands for.
+enum class RecordKind : std::uint8_t {
+  record,        ///< a record of a file
+  fixed,         ///< the variables without the record dimension
+  first_sample,  ///< of the reductions of the collection, in an interval: it belongs to no file
+  sample,        ///< a further one of the interval
+  state,         ///< a plane of the states of the reductions, which are restored: it belongs to no file
+};
+
+/// How far the interval of a state that is restored is: statistics::Progress.
+struct SavedProgress {
+  std::uint64_t steps = 0;
+  double duration = 0;
+  std::uint64_t has_reference = 0;
+  template <class A>
+  void fields(A& a) {
+    a(steps, duration, has_reference);
+  }
+  friend bool operator==(const SavedProgress&, const SavedProgress&) = default;
+};
+
 /// The rank's first put for (file, record): the meaning of `seq` for this collection on this
 /// server.
 struct BeginRecord {
   static constexpr Kind kind = FromModel::kind<BeginRecord>();
   std::uint32_t collection = 0;
   std::uint64_t seq = 0;
-  std::uint64_t file = 0;
-  std::uint64_t record = 0;
-  std::uint8_t fixed = 0;  ///< 1: the variables without the record dimension
+  std::uint64_t file = 0;    ///< of samples: no_file
+  std::uint64_t record = 0;  ///< of samples: a running number; of states: that of the plane
+  RecordKind meaning = RecordKind::record;
+  double duration = 0;                      ///< of samples: see statistics::Bundle::step
+  std::optional<SavedProgress> progress{};  ///< of states
   template <class A>
   void fields(A& a) {
-    a(collection, seq, file, record, fixed);
+    a(collection, seq, file, record, meaning, duration, progress);
   }
 };
 
-/// The rank has put its whole part of a variable; the pieces were counted before.
+/// Instead of the number of a file.
+inline constexpr std::uint64_t no_file = ~std::uint64_t{0};
+
+/// The rank has put its whole part of a variable; the pieces were counted before. Of a variable with a
+/// reduction, in a record of a file: it has handed over all samples of which the value is to be computed.
+/// In a file of states, the state is that before the record.
 struct Put {
   static constexpr Kind kind = FromModel::kind<Put>();
   std::uint32_t collection = 0;

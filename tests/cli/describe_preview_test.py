@@ -101,14 +101,14 @@ class Preview(CommandTest):
                      "processes: 4 model ranks, 2 servers\n", "\nmonth: every 1mo, 12 records in 1 file, month.nc\n",
                      "ws = sqrt(uas^2 + vas^2)", "ta on north",
                      "\nday: every 1d, 365 records in 12 files, out/day_2000-01-2000-01.nc to out/day_2000-12-2000-12.nc\n",
-                     "in the model ranks, where all stages run", "maximum of ta on north", "not used: <odd>\n",
+                     "in the model ranks, if they hold", "maximum of ta on north", "not used: <odd>\n",
                      "per simulated day", "fields: 5 of 6 are used"):
             self.assertIn(part, text)
         self.assertLess(text.index("\nmonth: "), text.index("\nday: "), "in the order of the description")
         for line in text.splitlines():
             self.assertEqual(line, line.rstrip())
         self.write("output.yaml", "files: {}\n")
-        self.assertIn("none, no statistic and no expression", self.show().stdout)
+        self.assertIn("none, they compute nothing", self.show().stdout)
 
     def test_problems_of_the_description(self):
         self.write("output.yaml", "files:\n  a: {every: 1d, mean: [tsa]}\n  b: {every: 7h, mean: [tas]}\n")

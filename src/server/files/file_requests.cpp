@@ -34,6 +34,7 @@ storage::FileRequest FileRequests::request(const OutputFile& file, std::shared_p
   request.layout = file.collection->sink->file_layout();
   request.existing = file.collection->existing;
   if (request.existing == Existing::append && file.name.replace) request.existing = Existing::replace;
+  if (file.holds_states) request.existing = file.name.replace ? Existing::replace : Existing::refuse;
   request.direct_io = config_.direct_io;
   request.chunk_memory = chunk_memory_;
   request.disk = std::move(disk);

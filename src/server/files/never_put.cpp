@@ -24,6 +24,7 @@ bool is_never_put(const OutputFile& file, std::uint32_t variable) AFTERBAY_REQUI
 }  // namespace
 
 std::string NeverPut::warning(const OutputFile& file) {
+  if (file.holds_states) return {};
   std::set<std::uint32_t>& reported = reported_[file.collection->id];
   std::vector<std::string> names;
   for (std::uint32_t v = 0; v < file.variables_put.size(); ++v)

@@ -61,6 +61,7 @@ struct OutputFile {
   std::string path;
   FileName name{};  ///< the components of the path; set before the file is begun
   Role role = Role::sole;
+  bool holds_states = false;  ///< see wire::OpenFile
   std::uint64_t opened_ns = 0;
   std::uint64_t epochs = 0;  ///< number of the last epoch before the file was opened
   /// Read by tasks that began while the file was wanted; the pointer does not change meanwhile.

@@ -41,6 +41,7 @@ Result<> OutputFiles::open(std::size_t peer, const ServedCollection& collection,
     file.collection = &collection;
     file.path = message.path;
     file.assigned = message.assigned != 0;
+    file.holds_states = message.holds_states != 0;
     file.closed.resize(host_.ranks, false);
     file.variables_put.resize(collection.schema.variables.size(), false);
     file.opened_ns = now_ns();

@@ -58,6 +58,11 @@ class FrameMemory {
     if (!taken.buffer) frames_.release(taken.task.view);
     return cost;
   }
+  /// Worker: calls `use(scratch)`, whose buffers are those of `take`.
+  template <class Use>
+  auto with_scratch(const Use& use) {
+    return use(scratch_);
+  }
   /// Worker: makes a buffer for a task in advance, and faults in its first bytes.
   void prepare_buffer(std::uint64_t bytes) { scratch_.fault_in(bytes); }
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reducers: who computes statistics over time, model ranks or servers.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <vector>
+
+#include "afterbay/session.hpp"
+#include "output/plan.hpp"
+#include "output/target.hpp"
+
+namespace afterbay::output {
+
+class Reducers {
+ public:
+  /// Decides for the files of the plan. All ranks decide alike. Throws, at the place in the description, if
+  /// servers are to compute what only model ranks can.
+  /// `session`: whose ranks agree on `statistics: auto`, which is collective; null: model ranks compute.
+  Reducers(Plan& plan, Session* session);
+  /// What servers are to compute of a file, for FileSeries::define.
+  [[nodiscard]] std::vector<Reduction> of(const FileSeries& file) const;
+  /// After the files have been defined: leaves to the servers what they compute.
+  void apply() const;
+
+ private:
+  struct Candidate {
+    Statistics* statistics = nullptr;
+    std::vector<const Writer*> writers;
+  };
+  [[nodiscard]] static std::vector<const Writer*> writers_of(const Plan& plan, const Reduced& result);
+
+  std::map<FileSeries*, std::vector<Candidate>> by_file_;
+};
+
+}  // namespace afterbay::output

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/server_states.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "output/refuse.hpp"
+#include "statistics/planes.hpp"
+
+namespace afterbay::output {
+
+namespace {
+
+constexpr const char* serial_attribute = "afterbay_output_state_part";
+
+std::size_t lines_of(std::size_t bytes, std::size_t line) { return (bytes + line - 1) / line; }
+
+}  // namespace
+
+RankState::RankState(const statistics::Statistic& statistic, Type type, std::size_t points)
+    : memory_(std::make_unique_for_overwrite<Line[]>(
+          lines_of(statistics::state_bytes(statistic, type, points), sizeof(Line)))),
+      state_(statistics::layout_of(statistic, type), reinterpret_cast<std::byte*>(memory_.get()), points) {}
+
+/// Calls `visit(FileSeries&, statistics)` for files whose statistics servers compute.
+template <class Visit>
+void ServerStates::for_each_file(Visit visit) const {
+  for (const auto& file : plan_.files) {
+    std::vector<Statistics*> statistics;
+    for (const auto& it : plan_.statistics)
+      if (it->samples() == file.get()) statistics.push_back(it.get());
+    if (!statistics.empty()) visit(*file, statistics);
+  }
+}
+
+bool ServerStates::any() const {
+  return std::ranges::any_of(plan_.statistics, [](const auto& it) { return it->is_left_to_servers(); });
+}
+
+std::string ServerStates::path_of(const std::string& path, const FileSeries& files) {
+  const std::filesystem::path whole(path);
+  const std::string name =
+      fmt::format("{}.{}{}", whole.stem().string(), files.file().name, whole.extension().string());
+  return (whole.parent_path() / name).string();
+}
+
+std::vector<std::string> ServerStates::paths_of(const std::string& path) const {
+  std::vector<std::string> paths;
+  for_each_file([&](const FileSeries& file, const auto&) { paths.push_back(path_of(path, file)); });
+  return paths;
+}
+
+void ServerStates::write(const std::string& path, const std::string& serial, bool replaces) {
+  for_each_file([&](const FileSeries& file, const std::vector<Statistics*>& statistics) {
+    const auto to = file.target().open_states(FileName{.name = path_of(path, file), .replace = replaces},
+                                              SchemaChanges().attribute(serial_attribute, serial));
+    // A plane of all variables before the next one: at most a few records may be begun at a time.
+    bool more = true;
+    for (std::uint32_t plane = 0; std::exchange(more, false); ++plane)
+      for (const Statistics* const it : statistics)
+        for (const Statistics::InFile& written : it->in_servers()) {
+          // The planes of a state without points are those of any.
+          if (plane >= statistics::planes(it->state_of(written.statistic))) continue;
+          to->put_reduced(file.variables()[written.variable].name, plane);
+          more = true;
+        }
+    static_cast<void>(to->close());
+  });
+}
+
+ServerStates::Reader::Reader(Session& session, const std::string& path, const std::string& serial)
+    : file_(session.open_input(path)) {
+  const auto& attributes = file_.schema().attributes;
+  const auto found = std::ranges::find(attributes, serial_attribute, &Attribute::name);
+  if (found == attributes.end() || found->values.text() != serial)
+    throw Failure(Error(ErrorCode::conflict,
+                        "this file does not belong to the state that names it: both were written at different "
+                        "times; take the files of one state")
+                      .in_file(path));
+}
+
+void ServerStates::Reader::read(const std::string& variable, const std::string& decomposition,
+                                const RankState& to, Type type) {
+  const statistics::State& state = to.state();
+  plane_.resize(state.points() * size_of(type));
+  Selection selection;
+  selection.decomposition = decomposition;
+  for (std::uint32_t plane = 0; plane < statistics::planes(state); ++plane) {
+    selection.record = plane;
+    file_.get_raw(variable, selection, plane_.data(), type, {});
+    statistics::set_plane(state, plane, plane_.data());
+  }
+}
+
+void ServerStates::restore(const std::vector<Restored>& states) {
+  std::vector<std::byte> buffer;
+  for_each_file([&](FileSeries& file, const auto&) {
+    statistics::Progress progress;
+    std::uint32_t most = 0;
+    for (const Restored& it : states) {
+      if (it.statistics->samples() != &file) continue;
+      most = std::max(most, statistics::planes(it.state.state()));
+      const statistics::Progress& of = it.statistics->bundle().progress(it.statistic);
+      progress.steps = std::max(progress.steps, of.steps);
+      progress.duration = std::max(progress.duration, of.duration);
+      progress.has_reference = std::max(progress.has_reference, of.has_reference);
+    }
+    for (std::uint32_t plane = 0; plane < most; ++plane) {
+      file.begin_state(plane, progress);
+      for (const Restored& it : states) {
+        const statistics::State& state = it.state.state();
+        if (it.statistics->samples() != &file || plane >= statistics::planes(state)) continue;
+        buffer.resize(std::max(buffer.size(), state.points() * state.layout().value_bytes));
+        statistics::get_plane(state, plane, buffer.data());
+        Value value;
+        value.data = buffer.data();
+        value.form = &it.statistics->of().form();
+        for (const Statistics::InFile& written : it.statistics->in_servers())
+          if (written.statistic == it.statistic) file.put_sample(written.variable, value);
+      }
+    }
+  });
+}
+
+}  // namespace afterbay::output
