@@ -27,7 +27,8 @@ struct File {
   std::uint64_t opened_after_ticket = 0;  ///< the last ticket issued before it was opened
   /// Number of records when it was opened; empty: not known yet.
   std::optional<std::uint64_t> records;
-  /// Of samples: what the next one that is begun is.
+  bool holds_states = false;  ///< see wire::OpenFile
+  /// Of samples and states: what the next record that is begun is.
   struct NextSample {
     wire::RecordKind kind = wire::RecordKind::sample;
     double duration = 0;
@@ -42,6 +43,7 @@ struct File {
   [[nodiscard]] wire::BeginRecord message(std::uint64_t seq, std::uint64_t record, bool fixed) const {
     wire::BeginRecord begun{collection->id(), seq, id, record};
     begun.meaning = fixed ? wire::RecordKind::fixed : wire::RecordKind::record;
+    if (holds_states) begun.progress = next_sample.progress;
     if (!holds_samples()) return begun;
     begun.meaning = next_sample.kind;
     begun.duration = next_sample.duration;

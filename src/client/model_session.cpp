@@ -141,6 +141,7 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
   message.leader = static_cast<std::uint32_t>(file->server);
   message.assigned = assigned ? 1 : 0;
   message.path = file->path;
+  file->holds_states = holds_states;
   message.holds_states = holds_states ? 1 : 0;
   if (core_.identity().model_rank == 0) {
     message.changes = changes;

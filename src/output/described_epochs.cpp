@@ -27,6 +27,7 @@ std::string with_digits(std::int64_t number, const describe::NameToken& token) {
 
 struct DescribedEpochs::Kept {
   struct One {
+    One(std::string where, std::vector<std::string> all) : path(std::move(where)), files(std::move(all)) {}
     std::string path;                ///< absolute
     std::vector<std::string> files;  ///< likewise; `path` is the last
     int awaited = 2;   ///< the file and the epoch, as far as they are not durable

@@ -28,6 +28,8 @@ class CountedFile final : public TargetFile {
   void put_reduced(std::string_view /*variable*/, std::uint64_t record) override {
     records_ = std::max(records_, record + 1);
   }
+  void put_state(std::string_view /*variable*/, std::uint64_t /*plane*/,
+                 const statistics::Progress& /*progress*/) override {}
   Ticket close() override {
     if (std::exchange(is_open_, false))
       count_.parts.push_back(

@@ -62,7 +62,8 @@ void ServerStates::write(const std::string& path, const std::string& serial, boo
         for (const Statistics::InFile& written : it->in_servers()) {
           // The planes of a state without points are those of any.
           if (plane >= statistics::planes(it->state_of(written.statistic))) continue;
-          to->put_reduced(file.variables()[written.variable].name, plane);
+          to->put_state(file.variables()[written.variable].name, plane,
+                        it->state_of(written.statistic).progress());
           more = true;
         }
     static_cast<void>(to->close());

@@ -11,6 +11,10 @@ namespace afterbay::output {
 
 namespace {
 
+wire::SavedProgress saved(const statistics::Progress& progress) {
+  return {progress.steps, progress.duration, progress.has_reference};
+}
+
 class SessionFile final : public TargetFile {
  public:
   explicit SessionFile(OutputFile file) : file_(std::move(file)) {}
@@ -23,6 +27,11 @@ class SessionFile final : public TargetFile {
   void put_reduced(std::string_view variable, std::uint64_t record) override {
     OutputFile::State& it = file_.state();
     unwrap(call_of(it.session)->puts().put_reduced(*it.file, variable, record));
+  }
+  void put_state(std::string_view variable, std::uint64_t plane,
+                 const statistics::Progress& progress) override {
+    file_.state().file->next_sample.progress = saved(progress);
+    put_reduced(variable, plane);
   }
   Ticket close() override { return file_.close(); }
 
@@ -55,8 +64,7 @@ class SessionTarget final : public Target {
     return std::make_unique<SessionFile>(OutputFile(std::move(file)));
   }
   void begin_state(std::uint64_t number, const statistics::Progress& progress) override {
-    begin(number, {wire::RecordKind::state, 0,
-                   wire::SavedProgress{progress.steps, progress.duration, progress.has_reference}});
+    begin(number, {wire::RecordKind::state, 0, saved(progress)});
   }
   void put_sample(std::string_view variable, const void* data, Type type,
                   const MemoryLayout& memory) override {

@@ -33,6 +33,9 @@ class TargetFile {
                    const MemoryLayout& memory) = 0;
   /// The servers compute this rank's values of a record from the samples that were put.
   virtual void put_reduced(std::string_view variable, std::uint64_t record) = 0;
+  /// In a file of states: the servers write a plane of the variable's state, whose interval is that far.
+  virtual void put_state(std::string_view variable, std::uint64_t plane,
+                         const statistics::Progress& progress) = 0;
   /// The ticket is complete when the file is published; number 0: nothing is written.
   virtual Ticket close() = 0;
 };
@@ -48,7 +51,7 @@ class Target {
   virtual std::unique_ptr<TargetFile> open(const FileName& name) = 0;
 
   /// Whether servers compute the reductions of the definition. Only then there are samples, and files of
-  /// states: put_reduced of their record N puts plane N of the variable's state (statistics/planes.hpp).
+  /// states (statistics/planes.hpp).
   [[nodiscard]] virtual bool reduces() const = 0;
   /// Begins sample `number`, counted from 0, before anything else of its step.
   virtual void begin_sample(std::uint64_t number, bool begins_interval, double seconds) = 0;

@@ -16,15 +16,22 @@
 
 namespace afterbay::server {
 
-/// A (file, record) of a collection between its first put and its last write.
-struct Record {
+/// What all ranks state of a record.
+struct RecordHead {
   std::uint64_t file = 0;
   std::uint64_t record = 0;
   bool fixed = false;
   wire::RecordKind meaning = wire::RecordKind::record;
-  double duration = 0;  ///< of samples
-  std::optional<wire::SavedProgress> progress;  ///< of states
-  std::uint64_t epochs = 0;     ///< number of the last epoch before it
+  double duration = 0;                          ///< of samples
+  std::optional<wire::SavedProgress> progress;  ///< see wire::BeginRecord
+  std::uint64_t epochs = 0;                     ///< number of the last epoch before it
+
+  /// Of the collection's reductions: it belongs to no file.
+  [[nodiscard]] bool is_sample() const noexcept { return file == wire::no_file; }
+};
+
+/// A (file, record) of a collection between its first put and its last write.
+struct Record : RecordHead {
   bool ended = false;           ///< every rank has handed over all of its data
   std::size_t ended_by = 0;     ///< number of ranks
   std::uint64_t ended_ns = 0;   ///< time at which the last rank ended it
@@ -32,9 +39,6 @@ struct Record {
   std::vector<bool> scheduled;  ///< this server's frames, by number
   /// By variable, then by model rank; empty: not put by any rank.
   std::vector<std::vector<bool>> put;
-
-  /// Of the collection's reductions: it belongs to no file.
-  [[nodiscard]] bool is_sample() const noexcept { return file == wire::no_file; }
 };
 
 /// A variable of a record of a file, for messages.

@@ -199,7 +199,7 @@ struct BeginRecord {
   std::uint64_t record = 0;  ///< of samples: a running number; of states: that of the plane
   RecordKind meaning = RecordKind::record;
   double duration = 0;                      ///< of samples: see statistics::Bundle::step
-  std::optional<SavedProgress> progress{};  ///< of states
+  std::optional<SavedProgress> progress{};  ///< of states, also in files of states
   template <class A>
   void fields(A& a) {
     a(collection, seq, file, record, meaning, duration, progress);

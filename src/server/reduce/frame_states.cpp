@@ -50,7 +50,7 @@ Result<std::unique_ptr<FrameStates>> FrameStates::make(const ServedCollection& c
               collection.name, print_about(made->bytes_), print_about(used), print_about(limit));
 }
 
-Result<> FrameStates::take(const CompleteFrame& samples, const Record& record) {
+Result<> FrameStates::take(const CompleteFrame& samples, const RecordHead& record) {
   for (const std::uint32_t p : samples.pieces) {
     const auto at = pieces_.find(p);
     if (at == pieces_.end())
@@ -72,11 +72,13 @@ Result<> FrameStates::take(const CompleteFrame& samples, const Record& record) {
   return {};
 }
 
-void FrameStates::plane(std::span<const std::uint32_t> pieces, std::uint64_t number, std::byte* frame) const {
+void FrameStates::plane(std::span<const std::uint32_t> pieces, const RecordHead& record, std::byte* frame) {
   for (const std::uint32_t p : pieces) {
-    const statistics::State& state = pieces_.at(p).bundle.state(0);
-    if (number < statistics::planes(state))
-      statistics::get_plane(state, static_cast<std::uint32_t>(number),
+    statistics::Bundle& bundle = pieces_.at(p).bundle;
+    const statistics::State& state = bundle.state(0);
+    if (record.progress && record.progress->steps == 0 && state.progress().steps > 0) bundle.begin_interval(0);
+    if (record.record < statistics::planes(state))
+      statistics::get_plane(state, static_cast<std::uint32_t>(record.record),
                             frame + collection_.layout->pieces[p].frame_offset);
   }
 }

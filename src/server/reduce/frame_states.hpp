@@ -16,7 +16,7 @@
 
 namespace afterbay::server {
 
-struct Record;
+struct RecordHead;
 struct ServedCollection;
 
 /// Threads: those of different frames may be used at the same time.
@@ -30,13 +30,14 @@ class FrameStates {
 
   /// Takes in the samples of one step, or planes of states that are restored, as `record` says. All pieces
   /// are of reduced variables.
-  Result<> take(const CompleteFrame& samples, const Record& record);
+  Result<> take(const CompleteFrame& samples, const RecordHead& record);
   /// Writes the results of the interval to `frame`, a buffer for this frame in the layout's order: those of
   /// `pieces`. Points that no rank holds get unspecified values.
   Result<> results(std::span<const std::uint32_t> pieces, std::byte* frame) const;
 
-  /// Likewise a plane of the states of these pieces.
-  void plane(std::span<const std::uint32_t> pieces, std::uint64_t number, std::byte* frame) const;
+  /// Likewise the plane of the states of these pieces that `record` says. Begins the next interval first, if
+  /// the model has begun it.
+  void plane(std::span<const std::uint32_t> pieces, const RecordHead& record, std::byte* frame);
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 

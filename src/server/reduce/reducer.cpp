@@ -2,7 +2,7 @@
 #include "server/reduce/reducer.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <span>
 #include <utility>
 
 namespace afterbay::server {
@@ -10,24 +10,24 @@ namespace afterbay::server {
 namespace {
 
 /// Computes the results of a frame in a buffer, and writes them as a frame that ranks have put.
-Result<storage::WriteCost> write_frame_results(const ServedCollection& collection, const FrameStates& states,
-                                               CompleteFrame frame, const OutputFile& file,
+Result<storage::WriteCost> write_frame_results(const ServedCollection& collection, FrameStates& states,
+                                               std::span<const std::uint32_t> pieces,
+                                               const RecordHead& record, const OutputFile& file,
                                                ScratchBuffers& scratch, observe::Timer* timer) {
   const model::HandoverLayout& layout = *collection.layout;
   ScratchBuffers::Lease buffer(scratch);
-  frame.base = buffer.data() +
-               layout.phase(layout.frames[layout.pieces[frame.pieces.front()].frame], frame.record);
-  frame.in_scratch = true;
+  std::byte* const base =
+      buffer.data() + layout.phase(layout.frames[layout.pieces[pieces.front()].frame], record.record);
   {
     const observe::Timed timed(timer);
     if (file.holds_states) {
-      states.plane(frame.pieces, frame.record, frame.base);
+      states.plane(pieces, record, base);
     } else {
-      AFTERBAY_TRY(states.results(frame.pieces, frame.base));
+      AFTERBAY_TRY(states.results(pieces, base));
     }
-    fill_gaps(collection, frame.pieces, frame.base);
+    fill_gaps(collection, pieces, base);
   }
-  return collection.sink->write(frame, *file.file, scratch, timer);
+  return collection.sink->write({base, pieces, record.record, record.epochs, true}, *file.file, scratch, timer);
 }
 
 }  // namespace
@@ -45,23 +45,19 @@ void Reducer::take(const ServedCollection& collection, std::uint64_t seq, Record
                    const ServerProfile::CollectionTimers& timers) {
   ++record.writes;
   FrameStates& states = *states_.at(collection.id);
-  Record sample;  // without what grows with the number of ranks
-  sample.record = record.record;
-  sample.meaning = record.meaning;
-  sample.duration = record.duration;
-  sample.progress = record.progress;
+  const RecordHead& head = record;
   const FrameOrder::Frame turn{collection.id, number};
   order_.add(turn, seq,
-             [this, turn, seq, sample, &states, timers, frame = std::move(frame)]()
+             [this, turn, seq, head, &states, timers, frame = std::move(frame)]()
                  AFTERBAY_REQUIRES(ingest_thread) {
-                   host_.run([this, turn, seq, sample, &states, timers, frame] {
+                   host_.run([this, turn, seq, head, &states, timers, frame] {
                      SampleTaken result{.frame = turn, .seq = seq};
                      auto cost = host_.memory.take(
                          *frame,
                          [&](const FrameTask& task, ScratchBuffers& scratch) -> Result<storage::WriteCost> {
                            const OrderedFrame ordered(task, scratch, timers.fill);
                            const observe::Timed timed(timers.stages);
-                           AFTERBAY_TRY(states.take(ordered.frame(), sample));
+                           AFTERBAY_TRY(states.take(ordered.frame(), head));
                            storage::WriteCost taken;
                            for (const std::uint32_t p : task.pieces)
                              taken.bytes_in += task.collection->layout->pieces[p].bytes;
@@ -78,7 +74,8 @@ void Reducer::take(const ServedCollection& collection, std::uint64_t seq, Record
 
 void Reducer::write_results(const ServedCollection& collection, std::uint64_t seq, Record& record,
                             OutputFile& file, const ServerProfile::CollectionTimers& timers) {
-  const FrameStates& states = *states_.at(collection.id);
+  FrameStates& states = *states_.at(collection.id);
+  const RecordHead& head = record;
   for (std::uint32_t of_server = 0; of_server < collection.frames(); ++of_server) {
     const model::Frame frame = collection.layout->frames[collection.frame(of_server)];
     std::vector<std::uint32_t> pieces;
@@ -90,14 +87,12 @@ void Reducer::write_results(const ServedCollection& collection, std::uint64_t se
     ++record.writes;
     host_.hold(file);
     const FrameOrder::Frame turn{collection.id, of_server};
-    auto write = [this, turn, seq, &collection, &states, &file, timers, number = record.record,
-                  epochs = record.epochs, pieces = std::move(pieces)] {
+    auto write = [this, turn, seq, &collection, &states, &file, timers, head, pieces = std::move(pieces)] {
       observe::Timed timed(timers.write);
       FrameWritten result{.file = file.id, .collection = collection.id, .seq = seq, .turn = turn};
       auto cost = host_.memory.with_scratch([&](ScratchBuffers& scratch) -> Result<storage::WriteCost> {
         AFTERBAY_TRY(host_.check_wanted(file));
-        return write_frame_results(collection, states, {nullptr, pieces, number, epochs, false}, file, scratch,
-                                   timers.stages);
+        return write_frame_results(collection, states, pieces, head, file, scratch, timers.stages);
       });
       if (cost) {
         cost->bytes_in = 0;  // they were counted as samples

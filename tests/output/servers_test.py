@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Statistics over time that servers compute have the bits of those that model ranks compute: random descriptions,
+policies, decompositions, stores, placements, transports; jobs that save and resume in either way."""
+import glob
+import os
+import random
+import shutil
+
+import netCDF4
+import numpy as np
+
+from lib_described import run
+
+# Where servers run, how data get to them, and who writes what.
+PLACES = [
+    [], [], ["--afterbay.transport=mpi"], ["--afterbay.placement=slab"], ["--afterbay.placement=variable"],
+    ["--afterbay.placement=slab", "--afterbay.transport=mpi"],
+    ["--afterbay.topology=inline"], ["--afterbay.topology=inline", "--afterbay.inline.mode=thread"],
+    ["--afterbay.topology=tiered", "--afterbay.nodes=NODES"],
+    ["--afterbay.when_full=spill", "--afterbay.spill.directory=."],
+    ["--afterbay.memory.server=2MiB", "--afterbay.memory.block=64KiB"],
+]
+OPERATIONS = ["mean", "sum", "min", "max", "range", "stddev", "rate", "difference"]
+FIELDS = ["tas", "uas", "toce", "e3t", "co2"]
+
+
+def described(random_, statistics):
+    """Files whose statistics servers can compute, and others beside them. `statistics`: by file."""
+    lines = ["fields:", "  speed: sqrt(uas^2 + vas^2)", "grids:", "  part: {index: {lat: [1, 3], lon: [0, 4]}}", "files:"]
+    for f, who in enumerate(statistics):
+        missing = random_.choice(["ignore", "poison", "0.5"])
+        keys = {"every": random_.choice(["1ts", "4ts", "1d", "1mo"]), "missing": missing,
+                "partial": random_.choice(["write", "write", "skip"]), "statistics": who,
+                "split": random_.choice(["3 records", "1mo", "1y"]), "name": '"{file}_{part:03}"'}
+        if random_.random() < 0.3:
+            keys["grid"] = "part"
+        if random_.random() < 0.3 and keys["every"] in ("1d", "1mo"):
+            keys["sample"] = random_.choice(["12h", "1d"])
+        entries = {}
+        for name in random_.sample(FIELDS[:4] if "grid" in keys else FIELDS, random_.randint(1, 3)):
+            for operation in random_.sample(OPERATIONS, random_.randint(1, 2)):
+                entries.setdefault(operation, []).append(f"{name}: {name}_{operation}")
+        if random_.random() < 0.5:
+            entries["instant"] = ["vas: v", "speed: s"]
+        if random_.random() < 0.3:
+            entries["once"] = ["orog: height"]
+        lines.append(f"  f{f}:")
+        lines += [f"    {key}: {value}" for key, value in keys.items()]
+        lines += [f"    {operation}: [{', '.join(inner)}]" for operation, inner in entries.items()]
+    return "\n".join(lines) + "\n"
+
+
+def contents(path):
+    with netCDF4.Dataset(path) as file:
+        file.set_auto_maskandscale(False)
+        return {name: (variable.dimensions, str(variable.dtype), np.asarray(variable[...]).tobytes())
+                for name, variable in file.variables.items()}
+
+
+def inside(folder, task):
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    os.chdir(folder)
+    task()
+    os.chdir("..")
+
+
+def compare(one, other):
+    names = sorted(os.path.basename(path) for path in glob.glob(f"{one}/f*.nc"))
+    assert names and names == sorted(os.path.basename(path) for path in glob.glob(f"{other}/f*.nc")), (one, other)
+    for name in names:
+        a, b = contents(f"{one}/{name}"), contents(f"{other}/{name}")
+        assert list(a) == list(b), f"{name}: {list(a)}, {list(b)}"
+        for variable in a:
+            assert a[variable] == b[variable], f"{name}: {variable} differs between {one} and {other}"
+    return len(names)
+
+
+def parts(random_):
+    """Ranks, servers and settings."""
+    ranks, servers = random_.randint(1, 4), random_.randint(1, 2)
+    settings = list(random_.choice(PLACES))
+    if "--afterbay.topology=inline" in settings:
+        servers = 0
+    if "--afterbay.topology=tiered" in settings:
+        ranks, servers = ranks + 1, 1  # a frontend; several servers take turns in this topology
+        settings[-1] = "--afterbay.nodes=" + ",".join(["0"] * ranks + ["1"] * servers)
+    store = random_.choice(["netcdf4", "netcdf4", "cdf5"])
+    decomposition = random_.choice(["block", "map", "whole"])
+    return {"ranks": ranks, "servers": servers, "settings": [f"--afterbay.collections.*.store={store}", *settings],
+            "decomposition": decomposition, "halo": random_.choice([0, 2]) if decomposition == "block" else 0}
+
+
+def one(seed):
+    random_ = random.Random(seed)
+    options = {"calendar": random_.choice(["standard", "360_day"]), "step": random_.choice(["3h", "6h", "12h"]),
+               "lat": random_.randint(4, 7), "lon": random_.randint(5, 9), "lev": random_.randint(1, 3),
+               "sections": random_.choice([0, 0, 1]), "start": "2000-01-27"}
+    last = random_.randint(20, 150)
+    files = random_.randint(1, 3)
+    texts = {}
+    for who in ("model", "servers"):
+        texts[who] = described(random.Random(seed), [who] * files)
+    mixed = described(random.Random(seed), [random_.choice(["model", "servers", "auto"]) for _ in range(files)])
+    given = []
+    try:
+        inside("model", lambda: run(texts["model"], last=last, **options, **parts(random_)))
+        given.append(parts(random_))
+        inside("servers", lambda: run(texts["servers"], last=last, **options, **given[-1]))
+        count = compare("model", "servers")
+
+        def jobs():
+            state, first = {}, 0
+            for cut in [*sorted(random_.sample(range(1, last), 2)), last]:
+                job = dict(first=first, last=cut, **options, **state)
+                if cut < last:
+                    job["finalize_to"] = f"state{cut}.nc"
+                given.append(parts(random_))
+                run(random_.choice([texts["model"], texts["servers"], mixed]), **job, **given[-1])
+                state, first = {"resume": f"state{cut}.nc"}, cut + 1
+
+        inside("jobs", jobs)
+        compare("model", "jobs")
+    except BaseException:
+        print(f"seed {seed}: {given}, {options}, last {last}\n{texts['servers']}")
+        raise
+    print(f"seed {seed}: {count} files, the same", flush=True)
+
+
+for seed in range(int(os.environ.get("AFTERBAY_TEST_ROUNDS", "6"))):
+    one(seed)
