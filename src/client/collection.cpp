@@ -154,8 +154,8 @@ Result<> Collection::lay_out(const Pools::Pool& pool, std::size_t pools, const c
   const config::Config& config = pool.config;
   placement_ = settings.placement.value_or(config.placement);
   split_ = split_of(placement_, format_, existing_, pool_.size());
-  const bool keeps_servers =
-      pools == 1 && (is_split() || pool_.size() == 1 || placement_ == config::Placement::collection);
+  const bool takes_turns = placement_ == config::Placement::file || placement_ == config::Placement::least;
+  const bool keeps_servers = pools == 1 && (pool_.size() == 1 || !takes_turns);
   // States are written as values are: stages would change them.
   const bool has_stages = std::ranges::any_of(reductions_, [&](const wire::Reduction& it) {
     return !stages_.empty() && !stages_[it.variable].empty();

@@ -125,7 +125,7 @@ void Reducers::apply() const {
       if (file->file().statistics == Reducer::servers)
         refuse_servers(file->file(), candidates.front().statistics->results().front()->name(),
                        "its files go to different servers, or the values of a variable pass stages (multiply, "
-                       "add); with placement: collection or slab, in one pool, they have the same servers");
+                       "add); they have the same servers with placement: collection, slab or variable, in one pool");
       continue;
     }
     for (const Candidate& it : candidates) {

@@ -29,8 +29,22 @@ Type type_of_column(const statistics::State& state, std::uint32_t column, Type f
   return column < layout.doubles + layout.values ? field : Type::uint32;
 }
 
+/// The columns of a statistic are named after it and numbered: "s0_1_2".
+std::string name_of_columns(std::size_t statistics, std::size_t statistic) {
+  return fmt::format("s{}_{}", statistics, statistic);
+}
+
 std::string name_of_column(std::size_t statistics, std::size_t statistic, std::uint32_t column) {
-  return fmt::format("s{}_{}_{}", statistics, statistic, column);
+  return fmt::format("{}_{}", name_of_columns(statistics, statistic), column);
+}
+
+/// What names a statistic. Two files may each have it, with equal states, if servers compute it.
+std::string key_of(const Statistics& statistics, std::size_t statistic) {
+  return fmt::format("{} of {}", text_of(statistics.statistic(statistic)), statistics.text());
+}
+
+std::string key_of_saved(const Json& saved) {
+  return fmt::format("{} of {}", saved.at("statistic").get<std::string>(), saved.at("of").get<std::string>());
 }
 
 bool has_values(const statistics::Progress& progress) {
@@ -131,6 +145,35 @@ void check_same(const Json& head, const char* key, const std::string& here, cons
                       .in_file(path));
 }
 
+std::vector<std::string> keys_of(Plan& plan) {
+  std::vector<std::string> keys;
+  for_each_state(plan, [&](const Statistics& of, std::size_t, std::size_t i, const statistics::State&) {
+    keys.push_back(key_of(of, i));
+  });
+  return keys;
+}
+
+/// Refuses a state with other statistics than this run has. Their order depends on who computes them.
+void check_statistics(const Json& saved, const std::vector<std::string>& here, const std::string& path) {
+  const auto more = std::ranges::find_if(
+      saved, [&](const Json& it) { return std::ranges::find(here, key_of_saved(it)) == here.end(); });
+  const auto lacking = std::ranges::find_if(
+      here, [&](const std::string& key) { return std::ranges::find(saved, key, key_of_saved) == saved.end(); });
+  if (more == saved.end() && lacking == here.end()) return;
+  constexpr const char* changed = "the description or the fields of the model have changed";
+  if (more != saved.end() && lacking != here.end())
+    throw Failure(make_error(ErrorCode::conflict, "the saved state has \"{}\" where this run has \"{}\": {}",
+                             key_of_saved(*more), *lacking, changed)
+                      .in_file(path));
+  if (more != saved.end())
+    throw Failure(make_error(ErrorCode::conflict,
+                             "the state has the statistic \"{}\", which this run does not have: {}",
+                             key_of_saved(*more), changed)
+                      .in_file(path));
+  throw Failure(
+      make_error(ErrorCode::conflict, "the state has no statistic \"{}\": {}", *lacking, changed).in_file(path));
+}
+
 /// The files of a state may have been moved together.
 std::string beside(const std::string& path, const std::string& part) {
   const std::filesystem::path there = std::filesystem::path(path).parent_path() /
@@ -189,10 +232,11 @@ std::string SavedState::head(const std::string& path, const std::string& serial,
                {"step length", time_.step.text()},
                {"fields", heads_of_fields(definitions_, plan_)}};
   Json& statistics = head["statistics"] = Json::array();
-  for_each_state(plan_, [&](Statistics& of, std::size_t, std::size_t i, const statistics::State& state) {
+  for_each_state(plan_, [&](Statistics& of, std::size_t s, std::size_t i, const statistics::State& state) {
     const statistics::Progress& progress = state.progress();
     Json of_statistic{{"of", of.text()},
                       {"statistic", text_of(of.bundle().statistic(i))},
+                      {"columns", name_of_columns(s, i)},
                       {"steps", progress.steps},
                       {"duration", progress.duration},
                       {"has_reference", progress.has_reference}};
@@ -282,28 +326,11 @@ std::int64_t SavedState::read(const std::string& path) {
     check_fields(head.at("fields"), heads_of_fields(definitions_, plan_), path);
     step = head.at("step").get<std::int64_t>();
     const Json& statistics = head.at("statistics");
-    std::size_t number = 0;
+    check_statistics(statistics, keys_of(plan_), path);
     std::map<std::string, ServerStates::Reader> parts;
     std::vector<ServerStates::Restored> restored;
-    for_each_state(plan_, [&](Statistics& of, std::size_t s, std::size_t i, const statistics::State& state) {
-      if (number >= statistics.size())
-        throw Failure(make_error(ErrorCode::conflict,
-                                 "the state has no statistic \"{}\" of {}: the description or the "
-                                 "fields of the model have changed",
-                                 text_of(of.bundle().statistic(i)), of.text())
-                          .in_file(path));
-      const Json& saved = statistics.at(number++);
-      const auto there = fmt::format("{} of {}", saved.at("statistic").get<std::string>(),
-                                     saved.at("of").get<std::string>());
-      const auto here = fmt::format("{} of {}", text_of(of.bundle().statistic(i)), of.text());
-      if (there != here)
-        throw Failure(
-            make_error(
-                ErrorCode::conflict,
-                "the saved state has \"{}\" where this run has \"{}\": the description or the fields of "
-                "the model have changed",
-                there, here)
-                .in_file(path));
+    for_each_state(plan_, [&](Statistics& of, std::size_t, std::size_t i, const statistics::State& state) {
+      const Json& saved = *std::ranges::find(statistics, key_of(of, i), key_of_saved);
       statistics::Progress& progress = state.progress();
       progress.steps = saved.at("steps").get<std::uint64_t>();
       progress.duration = saved.at("duration").get<double>();
@@ -322,7 +349,7 @@ std::int64_t SavedState::read(const std::string& path) {
         Selection selection;
         selection.decomposition = space.decomposition;
         for (std::uint32_t c = 0; c < state.layout().columns(); ++c)
-          file.get_raw(name_of_column(s, i, c), selection, read.state().column(c).data,
+          file.get_raw(fmt::format("{}_{}", saved.at("columns").get<std::string>(), c), selection, read.state().column(c).data,
                        type_of_column(state, c, type), {});
       }
       if (of.is_left_to_servers()) return restored.push_back({&of, i, std::move(read)});
@@ -331,13 +358,6 @@ std::int64_t SavedState::read(const std::string& path) {
     });
     for (auto& [name, part] : parts) part.close();
     ServerStates(plan_).restore(restored);
-    if (number != statistics.size())
-      throw Failure(make_error(ErrorCode::conflict,
-                               "the state has the statistic \"{}\" of {}, which this run does not "
-                               "have: the description or the fields of the model have changed",
-                               statistics.at(number).at("statistic").get<std::string>(),
-                               statistics.at(number).at("of").get<std::string>())
-                        .in_file(path));
     const Json& files = head.at("files");
     if (files.size() != plan_.files.size())
       throw Failure(make_error(ErrorCode::conflict, "the state has {} files, but the description has {}",
