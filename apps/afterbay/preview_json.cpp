@@ -78,6 +78,7 @@ std::string preview_json(const ShownPreview& shown) {
         {"servers", preview.processes.servers}}},
       {"files", files},
       {"stages", stages},
+      {"undecided", preview.undecided},
       {"unused_fields", preview.unused},
       {"totals",
        {{"bytes", preview.bytes()},

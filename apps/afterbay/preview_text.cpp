@@ -96,6 +96,12 @@ std::string memory_of(const output::Preview& preview) {
   for (const output::PreviewStage& stage : preview.stages)
     if (stage.in_servers)
       of_servers.push_back({stage.name, stage.timing, print_about(stage.bytes_on_servers)});
+  if (!preview.undecided.empty())
+    text += wrapped(
+        fmt::format("With statistics: auto, servers compute those of {} if all model ranks share memory with "
+                    "them. To see that case, write statistics: servers.",
+                    fmt::join(preview.undecided, ", ")),
+        text_columns, "", "");
   if (of_servers.size() == 1) return text;
   of_servers.push_back({"sum", "", print_about(preview.server_bytes())});
   return text + "\nmemory in the servers\n" + table(of_servers, 2);

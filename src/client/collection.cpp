@@ -154,13 +154,8 @@ Result<> Collection::lay_out(const Pools::Pool& pool, std::size_t pools, const c
   const config::Config& config = pool.config;
   placement_ = settings.placement.value_or(config.placement);
   split_ = split_of(placement_, format_, existing_, pool_.size());
-  const bool takes_turns = placement_ == config::Placement::file || placement_ == config::Placement::least;
-  const bool keeps_servers = pools == 1 && (pool_.size() == 1 || !takes_turns);
-  // States are written as values are: stages would change them.
-  const bool has_stages = std::ranges::any_of(reductions_, [&](const wire::Reduction& it) {
-    return !stages_.empty() && !stages_[it.variable].empty();
-  });
-  if (!keeps_servers || has_stages) reductions_.clear();
+  why_not_reduced_ = obstacle_to_reductions(pools, settings);
+  if (!why_not_reduced_.empty()) reductions_.clear();
   gather_bytes_ = model::gather_bytes(schema_, split_, pool_.size(), !pool.slab_shares.empty());
   const model::LayoutSizes sizes{config.memory.block_bytes, config.chunk_bytes, gather_bytes_};
   std::vector<model::ChunkChoice> choices;
@@ -173,6 +168,24 @@ Result<> Collection::lay_out(const Pools::Pool& pool, std::size_t pools, const c
   // With fewer frames than servers, collections begin with different ones, so that all get some.
   begins_with_first_ = split_ == model::Split::slab && owners_.suffices_for_all();
   return resolve(decompositions, sides.model_rank);
+}
+
+/// Why servers cannot keep states of this collection's variables; empty: they can.
+std::string Collection::obstacle_to_reductions(std::size_t pools,
+                                               const config::CollectionSettings& settings) const {
+  const bool takes_turns = placement_ == config::Placement::file || placement_ == config::Placement::least;
+  if (pools > 1) return "its files go to several pools in turn (pool)";
+  if (pool_.size() > 1 && takes_turns)
+    return "servers take turns with its files: with placement: collection, slab or variable they do not";
+  // Saved states are files of the collection, whose values must be kept as they are.
+  const auto passes_stages = [&](const wire::Reduction& it) {
+    return !stages_.empty() && !stages_[it.variable].empty();
+  };
+  if (std::ranges::any_of(reductions_, passes_stages)) return "values pass stages (multiply, add)";
+  if (!traits_of(format_).publishes) return "its store writes no files";
+  if (settings.optional.value_or(false) || settings.droppable.value_or(false))
+    return "its files or records may be given up (optional, droppable), also those that save states";
+  return "";
 }
 
 void Collection::join(const Pools::Pool& pool, std::size_t session_servers) {

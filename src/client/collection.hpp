@@ -142,10 +142,11 @@ class Collection {
   /// A variable's index by name.
   Result<std::uint32_t> index_of(std::string_view variable) const;
   [[nodiscard]] const VariableState& variable(std::uint32_t index) const { return variables_[index]; }
-  /// Whether servers compute the reductions of its definition. They do if all files have the same servers,
-  /// each with the same part: these can keep what was put before a file is opened. Values that pass stages are
-  /// not reduced.
+  /// Whether servers compute the reductions of its definition. They can if all files have the same servers,
+  /// each with the same part: these keep what was put before a file is opened.
   [[nodiscard]] bool reduces() const noexcept { return !reductions_.empty(); }
+  /// If not: why; empty if there are none.
+  [[nodiscard]] const std::string& why_not_reduced() const noexcept { return why_not_reduced_; }
   /// A variable whose values the servers compute, by name.
   Result<std::uint32_t> reduced_variable(std::string_view variable) const;
   Result<std::uint32_t> string_variable(std::string_view variable) const;
@@ -165,6 +166,8 @@ class Collection {
                    const std::vector<Decomposition>& decompositions, const Sides& sides);
   [[nodiscard]] Result<> check_missing_values(std::uint32_t variable, const Variable& changed) const;
   void join(const Pools::Pool& pool, std::size_t session_servers);
+  [[nodiscard]] std::string obstacle_to_reductions(std::size_t pools,
+                                                   const config::CollectionSettings& settings) const;
   std::vector<model::ChunkChoice> choose_chunks(const config::CollectionSettings& settings,
                                                 const config::Config& config,
                                                 const std::vector<Decomposition>& decompositions,
@@ -192,6 +195,7 @@ class Collection {
   std::uint64_t gather_bytes_ = 0;            ///< model::LayoutSizes::gather_bytes
   std::vector<pipeline::Settings> stages_;    ///< one per variable; empty if no variable has any
   std::vector<wire::Reduction> reductions_;   ///< that the servers compute
+  std::string why_not_reduced_;
   std::vector<observe::ChunkRecord> chunks_;  ///< the chunks of its files, for the report
   bool begins_with_first_ = false;            ///< slabs: the first server of the pool has the first one
   model::FrameOwners owners_;                 ///< counted from first_owner()

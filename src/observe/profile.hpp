@@ -129,6 +129,8 @@ inline constexpr std::string_view messages = "messages";            ///< sum: se
 inline constexpr std::string_view backlog = "peak backlog";         ///< peak, bytes
 inline constexpr std::string_view output_memory =
     "memory of output";  ///< peak, bytes: of described output on a model rank
+inline constexpr std::string_view statistics_memory =
+    "memory of statistics";  ///< peak, bytes: of those over time that a server computes
 }  // namespace counters
 
 class Profile {

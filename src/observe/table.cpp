@@ -39,7 +39,8 @@ std::string value_text(const RoleReport& role, const CounterRow& counter) {
     return fmt::format("{} ({} over the elapsed time)", text_of_bytes(total),
                        text_of_rate(total, role.elapsed));
   const bool is_bytes = counter.name == counters::direct_bytes || counter.name == counters::backlog ||
-                        counter.name == counters::output_memory;
+                        counter.name == counters::output_memory ||
+                        counter.name == counters::statistics_memory;
   const std::string value = is_bytes ? text_of_bytes(total) : fmt::to_string(counter.total);
   return counter.kind == CounterKind::peak ? fmt::format("{} (rank {})", value, counter.largest_rank) : value;
 }

@@ -46,6 +46,7 @@ class FileSeries final : public SampleTarget {
               const std::vector<Reduction>& reductions);
   /// Whether servers compute the reductions of the definition.
   [[nodiscard]] bool reduces() const { return target_->reduces(); }
+  [[nodiscard]] std::string why_not_reduced() const { return target_->why_not_reduced(); }
   void begin_sample(bool begins_interval, double seconds) override;
   void put_sample(std::size_t variable, const Value& value) override;
   /// Begins to restore a plane of the states of what servers compute. Comes before all samples.

@@ -160,6 +160,7 @@ Preview preview(const describe::Description& description, const ModelDefinitions
   }
   reducers.apply();
   Preview made;
+  made.undecided = reducers.undecided();
   made.processes = options.processes;
   made.steps = steps_of(time, options.length);
   made.has_step_0 =

@@ -96,6 +96,8 @@ struct Preview {
   std::vector<PreviewFile> files;    ///< in the order of the description, those that are written
   std::vector<PreviewStage> stages;  ///< of the plan
   std::vector<std::string> unused;   ///< fields that nothing uses
+  /// Files with `statistics: auto` that servers may compute: shown as if model ranks did.
+  std::vector<std::string> undecided;
   std::size_t fields = 0;            ///< that the model has defined
   PerStep puts;                      ///< of fields by the model that something needs
   PerStep traffic;                   ///< bytes from all model ranks to servers

@@ -60,6 +60,7 @@ class CountedTarget final : public Target {
     return nullptr;  // a preview saves no state
   }
   void begin_state(std::uint64_t /*number*/, const statistics::Progress& /*progress*/) override {}
+  [[nodiscard]] std::string why_not_reduced() const override { return {}; }
   void begin_sample(std::uint64_t /*number*/, bool /*begins_interval*/, double /*seconds*/) override {}
   void put_sample(std::string_view variable, const void* /*data*/, Type /*type*/,
                   const MemoryLayout& /*memory*/) override {

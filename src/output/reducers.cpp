@@ -93,6 +93,9 @@ Reducers::Reducers(Plan& plan, Session* session) {
     if (!why.empty() || file.statistics == Reducer::model) continue;
     (file.statistics == Reducer::servers ? by_file_ : near)[series->get()].push_back(std::move(candidate));
   }
+  if (session == nullptr)
+    for (const auto& file : plan.files)
+      if (near.contains(file.get())) undecided_.push_back(file->file().name);
   if (!near.empty() && session != nullptr && all_share_memory(*session)) by_file_.merge(near);
 }
 
@@ -124,8 +127,7 @@ void Reducers::apply() const {
     if (!file->reduces()) {
       if (file->file().statistics == Reducer::servers)
         refuse_servers(file->file(), candidates.front().statistics->results().front()->name(),
-                       "its files go to different servers, or the values of a variable pass stages (multiply, "
-                       "add); they have the same servers with placement: collection, slab or variable, in one pool");
+                       file->why_not_reduced());
       continue;
     }
     for (const Candidate& it : candidates) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "afterbay/session.hpp"
@@ -18,6 +19,8 @@ class Reducers {
   /// servers are to compute what only model ranks can.
   /// `session`: whose ranks agree on `statistics: auto`, which is collective; null: model ranks compute.
   Reducers(Plan& plan, Session* session);
+  /// Files whose statistics servers compute if all ranks share memory with them, in the order of the plan.
+  [[nodiscard]] const std::vector<std::string>& undecided() const noexcept { return undecided_; }
   /// What servers are to compute of a file, for FileSeries::define.
   [[nodiscard]] std::vector<Reduction> of(const FileSeries& file) const;
   /// After the files have been defined: leaves to the servers what they compute.
@@ -31,6 +34,7 @@ class Reducers {
   [[nodiscard]] static std::vector<const Writer*> writers_of(const Plan& plan, const Reduced& result);
 
   std::map<FileSeries*, std::vector<Candidate>> by_file_;
+  std::vector<std::string> undecided_;
 };
 
 }  // namespace afterbay::output

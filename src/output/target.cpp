@@ -53,6 +53,7 @@ class SessionTarget final : public Target {
     return std::make_unique<SessionFile>(collection_.open(name));
   }
   [[nodiscard]] bool reduces() const override { return samples_ != nullptr; }
+  [[nodiscard]] std::string why_not_reduced() const override { return made_->why_not_reduced(); }
   void begin_sample(std::uint64_t number, bool begins_interval, double seconds) override {
     using wire::RecordKind;
     begin(number, {begins_interval ? RecordKind::first_sample : RecordKind::sample, seconds});

@@ -53,6 +53,8 @@ class Target {
   /// Whether servers compute the reductions of the definition. Only then there are samples, and files of
   /// states (statistics/planes.hpp).
   [[nodiscard]] virtual bool reduces() const = 0;
+  /// If not, although the definition has some: why.
+  [[nodiscard]] virtual std::string why_not_reduced() const = 0;
   /// Begins sample `number`, counted from 0, before anything else of its step.
   virtual void begin_sample(std::uint64_t number, bool begins_interval, double seconds) = 0;
   virtual std::unique_ptr<TargetFile> open_states(const FileName& name, const SchemaChanges& changes) = 0;

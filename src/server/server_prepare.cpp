@@ -50,6 +50,7 @@ Preparations::Host Server::preparations_host(std::size_t workers) {
       for (const wire::Defined::Base& base : answer->bases)
         if (auto added = reducer_.add(*catalog_.find(base.collection)); !added)
           return fail(std::move(added).error());
+    profile_.note_statistics(reducer_.bytes());
     if (!answer) {
       // All servers that check the maps fail alike.
       failure_.ranks_contradict();

@@ -23,7 +23,7 @@ def needed(description, **options):
 
 
 def file(keys, top=""):
-    return f"{top}files: {{f: {{every: 1mo, {keys}}}}}\n"
+    return f"{top}files: {{f: {{every: 1mo, statistics: model, {keys}}}}}\n"
 
 
 def about(found, expected):
@@ -63,4 +63,24 @@ run(file("mean: [toce]"), settings=[enough], **GRID)
 os.remove("f.nc")
 found = run(file("mean: [toce]"), settings=[enough], sections=1, expect=1, **GRID)
 assert "the sections of 'toce' (" in found and "output.memory" in found, found
+os.remove("f.nc")
+
+# Of servers. Chunks may be longer than the grid.
+def of_servers(keys, **options):
+    run(f"files: {{f: {{every: 1mo, statistics: servers, {keys}}}}}\n",
+        settings=["--afterbay.report.json=report.json", "--afterbay.collections.*.existing=replace"], **GRID, **options)
+    report = json.loads(pathlib.Path("report.json").read_text())
+    assert report["model"]["counters"].get("memory of output", {"total": 0})["total"] <= PLANE * 8, report["model"]
+    return report["server"]["counters"]["memory of statistics"]["total"]
+
+
+for keys, bytes_ in [("mean: [tas]", PLANE * 8), ("mean: [toce]", LEV * PLANE * 12), ("max: [tas], min: [tas: low]", 2 * PLANE * 4)]:
+    found = of_servers(keys)
+    assert bytes_ <= found <= 1.1 * bytes_ + KIB, f"{keys}: {found} bytes, expected {bytes_}"
+os.remove("f.nc")
+found = run("files: {f: {every: 1mo, statistics: servers, mean: [toce, tas]}}\n", expect=1,
+            settings=["--afterbay.memory.statistics=64KiB"], **GRID)
+for part in ("the statistics of collection 'f' need ", "memory.statistics is 64 KiB", "statistics: model"):
+    assert part in found, f"expected {part!r} in:\n{found}"
+assert not glob.glob("*.nc*"), "a file was made"
 print("the memory of described output is reported and limited")

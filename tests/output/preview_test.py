@@ -82,7 +82,7 @@ def file_of(random_):
     periods = ["1d", "1mo", "12h"] if kind in ("split", "parts") else ["1d", "1mo", "12h", "3ts"]
     keys += [f"every: {random_.choice(periods)}", f"partial: {random_.choice(['write', 'skip'])}",
              f"bounds: {random_.choice(['true', 'false'])}", f"missing: {random_.choice(['ignore', 'poison', '0.5'])}",
-             *lists_of_fields(random_, grid, OPERATIONS)]
+             f"statistics: {random_.choice(['auto', 'model'])}", *lists_of_fields(random_, grid, OPERATIONS)]
     if random_.random() < 0.4:
         keys.append("once: [orog]")
     if kind == "split":
@@ -113,8 +113,10 @@ def one(seed):
     first = 0 if "at_start" in description else 1
     ranks = random_.choice([1, 2, 3])
     try:
+        # The preview shows what model ranks compute, unless it is told otherwise; over a network they do.
         said = run(description, ranks=ranks, servers=random_.randint(1, 2), first=first, count=1,
-                   settings=["--afterbay.output.definitions=model.yaml", "--afterbay.log=info"], **options)
+                   settings=["--afterbay.output.definitions=model.yaml", "--afterbay.log=info",
+                             "--afterbay.transport=mpi"], **options)
         shown = json.loads(preview("--json", "--length", f"{options['last']}ts"))
         expected = {part["path"]: (part["records"], part["bytes"]) for file in shown["files"] for part in file["files"]}
         found = {path: sizes(path) for path in glob.glob("**/*.nc", recursive=True)}

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/own_collections.hpp"
 #include "storage/epoch/part_identity.hpp"
 
 namespace afterbay::server {
@@ -12,7 +13,9 @@ journal::FileFacts facts_of(const OutputFile& file) {
   journal::FileFacts facts;
   facts.path = file.path;
   facts.number = file.id;
-  facts.collection = file.collection->name;
+  facts.collection = !file.holds_states ? file.collection->name
+                     : file.name.replace ? epoch_state_collection
+                                         : state_collection;
   facts.format = name_of(file.collection->format);
   facts.step = file.name.step;
   facts.member = file.name.member;

@@ -37,6 +37,11 @@ class ServerProfile {
   // Any thread; some look up their timer or counter by name: not per frame.
   /// Adds the steps of a write that has just ended.
   void add(const storage::WriteCost& cost, const CollectionTimers& timers) const;
+  /// Memory of all statistics over time; it is in the report only if there are some.
+  void note_statistics(std::uint64_t bytes) {
+    if (bytes > 0)
+      observe::peak(profile_.counter(observe::counters::statistics_memory, observe::CounterKind::peak), bytes);
+  }
   /// The timer of preparations; it is in the report only if it was asked for.
   [[nodiscard]] observe::Timer* preparation() { return profile_.timer("prepare"); }
   /// A file of the collection was created, on a file system with a known name.
