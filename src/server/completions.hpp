@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/result.hpp"
@@ -66,5 +67,9 @@ struct FilePublished {
   std::string warning{};  ///< of the older artifact, which remains; empty: none
   std::optional<Error> error{};
 };
+
+/// The result of any of these tasks.
+using FileTaskResult = std::variant<FileCreated, OpeningNoted, FrameWritten, StringsWritten, EpochMarked,
+                                    PartHandedOver, FilePublished>;
 
 }  // namespace afterbay::server
