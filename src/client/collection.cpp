@@ -211,8 +211,8 @@ std::vector<model::ChunkChoice> Collection::choose_chunks(const config::Collecti
     facts.from_setting = chosen.chunk.has_value();
     const auto lies_on = std::ranges::find(decompositions, variable.decomposition, &Decomposition::name);
     if (lies_on != decompositions.end() && lies_on->map) {
-      if (auto place = model::place_of(schema_, variable, lies_on->name, lies_on->map->global()))
-        facts.mapped = *place;
+      if (auto mapped = model::dimensions_of_map(schema_, variable, lies_on->name, lies_on->map->global()))
+        facts.mapped = *mapped;
     } else if (lies_on != decompositions.end() && existing_ != config::Existing::append) {
       facts.block_rank = lies_on->block.global.size();
       facts.bands = static_cast<std::uint64_t>(sides.model_ranks);
@@ -265,9 +265,9 @@ Result<> Collection::lie_on(VariableState& state, const Decomposition& decomposi
     return {};
   }
   state.map = decomposition.map;
-  AFTERBAY_TRY_ASSIGN(state.place,
-                      model::place_of(schema_, variable, decomposition.name, decomposition.map->global()));
-  const model::Index array = model::array_lengths(layout_->variables[state.index].shape, state.place,
+  AFTERBAY_TRY_ASSIGN(state.mapped, model::dimensions_of_map(schema_, variable, decomposition.name,
+                                                             decomposition.map->global()));
+  const model::Index array = model::array_lengths(layout_->variables[state.index].shape, state.mapped,
                                                   decomposition.map->runs().elements());
   state.mine = {model::Index::filled(array.size, 0), array};
   return {};

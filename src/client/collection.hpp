@@ -40,7 +40,7 @@ struct VariableState {
   bool holds = false;            ///< Whole: true on the lowest model rank; a block: it has points
   int decomposition = -1;        ///< index of the decomposition; -1: Whole
   std::shared_ptr<MapPart> map;  ///< null: not on a map
-  model::MapPlace place;         ///< the position of the map's dimensions
+  model::MapDimensions mapped;   ///< the position of the map's dimensions
 
   /// Whether this rank has points to hand over; for maps only valid once the servers have answered.
   [[nodiscard]] bool contributes() const {
