@@ -20,11 +20,11 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-constexpr std::size_t ranks = 3;
-
 /// Server 1 of 2, with three model ranks.
 class ServerPeers : public ::testing::Test {
  protected:
+  static constexpr std::size_t ranks = 3;
+
   ServerPeers() {
     auto port = std::make_unique<test::FakePort>();
     port_ = port.get();
