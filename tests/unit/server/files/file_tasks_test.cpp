@@ -127,6 +127,12 @@ class ServerFileTasks : public ::testing::Test {
     done_.clear();
     return report;
   }
+  static storage::Epoch epoch(std::uint64_t number, std::uint64_t records = 0) {
+    storage::Epoch it;
+    it.number = number;
+    it.records = records;
+    return it;
+  }
   static wire::PutStrings strings() { return {.file = 7, .record = 3, .variable = 0, .values = {"a", "b"}}; }
 
   config::Config config_;
@@ -190,7 +196,7 @@ TEST_F(ServerFileTasks, NothingIsWrittenToAFileThatIsGivenUpOrLate) {
   EXPECT_TRUE(run<StringsWritten>(queued).error);
   file_.ending = Ending::published;
   out_of_time_ = true;
-  const auto late = run<EpochMarked>(tasks_->mark_epoch(file_, {.number = 2}, {}));
+  const auto late = run<EpochMarked>(tasks_->mark_epoch(file_, epoch(2), {}));
   ASSERT_TRUE(late.error);
   EXPECT_EQ(late.error->message, "a.nc is late");
   EXPECT_THAT(calls_, IsEmpty());
@@ -198,7 +204,7 @@ TEST_F(ServerFileTasks, NothingIsWrittenToAFileThatIsGivenUpOrLate) {
 
 TEST_F(ServerFileTasks, AnEpochHasAllRecordsOfTheFileAndTheMembersParts) {
   file_.records_dropped = 1;
-  const auto marked = run<EpochMarked>(tasks_->mark_epoch(file_, {.number = 2, .records = 4}, {{}, {}}));
+  const auto marked = run<EpochMarked>(tasks_->mark_epoch(file_, epoch(2, 4), {{}, {}}));
   EXPECT_EQ(marked.epoch, 2u);
   EXPECT_FALSE(marked.part);
   EXPECT_THAT(calls_, ElementsAre("epoch 2 records 6 dropped 1 parts 2"));
@@ -206,7 +212,7 @@ TEST_F(ServerFileTasks, AnEpochHasAllRecordsOfTheFileAndTheMembersParts) {
 
 TEST_F(ServerFileTasks, AMemberReportsItsPart) {
   file_.role = OutputFile::Role::member;
-  const auto marked = run<EpochMarked>(tasks_->mark_epoch(file_, {.number = 2}, {}));
+  const auto marked = run<EpochMarked>(tasks_->mark_epoch(file_, epoch(2), {}));
   ASSERT_TRUE(marked.part);
   EXPECT_THAT(marked.part->account, SizeIs(5));
   EXPECT_THAT(run<PartHandedOver>(tasks_->hand_over(file_)).account, SizeIs(3));
