@@ -60,17 +60,17 @@ std::string arithmetic(const config::Config& config, const config::Split& split)
 }
 
 /// How much crosses the network between model ranks and servers, by pool; nothing if all are on one node.
-std::string crossing(const config::Config& config, std::span<const config::RankPlace> places,
+std::string crossing(const config::Config& config, std::span<const config::RankAssignment> assignments,
                      std::span<const int> nodes) {
   if (std::ranges::all_of(nodes, [&](int node) { return node == nodes[0]; })) return "";
   const bool is_inline = config.topology == config::Topology::inline_;
   std::vector<int> models;
   std::map<int, std::vector<int>> servers;  // by pool
-  for (std::size_t r = 0; r < places.size(); ++r) {
-    const bool is_model = places[r].kind == config::RankKind::model;
+  for (std::size_t r = 0; r < assignments.size(); ++r) {
+    const bool is_model = assignments[r].kind == config::RankKind::model;
     if (is_model) models.push_back(nodes[r]);
-    if (places[r].kind == config::RankKind::server || (is_inline && is_model))
-      servers[std::max(places[r].pool, 0)].push_back(nodes[r]);
+    if (assignments[r].kind == config::RankKind::server || (is_inline && is_model))
+      servers[std::max(assignments[r].pool, 0)].push_back(nodes[r]);
   }
   std::string text =
       "data to other nodes, if ranks hold equal parts of a field in rank order along its slowest "
@@ -97,12 +97,12 @@ Result<Roles> roles_of(const config::Config& config, int ranks) {
   const std::vector<int> one_node(static_cast<std::size_t>(ranks), 0);
   const std::vector<int>& nodes = config.nodes.empty() ? one_node : config.nodes;
   if (config.topology == config::Topology::inline_) {
-    const std::vector<config::RankPlace> all(static_cast<std::size_t>(ranks));
+    const std::vector<config::RankAssignment> all(static_cast<std::size_t>(ranks));
     return Roles{"", crossing(config, all, nodes), session::loads_of(config, all, nodes)};
   }
-  AFTERBAY_TRY_ASSIGN(const auto places, config::place_ranks(config, nodes));
-  return Roles{config::text_of(config, places), crossing(config, places, nodes),
-               session::loads_of(config, places, nodes)};
+  AFTERBAY_TRY_ASSIGN(const auto assignments, config::assign_ranks(config, nodes));
+  return Roles{config::text_of(config, assignments), crossing(config, assignments, nodes),
+               session::loads_of(config, assignments, nodes)};
 }
 
 /// Fails if a process cannot have the memory that it needs at least.

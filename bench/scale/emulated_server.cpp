@@ -45,13 +45,13 @@ EmulatedServer::EmulatedServer(std::size_t ranks, std::size_t near, std::size_t 
     port->add(std::move(peer));
   }
   if (near < ranks) port->add_network(std::move(network));
-  server::Identity place;
-  place.servers = static_cast<int>(servers);
-  place.session_rank = static_cast<int>(ranks);
-  place.session_ranks.resize(ranks);
-  std::iota(place.session_ranks.begin(), place.session_ranks.end(), 0);
+  server::Identity identity;
+  identity.servers = static_cast<int>(servers);
+  identity.session_rank = static_cast<int>(ranks);
+  identity.session_ranks.resize(ranks);
+  std::iota(identity.session_ranks.begin(), identity.session_ranks.end(), 0);
   server_ = std::make_unique<server::Server>(
-      std::move(place), *state_.config, std::move(port), server::FellowServers::Links(),
+      std::move(identity), *state_.config, std::move(port), server::FellowServers::Links(),
       [this](Format format) -> storage::Store& { return state_.store(format); }, 1, state_.server_profile,
       Logger({"scale", "server", static_cast<int>(ranks)}, LogLevel::error));
 }

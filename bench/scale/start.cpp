@@ -35,8 +35,8 @@ struct OneView {
 std::size_t messages_of_exchange(int ranks) {
   std::size_t most = 0;
   for (int r = 0; r < ranks; ++r) {
-    const mpi::TreePlace place = mpi::place_in_tree(r, ranks);
-    most = std::max(most, 2 * (place.children.size() + (place.parent >= 0 ? 1 : 0)));
+    const mpi::TreeBranch branch = mpi::branch_of(r, ranks);
+    most = std::max(most, 2 * (branch.children.size() + (branch.parent >= 0 ? 1 : 0)));
   }
   return most;
 }
@@ -85,7 +85,7 @@ nlohmann::json measure_start(const Case& it, const config::Config& config) {
   job.servers = static_cast<int>(it.servers);
   const double roles_begin = thread_cpu_s();
   const auto nodes = config::nodes_in_turn(all, ranks_per_node);
-  const auto places = must(config::place_ranks(job, nodes));
+  const auto assignments = must(config::assign_ranks(job, nodes));
   return {{"exchange_messages", messages_of_exchange(all)},
           {"views_s", views_s},
           {"roles_s", thread_cpu_s() - roles_begin},
@@ -93,7 +93,7 @@ nlohmann::json measure_start(const Case& it, const config::Config& config) {
           {"server_view", most_of_server},
           {"views_bytes", sent},
           {"memory", grown(before.heap, heap)},
-          {"placed", places.size()}};
+          {"placed", assignments.size()}};
 }
 
 }  // namespace bench

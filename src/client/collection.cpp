@@ -69,6 +69,25 @@ model::Split split_of(config::Placement placement, Format format, config::Existi
   return placement == config::Placement::variable ? model::Split::variable : model::Split::none;
 }
 
+/// Leaves statistics over time to the ranks if servers cannot compute them. `changes_servers`: from file to
+/// file.
+void leave_to_ranks(Processing& processing, bool changes_servers, Format format,
+                    const config::CollectionSettings& settings) {
+  std::string& why = processing.why_not_reduced;
+  // Saved states are files of the collection, whose values must be kept as they are.
+  const auto passes_stages = [&](const wire::Reduction& it) { return processing.has_stages(it.variable); };
+  if (changes_servers)
+    why = "its files go to different servers in turn: with placement: collection, slab or variable, in one "
+          "pool, they do not";
+  else if (std::ranges::any_of(processing.reductions, passes_stages))
+    why = "values pass stages (multiply, add)";
+  else if (!traits_of(format).publishes)
+    why = "its store writes no files";
+  else if (settings.optional.value_or(false) || settings.droppable.value_or(false))
+    why = "its files or records may be given up (optional, droppable), also those that save states";
+  if (!why.empty()) processing.reductions.clear();
+}
+
 }  // namespace
 
 Result<std::vector<std::unique_ptr<Collection>>> Collection::make(
@@ -116,7 +135,7 @@ Result<> Collection::check_missing_values(std::uint32_t variable, const Variable
                     .in_variable(ours.name));
   };
   if (!(model::fill_of(changed) == model::fill_of(ours))) return refuse("_FillValue");
-  const bool computed = !stages_.empty() && !stages_[variable].empty();
+  const bool computed = processing_.has_stages(variable);
   if (computed && !(model::missing_values(changed) == model::missing_values(ours)))
     return refuse("missing_value");
   return {};
@@ -140,9 +159,9 @@ Result<> Collection::describe(const Definition& definition, const config::Config
   AFTERBAY_TRY(model::validate(schema_, format_));
   model::convert_values(schema_);
   for (const Variable& variable : schema_.variables)
-    stages_.push_back(settings.settings_for(variable.name).stages);
-  if (std::ranges::all_of(stages_, &pipeline::Settings::empty)) stages_.clear();
-  reductions_ = definition.reductions;
+    processing_.stages.push_back(settings.settings_for(variable.name).stages);
+  if (std::ranges::all_of(processing_.stages, &pipeline::Settings::empty)) processing_.stages.clear();
+  processing_.reductions = definition.reductions;
   expected_bytes_ = settings.expected_bytes.value_or(model::schema_bytes(schema_).estimate());
   return {};
 }
@@ -154,38 +173,20 @@ Result<> Collection::lay_out(const Pools::Pool& pool, std::size_t pools, const c
   const config::Config& config = pool.config;
   placement_ = settings.placement.value_or(config.placement);
   split_ = split_of(placement_, format_, existing_, pool_.size());
-  why_not_reduced_ = obstacle_to_reductions(pools, settings);
-  if (!why_not_reduced_.empty()) reductions_.clear();
+  const bool takes_turns = placement_ == config::Placement::file || placement_ == config::Placement::least;
+  leave_to_ranks(processing_, pools > 1 || (pool_.size() > 1 && takes_turns), format_, settings);
   gather_bytes_ = model::gather_bytes(schema_, split_, pool_.size(), !pool.slab_shares.empty());
   const model::LayoutSizes sizes{config.memory.block_bytes, config.chunk_bytes, gather_bytes_};
   std::vector<model::ChunkChoice> choices;
   if (traits_of(format_).chunks) choices = choose_chunks(settings, config, decompositions, sides, sizes);
   AFTERBAY_TRY_ASSIGN(model::FileLayout files, model::make_layout(schema_, format_, sizes));
   note_chunks(files, choices);
-  AFTERBAY_TRY_ASSIGN(const pipeline::Plan plan, pipeline::make_plan(schema_, stages_, !reductions_.empty()));
+  AFTERBAY_TRY_ASSIGN(const pipeline::Plan plan, pipeline::make_plan(schema_, processing_.stages, processing_.reduces()));
   layout_ = pipeline::handover_layout(std::make_shared<const model::FileLayout>(std::move(files)), plan);
   owners_ = model::FrameOwners(*layout_, split_, pool_.size(), pool.slab_shares);
   // With fewer frames than servers, collections begin with different ones, so that all get some.
   begins_with_first_ = split_ == model::Split::slab && owners_.suffices_for_all();
   return resolve(decompositions, sides.model_rank);
-}
-
-/// Why servers cannot keep states of this collection's variables; empty: they can.
-std::string Collection::obstacle_to_reductions(std::size_t pools,
-                                               const config::CollectionSettings& settings) const {
-  const bool takes_turns = placement_ == config::Placement::file || placement_ == config::Placement::least;
-  if (pools > 1) return "its files go to several pools in turn (pool)";
-  if (pool_.size() > 1 && takes_turns)
-    return "servers take turns with its files: with placement: collection, slab or variable they do not";
-  // Saved states are files of the collection, whose values must be kept as they are.
-  const auto passes_stages = [&](const wire::Reduction& it) {
-    return !stages_.empty() && !stages_[it.variable].empty();
-  };
-  if (std::ranges::any_of(reductions_, passes_stages)) return "values pass stages (multiply, add)";
-  if (!traits_of(format_).publishes) return "its store writes no files";
-  if (settings.optional.value_or(false) || settings.droppable.value_or(false))
-    return "its files or records may be given up (optional, droppable), also those that save states";
-  return "";
 }
 
 void Collection::join(const Pools::Pool& pool, std::size_t session_servers) {
@@ -232,8 +233,8 @@ std::vector<model::ChunkChoice> Collection::choose_chunks(const config::Collecti
     facts.from_setting = chosen.chunk.has_value();
     const auto lies_on = std::ranges::find(decompositions, variable.decomposition, &Decomposition::name);
     if (lies_on != decompositions.end() && lies_on->map) {
-      if (auto place = model::place_of(schema_, variable, lies_on->name, lies_on->map->global()))
-        facts.mapped = *place;
+      if (auto mapped = model::dimensions_of_map(schema_, variable, lies_on->name, lies_on->map->global()))
+        facts.mapped = *mapped;
     } else if (lies_on != decompositions.end() && existing_ != config::Existing::append) {
       facts.block_rank = lies_on->block.global.size();
       facts.bands = static_cast<std::uint64_t>(sides.model_ranks);
@@ -286,9 +287,9 @@ Result<> Collection::lie_on(VariableState& state, const Decomposition& decomposi
     return {};
   }
   state.map = decomposition.map;
-  AFTERBAY_TRY_ASSIGN(state.place,
-                      model::place_of(schema_, variable, decomposition.name, decomposition.map->global()));
-  const model::Index array = model::array_lengths(layout_->variables[state.index].shape, state.place,
+  AFTERBAY_TRY_ASSIGN(state.mapped, model::dimensions_of_map(schema_, variable, decomposition.name,
+                                                             decomposition.map->global()));
+  const model::Index array = model::array_lengths(layout_->variables[state.index].shape, state.mapped,
                                                   decomposition.map->runs().elements());
   state.mine = {model::Index::filled(array.size, 0), array};
   return {};
@@ -338,17 +339,11 @@ wire::DefineCollection Collection::message(bool with_schema) const {
   message.gather_bytes = gather_bytes_;
   message.schema_hash = model::hash(schema_);
   for (const VariableState& variable : variables_) message.decompositions.push_back(variable.decomposition);
-  for (std::uint32_t v = 0; v < stages_.size(); ++v)
-    for (const auto& [name, value] : stages_[v]) message.stages.push_back({v, name, value});
-  message.reductions = reductions_;
+  for (std::uint32_t v = 0; v < processing_.stages.size(); ++v)
+    for (const auto& [name, value] : processing_.stages[v]) message.stages.push_back({v, name, value});
+  message.reductions = processing_.reductions;
   if (with_schema) message.schema = schema_;
   return message;
-}
-
-Result<std::uint32_t> Collection::reduced_variable(std::string_view variable) const {
-  AFTERBAY_TRY_ASSIGN(const std::uint32_t index, index_of(variable));
-  if (std::ranges::find(reductions_, index, &wire::Reduction::variable) != reductions_.end()) return index;
-  return fail(ErrorCode::internal, "the servers compute no statistic for this variable");
 }
 
 void Collection::set_packed(std::size_t server, const std::vector<std::uint8_t>& packed) {
@@ -367,16 +362,6 @@ Result<std::uint32_t> Collection::index_of(std::string_view variable) const {
       Error(ErrorCode::unknown_name, fmt::format("collection '{}' has no variable '{}'{}", name_, variable,
                                                  did_you_mean(variable, variable_names(schema_))))
           .in_variable(std::string(variable)));
-}
-
-Result<std::uint32_t> Collection::string_variable(std::string_view variable) const {
-  AFTERBAY_TRY_ASSIGN(const std::uint32_t v, index_of(variable));
-  const Variable& found = schema_.variables[v];
-  if (found.type == Type::string && found.constant.empty()) return v;
-  return fail(Error(ErrorCode::wrong_type,
-                    fmt::format("variable '{}' is of type {}{}, not a string variable to be put", variable,
-                                name_of(found.type), found.constant.empty() ? "" : " and constant"))
-                  .in_variable(std::string(variable)));
 }
 
 }  // namespace afterbay::client

@@ -3,6 +3,7 @@
 // open records.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -40,11 +41,28 @@ struct VariableState {
   bool holds = false;            ///< Whole: true on the lowest model rank; a block: it has points
   int decomposition = -1;        ///< index of the decomposition; -1: Whole
   std::shared_ptr<MapPart> map;  ///< null: not on a map
-  model::MapPlace place;         ///< the position of the map's dimensions
+  model::MapDimensions mapped;   ///< the position of the map's dimensions
 
   /// Whether this rank has points to hand over; for maps only valid once the servers have answered.
   [[nodiscard]] bool contributes() const {
     return framed && !mine.empty() && (map ? !map->runs().empty() : holds);
+  }
+};
+
+/// What servers compute with the values of a collection's variables between ranks and files.
+struct Processing {
+  std::vector<pipeline::Settings> stages;  ///< one per variable; empty if no variable has any
+  /// Statistics over time. Servers can compute them if all files have the same servers, each with the same
+  /// part: these keep what was put before a file is opened.
+  std::vector<wire::Reduction> reductions;
+  std::string why_not_reduced;  ///< those of the definition; empty if they are, or if it has none
+
+  [[nodiscard]] bool reduces() const noexcept { return !reductions.empty(); }
+  [[nodiscard]] bool reduces(std::uint32_t variable) const noexcept {
+    return std::ranges::find(reductions, variable, &wire::Reduction::variable) != reductions.end();
+  }
+  [[nodiscard]] bool has_stages(std::uint32_t variable) const noexcept {
+    return !stages.empty() && !stages[variable].empty();
   }
 };
 
@@ -142,14 +160,8 @@ class Collection {
   /// A variable's index by name.
   Result<std::uint32_t> index_of(std::string_view variable) const;
   [[nodiscard]] const VariableState& variable(std::uint32_t index) const { return variables_[index]; }
-  /// Whether servers compute the reductions of its definition. They can if all files have the same servers,
-  /// each with the same part: these keep what was put before a file is opened.
-  [[nodiscard]] bool reduces() const noexcept { return !reductions_.empty(); }
-  /// If not: why; empty if there are none.
-  [[nodiscard]] const std::string& why_not_reduced() const noexcept { return why_not_reduced_; }
-  /// A variable whose values the servers compute, by name.
-  Result<std::uint32_t> reduced_variable(std::string_view variable) const;
-  Result<std::uint32_t> string_variable(std::string_view variable) const;
+  /// What servers compute with values before they write them.
+  [[nodiscard]] const Processing& processing() const noexcept { return processing_; }
   /// The open records. They change with every put.
   [[nodiscard]] CollectionRecords& records() noexcept { return records_; }
   [[nodiscard]] const CollectionRecords& records() const noexcept { return records_; }
@@ -166,8 +178,6 @@ class Collection {
                    const std::vector<Decomposition>& decompositions, const Sides& sides);
   [[nodiscard]] Result<> check_missing_values(std::uint32_t variable, const Variable& changed) const;
   void join(const Pools::Pool& pool, std::size_t session_servers);
-  [[nodiscard]] std::string obstacle_to_reductions(std::size_t pools,
-                                                   const config::CollectionSettings& settings) const;
   std::vector<model::ChunkChoice> choose_chunks(const config::CollectionSettings& settings,
                                                 const config::Config& config,
                                                 const std::vector<Decomposition>& decompositions,
@@ -193,9 +203,7 @@ class Collection {
   bool takes_least_loaded_pool_ = false;
   std::uint64_t expected_bytes_ = 0;
   std::uint64_t gather_bytes_ = 0;            ///< model::LayoutSizes::gather_bytes
-  std::vector<pipeline::Settings> stages_;    ///< one per variable; empty if no variable has any
-  std::vector<wire::Reduction> reductions_;   ///< that the servers compute
-  std::string why_not_reduced_;
+  Processing processing_;
   std::vector<observe::ChunkRecord> chunks_;  ///< the chunks of its files, for the report
   bool begins_with_first_ = false;            ///< slabs: the first server of the pool has the first one
   model::FrameOwners owners_;                 ///< counted from first_owner()

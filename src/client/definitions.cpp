@@ -86,13 +86,13 @@ void Definitions::add_needs(const Collection& collection, const Decomposition& d
       }
       return;
     }
-    auto cells = model::cells_of_owners(collection.layout(), v, variable.place, collection.owners());
+    auto cells = model::cells_of_owners(collection.layout(), v, variable.mapped, collection.owners());
     for (model::CellRange& range : cells) {
       const std::size_t server = collection.server_of_owner(static_cast<std::uint16_t>(range.owner));
       range.owner = static_cast<std::uint32_t>(server);
       more[server] = more[server] || is_new;
     }
-    division.need(model::part_of(collection.layout().variables[v].part, variable.place), cells);
+    division.need(model::part_of(collection.layout().variables[v].part, variable.mapped), cells);
   }
 }
 

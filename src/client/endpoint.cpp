@@ -12,6 +12,20 @@ namespace afterbay::client {
 
 using transport::Wake;
 
+namespace {
+
+Result<std::uint32_t> string_variable(const Collection& collection, std::string_view variable) {
+  AFTERBAY_TRY_ASSIGN(const std::uint32_t v, collection.index_of(variable));
+  const Variable& found = collection.schema().variables[v];
+  if (found.type == Type::string && found.constant.empty()) return v;
+  return fail(Error(ErrorCode::wrong_type,
+                    fmt::format("variable '{}' is of type {}{}, not a string variable to be put", variable,
+                                name_of(found.type), found.constant.empty() ? "" : " and constant"))
+                  .in_variable(std::string(variable)));
+}
+
+}  // namespace
+
 Endpoint::Endpoint(SessionCore& core, RankPuts& rank, std::chrono::milliseconds deadline,
                    observe::Profile& profile)
     : core_(core),
@@ -264,7 +278,7 @@ Result<> Endpoint::put_strings(File& file, std::string_view variable, std::uint6
   observe::Timed timed(plans_of(file).timer());
   const auto failed = [&](Error error) { return report(std::move(error), file, variable); };
   if (auto open = check_open(file); !open) return failed(std::move(open).error());
-  auto index = file.collection->string_variable(variable);
+  auto index = string_variable(*file.collection, variable);
   if (!index) return failed(std::move(index).error());
   const model::VariableLayout& layout = file.collection->layout().variables[*index];
   if (values.size() != layout.shape.product())
@@ -293,7 +307,7 @@ Result<> Endpoint::begin(File& file, std::uint64_t record) {
 Result<> Endpoint::put_reduced(File& file, std::string_view variable, std::uint64_t record) {
   const auto done = [&]() -> Result<> {
     AFTERBAY_TRY(check_open(file));
-    AFTERBAY_TRY_ASSIGN(const std::uint32_t index, file.collection->reduced_variable(variable));
+    AFTERBAY_TRY_ASSIGN(const std::uint32_t index, file.collection->index_of(variable));
     AFTERBAY_TRY(check_not_put(file, file.put, index, record));
     AFTERBAY_TRY_ASSIGN(const std::uint64_t seq, begin_record(file, record, false));
     mark_put(file, file.put, index, record);

@@ -23,17 +23,17 @@ EndpointPool::EndpointPool(JointPuts& puts, std::vector<std::shared_ptr<PartEndp
     : puts_(puts), session_rank_(session_rank) {
   for (auto& endpoint : endpoints) {
     const std::uint64_t steps = endpoint->steps();
-    places_.push_back({.endpoint = std::move(endpoint), .steps = steps});
+    entries_.push_back({.endpoint = std::move(endpoint), .steps = steps});
   }
 }
 
-EndpointPool::Place* EndpointPool::first_free() {
-  Place* first = nullptr;
-  std::uint64_t slowest = places_.front().steps;
-  for (Place& place : places_) {
-    slowest = std::min(slowest, place.steps);
-    const auto turn = [](const Place& it) { return std::pair(it.steps, it.given_back); };
-    if (!place.lent && (first == nullptr || turn(place) < turn(*first))) first = &place;
+EndpointPool::Entry* EndpointPool::first_free() {
+  Entry* first = nullptr;
+  std::uint64_t slowest = entries_.front().steps;
+  for (Entry& entry : entries_) {
+    slowest = std::min(slowest, entry.steps);
+    const auto turn = [](const Entry& it) { return std::pair(it.steps, it.given_back); };
+    if (!entry.lent && (first == nullptr || turn(entry) < turn(*first))) first = &entry;
   }
   return first != nullptr && first->steps <= slowest + 1 ? first : nullptr;
 }
@@ -42,13 +42,13 @@ tl::unexpected<Error> EndpointPool::none_free(ErrorCode code, std::string what) 
   constexpr std::size_t most_named = 8;
   std::size_t lent = 0;
   std::string names;
-  for (const Place& place : places_) {
-    if (!place.lent || ++lent > most_named) continue;
-    names += (names.empty() ? "" : ", ") + place.endpoint->member().text();
+  for (const Entry& entry : entries_) {
+    if (!entry.lent || ++lent > most_named) continue;
+    names += (names.empty() ? "" : ", ") + entry.endpoint->member().text();
   }
   if (lent > most_named) names += fmt::format(" and {} more", lent - most_named);
   std::string text = fmt::format("{}: {} are lent", what, names);
-  if (lent < places_.size()) text += ", and the others are more than a step ahead of them";
+  if (lent < entries_.size()) text += ", and the others are more than a step ahead of them";
   return fail(
       Error(code, text + ": give them back when their tasks have ended the step").at_rank(session_rank_));
 }
@@ -63,9 +63,9 @@ Result<std::size_t> EndpointPool::take(bool may_wait) {
     const std::uint64_t puts = may_wait ? progress() : 0;
     {
       MutexLock lock(mutex_);
-      if (Place* const place = first_free()) {
-        place->lent = true;
-        return static_cast<std::size_t>(place - places_.data());
+      if (Entry* const entry = first_free()) {
+        entry->lent = true;
+        return static_cast<std::size_t>(entry - entries_.data());
       }
       if (!may_wait) return none_free(ErrorCode::would_block, "no endpoint of the pool is free");
       if (!clock) clock.emplace(puts_.limits().deadline, puts + changes_);
@@ -82,20 +82,21 @@ Result<> EndpointPool::give_back(std::size_t number) {
   const auto refused = [&](std::string text) {
     return fail(Error(ErrorCode::bad_state, std::move(text)).at_rank(session_rank_));
   };
-  if (number >= places_.size())
-    return refused(fmt::format("number {} was given back to a pool of {} endpoints", number, places_.size()));
+  if (number >= entries_.size())
+    return refused(
+        fmt::format("number {} was given back to a pool of {} endpoints", number, entries_.size()));
   Result<> ended;
   {
     const MutexLock lock(mutex_);
-    Place& place = places_[number];
-    if (!place.lent)
-      return refused(fmt::format("{} was given back, but is not lent", place.endpoint->member().text()));
+    Entry& entry = entries_[number];
+    if (!entry.lent)
+      return refused(fmt::format("{} was given back, but is not lent", entry.endpoint->member().text()));
     std::optional<std::uint64_t> steps;
-    ended = place.endpoint->check_at_rest(steps);
+    ended = entry.endpoint->check_at_rest(steps);
     if (!steps) return ended;  // a thread is in a call of it: it is not free
-    place.steps = *steps;
-    place.lent = false;
-    place.given_back = ++changes_;
+    entry.steps = *steps;
+    entry.lent = false;
+    entry.given_back = ++changes_;
   }
   changed_.notify_all();
   return ended;

@@ -23,7 +23,7 @@ class EndpointPool {
   EndpointPool(const EndpointPool&) = delete;
   EndpointPool& operator=(const EndpointPool&) = delete;
 
-  [[nodiscard]] std::size_t size() const noexcept { return places_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
   /// Lends the free endpoint that has ended the fewest steps; of several, the one that was given back first.
   /// None that is more than a step ahead of another one: with n endpoints, each loan ending a step, the loans
   /// n s + 1 to n s + n are then those of step s. Returns its number in the list. Waits until one can be
@@ -35,14 +35,14 @@ class EndpointPool {
   Result<> give_back(std::size_t number);
 
  private:
-  struct Place {
+  struct Entry {
     std::shared_ptr<PartEndpoint> endpoint;
     bool lent = false;
     std::uint64_t steps = 0;       ///< that the endpoint had ended when it was lent or given back last
     std::uint64_t given_back = 0;  ///< the order in which the endpoints were given back
   };
 
-  [[nodiscard]] Place* first_free() AFTERBAY_REQUIRES(mutex_);
+  [[nodiscard]] Entry* first_free() AFTERBAY_REQUIRES(mutex_);
   [[nodiscard]] tl::unexpected<Error> none_free(ErrorCode code, std::string what) AFTERBAY_REQUIRES(mutex_);
 
   JointPuts& puts_;
@@ -50,7 +50,7 @@ class EndpointPool {
   Mutex mutex_;
   std::condition_variable_any changed_;
   /// The list does not change; its contents are guarded by the mutex.
-  std::vector<Place> places_;
+  std::vector<Entry> entries_;
   std::uint64_t changes_ AFTERBAY_GUARDED_BY(mutex_) = 0;
 };
 

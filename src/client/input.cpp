@@ -77,10 +77,10 @@ Result<> plan_box(const Input& input, const Variable& variable, const Selection&
 
 /// The memory layout of one point's values in the rank's array, for points that are copied from
 /// another element.
-ReadPlan::Twins twins_of(const MapPart& map, const model::Index& array, const model::MapPlace& place,
+ReadPlan::Twins twins_of(const MapPart& map, const model::Index& array, const model::MapDimensions& mapped,
                          const MemoryLayout& memory, std::size_t element) {
   model::Box point{model::Index::filled(array.size, 0), array};
-  point.count[place.first] = 1;
+  point.count[mapped.first] = 1;
   const model::Box whole{model::Index::filled(array.size, 0), array};
   ReadPlan::Twins twins;
   twins.elements = &map.twins();
@@ -88,8 +88,8 @@ ReadPlan::Twins twins_of(const MapPart& map, const model::Index& array, const mo
   twins.values = from;
   twins.values.to_strides = from.from_strides;
   twins.values.to_offset = from.from_offset;
-  if (array[place.first] > 1) {
-    point.start[place.first] = 1;
+  if (array[mapped.first] > 1) {
+    point.start[mapped.first] = 1;
     twins.element_stride =
         model::gather(whole, memory, point, point.count, {element, element}).from_offset - from.from_offset;
   }
@@ -101,29 +101,29 @@ Result<> plan_map(const Input& input, const Variable& variable, const Selection&
                   ReadPlan& plan) {
   const model::InputCut& cut = input.cuts[plan.variable];
   MapPart& map = *decomposition.map;
-  AFTERBAY_TRY_ASSIGN(const model::MapPlace place,
-                      model::place_of(input.schema, variable, decomposition.name, map.global()));
+  AFTERBAY_TRY_ASSIGN(const model::MapDimensions mapped,
+                      model::dimensions_of_map(input.schema, variable, decomposition.name, map.global()));
   const std::uint64_t elements = map.runs().elements();
-  const model::Index array = model::array_lengths(cut.shape(), place, elements);
+  const model::Index array = model::array_lengths(cut.shape(), mapped, elements);
   AFTERBAY_TRY(model::check(memory, array));
   AFTERBAY_TRY_ASSIGN(const std::uint64_t distance, record_distance(memory, array, what));
   plan.record_bytes = distance * plan.element_bytes;
   plan.part.map = static_cast<std::int32_t>(decomposition.id);
   plan.part.list = decomposition.list;
-  plan.cells = model::part_of(cut.part(), place);
+  plan.cells = model::part_of(cut.part(), mapped);
   const MapPart::ReadCut& cells = map.read_cut(plan.cells);
   for (std::uint64_t p = 0; p < cut.pieces(); ++p) {
     const model::Box piece = cut.piece(p);
-    const std::uint64_t cell = cells.cells.cell_of(model::part_of(piece.start, place));
+    const std::uint64_t cell = cells.cells.cell_of(model::part_of(piece.start, mapped));
     const auto found = std::ranges::lower_bound(cells.points, cell, {}, &model::CellPoints::cell);
     if (found == cells.points.end() || found->cell != cell) continue;
     const model::CellPoints& out = cells.out[static_cast<std::size_t>(found - cells.points.begin())];
     const model::MapMove in =
-        model::gather(*found, elements, cut.shape(), memory, {piece, cut.part(), place}, bytes);
+        model::gather(*found, elements, cut.shape(), memory, {piece, cut.part(), mapped}, bytes);
     const ReadPiece::MapMoves moves{model::reversed(in, out), model::reversed(model::pack(in), out)};
     plan.pieces.push_back({p, moves, in.values * bytes.to, &*found});
   }
-  if (!map.twins().empty()) plan.twins = twins_of(map, array, place, memory, plan.element_bytes);
+  if (!map.twins().empty()) plan.twins = twins_of(map, array, mapped, memory, plan.element_bytes);
   return {};
 }
 

@@ -226,38 +226,31 @@ JointPut* JointPuts::begin(const PutKey& key, const Handover& handover) {
   return put;
 }
 
-Result<std::uint64_t> JointPuts::number_of(File& file, std::uint64_t record, std::uint64_t step) {
+Result<> JointPuts::announce(File& file, std::uint64_t record, std::uint64_t step,
+                             std::optional<std::uint32_t> reduced) {
+  const MutexLock lock(mutex_);
   if (failure_) return fail(*failure_);
+  if (reduced) {
+    if (file.put.empty()) file.put.resize(file.collection->schema().variables.size());
+    if (file.put[*reduced].contains(record))
+      return fail(ErrorCode::conflict,
+                  "record {} of the variable was put already: a record can be put once while a file is open",
+                  said_index(record));
+  }
   const auto seq = records_.seq_of(file, record, step, false, [this](const JointRecords::Open& oldest) {
     assert_held(mutex_);
     return may_end(oldest);
   });
-  if (seq) return *seq;
-  return fail(ErrorCode::bad_state,
-              "{} records of collection '{}' have been begun, and the first of them has not ended: end the "
-              "step on all endpoints before",
-              CollectionRecords::most_open, file.collection->name());
-}
-
-Result<> JointPuts::begin(File& file, std::uint64_t record, std::uint64_t step) {
-  const MutexLock lock(mutex_);
-  AFTERBAY_TRY(number_of(file, record, step));
-  return {};
-}
-
-Result<> JointPuts::put_reduced(File& file, std::uint32_t variable, std::uint64_t record,
-                                std::uint64_t step) {
-  const MutexLock lock(mutex_);
-  if (file.put.empty()) file.put.resize(file.collection->schema().variables.size());
-  if (file.put[variable].contains(record))
-    return fail(ErrorCode::conflict,
-                "record {} of the variable was put already: a record can be put once while a file is open",
-                said_index(record));
-  AFTERBAY_TRY_ASSIGN(const std::uint64_t seq, number_of(file, record, step));
-  file.put[variable].insert(record);
-  if (!file.collection->variable(variable).contributes() && core_.identity().model_rank != 0) return {};
-  const wire::Put message{file.collection->id(), seq, variable};
-  return file.collection->for_each_server_of(variable, file.server, [&](std::size_t server) -> Result<> {
+  if (!seq)
+    return fail(ErrorCode::bad_state,
+                "{} records of collection '{}' have been begun, and the first of them has not ended: end the "
+                "step on all endpoints before",
+                CollectionRecords::most_open, file.collection->name());
+  if (!reduced) return {};
+  file.put[*reduced].insert(record);
+  if (!file.collection->variable(*reduced).contributes() && core_.identity().model_rank != 0) return {};
+  const wire::Put message{file.collection->id(), *seq, *reduced};
+  return file.collection->for_each_server_of(*reduced, file.server, [&](std::size_t server) -> Result<> {
     links_.add(server, message);
     return {};
   });

@@ -92,9 +92,9 @@ class JointPuts {
   /// Begins the put if it is not open; waits while too many records are open, or too much is collected for
   /// the session's thread.
   Result<Opened> open(const Member& member, const Wanted& wanted);
-  /// See Endpoint::begin and put_reduced. By the session, in its current step.
-  Result<> begin(File& file, std::uint64_t record, std::uint64_t step);
-  Result<> put_reduced(File& file, std::uint32_t variable, std::uint64_t record, std::uint64_t step);
+  /// See Endpoint::begin and, with a variable, put_reduced. By the session, in its current step.
+  Result<> announce(File& file, std::uint64_t record, std::uint64_t step,
+                    std::optional<std::uint32_t> reduced = {});
   [[nodiscard]] transport::ThreadEnd& end_of(std::size_t server) const { return *links_.end(server); }
   /// Whether a piece of a put may use memory that is reserved for the slowest rank.
   class TurnOf final : public transport::ThreadEnd::TurnNow {
@@ -151,8 +151,6 @@ class JointPuts {
 
  private:
   JointPut* begin(const PutKey& key, const Handover& handover) AFTERBAY_REQUIRES(mutex_);
-  Result<std::uint64_t> number_of(File& file, std::uint64_t record, std::uint64_t step)
-      AFTERBAY_REQUIRES(mutex_);
   Result<> finish(JointPut& put) AFTERBAY_REQUIRES(mutex_);
   [[nodiscard]] bool may_end(const JointRecords::Open& record) const AFTERBAY_REQUIRES(mutex_);
   void pass_pieces(JointPut& put) AFTERBAY_REQUIRES(mutex_);

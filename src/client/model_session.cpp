@@ -33,7 +33,7 @@ ModelSession::ModelSession(RankIdentity identity, const config::Config& config, 
       server_choice_(core_),
       rank_puts_(core_, profile),
       puts_(
-          core_, rank_puts_, definitions_, open_files_, samples_,
+          core_, rank_puts_, definitions_, open_files_,
           {.deadline = config.deadline, .memory_bytes = config.memory.endpoint_bytes}, profile,
           [this] { return waited_for_files_ns_; }, [this] { return work(); }),
       reader_(core_, definitions_.readers(), config.memory.input_sizes(), profile,
@@ -69,28 +69,6 @@ Result<Collection*> ModelSession::collection(const std::string& name, const Sche
                       definitions_.add_collection(name, schema, options, std::move(reductions)));
   for (const auto& in_pool : added) puts_.endpoint().add_collection(*in_pool);
   return added.front().get();
-}
-
-bool ModelSession::shares_memory() const {
-  for (std::size_t s = 0; s < core_.servers(); ++s)
-    if (core_.link(s).packs()) return false;
-  return true;
-}
-
-std::shared_ptr<File> ModelSession::samples_of(Collection& collection) {
-  const auto known = std::ranges::find(samples_, &collection, &File::collection);
-  if (known != samples_.end()) return *known;
-  auto file = std::make_shared<File>();
-  file->id = wire::no_file;
-  file->collection = &collection;
-  file->path = fmt::format("the samples of collection '{}'", collection.name());
-  file->server = collection.is_split() ? collection.first_owner() : collection.server_of(0);
-  file->servers.push_back(file->server);
-  if (collection.is_split())
-    for (const std::size_t s : collection.pool())
-      if (s != file->server) file->servers.push_back(s);
-  samples_.push_back(file);
-  return file;
 }
 
 Result<> ModelSession::start() {

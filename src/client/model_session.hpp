@@ -70,10 +70,6 @@ class ModelSession {
   Result<Collection*> collection(const std::string& name, const Schema& schema,
                                  const CollectionOptions& options,
                                  std::vector<wire::Reduction> reductions = {});
-  /// Whether this rank hands over data to all servers in memory that it shares with them.
-  [[nodiscard]] bool shares_memory() const;
-  /// The samples of a collection with reductions, to be put as into a file that is always open.
-  std::shared_ptr<File> samples_of(Collection& collection);
   Result<> start();
 
   /// `holds_states`: put_reduced of a record writes that plane of the variable's state.
@@ -148,7 +144,6 @@ class ModelSession {
   ServerChoice server_choice_;
   RankPuts rank_puts_;
   std::vector<std::shared_ptr<File>> open_files_;
-  std::vector<std::shared_ptr<File>> samples_;  ///< of collections with reductions
   SessionPuts puts_;
   Reader reader_;
   EndpointReads endpoint_reads_;

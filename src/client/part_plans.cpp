@@ -133,7 +133,7 @@ Result<model::Box> PartPlans::array_of(std::uint32_t variable, const EndpointPar
   if (state.map == nullptr)
     return model::box_for(collection_->schema(), collection_->schema().variables[variable], part.block);
   const model::Index lengths = model::array_lengths(collection_->layout().variables[variable].shape,
-                                                    state.place, part.map->runs().elements());
+                                                    state.mapped, part.map->runs().elements());
   return model::Box{model::Index::filled(lengths.size, 0), lengths};
 }
 
@@ -191,23 +191,23 @@ Result<> PartPlans::add_map_pieces(std::uint32_t variable, const PutPlan& whole,
   const VariableState& state = collection_->variable(variable);
   const model::HandoverLayout& layout = collection_->layout();
   const model::VariableLayout& in_layout = layout.variables[variable];
-  const model::MapPlace& place = state.place;
+  const model::MapDimensions& mapped = state.mapped;
   const model::ElementBytes bytes{size_of(plan.type),
                                   size_of(collection_->schema().variables[variable].type)};
   // The points of the section, whose elements are counted from its start.
-  const std::uint64_t first = plan.box.start[place.first];
-  const std::uint64_t count = plan.box.count[place.first];
+  const std::uint64_t first = plan.box.start[mapped.first];
+  const std::uint64_t count = plan.box.count[mapped.first];
   const model::PointRuns& all = points_of(part, state.map);
   plan.map = std::make_shared<MapPart>(
       state.map->global(),
       model::ListedRuns{first == 0 && count == all.elements() ? all : all.of_elements(first, count), {}, {}});
   model::Box selected = plan.box;
-  selected.start[place.first] = 0;
-  const MapPart::Cut& cut = plan.map->cut(model::part_of(in_layout.part, place));
+  selected.start[mapped.first] = 0;
+  const MapPart::Cut& cut = plan.map->cut(model::part_of(in_layout.part, mapped));
   std::size_t next = 0;
   Result<> made;
   model::for_each_piece_on(
-      layout, variable, place, cut.points, [&](std::uint32_t p, const model::CellPoints& points) {
+      layout, variable, mapped, cut.points, [&](std::uint32_t p, const model::CellPoints& points) {
         if (!made) return;
         while (next < whole.pieces.size() && whole.pieces[next].piece < p) ++next;
         if (next == whole.pieces.size() || whole.pieces[next].piece != p) {
@@ -216,7 +216,7 @@ Result<> PartPlans::add_map_pieces(std::uint32_t variable, const PutPlan& whole,
         }
         const PiecePlan& of_rank = whole.pieces[next];
         const model::Piece piece = layout.pieces[p];
-        const model::MapPiece on_map{piece.box, piece.stored, place};
+        const model::MapPiece on_map{piece.box, piece.stored, mapped};
         PartPiece it{static_cast<std::uint32_t>(next), of_rank.site, 0, 0, model::MapMove{}, {}};
         if (of_rank.packed_at) {
           const auto packed = state.map->packed(of_rank.site.server, cut.part, points.cell);
@@ -246,7 +246,7 @@ Result<> PartPlans::add_map_pieces(std::uint32_t variable, const PutPlan& whole,
   AFTERBAY_TRY(std::move(made));
   // The rank's array: positions are its elements.
   const model::Box everything{model::Index::filled(in_layout.shape.size, 0), in_layout.shape};
-  const model::MapPiece whole_variable{everything, in_layout.shape, place};
+  const model::MapPiece whole_variable{everything, in_layout.shape, mapped};
   model::CellPoints& in_rank = plan.points.emplace_back();
   std::size_t position = 0;
   std::vector<model::PointRun> of_rank;

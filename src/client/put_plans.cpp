@@ -173,14 +173,14 @@ Result<std::vector<PiecePlan>> PutPlans::map_pieces(const VariableState& variabl
   std::vector<PiecePlan> plans;
   const model::HandoverLayout& layout = collection_->layout();
   const model::VariableLayout& in_layout = layout.variables[variable.index];
-  const MapPart::Cut& cut = variable.map->cut(model::part_of(in_layout.part, variable.place));
+  const MapPart::Cut& cut = variable.map->cut(model::part_of(in_layout.part, variable.mapped));
   bool known = true;
   const auto add = [&](std::uint32_t p, const model::CellPoints& points) {
     const model::Piece piece = layout.pieces[p];
     const PieceSite site = site_of(p, piece);
     PiecePlan::MapMoves moves;
     moves.gather = model::gather(points, variable.map->runs().elements(), in_layout.shape, memory,
-                                 {piece.box, piece.stored, variable.place}, bytes);
+                                 {piece.box, piece.stored, variable.mapped}, bytes);
     moves.pack = model::pack(moves.gather);
     const std::uint64_t packed_bytes = moves.pack.values * bytes.to;
     std::optional<std::uint64_t> packed_at;
@@ -194,7 +194,7 @@ Result<std::vector<PiecePlan>> PutPlans::map_pieces(const VariableState& variabl
     }
     plans.push_back({p, site, packed_bytes, std::move(moves), packed_at});
   };
-  model::for_each_piece_on(layout, variable.index, variable.place, cut.points, add);
+  model::for_each_piece_on(layout, variable.index, variable.mapped, cut.points, add);
   if (!known)
     return fail(ErrorCode::internal, "the servers have not described all pieces of variable '{}'",
                 variable_name(variable.index));

@@ -7,14 +7,13 @@
 namespace afterbay::client {
 
 SessionPuts::SessionPuts(SessionCore& core, RankPuts& rank, const Definitions& definitions,
-                         const OpenFiles& open_files, const OpenFiles& samples, const JointPuts::Limits& limits,
+                         const OpenFiles& open_files, const JointPuts::Limits& limits,
                          observe::Profile& profile, std::function<std::uint64_t()> waited_for_files_ns,
                          std::function<Result<>()> sessions_work)
     : core_(core),
       rank_(rank),
       definitions_(definitions),
       open_files_(open_files),
-      samples_(samples),
       profile_(profile),
       endpoint_(core, rank, limits.deadline, profile),
       links_(core, std::move(waited_for_files_ns)),
@@ -25,7 +24,7 @@ Result<> SessionPuts::share(const char* call) {
   AFTERBAY_TRY(core_.check_usable());
   AFTERBAY_TRY(rank_.check_no_slot_out(call));
   std::vector<JointRecords::Open> open;
-  for (const OpenFiles* const files : {&open_files_, &samples_})
+  for (const OpenFiles* const files : {&open_files_, &std::as_const(samples_)})
     for (const auto& file : *files)
       for (const CollectionRecords::Record& record : file->collection->records().open(file->server))
         if (record.file == file->id)
@@ -98,9 +97,31 @@ Result<bool> SessionPuts::put(const std::shared_ptr<File>& file, std::string_vie
   return *put;
 }
 
+bool SessionPuts::shares_memory() const {
+  for (std::size_t s = 0; s < core_.servers(); ++s)
+    if (core_.link(s).packs()) return false;
+  return true;
+}
+
+std::shared_ptr<File> SessionPuts::samples_of(Collection& collection) {
+  const auto known = std::ranges::find(samples_, &collection, &File::collection);
+  if (known != samples_.end()) return *known;
+  auto file = std::make_shared<File>();
+  file->id = wire::no_file;
+  file->collection = &collection;
+  file->path = fmt::format("the samples of collection '{}'", collection.name());
+  file->server = collection.is_split() ? collection.first_owner() : collection.server_of(0);
+  file->servers.push_back(file->server);
+  if (collection.is_split())
+    for (const std::size_t s : collection.pool())
+      if (s != file->server) file->servers.push_back(s);
+  samples_.push_back(file);
+  return file;
+}
+
 Result<> SessionPuts::begin(File& file, std::uint64_t record) {
   if (!own_) return endpoint_.begin(file, record);
-  AFTERBAY_TRY(joint_.begin(file, record, own_->steps()));
+  AFTERBAY_TRY(joint_.announce(file, record, own_->steps()));
   return joint_.tend();
 }
 
@@ -108,8 +129,8 @@ Result<> SessionPuts::put_reduced(File& file, std::string_view variable, std::ui
   if (!own_) return endpoint_.put_reduced(file, variable, record);
   const auto done = [&]() -> Result<> {
     AFTERBAY_TRY(core_.check_usable());
-    AFTERBAY_TRY_ASSIGN(const std::uint32_t index, file.collection->reduced_variable(variable));
-    return joint_.put_reduced(file, index, record, own_->steps());
+    AFTERBAY_TRY_ASSIGN(const std::uint32_t index, file.collection->index_of(variable));
+    return joint_.announce(file, record, own_->steps(), index);
   }();
   if (!done)
     return core_.report_to_caller(Error(done.error())

@@ -31,9 +31,8 @@ class SessionPuts {
  public:
   using OpenFiles = std::vector<std::shared_ptr<File>>;
 
-  /// `samples`: of collections whose servers compute statistics.
   SessionPuts(SessionCore& core, RankPuts& rank, const Definitions& definitions, const OpenFiles& open_files,
-              const OpenFiles& samples, const JointPuts::Limits& limits, observe::Profile& profile,
+              const JointPuts::Limits& limits, observe::Profile& profile,
               std::function<std::uint64_t()> waited_for_files_ns, std::function<Result<>()> sessions_work);
 
   /// For the session's collections.
@@ -49,6 +48,10 @@ class SessionPuts {
                        std::span<const std::string> values) {
     return endpoint_.put_strings(file, variable, record, values);
   }
+  /// Whether this rank hands over data to all servers in memory that it shares with them.
+  [[nodiscard]] bool shares_memory() const;
+  /// The samples of a collection with reductions, to be put as into a file that is always open.
+  std::shared_ptr<File> samples_of(Collection& collection);
   /// See Endpoint::begin and put_reduced.
   Result<> begin(File& file, std::uint64_t record);
   Result<> put_reduced(File& file, std::string_view variable, std::uint64_t record);
@@ -85,7 +88,7 @@ class SessionPuts {
   RankPuts& rank_;
   const Definitions& definitions_;
   const OpenFiles& open_files_;
-  const OpenFiles& samples_;
+  OpenFiles samples_;  ///< of collections with reductions
   observe::Profile& profile_;
   Endpoint endpoint_;
   SharedLinks links_;

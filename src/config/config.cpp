@@ -109,9 +109,9 @@ Result<Split> Config::check_against(int ranks) const {
   }
   if (topology == Topology::inline_) return Split{ranks, 0};
   const std::vector<int> one_node(static_cast<std::size_t>(ranks), 0);
-  AFTERBAY_TRY_ASSIGN(const auto places, place_ranks(*this, nodes.empty() ? one_node : nodes));
+  AFTERBAY_TRY_ASSIGN(const auto assignments, assign_ranks(*this, nodes.empty() ? one_node : nodes));
   const auto count = [&](RankKind kind) {
-    return static_cast<int>(std::ranges::count(places, kind, &RankPlace::kind));
+    return static_cast<int>(std::ranges::count(assignments, kind, &RankAssignment::kind));
   };
   return Split{count(RankKind::model), count(RankKind::server), count(RankKind::frontend),
                count(RankKind::spare)};

@@ -54,7 +54,7 @@ struct Origin {
   std::string place;  ///< "run.yaml:3:12", "AFTERBAY_SERVERS", "--afterbay.servers", "set in code", "default"
 };
 
-/// The placement of servers among the ranks, in addition to their number; see place_ranks.
+/// The placement of servers among the ranks, in addition to their number; see assign_ranks.
 struct ServerLayout {
   int per_node = 0;            ///< servers per node; 0: not by node
   int nodes = 0;               ///< nodes with servers; 0: derived

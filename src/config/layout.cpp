@@ -39,10 +39,11 @@ struct Demand {
   int nodes = 0;     ///< 0: as many as necessary
 };
 
-/// Places the servers of all pools, one pool after the other.
-class Placer {
+/// Assigns the servers of all pools to ranks, one pool after the other.
+class RankAssigner {
  public:
-  Placer(const Config& config, std::span<const int> nodes) : config_(config), places_(nodes.size()) {
+  RankAssigner(const Config& config, std::span<const int> nodes)
+      : config_(config), assignments_(nodes.size()) {
     std::map<int, std::size_t> known;
     std::size_t at = 0;
     for (std::size_t r = 0; r < nodes.size(); ++r) {
@@ -55,17 +56,17 @@ class Placer {
 
   /// The last ranks go to the last pool, so that by default servers are numbered in the order of
   /// their pools; whole nodes are taken first.
-  Result<std::vector<RankPlace>> run() {
+  Result<std::vector<RankAssignment>> run() {
     for (const bool isolated : {true, false})
       for (std::size_t p = pools_.size(); p-- > 0;)
         if (pools_[p].layout.isolate == isolated)
-          if (auto placed = place(static_cast<int>(p)); !placed)
+          if (auto placed = assign(static_cast<int>(p)); !placed)
             return fail(std::move(placed).error().add(of_pool(static_cast<int>(p))));
     for (std::size_t p = 0; p < pools_.size(); ++p)
       if (pools_[p].topology == Topology::tiered && !pools_[p].layout.isolate)
         AFTERBAY_TRY(place_frontends(static_cast<int>(p)));
     AFTERBAY_TRY(count_models());
-    return std::move(places_);
+    return std::move(assignments_);
   }
 
  private:
@@ -74,7 +75,7 @@ class Placer {
     bool isolated = false;
   };
 
-  [[nodiscard]] int ranks() const { return static_cast<int>(places_.size()); }
+  [[nodiscard]] int ranks() const { return static_cast<int>(assignments_.size()); }
   [[nodiscard]] const Config& pool(int p) const { return pools_[static_cast<std::size_t>(p)]; }
   [[nodiscard]] std::string of_pool(int p) const {
     const std::string name = config_.pools()[static_cast<std::size_t>(p)];
@@ -89,8 +90,8 @@ class Placer {
   static std::string quoted(const Config& pool, std::string_view name, int value) {
     return fmt::format("{}: {} is {}", pool.origin(name).place, name, value);
   }
-  [[nodiscard]] bool is_free(int rank) const { return places_[static_cast<std::size_t>(rank)].pool < 0; }
-  void take(int rank, int p, RankKind kind) { places_[static_cast<std::size_t>(rank)] = {kind, p}; }
+  [[nodiscard]] bool is_free(int rank) const { return assignments_[static_cast<std::size_t>(rank)].pool < 0; }
+  void take(int rank, int p, RankKind kind) { assignments_[static_cast<std::size_t>(rank)] = {kind, p}; }
 
   [[nodiscard]] std::string layout_text() const {
     std::string text =
@@ -134,7 +135,7 @@ class Placer {
     return demand;
   }
 
-  Result<> place(int p) {
+  Result<> assign(int p) {
     const Config& it = pool(p);
     AFTERBAY_TRY_ASSIGN(const Demand wanted, demand(it));
     if (it.layout.isolate) return place_on_own_nodes(p, wanted);
@@ -190,7 +191,7 @@ class Placer {
   Result<> make_rest_frontends(int p, std::size_t n) {
     int frontends = 0;
     for (const int rank : nodes_[n].ranks)
-      if (places_[static_cast<std::size_t>(rank)].kind == RankKind::spare) {
+      if (assignments_[static_cast<std::size_t>(rank)].kind == RankKind::spare) {
         take(rank, p, RankKind::frontend);
         ++frontends;
       }
@@ -251,8 +252,8 @@ class Placer {
   Result<std::vector<int>> choose(const Config& it, const std::vector<int>& ranks, int count,
                                   const std::string& where, RankKind free_kind) const {
     const auto usable = [&](int rank) {
-      const RankPlace& place = places_[static_cast<std::size_t>(rank)];
-      return place.kind == free_kind && (free_kind == RankKind::spare || place.pool < 0);
+      const RankAssignment& assigned = assignments_[static_cast<std::size_t>(rank)];
+      return assigned.kind == free_kind && (free_kind == RankKind::spare || assigned.pool < 0);
     };
     const auto size = static_cast<int>(ranks.size());
     std::vector<int> chosen;
@@ -331,14 +332,14 @@ class Placer {
                   quoted(config_, "model_ranks", wanted), layout_text(), found, ranks(), ranks() - found,
                   found, wanted - found);
     for (int i = wanted; i < found; ++i)
-      places_[static_cast<std::size_t>(left[static_cast<std::size_t>(i)])].kind = RankKind::spare;
+      assignments_[static_cast<std::size_t>(left[static_cast<std::size_t>(i)])].kind = RankKind::spare;
     return {};
   }
 
   const Config& config_;
   std::vector<Config> pools_;
   std::vector<Node> nodes_;
-  std::vector<RankPlace> places_;
+  std::vector<RankAssignment> assignments_;
 };
 
 /// If servers were started as server processes, the launcher has placed them.
@@ -355,22 +356,22 @@ Result<> check_nothing_is_placed(const Config& pool) {
 }
 
 /// Frontends without model ranks are spare.
-void leave_idle_frontends_out(const Config& config, std::vector<RankPlace>& places,
+void leave_idle_frontends_out(const Config& config, std::vector<RankAssignment>& assignments,
                               std::span<const int> nodes) {
   std::set<int> used;
-  for (const auto& of_pool : frontends_of_ranks(config, places, nodes))
+  for (const auto& of_pool : frontends_of_ranks(config, assignments, nodes))
     used.insert(of_pool.begin(), of_pool.end());
-  for (std::size_t r = 0; r < places.size(); ++r)
-    if (places[r].kind == RankKind::frontend && !used.contains(static_cast<int>(r)))
-      places[r].kind = RankKind::spare;
+  for (std::size_t r = 0; r < assignments.size(); ++r)
+    if (assignments[r].kind == RankKind::frontend && !used.contains(static_cast<int>(r)))
+      assignments[r].kind = RankKind::spare;
 }
 
 }  // namespace
 
-Result<std::vector<RankPlace>> place_ranks(const Config& config, std::span<const int> nodes) {
-  AFTERBAY_TRY_ASSIGN(auto places, Placer(config, nodes).run());
-  leave_idle_frontends_out(config, places, nodes);
-  return places;
+Result<std::vector<RankAssignment>> assign_ranks(const Config& config, std::span<const int> nodes) {
+  AFTERBAY_TRY_ASSIGN(auto assignments, RankAssigner(config, nodes).run());
+  leave_idle_frontends_out(config, assignments, nodes);
+  return assignments;
 }
 
 std::vector<int> nodes_in_turn(int ranks, int ranks_per_node) {
@@ -380,22 +381,23 @@ std::vector<int> nodes_in_turn(int ranks, int ranks_per_node) {
   return nodes;
 }
 
-std::vector<std::vector<int>> frontends_of_ranks(const Config& config, std::span<const RankPlace> places,
+std::vector<std::vector<int>> frontends_of_ranks(const Config& config,
+                                                 std::span<const RankAssignment> assignments,
                                                  std::span<const int> nodes) {
   std::vector<std::vector<int>> routes;
   for (std::size_t p = 0; p < config.pools().size(); ++p) {
     std::vector<int> all;
     std::map<int, std::vector<int>> near;  // by node
-    for (std::size_t r = 0; r < places.size(); ++r) {
-      if (places[r].kind != RankKind::frontend || places[r].pool != static_cast<int>(p)) continue;
+    for (std::size_t r = 0; r < assignments.size(); ++r) {
+      if (assignments[r].kind != RankKind::frontend || assignments[r].pool != static_cast<int>(p)) continue;
       all.push_back(static_cast<int>(r));
       near[nodes[r]].push_back(static_cast<int>(r));
     }
-    std::vector<int>& of_pool = routes.emplace_back(places.size(), -1);
+    std::vector<int>& of_pool = routes.emplace_back(assignments.size(), -1);
     std::map<int, std::size_t> turns;  // by node; one common entry for nodes without a frontend
     constexpr int elsewhere = -1;
-    for (std::size_t r = 0; r < places.size() && !all.empty(); ++r) {
-      if (places[r].kind != RankKind::model) continue;
+    for (std::size_t r = 0; r < assignments.size() && !all.empty(); ++r) {
+      if (assignments[r].kind != RankKind::model) continue;
       const auto here = near.find(nodes[r]);
       const std::vector<int>& among = here == near.end() ? all : here->second;
       of_pool[r] = among[turns[here == near.end() ? elsewhere : nodes[r]]++ % among.size()];
@@ -404,15 +406,16 @@ std::vector<std::vector<int>> frontends_of_ranks(const Config& config, std::span
   return routes;
 }
 
-Result<std::vector<RankPlace>> place_started_servers(const Config& config, const std::vector<bool>& serves,
-                                                     std::span<const int> nodes) {
+Result<std::vector<RankAssignment>> assign_started_servers(const Config& config,
+                                                           const std::vector<bool>& serves,
+                                                           std::span<const int> nodes) {
   std::vector<int> servers;
   for (std::size_t r = 0; r < serves.size(); ++r)
     if (serves[r]) servers.push_back(static_cast<int>(r));
   const auto started = static_cast<int>(servers.size());
   if (servers.size() == serves.size())
     return fail(ErrorCode::conflict, "all {} ranks are server processes: there is no model rank", started);
-  std::vector<RankPlace> places(serves.size());
+  std::vector<RankAssignment> assignments(serves.size());
   std::size_t next = 0;
   int wanted = 0;
   const std::vector<std::string> names = config.pools();
@@ -425,12 +428,12 @@ Result<std::vector<RankPlace>> place_started_servers(const Config& config, const
     const int frontends = tiered ? (names.size() == 1 ? started - backends : 1) : 0;
     wanted += backends + std::max(frontends, tiered ? 1 : 0);
     for (int i = 0; i < frontends + backends && next < servers.size(); ++i)
-      places[static_cast<std::size_t>(servers[next++])] = {
+      assignments[static_cast<std::size_t>(servers[next++])] = {
           i < frontends ? RankKind::frontend : RankKind::server, static_cast<int>(p)};
   }
   if (wanted == started) {
-    leave_idle_frontends_out(config, places, nodes);
-    return places;
+    leave_idle_frontends_out(config, assignments, nodes);
+    return assignments;
   }
   if (names.size() == 1)
     return fail(
@@ -446,12 +449,12 @@ Result<std::vector<RankPlace>> place_started_servers(const Config& config, const
               serves.size(), names.size(), wanted);
 }
 
-std::string text_of(const Config& config, std::span<const RankPlace> places) {
+std::string text_of(const Config& config, std::span<const RankAssignment> assignments) {
   std::string text;
-  const auto add = [&](const std::string& what, const RankPlace& kind, bool any_pool) {
+  const auto add = [&](const std::string& what, const RankAssignment& kind, bool any_pool) {
     std::vector<int> ranks;
-    for (std::size_t r = 0; r < places.size(); ++r)
-      if (places[r].kind == kind.kind && (any_pool || places[r].pool == kind.pool))
+    for (std::size_t r = 0; r < assignments.size(); ++r)
+      if (assignments[r].kind == kind.kind && (any_pool || assignments[r].pool == kind.pool))
         ranks.push_back(static_cast<int>(r));
     if (!ranks.empty()) text += fmt::format("{}: {}\n", what, text_of_places(ranks));
   };

@@ -57,8 +57,8 @@ class Search {
 
  private:
   [[nodiscard]] Result<int> model_ranks_of(int ranks) const {
-    AFTERBAY_TRY_ASSIGN(const auto places, place_ranks(config_, nodes_in_turn(ranks, per_node_)));
-    return static_cast<int>(std::ranges::count(places, RankKind::model, &RankPlace::kind));
+    AFTERBAY_TRY_ASSIGN(const auto assignments, assign_ranks(config_, nodes_in_turn(ranks, per_node_)));
+    return static_cast<int>(std::ranges::count(assignments, RankKind::model, &RankAssignment::kind));
   }
 
   /// A lower bound: no layout works with fewer ranks.

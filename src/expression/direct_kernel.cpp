@@ -69,10 +69,10 @@ Loop loop_of(const Node& node) {
   }
 }
 
-/// Where values are. `slot` counts strips of that place.
+/// Where values are. `slot` counts strips of that kind.
 struct Source {
-  enum class Place : std::uint8_t { operand, constant, strip };
-  Place place = Place::operand;
+  enum class Kind : std::uint8_t { operand, constant, strip };
+  Kind kind = Kind::operand;
   std::size_t slot = 0;
 };
 
@@ -97,8 +97,8 @@ class DirectKernel : public Kernel {
 
   const double* run(std::span<const double* const> operands, std::size_t begin, std::size_t count) override {
     const auto strip = [&](const Source& source) -> const double* {
-      if (source.place == Source::Place::operand) return operands[source.slot] + begin;
-      const auto& strips = source.place == Source::Place::constant ? constants_ : registers_;
+      if (source.kind == Source::Kind::operand) return operands[source.slot] + begin;
+      const auto& strips = source.kind == Source::Kind::constant ? constants_ : registers_;
       return strips.data() + source.slot * points_per_strip;
     };
     for (const Instruction& it : instructions_)
@@ -112,11 +112,11 @@ class DirectKernel : public Kernel {
  private:
   bool add(const Node& node) {
     if (node.symbol == Symbol::operand) {
-      stack_.push_back({Source::Place::operand, node.index});
+      stack_.push_back({Source::Kind::operand, node.index});
       return true;
     }
     if (node.symbol == Symbol::number) {
-      stack_.push_back({Source::Place::constant, numbers_.size()});
+      stack_.push_back({Source::Kind::constant, numbers_.size()});
       numbers_.push_back(node.number);
       return true;
     }
@@ -131,7 +131,7 @@ class DirectKernel : public Kernel {
 
   bool add_power() {
     const Source exponent = pop();
-    if (exponent.place != Source::Place::constant) return false;
+    if (exponent.kind != Source::Kind::constant) return false;
     const Loop found = loop_of_power(numbers_[exponent.slot]);
     if (found == nullptr) return false;
     const Source base = pop();
@@ -155,9 +155,9 @@ class DirectKernel : public Kernel {
       free_.pop_back();
     }
     instructions_.push_back({found, left, right, to});
-    if (left.place == Source::Place::strip) free_.push_back(left.slot);
-    if (right.place == Source::Place::strip && right.slot != left.slot) free_.push_back(right.slot);
-    stack_.push_back({Source::Place::strip, to});
+    if (left.kind == Source::Kind::strip) free_.push_back(left.slot);
+    if (right.kind == Source::Kind::strip && right.slot != left.slot) free_.push_back(right.slot);
+    stack_.push_back({Source::Kind::strip, to});
   }
 
   std::vector<Instruction> instructions_;

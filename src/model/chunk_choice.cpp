@@ -36,7 +36,7 @@ bool is_vertical(const Schema& schema, const std::string& dimension) {
 /// Finds the vertical dimensions by their coordinates; otherwise the dimensions that the map does
 /// not cover; otherwise all but the last two.
 std::array<bool, max_dimensions> levels_of(const Schema& schema, const Variable& variable,
-                                           const std::optional<MapPlace>& mapped) {
+                                           const std::optional<MapDimensions>& mapped) {
   std::array<bool, max_dimensions> levels{};
   const std::size_t first = has_record(schema, variable) ? 1 : 0;
   const std::size_t rank = variable.dimensions.size() - first;

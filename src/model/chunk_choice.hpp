@@ -27,8 +27,8 @@ struct ChunkFacts {
 /// The facts that concern one variable.
 struct VariableFacts {
   Access access = Access::map;
-  bool from_setting = false;       ///< its chunk lengths, if any, come from the configuration
-  std::optional<MapPlace> mapped;  ///< the dimensions that its map covers
+  bool from_setting = false;            ///< its chunk lengths, if any, come from the configuration
+  std::optional<MapDimensions> mapped;  ///< the dimensions that its map covers
   /// Number of dimensions of its block decomposition; 0: it has none.
   std::size_t block_rank = 0;
   std::uint64_t bands = 1;  ///< number of ranks that share a block decomposition

@@ -103,21 +103,21 @@ class Dealer {
 
 }  // namespace
 
-Result<MapPlace> place_of(const Schema& schema, const Variable& variable, std::string_view decomposition,
-                          const Index& global) {
+Result<MapDimensions> dimensions_of_map(const Schema& schema, const Variable& variable,
+                                        std::string_view decomposition, const Index& global) {
   const Index shape = shape_of(schema, variable);
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> positions;
   for (std::size_t first = 0; first + global.size <= shape.size; ++first)
-    if (part_of(shape, {first, global.size}) == global) places.push_back(first);
-  if (!places.empty() && (places.size() == 1 || places.back() + global.size == shape.size))
-    return MapPlace{places.back(), global.size};
+    if (part_of(shape, {first, global.size}) == global) positions.push_back(first);
+  if (!positions.empty() && (positions.size() == 1 || positions.back() + global.size == shape.size))
+    return MapDimensions{positions.back(), global.size};
   if (shape.size < global.size)
     return fail(make_error(ErrorCode::conflict,
                            "variable '{}' has {} dimensions besides the unlimited one, too few for "
                            "decomposition '{}' over {} points",
                            variable.name, shape.size, decomposition, text_of_lengths(global))
                     .in_variable(variable.name));
-  if (places.empty())
+  if (positions.empty())
     return fail(make_error(ErrorCode::conflict,
                            "variable '{}' has the lengths {} besides the unlimited dimension: nowhere among "
                            "them are the {} of decomposition '{}'",
@@ -127,14 +127,14 @@ Result<MapPlace> place_of(const Schema& schema, const Variable& variable, std::s
       make_error(ErrorCode::conflict,
                  "variable '{}' has the lengths {} besides the unlimited dimension: the {} of decomposition "
                  "'{}' stand at {} places among them, and not at the {}; change the order of the dimensions",
-                 variable.name, text_of_lengths(shape), text_of_lengths(global), decomposition, places.size(),
-                 terms() == Terms::fortran ? "beginning" : "end")
+                 variable.name, text_of_lengths(shape), text_of_lengths(global), decomposition,
+                 positions.size(), terms() == Terms::fortran ? "beginning" : "end")
           .in_variable(variable.name));
 }
 
-Index part_of(const Index& lengths, const MapPlace& place) {
+Index part_of(const Index& lengths, const MapDimensions& mapped) {
   Index part;
-  for (std::size_t d = place.first; d < place.after(); ++d) part.push_back(lengths[d]);
+  for (std::size_t d = mapped.first; d < mapped.after(); ++d) part.push_back(lengths[d]);
   return part;
 }
 

@@ -19,7 +19,7 @@ namespace afterbay::model {
 
 /// The position of a decomposition's dimensions among those of a variable (without the record
 /// dimension).
-struct MapPlace {
+struct MapDimensions {
   std::size_t first = 0;
   std::size_t count = 0;
   [[nodiscard]] std::size_t after() const noexcept { return first + count; }
@@ -28,11 +28,11 @@ struct MapPlace {
 /// The trailing dimensions if their lengths are those of the map; otherwise the only position with
 /// these lengths. Fails if there is none, or several, and names variable, decomposition and
 /// lengths.
-Result<MapPlace> place_of(const Schema& schema, const Variable& variable, std::string_view decomposition,
-                          const Index& global);
+Result<MapDimensions> dimensions_of_map(const Schema& schema, const Variable& variable,
+                                        std::string_view decomposition, const Index& global);
 
 /// The dimensions [first, first + count) of a list.
-Index part_of(const Index& lengths, const MapPlace& place);
+Index part_of(const Index& lengths, const MapDimensions& mapped);
 
 /// The cells of an index space of lengths `global` cut into parts of lengths `part`, row-major.
 class MapCut {
@@ -82,7 +82,7 @@ CellPoints rows_of(const CellPoints& points);
 /// Calls `visit(index, cell)` for the pieces of a variable on a map that lie in the given cells, in the order
 /// of the layout. `cells` must be ascending by `Cell::cell`.
 template <class Cells, class Visit>
-void for_each_piece_on(const HandoverLayout& layout, std::uint32_t variable, const MapPlace& place,
+void for_each_piece_on(const HandoverLayout& layout, std::uint32_t variable, const MapDimensions& mapped,
                        const Cells& cells, Visit&& visit) {
   const PieceGrid* const grid = layout.cutting->grid_of(variable);
   if (grid == nullptr || grid->count == 0) return;
@@ -90,7 +90,7 @@ void for_each_piece_on(const HandoverLayout& layout, std::uint32_t variable, con
   std::uint64_t on_map = 1;
   std::uint64_t after = 1;
   for (std::size_t d = 0; d < grid->parts.size; ++d)
-    (d < place.first ? before : d < place.after() ? on_map : after) *= grid->parts[d];
+    (d < mapped.first ? before : d < mapped.after() ? on_map : after) *= grid->parts[d];
   for (std::uint64_t b = 0; b < before; ++b)
     for (const auto& cell : cells)
       for (std::uint64_t a = 0; a < after; ++a)

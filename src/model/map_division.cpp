@@ -13,14 +13,14 @@ std::uint64_t home_points(std::uint64_t points, std::size_t servers) {
 }  // namespace
 
 std::vector<CellRange> cells_of_owners(const HandoverLayout& layout, std::uint32_t variable,
-                                       const MapPlace& place, const FrameOwners& owners) {
+                                       const MapDimensions& mapped, const FrameOwners& owners) {
   std::vector<CellRange> cells;
   const PieceGrid* const grid = layout.cutting->grid_of(variable);
   if (grid == nullptr || grid->count == 0) return cells;
   std::uint64_t on_map = 1;
   std::uint64_t after = 1;
-  for (std::size_t d = place.first; d < grid->parts.size; ++d)
-    (d < place.after() ? on_map : after) *= grid->parts[d];
+  for (std::size_t d = mapped.first; d < grid->parts.size; ++d)
+    (d < mapped.after() ? on_map : after) *= grid->parts[d];
   const std::uint64_t end = grid->first_piece + grid->count;
   const auto add = [&](std::uint64_t first, std::uint64_t last, std::uint32_t owner) {
     cells.push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last), owner});

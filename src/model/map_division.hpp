@@ -25,7 +25,7 @@ struct CellRange {
 
 /// The cells in which the owners have pieces of a variable on a map. Ranges of one owner may overlap.
 std::vector<CellRange> cells_of_owners(const HandoverLayout& layout, std::uint32_t variable,
-                                       const MapPlace& place, const FrameOwners& owners);
+                                       const MapDimensions& mapped, const FrameOwners& owners);
 
 /// The part of an index space that one of `servers` servers checks; length 0: none.
 OffsetRun home_of(std::uint64_t points, std::size_t servers, std::size_t server);

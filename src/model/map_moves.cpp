@@ -50,9 +50,9 @@ MapMove make(const CellPoints& points, const MapPiece& piece, const Strides& fro
   MapMove move;
   move.points = &points;
   move.outer.points = move.inner.points = 1;
-  for (std::size_t d = 0; d < piece.place.first; ++d)
+  for (std::size_t d = 0; d < piece.mapped.first; ++d)
     add_dimension(move.outer, piece.box.count[d], from[from_dimension(d)], to[d]);
-  for (std::size_t d = piece.place.after(); d < piece.box.rank(); ++d)
+  for (std::size_t d = piece.mapped.after(); d < piece.box.rank(); ++d)
     add_dimension(move.inner, piece.box.count[d], from[from_dimension(d)], to[d]);
   move.values = move.outer.points * move.inner.points * points.points;
   return move;
@@ -334,29 +334,29 @@ class WrittenPages {
 
 }  // namespace
 
-Index array_lengths(const Index& shape, const MapPlace& place, std::uint64_t elements) {
+Index array_lengths(const Index& shape, const MapDimensions& mapped, std::uint64_t elements) {
   Index lengths;
-  for (std::size_t d = 0; d < place.first; ++d) lengths.push_back(shape[d]);
+  for (std::size_t d = 0; d < mapped.first; ++d) lengths.push_back(shape[d]);
   lengths.push_back(elements);
-  for (std::size_t d = place.after(); d < shape.size; ++d) lengths.push_back(shape[d]);
+  for (std::size_t d = mapped.after(); d < shape.size; ++d) lengths.push_back(shape[d]);
   return lengths;
 }
 
 MapMove gather(const CellPoints& points, std::uint64_t elements, const Index& shape,
                const MemoryLayout& memory, const MapPiece& piece, ElementBytes bytes) {
-  const MapPlace& place = piece.place;
-  const Strides from = memory_bytes(memory, array_lengths(shape, place, elements), bytes.from);
+  const MapDimensions& mapped = piece.mapped;
+  const Strides from = memory_bytes(memory, array_lengths(shape, mapped, elements), bytes.from);
   const Strides to = dense_bytes(piece.stored, bytes.to);
-  const auto in_memory = [&](std::size_t d) { return d < place.first ? d : d - place.count + 1; };
+  const auto in_memory = [&](std::size_t d) { return d < mapped.first ? d : d - mapped.count + 1; };
   MapMove move = make(points, piece, from, to, in_memory);
-  move.from_point = from[place.first];
-  move.to_point = to[place.after() - 1];
+  move.from_point = from[mapped.first];
+  move.to_point = to[mapped.after() - 1];
   move.from_value = static_cast<std::ptrdiff_t>(bytes.from);
   move.to_value = static_cast<std::ptrdiff_t>(bytes.to);
   for (std::size_t i = 0; i < memory.offset.size(); ++i)
     move.outer.from_offset += static_cast<std::ptrdiff_t>(memory.offset[i]) * from[i];
   for (std::size_t d = 0; d < piece.box.rank(); ++d)
-    if (d < place.first || d >= place.after())
+    if (d < mapped.first || d >= mapped.after())
       move.outer.from_offset += static_cast<std::ptrdiff_t>(piece.box.start[d]) * from[in_memory(d)];
   join_inner(move);
   return move;
@@ -368,20 +368,20 @@ namespace {
 MapMove gather_selected(const CellPoints& points, const Box& selected, const MemoryLayout& memory,
                         const MapPiece& piece, ElementBytes bytes, const Strides& to,
                         std::ptrdiff_t to_point) {
-  const MapPlace& place = piece.place;
+  const MapDimensions& mapped = piece.mapped;
   const Strides from = memory_bytes(memory, selected.count, bytes.from);
   MapMove move;
   move.points = &points;
   move.outer.points = move.inner.points = 1;
-  move.from_point = from[place.first];
+  move.from_point = from[mapped.first];
   move.to_point = to_point;
   move.from_value = static_cast<std::ptrdiff_t>(bytes.from);
   move.to_value = static_cast<std::ptrdiff_t>(bytes.to);
   for (std::size_t i = 0; i < memory.offset.size(); ++i)
     move.outer.from_offset += static_cast<std::ptrdiff_t>(memory.offset[i]) * from[i];
   for (std::size_t d = 0; d < piece.box.rank(); ++d) {
-    if (d >= place.first && d < place.after()) continue;
-    const std::size_t a = d < place.first ? d : d - place.count + 1;  // in the array
+    if (d >= mapped.first && d < mapped.after()) continue;
+    const std::size_t a = d < mapped.first ? d : d - mapped.count + 1;  // in the array
     const std::uint64_t first = std::max(piece.box.start[d], selected.start[a]);
     const std::uint64_t end =
         std::min(piece.box.start[d] + piece.box.count[d], selected.start[a] + selected.count[a]);
@@ -389,7 +389,7 @@ MapMove gather_selected(const CellPoints& points, const Box& selected, const Mem
       move.values = 0;
       return move;
     }
-    add_dimension(d < place.first ? move.outer : move.inner, end - first, from[a], to[d]);
+    add_dimension(d < mapped.first ? move.outer : move.inner, end - first, from[a], to[d]);
     move.outer.from_offset += static_cast<std::ptrdiff_t>(first - selected.start[a]) * from[a];
     move.outer.to_offset += static_cast<std::ptrdiff_t>(first - piece.box.start[d]) * to[d];
   }
@@ -403,17 +403,17 @@ MapMove gather_selected(const CellPoints& points, const Box& selected, const Mem
 MapMove gather(const CellPoints& points, const Box& selected, const MemoryLayout& memory,
                const MapPiece& piece, ElementBytes bytes) {
   const Strides to = dense_bytes(piece.stored, bytes.to);
-  return gather_selected(points, selected, memory, piece, bytes, to, to[piece.place.after() - 1]);
+  return gather_selected(points, selected, memory, piece, bytes, to, to[piece.mapped.after() - 1]);
 }
 
 MapMove gather_into_list(const CellPoints& points, std::uint64_t length, const Box& selected,
                          const MemoryLayout& memory, const MapPiece& piece, ElementBytes bytes) {
-  const MapPlace& place = piece.place;
-  const Strides in_list = dense_bytes(array_lengths(piece.box.count, place, length), bytes.to);
+  const MapDimensions& mapped = piece.mapped;
+  const Strides in_list = dense_bytes(array_lengths(piece.box.count, mapped, length), bytes.to);
   Strides to{};
   for (std::size_t d = 0; d < piece.box.rank(); ++d)
-    if (d < place.first || d >= place.after()) to[d] = in_list[d < place.first ? d : d - place.count + 1];
-  return gather_selected(points, selected, memory, piece, bytes, to, in_list[place.first]);
+    if (d < mapped.first || d >= mapped.after()) to[d] = in_list[d < mapped.first ? d : d - mapped.count + 1];
+  return gather_selected(points, selected, memory, piece, bytes, to, in_list[mapped.first]);
 }
 
 MapMove pack(const MapMove& gather) {
@@ -427,7 +427,7 @@ MapMove pack(const MapMove& gather) {
 MapMove scatter(const CellPoints& points, const MapPiece& piece, std::size_t bytes) {
   const Strides to = dense_bytes(piece.stored, bytes);
   MapMove move = make(points, piece, Strides{}, to, [](std::size_t d) { return d; });
-  move.to_point = to[piece.place.after() - 1];
+  move.to_point = to[piece.mapped.after() - 1];
   move.from_value = move.to_value = static_cast<std::ptrdiff_t>(bytes);
   move.from_packed = true;
   join_inner(move);
@@ -437,7 +437,7 @@ MapMove scatter(const CellPoints& points, const MapPiece& piece, std::size_t byt
 MapMove fill(const CellPoints& points, const MapPiece& piece, std::size_t bytes) {
   const Strides to = dense_bytes(piece.stored, bytes);
   MapMove move = make(points, piece, Strides{}, to, [](std::size_t d) { return d; });
-  move.to_point = to[piece.place.after() - 1];
+  move.to_point = to[piece.mapped.after() - 1];
   move.from_value = move.to_value = static_cast<std::ptrdiff_t>(bytes);
   return move;
 }

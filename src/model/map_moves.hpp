@@ -32,7 +32,7 @@ struct MapMove {
 struct MapPiece {
   const Box& box;       ///< the box of the piece, in the variable's dimensions
   const Index& stored;  ///< its stored lengths
-  MapPlace place;
+  MapDimensions mapped;
 };
 
 /// Copies from the rank's array into the piece in its final layout. The array has the dimensions of
@@ -94,7 +94,7 @@ void for_each_element(const CellPoints& points, Visit&& visit) {
 
 /// The lengths of a rank's array of a variable of `shape`, with the map's dimensions replaced by
 /// the list of points, as `check` of a memory layout and `gather` require them.
-Index array_lengths(const Index& shape, const MapPlace& place, std::uint64_t elements);
+Index array_lengths(const Index& shape, const MapDimensions& mapped, std::uint64_t elements);
 
 /// Consecutive bytes, counted from the destination pointer of a move.
 struct ByteRange {

@@ -16,17 +16,17 @@ constexpr int tag_of(Tree::Direction direction) { return direction == Tree::Dire
 
 }  // namespace
 
-TreePlace place_in_tree(int rank, int size) {
-  TreePlace place;
-  place.end = size;
+TreeBranch branch_of(int rank, int size) {
+  TreeBranch branch;
+  branch.end = size;
   const std::int64_t lowest_bit = rank == 0 ? size : rank & -rank;
   if (rank != 0) {
-    place.parent = rank - static_cast<int>(lowest_bit);
-    place.end = static_cast<int>(std::min<std::int64_t>(rank + lowest_bit, size));
+    branch.parent = rank - static_cast<int>(lowest_bit);
+    branch.end = static_cast<int>(std::min<std::int64_t>(rank + lowest_bit, size));
   }
   for (std::int64_t step = 1; step < lowest_bit && rank + step < size; step *= 2)
-    place.children.push_back(rank + static_cast<int>(step));
-  return place;
+    branch.children.push_back(rank + static_cast<int>(step));
+  return branch;
 }
 
 struct Tree::Transfer {
@@ -34,7 +34,7 @@ struct Tree::Transfer {
   Request request;
 };
 
-Tree::Tree(const Communicator& comm) : comm_(comm), place_(place_in_tree(comm.rank(), comm.size())) {}
+Tree::Tree(const Communicator& comm) : comm_(comm), branch_(branch_of(comm.rank(), comm.size())) {}
 
 Tree::~Tree() {
   for (auto& it : outgoing_) {
@@ -45,7 +45,7 @@ Tree::~Tree() {
 }
 
 int Tree::end_of(std::size_t index) const noexcept {
-  return index + 1 < place_.children.size() ? place_.children[index + 1] : place_.end;
+  return index + 1 < branch_.children.size() ? branch_.children[index + 1] : branch_.end;
 }
 
 Result<bool> Tree::progress() {

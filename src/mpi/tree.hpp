@@ -16,9 +16,9 @@
 
 namespace afterbay::mpi {
 
-/// The place of a rank in the tree, whose root is rank 0. The rank and all ranks below it are the
+/// A branch of the tree, whose root is rank 0. Its lowest rank and all ranks below it are the
 /// consecutive ranks from the rank itself to `end` - 1.
-struct TreePlace {
+struct TreeBranch {
   int parent = -1;            ///< -1: the root
   std::vector<int> children;  ///< ascending; child i has the ranks up to child i + 1, or up to `end`
   int end = 0;
@@ -26,7 +26,7 @@ struct TreePlace {
   [[nodiscard]] int height() const noexcept { return static_cast<int>(children.size()); }
 };
 
-TreePlace place_in_tree(int rank, int size);
+TreeBranch branch_of(int rank, int size);
 
 /// The messages of one rank. All members are called by the MPI thread; the communicator must
 /// outlive the tree. After a failure messages may be in transit: see Communicator::leave_behind.
@@ -39,7 +39,7 @@ class Tree {
 
   [[nodiscard]] int rank() const noexcept { return comm_.rank(); }
   [[nodiscard]] int size() const noexcept { return comm_.size(); }
-  [[nodiscard]] const TreePlace& place() const noexcept { return place_; }
+  [[nodiscard]] const TreeBranch& branch() const noexcept { return branch_; }
   /// The end, exclusive, of the ranks below child number `index`, the child included.
   [[nodiscard]] int end_of(std::size_t index) const noexcept;
 
@@ -69,7 +69,7 @@ class Tree {
   Result<std::optional<Bytes>> take(MPI_Message message, int count, Time end);
 
   const Communicator& comm_;
-  TreePlace place_;
+  TreeBranch branch_;
   std::vector<std::unique_ptr<Transfer>> outgoing_;
   std::uint64_t messages_ = 0;
 };

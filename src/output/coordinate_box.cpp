@@ -235,7 +235,7 @@ CoordinateBox::CoordinateBox(const SharedGrid& grid, const Field& field, const d
 void CoordinateBox::look() {
   std::vector<std::vector<bool>> kept(lengths_.size());  // by place; empty: all
   for (std::size_t d = 0; d < lengths_.size(); ++d) {
-    const DimensionChoice::Places& places = choice_.kept(axes_ + d);
+    const DimensionChoice::Indices& places = choice_.kept(axes_ + d);
     if (!places) continue;
     kept[d].assign(lengths_[d], false);
     for (const std::uint64_t place : *places) kept[d][place] = true;

@@ -31,8 +31,8 @@ class DimensionChoice {
   /// Ranges that are left, because their coordinates are those of a grid or have several dimensions.
   [[nodiscard]] const std::vector<JointRange>& joint() const noexcept { return joint_; }
   /// Of a dimension, in the order of the field or the opposite one; nullopt: all, in the order of the field.
-  using Places = std::optional<std::vector<std::uint64_t>>;
-  [[nodiscard]] const Places& kept(std::size_t dimension) const { return kept_[dimension]; }
+  using Indices = std::optional<std::vector<std::uint64_t>>;
+  [[nodiscard]] const Indices& kept(std::size_t dimension) const { return kept_[dimension]; }
   /// Keeps the places of a dimension that are among `places`, which ascend.
   void keep_only(std::size_t dimension, const std::vector<std::uint64_t>& places);
   /// Every how many of the places that are left are kept.
@@ -62,7 +62,7 @@ class DimensionChoice {
   const Field& field_;
   const std::vector<std::string>& names_;
   const describe::Grid& grid_;
-  std::vector<Places> kept_;
+  std::vector<Indices> kept_;
   std::vector<JointRange> joint_;
 };
 

@@ -34,7 +34,7 @@ bool all_share_memory(Session& session) {
   AgreementSteps<Nearness, Nearness> steps;
   steps.join = [](Nearness& mine, const Nearness& theirs) { mine.shares_memory &= theirs.shares_memory; };
   steps.decide = [](const Nearness& all) { return all; };
-  const Nearness mine{static_cast<std::uint8_t>(of.model->shares_memory() ? 1 : 0)};
+  const Nearness mine{static_cast<std::uint8_t>(of.model->puts().shares_memory() ? 1 : 0)};
   return agree(session, "who computes statistics over time", mine, steps).shares_memory != 0;
 }
 

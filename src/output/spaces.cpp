@@ -184,7 +184,7 @@ const Space& Spaces::subset(const Field& field, const describe::Grid& grid) {
   like.grid = own_space.grid;
   like.marks_outside = grid.outside == describe::Outside::missing;
   for (std::size_t d = 0; d < count; ++d) {
-    const DimensionChoice::Places& kept = choice.kept(d);
+    const DimensionChoice::Indices& kept = choice.kept(d);
     const std::uint64_t whole = definitions_.dimension(names[d]).length;
     if (!kept || (kept->size() == whole && std::ranges::is_sorted(*kept)))
       like.dimensions.push_back({names[d], whole, {}, {}});

@@ -46,8 +46,8 @@ struct Nearest {
   }
 };
 
-/// The coordinates that give the points of a grid their places.
-struct Places {
+/// The coordinates of the points of a grid.
+struct PointCoordinates {
   PointValues lon;
   PointValues lat;
   std::optional<PointValues> mask;
@@ -59,8 +59,8 @@ class StationFinder {
       : grid_(grid), field_(field), described_(described) {}
 
   Stations run() {
-    Places places{horizontal("lon"), horizontal("lat"), std::nullopt};
-    if (!described_.mask.empty()) places.mask = mask();
+    PointCoordinates coordinates{horizontal("lon"), horizontal("lat"), std::nullopt};
+    if (!described_.mask.empty()) coordinates.mask = mask();
     AgreementSteps<Nearest, Nearest> steps;
     steps.join = [](Nearest& all, const Nearest& theirs) {
       for (std::size_t s = 0; s < all.points.size() && s < theirs.points.size(); ++s)
@@ -72,7 +72,7 @@ class StationFinder {
       return all;
     };
     Nearest mine(described_.stations.size());
-    if (grid_.reports()) look(places, mine);
+    if (grid_.reports()) look(coordinates, mine);
     const Nearest found = agree(
         grid_.session,
         fmt::format("the points of the grid '{}' for the stations '{}'", grid_.grid.name, described_.name),
@@ -90,8 +90,8 @@ class StationFinder {
     stations.lat = found.lat;
     for (const std::int64_t mm : found.distances_mm)
       stations.distance_m.push_back(static_cast<double>(mm) / millimetres);
-    stations.lon_name = places.lon.name();
-    stations.lat_name = places.lat.name();
+    stations.lon_name = coordinates.lon.name();
+    stations.lat_name = coordinates.lat.name();
     return stations;
   }
 
@@ -130,7 +130,7 @@ class StationFinder {
   }
 
   /// Compares chords, which is fast; distances count, if they could be less than or equal to the best.
-  void look(const Places& places, Nearest& mine) const {
+  void look(const PointCoordinates& coordinates, Nearest& mine) const {
     std::vector<Direction> wanted;
     for (const describe::Grid::Station& it : described_.stations)
       wanted.push_back(direction_of(it.lon, it.lat));
@@ -139,11 +139,11 @@ class StationFinder {
     // Twice the chord of a millimetre on either side, and rounding.
     constexpr double slack = 4e-9;
     for (const GridPoint& point : grid_.points()) {
-      const double east = places.lon.at(point);
-      const double north = places.lat.at(point);
+      const double east = coordinates.lon.at(point);
+      const double north = coordinates.lat.at(point);
       if (std::isnan(east) || std::isnan(north)) continue;
-      if (places.mask) {
-        const double value = places.mask->at(point);
+      if (coordinates.mask) {
+        const double value = coordinates.mask->at(point);
         if (std::isnan(value) || value == 0) continue;
       }
       const Direction here = direction_of(east, north);

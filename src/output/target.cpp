@@ -47,13 +47,13 @@ class SessionTarget final : public Target {
     handle->session = session;
     handle->collection = &collection;
     collection_ = Collection(std::move(handle));
-    if (collection.reduces()) samples_ = call_of(session)->samples_of(collection);
+    if (collection.processing().reduces()) samples_ = call_of(session)->puts().samples_of(collection);
   }
   std::unique_ptr<TargetFile> open(const FileName& name) override {
     return std::make_unique<SessionFile>(collection_.open(name));
   }
   [[nodiscard]] bool reduces() const override { return samples_ != nullptr; }
-  [[nodiscard]] std::string why_not_reduced() const override { return made_->why_not_reduced(); }
+  [[nodiscard]] std::string why_not_reduced() const override { return made_->processing().why_not_reduced; }
   void begin_sample(std::uint64_t number, bool begins_interval, double seconds) override {
     using wire::RecordKind;
     begin(number, {begins_interval ? RecordKind::first_sample : RecordKind::sample, seconds});

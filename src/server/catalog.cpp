@@ -23,11 +23,11 @@ std::vector<pipeline::Settings> settings_of(const ServedCollection& collection) 
 
 }  // namespace
 
-Catalog::Catalog(std::vector<int> session_ranks, const config::Config& config, const Place& place)
+Catalog::Catalog(std::vector<int> session_ranks, const config::Config& config, const ThisServer& this_server)
     : session_ranks_(std::move(session_ranks)),
       config_(config),
-      place_(place),
-      decompositions_(session_ranks_, {place.server, place.checkers}) {}
+      this_server_(this_server),
+      decompositions_(session_ranks_, {this_server.server, this_server.checkers}) {}
 
 Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::DefineCollection& message) {
   if (!is_known(message.format))
@@ -72,7 +72,7 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
   auto files = std::make_shared<const model::FileLayout>(std::move(layout));
   it.layout = pipeline::handover_layout(files, plan);
   it.owners = model::FrameOwners(*it.layout, it.split, it.servers.size(),
-                                 config::slab_shares_of(it.servers, place_.slab_shares));
+                                 config::slab_shares_of(it.servers, this_server_.slab_shares));
   it.part = part_in(it);
   it.sink = plan.empty() ? make_direct_sink(std::move(files))
                          : make_stage_sink(std::move(files), it.layout, it.schema, std::move(plan));
@@ -144,7 +144,7 @@ std::uint16_t Catalog::part_in(const ServedCollection& it) const {
   const auto position = [&](std::size_t server) {
     return static_cast<std::size_t>(std::ranges::find(it.servers, server) - it.servers.begin());
   };
-  return static_cast<std::uint16_t>((position(place_.server) + it.servers.size() - position(it.first)) %
+  return static_cast<std::uint16_t>((position(this_server_.server) + it.servers.size() - position(it.first)) %
                                     it.servers.size());
 }
 

@@ -26,15 +26,15 @@ class Catalog {
  public:
   /// This server among those that check maps together: all servers if they exchange messages, otherwise only
   /// this one.
-  struct Place {
+  struct ThisServer {
     std::size_t server = 0;  ///< its number in the session
     std::size_t checkers = 1;
     std::vector<std::uint64_t> slab_shares = {};  ///< by server of the session: see config::slab_shares
   };
   /// `session_ranks`: the session ranks of the model ranks, in model-rank order, for messages.
-  Catalog(std::vector<int> session_ranks, const config::Config& config, const Place& place);
+  Catalog(std::vector<int> session_ranks, const config::Config& config, const ThisServer& this_server);
   Catalog(std::vector<int> session_ranks, const config::Config& config)
-      : Catalog(std::move(session_ranks), config, Place()) {}
+      : Catalog(std::move(session_ranks), config, ThisServer()) {}
   Catalog(const Catalog&) = delete;
   Catalog& operator=(const Catalog&) = delete;
 
@@ -101,7 +101,7 @@ class Catalog {
 
   std::vector<int> session_ranks_;
   const config::Config& config_;
-  Place place_;
+  ThisServer this_server_;
   ServedDecompositions decompositions_ AFTERBAY_GUARDED_BY(ingest_thread);
   std::map<std::uint32_t, ServedCollection> collections_ AFTERBAY_GUARDED_BY(ingest_thread);
   std::vector<std::uint32_t> new_collections_ AFTERBAY_GUARDED_BY(ingest_thread);

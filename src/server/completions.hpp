@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/result.hpp"
@@ -30,19 +31,13 @@ struct OpeningNoted {
   std::optional<Error> error{};
 };
 
+/// A frame is in its file, or, of samples, in its state.
 struct FrameWritten {
-  std::uint64_t file = 0;
+  std::uint64_t file = 0;  ///< of samples: wire::no_file
   std::uint32_t collection = 0;
   std::uint64_t seq = 0;  ///< number of the record
   std::optional<Error> error{};
-  std::optional<FrameOrder::Frame> turn{};  ///< of results, whose turn it was
-};
-
-/// The samples of a frame are part of its state, or, without an error, nothing was left to do for its turn.
-struct SampleTaken {
-  FrameOrder::Frame frame;
-  std::uint64_t seq = 0;  ///< number of the record
-  std::optional<Error> error{};
+  std::optional<FrameOrder::Frame> turn{};  ///< of samples and results: whose turn it was
 };
 
 struct StringsWritten {
@@ -75,5 +70,9 @@ struct FilePublished {
   std::string warning{};  ///< of the older artifact, which remains; empty: none
   std::optional<Error> error{};
 };
+
+/// The result of any of these tasks.
+using FileTaskResult = std::variant<FileCreated, OpeningNoted, FrameWritten, StringsWritten, EpochMarked,
+                                    PartHandedOver, FilePublished>;
 
 }  // namespace afterbay::server

@@ -57,12 +57,12 @@ bool has_pieces(const ServedCollection& collection, std::uint32_t variable) {
 
 Result<> find_places(ServedCollection& it, const ServedDecompositions& decompositions)
     AFTERBAY_REQUIRES(ingest_thread) {
-  it.places.resize(it.schema.variables.size());
-  for (std::size_t v = 0; v < it.places.size(); ++v) {
+  it.mapped.resize(it.schema.variables.size());
+  for (std::size_t v = 0; v < it.mapped.size(); ++v) {
     const ServedDecomposition* const decomposition = decompositions.of(it.decompositions[v]);
     if (decomposition == nullptr || !decomposition->map) continue;
-    AFTERBAY_TRY_ASSIGN(it.places[v], model::place_of(it.schema, it.schema.variables[v], decomposition->name,
-                                                      decomposition->global));
+    AFTERBAY_TRY_ASSIGN(it.mapped[v], model::dimensions_of_map(it.schema, it.schema.variables[v],
+                                                               decomposition->name, decomposition->global));
   }
   return {};
 }
@@ -80,9 +80,9 @@ void choose_packed(ServedCollection& it, const ServedDecompositions& decompositi
     const auto& map = decompositions.of(it.decompositions[v])->map;
     if (!map || !map->can_pack()) continue;
     const model::VariableLayout& layout = it.layout->variables[v];
-    auto& cut = map->cut(model::part_of(layout.part, it.places[v]));
+    auto& cut = map->cut(model::part_of(layout.part, it.mapped[v]));
     std::uint64_t row_bytes = size_of(it.schema.variables[v].type);
-    for (std::size_t d = it.places[v].after(); d < layout.part.size; ++d) row_bytes *= layout.part[d];
+    for (std::size_t d = it.mapped[v].after(); d < layout.part.size; ++d) row_bytes *= layout.part[d];
     if (cut.points * row_bytes >= cut.runs * packed_below_bytes) continue;
     if (auto packed = map->pack(id, cut)) packings.push_back(std::move(*packed));
     it.packed[v] = &cut;
@@ -95,12 +95,12 @@ std::uint32_t find_gaps(const ServedCollection& it, const ServedDecomposition& d
                         const model::Piece& piece, std::vector<model::Box>& boxes, PieceFill& fill)
     AFTERBAY_REQUIRES(ingest_thread) {
   if (decomposition.map) {
-    const model::MapPlace& place = it.places[piece.variable];
+    const model::MapDimensions& mapped = it.mapped[piece.variable];
     const auto& cut =
-        decomposition.map->cut(model::part_of(it.layout->variables[piece.variable].part, place));
-    const std::uint64_t cell = cut.cells.cell_of(model::part_of(piece.box.start, place));
+        decomposition.map->cut(model::part_of(it.layout->variables[piece.variable].part, mapped));
+    const std::uint64_t cell = cut.cells.cell_of(model::part_of(piece.box.start, mapped));
     if (const model::CellPoints* gap = cut.gap(cell))
-      fill.points = model::fill(*gap, {piece.box, piece.stored, place},
+      fill.points = model::fill(*gap, {piece.box, piece.stored, mapped},
                                 size_of(it.schema.variables[piece.variable].type));
     return cut.expected[cell];
   }
@@ -141,13 +141,13 @@ Result<> find_needs(ServedCollection& it, const ServedDecompositions& decomposit
                 it.name);
   AFTERBAY_TRY(find_places(it, decompositions));
   if (it.split == model::Split::none) return {};  // ranks describe all of their points
-  for (std::uint32_t v = 0; v < it.places.size(); ++v) {
+  for (std::uint32_t v = 0; v < it.mapped.size(); ++v) {
     const ServedDecomposition* const decomposition = decompositions.of(it.decompositions[v]);
     if (decomposition == nullptr || !decomposition->map) continue;
-    std::vector<model::CellRange> cells = model::cells_of_owners(*it.layout, v, it.places[v], it.owners);
+    std::vector<model::CellRange> cells = model::cells_of_owners(*it.layout, v, it.mapped[v], it.owners);
     std::erase_if(cells, [&](const model::CellRange& range) { return range.owner != it.part; });
     if (!cells.empty())
-      decomposition->map->need(model::part_of(it.layout->variables[v].part, it.places[v]), cells);
+      decomposition->map->need(model::part_of(it.layout->variables[v].part, it.mapped[v]), cells);
   }
   return {};
 }

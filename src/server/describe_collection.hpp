@@ -12,7 +12,8 @@
 
 namespace afterbay::server {
 
-/// Before maps are checked: finds the places of maps in the variables, and which points this server needs.
+/// Before maps are checked: finds the dimensions of maps in the variables, and which points this server
+/// needs.
 Result<> find_needs(ServedCollection& collection, const ServedDecompositions& decompositions)
     AFTERBAY_REQUIRES(ingest_thread);
 /// Afterwards: sets `fill_values`, `packed`, `expected` and `fills`. Adds the positions in new packed cuts.

@@ -35,12 +35,12 @@ void order_piece(const ServedCollection& collection, std::uint32_t number, const
     std::memcpy(to, from, piece.bytes);
     return;
   }
-  const model::MapPlace& place = collection.places[piece.variable];
+  const model::MapDimensions& mapped = collection.mapped[piece.variable];
   const std::size_t element = size_of(collection.schema.variables[piece.variable].type);
   const model::Kernel copy = model::copy_kernel(element, false);
   const std::uint64_t bytes = bytes_of_a_point(collection, piece);
-  for (const auto& share : cut->shares[cut->cells.cell_of(model::part_of(piece.box.start, place))])
-    model::execute(model::scatter(share.points, {piece.box, piece.stored, place}, element),
+  for (const auto& share : cut->shares[cut->cells.cell_of(model::part_of(piece.box.start, mapped))])
+    model::execute(model::scatter(share.points, {piece.box, piece.stored, mapped}, element),
                    from + share.before * bytes, to, copy);
 }
 

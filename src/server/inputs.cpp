@@ -482,11 +482,12 @@ Result<Inputs::FarPart> Inputs::part_of_map(const Reply& reply, const File& file
   const std::size_t peer = reply.waiter.peer;
   const auto found = host_.catalog.map(static_cast<std::uint32_t>(reply.waiter.part->map));
   if (!found) return fail(ErrorCode::internal, "model rank {} reads by an unknown map", peer);
-  AFTERBAY_TRY_ASSIGN(const model::MapPlace place,
-                      model::place_of(file.file->schema(), variable, found->name, found->map.global()));
-  const model::Index lengths = model::part_of(cut.part(), place);
+  AFTERBAY_TRY_ASSIGN(
+      const model::MapDimensions mapped,
+      model::dimensions_of_map(file.file->schema(), variable, found->name, found->map.global()));
+  const model::Index lengths = model::part_of(cut.part(), mapped);
   const std::uint64_t cell =
-      model::MapCut(found->map.global(), lengths).cell_of(model::part_of(box.start, place));
+      model::MapCut(found->map.global(), lengths).cell_of(model::part_of(box.start, mapped));
   const auto* points = cells_.find(peer, static_cast<std::uint32_t>(reply.waiter.part->map),
                                    reply.waiter.part->list, lengths, cell);
   if (points == nullptr)
@@ -496,7 +497,7 @@ Result<Inputs::FarPart> Inputs::part_of_map(const Reply& reply, const File& file
   std::byte* to = nullptr;
   const model::CellPoints outwards = model::reversed(*points);
   const model::MapMove move =
-      model::reversed(model::scatter(*points, {box, cut.part(), place}, cut.element_bytes()), outwards);
+      model::reversed(model::scatter(*points, {box, cut.part(), mapped}, cut.element_bytes()), outwards);
   FarPart part = copy_of(move.values * cut.element_bytes(), to);
   model::execute(move, memory_->mapping.data() + entries_.at(reply.key).offset, to,
                  model::copy_kernel(cut.element_bytes(), false));

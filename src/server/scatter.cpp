@@ -11,7 +11,7 @@ namespace {
 bool keep_packed(const ServedMap::Cut& cut, std::size_t peer, const ServedCollection& collection,
                  const model::Piece& piece, std::span<const std::byte> packed, std::byte* to) {
   const auto* share = cut.share_of(
-      cut.cells.cell_of(model::part_of(piece.box.start, collection.places[piece.variable])), peer);
+      cut.cells.cell_of(model::part_of(piece.box.start, collection.mapped[piece.variable])), peer);
   const std::uint64_t bytes = bytes_of_a_point(collection, piece);
   if (share == nullptr || share->points.points * bytes != packed.size()) return false;
   std::memcpy(to + share->before * bytes, packed.data(), packed.size());
@@ -24,11 +24,11 @@ bool scatter_points(ServedMap& map, std::size_t peer, const ServedCollection& co
   if (const auto* cut = collection.packed[piece.variable])
     return keep_packed(*cut, peer, collection, piece, packed, to);
   const std::size_t element = size_of(collection.schema.variables[piece.variable].type);
-  const model::MapPlace& place = collection.places[piece.variable];
-  auto& cut = map.cut(model::part_of(collection.layout->variables[piece.variable].part, place));
-  const auto* points = map.points_of(cut, peer, cut.cells.cell_of(model::part_of(piece.box.start, place)));
+  const model::MapDimensions& mapped = collection.mapped[piece.variable];
+  auto& cut = map.cut(model::part_of(collection.layout->variables[piece.variable].part, mapped));
+  const auto* points = map.points_of(cut, peer, cut.cells.cell_of(model::part_of(piece.box.start, mapped)));
   if (points == nullptr) return false;
-  const model::MapMove move = model::scatter(*points, {piece.box, piece.stored, place}, element);
+  const model::MapMove move = model::scatter(*points, {piece.box, piece.stored, mapped}, element);
   if (move.values * element != packed.size()) return false;
   model::execute(move, packed.data(), to, model::copy_kernel(element, false));
   return true;

@@ -4,10 +4,10 @@
 namespace afterbay::server {
 
 std::uint64_t bytes_of_a_point(const ServedCollection& collection, const model::Piece& piece) {
-  const model::MapPlace& place = collection.places[piece.variable];
+  const model::MapDimensions& mapped = collection.mapped[piece.variable];
   std::uint64_t bytes = size_of(collection.schema.variables[piece.variable].type);
   for (std::size_t d = 0; d < piece.box.rank(); ++d)
-    if (d < place.first || d >= place.after()) bytes *= piece.box.count[d];
+    if (d < mapped.first || d >= mapped.after()) bytes *= piece.box.count[d];
   return bytes;
 }
 

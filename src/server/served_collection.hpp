@@ -47,7 +47,7 @@ struct ServedCollection {
   std::vector<wire::Reduction> reductions;  ///< that servers compute of samples
   Schema schema;
   std::vector<std::int32_t> decompositions;  ///< one per variable; -1: Whole
-  std::vector<model::MapPlace> places;       ///< one per variable: position of a map's dimensions
+  std::vector<model::MapDimensions> mapped;  ///< one per variable: position of a map's dimensions
   /// One per variable. If set, its pieces are handed over packed, and this is the cut of its map.
   std::vector<const ServedMap::Cut*> packed;
   std::shared_ptr<const model::HandoverLayout> layout;  ///< of its frames

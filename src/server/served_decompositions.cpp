@@ -119,8 +119,8 @@ Result<> ServedDecompositions::check(ServedDecomposition& it) const {
 
 wire::MapVerdict ServedDecompositions::check_map(std::uint32_t id, ServedDecomposition& it) const {
   const std::uint64_t points = it.global.product();
-  model::OffsetRun home = model::home_of(points, place_.checkers, place_.server);
-  if (place_.checkers == 1) home = {0, it.map->has_all() ? points : 0};
+  model::OffsetRun home = model::home_of(points, this_server_.checkers, this_server_.server);
+  if (this_server_.checkers == 1) home = {0, it.map->has_all() ? points : 0};
   Coverage coverage = it.coverage;
   if (it.covered) coverage.gaps_allowed = true;  // it is known who holds which point
   wire::MapVerdict verdict;

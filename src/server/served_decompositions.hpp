@@ -36,14 +36,14 @@ struct ServedDecomposition {
 
 class ServedDecompositions {
  public:
-  /// This server among those that check maps together: see Catalog::Place.
-  struct Place {
+  /// This server among those that check maps together: see Catalog::ThisServer.
+  struct ThisServer {
     std::size_t server = 0;
     std::size_t checkers = 1;
   };
   /// `session_ranks`: the session ranks of the model ranks; must outlive this object.
-  ServedDecompositions(std::span<const int> session_ranks, const Place& place)
-      : session_ranks_(session_ranks), place_(place) {}
+  ServedDecompositions(std::span<const int> session_ranks, const ThisServer& this_server)
+      : session_ranks_(session_ranks), this_server_(this_server) {}
 
   // From model rank `peer`. Each call fails if ranks disagree, and names them.
   Result<> add(std::size_t peer, const wire::DefineDecomposition& message) AFTERBAY_REQUIRES(ingest_thread);
@@ -83,7 +83,7 @@ class ServedDecompositions {
   [[nodiscard]] std::size_t ranks() const noexcept { return session_ranks_.size(); }
 
   std::span<const int> session_ranks_;
-  Place place_;
+  ThisServer this_server_;
   std::map<std::uint32_t, ServedDecomposition> decompositions_ AFTERBAY_GUARDED_BY(ingest_thread);
   std::vector<std::uint32_t> checked_maps_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< in the last batch
 };

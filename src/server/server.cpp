@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main loop: receives messages and runs posted functions, answers tickets. Files and frames are
-// in server_output.cpp, deadlines and the end in server_end.cpp.
+// The main loop and the end of a server.
 #include "server/server.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 #include "base/batch_thread.hpp"
+#include "base/caller_terms.hpp"
+#include "base/clock.hpp"
 
 namespace afterbay::server {
 namespace {
 
 constexpr transport::Millis goodbye_sleep{2};
-constexpr int most_messages_a_turn = 256;
-/// Waiting strings may take this share of memory.server, in addition to it.
-constexpr std::uint64_t strings_share = 8;
+constexpr transport::Millis drain_sleep{2};
 
 }  // namespace
 
@@ -21,44 +22,35 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
                FellowServers::Links fellows, Stores stores, std::size_t threads, observe::Profile& profile,
                Logger logger, std::unique_ptr<journal::Recorder> journal)
     : identity_(std::move(identity)),
-      config_(config),
-      port_(std::move(port)),
-      logger_(std::move(logger)),
-      journal_(std::move(journal)),
-      requests_(config, std::move(stores), identity_.number, journal_.is_kept() && config.sums_files()),
-      fellows_(*port_, std::move(fellows), identity_.session_ranks.size()),
-      shared_(config.deadline, shared_host(threads > 0)),
-      catalog_(identity_.session_ranks, config,
-               {static_cast<std::size_t>(identity_.number), std::max<std::size_t>(1, fellows_.count()),
-                identity_.slab_shares}),
-      strings_(config.memory.server_bytes / strings_share),
-      preparations_(preparations_host(threads)),
+      peers_(std::move(port), std::move(fellows), identity_.session_ranks.size()),
       space_(config, space_host(threads > 0)),
-      shutdown_(config, shutdown_host()),
-      deadlines_(config.deadline),
+      definitions_(config, identity_, peers_, definitions_host(threads, journal != nullptr)),
+      data_(config, identity_, data_host(threads > 0)),
+      end_(config, identity_, end_host()),
       executor_([this] {
-        port_->mark_progress();
-        port_->wake();
+        peers_.port().mark_progress();
+        peers_.port().wake();
       }),
-      memory_(config, port_->frames(), memory_host()),
-      reducer_(config.memory.statistics_bytes, reducer_host()),
-      telemetry_(config, identity_, port_->frames(), logger_, telemetry_host()),
-      triggers_(config, identity_, logger_, trigger_host()),
-      inputs_({config_, *port_, catalog_, workers_, profile,
+      inputs_({config, peers_.port(), definitions_.catalog(), workers_, profile,
                [this](IngestFunction<void()> then) { executor_.post(std::move(then)); }}),
-      profile_(profile, threads),
-      publisher_(journal_, threads, publisher_host()),
+      observation_(config, identity_, peers_.frames(), std::move(logger), std::move(journal), profile,
+                   threads, observation_host()),
+      tasks_(config, identity_, std::move(stores), peers_.frames(), observation_, space_, threads,
+             tasks_host()),
       workers_(threads) {
-  port_->set_scatter(
-      [this](std::size_t peer, const transport::FrameSlot& slot, std::uint32_t piece,
-             std::span<const std::byte> packed, std::byte* frame)
-          AFTERBAY_REQUIRES(ingest_thread) { return catalog_.scatter(peer, slot, piece, packed, frame); });
+  peers_.port().set_scatter([this](std::size_t peer, const transport::FrameSlot& slot, std::uint32_t piece,
+                                   std::span<const std::byte> packed, std::byte* frame)
+                                AFTERBAY_REQUIRES(ingest_thread) {
+                                  return definitions_.catalog().scatter(peer, slot, piece, packed, frame);
+                                });
 }
 
 Server::~Server() {
   space_.stop();
-  fellows_.end();  // receives messages meanwhile: all that handles them must still exist
+  peers_.servers().end();  // receives messages meanwhile: all that handles them must still exist
 }
+
+// ---- the loop
 
 Result<> Server::run() {
   const BatchThread beside_the_model;
@@ -72,116 +64,124 @@ Result<> Server::run() {
 bool Server::step() {
   if (finished()) return false;
   const InTerms speaks(identity_.terms);
-  bool did = port_->pump();
+  const Shutdown& shutdown = end_.shutdown();
+  bool did = peers_.port().pump();
   did = take_messages() || did;
   did = take_server_messages() || did;
   did = workers_.run_one() || did;
   did = run_posted() || did;
   did = inputs_.advance() || did;
   if (did) relieve();
-  if (did)
-    tickets_.answer_written([this](const Ticket& ticket)
-                                AFTERBAY_REQUIRES(ingest_thread) { return is_written(ticket); });
-  if (did) epochs_.advance();
-  if (did || shutdown_.said_goodbye()) finish_if_done();
-  if (!did && !failure_.happened() && !shutdown_.said_goodbye()) did = port_->frames().allocate_ahead();
-  if (const std::uint64_t now = now_ns(); deadlines_.is_due(now)) {
+  if (did) data_.advance();
+  if (did || shutdown.said_goodbye()) end_.advance();
+  if (!did && !end_.failed() && !shutdown.said_goodbye()) did = peers_.frames().allocate_ahead();
+  Telemetry& telemetry = observation_.telemetry();
+  if (const std::uint64_t now = now_ns(); end_.watch_is_due(now)) {
     watch();
-    telemetry_.sample();
-  } else if (did && telemetry_.sample_is_due(now)) {
-    telemetry_.sample();
+    telemetry.sample();
+  } else if (did && telemetry.sample_is_due(now)) {
+    telemetry.sample();
   }
   return did;
 }
 
 void Server::wait(transport::Millis most) {
-  const observe::Timed timed(profile_.timers().wait);
-  port_->wait(shutdown_.said_goodbye() ? std::min(most, goodbye_sleep) : most);
-}
-
-bool Server::take_messages() {
-  bool did = false;
-  std::vector<std::size_t> ready;
-  port_->ready(0, catalog_.ranks(), ready);
-  for (const std::size_t peer : ready) {
-    for (int i = 0; i < most_messages_a_turn; ++i) {
-      const auto message = port_->peek(peer);
-      if (!message || must_wait(*message)) break;
-      const observe::Timed timed(profile_.timers().ingest);
-      deadlines_.add_activity(1);
-      did = true;
-      if (auto handled = handle(peer, *message); !handled) {
-        // Nothing that is incomplete now can become complete.
-        failure_.ranks_contradict();
-        files_.end_unclosed();
-        fail(std::move(handled).error(), SessionFailure::of_wrong_message(fellows_.linked()));
-      }
-      port_->pop(peer);
-    }
-  }
-  return did;
-}
-
-/// Strings stay with the rank while too many wait here to be written.
-bool Server::must_wait(std::span<const std::byte> message) const {
-  return wire::kind_of(message) == wire::PutStrings::kind && !failure_.happened() &&
-         !strings_.has_room(message.size());
+  const observe::Timed timed(observation_.profile().timers().wait);
+  peers_.port().wait(end_.shutdown().said_goodbye() ? std::min(most, goodbye_sleep) : most);
 }
 
 bool Server::run_posted() {
   const std::size_t ran = executor_.run();
-  deadlines_.add_activity(ran);
+  end_.add_activity(ran);
   return ran > 0;
 }
 
-/// File structures are made while the ranks still define and wait for the answer.
-Result<> Server::define(std::size_t peer, const wire::DefineCollection& message) {
-  AFTERBAY_TRY_ASSIGN(const ServedCollection* const collection, catalog_.add(peer, message));
-  if (message.least != 0) load_.activate();
-  if (collection != nullptr) preparations_.begin(*collection);
-  return {};
+void Server::task_done(FileTaskResult result) {
+  executor_.post([this, result = std::move(result)]() AFTERBAY_REQUIRES(ingest_thread) mutable {
+    // If a fellow server removed the file because the disk is full, its message arrived earlier.
+    if (std::visit([](const auto& it) { return it.error.has_value(); }, result)) take_server_messages();
+    if (auto done = data_.complete(std::move(result)); !done) fail(std::move(done).error());
+  });
 }
 
-Result<> Server::define(std::size_t peer, const wire::DefineEnd& message) {
-  AFTERBAY_TRY_ASSIGN(const bool last, catalog_.end(peer, message));
-  if (!last) return {};
-  if (message.writes_files != 0) journal_.expect_output();
-  AFTERBAY_TRY_ASSIGN(wire::MapVerdicts verdicts, catalog_.check());
-  preparations_.maps().found(std::move(verdicts), message.has_maps == 0);
-  return {};
+/// Called while ranks may be waiting for room.
+void Server::relieve() {
+  if (!end_.failed()) tasks_.memory().relieve();
 }
 
-/// A ticket for everything that the rank has put so far.
-Ticket Server::ticket_for(std::size_t peer, std::uint64_t number, std::uint64_t strings) const {
-  Ticket ticket{peer, number, records_.bounds(peer), {}, strings};
-  for (const auto& [id, file] : files_.all())
-    if (file.closed[peer]) ticket.files.push_back(id);
-  return ticket;
+/// Handles lost ranks, and detects waits that nothing will end.
+void Server::watch() {
+  end_.watch_peers();
+  relieve();
+  observation_.backlog(peers_.frames().peak_used_bytes());
+  observation_.telemetry().show_progress();
+  load_.report();
+  if (!end_.failed()) tasks_.memory().watch();
+  end_.watch_deadlines();
 }
 
-void Server::flush(std::size_t peer, const wire::Flush& message) {
-  tickets_.add(ticket_for(peer, message.ticket, message.strings));
+// ---- the end
+
+bool Server::catch_up() {
+  bool did = true;
+  while (did) {
+    did = peers_.port().pump();
+    did = take_messages() || did;
+    did = take_server_messages() || did;
+  }
+  return end_.failed();
 }
 
-/// The rank waits for a ticket from now on.
-void Server::note_waiter(std::size_t peer, const wire::Waiting& message) {
-  if (is_outstanding(peer, message.ticket)) tickets_.add_waiter(peer, message.ticket, now_ns());
+void Server::end_early(Error why, transport::Millis limit, bool reports) {
+  const InTerms speaks(identity_.terms);
+  if (finished()) return;
+  if (!end_.failed()) end_.fail(std::move(why), reports ? Witness::this_server : Witness::reported);
+  const std::uint64_t until = now_ns() + static_cast<std::uint64_t>(limit.count()) * 1'000'000;
+  while (!finished() && now_ns() < until)
+    if (!step()) wait(drain_sleep);
+  leave();
 }
 
-/// Whether everything that the rank had put before the ticket is written.
-bool Server::is_written(const Ticket& ticket) {
-  if (!strings_.written_up_to(ticket.strings)) return false;
-  for (const std::uint64_t id : ticket.files)
-    if (files_.find(id) != nullptr) return false;
-  for (const auto& [collection, bound] : ticket.bounds)
-    if (const auto& records = records_.of(collection); !records.empty() && records.begin()->first < bound)
-      return false;
-  return true;
+void Server::leave() {
+  const InTerms speaks(identity_.terms);
+  end_.leave();
 }
 
-/// Returns false if the ticket was answered while the rank's Waiting message was in transit.
-bool Server::is_outstanding(std::size_t peer, std::uint64_t ticket) const {
-  return tickets_.has(peer, ticket) || epochs_.has_ticket(peer, ticket) || files_.has_ticket(peer, ticket);
+void Server::tell_failure(const Error& failed, const SessionFailure::Report& report) {
+  space_.session_failed(failed);
+  observation_.log().write(report.here ? LogLevel::error : LogLevel::info, failed.text());
+  // Ranks that have finalized wait for their files to be published: they are also told.
+  peers_.send_to_ranks(wire::Failed{failed, report.done});
+  peers_.port().fail();
+  peers_.servers().broadcast(wire::ServerFailed{failed, report.done});
+  data_.shared().session_failed(failed);
+  // After all others were told, because its disk may hang.
+  observation_.journal().failed(failed);
+  observation_.triggers().forget_epochs();
+  data_.session_failed(failed.message);
+}
+
+/// Whether everything that the end waits for is complete; continues with the rest.
+bool Server::nothing_left() {
+  if (!data_.finish()) return false;
+  if (observation_.triggers().ended(now_ns(), end_.deadline_ns())) return true;
+  peers_.port().mark_progress();
+  return false;
+}
+
+void Server::say_goodbye() {
+  if (auto ended = observation_.journal().ended(!end_.failed()); !ended) fail(std::move(ended).error());
+  if (!end_.failed()) peers_.send_to_ranks(wire::Bye{});
+  peers_.servers().broadcast(wire::Farewell{});
+}
+
+/// The last messages must have been received before the server stops moving them. The server does
+/// not wait here: the rank that hosts an inline server receives its own messages.
+void Server::note_finished() {
+  observe::add(observation_.profile().timers().messages, peers_.port().messages());
+  observation_.backlog(peers_.frames().peak_used_bytes());
+  observation_.telemetry().show_progress(true);
+  observation_.telemetry().sample();
 }
 
 }  // namespace afterbay::server

@@ -17,26 +17,26 @@ constexpr std::uint64_t frontend_sample_ns = 50'000'000;
 constexpr transport::Millis last_words{500};
 constexpr transport::Millis early_sleep{2};
 
-observe::Sampler::Options sampler_options(const FrontendPlace& place, const config::Config& config) {
+observe::Sampler::Options sampler_options(const FrontendIdentity& identity, const config::Config& config) {
   observe::Sampler::Options options;
-  if (place.number >= config.statistics.frontends) return options;
+  if (identity.number >= config.statistics.frontends) return options;
   options.directory = config.statistics_directory();
   options.interval = config.statistics.interval;
   options.prometheus =
-      observe::prometheus_path(config.report.prometheus, place.number, place.frontends, true);
+      observe::prometheus_path(config.report.prometheus, identity.number, identity.frontends, true);
   return options;
 }
 
 }  // namespace
 
-FrontendRun::FrontendRun(std::unique_ptr<transport::network::Relay> relay, FrontendPlace place,
+FrontendRun::FrontendRun(std::unique_ptr<transport::network::Relay> relay, FrontendIdentity identity,
                          const config::Config& config, observe::Profile& profile, const Logger& logger)
     : relay_(std::move(relay)),
-      place_(std::move(place)),
+      identity_(std::move(identity)),
       host_(host_name()),
       started_at_s_(observe::time_of_day_s()),
       started_ns_(now_ns()),
-      sampler_(sampler_options(place_, config), logger),
+      sampler_(sampler_options(identity_, config), logger),
       profile_(profile) {
   if (!profile.on()) return;
   work_timers_ = {profile.timer("take in"), profile.timer("send"), profile.timer("answer")};
@@ -53,13 +53,13 @@ observe::ServerState FrontendRun::state_now(const char* phase) const {
   const auto figures = relay_->figures();
   observe::ServerState state;
   state.role = "frontend";
-  state.session = place_.session;
-  state.run = place_.run;
+  state.session = identity_.session;
+  state.run = identity_.run;
   state.host = host_;
   state.topology = "tiered";
-  state.server = place_.number;
-  state.servers = place_.frontends;
-  state.rank = place_.session_rank;
+  state.server = identity_.number;
+  state.servers = identity_.frontends;
+  state.rank = identity_.session_rank;
   state.pid = ::getpid();
   state.model_ranks = static_cast<std::int64_t>(figures.ranks);
   state.started_at_s = started_at_s_;
@@ -129,8 +129,8 @@ Result<> FrontendRun::end() {
 
 observe::ServerHistory FrontendRun::history() const {
   observe::ServerHistory history;
-  history.server = place_.number;
-  history.rank = place_.session_rank;
+  history.server = identity_.number;
+  history.rank = identity_.session_rank;
   history.host = host_;
   history.backlog_limit_bytes = relay_->figures().limit_bytes;
   history.started_at_s = started_at_s_;

@@ -17,7 +17,7 @@
 
 namespace afterbay::session {
 
-struct FrontendPlace {
+struct FrontendIdentity {
   int number = 0;        ///< number of this frontend in the session
   int frontends = 1;     ///< number of frontends in the session
   int session_rank = 0;  ///< rank of its process in the session
@@ -28,7 +28,7 @@ struct FrontendPlace {
 class FrontendRun {
  public:
   /// Adds its work and its waits to `profile`, which must outlive it.
-  FrontendRun(std::unique_ptr<transport::network::Relay> relay, FrontendPlace place,
+  FrontendRun(std::unique_ptr<transport::network::Relay> relay, FrontendIdentity identity,
               const config::Config& config, observe::Profile& profile, const Logger& logger);
 
   /// Does the work that is due; returns false if there was none.
@@ -59,7 +59,7 @@ class FrontendRun {
   void end_wait(std::uint64_t now);
 
   std::unique_ptr<Relay> relay_;
-  FrontendPlace place_;
+  FrontendIdentity identity_;
   std::string host_;
   double started_at_s_;
   std::uint64_t started_ns_;

@@ -103,30 +103,31 @@ std::string ProcessDemand::text() const {
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
-std::vector<NodeLoad> loads_of(const config::Config& config, std::span<const config::RankPlace> places,
+std::vector<NodeLoad> loads_of(const config::Config& config,
+                               std::span<const config::RankAssignment> assignments,
                                std::span<const int> nodes) {
   Processes job;
   std::map<int, NodeLoad> by_node;
-  for (std::size_t r = 0; r < places.size(); ++r) {
-    if (places[r].kind == config::RankKind::spare) continue;
+  for (std::size_t r = 0; r < assignments.size(); ++r) {
+    if (assignments[r].kind == config::RankKind::spare) continue;
     const auto [at, is_first] = by_node.try_emplace(nodes[r], NodeLoad{0, 0, false, 0, 0, {}});
     NodeLoad& node = at->second;
     ++node.ranks;
     ++job.ranks;
     // Inline, the first rank of each node has a server.
     const bool is_inline = config.topology == config::Topology::inline_;
-    const bool serves = is_inline ? is_first : places[r].kind == config::RankKind::server;
+    const bool serves = is_inline ? is_first : assignments[r].kind == config::RankKind::server;
     node.servers += serves ? 1 : 0;
-    node.frontends += places[r].kind == config::RankKind::frontend ? 1 : 0;
+    node.frontends += assignments[r].kind == config::RankKind::frontend ? 1 : 0;
     job.servers += serves ? 1 : 0;
-    job.frontends += places[r].kind == config::RankKind::frontend ? 1 : 0;
-    job.models += places[r].kind == config::RankKind::model ? 1 : 0;
+    job.frontends += assignments[r].kind == config::RankKind::frontend ? 1 : 0;
+    job.models += assignments[r].kind == config::RankKind::model ? 1 : 0;
   }
   if (job.frontends > 0) {
     std::map<int, int> clients;  // by frontend
-    for (const std::vector<int>& of_pool : config::frontends_of_ranks(config, places, nodes))
+    for (const std::vector<int>& of_pool : config::frontends_of_ranks(config, assignments, nodes))
       for (std::size_t r = 0; r < of_pool.size(); ++r)
-        if (of_pool[r] >= 0 && places[r].kind == config::RankKind::model) ++clients[of_pool[r]];
+        if (of_pool[r] >= 0 && assignments[r].kind == config::RankKind::model) ++clients[of_pool[r]];
     for (const auto& [frontend, count] : clients) {
       NodeLoad& node = by_node.at(nodes[static_cast<std::size_t>(frontend)]);
       node.clients = std::max(node.clients, count);

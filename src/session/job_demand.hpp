@@ -41,7 +41,8 @@ struct NodeLoad {
 };
 
 /// The nodes of a job without a run. `nodes`: one per rank.
-std::vector<NodeLoad> loads_of(const config::Config& config, std::span<const config::RankPlace> places,
+std::vector<NodeLoad> loads_of(const config::Config& config,
+                               std::span<const config::RankAssignment> assignments,
                                std::span<const int> nodes);
 
 /// A part of a process's memory.

@@ -28,10 +28,10 @@ namespace {
 
 struct AccountMessage {
   static constexpr wire::Kind kind{200};
-  Account account;
+  ProcessReport process;
   template <class A>
   void fields(A& a) {
-    a(account);
+    a(process);
   }
 };
 
@@ -125,7 +125,7 @@ std::string failure_page(const config::Config& config, std::int64_t server) {
   return observe::numbered_path(config.report.html, std::to_string(server), server == 0);
 }
 
-Result<> report_failure(const Account& mine, const config::Config& config, const Error& why,
+Result<> report_failure(const ProcessReport& mine, const config::Config& config, const Error& why,
                         const ReportFiles& files) {
   if (config.report.html.empty() || mine.servers.empty()) return {};
   observe::RunPage page{mine.session, observe::merge(mine.profiles), mine.timelines, mine.servers, {}};
@@ -136,19 +136,20 @@ Result<> report_failure(const Account& mine, const config::Config& config, const
   return write_in_time(files, path, observe::run_page(page), "report.html");
 }
 
-Result<> report(const Account& mine, const config::Config& config, Group& group, const ReportFiles& files) {
+Result<> report(const ProcessReport& mine, const config::Config& config, Group& group,
+                const ReportFiles& files) {
   AFTERBAY_TRY_ASSIGN(auto gathered, group.gather(wire::encode(AccountMessage{mine})));
   if (group.rank() != 0) return {};
-  Account all;
+  ProcessReport all;
   for (auto& bytes : gathered) {
     AFTERBAY_TRY_ASSIGN(AccountMessage one, wire::decode<AccountMessage>(bytes));
     bytes = {};  // traces may be long
-    for (auto& profile : one.account.profiles) all.profiles.push_back(std::move(profile));
-    for (auto& trace : one.account.traces) all.traces.push_back(std::move(trace));
-    for (auto& it : one.account.collections) all.collections.push_back(std::move(it));
-    for (auto& it : one.account.timelines) all.timelines.push_back(std::move(it));
-    for (auto& it : one.account.servers) all.servers.push_back(std::move(it));
-    for (auto& it : one.account.frontends) all.frontends.push_back(std::move(it));
+    for (auto& profile : one.process.profiles) all.profiles.push_back(std::move(profile));
+    for (auto& trace : one.process.traces) all.traces.push_back(std::move(trace));
+    for (auto& it : one.process.collections) all.collections.push_back(std::move(it));
+    for (auto& it : one.process.timelines) all.timelines.push_back(std::move(it));
+    for (auto& it : one.process.servers) all.servers.push_back(std::move(it));
+    for (auto& it : one.process.frontends) all.frontends.push_back(std::move(it));
   }
   observe::Report joined = observe::merge(all.profiles);
   joined.session = mine.session;

@@ -15,7 +15,7 @@
 namespace afterbay::session {
 
 /// The data that one process reports, from its model side, its server side, or both (inline).
-struct Account {
+struct ProcessReport {
   std::vector<observe::RankProfile> profiles;
   std::vector<observe::RankTrace> traces;
   std::vector<observe::CollectionRecord> collections;  ///< from one rank only
@@ -34,12 +34,13 @@ struct Account {
 Result<> check_report_files(const config::Config& config);
 
 /// Collective. Rank 0 prints the table and writes the files that the configuration requests.
-Result<> report(const Account& mine, const config::Config& config, Group& group, const ReportFiles& files);
+Result<> report(const ProcessReport& mine, const config::Config& config, Group& group,
+                const ReportFiles& files);
 
 /// Writes a page (report.html) with the data of this process's server about a failed run: server 0
 /// at the configured path, the others with their number before its extension. Fails (timed_out) if
 /// the file system takes longer than five seconds.
-Result<> report_failure(const Account& mine, const config::Config& config, const Error& why,
+Result<> report_failure(const ProcessReport& mine, const config::Config& config, const Error& why,
                         const ReportFiles& files);
 
 /// The path of the page that `report_failure` writes for that server.

@@ -41,18 +41,18 @@ Result<std::vector<RankRole>> assign_roles(const std::vector<Role>& wishes, cons
   std::vector<bool> serves;
   for (const Role wish : wishes) serves.push_back(wish == Role::server);
   const bool started = std::ranges::count(serves, true) > 0;
-  AFTERBAY_TRY_ASSIGN(const auto places, started ? config::place_started_servers(config, serves, nodes)
-                                                 : config::place_ranks(config, nodes));
-  const auto routes = config::frontends_of_ranks(config, places, nodes);
+  AFTERBAY_TRY_ASSIGN(const auto assignments, started ? config::assign_started_servers(config, serves, nodes)
+                                                      : config::assign_ranks(config, nodes));
+  const auto routes = config::frontends_of_ranks(config, assignments, nodes);
   std::vector<RankRole> roles;
-  for (std::size_t r = 0; r < places.size(); ++r) {
-    const config::RankPlace& it = places[r];
+  for (std::size_t r = 0; r < assignments.size(); ++r) {
+    const config::RankAssignment& it = assignments[r];
     if (it.kind != config::RankKind::model && wishes[r] == Role::model)
       return fail(
           ErrorCode::conflict,
           "rank {} was opened as a model rank, but its role is {}: start servers with 'afterbay serve', or "
           "leave the role to the configuration, which says\n{}",
-          r, name_of(it.kind), config::text_of(config, places));
+          r, name_of(it.kind), config::text_of(config, assignments));
     roles.push_back({it.kind == config::RankKind::model,
                      it.kind == config::RankKind::server,
                      it.kind == config::RankKind::frontend,

@@ -177,48 +177,48 @@ class Starter {
     return {};
   }
 
-  [[nodiscard]] std::unique_ptr<journal::Recorder> make_journal(const server::Identity& place) const {
+  [[nodiscard]] std::unique_ptr<journal::Recorder> make_journal(const server::Identity& identity) const {
     const config::Config& config = *state_->config;
-    journal::Identity identity{greeted_.run, place.number, {}};
-    identity.started.session = greeted_.session;
-    identity.started.model_ranks = static_cast<std::int64_t>(place.session_ranks.size());
-    identity.started.servers = static_cast<std::int64_t>(cast().servers.size());
-    identity.started.settings = config::given_settings(config);
+    journal::Identity recorded{greeted_.run, identity.number, {}};
+    recorded.started.session = greeted_.session;
+    recorded.started.model_ranks = static_cast<std::int64_t>(identity.session_ranks.size());
+    recorded.started.servers = static_cast<std::int64_t>(cast().servers.size());
+    recorded.started.settings = config::given_settings(config);
     return std::make_unique<journal::Recorder>(
-        journal::Where{config.journal.directory, config.journal.required}, std::move(identity),
+        journal::Where{config.journal.directory, config.journal.required}, std::move(recorded),
         Logger({greeted_.session, "server", rank_}, config.log));
   }
 
   void make_server(std::unique_ptr<transport::ServerPort> port, server::FellowServers::Links fellows) {
-    server::Identity place;
-    place.session_rank = rank_;
-    place.session_ranks = cast().models.ranks();
-    place.number = cast().number_of(rank_);
-    place.servers = static_cast<int>(cast().servers.size());
-    place.session = greeted_.session;
-    place.run = greeted_.run;
-    place.terms = terms_of_models();
-    place.slab_shares = cast().slab_shares;
+    server::Identity identity;
+    identity.session_rank = rank_;
+    identity.session_ranks = cast().models.ranks();
+    identity.number = cast().number_of(rank_);
+    identity.servers = static_cast<int>(cast().servers.size());
+    identity.session = greeted_.session;
+    identity.run = greeted_.run;
+    identity.terms = terms_of_models();
+    identity.slab_shares = cast().slab_shares;
     const bool hosted = greeted_.role.model;
     const config::Config& config = *state_->pool_config;
     const auto threads = hosted ? 0 : static_cast<std::size_t>(config.writers);
     auto stores = [state = state_.get()](Format format) -> storage::Store& { return state->store(format); };
-    auto journal = make_journal(place);
+    auto journal = make_journal(identity);
     state_->server = std::make_unique<server::Server>(
-        std::move(place), config, std::move(port), std::move(fellows), stores, threads,
+        std::move(identity), config, std::move(port), std::move(fellows), stores, threads,
         state_->server_profile, Logger({greeted_.session, "server", rank_}, config.log), std::move(journal));
     catch_signals(hosted);
   }
 
   void make_frontend(std::unique_ptr<transport::network::Relay> relay) {
-    session::FrontendPlace place;
-    place.session_rank = rank_;
-    place.frontends = static_cast<int>(cast().frontends.size());
-    place.number = static_cast<int>(cast().frontends.index_of(rank_).value_or(0));
-    place.session = greeted_.session;
-    place.run = greeted_.run;
+    session::FrontendIdentity identity;
+    identity.session_rank = rank_;
+    identity.frontends = static_cast<int>(cast().frontends.size());
+    identity.number = static_cast<int>(cast().frontends.index_of(rank_).value_or(0));
+    identity.session = greeted_.session;
+    identity.run = greeted_.run;
     state_->frontend = std::make_unique<session::FrontendRun>(
-        std::move(relay), std::move(place), *state_->config, state_->server_profile,
+        std::move(relay), std::move(identity), *state_->config, state_->server_profile,
         Logger({greeted_.session, "frontend", rank_}, state_->config->log));
     catch_signals(false);
   }

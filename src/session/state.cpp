@@ -195,8 +195,8 @@ client::ModelSession& Session::State::model_side() {
   throw Failure(Error(ErrorCode::bad_state, "this rank is an I/O server: it may only call serve()"));
 }
 
-session::Account Session::State::account() {
-  session::Account mine;
+session::ProcessReport Session::State::process_report() {
+  session::ProcessReport mine;
   const auto add = [&](const observe::Profile& profile, const char* role) {
     mine.profiles.push_back(profile.snapshot(group->rank(), role));
     if (!config->report.trace.empty()) mine.traces.push_back(profile.trace(group->rank(), role));
@@ -220,13 +220,13 @@ session::Account Session::State::account() {
 Result<> Session::State::report() {
   if (!group) return {};
   const InTerms speaks(terms);
-  return session::report(account(), *config, *group, report_files);
+  return session::report(process_report(), *config, *group, report_files);
 }
 
 void Session::State::report_failure(const Error& why) {
   if (!group) return;
   const InTerms speaks(terms);
-  if (auto written = session::report_failure(account(), *config, why, report_files); !written)
+  if (auto written = session::report_failure(process_report(), *config, why, report_files); !written)
     Logger({name, "server", group->rank()}, config->log).warning("{}", written.error().text());
 }
 

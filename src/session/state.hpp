@@ -93,7 +93,7 @@ struct __attribute__((visibility("hidden"))) Session::State {
   Result<> watch_for_end();
 
  private:
-  [[nodiscard]] session::Account account();
+  [[nodiscard]] session::ProcessReport process_report();
   bool end_model_early(const std::string& reason, const Error* cause);
   bool end_server_early(const std::string& reason, const Error* cause);
 };

@@ -173,9 +173,9 @@ Result<PieceSet> unseal_pieces(SealedReader& reader, std::size_t pieces) {
 
 }  // namespace
 
-std::vector<std::byte> Ledger::account() const {
+std::vector<std::byte> Ledger::sealed() const {
   const MutexLock lock(mutex_);
-  SealedWriter writer(SealedKind::account, digest_of(layout_));
+  SealedWriter writer(SealedKind::pieces, digest_of(layout_));
   writer.number(records_);
   seal_pieces(writer, fixed_, layout_.pieces.size());
   writer.number(stretches_.size());
@@ -195,9 +195,9 @@ std::vector<std::byte> Ledger::account() const {
   return std::move(writer).finish();
 }
 
-Result<Ledger::Taken> Ledger::parse(std::span<const std::byte> account) const {
+Result<Ledger::Taken> Ledger::parse(std::span<const std::byte> sealed) const {
   AFTERBAY_TRY_ASSIGN(SealedReader reader,
-                      SealedReader::open(account, SealedKind::account, digest_of(layout_)));
+                      SealedReader::open(sealed, SealedKind::pieces, digest_of(layout_)));
   Taken taken;
   AFTERBAY_TRY_ASSIGN(taken.records, reader.number());
   AFTERBAY_TRY_ASSIGN(taken.fixed, unseal_pieces(reader, layout_.pieces.size()));
@@ -245,8 +245,8 @@ Result<> Ledger::check_new(const Taken& taken) const {
   return {};
 }
 
-Result<> Ledger::take(std::span<const std::byte> account) {
-  AFTERBAY_TRY_ASSIGN(const Taken taken, parse(account));
+Result<> Ledger::take(std::span<const std::byte> sealed) {
+  AFTERBAY_TRY_ASSIGN(const Taken taken, parse(sealed));
   const MutexLock lock(mutex_);
   AFTERBAY_TRY(check_new(taken));
   fixed_.insert(taken.fixed);
@@ -308,8 +308,8 @@ std::unique_ptr<Ledger> Ledger::copy(std::uint64_t records) const {
   return copied;
 }
 
-Result<> Ledger::take_first_records(std::span<const std::byte> account) {
-  AFTERBAY_TRY_ASSIGN(Taken taken, parse(account));
+Result<> Ledger::take_first_records(std::span<const std::byte> sealed) {
+  AFTERBAY_TRY_ASSIGN(Taken taken, parse(sealed));
   const MutexLock lock(mutex_);
   taken.stretches.erase(taken.stretches.lower_bound(records_), taken.stretches.end());
   if (!taken.stretches.empty()) {

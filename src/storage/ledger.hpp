@@ -51,7 +51,7 @@ class Ledger {
 
   /// Its whole contents, for `take` of another process's ledger with the same layout (see
   /// sealed.hpp).
-  [[nodiscard]] std::vector<std::byte> account() const;
+  [[nodiscard]] std::vector<std::byte> sealed() const;
   /// Its current contents for the fixed pieces and for records [0, records), with `records`
   /// records.
   [[nodiscard]] std::unique_ptr<Ledger> copy(std::uint64_t records) const;
@@ -62,12 +62,12 @@ class Ledger {
   void settle(std::uint64_t epoch);
   /// The number of the last epoch that was settled.
   [[nodiscard]] std::uint64_t settled() const;
-  /// The same account, limited to the number of records of this ledger.
-  Result<> take_first_records(std::span<const std::byte> account);
-  /// Adds pieces that another process wrote. Fails, and adds nothing, with format if it is not an
-  /// account, and with conflict if it has another layout or contains a piece that was already
+  /// The same, limited to the number of records of this ledger.
+  Result<> take_first_records(std::span<const std::byte> sealed);
+  /// Adds pieces that another process wrote. Fails, and adds nothing, with format if it is not a
+  /// ledger, and with conflict if it has another layout or contains a piece that was already
   /// written here, or taken.
-  Result<> take(std::span<const std::byte> account);
+  Result<> take(std::span<const std::byte> sealed);
 
  private:
   /// Records from its key in the map to `end` (exclusive), of which the same pieces were written.
@@ -91,7 +91,7 @@ class Ledger {
   void join(std::uint64_t record) AFTERBAY_REQUIRES(mutex_);
   void add(std::uint64_t first, const Stretch& stretch) AFTERBAY_REQUIRES(mutex_);
   void take_later(const Taken& taken) AFTERBAY_REQUIRES(mutex_);
-  [[nodiscard]] Result<Taken> parse(std::span<const std::byte> account) const;
+  [[nodiscard]] Result<Taken> parse(std::span<const std::byte> sealed) const;
   [[nodiscard]] Result<> check_new(const Taken& taken) const AFTERBAY_REQUIRES(mutex_);
 
   const model::FileLayout& layout_;

@@ -24,14 +24,14 @@ constexpr std::size_t length_bytes = 8;
 }  // namespace
 
 std::vector<std::byte> member_account(const Ledger& ledger, const FileChecksum* checksum) {
-  const std::vector<std::byte> pieces = ledger.account();
+  const std::vector<std::byte> pieces = ledger.sealed();
   std::vector<std::byte> account;
   std::uint64_t length = pieces.size();
   for (std::size_t i = 0; i < length_bytes; ++i, length >>= 8)
     account.push_back(static_cast<std::byte>(length & 0xff));
   account.insert(account.end(), pieces.begin(), pieces.end());
   if (checksum == nullptr) return account;
-  const std::vector<std::byte> sums = checksum->account();
+  const std::vector<std::byte> sums = checksum->sealed();
   account.insert(account.end(), sums.begin(), sums.end());
   return account;
 }

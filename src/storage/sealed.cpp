@@ -49,7 +49,7 @@ std::uint64_t digest_at(std::span<const std::byte> bytes) {
 }
 
 const char* name_of(SealedKind kind) {
-  if (kind == SealedKind::account) return "account of a shared file";
+  if (kind == SealedKind::pieces) return "account of a shared file";
   return kind == SealedKind::checksum ? "checksum of a part of a shared file"
                                       : "description of a shared file";
 }

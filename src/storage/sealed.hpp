@@ -12,7 +12,7 @@
 
 namespace afterbay::storage {
 
-enum class SealedKind : std::uint8_t { netcdf4_share = 1, cdf_share = 2, account = 3, checksum = 4 };
+enum class SealedKind : std::uint8_t { netcdf4_share = 1, cdf_share = 2, pieces = 3, checksum = 4 };
 
 /// Equal for two layouts with the same pieces and the same storage of the pieces.
 std::uint64_t digest_of(const model::FileLayout& layout);

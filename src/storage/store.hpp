@@ -95,12 +95,12 @@ class Artifact;
 
 /// A member's part of an epoch, for the leader.
 struct MemberEpoch {
-  std::uint64_t server = 0;  ///< FileRequest::server of the member
-  bool logged = false;       ///< it keeps a log of its own
-  std::vector<std::byte> account;
+  std::uint64_t server = 0;        ///< FileRequest::server of the member
+  bool logged = false;             ///< it keeps a log of its own
+  std::vector<std::byte> account;  ///< of the pieces that it wrote: see member_file.hpp
 };
 
-/// A piece that needs a position in a file that another server created.
+/// A piece that needs a place: its position in a file that another server created.
 struct PlaceRequest {
   std::uint32_t piece = 0;  ///< index in FileLayout::pieces
   /// Any record of a chunk of several records; ignored for fixed variables.
@@ -109,7 +109,7 @@ struct PlaceRequest {
   std::uint32_t skipped = 0;  ///< skipped filters, as in codec::EncodedChunk
 };
 
-/// Assigns positions to pieces in a file that another server created. Any thread; may block until
+/// Assigns places to pieces in a file that another server created. Any thread; may block until
 /// the leader has answered, and otherwise fails within the deadline of the implementation.
 class Placer {
  public:

@@ -30,7 +30,7 @@ class ParkedPeers {
       peers_.erase(at);
     }
     if (!room) return;
-    peers_.emplace(peer, Place{*room, serial_});
+    peers_.emplace(peer, Parked{*room, serial_});
     groups_[*room].emplace(serial_++, peer);
   }
 
@@ -53,15 +53,15 @@ class ParkedPeers {
   static constexpr std::size_t most_refusals = 64;
 
  private:
-  struct Place {
+  struct Parked {
     AwaitedRoom room;
     std::uint64_t serial = 0;  ///< in its group
   };
   using Group = std::map<std::uint64_t, std::size_t>;  ///< peers, in the order in which they came
 
-  void remove(const Place& place) {
-    const auto group = groups_.find(place.room);
-    group->second.erase(place.serial);
+  void remove(const Parked& parked) {
+    const auto group = groups_.find(parked.room);
+    group->second.erase(parked.serial);
     if (group->second.empty()) groups_.erase(group);
   }
 
@@ -89,7 +89,7 @@ class ParkedPeers {
   }
 
   std::map<AwaitedRoom, Group> groups_;
-  std::unordered_map<std::size_t, Place> peers_;
+  std::unordered_map<std::size_t, Parked> peers_;
   std::uint64_t serial_ = 0;
   AwaitedRoom next_;     ///< where the next pass goes on
   AwaitedRoom reached_;  ///< by the last attempts

@@ -44,15 +44,15 @@ std::vector<std::pair<const char*, std::string>> values_of(const Event& event) {
           {"run", event.run}};
 }
 
-/// Calls text(part) for text outside braces, and place(name) for the names inside.
-template <class Text, class Place>
-void each_part(std::string_view touch, const Text& text, const Place& place) {
+/// Calls text(part) for text outside braces, and name(name) for the names inside.
+template <class Text, class Name>
+void each_part(std::string_view touch, const Text& text, const Name& name) {
   while (!touch.empty()) {
     const auto open = touch.find('{');
     const auto close = open == std::string_view::npos ? open : touch.find('}', open);
     if (close == std::string_view::npos) return text(touch);
     text(touch.substr(0, open));
-    place(touch.substr(open + 1, close - open - 1));
+    name(touch.substr(open + 1, close - open - 1));
     touch.remove_prefix(close + 1);
   }
 }

@@ -23,7 +23,7 @@ NO_LINKS = ["ops=hard errno=1", "ops=rename path=*.owner*.new errno=22", "ops=op
 PATIENCE_S = 10  # of OwnerFile
 
 
-class Place:
+class Site:
     """A directory in which runs write out/a.nc, one after the other or at the same time."""
 
     def __init__(self, layout, rules=()):
@@ -83,50 +83,50 @@ class Place:
 
 
 def owned_while_it_lives(layout, rules=()):
-    place = Place(layout, rules)
-    first = place.living_run()
-    place.require_running()
-    place.require_refusal()
-    place.require_whole(first)
+    site = Site(layout, rules)
+    first = site.living_run()
+    site.require_running()
+    site.require_refusal()
+    site.require_whole(first)
 
-    third = place.living_run()
+    third = site.living_run()
     third.kill()
     third.wait()
-    require(place.owner.exists(), "a killed run leaves its owner file")
-    place.require_killed()
-    recover = place.command("recover", "--replace", place.final)
+    require(site.owner.exists(), "a killed run leaves its owner file")
+    site.require_killed()
+    recover = site.command("recover", "--replace", site.final)
     require(recover.returncode == OK, f"recover: {recover.stderr}")
-    found = content_of(place.final)
-    require(found == (third.number,) * len(found) and found, f"{place.final} contains {found}")
+    found = content_of(site.final)
+    require(found == (third.number,) * len(found) and found, f"{site.final} contains {found}")
 
-    fourth = place.living_run()
+    fourth = site.living_run()
     fourth.kill()
     fourth.wait()
-    place.require_whole(place.run(0))
-    place.require_no_owners()
+    site.require_whole(site.run(0))
+    site.require_no_owners()
     print(f"{layout}{', no links' if rules else ''}: refused while it lived, replaced once it was killed", flush=True)
 
 
 def owned_on_another_machine(layout):
     """Only signs of life show which owners are alive."""
-    place = Place(layout)
-    first = place.living_run(apart=True)
-    place.require_running()
-    place.require_refusal()
-    place.require_whole(first)
+    site = Site(layout)
+    first = site.living_run(apart=True)
+    site.require_running()
+    site.require_refusal()
+    site.require_whole(first)
 
-    third = place.living_run(apart=True)
+    third = site.living_run(apart=True)
     third.kill()
     third.wait()
     begun = time.monotonic()
-    place.require_killed()
+    site.require_killed()
     took_s = time.monotonic() - begun
     require(PATIENCE_S * 0.9 < took_s < PATIENCE_S * 1.8, f"status took {took_s:.1f} s: it is to wait {PATIENCE_S} s once, for all servers")
     begun = time.monotonic()
-    place.require_whole(place.run(0))
+    site.require_whole(site.run(0))
     took_s = time.monotonic() - begun
     require(took_s < PATIENCE_S * 2.5, f"the next run took {took_s:.1f} s")
-    place.require_no_owners()
+    site.require_no_owners()
     print(f"{layout}, another machine: refused while it lived, replaced once it was silent for {PATIENCE_S} s", flush=True)
 
 

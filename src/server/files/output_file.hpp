@@ -89,8 +89,11 @@ struct OutputFile {
   std::size_t pending AFTERBAY_GUARDED_BY(ingest_thread) = 0;
   /// Number of records that every rank has handed over.
   std::uint64_t records_taken AFTERBAY_GUARDED_BY(ingest_thread) = 0;
-  std::uint64_t published_bytes AFTERBAY_GUARDED_BY(ingest_thread) = 0;
-  std::optional<std::uint64_t> published_checksum AFTERBAY_GUARDED_BY(ingest_thread){};
+  struct AsPublished {
+    std::uint64_t bytes = 0;
+    std::optional<std::uint64_t> checksum{};
+  };
+  AsPublished as_published AFTERBAY_GUARDED_BY(ingest_thread){};
   /// By number in the schema; not of members.
   std::vector<bool> variables_put AFTERBAY_GUARDED_BY(ingest_thread){};
   /// By model rank.

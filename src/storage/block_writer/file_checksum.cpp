@@ -15,7 +15,7 @@ namespace {
 /// overwrite.
 constexpr std::uint64_t most_joined_bytes = 8u << 20;
 constexpr std::uint64_t read_bytes = 1u << 20;
-constexpr std::uint64_t no_layout = 0;  ///< an account describes bytes, independent of the layout
+constexpr std::uint64_t no_layout = 0;  ///< sealed contents describe bytes, independent of the layout
 
 }  // namespace
 
@@ -99,7 +99,7 @@ Result<std::uint64_t> FileChecksum::finish(std::uint64_t size_bytes, const Read&
   return sum;
 }
 
-std::vector<std::byte> FileChecksum::account() const {
+std::vector<std::byte> FileChecksum::sealed() const {
   const MutexLock lock(mutex_);
   SealedWriter writer(SealedKind::checksum, no_layout);
   writer.number(parts_.size());
@@ -114,8 +114,8 @@ std::vector<std::byte> FileChecksum::account() const {
   return std::move(writer).finish();
 }
 
-Result<> FileChecksum::take(std::span<const std::byte> account) {
-  AFTERBAY_TRY_ASSIGN(SealedReader reader, SealedReader::open(account, SealedKind::checksum, no_layout));
+Result<> FileChecksum::take(std::span<const std::byte> sealed) {
+  AFTERBAY_TRY_ASSIGN(SealedReader reader, SealedReader::open(sealed, SealedKind::checksum, no_layout));
   AFTERBAY_TRY_ASSIGN(const std::uint64_t count, reader.number());
   constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
   std::vector<Parts::value_type> taken;

@@ -20,8 +20,8 @@ namespace afterbay::storage {
 /// checksum is unknown, for example after a partial overwrite, are read at the end. Neighbours are
 /// joined, so that it takes about 100 bytes of memory per several MiB. Any thread may call it.
 ///
-/// Several processes that write one file keep one each; one of them takes the accounts of all
-/// others and finishes. Parts that two accounts contain are read at the end, because it is unknown
+/// Several processes that write one file keep one each; one of them takes what all
+/// others know and finishes. Parts that two of them know are read at the end, because it is unknown
 /// whose bytes were written last.
 class FileChecksum {
  public:
@@ -40,9 +40,9 @@ class FileChecksum {
   Result<std::uint64_t> finish(std::uint64_t size_bytes, const Read& read) const;
 
   /// Everything that it knows, for `take` in another process (see sealed.hpp).
-  [[nodiscard]] std::vector<std::byte> account() const;
-  /// Adds the account of another process. Fails with format, and adds nothing, if it is invalid.
-  Result<> take(std::span<const std::byte> account);
+  [[nodiscard]] std::vector<std::byte> sealed() const;
+  /// Adds what another process knows. Fails with format, and adds nothing, if it is invalid.
+  Result<> take(std::span<const std::byte> sealed);
 
  private:
   struct Part {

@@ -12,17 +12,17 @@ namespace afterbay::storage {
 
 class CdfMember : public MemberFile {
  public:
-  CdfMember(const FileRequest& request, MemberPart part, CdfPlaces places)
+  CdfMember(const FileRequest& request, MemberPart part, CdfOffsets offsets)
       : MemberFile(request, std::move(part)),
-        places_(std::move(places)),
-        pieces_(schema_, *layout_, places_, *part_.writer, ledger_) {}
+        offsets_(std::move(offsets)),
+        pieces_(schema_, *layout_, offsets_, *part_.writer, ledger_) {}
 
  private:
   Result<> put(std::span<const PieceWrite> pieces, WriteCost& cost) override {
     return pieces_.write(pieces, cost);
   }
 
-  CdfPlaces places_;
+  CdfOffsets offsets_;
   CdfPieces pieces_;
 };
 

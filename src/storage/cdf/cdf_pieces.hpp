@@ -19,7 +19,7 @@
 namespace afterbay::storage {
 
 /// The positions given by the header.
-struct CdfPlaces {
+struct CdfOffsets {
   /// Offset of each schema variable, or of its first record if it has records.
   std::vector<std::uint64_t> begins;
   std::uint64_t record_bytes = 0;  ///< distance between records
@@ -30,9 +30,10 @@ struct CdfPlaces {
 };
 
 /// Encodes the positions for members.
-std::vector<std::byte> seal(const CdfPlaces& places, const LeaderPart& part, const model::FileLayout& layout);
+std::vector<std::byte> seal(const CdfOffsets& offsets, const LeaderPart& part,
+                            const model::FileLayout& layout);
 struct CdfShare {
-  CdfPlaces places;
+  CdfOffsets offsets;
   LeaderPart part;
 };
 Result<CdfShare> open_cdf_share(std::span<const std::byte> bytes, const model::FileLayout& layout);
@@ -40,9 +41,9 @@ Result<CdfShare> open_cdf_share(std::span<const std::byte> bytes, const model::F
 /// Writes pieces in place. Any thread. Owns nothing: the referenced objects must outlive it.
 class CdfPieces {
  public:
-  CdfPieces(const Schema& schema, const model::FileLayout& layout, const CdfPlaces& places,
+  CdfPieces(const Schema& schema, const model::FileLayout& layout, const CdfOffsets& offsets,
             BlockWriter& writer, const Ledger& ledger)
-      : schema_(schema), layout_(layout), places_(places), writer_(writer), ledger_(ledger) {}
+      : schema_(schema), layout_(layout), offsets_(offsets), writer_(writer), ledger_(ledger) {}
 
   /// Writes pieces of the layout. The caller marks them in the ledger.
   Result<> write(std::span<const PieceWrite> pieces, WriteCost& cost);
@@ -53,7 +54,7 @@ class CdfPieces {
 
   const Schema& schema_;
   const model::FileLayout& layout_;
-  const CdfPlaces& places_;
+  const CdfOffsets& offsets_;
   BlockWriter& writer_;
   const Ledger& ledger_;
 };

@@ -54,7 +54,7 @@ class CdfFile : public File {
     }
     AFTERBAY_TRY(find_variables());
     ledger_.emplace(*layout_, appended_ ? header_.records : 0, appended_, epochs_);
-    pieces_.emplace(schema_, *layout_, places_, *writer_, *ledger_);
+    pieces_.emplace(schema_, *layout_, offsets_, *writer_, *ledger_);
     return appended_ ? Result<>{} : write_constants();
   }
 
@@ -90,7 +90,7 @@ class CdfFile : public File {
     if (appended_) return fail(appended_error(part_.path()));
     if (readable_) return fail(readable_error(part_.path()));
     AFTERBAY_TRY(in_file(writer_->share(), part_.path()));
-    return seal(places_, LeaderPart::of(part_.descriptor(), writer_->direct()), *layout_);
+    return seal(offsets_, LeaderPart::of(part_.descriptor(), writer_->direct()), *layout_);
   }
 
   Result<std::vector<std::uint64_t>> place(std::span<const PlaceRequest>) override {
@@ -135,7 +135,7 @@ class CdfFile : public File {
   }
 
   Result<> find_variables() {
-    places_.record_bytes = header_.record_bytes;
+    offsets_.record_bytes = header_.record_bytes;
     for (std::size_t v = 0; v < schema_.variables.size(); ++v) {
       const Variable& variable = schema_.variables[v];
       const bool in_order = v < header_.variables.size() && header_.variables[v].name == variable.name;
@@ -143,7 +143,7 @@ class CdfFile : public File {
       if (found == nullptr)
         return fail(make_error(ErrorCode::format, "variable '{}' is not in the file's header", variable.name)
                         .in_variable(variable.name));
-      places_.begins.push_back(found->begin);
+      offsets_.begins.push_back(found->begin);
     }
     return {};
   }
@@ -165,7 +165,7 @@ class CdfFile : public File {
     std::vector<std::byte> bytes;
     for (const PieceWrite& write : pieces) {
       if (layout_->variables[write.piece.variable].record && write.record >= header_.records) continue;
-      const std::uint64_t offset = places_.offset_of(*layout_, write.piece, write.record);
+      const std::uint64_t offset = offsets_.offset_of(*layout_, write.piece, write.record);
       bytes.resize(write.piece.bytes);
       AFTERBAY_TRY(writer_->read(offset, bytes));
       AFTERBAY_TRY(log_->add_before(offset, bytes));
@@ -182,7 +182,7 @@ class CdfFile : public File {
       if (variable.constant.empty()) continue;
       std::vector<std::byte> bytes = variable.constant.bytes;
       to_file_order(bytes, size_of(variable.type), true);
-      const Extent extent{places_.begins[v], bytes};
+      const Extent extent{offsets_.begins[v], bytes};
       AFTERBAY_TRY(writer_->write({&extent, 1}, cost));
     }
     return {};
@@ -193,7 +193,7 @@ class CdfFile : public File {
     const auto fill_piece = [&](const model::Piece& piece, std::uint64_t record) -> Result<> {
       auto& pattern = patterns[piece.variable];
       if (!pattern) pattern.emplace(schema_.variables[piece.variable], true);
-      const std::uint64_t offset = places_.offset_of(*layout_, piece, record);
+      const std::uint64_t offset = offsets_.offset_of(*layout_, piece, record);
       const Extent extent{offset, pattern->at(offset, piece.bytes)};
       return writer_->write({&extent, 1}, cost);
     };
@@ -209,7 +209,7 @@ class CdfFile : public File {
   Result<> fill_records(std::uint64_t first, std::uint64_t count, std::vector<std::byte>& records,
                         WriteCost& cost) {
     const std::uint64_t step = std::max<std::uint64_t>(1, most_fill_bytes / header_.record_bytes);
-    const std::uint64_t begin = places_.first_byte_of_records(*layout_);
+    const std::uint64_t begin = offsets_.first_byte_of_records(*layout_);
     if (records.empty()) records = records_of_fill(step, begin);
     for (const std::uint64_t end = first + count; first < end; first += step) {
       const std::uint64_t bytes = std::min(step, end - first) * header_.record_bytes;
@@ -221,13 +221,13 @@ class CdfFile : public File {
 
   [[nodiscard]] std::vector<std::byte> records_of_fill(std::uint64_t count, std::uint64_t begin) const {
     std::vector<std::byte> records(count * header_.record_bytes);
-    for (std::size_t v = 0; v < places_.begins.size(); ++v) {
+    for (std::size_t v = 0; v < offsets_.begins.size(); ++v) {
       if (!layout_->variables[v].record) continue;
       const FillPattern pattern(schema_.variables[v], true);
       const std::uint64_t bytes = layout_->variables[v].shape.product() * size_of(schema_.variables[v].type);
       for (std::uint64_t r = 0; r < count; ++r)
         pattern.apply(
-            std::span(records).subspan(places_.begins[v] - begin + r * header_.record_bytes, bytes));
+            std::span(records).subspan(offsets_.begins[v] - begin + r * header_.record_bytes, bytes));
     }
     return records;
   }
@@ -256,7 +256,7 @@ class CdfFile : public File {
       std::vector<std::byte> element = fill_of(variable).bytes;
       to_file_order(element, element.size(), true);
       return log_->add(
-          LoggedFill{places_.offset_of(*layout_, piece, record), piece.bytes, std::move(element)});
+          LoggedFill{offsets_.offset_of(*layout_, piece, record), piece.bytes, std::move(element)});
     }));
     AFTERBAY_TRY(writer_->sync());
     AFTERBAY_TRY(log_->commit(marked));
@@ -308,7 +308,7 @@ class CdfFile : public File {
   Striping striping_;
   CdfHeader header_;
   std::uint64_t header_bytes_ = 0;
-  CdfPlaces places_;
+  CdfOffsets offsets_;
   std::optional<Ledger> ledger_;
   std::optional<CdfPieces> pieces_;
   std::unique_ptr<EpochLog> log_;  ///< set after the first epoch
@@ -340,7 +340,7 @@ Result<std::unique_ptr<File>> CdfStore::join(const FileRequest& request, std::sp
   AFTERBAY_TRY(check_request(request, format_));
   AFTERBAY_TRY_ASSIGN(CdfShare opened, in_file(open_cdf_share(share, *request.layout), request.path));
   AFTERBAY_TRY_ASSIGN(MemberPart part, in_file(MemberPart::open(request, opened.part), request.path));
-  return std::make_unique<CdfMember>(request, std::move(part), std::move(opened.places));
+  return std::make_unique<CdfMember>(request, std::move(part), std::move(opened.offsets));
 }
 
 std::unique_ptr<Store> make_cdf5_store() { return std::make_unique<CdfStore>(Format::cdf5); }

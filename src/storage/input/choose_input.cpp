@@ -40,17 +40,17 @@ Result<> choose_classic(InputSources& sources, std::vector<InputVariable>& varia
   for (std::size_t v = 0; v < variables.size(); ++v) {
     const auto number = static_cast<std::size_t>(found.numbers[v]);
     if (number >= header.variables.size()) continue;
-    const CdfVariable& place = header.variables[number];
+    const CdfVariable& stored = header.variables[number];
     const Variable& variable = found.schema.variables[v];
     const std::size_t element = size_of(variable.type);
-    if (place.name != variable.name || place.record != variables[v].record ||
-        place.slab_bytes != variables[v].shape.product() * element)
+    if (stored.name != variable.name || stored.record != variables[v].record ||
+        stored.slab_bytes != variables[v].shape.product() * element)
       continue;
     use(variables[v],
-        std::make_unique<DenseInput>(*sources.bytes, DensePlace{place.begin,
-                                                                place.record ? header.record_bytes : 0,
-                                                                variables[v].shape,
-                                                                {element, model::needs_swap(true)}}));
+        std::make_unique<DenseInput>(*sources.bytes, DenseRecords{stored.begin,
+                                                                  stored.record ? header.record_bytes : 0,
+                                                                  variables[v].shape,
+                                                                  {element, model::needs_swap(true)}}));
   }
   return {};
 }
@@ -69,8 +69,8 @@ void choose_netcdf4(InputSources& sources, std::vector<InputVariable>& variables
                                          fill_of(schema.variables[v]).bytes));
     else if (dataset.kind == DatasetStorage::Kind::contiguous && dense)
       use(variables[v],
-          std::make_unique<DenseInput>(*sources.bytes,
-                                       DensePlace{dataset.offset, 0, variables[v].shape, dataset.elements}));
+          std::make_unique<DenseInput>(
+              *sources.bytes, DenseRecords{dataset.offset, 0, variables[v].shape, dataset.elements}));
     else if (dataset.kind == DatasetStorage::Kind::nowhere && dense)
       use(variables[v], std::make_unique<FilledInput>(std::move(dataset.fill)));
   }

@@ -11,7 +11,7 @@
 namespace afterbay::storage {
 
 /// The positions of the records of a dense variable.
-struct DensePlace {
+struct DenseRecords {
   std::uint64_t begin = 0;         ///< offset of the first record, or of the fixed variable
   std::uint64_t record_bytes = 0;  ///< distance between records; 0 for fixed variables
   model::Index shape;              ///< lengths without the record dimension
@@ -21,13 +21,13 @@ struct DensePlace {
 /// Variables of classic formats, and contiguous variables of netCDF-4.
 class DenseInput : public VariableInput {
  public:
-  DenseInput(InputBytes& file, const DensePlace& place) : file_(file), place_(place) {}
+  DenseInput(InputBytes& file, const DenseRecords& records) : file_(file), records_(records) {}
   Result<> read(std::uint64_t record, const model::Box& box, std::span<std::byte> to,
                 ReadCost& cost) override;
 
  private:
   InputBytes& file_;
-  DensePlace place_;
+  DenseRecords records_;
 };
 
 /// A variable for which no space was ever allocated in the file.

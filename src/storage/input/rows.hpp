@@ -11,7 +11,7 @@
 namespace afterbay::storage {
 
 /// The position of a box in a dense array.
-struct BoxPlace {
+struct BoxInArray {
   model::Index lengths;  ///< lengths of the array
   model::Index start;    ///< start of the box in the array
 };
@@ -19,7 +19,7 @@ struct BoxPlace {
 /// Calls `row(from_element, to_element, elements)` for each row of a box of `count` values, in C
 /// order, until one fails.
 template <class Row>
-Result<> for_each_row(const model::Index& count, const BoxPlace& from, const BoxPlace& to, Row&& row) {
+Result<> for_each_row(const model::Index& count, const BoxInArray& from, const BoxInArray& to, Row&& row) {
   if (count.product() == 0) return {};
   std::size_t dims = count.size;
   std::uint64_t elements = 1;

@@ -86,7 +86,7 @@ Result<> Dataset::inspect() {
   if (!stored_as(type.get(), type_)) return {};
   const H5D_layout_t kind = H5Pget_layout(creation.get());
   if (kind == H5D_CONTIGUOUS && !stored_->chunked && H5Pget_external_count(creation.get()) == 0)
-    facts_.storage.placement = Placement::dense;
+    facts_.storage.kind = StorageKind::dense;
   if (kind == H5D_CHUNKED && stored_->chunked) return inspect_chunks(creation.get());
   return {};
 }
@@ -103,7 +103,7 @@ Result<> Dataset::inspect_chunks(hid_t creation_list) {
   if (!codec) return {};
   facts_.storage.codec = *std::move(codec);
   if (layout_->record) facts_.storage.span = chunk[0];
-  facts_.storage.placement = Placement::chunks;
+  facts_.storage.kind = StorageKind::chunks;
   return {};
 }
 

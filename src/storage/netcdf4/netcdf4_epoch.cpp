@@ -118,8 +118,8 @@ Result<LoggedEpoch> Netcdf4File::flush_structure(const Epoch& epoch) {
 Result<> Netcdf4File::log_fills(const Ledger& written, std::uint64_t records) {
   for (std::uint32_t v = 0; v < datasets_.size(); ++v) {
     const VariableStorage& storage = datasets_[v].storage();
-    if (storage.placement == Placement::dense) AFTERBAY_TRY(log_dense_fills(written, v));
-    if (storage.placement == Placement::chunks && storage.span > 1 && !storage.encodes())
+    if (storage.kind == StorageKind::dense) AFTERBAY_TRY(log_dense_fills(written, v));
+    if (storage.kind == StorageKind::chunks && storage.span > 1 && !storage.encodes())
       for (const model::Piece& piece : layout_->pieces_of_variable(v))
         AFTERBAY_TRY(log_span_fills(written, piece));
   }
@@ -169,7 +169,7 @@ Result<> Netcdf4File::log_span_fills(const Ledger& written, const model::Piece& 
 
 /// Pieces, or chunks of which nothing is written, that already have a position.
 Result<> Netcdf4File::log_placed(const Ledger& written, std::uint64_t records) {
-  std::vector<std::pair<model::Piece, std::pair<std::uint64_t, PlacedBytes>>> empty;
+  std::vector<std::pair<model::Piece, std::pair<std::uint64_t, StoredRange>>> empty;
   {
     const MutexLock lock(placed_mutex_);
     for (auto at = placed_.begin(); at != placed_.end();) {
@@ -178,7 +178,7 @@ Result<> Netcdf4File::log_placed(const Ledger& written, std::uint64_t records) {
       const std::uint64_t first = at->first.second;
       bool any = false;
       for (std::uint64_t r = first; !any && r < first + storage.span; ++r) any = written.has(piece, r);
-      if (!any && first < records && storage.placement == Placement::chunks)
+      if (!any && first < records && storage.kind == StorageKind::chunks)
         empty.push_back({piece, {first, at->second}});
       at = any ? placed_.erase(at) : std::next(at);
     }
@@ -210,8 +210,8 @@ void Netcdf4File::note_placed(std::span<const PlaceRequest> requests,
     const model::Piece& piece = layout_->pieces[requests[i].piece];
     const VariableStorage& storage = datasets_[piece.variable].storage();
     const std::uint64_t first = first_of_chunk(piece.variable, requests[i].record);
-    PlacedBytes place{offsets[i], requests[i].bytes > 0 ? requests[i].bytes : piece.bytes};
-    if (storage.placement == Placement::chunks && requests[i].bytes == 0) {
+    StoredRange place{offsets[i], requests[i].bytes > 0 ? requests[i].bytes : piece.bytes};
+    if (storage.kind == StorageKind::chunks && requests[i].bytes == 0) {
       place.offset -= (requests[i].record - first) * piece.bytes;
       place.size_bytes = storage.span * piece.bytes;
     }

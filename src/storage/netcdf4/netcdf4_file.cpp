@@ -71,12 +71,12 @@ Result<> Netcdf4File::open_library(const Netcdf4Structure* structure) {
 std::string Netcdf4File::engine() const { return writer_ && writer_->direct() ? "direct" : "buffered"; }
 
 /// Chunks that contain earlier records are left to HDF5, which knows their contents.
-Placement Netcdf4File::placement_of(const model::Piece& piece, std::uint64_t record) const {
+StorageKind Netcdf4File::kind_of(const model::Piece& piece, std::uint64_t record) const {
   const VariableStorage& storage = datasets_[piece.variable].storage();
-  if (storage.placement != Placement::chunks || !appended_) return storage.placement;
+  if (storage.kind != StorageKind::chunks || !appended_) return storage.kind;
   const bool old =
       !layout_->variables[piece.variable].record || record / storage.span * storage.span < present_;
-  return old ? Placement::library : Placement::chunks;
+  return old ? StorageKind::library : StorageKind::chunks;
 }
 
 /// Records that were never written take no space, so that only their number is checked.
@@ -99,7 +99,7 @@ Result<WriteCost> Netcdf4File::write_pieces(std::span<const PieceWrite> pieces) 
   placed.reserve(pieces.size());
   for (const PieceWrite& write : pieces) {
     cost.bytes_in += write.bytes.size();
-    if (placement_of(write.piece, write.record) != Placement::library)
+    if (kind_of(write.piece, write.record) != StorageKind::library)
       placed.push_back(write);
     else
       AFTERBAY_TRY(write_through(write, cost));
@@ -124,11 +124,11 @@ Result<std::vector<std::uint64_t>> Netcdf4File::place(std::span<const PlaceReque
 }
 
 /// Epochs of this run need the older values of fixed variables that are stored in one piece. HDF5
-/// writes older chunks, see `placement_of`.
+/// writes older chunks, see `kind_of`.
 Result<> Netcdf4File::keep_older_values(std::span<const PieceWrite> pieces) {
   bool kept = false;
   for (const PieceWrite& write : pieces) {
-    if (!log_ || datasets_[write.piece.variable].storage().placement != Placement::dense) continue;
+    if (!log_ || datasets_[write.piece.variable].storage().kind != StorageKind::dense) continue;
     AFTERBAY_TRY_ASSIGN(const std::uint64_t offset, place_plain(write.piece, 0));
     const LibraryLock lock;
     AFTERBAY_TRY(driver_->keep_before(offset, write.piece.bytes));
@@ -162,7 +162,7 @@ Result<> Netcdf4File::check_place(const PlaceRequest& request) const {
   AFTERBAY_TRY(check_record(piece.variable, request.record));
   const std::string& name = schema_.variables[piece.variable].name;
   const VariableStorage& storage = datasets_[piece.variable].storage();
-  if (placement_of(piece, request.record) == Placement::library)
+  if (kind_of(piece, request.record) == StorageKind::library)
     return fail(make_error(ErrorCode::bad_state,
                            "variable '{}' is stored in a way that only the library can write", name)
                     .in_variable(name));
@@ -185,7 +185,7 @@ Result<> Netcdf4File::check_place(const PlaceRequest& request) const {
 Result<std::uint64_t> Netcdf4File::place_one(const PlaceRequest& request) {
   const model::Piece& piece = layout_->pieces[request.piece];
   Dataset& dataset = datasets_[piece.variable];
-  if (dataset.storage().placement == Placement::dense) {
+  if (dataset.storage().kind == StorageKind::dense) {
     AFTERBAY_TRY_ASSIGN(const std::uint64_t begin,
                         dataset.place_dense(layout_->variables[piece.variable].slab_bytes));
     return begin + layout_->slab_offset(piece);
@@ -219,7 +219,7 @@ Result<std::vector<std::byte>> Netcdf4File::share() {
   for (std::size_t v = 0; v < datasets_.size(); ++v) {
     share.variables.push_back(datasets_[v].storage());
     const std::string& name = schema_.variables[v].name;
-    if (layout_->variables[v].framed && share.variables[v].placement == Placement::library)
+    if (layout_->variables[v].framed && share.variables[v].kind == StorageKind::library)
       return fail(
           make_error(ErrorCode::bad_state,
                      "{} cannot be shared: variable '{}' is stored in a way that only the library can "
@@ -291,13 +291,13 @@ Result<> Netcdf4File::fill_missing(WriteCost& cost) {
     const model::Pieces pieces = layout_->pieces_of_variable(v);
     const VariableStorage& storage = datasets_[v].storage();
     FillPattern fill(schema_.variables[v], false);
-    if (storage.placement == Placement::dense) {
+    if (storage.kind == StorageKind::dense) {
       const auto has = [&](const model::Piece& piece) { return ledger_.has(piece, 0); };
       if (std::none_of(pieces.begin(), pieces.end(), has)) continue;
       for (const model::Piece& piece : pieces)
         if (!has(piece)) AFTERBAY_TRY(fill_records(piece, 0, {0, 1}, fill, cost));
     }
-    if (storage.placement == Placement::chunks && storage.span > 1 && !storage.encodes())
+    if (storage.kind == StorageKind::chunks && storage.span > 1 && !storage.encodes())
       for (const model::Piece& piece : pieces) AFTERBAY_TRY(fill_span(piece, fill, cost));
   }
   return {};

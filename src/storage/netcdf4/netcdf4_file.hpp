@@ -60,7 +60,7 @@ class Netcdf4File : public File, private Placer {
     std::uint64_t count = 0;
   };
 
-  struct PlacedBytes {
+  struct StoredRange {
     std::uint64_t offset = 0;
     std::uint64_t size_bytes = 0;
   };
@@ -81,7 +81,7 @@ class Netcdf4File : public File, private Placer {
   };
 
   Result<> open_library(const Netcdf4Structure* structure);
-  [[nodiscard]] Placement placement_of(const model::Piece& piece, std::uint64_t record) const;
+  [[nodiscard]] StorageKind kind_of(const model::Piece& piece, std::uint64_t record) const;
   [[nodiscard]] Result<> check_record(std::uint32_t variable, std::uint64_t record) const;
   Result<WriteCost> write_pieces(std::span<const PieceWrite> pieces);
   Result<> write_through(const PieceWrite& write, WriteCost& cost);
@@ -144,7 +144,7 @@ class Netcdf4File : public File, private Placer {
   Mutex placed_mutex_;
   /// Positions of pieces, or of their chunks, of which nothing may be written yet: by (piece, first
   /// record).
-  std::map<std::pair<std::uint32_t, std::uint64_t>, PlacedBytes> placed_ AFTERBAY_GUARDED_BY(placed_mutex_);
+  std::map<std::pair<std::uint32_t, std::uint64_t>, StoredRange> placed_ AFTERBAY_GUARDED_BY(placed_mutex_);
   /// An epoch is being marked, since its copy of the ledger.
   bool marking_ AFTERBAY_GUARDED_BY(placed_mutex_) = false;
 };

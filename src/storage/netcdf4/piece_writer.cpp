@@ -245,7 +245,7 @@ std::uint64_t PieceWriter::bytes_before(const Job& job) const {
 std::optional<std::uint64_t> PieceWriter::known_place(const Job& job) const {
   const model::Piece& piece = job.piece.piece;
   const VariableStorage& storage = storage_[piece.variable];
-  if (storage.placement == Placement::dense) {
+  if (storage.kind == StorageKind::dense) {
     if (!dense_[piece.variable]) return std::nullopt;
     return *dense_[piece.variable] + layout_.slab_offset(piece);
   }
@@ -258,7 +258,7 @@ std::optional<std::uint64_t> PieceWriter::known_place(const Job& job) const {
 void PieceWriter::remember(const Job& job, std::uint64_t offset) {
   const model::Piece& piece = job.piece.piece;
   const VariableStorage& storage = storage_[piece.variable];
-  if (storage.placement == Placement::dense)
+  if (storage.kind == StorageKind::dense)
     dense_[piece.variable] = offset - layout_.slab_offset(piece);
   else if (storage.span > 1 && job.encoded)
     chunks_[key_of(job.piece)] = {offset, std::as_const(job.encoded->bytes).bytes().size()};

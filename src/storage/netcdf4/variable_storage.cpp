@@ -12,19 +12,19 @@ namespace {
 
 constexpr std::uint64_t most_parameters = 8;  ///< of one filter
 
-constexpr std::uint64_t number_of(Placement placement) noexcept {
-  switch (placement) {
-    case Placement::chunks: return 0;
-    case Placement::dense: return 1;
-    case Placement::library: return 2;
+constexpr std::uint64_t number_of(StorageKind kind) noexcept {
+  switch (kind) {
+    case StorageKind::chunks: return 0;
+    case StorageKind::dense: return 1;
+    case StorageKind::library: return 2;
   }
   return 2;
 }
 
-Result<Placement> open_placement(SealedReader& reader) {
-  AFTERBAY_TRY_ASSIGN(const std::uint64_t number, reader.number(number_of(Placement::library)));
-  if (number == number_of(Placement::chunks)) return Placement::chunks;
-  return number == number_of(Placement::dense) ? Placement::dense : Placement::library;
+Result<StorageKind> open_kind(SealedReader& reader) {
+  AFTERBAY_TRY_ASSIGN(const std::uint64_t number, reader.number(number_of(StorageKind::library)));
+  if (number == number_of(StorageKind::chunks)) return StorageKind::chunks;
+  return number == number_of(StorageKind::dense) ? StorageKind::dense : StorageKind::library;
 }
 
 void seal_codec(SealedWriter& writer, const codec::ChunkCodec& codec) {
@@ -65,7 +65,7 @@ std::vector<std::byte> seal(const Netcdf4Share& share, const model::FileLayout& 
   SealedWriter writer(SealedKind::netcdf4_share, digest_of(layout));
   share.part.write(writer);
   for (const VariableStorage& variable : share.variables) {
-    writer.number(number_of(variable.placement));
+    writer.number(number_of(variable.kind));
     writer.number(variable.span);
     seal_codec(writer, variable.codec);
   }
@@ -79,7 +79,7 @@ Result<Netcdf4Share> open_netcdf4_share(std::span<const std::byte> bytes, const 
   AFTERBAY_TRY_ASSIGN(share.part, LeaderPart::read(reader));
   for (std::size_t v = 0; v < layout.variables.size(); ++v) {
     VariableStorage variable;
-    AFTERBAY_TRY_ASSIGN(variable.placement, open_placement(reader));
+    AFTERBAY_TRY_ASSIGN(variable.kind, open_kind(reader));
     AFTERBAY_TRY_ASSIGN(variable.span, reader.number());
     AFTERBAY_TRY_ASSIGN(variable.codec, open_codec(reader));
     if (variable.span == 0)

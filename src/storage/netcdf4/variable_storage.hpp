@@ -14,7 +14,7 @@
 
 namespace afterbay::storage {
 
-enum class Placement {
+enum class StorageKind {
   chunks,  ///< HDF5 chunks as the layout cuts them: placed by HDF5, written by this library
   dense,   ///< contiguous: one address
   /// Stored in another way (files from other software) or strings: written by HDF5 itself.
@@ -22,12 +22,12 @@ enum class Placement {
 };
 
 struct VariableStorage {
-  Placement placement = Placement::library;
+  StorageKind kind = StorageKind::library;
   std::uint64_t span = 1;  ///< number of records per chunk
   codec::ChunkCodec codec;
 
   /// Whether a chunk is encoded, and therefore written as a whole.
-  [[nodiscard]] bool encodes() const { return placement == Placement::chunks && codec.active(); }
+  [[nodiscard]] bool encodes() const { return kind == StorageKind::chunks && codec.active(); }
   /// Whether several records must be collected before they can be encoded.
   [[nodiscard]] bool assembles() const { return encodes() && span > 1; }
 };

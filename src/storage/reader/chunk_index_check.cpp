@@ -93,7 +93,7 @@ Result<> ChunkIndexCheck::node(std::uint64_t offset, std::span<const std::byte> 
     return {};
   AFTERBAY_TRY_ASSIGN(const Node node, Node::parse(offset, bytes, variables_.back().chunk.size()));
   AFTERBAY_TRY(enter(node));
-  AFTERBAY_TRY(note_place(offset, bytes.size(), end_of_file));
+  AFTERBAY_TRY(note_extent(offset, bytes.size(), end_of_file));
   return note_children(node, end_of_file);
 }
 
@@ -137,18 +137,18 @@ Result<> ChunkIndexCheck::note_children(const Node& node, std::uint64_t end_of_f
     ++chunks_;
     if (variable.all_bytes && key.stored_bytes != *variable.all_bytes)
       return fail(damaged(node.offset, "gives a chunk the wrong size"));
-    AFTERBAY_TRY(note_place(node.children[i], key.stored_bytes, end_of_file));
+    AFTERBAY_TRY(note_extent(node.children[i], key.stored_bytes, end_of_file));
   }
   return {};
 }
 
-Result<> ChunkIndexCheck::note_place(std::uint64_t begin, std::uint64_t size_bytes,
-                                     std::uint64_t end_of_file) {
+Result<> ChunkIndexCheck::note_extent(std::uint64_t begin, std::uint64_t size_bytes,
+                                      std::uint64_t end_of_file) {
   if (begin > end_of_file || size_bytes > end_of_file - begin)
     return fail(ErrorCode::format,
                 "the index of its chunks is damaged: it names {} bytes at byte {}, the file has {} bytes",
                 size_bytes, begin, end_of_file);
-  places_.push_back({begin, size_bytes, static_cast<std::uint32_t>(variables_.size() - 1)});
+  extents_.push_back({begin, size_bytes, static_cast<std::uint32_t>(variables_.size() - 1)});
   return {};
 }
 
@@ -165,16 +165,17 @@ Result<> ChunkIndexCheck::end(std::uint64_t chunks) {
 }
 
 Result<> ChunkIndexCheck::finish() {
-  std::sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) { return a.begin < b.begin; });
-  for (std::size_t i = 1; i < places_.size(); ++i) {
-    const Place& before = places_[i - 1];
-    const Place& place = places_[i];
-    if (place.begin - before.begin >= before.size_bytes) continue;
+  std::sort(extents_.begin(), extents_.end(),
+            [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+  for (std::size_t i = 1; i < extents_.size(); ++i) {
+    const Extent& before = extents_[i - 1];
+    const Extent& extent = extents_[i];
+    if (extent.begin - before.begin >= before.size_bytes) continue;
     return fail(make_error(ErrorCode::format,
                            "the index of its chunks is damaged: byte {} of the file belongs to it and to "
                            "variable '{}'",
-                           place.begin, variables_[before.variable].name)
-                    .in_variable(variables_[place.variable].name));
+                           extent.begin, variables_[before.variable].name)
+                    .in_variable(variables_[extent.variable].name));
   }
   return {};
 }

@@ -48,7 +48,7 @@ class ChunkIndexCheck {
     std::vector<std::uint64_t> first;  ///< its first key
   };
   /// A chunk or a node.
-  struct Place {
+  struct Extent {
     std::uint64_t begin = 0;
     std::uint64_t size_bytes = 0;
     std::uint32_t variable = 0;
@@ -56,10 +56,10 @@ class ChunkIndexCheck {
 
   Result<> enter(const Node& node);
   Result<> note_children(const Node& node, std::uint64_t end_of_file);
-  Result<> note_place(std::uint64_t begin, std::uint64_t size_bytes, std::uint64_t end_of_file);
+  Result<> note_extent(std::uint64_t begin, std::uint64_t size_bytes, std::uint64_t end_of_file);
 
   std::vector<Variable> variables_;
-  std::vector<Place> places_;
+  std::vector<Extent> extents_;
   // State of the variable that was begun last.
   std::map<std::uint64_t, Expected> expected_;  ///< by offset
   /// By level: the right sibling according to the last node.

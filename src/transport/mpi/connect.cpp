@@ -475,7 +475,7 @@ class SetUp {
       return all;
     };
     steps.part = [this](int first, int, const StepReport& all) {
-      const auto& children = tree_.place().children;
+      const auto& children = tree_.branch().children;
       const auto child = static_cast<std::size_t>(std::ranges::find(children, first) - children.begin());
       StepReport part;
       for (const Address& it : all.memory)

@@ -62,12 +62,12 @@ class Consultation {
 
   Result<Bytes> run() {
     take_reports();
-    const bool root = tree_.place().parent < 0;
+    const bool root = tree_.branch().parent < 0;
     Result<Bytes> answer = root ? decide() : ask_parent();
     if (answer) {
       AFTERBAY_TRY(pass_on(*answer));
     } else {
-      for (const int child : tree_.place().children)
+      for (const int child : tree_.branch().children)
         (void)tree_.send(child, Direction::down, message_of(answer.error()));
     }
     auto settled = tree_.settle(end_after(levels()));
@@ -75,11 +75,11 @@ class Consultation {
     AFTERBAY_TRY_ASSIGN(const bool all, std::move(settled));
     if (all) return answer;
     return fail(ErrorCode::timed_out, "{} did not take the answer within {} ms while {}",
-                name_ranks(called(tree_.place().children)), manner_.limit.count(), manner_.what);
+                name_ranks(called(tree_.branch().children)), manner_.limit.count(), manner_.what);
   }
 
  private:
-  [[nodiscard]] int levels() const { return 2 * (mpi::place_in_tree(0, tree_.size()).height() + 1); }
+  [[nodiscard]] int levels() const { return 2 * (mpi::branch_of(0, tree_.size()).height() + 1); }
   /// The end of a wait that begins after `steps` waits of other ranks have ended.
   [[nodiscard]] Tree::Time end_after(int steps) const {
     const auto step = std::min<mpi::Millis>(manner_.limit / 16, mpi::Millis(250));
@@ -98,7 +98,7 @@ class Consultation {
   }
 
   void take_reports() {
-    const auto& children = tree_.place().children;
+    const auto& children = tree_.branch().children;
     for (std::size_t i = 0; i < children.size(); ++i)
       if (auto taken = take_report(children[i], tree_.end_of(i)); !taken)
         take_failure(std::move(taken).error());
@@ -106,7 +106,7 @@ class Consultation {
 
   Result<> take_report(int child, int end) {
     AFTERBAY_TRY_ASSIGN(const auto message,
-                        tree_.receive(child, Direction::up, end_after(tree_.place().height() - 1)));
+                        tree_.receive(child, Direction::up, end_after(tree_.branch().height() - 1)));
     if (!message) return fail(silence_of(manner_, child, end));
     const auto contents = std::span(message->bytes).subspan(1);
     if (message->bytes.front() == static_cast<std::byte>(Outcome::failed)) return fail(error_of(contents));
@@ -125,7 +125,7 @@ class Consultation {
   }
 
   Result<Bytes> ask_parent() {
-    const int parent = tree_.place().parent;
+    const int parent = tree_.branch().parent;
     AFTERBAY_TRY(
         tree_.send(parent, Direction::up, failure_ ? message_of(*failure_) : message_of(steps_.report())));
     AFTERBAY_TRY_ASSIGN(const auto message, tree_.receive(parent, Direction::down, end_after(levels())));
@@ -144,7 +144,7 @@ class Consultation {
 
   Result<> pass_on(const Bytes& answer) {
     Result<> outcome;
-    const auto& children = tree_.place().children;
+    const auto& children = tree_.branch().children;
     for (std::size_t i = children.size(); i-- > 0;) {  // the child with the most ranks below it first
       Result<Bytes> part =
           steps_.part ? steps_.part(children[i], tree_.end_of(i), answer) : Result<Bytes>(answer);
@@ -207,7 +207,7 @@ class Gather {
   }
 
  private:
-  [[nodiscard]] bool is_root() const { return tree_.place().parent < 0; }
+  [[nodiscard]] bool is_root() const { return tree_.branch().parent < 0; }
   [[nodiscard]] Tree::Time end() const { return std::chrono::steady_clock::now() + manner_.limit; }
   [[nodiscard]] Error silence_of_root() const {
     const int parent = manner_.called(0);

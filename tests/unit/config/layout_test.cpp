@@ -32,10 +32,10 @@ std::vector<int> nodes_of(int count, int ranks) {
 }
 
 /// One letter per rank: m model, s server, f frontend, - spare; upper case from the second pool on.
-std::string letters(const Result<std::vector<RankPlace>>& places) {
-  if (!places) return places.error().text();
+std::string letters(const Result<std::vector<RankAssignment>>& assignments) {
+  if (!assignments) return assignments.error().text();
   std::string text;
-  for (const RankPlace& it : *places) {
+  for (const RankAssignment& it : *assignments) {
     const char letter = "msf-"[static_cast<std::size_t>(it.kind)];
     text += it.pool > 0 && letter != '-' ? static_cast<char>(letter - 'a' + 'A') : letter;
   }
@@ -43,7 +43,7 @@ std::string letters(const Result<std::vector<RankPlace>>& places) {
 }
 
 std::string placed(const Settings& settings, const std::vector<int>& nodes) {
-  return letters(place_ranks(configured(settings), nodes));
+  return letters(assign_ranks(configured(settings), nodes));
 }
 
 TEST(ConfigLayout, TheLastRanksServeByDefault) {
@@ -166,7 +166,7 @@ TEST(ConfigLayout, TheLargestNumbersGiveATotalOrAreRefused) {
            {{"servers_per_node", "65536"}, {"server_nodes", "65536"}},
            {{"servers", "65536"}, {"server_offset", "1048576"}, {"server_spacing", "65536"}},
            {{"servers", "65536"}, {"server_offset", "16777216"}, {"server_spacing", "16777216"}}})
-    EXPECT_FALSE(place_ranks(configured(settings), one_node));
+    EXPECT_FALSE(assign_ranks(configured(settings), one_node));
 }
 
 /// Before, no number above 65 536 was accepted.
@@ -174,9 +174,11 @@ TEST(ConfigLayout, MoreThan65536ModelRanksCanBeSet) {
   const Config config = configured({{"model_ranks", "100000"}, {"servers", "1000"}});
   EXPECT_EQ(config.model_ranks, 100'000);
   const std::vector<int> nodes = nodes_in_turn(101'024, 128);
-  const auto places = place_ranks(config, nodes);
-  ASSERT_TRUE(places) << places.error().text();
-  const auto count = [&](RankKind kind) { return std::ranges::count(*places, kind, &RankPlace::kind); };
+  const auto assignments = assign_ranks(config, nodes);
+  ASSERT_TRUE(assignments) << assignments.error().text();
+  const auto count = [&](RankKind kind) {
+    return std::ranges::count(*assignments, kind, &RankAssignment::kind);
+  };
   EXPECT_EQ(count(RankKind::model), 100'000);
   EXPECT_EQ(count(RankKind::server), 1000);
   EXPECT_EQ(count(RankKind::spare), 24);
@@ -252,10 +254,10 @@ TEST(ConfigLayout, EachNodeOfItsOwnPool) {
 }
 
 void expect_refused(const Settings& settings, const std::vector<int>& nodes, const std::string& text) {
-  const auto places = place_ranks(configured(settings), nodes);
-  ASSERT_FALSE(places) << letters(places);
-  EXPECT_EQ(places.error().code, ErrorCode::conflict);
-  EXPECT_THAT(places.error().text(), HasSubstr(text));
+  const auto assignments = assign_ranks(configured(settings), nodes);
+  ASSERT_FALSE(assignments) << letters(assignments);
+  EXPECT_EQ(assignments.error().code, ErrorCode::conflict);
+  EXPECT_THAT(assignments.error().text(), HasSubstr(text));
 }
 
 TEST(ConfigLayout, RefusesWithTheArithmetic) {
@@ -291,7 +293,7 @@ TEST(ConfigLayout, RefusesWithTheArithmetic) {
 TEST(ConfigLayout, StartedServersAreDealtToThePoolsInOrder) {
   const std::vector<bool> serves{false, true, true, false, true};
   const auto started = [&](const Settings& settings) {
-    return letters(place_started_servers(configured(settings), serves, nodes_of(1, 5)));
+    return letters(assign_started_servers(configured(settings), serves, nodes_of(1, 5)));
   };
   EXPECT_EQ(started({}), "mssms");
   EXPECT_EQ(started({{"pools.a.servers", "1"}, {"pools.b.servers", "2"}}), "msSmS");
@@ -307,9 +309,9 @@ TEST(ConfigLayout, IsToldInALineAKind) {
                                     {"pools.a.servers", "1"},
                                     {"pools.b.servers", "1"},
                                     {"model_ranks", "2"}});
-  const auto places = place_ranks(config, nodes_of(1, 6));
-  ASSERT_TRUE(places) << places.error().text();
-  EXPECT_EQ(text_of(config, *places),
+  const auto assignments = assign_ranks(config, nodes_of(1, 6));
+  ASSERT_TRUE(assignments) << assignments.error().text();
+  EXPECT_EQ(text_of(config, *assignments),
             "model: ranks 0-1\nfrontends of the pool 'a': rank 3\nservers of the pool 'a': rank 4\n"
             "servers of the pool 'b': rank 5\nspare: rank 2\n");
 }

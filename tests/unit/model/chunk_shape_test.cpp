@@ -162,7 +162,7 @@ TEST(ModelChunkChoice, levels_are_what_the_map_does_not_cover) {
   schema.variable("t", Type::float64, {"time", "cell", "layer"});
   std::vector<VariableFacts> facts(1);
   facts[0].access = Access::profile;
-  facts[0].mapped = MapPlace{0, 1};
+  facts[0].mapped = MapDimensions{0, 1};
   choose_chunks(schema, facts, {});
   EXPECT_EQ(schema.variables[0].chunk[2], 60u);
   EXPECT_LT(schema.variables[0].chunk[1], 200u);

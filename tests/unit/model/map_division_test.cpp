@@ -73,7 +73,7 @@ struct Setting {
   Index global;
   Schema schema;
   FileLayout layout;
-  std::vector<MapPlace> places;
+  std::vector<MapDimensions> mapped;
 };
 
 Setting setting_of(std::mt19937& random) {
@@ -89,7 +89,7 @@ Setting setting_of(std::mt19937& random) {
     for (const std::string& name : shape)
       variable.chunk.push_back(name == "time" ? 1 : 1 + random() % it.schema.find_dimension(name)->length);
     const std::size_t first = shape[0] == "time" ? (shape[1] == "lev" ? 1 : 0) : 1;
-    it.places.push_back({first, 2});
+    it.mapped.push_back({first, 2});
   }
   it.layout = make_layout(it.schema, Format::netcdf4, {1u << 20, 1u << 20, 1024}).value();
   return it;
@@ -101,13 +101,13 @@ TEST(ModelMapDivision, owners_need_the_cells_of_their_pieces) {
     const Setting it = setting_of(random);
     const std::size_t servers = 1 + random() % 6;
     const FrameOwners owners(it.layout, Split::slab, servers);
-    for (std::uint32_t v = 0; v < it.places.size(); ++v) {
-      const MapCut cut(it.global, part_of(it.layout.variables[v].part, it.places[v]));
+    for (std::uint32_t v = 0; v < it.mapped.size(); ++v) {
+      const MapCut cut(it.global, part_of(it.layout.variables[v].part, it.mapped[v]));
       std::set<std::pair<std::uint64_t, std::uint32_t>> expected;
       for (const Piece& piece : it.layout.pieces_of_variable(v))
-        expected.emplace(cut.cell_of(part_of(piece.box.start, it.places[v])), owners.owner(piece.frame));
+        expected.emplace(cut.cell_of(part_of(piece.box.start, it.mapped[v])), owners.owner(piece.frame));
       std::set<std::pair<std::uint64_t, std::uint32_t>> found;
-      for (const CellRange& range : cells_of_owners(it.layout, v, it.places[v], owners))
+      for (const CellRange& range : cells_of_owners(it.layout, v, it.mapped[v], owners))
         for (std::uint64_t cell = range.first; cell <= range.last; ++cell) found.emplace(cell, range.owner);
       EXPECT_EQ(found, expected);
     }
@@ -128,9 +128,9 @@ TEST(ModelMapDivision, every_server_gets_the_points_that_it_needs_once) {
       const OffsetRun home = home_of(it.global.product(), servers, s);
       for (std::uint64_t i = 0; i < home.length; ++i) needed[s].insert(home.offset + i);
     }
-    for (std::uint32_t v = 0; v < it.places.size(); ++v) {
-      const Index part = part_of(it.layout.variables[v].part, it.places[v]);
-      const auto cells = cells_of_owners(it.layout, v, it.places[v], owners);
+    for (std::uint32_t v = 0; v < it.mapped.size(); ++v) {
+      const Index part = part_of(it.layout.variables[v].part, it.mapped[v]);
+      const auto cells = cells_of_owners(it.layout, v, it.mapped[v], owners);
       division.need(part, cells);
       const MapCut cut(it.global, part);
       for (std::uint64_t point = 0; point < it.global.product(); ++point)

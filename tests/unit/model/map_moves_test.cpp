@@ -11,10 +11,10 @@
 namespace afterbay::model {
 namespace {
 
-/// A variable whose map is at dimension `place`, cut into pieces of `part`.
+/// A variable whose map is at dimension `mapped`, cut into pieces of `part`.
 struct Case {
   Index shape;
-  MapPlace place;
+  MapDimensions mapped;
   Index part;
   std::vector<std::int64_t> indices;  ///< of the rank, -1: hole
   MemoryLayout memory;                ///< of the rank's array
@@ -29,11 +29,11 @@ Index random_lengths(std::mt19937& random, std::size_t count) {
 Case random_case(std::mt19937& random) {
   Case it;
   it.shape = random_lengths(random, 1 + random() % 5);
-  it.place.count = 1 + random() % it.shape.size;
-  it.place.first = random() % (it.shape.size - it.place.count + 1);
+  it.mapped.count = 1 + random() % it.shape.size;
+  it.mapped.first = random() % (it.shape.size - it.mapped.count + 1);
   for (const std::uint64_t length : it.shape)
     it.part.push_back(random() % 2 == 0 ? length : 1 + random() % length);
-  const std::uint64_t points = part_of(it.shape, it.place).product();
+  const std::uint64_t points = part_of(it.shape, it.mapped).product();
   std::vector<std::int64_t> all(points);
   std::iota(all.begin(), all.end(), 0);
   if (random() % 3 != 0) std::ranges::shuffle(all, random);
@@ -42,7 +42,7 @@ Case random_case(std::mt19937& random) {
     for (std::size_t i = 0; i < all.size(); i += 1 + random() % 4) all[i] = -1;
   it.indices = all;
   if (random() % 2 == 0) {
-    const Index array = array_lengths(it.shape, it.place, it.indices.size());
+    const Index array = array_lengths(it.shape, it.mapped, it.indices.size());
     for (const std::uint64_t length : array) {
       it.memory.offset.push_back(random() % 3);
       it.memory.shape.push_back(length + it.memory.offset.back() + random() % 3);
@@ -80,7 +80,7 @@ double value_at(const Index& at, const Index& shape) { return static_cast<double
 
 /// The rank's array, filled with a plain loop; -7 for elements without a point.
 std::vector<double> array_of(const Case& it) {
-  const Index lengths = array_lengths(it.shape, it.place, it.indices.size());
+  const Index lengths = array_lengths(it.shape, it.mapped, it.indices.size());
   const Index shape = it.memory.shape.empty() ? lengths : Index(it.memory.shape);
   std::vector<double> array(shape.product(), -7);
   Index at = Index::filled(lengths.size, 0);
@@ -90,17 +90,17 @@ std::vector<double> array_of(const Case& it) {
       at[d] = rest % lengths[d];
       rest /= lengths[d];
     }
-    const std::int64_t point = it.indices[at[it.place.first]];
+    const std::int64_t point = it.indices[at[it.mapped.first]];
     if (point < 0) continue;
     Index in_variable = Index::filled(it.shape.size, 0);
-    for (std::size_t d = 0; d < it.place.first; ++d) in_variable[d] = at[d];
+    for (std::size_t d = 0; d < it.mapped.first; ++d) in_variable[d] = at[d];
     std::uint64_t left = static_cast<std::uint64_t>(point);
-    for (std::size_t d = it.place.after(); d-- > it.place.first;) {
+    for (std::size_t d = it.mapped.after(); d-- > it.mapped.first;) {
       in_variable[d] = left % it.shape[d];
       left /= it.shape[d];
     }
-    for (std::size_t d = it.place.after(); d < it.shape.size; ++d)
-      in_variable[d] = at[d - it.place.count + 1];
+    for (std::size_t d = it.mapped.after(); d < it.shape.size; ++d)
+      in_variable[d] = at[d - it.mapped.count + 1];
     Index in_memory = at;
     for (std::size_t d = 0; d < it.memory.offset.size(); ++d) in_memory[d] += it.memory.offset[d];
     array[linear(in_memory, shape)] = value_at(in_variable, it.shape);
@@ -112,7 +112,7 @@ std::vector<double> array_of(const Case& it) {
 /// -1.
 std::vector<float> expected_piece(const Case& it, const Box& box, const Index& stored) {
   std::vector<float> piece(stored.product(), -1);
-  const Index global = part_of(it.shape, it.place);
+  const Index global = part_of(it.shape, it.mapped);
   for (std::uint64_t n = 0; n < box.points(); ++n) {
     Index at = box.start, inside = Index::filled(box.rank(), 0);
     std::uint64_t rest = n;
@@ -121,7 +121,7 @@ std::vector<float> expected_piece(const Case& it, const Box& box, const Index& s
       at[d] += inside[d];
       rest /= box.count[d];
     }
-    const auto point = static_cast<std::int64_t>(linear(part_of(at, it.place), global));
+    const auto point = static_cast<std::int64_t>(linear(part_of(at, it.mapped), global));
     if (std::ranges::find(it.indices, point) != it.indices.end())
       piece[linear(inside, stored)] = static_cast<float>(value_at(at, it.shape));
   }
@@ -130,7 +130,7 @@ std::vector<float> expected_piece(const Case& it, const Box& box, const Index& s
 
 PointRuns runs_of(const Case& it) {
   Map map;
-  const Index global = part_of(it.shape, it.place);
+  const Index global = part_of(it.shape, it.mapped);
   map.global.assign(global.begin(), global.end());
   map.indices = it.indices;
   return make_point_runs("map", map, Repeats::refuse).value();
@@ -155,7 +155,7 @@ TEST_P(ModelMapMoves, put_every_point_in_its_place_and_nothing_else) {
     Case it = random_case(random);
     if (!whole_stored) cut_densely(it, random);
     const PointRuns runs = runs_of(it);
-    const MapCut cut(part_of(it.shape, it.place), part_of(it.part, it.place));
+    const MapCut cut(part_of(it.shape, it.mapped), part_of(it.part, it.mapped));
     const auto cells = deal(runs, cut);
     const auto encoded = encode_offsets(runs);
     const auto packed_cells = deal(OffsetReader(encoded), cut);
@@ -164,7 +164,7 @@ TEST_P(ModelMapMoves, put_every_point_in_its_place_and_nothing_else) {
     for (const Box& box : pieces_of(it)) {
       const Index stored = whole_stored ? it.part : box.count;
       const auto expected = expected_piece(it, box, stored);
-      const std::uint64_t cell = cut.cell_of(part_of(box.start, it.place));
+      const std::uint64_t cell = cut.cell_of(part_of(box.start, it.mapped));
       const auto in_cell = [&](const auto& all) {
         const auto found = std::ranges::find(all, cell, &CellPoints::cell);
         return found == all.end() ? nullptr : &*found;
@@ -173,7 +173,7 @@ TEST_P(ModelMapMoves, put_every_point_in_its_place_and_nothing_else) {
       const CellPoints* points = in_cell(cells);
       ASSERT_EQ(points == nullptr, in_cell(packed_cells) == nullptr);
       if (points != nullptr) {
-        const MapPiece where{box, stored, it.place};
+        const MapPiece where{box, stored, it.mapped};
         const MapMove direct = gather(*points, it.indices.size(), it.shape, it.memory, where, {8, 4});
         ASSERT_EQ(execute(direct, array.data(), reinterpret_cast<std::byte*>(piece.data()), kernel), 0u);
         values += direct.values;
@@ -188,7 +188,7 @@ TEST_P(ModelMapMoves, put_every_point_in_its_place_and_nothing_else) {
     }
     std::uint64_t per_point = 1;
     for (std::size_t d = 0; d < it.shape.size; ++d)
-      if (d < it.place.first || d >= it.place.after()) per_point *= it.shape[d];
+      if (d < it.mapped.first || d >= it.mapped.after()) per_point *= it.shape[d];
     ASSERT_EQ(values, runs.points() * per_point);
   }
 }
@@ -198,7 +198,7 @@ TEST_P(ModelMapMoves, fill_reaches_what_nobody_holds) {
   for (int round = 0; round < 60; ++round) {
     Case it = random_case(random);
     const std::vector<std::int64_t> held = it.indices;
-    const std::uint64_t points = part_of(it.shape, it.place).product();
+    const std::uint64_t points = part_of(it.shape, it.mapped).product();
     std::vector<OffsetRun> gaps;
     it.indices.clear();
     for (std::uint64_t p = 0; p < points; ++p) {
@@ -206,17 +206,17 @@ TEST_P(ModelMapMoves, fill_reaches_what_nobody_holds) {
       gaps.push_back({p, 1});
       it.indices.push_back(static_cast<std::int64_t>(p));
     }
-    const MapCut cut(part_of(it.shape, it.place), part_of(it.part, it.place));
+    const MapCut cut(part_of(it.shape, it.mapped), part_of(it.part, it.mapped));
     const auto cells = deal(std::span<const OffsetRun>(gaps), cut);
     for (const Box& box : pieces_of(it)) {
       auto expected = expected_piece(it, box, it.part);
       for (float& value : expected) value = value < 0 ? -1 : 9;
       std::vector<float> piece(it.part.product(), -1);
       const auto found =
-          std::ranges::find(cells, cut.cell_of(part_of(box.start, it.place)), &CellPoints::cell);
+          std::ranges::find(cells, cut.cell_of(part_of(box.start, it.mapped)), &CellPoints::cell);
       const float nine = 9;
       if (found != cells.end())
-        execute(fill(*found, {box, it.part, it.place}, 4), &nine, reinterpret_cast<std::byte*>(piece.data()),
+        execute(fill(*found, {box, it.part, it.mapped}, 4), &nine, reinterpret_cast<std::byte*>(piece.data()),
                 copy_kernel(4, false));
       ASSERT_EQ(piece, expected) << "round " << round;
     }
@@ -255,15 +255,15 @@ TEST(ModelMapWindows, windows_are_those_in_which_pages_are_written_and_dense_if_
     cut_densely(it, random);
     const std::uint64_t page = std::uint64_t{4} << (random() % 4), window = 1 + random() % 4;
     const std::uint64_t least = 1 + random() % window;
-    const MapCut cut(part_of(it.shape, it.place), part_of(it.part, it.place));
+    const MapCut cut(part_of(it.shape, it.mapped), part_of(it.part, it.mapped));
     const auto cells = deal(runs_of(it), cut);
     const std::vector<double> array = array_of(it);
     for (const Box& box : pieces_of(it)) {
       const auto found =
-          std::ranges::find(cells, cut.cell_of(part_of(box.start, it.place)), &CellPoints::cell);
+          std::ranges::find(cells, cut.cell_of(part_of(box.start, it.mapped)), &CellPoints::cell);
       if (found == cells.end()) continue;
       const MapMove move =
-          gather(*found, it.indices.size(), it.shape, it.memory, {box, box.count, it.place}, {8, 4});
+          gather(*found, it.indices.size(), it.shape, it.memory, {box, box.count, it.mapped}, {8, 4});
       std::vector<float> piece(box.points(), -1);
       execute(move, array.data(), reinterpret_cast<std::byte*>(piece.data()), kernel);
       std::vector<int> cover(piece.size() * sizeof(float));
@@ -297,7 +297,7 @@ TEST(ModelMapPlace, trailing_first_then_the_only_place) {
     Variable variable;
     variable.name = "T";
     variable.dimensions = std::move(dimensions);
-    return place_of(schema, variable, "map", Index(global));
+    return dimensions_of_map(schema, variable, "map", Index(global));
   };
   EXPECT_EQ(place({"time", "lev", "cells"}, {9})->first, 1u);
   EXPECT_EQ(place({"time", "cells", "lev"}, {9})->first, 0u);

@@ -56,6 +56,8 @@ class FakeFrames : public transport::FramePool {
 class FakePort : public transport::ServerPort {
  public:
   std::map<std::size_t, std::deque<Bytes>> arrived;  ///< by peer
+  std::vector<std::pair<std::size_t, Bytes>> sent;   ///< to peers, in order
+  std::deque<transport::LostPeer> lost;              ///< returned by `lost_peer`, in order
   std::vector<std::size_t> forgotten;
   FakeFrames pool;
 
@@ -70,13 +72,20 @@ class FakePort : public transport::ServerPort {
     return std::span<const std::byte>(arrived[peer].front());
   }
   void pop(std::size_t peer) override { arrived[peer].pop_front(); }
-  void send(std::size_t, std::span<const std::byte>) override {}
+  void send(std::size_t peer, std::span<const std::byte> message) override {
+    sent.emplace_back(peer, Bytes(message.begin(), message.end()));
+  }
   void send_data(std::size_t, std::span<const std::byte>, transport::OutgoingData) override {}
   bool pump() override { return false; }
   [[nodiscard]] bool sending() const override { return false; }
   void wait(transport::Millis) override {}
   void wake() override {}
-  std::optional<transport::LostPeer> lost_peer() override { return std::nullopt; }
+  std::optional<transport::LostPeer> lost_peer() override {
+    if (lost.empty()) return std::nullopt;
+    transport::LostPeer first = std::move(lost.front());
+    lost.pop_front();
+    return first;
+  }
   void forget(std::size_t peer) override { forgotten.push_back(peer); }
   void fail() override {}
   void mark_progress() override {}

@@ -52,7 +52,8 @@ class Fleet {
   std::unique_ptr<Catalog> catalog(std::size_t server) const {
     std::vector<int> session_ranks(ranks_);
     std::iota(session_ranks.begin(), session_ranks.end(), 0);
-    return std::make_unique<Catalog>(std::move(session_ranks), config_, Catalog::Place{server, servers_});
+    return std::make_unique<Catalog>(std::move(session_ranks), config_,
+                                     Catalog::ThisServer{server, servers_});
   }
 
   /// The messages of one rank about its points, by server.
@@ -63,9 +64,9 @@ class Fleet {
     const model::ListedRuns runs = model::make_listed_runs("mesh", map, coverage_.repeats).value();
     model::MapDivision division(global_, servers_, servers_ > 1);
     for (std::uint32_t v = 0; v < schema_.variables.size(); ++v) {
-      const model::MapPlace place{layout_.variables[v].shape.size - 1, 1};
-      division.need(model::part_of(layout_.variables[v].part, place),
-                    model::cells_of_owners(layout_, v, place, owners_));
+      const model::MapDimensions mapped{layout_.variables[v].shape.size - 1, 1};
+      division.need(model::part_of(layout_.variables[v].part, mapped),
+                    model::cells_of_owners(layout_, v, mapped, owners_));
     }
     if (servers_ == 1) division.need_all(0);
     auto points = division.divide(runs.ascending);

@@ -28,10 +28,10 @@ config::Config config_of(std::vector<std::pair<std::string, std::string>> settin
 std::vector<NodeLoad> loads(const config::Config& config, int ranks, int ranks_per_node) {
   const std::vector<int> nodes = config::nodes_in_turn(ranks, ranks_per_node);
   if (config.topology == config::Topology::inline_)
-    return loads_of(config, std::vector<config::RankPlace>(nodes.size()), nodes);
-  auto places = config::place_ranks(config, nodes);
-  EXPECT_TRUE(places) << places.error().text();
-  return loads_of(config, *places, nodes);
+    return loads_of(config, std::vector<config::RankAssignment>(nodes.size()), nodes);
+  auto assignments = config::assign_ranks(config, nodes);
+  EXPECT_TRUE(assignments) << assignments.error().text();
+  return loads_of(config, *assignments, nodes);
 }
 
 TEST(JobDemand, counts_the_processes_of_each_node) {

@@ -18,7 +18,7 @@ using Row = std::array<std::uint64_t, 3>;
 
 model::Index index(std::vector<std::uint64_t> values) { return model::Index(values); }
 
-std::vector<Row> rows_of(const model::Index& count, const BoxPlace& from, const BoxPlace& to) {
+std::vector<Row> rows_of(const model::Index& count, const BoxInArray& from, const BoxInArray& to) {
   std::vector<Row> rows;
   const auto all = for_each_row(count, from, to, [&](auto a, auto b, auto n) -> Result<> {
     rows.push_back({a, b, n});

@@ -136,14 +136,14 @@ TEST(Ledger, accounts_of_several_writers_add_up_to_what_was_written) {
       whole.mark(piece, record);
       parts[index % 3]->mark(piece, record);
     }
-    ASSERT_TRUE(parts[0]->take(parts[1]->account()));
-    ASSERT_TRUE(parts[0]->take(parts[2]->account()));
+    ASSERT_TRUE(parts[0]->take(parts[1]->sealed()));
+    ASSERT_TRUE(parts[0]->take(parts[2]->sealed()));
     EXPECT_EQ(parts[0]->records(), whole.records());
     EXPECT_EQ(missing_of(*parts[0]), missing_of(whole));
     for (const model::Piece& piece : layout.pieces)
       for (std::uint64_t record = 0; record < 120; ++record)
         ASSERT_EQ(parts[0]->has(piece, record), whole.has(piece, record)) << piece.number << " " << record;
-    EXPECT_TRUE(parts[0]->account() == whole.account()) << "the same whatever the way to it";
+    EXPECT_TRUE(parts[0]->sealed() == whole.sealed()) << "the same whatever the way to it";
   }
 }
 
@@ -168,7 +168,7 @@ TEST(Ledger, what_was_put_after_an_epoch_is_left_out_of_it_and_in_the_next) {
   for (Ledger* const ledger : {&third, &fourth}) ledger->reach(40);
   const auto all = [&](std::uint64_t epoch) {
     auto written = own.copy(40);
-    EXPECT_TRUE(written->take_first_records(other.account()));
+    EXPECT_TRUE(written->take_first_records(other.sealed()));
     written->leave_out(epoch);
     own.settle(epoch);
     other.settle(epoch);
@@ -184,7 +184,7 @@ TEST(Ledger, an_account_of_many_records_of_some_pieces_is_small) {
   Ledger ledger(layout, 0, false);
   for (std::uint64_t record = 0; record < 1000; ++record)
     for (std::size_t n = 0; n < layout.pieces.size() / 2; ++n) ledger.mark(layout.pieces[n], record);
-  EXPECT_LT(ledger.account().size(), 64u);
+  EXPECT_LT(ledger.sealed().size(), 64u);
 }
 
 TEST(Ledger, a_conflict_names_the_record_as_the_caller_counts) {
@@ -193,7 +193,7 @@ TEST(Ledger, a_conflict_names_the_record_as_the_caller_counts) {
   Ledger ours(layout, 0, false);
   for (Ledger* const ledger : {&theirs, &ours}) ledger->mark(layout.pieces_of_variable(1)[0], 5);
   const auto says = [&](const char* words) {
-    return ours.take(theirs.account()).error().message.find(words) != std::string::npos;
+    return ours.take(theirs.sealed()).error().message.find(words) != std::string::npos;
   };
   EXPECT_TRUE(says("record 5, was written by two servers"));
   const InTerms fortran(Terms::fortran);
@@ -211,23 +211,23 @@ TEST(Ledger, refuses_accounts_of_what_was_written_already_and_then_takes_nothing
   Ledger ours(layout, 0, false);
   for (std::uint64_t record = 0; record < 9; ++record) ours.mark(b, record);
   ours.mark(a, 5);
-  const auto refused = ours.take(theirs.account());
+  const auto refused = ours.take(theirs.sealed());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::conflict);
   EXPECT_NE(refused.error().message.find("record 5"), std::string::npos) << refused.error().message;
   EXPECT_FALSE(ours.has(a, 0));
   EXPECT_FALSE(ours.has(fixed, 0));
   Ledger fixed_too(layout, 0, true);
-  EXPECT_EQ(fixed_too.take(theirs.account()).error().code, ErrorCode::conflict);
+  EXPECT_EQ(fixed_too.take(theirs.sealed()).error().code, ErrorCode::conflict);
   const model::FileLayout other = layout_of_many();
-  EXPECT_EQ(Ledger(other, 0, false).take(theirs.account()).error().code, ErrorCode::conflict);
+  EXPECT_EQ(Ledger(other, 0, false).take(theirs.sealed()).error().code, ErrorCode::conflict);
 }
 
 TEST(Ledger, refuses_broken_accounts) {
   const model::FileLayout layout = layout_of_two();
   const std::size_t pieces = layout.pieces.size();
   const auto code = [&](const std::vector<std::uint64_t>& numbers) {
-    SealedWriter writer(SealedKind::account, digest_of(layout));
+    SealedWriter writer(SealedKind::pieces, digest_of(layout));
     for (const std::uint64_t number : numbers) writer.number(number);
     const auto taken = Ledger(layout, 0, false).take(std::move(writer).finish());
     return taken ? ErrorCode::ok : taken.error().code;

@@ -15,13 +15,13 @@ namespace {
 constexpr std::uint64_t layout_digest = 0x1234567890abcdefu;
 
 std::vector<std::byte> sealed(const std::vector<std::uint64_t>& numbers,
-                              SealedKind kind = SealedKind::account) {
+                              SealedKind kind = SealedKind::pieces) {
   SealedWriter writer(kind, layout_digest);
   for (const std::uint64_t number : numbers) writer.number(number);
   return std::move(writer).finish();
 }
 
-ErrorCode code_of(std::span<const std::byte> bytes, SealedKind kind = SealedKind::account,
+ErrorCode code_of(std::span<const std::byte> bytes, SealedKind kind = SealedKind::pieces,
                   std::uint64_t digest = layout_digest) {
   const auto opened = SealedReader::open(bytes, kind, digest);
   return opened ? ErrorCode::ok : opened.error().code;
@@ -30,7 +30,7 @@ ErrorCode code_of(std::span<const std::byte> bytes, SealedKind kind = SealedKind
 TEST(Sealed, gives_back_the_numbers) {
   const std::vector<std::uint64_t> numbers{0, 1, 127, 128, 300, 1u << 31, ~std::uint64_t{0}};
   const auto bytes = sealed(numbers);
-  auto reader = SealedReader::open(bytes, SealedKind::account, layout_digest);
+  auto reader = SealedReader::open(bytes, SealedKind::pieces, layout_digest);
   ASSERT_TRUE(reader) << reader.error().text();
   for (const std::uint64_t number : numbers) EXPECT_EQ(reader->number().value(), number);
   EXPECT_TRUE(reader->end());
@@ -49,12 +49,12 @@ TEST(Sealed, refuses_what_is_cut_or_changed_or_something_else) {
     EXPECT_EQ(code_of(changed), ErrorCode::format) << i;
   }
   EXPECT_EQ(code_of(bytes, SealedKind::cdf_share), ErrorCode::format);
-  EXPECT_EQ(code_of(bytes, SealedKind::account, layout_digest + 1), ErrorCode::conflict);
+  EXPECT_EQ(code_of(bytes, SealedKind::pieces, layout_digest + 1), ErrorCode::conflict);
 }
 
 TEST(Sealed, refuses_numbers_out_of_range_and_too_many) {
   const auto bytes = sealed({10, 10});
-  auto reader = SealedReader::open(bytes, SealedKind::account, layout_digest);
+  auto reader = SealedReader::open(bytes, SealedKind::pieces, layout_digest);
   ASSERT_TRUE(reader);
   EXPECT_EQ(reader->number(10).value(), 10u);
   EXPECT_EQ(reader->end().error().code, ErrorCode::format);
@@ -85,13 +85,13 @@ TEST(Sealed, a_netcdf4_share_keeps_how_variables_are_stored) {
   Netcdf4Share share;
   share.part.direct = true;
   const auto codec = codec::ChunkCodec::make({{3, {}}, {2, {}}, {1, {3}}}, 4);
-  share.variables = {{Placement::chunks, 4, codec.value()}, {Placement::dense, 1, {}}};
+  share.variables = {{StorageKind::chunks, 4, codec.value()}, {StorageKind::dense, 1, {}}};
   const auto opened = open_netcdf4_share(seal(share, layout), layout);
   ASSERT_TRUE(opened) << opened.error().text();
   EXPECT_TRUE(opened->part.direct);
   ASSERT_EQ(opened->variables.size(), 2u);
   for (std::size_t v = 0; v < 2; ++v) {
-    EXPECT_EQ(opened->variables[v].placement, share.variables[v].placement);
+    EXPECT_EQ(opened->variables[v].kind, share.variables[v].kind);
     EXPECT_EQ(opened->variables[v].span, share.variables[v].span);
     EXPECT_TRUE(opened->variables[v].codec == share.variables[v].codec);
   }

@@ -51,20 +51,20 @@ TEST(Tree, every_rank_has_one_parent_and_subtrees_are_consecutive) {
   for (const int size : {1, 2, 3, 5, 8, 13, 100, 1000}) {
     std::vector<int> parents(static_cast<std::size_t>(size), -1);
     for (int r = 0; r < size; ++r) {
-      const mpi::TreePlace place = mpi::place_in_tree(r, size);
+      const mpi::TreeBranch branch = mpi::branch_of(r, size);
       int next = r + 1;
-      for (std::size_t i = 0; i < place.children.size(); ++i) {
-        const int child = place.children[i];
+      for (std::size_t i = 0; i < branch.children.size(); ++i) {
+        const int child = branch.children[i];
         EXPECT_EQ(child, next) << "the ranks below children are consecutive";
-        const mpi::TreePlace below = mpi::place_in_tree(child, size);
+        const mpi::TreeBranch below = mpi::branch_of(child, size);
         EXPECT_EQ(below.parent, r);
-        EXPECT_LT(below.height(), place.height());
+        EXPECT_LT(below.height(), branch.height());
         next = below.end;
         EXPECT_EQ(parents[static_cast<std::size_t>(child)], -1);
         parents[static_cast<std::size_t>(child)] = r;
       }
-      EXPECT_EQ(place.end, next);
-      EXPECT_LE(1 << (place.children.size() > 0 ? place.children.size() - 1 : 0), size);
+      EXPECT_EQ(branch.end, next);
+      EXPECT_LE(1 << (branch.children.size() > 0 ? branch.children.size() - 1 : 0), size);
     }
   }
 }

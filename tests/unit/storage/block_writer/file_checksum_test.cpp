@@ -109,8 +109,8 @@ TEST(FileChecksum, takes_the_accounts_of_others_and_reads_where_two_have_written
   FakeFile older = file;
   older.change(500, 2000, 7);
   second.written(500, older.part(500, 2000));  // a place that was reassigned afterwards
-  ASSERT_TRUE(leader.take(first.account()));
-  ASSERT_TRUE(leader.take(second.account()));
+  ASSERT_TRUE(leader.take(first.sealed()));
+  ASSERT_TRUE(leader.take(second.sealed()));
   file.expect(leader, 30'000);  // what was joined with what is doubtful is doubtful, up to some MiB
 }
 
@@ -118,13 +118,13 @@ TEST(FileChecksum, refuses_an_account_that_was_changed) {
   FakeFile file(1000);
   FileChecksum member;
   member.written(10, file.part(10, 500));
-  const std::vector<std::byte> account = member.account();
-  for (std::size_t i = 0; i < account.size(); ++i) {
-    std::vector<std::byte> changed = account;
+  const std::vector<std::byte> sealed = member.sealed();
+  for (std::size_t i = 0; i < sealed.size(); ++i) {
+    std::vector<std::byte> changed = sealed;
     changed[i] ^= std::byte{0x10};
     FileChecksum leader;
     EXPECT_FALSE(leader.take(changed)) << i;
-    EXPECT_FALSE(leader.take(std::span(account).first(i))) << i;
+    EXPECT_FALSE(leader.take(std::span(sealed).first(i))) << i;
     file.expect(leader, 1000);
   }
 }
