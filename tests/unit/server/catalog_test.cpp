@@ -36,6 +36,8 @@ class ServerCatalog : public ::testing::Test {
     message.id = 0;
     message.name = "grid";
     message.coverage = coverage;
+    message.held = count > 0 ? 1 : 0;
+    message.check = message.used = message.here = 1;
     message.block.global = {points};
     message.block.start = {start};
     message.block.count = {count};
