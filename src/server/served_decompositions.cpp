@@ -148,15 +148,22 @@ wire::MapsChecked ServedDecompositions::judge(
   for (const auto& [id, verdicts] : by_map) {
     const ServedDecomposition& map = decompositions_.at(id);
     if (result.error = fault_of(map, verdicts); result.error) return result;
-    std::map<std::uint32_t, std::uint64_t> lost;
-    for (const wire::MapVerdict* const verdict : verdicts)
-      for (std::size_t i = 0; i < verdict->losers.size() && i < verdict->lost.size(); ++i)
-        lost[verdict->losers[i]] += verdict->lost[i];
     wire::CheckedMap& checked = result.maps.emplace_back();
     checked.id = id;
-    checked.lost = lost.empty() ? 0 : 1;
-    for (const auto& [peer, points] : lost)
-      if (peer < ranks() && points == map.map->held(peer)) checked.empty.push_back(peer);
+    std::vector<std::uint64_t> lost;  // by model rank
+    for (const wire::MapVerdict* const verdict : verdicts) {
+      if (verdict->losses != 0) checked.lost = 1;
+      if (!verdict->losers.empty()) lost.resize(ranks());
+      for (std::size_t i = 0; i < verdict->losers.size() && i < verdict->lost.size(); ++i)
+        if (verdict->losers[i] < ranks()) lost[verdict->losers[i]] += verdict->lost[i];
+    }
+    for (std::uint32_t peer = 0; peer < lost.size(); ++peer) {
+      if (lost[peer] == 0 || lost[peer] != map.map->held(peer)) continue;
+      if (checked.empty.empty() || checked.empty.back() + 1 != peer)
+        checked.empty.insert(checked.empty.end(), {peer, peer});
+      else
+        checked.empty.back() = peer;
+    }
   }
   return result;
 }
