@@ -36,11 +36,13 @@ MEASURES = {
     "start": [("exchange_messages", "messages of an exchange, busiest rank", "messages", 1), ("views_s", "rank 0: what it tells all", "s", 1),
               ("server_view", "told to a server", "KiB", KIB), ("model_view", "told to a model rank", "B", 1)],
     "definitions": [("cpu_s", "processor time of a server", "s", 1), ("memory", "memory of a server", "MiB", MIB), ("rank_bytes", "sent by a rank", "KiB", KIB)],
+    "verdicts of maps": [("cpu_s", "processor time of the first server", "s", 1), ("memory", "memory", "MiB", MIB), ("received", "received from all servers", "KiB", KIB),
+                         ("told", "told to all servers", "KiB", KIB)],
 }
 REAL = "real ranks"
 #: The quantity of the program for each scenario.
 QUANTITIES = {"model rank": "model_rank", "frontend of 128 ranks": "frontend", "server, memory beyond memory.server": "server", "idle server": "idle",
-              "ingest": "ingest", "start": "start", "definitions": "definitions"}
+              "ingest": "ingest", "start": "start", "definitions": "definitions", "verdicts of maps": "verdicts"}
 BY_SERVERS = ("model rank", "frontend of 128 ranks")  #: scenarios that depend on the number of servers
 MOST_RANKS, MOST_SERVERS = 100_000, 1000
 SLOW_S = 900  #: for rows that define or send as 100 000 ranks
@@ -81,7 +83,7 @@ def emulated(options: argparse.Namespace) -> list[Row]:
     rows = []
     for scenario, quantity in QUANTITIES.items():
         for ranks, servers in cases(scenario, options.quick):
-            slow = ranks == MOST_RANKS and scenario in ("ingest", "definitions")
+            slow = ranks == MOST_RANKS and scenario in ("ingest", "definitions", "verdicts of maps")
             rows.append(Row(f"{quantity}/{ranks}x{servers}", f"{ranks} ranks, {servers} servers", scenario, "afterbay", "afterbay_scale", 1,
                             ("--quantity", quantity, "--ranks", str(ranks), "--servers", str(servers)), repeats=1 if slow else 0, model=ranks, timeout_s=SLOW_S if slow else 0))
     return rows
@@ -221,6 +223,13 @@ def checks(results: Results) -> list[Check]:
             found.append(bound(results, f"ingest, {row.model} ranks: us per {what}", row.key, path, 2, 1e3))
     for row in results.in_scenario("definitions"):
         found.append(bound(results, f"200 fields on two maps, {row.label}: processor seconds of a server", row.key, "cpu_s", 30, 1))
+    for row in results.in_scenario("verdicts of maps"):
+        # The first server does this in addition to what every server does.
+        joined = results.values(row.key, "cpu_s")
+        defined = next((other for other in results.in_scenario("definitions") if other.model == row.model), None)
+        more = results.median(defined.key, "cpu_s") if defined else None
+        found.append(results.median_check(f"200 fields on two maps, {row.label}: processor seconds of the first server, which joins what all found",
+                                          [value + (more or 0) for value in joined], "<=", 30))
     count = exchanges(results)
     for row in results.in_scenario("start"):
         messages = results.values(row.key, "exchange_messages")
@@ -252,7 +261,8 @@ def scenario_table(results: Results, scenario: str) -> str:
 
 def notes(results: Results) -> list[str]:
     lines = ["emulated: one process holds the objects of one model rank, frontend or server; half of the ranks at most, 100 of them, are active",
-             f"definitions: 100 points per rank on each of two maps, in runs of 10; at most {MOST_DEFINED_SERVERS} servers"]
+             f"definitions: 100 points per rank on each of two maps, in runs of 10; at most {MOST_DEFINED_SERVERS} servers",
+             "verdicts of maps: 200 points per rank on each of two maps, half of which other ranks hold too; a quarter of the ranks loses all"]
     count = exchanges(results)
     if count:
         lines.append(f"a session opens with {count:.1f} exchanges over the tree of ranks (counted in the real sessions)")

@@ -20,7 +20,7 @@ const std::map<std::string, Measurement> measurements{
     {"model_rank", bench::measure_model_rank},   {"frontend", bench::measure_frontend},
     {"server", bench::measure_server_memory},    {"idle", bench::measure_idle},
     {"ingest", bench::measure_ingest},           {"start", bench::measure_start},
-    {"definitions", bench::measure_definitions},
+    {"definitions", bench::measure_definitions}, {"verdicts", bench::measure_verdicts},
 };
 
 int run(int argc, char** argv) {

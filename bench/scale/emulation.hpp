@@ -56,6 +56,7 @@ nlohmann::json measure_server_memory(const Case& it, const afterbay::config::Con
 nlohmann::json measure_idle(const Case& it, const afterbay::config::Config& config);
 nlohmann::json measure_ingest(const Case& it, const afterbay::config::Config& config);
 nlohmann::json measure_definitions(const Case& it, const afterbay::config::Config& config);
+nlohmann::json measure_verdicts(const Case& it, const afterbay::config::Config& config);
 nlohmann::json measure_start(const Case& it, const afterbay::config::Config& config);
 
 }  // namespace bench

@@ -154,6 +154,49 @@ Result<bool> Definitions::send_map(const Decomposition& it, bool is_new) {
   return true;
 }
 
+void Definitions::add_needs(const Collection& collection, const Decomposition& decomposition,
+                            std::vector<Told>& needs) {
+  const auto need = [&](std::size_t server, Told what) { needs[server] = std::max(needs[server], what); };
+  const bool holds = !model::box_of(decomposition.block).empty();
+  for (std::uint32_t v = 0; v < collection.schema().variables.size(); ++v) {
+    const VariableState& variable = collection.variable(v);
+    if (variable.decomposition != static_cast<int>(decomposition.id)) continue;
+    const bool whole_files = !collection.is_split();
+    for (const std::size_t s : collection.pool())
+      if (collection.serves(s)) need(s, whole_files && holds ? Told::block : Told::that_it_exists);
+    if (whole_files || !holds || !variable.framed) continue;
+    const auto& ranges = collection.owners().ranges();
+    auto range = ranges.end();
+    collection.layout().for_each_touching(v, variable.mine, [&](std::uint32_t piece) {
+      if (range != ranges.end() && range->first_piece <= piece && piece < range->end_piece) return;
+      range = std::ranges::upper_bound(ranges, piece, {}, &model::FrameOwners::Range::first_piece) - 1;
+      need(collection.server_of_owner(range->owner), Told::block);
+    });
+  }
+}
+
+Result<> Definitions::send_block(const Decomposition& it, bool is_new) {
+  const std::size_t servers = core_.servers();
+  std::vector<Told> needs(servers, Told::nothing);
+  for (std::size_t c = collections_sent_; c < collections_.size(); ++c)
+    add_needs(*collections_[c], it, needs);
+  std::vector<Told>& told = told_[it.id];
+  told.resize(servers, Told::nothing);
+  const bool holds = !model::box_of(it.block).empty();
+  wire::DefineDecomposition message{it.id, it.name, it.coverage, holds, 0, 0, 0, {}};
+  for (std::size_t s = 0; s < servers; ++s) {
+    message.check = is_new && s == wire::checker_of(it.id, servers) ? 1 : 0;
+    if (needs[s] <= told[s] && message.check == 0) continue;
+    told[s] = std::max(told[s], needs[s]);
+    message.used = told[s] != Told::nothing ? 1 : 0;
+    message.here = told[s] == Told::block ? 1 : 0;
+    message.block = it.block;
+    if (!holds || (message.check == 0 && message.here == 0)) message.block.start = message.block.count = {};
+    AFTERBAY_TRY(core_.send(s, message, Wake::no));
+  }
+  return {};
+}
+
 /// Settings for a collection that the model has not defined are probably mistyped.
 void Definitions::warn_of_unknown_collections() const {
   if (core_.identity().model_rank != 0) return;
@@ -194,9 +237,8 @@ Result<Definitions::Collections> Definitions::send() {
     if (it.map) {
       AFTERBAY_TRY_ASSIGN(const bool sent, send_map(it, is_new));
       has_maps = has_maps || sent;
-    } else if (is_new) {
-      const wire::DefineDecomposition message{it.id, it.name, it.coverage, it.block};
-      for (std::size_t s = 0; s < core_.servers(); ++s) AFTERBAY_TRY(core_.send(s, message, Wake::no));
+    } else {
+      AFTERBAY_TRY(send_block(it, is_new));
     }
   }
   for (std::size_t s = 0; s < core_.servers(); ++s) {

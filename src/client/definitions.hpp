@@ -59,13 +59,21 @@ class Definitions {
   Result<> answer(std::size_t server, wire::MapPacking message);
 
  private:
+  /// What a server knows of this rank's block of a decomposition; each includes the one before.
+  enum class Told : std::uint8_t { nothing, that_it_exists, block };
+
   [[nodiscard]] Result<> check_new_decomposition(const std::string& name) const;
   /// Sends the points of a map, each server those that it needs, to servers that need some that they do not
   /// have. Returns whether there are any, which is the same on all ranks.
   Result<bool> send_map(const Decomposition& decomposition, bool is_new);
+  /// Sends this rank's block to the servers that need it and do not have it.
+  Result<> send_block(const Decomposition& decomposition, bool is_new);
   /// Adds what the servers of a collection need. `more`: by server; set if it did not need this before.
   void add_needs(const Collection& collection, const Decomposition& decomposition, bool is_new,
                  model::MapDivision& division, std::vector<bool>& more) const;
+  /// Adds what the servers of a collection need to know of this rank's block of a decomposition.
+  static void add_needs(const Collection& collection, const Decomposition& decomposition,
+                        std::vector<Told>& needs);
   void lose_points();
   void warn_of_unknown_collections() const;
 
@@ -84,6 +92,8 @@ class Definitions {
   std::vector<std::uint64_t> answered_;  ///< one per server: the serial of its last answer
   /// By map: servers that have all of this rank's points.
   std::map<std::uint32_t, std::vector<bool>> has_all_;
+  /// By decomposition in blocks, then by server.
+  std::map<std::uint32_t, std::vector<Told>> told_;
   /// By map: points that other ranks hold, as the servers answer.
   std::map<std::uint32_t, std::vector<model::OffsetRun>> lost_;
 };

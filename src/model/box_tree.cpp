@@ -14,40 +14,6 @@ constexpr std::size_t leaf_boxes = 8;
 std::uint64_t low(const Box& box, std::size_t i) { return box.start[i]; }
 std::uint64_t high(const Box& box, std::size_t i) { return box.start[i] + box.count[i]; }
 
-/// Twice the centre, to avoid fractions.
-std::uint64_t middle(const Box& box, std::size_t i) { return low(box, i) + high(box, i); }
-
-template <class Boxes>
-Box bounds_of(const Boxes& boxes, std::span<const std::uint32_t> which) {
-  Box bounds = boxes[which[0]];
-  for (const std::uint32_t index : which) {
-    const Box& box = boxes[index];
-    for (std::size_t i = 0; i < box.rank(); ++i) {
-      const std::uint64_t end = std::max(high(bounds, i), high(box, i));
-      bounds.start[i] = std::min(low(bounds, i), low(box, i));
-      bounds.count[i] = end - bounds.start[i];
-    }
-  }
-  return bounds;
-}
-
-template <class Boxes>
-std::size_t widest_dimension(const Boxes& boxes, std::span<const std::uint32_t> which) {
-  std::size_t widest = 0;
-  std::uint64_t width = 0;
-  for (std::size_t i = 0; i < boxes[which[0]].rank(); ++i) {
-    const auto [least, most] = std::minmax_element(which.begin(), which.end(), [&](auto a, auto b) {
-      return middle(boxes[a], i) < middle(boxes[b], i);
-    });
-    const std::uint64_t here = middle(boxes[*most], i) - middle(boxes[*least], i);
-    if (here > width) {
-      width = here;
-      widest = i;
-    }
-  }
-  return widest;
-}
-
 /// Appends the parts of `from` outside `hole`: at most two per dimension.
 void subtract(const Box& from, const Box& hole, std::vector<Box>& parts) {
   const Box common = intersect(from, hole);
@@ -75,9 +41,11 @@ bool cut_of(const BoxTree& tree, const Box& within, std::span<const std::uint32_
   std::size_t most = 0;
   for (std::size_t i = 0; i < within.rank(); ++i) {
     std::vector<std::uint64_t> faces;
-    for (const std::uint32_t index : which)
-      for (const std::uint64_t face : {low(tree.box(index), i), high(tree.box(index), i)})
+    for (const std::uint32_t index : which) {
+      const Box box = tree.box(index);
+      for (const std::uint64_t face : {low(box, i), high(box, i)})
         if (face > low(within, i) && face < high(within, i)) faces.push_back(face);
+    }
     std::sort(faces.begin(), faces.end());
     const auto distinct = static_cast<std::size_t>(std::unique(faces.begin(), faces.end()) - faces.begin());
     if (distinct <= most) continue;
@@ -120,41 +88,92 @@ void collect_gaps(const BoxTree& tree, const Box& within, const std::vector<std:
 
 }  // namespace
 
-BoxTree::BoxTree(std::span<const Box> boxes) : boxes_(boxes.begin(), boxes.end()) { build(); }
-
-BoxTree::BoxTree(std::span<const RankBlock> blocks) {
-  boxes_.reserve(blocks.size());
-  for (const RankBlock& block : blocks) boxes_.push_back(block.box);
-  build();
+BoxTree::BoxTree(std::span<const Box> boxes) {
+  build(boxes.size(), [&](std::size_t i) -> const Box& { return boxes[i]; });
 }
 
-void BoxTree::build() {
-  for (std::uint32_t i = 0; i < boxes_.size(); ++i)
-    if (!boxes_[i].empty()) order_.push_back(i);
+BoxTree::BoxTree(std::span<const RankBlock> blocks) {
+  build(blocks.size(), [&](std::size_t i) -> const Box& { return blocks[i].box; });
+}
+
+template <class BoxAt>
+void BoxTree::build(std::size_t boxes, BoxAt&& box_at) {
+  size_ = boxes;
+  for (std::uint32_t i = 0; i < boxes; ++i)
+    if (!box_at(i).empty()) order_.push_back(i);
   if (order_.empty()) return;
-  nodes_.reserve(order_.size() / 2 + 1);
+  dimensions_ = box_at(order_.front()).rank();
+  boxes_.resize(boxes * dimensions_);
+  for (const std::uint32_t i : order_) {
+    const Box& box = box_at(i);
+    for (std::size_t d = 0; d < dimensions_; ++d) boxes_[i * dimensions_ + d] = {low(box, d), high(box, d)};
+  }
+  const std::size_t leaves = order_.size() / (leaf_boxes / 2) + 1;
+  nodes_.reserve(2 * leaves);
+  bounds_.reserve(2 * leaves * dimensions_);
   nodes_.emplace_back();
+  bounds_.resize(dimensions_);
   split(0, 0, static_cast<std::uint32_t>(order_.size()));
+  nodes_.shrink_to_fit();
+  bounds_.shrink_to_fit();
+}
+
+void BoxTree::set_bounds(std::uint32_t node, std::span<const std::uint32_t> which) {
+  Ends* const bounds = bounds_.data() + node * dimensions_;
+  std::ranges::copy(ends_of(which.front()), bounds);
+  for (const std::uint32_t index : which) {
+    const auto ends = ends_of(index);
+    for (std::size_t d = 0; d < dimensions_; ++d)
+      bounds[d] = {std::min(bounds[d].low, ends[d].low), std::max(bounds[d].high, ends[d].high)};
+  }
+}
+
+std::size_t BoxTree::widest_dimension(std::span<const std::uint32_t> which) const {
+  std::size_t widest = 0;
+  std::uint64_t width = 0;
+  for (std::size_t d = 0; d < dimensions_; ++d) {
+    const auto [least, most] = std::ranges::minmax_element(
+        which, {}, [&](std::uint32_t index) { return ends_of(index)[d].middle(); });
+    const std::uint64_t here = ends_of(*most)[d].middle() - ends_of(*least)[d].middle();
+    if (here > width) {
+      width = here;
+      widest = d;
+    }
+  }
+  return widest;
 }
 
 void BoxTree::split(std::uint32_t node, std::uint32_t first, std::uint32_t last) {
   const std::span<std::uint32_t> which(order_.data() + first, last - first);
-  nodes_[node].bounds = bounds_of(boxes_, which);
-  nodes_[node].first = first;
-  nodes_[node].count = last - first;
+  set_bounds(node, which);
+  nodes_[node] = {first, last - first};
   if (which.size() <= leaf_boxes) return;
-  const std::size_t dimension = widest_dimension(boxes_, which);
+  const std::size_t d = widest_dimension(which);
   const auto half = which.begin() + static_cast<std::ptrdiff_t>(which.size() / 2);
   std::nth_element(which.begin(), half, which.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return middle(boxes_[a], dimension) < middle(boxes_[b], dimension);
+    return ends_of(a)[d].middle() < ends_of(b)[d].middle();
   });
   const auto children = static_cast<std::uint32_t>(nodes_.size());
   nodes_.resize(nodes_.size() + 2);
-  nodes_[node].first = children;
-  nodes_[node].count = 0;
+  bounds_.resize(nodes_.size() * dimensions_);
+  nodes_[node] = {children, 0};
   const auto cut = first + static_cast<std::uint32_t>(which.size() / 2);
   split(children, first, cut);
   split(children + 1, cut, last);
+}
+
+Box BoxTree::box(std::uint32_t index) const {
+  Box box;
+  for (const Ends& ends : boxes_.empty() ? std::span<const Ends>() : ends_of(index)) {
+    box.start.push_back(ends.low);
+    box.count.push_back(ends.high - ends.low);
+  }
+  return box;
+}
+
+std::uint64_t BoxTree::memory_bytes() const noexcept {
+  return (boxes_.capacity() + bounds_.capacity()) * sizeof(Ends) + order_.capacity() * sizeof(std::uint32_t) +
+         nodes_.capacity() * sizeof(Node);
 }
 
 std::vector<std::uint32_t> BoxTree::touching(const Box& box) const {
@@ -170,7 +189,7 @@ std::vector<std::uint32_t> BoxTree::touching(const Box& box) const {
 std::uint64_t BoxTree::covered(const Box& box) const {
   std::uint64_t points = 0;
   for_each(box, [&](std::uint32_t index) {
-    points += intersect(boxes_[index], box).points();
+    points += intersect(this->box(index), box).points();
     return true;
   });
   return points;

@@ -191,7 +191,7 @@ bool Catalog::contributes(const ServedCollection& collection, std::uint32_t vari
                           std::size_t peer) const {
   const ServedDecomposition* const on = decompositions_.of(collection.decompositions[variable]);
   if (on == nullptr) return peer == 0;
-  return on->map ? on->map->holds(peer) : !on->boxes[peer].empty();
+  return on->map ? on->map->holds(peer) : on->blocks->holds(peer);
 }
 
 std::uint32_t Catalog::contributors(const ServedCollection& collection, std::uint32_t variable) const {

@@ -106,10 +106,10 @@ std::uint32_t find_gaps(const ServedCollection& it, const ServedDecomposition& d
   }
   const model::Box within = trailing(piece.box, decomposition.global.size);
   std::uint32_t expected = 0;
-  decomposition.tree.for_each(within, [&](std::uint32_t) { return ++expected, true; });
+  const model::BoxTree& tree = decomposition.blocks->tree();
+  tree.for_each(within, [&](std::uint32_t) { return ++expected, true; });
   if (decomposition.coverage.gaps_allowed)
-    for (const model::Box& gap : model::gaps(decomposition.tree, within))
-      boxes.push_back(with_leading(piece.box, gap));
+    for (const model::Box& gap : model::gaps(tree, within)) boxes.push_back(with_leading(piece.box, gap));
   return expected;
 }
 

@@ -36,9 +36,9 @@ bool scatter_points(ServedMap& map, std::size_t peer, const ServedCollection& co
 
 /// The part of a variable that a rank holds.
 model::Box part_of_rank(const ServedCollection& collection, const ServedDecomposition* decomposition,
-                        std::uint32_t variable, std::size_t peer) {
+                        std::uint32_t variable, std::size_t peer) AFTERBAY_REQUIRES(ingest_thread) {
   const model::Index& shape = collection.layout->variables[variable].shape;
-  if (decomposition != nullptr) return model::extend(decomposition->boxes[peer], shape);
+  if (decomposition != nullptr) return model::extend(decomposition->blocks->of(peer), shape);
   model::Box whole{model::Index::filled(shape.size, 0), shape};
   if (peer != 0) whole.count = model::Index::filled(shape.size, 0);
   return whole;

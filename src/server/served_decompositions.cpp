@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/caller_terms.hpp"
 #include "model/map_coverage.hpp"
@@ -39,7 +40,7 @@ Result<ServedDecomposition*> ServedDecompositions::join(std::size_t peer, std::u
     if (is_map)
       it.map = std::make_unique<ServedMap>(global, ranks());
     else
-      it.boxes.resize(ranks());
+      it.blocks = std::make_unique<ServedBlocks>(global, ranks());
   } else if (it.name != name || !(it.global == global) || !(it.coverage == coverage) ||
              (it.map != nullptr) != is_map) {
     const auto other = std::ranges::find(it.described, true) - it.described.begin();
@@ -60,19 +61,29 @@ Result<> ServedDecompositions::check_described(const ServedDecomposition& it) co
   std::vector<int> without;
   for (std::size_t r = 0; r < ranks(); ++r) (it.described[r] ? with : without).push_back(static_cast<int>(r));
   if (without.empty()) return {};
+  const int first = session_rank(static_cast<std::size_t>(without.front()));
+  if (it.blocks && !it.checks)  // the server that checks knows whether they registered it
+    return fail(
+        make_error(ErrorCode::conflict,
+                   "{} registered no decomposition '{}' or defined no collection on it, {} did: every "
+                   "rank must register the same decompositions and define the same collections",
+                   text_of_ranks(without), it.name, text_of_ranks(with))
+            .at_rank(first));
   return fail(make_error(ErrorCode::conflict,
                          "{} did not register decomposition '{}', {} did: every rank must register it, also "
                          "one that holds no points",
                          text_of_ranks(without), it.name, text_of_ranks(with))
-                  .at_rank(session_rank(static_cast<std::size_t>(without.front()))));
+                  .at_rank(first));
 }
 
 Result<> ServedDecompositions::add(std::size_t peer, const wire::DefineDecomposition& message) {
   AFTERBAY_TRY_ASSIGN(
       ServedDecomposition* const it,
       join(peer, message.id, message.name, model::Index(message.block.global), message.coverage, false));
-  it->boxes[peer] = model::box_of(message.block);
-  return {};
+  it->checked = false;
+  it->checks = it->checks || message.check != 0;
+  it->used = it->used || message.used != 0;
+  return it->blocks->set(peer, message);
 }
 
 Result<> ServedDecompositions::add(std::size_t peer, wire::DefineMap message) {
@@ -88,8 +99,9 @@ Result<> ServedDecompositions::check_blocks() {
   for (auto& [id, decomposition] : decompositions_) {
     if (decomposition.checked) continue;
     AFTERBAY_TRY(check_described(decomposition));
-    if (!decomposition.map) AFTERBAY_TRY(check(decomposition));
+    if (decomposition.blocks) AFTERBAY_TRY(check(decomposition));
   }
+  std::erase_if(decompositions_, [](const auto& entry) { return entry.second.blocks && !entry.second.used; });
   return {};
 }
 
@@ -105,14 +117,9 @@ std::vector<wire::MapVerdict> ServedDecompositions::check_maps() {
 }
 
 Result<> ServedDecompositions::check(ServedDecomposition& it) const {
-  std::vector<model::RankBlock> blocks;
-  for (std::size_t r = 0; r < it.boxes.size(); ++r) {
-    if (it.boxes[r].empty()) continue;
-    blocks.push_back({session_rank(r), it.boxes[r]});
-    ++it.holders;
-  }
-  AFTERBAY_TRY(model::check_coverage(it.name, it.global, blocks, it.coverage));
-  it.tree = model::BoxTree(std::span<const model::Box>(it.boxes));
+  if (std::exchange(it.checks, false)) AFTERBAY_TRY(it.blocks->check(it.name, session_ranks_, it.coverage));
+  it.blocks->settle();
+  it.holders = it.blocks->holders();
   it.checked = true;
   return {};
 }
@@ -141,15 +148,22 @@ wire::MapsChecked ServedDecompositions::judge(
   for (const auto& [id, verdicts] : by_map) {
     const ServedDecomposition& map = decompositions_.at(id);
     if (result.error = fault_of(map, verdicts); result.error) return result;
-    std::map<std::uint32_t, std::uint64_t> lost;
-    for (const wire::MapVerdict* const verdict : verdicts)
-      for (std::size_t i = 0; i < verdict->losers.size() && i < verdict->lost.size(); ++i)
-        lost[verdict->losers[i]] += verdict->lost[i];
     wire::CheckedMap& checked = result.maps.emplace_back();
     checked.id = id;
-    checked.lost = lost.empty() ? 0 : 1;
-    for (const auto& [peer, points] : lost)
-      if (peer < ranks() && points == map.map->held(peer)) checked.empty.push_back(peer);
+    std::vector<std::uint64_t> lost;  // by model rank
+    for (const wire::MapVerdict* const verdict : verdicts) {
+      if (verdict->losses != 0) checked.lost = 1;
+      if (!verdict->losers.empty()) lost.resize(ranks());
+      for (std::size_t i = 0; i < verdict->losers.size() && i < verdict->lost.size(); ++i)
+        if (verdict->losers[i] < ranks()) lost[verdict->losers[i]] += verdict->lost[i];
+    }
+    for (std::uint32_t peer = 0; peer < lost.size(); ++peer) {
+      if (lost[peer] == 0 || lost[peer] != map.map->held(peer)) continue;
+      if (checked.empty.empty() || checked.empty.back() + 1 != peer)
+        checked.empty.insert(checked.empty.end(), {peer, peer});
+      else
+        checked.empty.back() = peer;
+    }
   }
   return result;
 }

@@ -13,7 +13,7 @@
 
 #include "base/ingest_thread.hpp"
 #include "base/result.hpp"
-#include "model/decomposition.hpp"
+#include "server/served_blocks.hpp"
 #include "server/served_map.hpp"
 #include "wire/model_messages.hpp"
 #include "wire/server_answers.hpp"
@@ -25,11 +25,12 @@ struct ServedDecomposition {
   std::string name;
   Coverage coverage;
   model::Index global;
-  std::vector<model::Box> boxes;  ///< one per model rank; empty for a map
-  std::unique_ptr<ServedMap> map;
-  std::vector<bool> described;  ///< by model rank
-  std::uint32_t holders = 0;    ///< number of ranks that hold points
-  model::BoxTree tree;
+  std::unique_ptr<ServedMap> map;        ///< or
+  std::unique_ptr<ServedBlocks> blocks;  ///< the other one is null
+  std::vector<bool> described;           ///< by model rank
+  std::uint32_t holders = 0;             ///< number of ranks that hold points
+  bool checks = false;                   ///< blocks: this server checks those of all ranks
+  bool used = false;                     ///< blocks: this server writes collections on it
   bool checked = false;
   bool covered = false;  ///< a map that all servers have checked, perhaps with fewer points here
 };
@@ -50,7 +51,8 @@ class ServedDecompositions {
   Result<> add(std::size_t peer, wire::DefineMap message) AFTERBAY_REQUIRES(ingest_thread);
 
   // What is new when all ranks have ended a batch of definitions: first the blocks, then the maps, as far as
-  // this server knows them.
+  // this server knows them. Blocks that no collection of this server uses are forgotten when they are
+  // checked.
   Result<> check_blocks() AFTERBAY_REQUIRES(ingest_thread);
   [[nodiscard]] std::vector<wire::MapVerdict> check_maps() AFTERBAY_REQUIRES(ingest_thread);
   /// Joins what the servers found.
@@ -61,7 +63,7 @@ class ServedDecompositions {
   /// The points of these maps that model rank `peer` lost to other ranks.
   [[nodiscard]] std::vector<wire::MapLosses> losses(std::size_t peer) const AFTERBAY_REQUIRES(ingest_thread);
 
-  /// Null if there is none with that number.
+  /// Null if there is none with that number, or it is none of this server.
   [[nodiscard]] const ServedDecomposition* find(std::uint32_t id) const AFTERBAY_REQUIRES(ingest_thread);
   /// That of a variable; null if `id` is negative (Whole).
   [[nodiscard]] const ServedDecomposition* of(std::int32_t id) const AFTERBAY_REQUIRES(ingest_thread) {

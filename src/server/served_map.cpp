@@ -25,6 +25,15 @@ std::vector<std::byte> without(std::span<const std::byte> points, std::span<cons
   return model::encode_offsets(model::PointRuns(std::move(runs), 0).without(lost));
 }
 
+/// The number of described points in the part to which `clip` cuts each run.
+template <class Clip>
+std::uint64_t points_within(std::span<const std::byte> described, Clip clip) {
+  std::uint64_t points = 0;
+  model::OffsetReader reader(described);
+  for (model::OffsetRun run = reader.next(); run.length > 0; run = reader.next()) points += clip(run).length;
+  return points;
+}
+
 }  // namespace
 
 void ServedMap::set(std::size_t peer, wire::DefineMap message) {
@@ -96,11 +105,13 @@ Result<wire::MapVerdict> ServedMap::check(std::string_view name, std::span<const
     if (found.lost[i].empty()) continue;
     std::uint64_t lost = 0;
     for (const model::OffsetRun& run : found.lost[i]) lost += at_home(run).length;
-    if (lost > 0) {
+    std::vector<std::byte>& points = described_[peers[i]].points;
+    if (lost > 0) verdict.losses = 1;
+    // Of ranks that keep points here it is known that they keep some.
+    if (lost > 0 && lost == points_within(points, at_home)) {
       verdict.losers.push_back(static_cast<std::uint32_t>(peers[i]));
       verdict.lost.push_back(lost);
     }
-    std::vector<std::byte>& points = described_[peers[i]].points;
     points = without(points, found.lost[i]);
     losses_[peers[i]] = std::move(found.lost[i]);
   }
@@ -109,7 +120,9 @@ Result<wire::MapVerdict> ServedMap::check(std::string_view name, std::span<const
 
 void ServedMap::set_checked(const wire::CheckedMap& found) {
   lost_ = lost_ || found.lost != 0;
-  for (const std::uint32_t peer : found.empty) held_[peer] = 0;
+  for (std::size_t i = 0; i + 1 < found.empty.size(); i += 2)
+    for (std::size_t peer = found.empty[i]; peer <= found.empty[i + 1] && peer < held_.size(); ++peer)
+      held_[peer] = 0;
 }
 
 std::uint32_t ServedMap::holders() const {

@@ -399,6 +399,9 @@ struct LinkSizes {
   /// keeps for their rank; longer ones stay with their sender until it has memory. See
   /// network::shared_by.
   std::uint64_t prompt_bytes = 64u << 10;
+  /// MPI: of a server, for segments that frontends join although they are not prompt, part of
+  /// `receive_bytes`; 0: frontends join prompt segments only. See network::shared_by.
+  std::uint64_t joined_bytes = 0;
 };
 
 struct WaitPolicy {

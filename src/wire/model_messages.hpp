@@ -2,6 +2,7 @@
 // Messages from model ranks to I/O servers. Messages of one rank to one server arrive in order.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,17 +28,29 @@ using FromModel =
 
 // ---- definitions: sent by each rank, answered by Defined when those of all ranks have arrived
 
+/// A rank's part of a decomposition in blocks, for the servers that write collections on it, and for the one
+/// that checks it (checker_of). Sent again if a server needs the block for a new collection.
 struct DefineDecomposition {
   static constexpr Kind kind = FromModel::kind<DefineDecomposition>();
   std::uint32_t id = 0;
   std::string name;
   Coverage coverage;
-  Block block;  ///< the sender's part
+  std::uint8_t held = 0;   ///< 1: the rank holds points
+  std::uint8_t check = 0;  ///< 1: this server checks the blocks of all ranks
+  std::uint8_t used = 0;   ///< 1: this server writes collections on the decomposition
+  std::uint8_t here = 0;   ///< 1: pieces of this server lie in the block
+  Block block;  ///< without start and count if the rank holds no points or the server needs no block
   template <class A>
   void fields(A& a) {
-    a(id, name, coverage, block);
+    a(id, name, coverage, held, check, used, here, block);
   }
 };
+
+/// The server that checks the blocks of a decomposition, as each rank knows without knowing the collections
+/// of others.
+constexpr std::size_t checker_of(std::uint32_t decomposition, std::size_t servers) {
+  return decomposition % servers;
+}
 
 /// The points of a map that a rank holds, as far as the server needs them (model/map_division.hpp). Sent
 /// again with all of these points if the server needs more of them for a new collection.

@@ -173,11 +173,12 @@ struct MapVerdict {
   std::uint64_t missing = 0;  ///< number of points that no rank holds, if gaps are not allowed
   std::uint64_t offset = 0;   ///< of the first ones; see also `twice`
   std::uint64_t length = 0;
-  std::vector<std::uint32_t> losers;  ///< model ranks that lose points to others
-  std::vector<std::uint64_t> lost;    ///< their numbers
+  std::uint8_t losses = 0;            ///< 1: some ranks lose points to others
+  std::vector<std::uint32_t> losers;  ///< model ranks that lose all points that they have in this part
+  std::vector<std::uint64_t> lost;    ///< the numbers of these points
   template <class A>
   void fields(A& a) {
-    a(id, invalid, twice, first_rank, second_rank, missing, offset, length, losers, lost);
+    a(id, invalid, twice, first_rank, second_rank, missing, offset, length, losses, losers, lost);
   }
 };
 
@@ -197,7 +198,8 @@ inline constexpr std::uint32_t judging_server = 0;
 struct CheckedMap {
   std::uint32_t id = 0;
   std::uint8_t lost = 0;             ///< 1: some ranks lost points to others
-  std::vector<std::uint32_t> empty;  ///< model ranks that lost all of their points
+  std::vector<std::uint32_t> empty;  ///< model ranks that lost all of their points: the first and the last of
+                                     ///< those with consecutive numbers, in turn, ascending
   template <class A>
   void fields(A& a) {
     a(id, lost, empty);

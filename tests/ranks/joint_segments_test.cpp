@@ -8,12 +8,14 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <vector>
 
 #include "mpi/communicator.hpp"
 #include "ranks/rank_test.hpp"
 #include "transport/mpi/joint_segments.hpp"
+#include "transport/mpi/receive_memory.hpp"
 
 namespace afterbay::testing {
 namespace {
@@ -144,14 +146,106 @@ RANK_TEST(TransportJointSegments, wait_for_memory_of_the_server, 2) {
   barrier();
 }
 
-/// A server has no memory for segments that are not prompt when a joint message arrives.
-RANK_TEST(TransportJointSegments, longer_ones_than_prompt_segments_are_not_joined, 1) {
+/// A server that has not allowed it has no memory for them when a joint message arrives.
+RANK_TEST(TransportJointSegments, longer_ones_than_prompt_segments_are_not_joined_at_first, 1) {
   const auto comm = std::make_shared<const mpi::Communicator>(
       mpi::Communicator::duplicate(testing::comm(), mpi::Millis(5000)).value());
   JointSegments joints(comm, {0}, JointSegments::usual_most_in_transit, 320);
   EXPECT_TRUE(joints.add(0, 0, Bytes(320)).value());
   EXPECT_FALSE(joints.add(0, 0, Bytes(384)).value());
   joints.drop(0);
+}
+
+/// A frontend of 100 of 100 000 ranks, which fill segments of 3 KiB, and its server, which consumes a step
+/// before the next one. `frontends` send to this server. Returns the messages of the steps.
+std::vector<std::size_t> messages_of_steps(const std::shared_ptr<const mpi::Communicator>& comm,
+                                           std::size_t frontends, std::size_t steps) {
+  constexpr std::size_t ranks = 100;
+  const auto sizes = shared_by(transport::LinkSizes(), 100'000, true);
+  ReceiveMemory memory(sizes, 100'000);
+  JoinedMemory shares(sizes.joined_bytes);
+  for (std::size_t i = 0; i < frontends; ++i) shares.add_frontend();
+  JointSegments joints(comm, {0}, JointSegments::usual_most_in_transit, sizes.prompt_bytes);
+  const Bytes segment(3072, std::byte{7});
+  EXPECT_EQ(memory.kind_of(segment.size()), ReceiveMemory::Kind::large);
+  std::uint64_t share = 0;
+  std::vector<std::size_t> messages;
+  for (std::size_t step = 0; step < steps; ++step) {
+    const std::uint64_t before = joints.messages();
+    std::size_t single = 0;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      if (joints.add(0, rank, segment).value()) continue;
+      ++single;
+      share = shares.raise(share);  // told with the credits
+    }
+    EXPECT_TRUE(joints.flush_all());
+    messages.push_back(single + joints.messages() - before);
+    std::vector<ReceiveMemory::Buffer> buffers;
+    for (std::uint64_t left = joints.messages() - before; left > 0; --left) {
+      Bytes bytes(most_joint_bytes);
+      MPI_Status status;
+      MPI_Recv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, joint_tag, comm->get(), &status);
+      int count = 0;
+      MPI_Get_count(&status, MPI_BYTE, &count);
+      const auto parts = parts_of_joint(std::span(bytes).first(static_cast<std::size_t>(count)));
+      for (const JointPart& part : *parts) {
+        auto buffer = memory.take_joined(part.segment.size());
+        EXPECT_TRUE(buffer) << buffer.error().text();
+        if (buffer) buffers.push_back(std::move(*buffer));
+      }
+    }
+    joints.allow(0, share);
+    for (ReceiveMemory::Buffer& buffer : buffers) {
+      joints.consumed(0, buffer.capacity);
+      memory.give_back(std::move(buffer));
+    }
+    while (joints.in_transit().value()) {
+    }
+  }
+  return messages;
+}
+
+RANK_TEST(TransportJointSegments, longer_ones_are_joined_as_far_as_the_server_allows, 1) {
+  const auto comm = std::make_shared<const mpi::Communicator>(
+      mpi::Communicator::duplicate(testing::comm(), mpi::Millis(5000)).value());
+  // Only one of the frontends sends to this server: those of the ranks near it.
+  const auto alone = messages_of_steps(comm, 1000, 8);
+  EXPECT_LE(alone.back(), 25u) << "85 segments in five messages";
+  EXPECT_EQ(alone.front(), 100u) << "the server has not heard of them";
+  EXPECT_LE(messages_of_steps(comm, 1, 8).back(), 25u);
+  const auto none = std::make_unique<JointSegments>(comm, std::vector<int>{0}, 4, 320);
+  none->allow(0, 1024);
+  EXPECT_FALSE(none->add(0, 0, Bytes(1088)).value());
+  EXPECT_TRUE(none->add(0, 0, Bytes(1024)).value());
+  EXPECT_FALSE(none->add(0, 0, Bytes(384)).value()) << "the share is used up";
+  EXPECT_TRUE(none->add(0, 0, Bytes(320)).value());
+  none->consumed(0, 1024);
+  EXPECT_TRUE(none->add(0, 0, Bytes(384)).value());
+  EXPECT_FALSE(none->add(0, 0, Bytes(most_joined_bytes + 64)).value());
+  none->drop(0);
+}
+
+/// Whatever frontends ask for, and in which order, their shares fit into the server's memory.
+RANK_TEST(TransportJointSegments, shares_of_frontends_fit_into_the_memory, 1) {
+  std::mt19937 random(11);
+  for (const std::size_t frontends : {1U, 3U, 64U, 1000U, 20'000U}) {
+    constexpr std::uint64_t bytes = 16U << 20;
+    JoinedMemory memory(bytes);
+    for (std::size_t i = 0; i < frontends; ++i) memory.add_frontend();
+    std::vector<std::uint64_t> shares(frontends);
+    for (std::size_t n = 0; n < 20 * frontends; ++n) {
+      std::uint64_t& share = shares[n % 2 == 0 ? random() % frontends : n % frontends];
+      const std::uint64_t raised = memory.raise(share);
+      ASSERT_GE(raised, share);
+      ASSERT_EQ(raised % JoinedMemory::unit_bytes, 0u);
+      share = raised;
+    }
+    EXPECT_LE(std::accumulate(shares.begin(), shares.end(), std::uint64_t{0}), bytes);
+    EXPECT_LE(std::ranges::max(shares), JoinedMemory::most_share_bytes);
+    const std::uint64_t equal = bytes / 2 / frontends / JoinedMemory::unit_bytes * JoinedMemory::unit_bytes;
+    EXPECT_GE(std::ranges::min(shares), std::min(equal, JoinedMemory::most_share_bytes)) << frontends;
+  }
+  EXPECT_EQ(JoinedMemory(0).raise(0), 0u);
 }
 
 RANK_TEST(TransportJointSegments, a_hundred_ranks_need_a_few_messages, 2) {

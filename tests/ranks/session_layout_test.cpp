@@ -412,6 +412,48 @@ RANK_TEST(SessionLayout, ranks_that_reach_a_small_frontend_over_mpi, 6) {
       few_large_segments(tiered(3)).set("memory.frontend", "3MiB").set("transport", "mpi"));
 }
 
+/// As with thousands of ranks: prompt segments (5.2 KiB) are shorter than what a frontend joins. Parts of 6.4
+/// KiB are sent by themselves, or joined as far as the server allows.
+RANK_TEST(SessionLayout, segments_that_a_server_keeps_no_memory_for_are_joined_in_order, 8) {
+  constexpr std::uint64_t points = 1600, models = 6, variables = 6, records = 40;
+  const SessionOptions options = tiered(1)
+                                     .set("memory.server", "2MiB")
+                                     .set("memory.block", "32KiB")
+                                     .set("memory.small_block", "16KiB")
+                                     .set("memory.receive", "128KiB")
+                                     .set("memory.link", "128KiB");
+  run_session(options, [&](Session& session) {
+    const auto model = static_cast<std::uint64_t>(session.model_rank());
+    session.decomposition("line", Block{{models * points}, {model * points}, {points}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("x", models * points);
+    for (std::uint64_t v = 0; v < variables; ++v)
+      schema.variable("v" + std::to_string(v), Type::float32, {"time", "x"}).on("line");
+    OutputFile file = session.collection("joined", schema, {.file = "joined.nc"}).open();
+    std::vector<float> values(points);
+    for (std::uint64_t record = 0; record < records; ++record) {
+      for (std::uint64_t v = 0; v < variables; ++v) {
+        for (std::uint64_t i = 0; i < points; ++i)
+          values[i] = static_cast<float>(1e5 * static_cast<double>(v) + 100.0 * static_cast<double>(record) +
+                                         static_cast<double>(model * points + i) / 64);
+        file.put("v" + std::to_string(v), record, values.data());
+      }
+      session.end_step();
+    }
+    file.close();
+  });
+  if (rank() != 0) return;
+  for (std::uint64_t v = 0; v < variables; ++v) {
+    const auto written = test::read<float>("joined.nc", ("v" + std::to_string(v)).c_str());
+    ASSERT_EQ(written.size(), records * models * points);
+    for (std::uint64_t i = 0; i < written.size(); ++i)
+      ASSERT_EQ(written[i], static_cast<float>(1e5 * static_cast<double>(v) +
+                                               100.0 * static_cast<double>(i / (models * points)) +
+                                               static_cast<double>(i % (models * points)) / 64))
+          << v << " " << i;
+  }
+}
+
 RANK_TEST(SessionLayout, too_small_a_frontend_is_refused_with_the_arithmetic, 4) {
   try {
     const Session session = open_session(comm(), tiered(1)

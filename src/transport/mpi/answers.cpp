@@ -54,7 +54,8 @@ Result<bool> Answers::complete_data() {
 }
 
 void Answers::fill_batch() {
-  BatchHeader header{credits_due_, flags_due_, progress_.load(std::memory_order_relaxed), 0};
+  const std::uint32_t share = std::exchange(share_due_, 0) << BatchHeader::allowance_bits;
+  BatchHeader header{credits_due_, flags_due_ | share, progress_.load(std::memory_order_relaxed), 0};
   batch_.resize(sizeof header);
   while (!kept_.empty() && (header.bytes == 0 || header.bytes + kept_.front().size() <= most_batch_bytes_)) {
     const std::uint64_t bytes = kept_.front().size();

@@ -12,6 +12,7 @@
 #include "mpi/communicator.hpp"
 #include "mpi/request.hpp"
 #include "transport/link.hpp"
+#include "transport/mpi/joint_segments.hpp"
 #include "transport/mpi/stream.hpp"
 
 namespace afterbay::transport::network {
@@ -36,6 +37,10 @@ class Answers {
   void keep(std::span<const std::byte> message) { kept_.emplace_back(message.begin(), message.end()); }
   void add_credit() noexcept { ++credits_due_; }
   void add_flags(std::uint32_t flags) noexcept { flags_due_ |= flags; }
+  /// Tells the frontend its share (JoinedMemory) with the next batch.
+  void set_share(std::uint64_t bytes) noexcept {
+    share_due_ = static_cast<std::uint32_t>(bytes / JoinedMemory::unit_bytes);
+  }
   /// Begins a data message at once.
   Result<void> send_data(std::span<const std::byte> message, OutgoingData data);
 
@@ -73,6 +78,7 @@ class Answers {
   std::list<Bytes> kept_;  ///< messages to the rank
   std::uint32_t credits_due_ = 0;
   std::uint32_t flags_due_ = 0;
+  std::uint32_t share_due_ = 0;
   bool wants_credits_ = true;
   Bytes batch_;
   bool batch_has_messages_ = false;

@@ -136,7 +136,7 @@ class SetUp {
 
   /// Of pairs of model ranks and servers, directly or through frontends.
   [[nodiscard]] LinkSizes sizes_to_servers() const {
-    return network::shared_by(options_.sizes, roster_.models());
+    return network::shared_by(options_.sizes, roster_.models(), !roster_.view().routes.empty());
   }
   [[nodiscard]] LinkSizes sizes_between_servers() const {
     return network::shared_by_servers(options_.sizes, roster_.servers().size());

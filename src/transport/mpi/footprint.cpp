@@ -75,7 +75,9 @@ Result<Footprint> footprint_of(const ServerPairs& pairs, const LinkSizes& sizes)
               sizes.memory_bytes / LinkSizes::places_share;
   const std::size_t far = pairs.models - pairs.near;
   const std::size_t far_servers = pairs.servers - pairs.near_servers;
-  if (far > 0) it.receive = network::ReceiveMemory::most_bytes(network::shared_by(sizes, pairs.models), far);
+  if (far > 0)
+    it.receive =
+        network::ReceiveMemory::most_bytes(network::shared_by(sizes, pairs.models, pairs.relayed), far);
   if (pairs.relayed) it.joint = network::JointMemory::most_bytes;
   if (far_servers > 0) {
     const LinkSizes between = network::shared_by_servers(sizes, pairs.servers);

@@ -27,9 +27,10 @@ JointSegments::JointSegments(std::shared_ptr<const mpi::Communicator> comm, cons
                              std::size_t most_in_transit, std::uint64_t prompt_bytes)
     : comm_(std::move(comm)),
       ranks_(servers),
+      shares_(servers.size()),
       prepared_(servers.size()),
       most_in_transit_(most_in_transit),
-      most_joined_(std::min(prompt_bytes, most_joined_bytes)) {}
+      prompt_bytes_(prompt_bytes) {}
 
 JointSegments::~JointSegments() {
   for (Sent& it : sent_) it.leave_behind();
@@ -63,7 +64,10 @@ void JointSegments::drop(std::size_t server) {
 }
 
 Result<bool> JointSegments::add(std::size_t server, std::size_t peer, std::span<const std::byte> segment) {
-  if (segment.size() > most_joined_) return false;
+  if (segment.size() > most_joined_bytes) return false;
+  Share& share = shares_[server];
+  const std::uint64_t counted = counts(segment.size()) ? segment.size() : 0;
+  if (share.used + counted > std::max(share.allowed, share.used)) return false;
   const std::uint64_t more = joint_part_bytes(segment.size());
   if (prepared_[server].size() + more > most_joint_bytes) AFTERBAY_TRY(flush(server));
   Bytes& message = prepared_[server];
@@ -77,6 +81,7 @@ Result<bool> JointSegments::add(std::size_t server, std::size_t peer, std::span<
     }
     begun_.push_back(server);
   }
+  share.used += counted;
   const std::size_t at = message.size();
   const JointHeader header{peer, segment.size()};
   message.resize(at + more);
@@ -120,6 +125,16 @@ Result<void> JointSegments::look() {
     it = sent_.erase(it);
   }
   return {};
+}
+
+std::uint64_t JoinedMemory::raise(std::uint64_t share) noexcept {
+  const std::uint64_t wanted = std::min(std::max(2 * share, first_bytes), most_share_bytes);
+  if (wanted <= share || frontends_ == 0) return share;
+  const std::uint64_t equal = bytes_ / 2 / frontends_ / unit_bytes * unit_bytes;
+  const std::uint64_t from = std::max(share, std::min(wanted, equal));
+  const std::uint64_t more = std::min(wanted - from, free_ / unit_bytes * unit_bytes);
+  free_ -= more;
+  return from + more;
 }
 
 JointArrivals::~JointArrivals() {

@@ -28,9 +28,6 @@ struct JointHeader {
 
 /// The most that a joint message has.
 inline constexpr std::uint64_t most_joint_bytes = small_segment_bytes;
-/// Larger segments are messages of their own: for them a copy costs more than a message. So are those
-/// that are not prompt: a server may have no memory for them when the message arrives.
-inline constexpr std::uint64_t most_joined_bytes = std::uint64_t{8} << 10;
 
 constexpr std::uint64_t joint_part_bytes(std::uint64_t segment_bytes) {
   return sizeof(JointHeader) + padded(segment_bytes);
@@ -49,7 +46,7 @@ class JointSegments {
   static constexpr std::size_t usual_most_in_transit = 64;
   static constexpr std::uint64_t most_bytes = usual_most_in_transit * most_joint_bytes;  ///< its memory
   /// `servers`: their ranks. At most `most_in_transit` messages are sent at a time. `prompt_bytes`:
-  /// LinkSizes::prompt_bytes of the pairs.
+  /// LinkSizes::prompt_bytes of the pairs; longer segments are joined as far as the server allows.
   JointSegments(std::shared_ptr<const mpi::Communicator> comm, const std::vector<int>& servers,
                 std::size_t most_in_transit = usual_most_in_transit,
                 std::uint64_t prompt_bytes = most_joined_bytes);
@@ -60,6 +57,16 @@ class JointSegments {
   /// Copies the segment into the message that is being prepared for this server; false: it must be
   /// sent by itself, after `flush`. May send the message.
   Result<bool> add(std::size_t server, std::size_t peer, std::span<const std::byte> segment);
+  /// Whether a joined segment of this length counts until the server has consumed it: see `consumed`.
+  [[nodiscard]] bool counts(std::uint64_t segment_bytes) const noexcept {
+    return segment_bytes > prompt_bytes_;
+  }
+  /// The server has returned the credit of a joined segment that counts.
+  void consumed(std::size_t server, std::uint64_t segment_bytes) noexcept {
+    shares_[server].used -= segment_bytes;
+  }
+  /// From now on segments that count may have this total length at the server: see JoinedMemory.
+  void allow(std::size_t server, std::uint64_t bytes) noexcept { shares_[server].allowed = bytes; }
   /// Sends the message that is being prepared for this server, if any.
   Result<void> flush(std::size_t server);
   /// Sends all that are being prepared. Returns whether there were any.
@@ -80,16 +87,22 @@ class JointSegments {
     /// MPI may still read it.
     void leave_behind();
   };
+  /// Of a server's memory for joined segments that are not prompt, in bytes.
+  struct Share {
+    std::uint64_t allowed = 0;
+    std::uint64_t used = 0;
+  };
   Result<void> look();
 
   std::shared_ptr<const mpi::Communicator> comm_;
   std::vector<int> ranks_;
+  std::vector<Share> shares_;       ///< by server
   std::vector<Bytes> prepared_;     ///< by server
   std::vector<std::size_t> begun_;  ///< servers for which one is prepared
   std::deque<Sent> sent_;           ///< in transit
   std::vector<Bytes> spare_;
   std::size_t most_in_transit_;
-  std::uint64_t most_joined_;  ///< bytes of a segment
+  std::uint64_t prompt_bytes_;
   std::uint64_t messages_ = 0;
 };
 
@@ -100,6 +113,28 @@ struct JointMemory {
   static constexpr std::size_t messages = 64;
   static constexpr std::uint64_t most_bytes = messages * most_joint_bytes;
   std::size_t free = messages;
+};
+
+/// A server's memory for joined segments that are not prompt, divided among its frontends: what each may have
+/// sent that the server has not consumed. Half of it is divided equally, the other half goes to those that
+/// need more first, as frontends of ranks near the server do. Nothing is ever taken back. Without a share, or
+/// if it is used up, frontends send such segments by themselves. Used by one thread.
+class JoinedMemory {
+ public:
+  static constexpr std::uint64_t unit_bytes = 1024;  ///< of shares
+  static constexpr std::uint64_t first_bytes =
+      2 * most_joined_bytes;  ///< of a new share, if there is as much
+  static constexpr std::uint64_t most_share_bytes = 4 * most_joint_bytes;
+  explicit JoinedMemory(std::uint64_t bytes) : bytes_(bytes), free_(bytes / 2) {}
+  void add_frontend() noexcept { ++frontends_; }
+  /// A frontend with this share has sent a segment by itself that it could have joined with a larger share.
+  /// Returns its new share, of up to twice the size.
+  std::uint64_t raise(std::uint64_t share) noexcept;
+
+ private:
+  std::uint64_t bytes_;
+  std::uint64_t free_;  ///< of the half that is not divided equally
+  std::uint64_t frontends_ = 0;
 };
 
 /// The server's side: messages of one frontend stay in order behind a joint message that is being

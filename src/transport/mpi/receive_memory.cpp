@@ -28,9 +28,10 @@ ReceiveMemory::Buffer make(std::uint64_t bytes, ReceiveMemory::Kind kind) {
 
 }  // namespace
 
-LinkSizes shared_by(LinkSizes sizes, std::size_t senders) noexcept {
+LinkSizes shared_by(LinkSizes sizes, std::size_t senders, bool relayed) noexcept {
   sizes = shared(sizes, senders, sizes.receive_bytes / 2);
   if (sizes.prompt_bytes < least_prompt_bytes) sizes.prompt_bytes = 0;
+  if (relayed && sizes.prompt_bytes < most_joined_bytes) sizes.joined_bytes = sizes.receive_bytes / 8;
   return sizes;
 }
 
@@ -43,12 +44,13 @@ LinkSizes shared_by_servers(LinkSizes sizes, std::size_t servers) noexcept {
 ReceiveMemory::ReceiveMemory(const LinkSizes& sizes, std::size_t senders)
     : large_bytes_(segment_capacity(sizes)),
       prompt_bytes_(sizes.prompt_bytes),
+      most_joined_(sizes.joined_bytes),
       free_(large_count(sizes, senders)),
       total_(free_) {}
 
 std::size_t ReceiveMemory::large_count(const LinkSizes& sizes, std::size_t senders) noexcept {
-  const std::uint64_t prompt = most_prompt_bytes(sizes, senders);
-  const std::uint64_t left = sizes.receive_bytes - std::min(sizes.receive_bytes, prompt);
+  const std::uint64_t small = most_prompt_bytes(sizes, senders) + sizes.joined_bytes;
+  const std::uint64_t left = sizes.receive_bytes - std::min(sizes.receive_bytes, small);
   return static_cast<std::size_t>(std::max(left / segment_capacity(sizes), std::uint64_t{2}));
 }
 
@@ -68,8 +70,20 @@ ReceiveMemory::Buffer ReceiveMemory::take(std::uint64_t segment_bytes) {
   return make(large ? large_bytes_ : prompt_bytes_, kind);
 }
 
+Result<ReceiveMemory::Buffer> ReceiveMemory::take_joined(std::uint64_t segment_bytes) {
+  if (kind_of(segment_bytes) != Kind::large) return take(segment_bytes);
+  if (segment_bytes > most_joined_ - std::min(most_joined_, joined_))
+    return fail(ErrorCode::internal, "{} bytes of joined segments arrived while {} of {} were in use",
+                segment_bytes, joined_, most_joined_);
+  joined_ += segment_bytes;
+  peak_bytes_ = std::max(peak_bytes_, allocated_bytes());
+  return make(segment_bytes, Kind::joined);
+}
+
 void ReceiveMemory::give_back(Buffer buffer) {
-  if (buffer.kind == Kind::large) {
+  if (buffer.kind == Kind::joined) {
+    joined_ -= buffer.capacity;
+  } else if (buffer.kind == Kind::large) {
     ++free_;
     spare_large_.push_back(std::move(buffer));
   } else if (buffer.kind == Kind::prompt) {

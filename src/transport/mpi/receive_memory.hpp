@@ -10,13 +10,16 @@
 #include <memory>
 #include <vector>
 
+#include "base/result.hpp"
 #include "transport/mpi/stream.hpp"
 
 namespace afterbay::transport::network {
 
 /// `sizes` with `credits` and `prompt_bytes` such that the prompt segments of `senders` ranks take at
-/// most half of `receive_bytes` at a server. Equal at all processes.
-LinkSizes shared_by(LinkSizes sizes, std::size_t senders) noexcept;
+/// most half of `receive_bytes` at a server. Equal at all processes. `relayed`: the ranks send through
+/// frontends. These then join segments of up to most_joined_bytes; if prompt ones are shorter, an eighth of
+/// `receive_bytes` is for the others.
+LinkSizes shared_by(LinkSizes sizes, std::size_t senders, bool relayed = false) noexcept;
 /// The same for pairs of servers, whose segments are all prompt.
 LinkSizes shared_by_servers(LinkSizes sizes, std::size_t servers) noexcept;
 
@@ -26,6 +29,7 @@ class ReceiveMemory {
   enum class Kind : std::uint8_t {
     header,  ///< for a header or a word, as long as it is
     prompt,
+    joined,  ///< longer than a prompt one, from a joint message, as long as it is
     large,
   };
   struct Buffer {
@@ -45,7 +49,8 @@ class ReceiveMemory {
   [[nodiscard]] static std::size_t large_count(const LinkSizes& sizes, std::size_t senders) noexcept;
   /// Of all buffers, without those for headers and words.
   [[nodiscard]] static std::uint64_t most_bytes(const LinkSizes& sizes, std::size_t senders) noexcept {
-    return most_prompt_bytes(sizes, senders) + large_count(sizes, senders) * segment_capacity(sizes);
+    return most_prompt_bytes(sizes, senders) + sizes.joined_bytes +
+           large_count(sizes, senders) * segment_capacity(sizes);
   }
 
   [[nodiscard]] Kind kind_of(std::uint64_t segment_bytes) const noexcept {
@@ -56,10 +61,13 @@ class ReceiveMemory {
   [[nodiscard]] std::size_t free_large() const noexcept { return free_; }
   /// A buffer for a segment; if that needs a large one, there must be a free one.
   Buffer take(std::uint64_t segment_bytes);
+  /// For a segment from a joint message. Fails if that is not prompt and more than LinkSizes::joined_bytes
+  /// would be in use: the frontends' allowances prevent this.
+  Result<Buffer> take_joined(std::uint64_t segment_bytes);
   void give_back(Buffer buffer);
   /// Bytes of the buffers that exist, without those for headers and words.
   [[nodiscard]] std::uint64_t allocated_bytes() const noexcept {
-    return (spare_large_.size() + total_ - free_) * large_bytes_ + prompt_ * prompt_bytes_;
+    return (spare_large_.size() + total_ - free_) * large_bytes_ + prompt_ * prompt_bytes_ + joined_;
   }
   /// The maximum of these bytes so far.
   [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_bytes_; }
@@ -67,9 +75,11 @@ class ReceiveMemory {
  private:
   std::uint64_t large_bytes_;
   std::uint64_t prompt_bytes_;
+  std::uint64_t most_joined_;
   std::size_t free_;
   std::size_t total_;
-  std::size_t prompt_ = 0;  ///< number of prompt buffers that exist
+  std::size_t prompt_ = 0;    ///< number of prompt buffers that exist
+  std::uint64_t joined_ = 0;  ///< bytes of joined ones
   std::uint64_t peak_bytes_ = 0;
   std::vector<Buffer> spare_large_;
   std::vector<Buffer> spare_prompt_;

@@ -225,9 +225,9 @@ void Relay::take_batch(std::size_t client, std::size_t server, Bytes batch) {
   const auto header = read_header<BatchHeader>(batch.data());
   RelayLane& it = lane(client, server);
   lanes_.activate(client, server);
-  it.credits += header.credits;
+  sender_.take_credits(client, server, header);
   it.progress = std::max(it.progress, header.progress);
-  it.flags_due |= header.flags;
+  it.flags_due |= header.flags & ((1U << BatchHeader::allowance_bits) - 1);
   if ((header.flags & (BatchHeader::failed | BatchHeader::ended)) != 0) servers_.note_failure(server);
   if (header.bytes != 0 && clients_.is_present(client)) it.batches.push_back(std::move(batch));
   if (!clients_.is_near(client)) return;

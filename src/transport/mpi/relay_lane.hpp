@@ -26,7 +26,15 @@ struct RelayLane {
   // to the server
   std::list<Parcel> waiting;
   std::list<Parcel> sending;
-  std::uint32_t credits = 0;  ///< credits of the server
+  std::uint32_t credits = 0;    ///< credits of the server
+  std::uint32_t forwarded = 0;  ///< number of segments, modulo 2^32
+  std::uint32_t consumed = 0;   ///< of these, by the server
+  /// A joined segment that counts (JointSegments::counts) and that the server has not consumed.
+  struct Joined {
+    std::uint32_t number = 0;  ///< among the forwarded ones
+    std::uint32_t bytes = 0;
+  };
+  std::unique_ptr<std::list<Joined>> joined;  ///< made when there are some: most lanes never have any
   std::uint64_t order_sent = 0;
   std::list<SegmentHeader> headers;  ///< pings and last words, in transit to the server
   std::unique_ptr<SegmentHeader> header;

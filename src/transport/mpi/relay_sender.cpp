@@ -115,7 +115,12 @@ Result<void> RelaySender::forward_first(std::size_t client, std::size_t server) 
   ++figures_.segments;
   AFTERBAY_TRY_ASSIGN(const bool joined,
                       joints_.add(server, parts_.clients.of(client).peer, {parcel.data, parcel.bytes}));
+  const std::uint32_t number = it.forwarded++;
   if (joined) {
+    if (joints_.counts(parcel.bytes)) {
+      if (!it.joined) it.joined = std::make_unique<std::list<RelayLane::Joined>>();
+      it.joined->push_back({number, static_cast<std::uint32_t>(parcel.bytes)});
+    }
     it.credits_due += parcel.segment ? 0 : 1;
     release(client, parcel);
     return {};
@@ -125,6 +130,20 @@ Result<void> RelaySender::forward_first(std::size_t client, std::size_t server) 
   Parcel& sending = it.sending.emplace_back(std::move(parcel));
   parts_.lanes.note_sending();
   return start(sending.data, sending.bytes, client, server, sending.request);
+}
+
+void RelaySender::take_credits(std::size_t client, std::size_t server, const BatchHeader& batch) {
+  RelayLane& it = parts_.lanes.of(client, server);
+  it.credits += batch.credits;
+  it.consumed += batch.credits;
+  if (const std::uint32_t allowed = batch.flags >> BatchHeader::allowance_bits; allowed != 0)
+    joints_.allow(server, allowed * JoinedMemory::unit_bytes);
+  const auto is_consumed = [&](const RelayLane::Joined& first) {  // numbers may have begun again at 0
+    return static_cast<std::int32_t>(it.consumed - first.number) > 0;
+  };
+  if (!it.joined) return;
+  for (; !it.joined->empty() && is_consumed(it.joined->front()); it.joined->pop_front())
+    joints_.consumed(server, it.joined->front().bytes);
 }
 
 Result<bool> RelaySender::send_words(std::size_t client, std::size_t server) {

@@ -35,6 +35,8 @@ class RelaySender {
   void hold(std::size_t client, std::size_t server, Parcel parcel);
   /// Sends what it can of each active lane. Returns whether it did something; pings do not count.
   Result<bool> send();
+  /// A server returns credits of a rank.
+  void take_credits(std::size_t client, std::size_t server, const BatchHeader& batch);
   /// Discards segments, pings and words that have not been sent.
   void drop(std::size_t client, std::size_t server);
 

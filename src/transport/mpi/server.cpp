@@ -80,13 +80,15 @@ Result<void> MpiPeer::take(MPI_Message message, std::size_t bytes, ReceiveMemory
   return incoming.receive(memory, options_.label);
 }
 
-void MpiPeer::take(std::span<const std::byte> segment, ReceiveMemory& memory) {
+Result<void> MpiPeer::take(std::span<const std::byte> segment, ReceiveMemory& memory) {
   memory_ = &memory;
+  AFTERBAY_TRY_ASSIGN(ReceiveMemory::Buffer buffer, memory.take_joined(segment.size()));
   Incoming& incoming = incoming_.emplace_back();
   incoming.bytes = segment.size();
-  incoming.buffer = memory.take(segment.size());
+  incoming.buffer = std::move(buffer);
   std::memcpy(incoming.buffer.data.get(), segment.data(), segment.size());
   port_.activate(options_.peer);
+  return {};
 }
 
 Result<void> MpiPeer::receive_next(ReceiveMemory& memory) {
@@ -392,7 +394,12 @@ Result<MpiPeer*> MpiNetwork::peer_at(int rank, int tag) const {
 Result<void> MpiNetwork::take(int rank, const JointArrivals::Found& found) {
   AFTERBAY_TRY_ASSIGN(MpiPeer* const peer, peer_at(rank, found.tag));
   AFTERBAY_TRY(peer->take(found.message, found.bytes, memory_));
-  if (memory_.kind_of(found.bytes) == ReceiveMemory::Kind::large) waiting_.add(*peer);
+  if (memory_.kind_of(found.bytes) != ReceiveMemory::Kind::large) return {};
+  waiting_.add(*peer);
+  const auto relayed = frontends_.find(rank);
+  if (relayed == frontends_.end() || found.bytes > most_joined_bytes) return {};
+  const std::uint64_t share = joined_memory_.raise(relayed->second.share);
+  if (share != std::exchange(relayed->second.share, share)) peer->tell_share(share);
   return {};
 }
 
@@ -404,11 +411,8 @@ Result<void> MpiNetwork::deliver(int rank, Relayed& relayed) {
                   relayed.frontend->label, message.size());
     for (const JointPart& part : *parts) {
       AFTERBAY_TRY_ASSIGN(MpiPeer* const peer, peer_at(rank, relay_tag(part.peer)));
-      if (memory_.kind_of(part.segment.size()) == ReceiveMemory::Kind::large)
-        return fail(ErrorCode::internal,
-                    "{} sent a segment of {} bytes together with others, which is too long",
-                    relayed.frontend->label, part.segment.size());
-      peer->take(part.segment, memory_);
+      if (auto taken = peer->take(part.segment, memory_); !taken)
+        return fail(std::move(taken).error().add("sent by " + relayed.frontend->label));
     }
     return {};
   };

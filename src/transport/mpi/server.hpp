@@ -80,8 +80,10 @@ class MpiPeer final : public PeerEnd {
   /// A message from this rank has arrived. Receives it now, or, if it needs a large buffer, in
   /// `receive_next`.
   Result<void> take(MPI_Message message, std::size_t bytes, ReceiveMemory& memory);
-  /// A prompt segment of this rank, which has been received.
-  void take(std::span<const std::byte> segment, ReceiveMemory& memory);
+  /// A segment of this rank from a joint message.
+  Result<void> take(std::span<const std::byte> segment, ReceiveMemory& memory);
+  /// Tells the rank's frontend its share (JoinedMemory).
+  void tell_share(std::uint64_t bytes) noexcept { answers_.set_share(bytes); }
   /// Receives the first message that has not been received; there must be memory for it.
   Result<void> receive_next(ReceiveMemory& memory);
   /// Whether that message is the next one that it processes.
@@ -156,12 +158,14 @@ class MpiNetwork final : public Network {
   /// `pool`: of the ends' port. `sizes`, `senders`: see ReceiveMemory.
   MpiNetwork(std::shared_ptr<const mpi::Communicator> comm, const shm::Pool& pool, const LinkSizes& sizes,
              std::size_t senders)
-      : comm_(std::move(comm)), pool_(pool), memory_(sizes, senders) {}
+      : comm_(std::move(comm)), joined_memory_(sizes.joined_bytes), pool_(pool), memory_(sizes, senders) {}
   void add(int rank, MpiPeer& peer) { peers_.emplace(key_of(rank, up_tag), &peer); }
   /// The end for model rank `number`, through a frontend at `rank`.
   void add(int rank, std::size_t number, MpiPeer& peer, std::shared_ptr<Frontend> frontend) {
     peers_.emplace(key_of(rank, relay_tag(number)), &peer);
-    frontends_.try_emplace(rank, joint_memory_).first->second.frontend = std::move(frontend);
+    const auto [at, is_new] = frontends_.try_emplace(rank, joint_memory_);
+    at->second.frontend = std::move(frontend);
+    if (is_new) joined_memory_.add_frontend();
   }
   bool progress() override;
   [[nodiscard]] bool transferring() const override { return !incomplete_.empty(); }
@@ -175,6 +179,7 @@ class MpiNetwork final : public Network {
     explicit Relayed(JointMemory& memory) : arrivals(memory) {}
     std::shared_ptr<Frontend> frontend;
     JointArrivals arrivals;
+    std::uint64_t share = 0;  ///< of joined_memory_
   };
   /// True: there was a message.
   Result<bool> take_one();
@@ -190,6 +195,7 @@ class MpiNetwork final : public Network {
   std::shared_ptr<const mpi::Communicator> comm_;
   std::unordered_map<std::uint64_t, MpiPeer*> peers_;  ///< by rank and tag
   JointMemory joint_memory_;
+  JoinedMemory joined_memory_;
   std::unordered_map<int, Relayed> frontends_;  ///< by rank
   std::vector<int> incomplete_;  ///< frontends whose joint messages are being received, in turn
   const shm::Pool& pool_;

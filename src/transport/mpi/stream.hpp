@@ -86,8 +86,14 @@ constexpr std::uint64_t segment_capacity(const LinkSizes& sizes) {
   return alignment + item_bytes(payload);
 }
 
+/// Frontends do not join longer segments with others (joint_segments.hpp): for them a copy costs more than a
+/// message.
+inline constexpr std::uint64_t most_joined_bytes = std::uint64_t{8} << 10;
+
 struct BatchHeader {
   enum Flags : std::uint32_t { pong = 1, failed = 2, ended = 4 };
+  /// In the upper bits of the flags, for a frontend: see JoinedShare, in KiB; 0: as before.
+  static constexpr std::uint32_t allowance_bits = 16;
   std::uint32_t credits = 0;  ///< number of credits returned
   std::uint32_t flags = 0;
   std::uint64_t progress = 0;  ///< counts the server's work

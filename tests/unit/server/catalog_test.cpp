@@ -36,6 +36,8 @@ class ServerCatalog : public ::testing::Test {
     message.id = 0;
     message.name = "grid";
     message.coverage = coverage;
+    message.held = count > 0 ? 1 : 0;
+    message.check = message.used = message.here = 1;
     message.block.global = {points};
     message.block.start = {start};
     message.block.count = {count};
@@ -291,7 +293,7 @@ class ServerServedMap : public ::testing::Test {
     const std::vector<int> ranks{10, 11};
     auto found = map_.check("land", ranks, coverage, {0, 6});
     wire::CheckedMap checked;
-    checked.lost = found && !found->losers.empty() ? 1 : 0;
+    checked.lost = found ? found->losses : 0;
     map_.set_checked(checked);
     return found;
   }
@@ -337,14 +339,33 @@ TEST_F(ServerServedMap, FindsGaps) {
 
 TEST_F(ServerServedMap, ARankLosesPointsThatAnotherHolds) {
   const auto found = check({{0, 0, 4}}, {{3, 0, 3}}, {.repeats = Repeats::first}).value();
-  EXPECT_THAT(found.losers, ElementsAre(1));
-  EXPECT_THAT(found.lost, ElementsAre(1));
+  EXPECT_EQ(found.losses, 1);
+  EXPECT_THAT(found.losers, IsEmpty()) << "it keeps others";
   ASSERT_THAT(map_.losses(1), SizeIs(1));
   EXPECT_EQ(map_.losses(1)[0].offset, 3u);
   EXPECT_EQ(map_.losses(1)[0].length, 1u);
   EXPECT_FALSE(map_.can_pack());
   auto& cut = map_.cut(model::Index(std::vector<std::uint64_t>{6}));
   EXPECT_EQ(map_.points_of(cut, 1, 0)->points, 2u);
+}
+
+/// Only such ranks can have lost all of their points.
+TEST_F(ServerServedMap, ReportsRanksThatLoseAllPointsOfItsPart) {
+  map_.set(0, message(points({{0, 0, 4}}), false));
+  map_.set(1, message(points({{3, 0, 3}}), false));
+  const std::vector<int> ranks{10, 11};
+  const auto found = map_.check("land", ranks, {.repeats = Repeats::first}, {2, 2}).value();
+  EXPECT_EQ(found.losses, 1);
+  EXPECT_THAT(found.losers, ElementsAre(1));
+  EXPECT_THAT(found.lost, ElementsAre(1));
+  wire::CheckedMap checked;
+  checked.lost = 1;
+  map_.set_checked(checked);
+  EXPECT_TRUE(map_.holds(1)) << "it keeps points that others report on";
+  checked.empty = {1, 1};
+  map_.set_checked(checked);
+  EXPECT_FALSE(map_.holds(1));
+  EXPECT_TRUE(map_.holds(0));
 }
 
 TEST_F(ServerServedMap, PacksTheRanksOfACellBehindEachOther) {

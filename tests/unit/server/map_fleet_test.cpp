@@ -201,7 +201,7 @@ TEST(ServerMapFleet, ranks_that_lose_all_points_are_known_to_every_server) {
   ASSERT_FALSE(checked.error) << checked.error->text();
   ASSERT_EQ(checked.maps.size(), 1u);
   EXPECT_EQ(checked.maps[0].lost, 1);
-  EXPECT_THAT(checked.maps[0].empty, ElementsAre(2));
+  EXPECT_THAT(checked.maps[0].empty, ElementsAre(2, 2));
   std::vector<model::OffsetRun> lost;
   for (auto& one : all) {
     test::FakeFrames frames;
@@ -216,6 +216,39 @@ TEST(ServerMapFleet, ranks_that_lose_all_points_are_known_to_every_server) {
       for (std::size_t i = 0; i < it.offsets.size(); ++i) lost.push_back({it.offsets[i], it.lengths[i]});
   }
   EXPECT_EQ(model::joined(lost), (std::vector<model::OffsetRun>{{0, 70}}));
+}
+
+/// The verdicts do not grow with the ranks that keep points: of 400 ranks with halos, those with odd numbers
+/// hold nothing that a lower one does not hold. Some of these lose all points in one home and keep some in
+/// another.
+TEST(ServerMapFleet, verdicts_name_only_ranks_that_may_have_lost_everything) {
+  constexpr std::size_t ranks = 400, servers = 8;
+  constexpr std::uint64_t points = 4000;
+  Fleet::Indices indices(ranks);
+  for (std::uint64_t p = 0; p < points; ++p) {
+    const std::size_t owner = p % (ranks / 2);
+    indices[2 * owner].push_back(static_cast<std::int64_t>(p));
+    indices[2 * owner + 1].push_back(static_cast<std::int64_t>(p));
+    if (owner > 0) indices[2 * owner].push_back(static_cast<std::int64_t>(p - 1));
+  }
+  for (std::vector<std::int64_t>& list : indices) std::ranges::sort(list);
+  // Rank 1 keeps one point.
+  std::erase(indices[0], std::int64_t{ranks / 2 * 19});
+  auto all =
+      Fleet(ranks, servers, points, 2, {.gaps_allowed = false, .repeats = Repeats::first}).define(indices);
+  std::vector<std::vector<wire::MapVerdict>> found;
+  std::size_t named = 0;
+  for (auto& one : all) {
+    found.push_back(one->check().value().maps);
+    named += found.back().front().losers.size();
+    EXPECT_EQ(found.back().front().losses, 1);
+  }
+  const wire::MapsChecked checked = all.front()->judge(found);
+  ASSERT_FALSE(checked.error) << checked.error->text();
+  std::vector<std::uint32_t> empty;
+  for (std::uint32_t rank = 3; rank < ranks; rank += 2) empty.insert(empty.end(), {rank, rank});
+  EXPECT_EQ(checked.maps[0].empty, empty);
+  EXPECT_LE(named, ranks / 2 * servers) << "ranks with even numbers keep points in every home";
 }
 
 /// Together the servers describe every piece as one server does.

@@ -128,6 +128,7 @@ TEST(TransportReceiveMemory, what_all_ranks_may_send_is_bounded) {
     LinkSizes sizes;
     sizes.receive_bytes = receive;
     std::uint64_t most = 0;
+    std::uint64_t most_relayed = 0;
     for (std::size_t senders = 1; senders < 2'000'000; senders += 1 + senders / 9) {
       const LinkSizes shared = network::shared_by(sizes, senders);
       ASSERT_GE(shared.credits, 2u) << senders;
@@ -135,8 +136,13 @@ TEST(TransportReceiveMemory, what_all_ranks_may_send_is_bounded) {
       ASSERT_EQ(shared.prompt_bytes % 64, 0u) << senders;
       ASSERT_LE(ReceiveMemory::most_prompt_bytes(shared, senders), receive / 2) << senders;
       most = std::max(most, ReceiveMemory::most_bytes(shared, senders));
+      const LinkSizes relayed = network::shared_by(sizes, senders, true);
+      ASSERT_EQ(relayed.prompt_bytes, shared.prompt_bytes) << "what ranks send does not depend on it";
+      ASSERT_EQ(relayed.joined_bytes > 0, relayed.prompt_bytes < network::most_joined_bytes) << senders;
+      most_relayed = std::max(most_relayed, ReceiveMemory::most_bytes(relayed, senders));
     }
     EXPECT_LE(most, std::max(receive, 2 * segment_capacity(sizes) + receive / 2));
+    EXPECT_LE(most_relayed, std::max(receive, 2 * segment_capacity(sizes) + receive / 2 + receive / 8));
   }
 }
 
@@ -156,6 +162,23 @@ TEST(TransportReceiveMemory, shares_shrink_with_the_number_of_ranks) {
   LinkSizes one;
   one.credits = 1;
   EXPECT_EQ(network::shared_by(one, 100'000).credits, 1u);
+}
+
+TEST(TransportReceiveMemory, joined_segments_that_are_not_prompt_are_bounded) {
+  const LinkSizes sizes = network::shared_by(LinkSizes(), 100'000, true);
+  ASSERT_EQ(sizes.prompt_bytes, 320u);
+  ReceiveMemory memory(sizes, 100'000);
+  const std::size_t large = memory.free_large();
+  std::vector<ReceiveMemory::Buffer> taken;
+  for (std::uint64_t bytes = 0; bytes + 4096 <= sizes.joined_bytes; bytes += 4096)
+    taken.push_back(memory.take_joined(4096).value());
+  EXPECT_EQ(memory.allocated_bytes(), sizes.joined_bytes);
+  EXPECT_FALSE(memory.take_joined(4096));
+  EXPECT_TRUE(memory.take_joined(320)) << "a prompt one has memory of its rank";
+  EXPECT_EQ(memory.free_large(), large);
+  memory.give_back(std::move(taken.back()));
+  EXPECT_TRUE(memory.take_joined(4096));
+  EXPECT_FALSE(ReceiveMemory(network::shared_by(LinkSizes(), 100'000), 100'000).take_joined(4096));
 }
 
 /// Headers and words are received in any case, in as much memory as they need.

@@ -26,6 +26,7 @@ class ServerDiagnosis : public ::testing::Test {
     for (const std::size_t peer : {0, 1}) {
       wire::DefineDecomposition grid;
       grid.name = "grid";
+      grid.held = grid.check = grid.used = grid.here = 1;
       grid.block.global = {8};
       grid.block.start = {4 * peer};
       grid.block.count = {4};

@@ -166,6 +166,7 @@ TEST_F(ServerPreparations, MakesOneBufferPerWorkerForTheFirstBatchThatNeedsThem)
   schema.dimension("x", 8).variable("t", Type::float64, {"x"}).on("grid");
   wire::DefineDecomposition grid;
   grid.name = "grid";
+  grid.held = grid.check = grid.used = grid.here = 1;
   grid.block.global = {8};
   grid.block.start = {0};
   grid.block.count = {8};
