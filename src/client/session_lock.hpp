@@ -28,11 +28,10 @@ class AFTERBAY_CAPABILITY("session") SessionLock {
     return rule_.only == std::thread::id{} || rule_.only == std::this_thread::get_id();
   }
 
-  /// For a call of the session, whose name is a literal. False: another thread is in one. Waits while an
-  /// endpoint sends.
-  [[nodiscard]] bool enter(const char* call) AFTERBAY_TRY_ACQUIRE(true) {
-    const char* none = nullptr;
-    if (!call_.compare_exchange_strong(none, call, std::memory_order_acq_rel)) return false;
+  /// For a call of the session, whose name is a literal. False: another thread is in `other`. Waits while an
+  /// endpoint sends. `other`: null before.
+  [[nodiscard]] bool enter(const char* call, const char*& other) AFTERBAY_TRY_ACQUIRE(true) {
+    if (!call_.compare_exchange_strong(other, call, std::memory_order_acq_rel)) return false;
     mutex_.lock();
     caller_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     return true;
@@ -41,8 +40,6 @@ class AFTERBAY_CAPABILITY("session") SessionLock {
     mutex_.unlock();
     call_.store(nullptr, std::memory_order_release);
   }
-  /// The call that a thread is in; null: none.
-  [[nodiscard]] const char* call() const noexcept { return call_.load(std::memory_order_acquire); }
   /// For opening an endpoint: waits for calls of the session.
   void take() AFTERBAY_ACQUIRE() { mutex_.lock(); }
   /// For an endpoint that sends.
@@ -52,7 +49,9 @@ class AFTERBAY_CAPABILITY("session") SessionLock {
   }
   void unlock() AFTERBAY_RELEASE() { mutex_.unlock(); }
   /// Whether this thread is in a call of the session.
-  [[nodiscard]] bool is_in_call_here() const noexcept { return call() != nullptr && is_callers_thread(); }
+  [[nodiscard]] bool is_in_call_here() const noexcept {
+    return call_.load(std::memory_order_acquire) != nullptr && is_callers_thread();
+  }
   /// Whether this thread made the last call of the session: it may do the session's work, and use MPI. Nobody
   /// else will while it waits for an endpoint.
   [[nodiscard]] bool is_callers_thread() const noexcept {
@@ -61,7 +60,7 @@ class AFTERBAY_CAPABILITY("session") SessionLock {
 
  private:
   Mutex mutex_;
-  std::atomic<const char*> call_{nullptr};
+  std::atomic<const char*> call_{nullptr};  ///< in which a thread is
   std::atomic<std::thread::id> caller_{};
   ThreadRule rule_;
 };

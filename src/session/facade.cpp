@@ -27,20 +27,16 @@ auto call_and_call_back(Session::State& state, const char* name, Task task) {
 
 }  // namespace
 
-void SessionCall::refuse(const char* call) const {
+void SessionCall::refuse(const char* call, const char* other) const {
   const int rank = session_->identity().session_rank;
-  const client::ThreadRule& rule = lock().rule();
-  if (!lock().is_allowed_here()) throw Failure(mpi::wrong_thread(call, rule.mpi_level, rank));
-  const char* const other = lock().call();  // it may have ended meanwhile
-  const bool has_mpi = *rule.mpi_level != '\0';
+  const char* const level = lock().rule().mpi_level;
+  if (other == nullptr) throw Failure(mpi::wrong_thread(call, level, rank));
   throw Failure(
       make_error(ErrorCode::bad_state,
-                 "{} was called while another thread is in a call of the session{}{}{}: one thread at a time "
+                 "{} was called while another thread is in a call of the session ({}): one thread at a time "
                  "uses it{}{}. Let the threads take turns; at the same time they put through endpoints of "
                  "their own",
-                 call, other != nullptr ? " (" : "", other != nullptr ? other : "",
-                 other != nullptr ? ")" : "",
-                 has_mpi ? ", at every level of MPI_Init_thread; here it is " : "", rule.mpi_level)
+                 call, other, *level == '\0' ? "" : ", at every level of MPI_Init_thread; here it is ", level)
           .at_rank(rank));
 }
 

@@ -41,7 +41,8 @@ class SessionCall {
   /// `call`: its name, a literal.
   SessionCall(std::shared_ptr<client::ModelSession> session,
               const char* call) AFTERBAY_NO_THREAD_SAFETY_ANALYSIS : session_(std::move(session)) {
-    if (!lock().is_allowed_here() || !lock().enter(call)) refuse(call);
+    const char* other = nullptr;
+    if (!lock().is_allowed_here() || !lock().enter(call, other)) refuse(call, other);
   }
   ~SessionCall() AFTERBAY_NO_THREAD_SAFETY_ANALYSIS {
     lock().leave();
@@ -52,7 +53,8 @@ class SessionCall {
   client::ModelSession* operator->() const { return session_.get(); }
 
  private:
-  [[noreturn]] void refuse(const char* call) const;
+  /// `other`: the call in which another thread is; null: MPI does not allow this thread.
+  [[noreturn]] void refuse(const char* call, const char* other) const;
   [[nodiscard]] client::SessionLock& lock() const { return session_->puts().joint().links().lock(); }
   std::shared_ptr<client::ModelSession> session_;
 };
