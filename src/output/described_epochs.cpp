@@ -27,6 +27,7 @@ std::string with_digits(std::int64_t number, const describe::NameToken& token) {
 
 struct DescribedEpochs::Kept {
   struct One {
+    explicit One(std::string where) : path(std::move(where)) {}
     std::string path;  ///< absolute
     int awaited = 2;   ///< the file and the epoch, as far as they are not durable
   };
