@@ -239,11 +239,11 @@ void take_turns(const std::string& level, const std::string& file_name, bool cal
   expect_contents(file_name);
 }
 
-RANK_TEST(SessionThreadsSerialized, one_thread_at_a_time_calls_the_session, 3) {
+RANK_TEST(ThreadsOverMpiSerialized, one_thread_at_a_time_calls_the_session, 3) {
   take_turns("MPI_THREAD_SERIALIZED", "serialized.nc", false);
 }
 
-RANK_TEST(SessionThreadsMultiple, one_thread_at_a_time_calls_the_session, 3) {
+RANK_TEST(ThreadsOverMpiMultiple, one_thread_at_a_time_calls_the_session, 3) {
   take_turns("MPI_THREAD_MULTIPLE", "multiple.nc", true);
 }
 
