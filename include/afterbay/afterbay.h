@@ -37,8 +37,13 @@
      _get_strings also wait for all model ranks.
    - Threads: a session and the handles obtained from it must be used by one thread at a time; two
      calls at once are refused (AFTERBAY_BAD_STATE). A call may use MPI, so the thread must be
-     allowed to call MPI: the main thread with MPI_THREAD_FUNNELED. Other threads put through an
-     endpoint of their own (afterbay_endpoint). The last error is kept per thread.
+     allowed to call MPI: the main thread with MPI_THREAD_SINGLE and MPI_THREAD_FUNNELED, any one at
+     a time with MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE. Other threads are refused
+     (AFTERBAY_BAD_STATE) where a call may use MPI: afterbay_session_open, _serve, _finalize and
+     afterbay_output_open always, the others on ranks that reach a server over MPI and with
+     synchronous inline servers. With SERIALIZED the model makes no MPI calls of its own while a
+     thread is in a call of the session. Other threads put through an endpoint of their own
+     (afterbay_endpoint). The last error is kept per thread.
    - Values: lists of dimensions and indices are in C order (slowest first) and start from 0. Text
      is UTF-8 and ends with NUL. Arguments are copied; the caller keeps ownership.
    - Handles: release a handle with the _free function of its type, which accepts NULL. */

@@ -15,7 +15,9 @@ namespace afterbay {
 /// least MPI_THREAD_FUNNELED (inline topology with a background thread over several nodes:
 /// MPI_THREAD_MULTIPLE). Waits for all ranks. Throws on every rank if settings are invalid, differ
 /// between ranks, or cannot work on this machine (invalid_argument, unknown_name, conflict,
-/// no_space, resources, ...).
+/// no_space, resources, ...). Throws bad_state, on this rank, in a thread that must not call MPI. A
+/// session that such a thread destroys before finalize is reported on stderr and ends with
+/// MPI_Finalize.
 AFTERBAY_API Session open_session(MPI_Comm comm, const SessionOptions& options = {});
 
 /// The model ranks' own communicator, owned by the session; MPI_COMM_NULL on servers. Does not

@@ -12,18 +12,33 @@
 
 namespace afterbay::client {
 
+/// What MPI allows the threads of this process. Names are literals.
+struct ThreadRule {
+  std::thread::id only{};      ///< the thread that may call the session; none: any, one at a time
+  const char* mpi_level = "";  ///< of MPI_Init_thread, for errors; "" without MPI
+};
+
 class AFTERBAY_CAPABILITY("session") SessionLock {
  public:
-  /// For a call of the session. False: another thread is in one. Waits while an endpoint sends.
-  [[nodiscard]] bool enter() AFTERBAY_TRY_ACQUIRE(true) {
-    if (in_call_.exchange(true, std::memory_order_acq_rel)) return false;
+  /// Before other threads use it.
+  void set_rule(const ThreadRule& rule) noexcept { rule_ = rule; }
+  [[nodiscard]] const ThreadRule& rule() const noexcept { return rule_; }
+  /// Whether this thread may make calls of the session.
+  [[nodiscard]] bool is_allowed_here() const noexcept {
+    return rule_.only == std::thread::id{} || rule_.only == std::this_thread::get_id();
+  }
+
+  /// For a call of the session, whose name is a literal. False: another thread is in `other`. Waits while an
+  /// endpoint sends. `other`: null before.
+  [[nodiscard]] bool enter(const char* call, const char*& other) AFTERBAY_TRY_ACQUIRE(true) {
+    if (!call_.compare_exchange_strong(other, call, std::memory_order_acq_rel)) return false;
     mutex_.lock();
     caller_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     return true;
   }
   void leave() AFTERBAY_RELEASE() {
     mutex_.unlock();
-    in_call_.store(false, std::memory_order_release);
+    call_.store(nullptr, std::memory_order_release);
   }
   /// For opening an endpoint: waits for calls of the session.
   void take() AFTERBAY_ACQUIRE() { mutex_.lock(); }
@@ -35,7 +50,7 @@ class AFTERBAY_CAPABILITY("session") SessionLock {
   void unlock() AFTERBAY_RELEASE() { mutex_.unlock(); }
   /// Whether this thread is in a call of the session.
   [[nodiscard]] bool is_in_call_here() const noexcept {
-    return in_call_.load(std::memory_order_acquire) && is_callers_thread();
+    return call_.load(std::memory_order_acquire) != nullptr && is_callers_thread();
   }
   /// Whether this thread made the last call of the session: it may do the session's work, and use MPI. Nobody
   /// else will while it waits for an endpoint.
@@ -45,8 +60,9 @@ class AFTERBAY_CAPABILITY("session") SessionLock {
 
  private:
   Mutex mutex_;
-  std::atomic<bool> in_call_{false};
+  std::atomic<const char*> call_{nullptr};  ///< in which a thread is
   std::atomic<std::thread::id> caller_{};
+  ThreadRule rule_;
 };
 
 }  // namespace afterbay::client

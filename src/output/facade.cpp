@@ -214,6 +214,7 @@ Output::~Output() = default;
 Output::Output(Session& session, const OutputOptions& options) {
   Session::State& of = session.state();
   (void)of.model_side();
+  output::must(of.check_thread("opening an Output"));
   if (std::exchange(of.output.taken, true))
     refuse(ErrorCode::bad_state, "this session has an Output already");
   try {

@@ -35,17 +35,14 @@ inline std::shared_ptr<client::ModelSession> session_of(const std::weak_ptr<clie
   throw Failure(Error(ErrorCode::bad_state, "the session of this handle has been destroyed"));
 }
 
-/// A call of the session, which only one thread makes at a time.
+/// A call of the session, which only one thread makes at a time: if it may use MPI, one that MPI allows.
 class SessionCall {
  public:
-  explicit SessionCall(std::shared_ptr<client::ModelSession> session) AFTERBAY_NO_THREAD_SAFETY_ANALYSIS
-      : session_(std::move(session)) {
-    if (!lock().enter())
-      throw Failure(
-          Error(ErrorCode::bad_state,
-                "another thread is in a call of the session: one thread at a time uses it; other threads "
-                "put through endpoints of their own")
-              .at_rank(session_->identity().session_rank));
+  /// `call`: its name, a literal.
+  SessionCall(std::shared_ptr<client::ModelSession> session,
+              const char* call) AFTERBAY_NO_THREAD_SAFETY_ANALYSIS : session_(std::move(session)) {
+    const char* other = nullptr;
+    if (!lock().is_allowed_here() || !lock().enter(call, other)) refuse(call, other);
   }
   ~SessionCall() AFTERBAY_NO_THREAD_SAFETY_ANALYSIS {
     lock().leave();
@@ -56,18 +53,20 @@ class SessionCall {
   client::ModelSession* operator->() const { return session_.get(); }
 
  private:
+  /// `other`: the call in which another thread is; null: MPI does not allow this thread.
+  [[noreturn]] void refuse(const char* call, const char* other) const;
   [[nodiscard]] client::SessionLock& lock() const { return session_->puts().joint().links().lock(); }
   std::shared_ptr<client::ModelSession> session_;
 };
 
 /// The same for a session whose handle is known.
-inline SessionCall call_of(Session::State& state) {
+inline SessionCall call_of(Session::State& state, const char* call) {
   (void)state.model_side();
-  return SessionCall(state.model);
+  return SessionCall(state.model, call);
 }
 
-inline SessionCall call_of(const std::weak_ptr<client::ModelSession>& session) {
-  return SessionCall(session_of(session));
+inline SessionCall call_of(const std::weak_ptr<client::ModelSession>& session, const char* call) {
+  return SessionCall(session_of(session), call);
 }
 
 /// A file into which an endpoint puts.

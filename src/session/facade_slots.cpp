@@ -76,7 +76,7 @@ Slot OutputFile::acquire(std::string_view variable, std::uint64_t record, Type t
   slot->file = *this;
   slot->variable = std::string(variable);
   slot->session = it.session;
-  const SessionCall call = call_of(it.session);
+  const SessionCall call = call_of(it.session, "acquire");
   slot->acquired = unwrap(call->puts().acquire(it.file, variable, record, type));
   if (const auto* const mine = std::get_if<client::Endpoint::Acquired>(&*slot->acquired)) {
     add_parts(*slot, *mine, type);
@@ -116,7 +116,7 @@ void Slot::commit() {
     (void)session_of(it.session);
     unwrap(it.endpoint->commit(std::get<client::PartEndpoint::Acquired>(*it.acquired), it.buffer.data()));
   } else {
-    unwrap(call_of(it.session)->puts().commit(*it.acquired, it.buffer.data()));
+    unwrap(call_of(it.session, "commit")->puts().commit(*it.acquired, it.buffer.data()));
   }
   it.committed = true;
 }

@@ -78,6 +78,11 @@ bool OpenSessions::end_early(const std::string& reason, const Error* cause) {
   return reported;
 }
 
+void OpenSessions::keep(std::shared_ptr<Session::State> session) {
+  const MutexLock lock(mutex_);
+  kept_.push_back(std::move(session));
+}
+
 void OpenSessions::keep_failed(mpi::Communicator comm, std::string message) {
   failed_ = std::move(comm);
   failed_message_ = std::move(message);

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <exception>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,6 +30,10 @@ class OpenSessions {
   /// any, and the failure of each has been reported on stderr.
   bool end_early(const std::string& reason, const Error* cause);
 
+  /// The program has destroyed a session in a thread that must not call MPI. Never destroyed: MPI_Finalize,
+  /// or the end of the process, ends it in the right thread.
+  void keep(std::shared_ptr<Session::State> session);
+
   /// Keeps the message of the last session that could not be opened, for the same reason on all
   /// ranks of `comm`.
   void keep_failed(mpi::Communicator comm, std::string message);
@@ -47,6 +52,7 @@ class OpenSessions {
   };
   Mutex mutex_;
   std::vector<Entry> entries_ AFTERBAY_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<Session::State>> kept_ AFTERBAY_GUARDED_BY(mutex_);
   std::terminate_handler at_terminate_ = nullptr;  ///< the handler before this library's
   mpi::Communicator failed_;                       ///< accessed by the MPI thread
   std::string failed_message_;

@@ -6,7 +6,7 @@
 #include "base/batch_thread.hpp"
 #include "base/clock.hpp"
 #include "base/ingest_thread.hpp"
-#include "session/state.hpp"
+#include "session/facade.hpp"
 
 namespace afterbay {
 namespace {
@@ -63,6 +63,7 @@ Work work_of(const Session& session) {
   Session::State& state = session.state();
   if (!state.server && !state.frontend && !state.spare)
     throw Failure(Error(ErrorCode::bad_state, "this server has served its session already"));
+  unwrap(state.check_thread("serve"));
   return Work(state);
 }
 

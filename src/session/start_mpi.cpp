@@ -18,6 +18,7 @@
 #include "mpi/check.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/request.hpp"
+#include "mpi/thread_level.hpp"
 #include "mpi/tree.hpp"
 #include "session/described_output.hpp"
 #include "session/greeting.hpp"
@@ -74,6 +75,7 @@ class Starter {
     AFTERBAY_TRY(config::name_session(*config, greeted_.session));
     state_ = std::make_unique<Session::State>(
         greeted_.session, std::make_unique<config::Config>(std::move(*config)), began_ns_);
+    state_->threads = mpi::ThreadLevel::of_this_process();
     if (described.description() != nullptr) state_->output.description = described.description();
     rank_ = comm.rank();
     ranks_ = static_cast<std::size_t>(comm.size());
@@ -247,12 +249,15 @@ class Starter {
                                   own_terms(),
                                   cast().slab_shares};
     state_->servers = links.size();
+    const bool over_mpi = std::ranges::any_of(links, [](const auto& link) { return link->name() == "mpi"; });
     state_->model = std::make_shared<client::ModelSession>(
         identity, *state_->config, std::move(links), state_->model_profile,
         Logger({greeted_.session, "model", rank_}, state_->config->log));
     const bool inline_ = state_->config->topology == config::Topology::inline_;
-    if (inline_ && state_->config->inline_mode == config::InlineMode::synchronous)
+    const bool synchronous = inline_ && state_->config->inline_mode == config::InlineMode::synchronous;
+    if (synchronous)
       state_->model->set_synchronous([group = state_->group.get()] { return group->arrive(); });
+    state_->bind_threads(over_mpi || synchronous);
   }
 
   const std::uint64_t began_ns_ = now_ns();
@@ -264,6 +269,14 @@ class Starter {
   std::size_t ranks_ = 0;
 };
 
+void check_thread(MPI_Comm comm) {
+  const auto threads = mpi::ThreadLevel::of_this_process();
+  if (threads.allows_this_thread()) return;
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);  // reads the communicator only
+  throw Failure(mpi::wrong_thread("open_session", threads.name(), rank));
+}
+
 }  // namespace
 
 Session open_session(MPI_Comm comm, const SessionOptions& options) {
@@ -273,6 +286,7 @@ Session open_session(MPI_Comm comm, const SessionOptions& options) {
     throw Failure(Error(ErrorCode::invalid_argument,
                         "open_session needs a communicator, this rank gave MPI_COMM_NULL"));
   const InTerms speaks(options.language == Language::fortran ? Terms::fortran : Terms::c);
+  check_thread(comm);
   Starter starter(comm, options);
   auto state = starter.start();
   if (!state)

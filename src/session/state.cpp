@@ -195,6 +195,24 @@ client::ModelSession& Session::State::model_side() {
   throw Failure(Error(ErrorCode::bad_state, "this rank is an I/O server: it may only call serve()"));
 }
 
+Result<> Session::State::check_thread(const char* call) const {
+  if (threads.allows_this_thread()) return {};
+  return fail(mpi::wrong_thread(call, threads.name(), group ? group->rank() : 0));
+}
+
+void Session::State::destroyed_in_wrong_thread() const noexcept {
+  if (ended || ended_early) return;
+  const int rank = group ? group->rank() : 0;
+  Logger({name, model ? "model" : "server", rank}, config->log)
+      .error("{}", mpi::wrong_thread("destroying the session", threads.name(), rank).text());
+}
+
+void Session::State::bind_threads(bool may_use_mpi) {
+  const bool bound = threads.is_main_only() && may_use_mpi;
+  model->puts().joint().links().lock().set_rule(
+      {.only = bound ? std::this_thread::get_id() : std::thread::id{}, .mpi_level = threads.name()});
+}
+
 session::ProcessReport Session::State::process_report() {
   session::ProcessReport mine;
   const auto add = [&](const observe::Profile& profile, const char* role) {

@@ -20,6 +20,7 @@
 #include "config/config.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/finalize_hook.hpp"
+#include "mpi/thread_level.hpp"
 #include "observe/profile.hpp"
 #include "server/server.hpp"
 #include "session/frontend.hpp"
@@ -36,6 +37,7 @@ struct __attribute__((visibility("hidden"))) Session::State {
   std::string name;
   /// The terms of the model ranks, for messages and reports.
   Terms terms = Terms::c;
+  mpi::ThreadLevel threads;                ///< default: the session was opened without MPI
   std::unique_ptr<config::Config> config;  ///< at a fixed address: model and server refer to it
   /// For a server: the configuration of its pool; also at a fixed address.
   std::unique_ptr<config::Config> pool_config;
@@ -82,6 +84,14 @@ struct __attribute__((visibility("hidden"))) Session::State {
   /// Reports the data of this process's server about a failed run.
   void report_failure(const Error& why);
   client::ModelSession& model_side();
+  /// Fails (bad_state) if this thread must not call MPI. For calls that use MPI on every rank. `call`: for
+  /// errors. Any thread.
+  [[nodiscard]] Result<> check_thread(const char* call) const;
+  /// Reports on stderr that this thread must not destroy the session.
+  void destroyed_in_wrong_thread() const noexcept;
+  /// `may_use_mpi`: calls that put, read or wait may, and will be refused in threads that must not call MPI.
+  /// In the thread that opens the session, before its first call.
+  void bind_threads(bool may_use_mpi);
   /// Releases links and port, so that MPI_Finalize may come before the destructor.
   void release();
   /// Called if the process or MPI ends while the session is open: the session fails, and all its

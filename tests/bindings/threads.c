@@ -3,6 +3,8 @@
    everything, whole parts at a time; with -1 it puts sections where the threads do. threads.py compares the
    files. The Fortran twin is threads_fortran.f90. With THREAD_LEVEL=serialized in the environment all threads
    end steps of the session, one at a time; with THREAD_LEVEL=multiple each of them also calls MPI meanwhile.
+   With TEAMS_DIFFER rank r has r threads more. OVER_MPI names a rank that shares no memory with a server:
+   there calls of the session are refused in other threads than the main one.
  */
 #define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include <afterbay/mpi.h>
@@ -249,6 +251,21 @@ static void put_record(afterbay_endpoint* endpoint, int record, struct band rows
 
 /* ---- Threads ---- */
 
+/* Without a higher level of MPI_Init_thread, this thread must not make calls that use MPI. */
+static void call_in_wrong_thread(void) {
+  const char* const over_mpi = getenv("OVER_MPI");
+  if (mpi_level >= MPI_THREAD_SERIALIZED) return;
+  FAILS(afterbay_session_finalize(session), AFTERBAY_BAD_STATE,
+        "finalize uses MPI, and was called by another thread than the main one: MPI was initialised with "
+        "MPI_THREAD_FUNNELED");
+  if (over_mpi == NULL || atoi(over_mpi) != rank) return;
+  FAILS(afterbay_session_end_step(session), AFTERBAY_BAD_STATE,
+        "end_step uses MPI, and was called by another");
+  const double zero = 0;
+  FAILS(afterbay_file_put(file, "r8", 0, AFTERBAY_FLOAT64, &zero, NULL), AFTERBAY_BAD_STATE,
+        "put uses MPI, and was called by another");
+}
+
 /* Calls that are refused, before the endpoint has a part. */
 static void make_mistakes(afterbay_endpoint* endpoint) {
   const uint64_t global[] = {NY, NX}, start[] = {NY - 1, 1}, count[] = {1, NX};
@@ -334,6 +351,7 @@ static void* run_thread(void* argument) {
   snprintf(name, sizeof name, "band %d", thread);
   OK(afterbay_endpoint_open(session, thread % 2 == 0 ? name : NULL, &endpoint));
   if (thread == 0) make_mistakes(endpoint);
+  if (thread == 0) call_in_wrong_thread();
   OK(afterbay_endpoint_part(endpoint, "grid", 2, global, start, count));
   OK(afterbay_endpoint_part_map(endpoint, "cells", &map));
   if (thread == 0) {
@@ -447,6 +465,7 @@ static void run_threads(void* (*function)(void*)) {
 static void run_model(const char* path) {
   OK(afterbay_session_model_rank(session, &rank));
   OK(afterbay_session_model_size(session, &ranks));
+  if (getenv("TEAMS_DIFFER") != NULL) threads += rank;
   define(path);
   if (threads > 0) run_threads(run_thread);
   for (int record = 0; record < RECORDS; ++record) {
@@ -468,8 +487,8 @@ static void run_model(const char* path) {
 int main(int argc, char** argv) {
   int provided = 0, server = 0;
   const char* const wanted = getenv("THREAD_LEVEL");
-  if (wanted != NULL)
-    mpi_level = strcmp(wanted, "multiple") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
+  if (wanted != NULL && strcmp(wanted, "serialized") == 0) mpi_level = MPI_THREAD_SERIALIZED;
+  if (wanted != NULL && strcmp(wanted, "multiple") == 0) mpi_level = MPI_THREAD_MULTIPLE;
   MPI_Init_thread(&argc, &argv, mpi_level, &provided);
   HOLDS(provided >= mpi_level);
   if (argc < 3) fail("usage: threads_c THREADS FILE", __LINE__);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads that put through endpoints of their own, in C (pthreads) and Fortran (OpenMP, inside a parallel region): the file is the same for
 any numbers of ranks, threads and servers, and the same as if the session puts everything, whole parts or sections."""
+import itertools
 import pathlib
 
 import netCDF4
@@ -21,6 +22,10 @@ TWO_NODES = ["--afterbay.nodes=0,0,1,1", "--afterbay.isolate_nodes=off"]
 def run(language, ranks, servers, threads, level=None, *settings):
     path = pathlib.Path(f"{language}_{ranks}_{servers}_{threads}{'_' + level if level else ''}{'_nodes' if settings else ''}.nc")
     levels = ["-x", f"THREAD_LEVEL={level}"] if level else []
+    if level == "teams_differ":
+        levels = ["-x", "TEAMS_DIFFER=yes"]
+    if list(settings) == TWO_NODES:
+        levels += ["-x", "OVER_MPI=0"]
     mpirun(ranks + servers, "-x", "OMP_DYNAMIC=false", *levels, program(f"threads_{language}"), str(threads), str(path), f"--afterbay.servers={servers}",
            "--afterbay.deadline=30s", "--afterbay.report.table=off", *settings)
     return path
@@ -49,10 +54,12 @@ def main():
         for numbers in RUNS if language == "fortran" else RUNS[1:]:
             same_files(first, run(language, *numbers))
             print(f"{language}: {numbers}: good", flush=True)
-    for level in ("serialized", "multiple"):
-        for settings in ([], TWO_NODES):
-            same_files(first, run("c", 3, 1, 4, level, *settings))
-            print(f"c: {level}: {' '.join(settings)}: good", flush=True)
+    for language in ("c", "fortran"):
+        for level, settings in itertools.product(("funneled", "teams_differ", "serialized", "multiple"), ([], TWO_NODES)):
+            if level == "funneled" and not settings:
+                continue
+            same_files(first, run(language, 3, 1, 4, level, *settings))
+            print(f"{language}: {level}: {' '.join(settings)}: good", flush=True)
 
 
 main()

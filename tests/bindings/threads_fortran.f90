@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 ! Threads of OpenMP that put through endpoints of their own, inside a parallel region that spans all steps:
 ! threads_fortran THREADS FILE. With 0 threads the session puts everything, whole parts at a time; with -1 it
-! puts sections where the threads do. threads.py compares the files with those of threads.c.
+! puts sections where the threads do. threads.py compares the files with those of threads.c. THREAD_LEVEL,
+! TEAMS_DIFFER and OVER_MPI in the environment mean what they mean there.
 module threads_model
   use, intrinsic :: iso_c_binding, only: c_int8_t, c_int16_t, c_int32_t, c_int64_t, c_float, c_double
   use, intrinsic :: iso_fortran_env, only: error_unit
@@ -11,6 +12,8 @@ module threads_model
 
   integer, parameter :: nl = 3, ny = 26, nx = 10, records = 3
   integer :: rank, ranks, threads
+  integer :: mpi_level = MPI_THREAD_FUNNELED, over_mpi = -1
+  logical :: teams_differ = .false.
   type(afterbay_session) :: session
   type(afterbay_file) :: file
   type(afterbay_input) :: input
@@ -336,6 +339,42 @@ contains
     call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'points that its rank does not have')
   end subroutine
 
+  !> Without a higher level of MPI_Init_thread, this thread must not make calls that use MPI.
+  subroutine call_in_wrong_thread()
+    integer :: ierr
+    if (mpi_level >= MPI_THREAD_SERIALIZED) return
+    call session%finalize(ierr)
+    call fails(ierr, AFTERBAY_BAD_STATE, &
+        'finalize uses MPI, and was called by another thread than the main one: MPI was initialised with MPI_THREAD_FUNNELED')
+    if (over_mpi /= rank) return
+    call session%end_step(ierr)
+    call fails(ierr, AFTERBAY_BAD_STATE, 'end_step uses MPI, and was called by another')
+    call file%put('r8', 0d0, 1, ierr=ierr)
+    call fails(ierr, AFTERBAY_BAD_STATE, 'put uses MPI, and was called by another')
+  end subroutine
+
+  !> What the level of MPI_Init_thread allows a thread to do with the session and MPI during a step.
+  subroutine end_step_of_session(thread, record)
+    integer, intent(in) :: thread, record
+    integer :: sent, received, to, from, error
+    if (mpi_level < MPI_THREAD_SERIALIZED) then
+      if (thread == 0) call session%end_step()  ! by the thread that may use MPI
+      return
+    end if
+    if (mod(record, threads) == thread) then
+      !$omp critical (of_session)
+      call session%end_step()
+      !$omp end critical (of_session)
+    end if
+    if (mpi_level < MPI_THREAD_MULTIPLE) return
+    to = mod(rank + 1, ranks)
+    from = mod(rank + ranks - 1, ranks)
+    sent = rank * 1000 + record
+    call MPI_Sendrecv(sent, 1, MPI_INTEGER, to, thread, received, 1, MPI_INTEGER, from, thread, &
+        session%model_comm(), MPI_STATUS_IGNORE, error)
+    call holds(received == from * 1000 + record, 'threads exchange messages')
+  end subroutine
+
   !> After the parts are registered.
   subroutine make_more_mistakes(it)
     type(caller), intent(in) :: it
@@ -370,6 +409,7 @@ contains
       call session%endpoint(it%endpoint)
     end if
     if (it%number == 0) call make_mistakes(it)
+    if (it%number == 1) call call_in_wrong_thread()
     call it%endpoint%part('grid', [nx, ny], [1, it%first_row + 1], [nx, it%rows])
     call it%endpoint%part_map('cells', [nx, ny], it%points)
     if (it%number /= 0) return
@@ -398,7 +438,7 @@ contains
       do record = 1, records
         call put_record(callers(thread), record)
         call callers(thread)%endpoint%end_step()
-        if (thread == 0) call session%end_step()  ! by the thread that may use MPI
+        call end_step_of_session(thread, record)
       end do
       call callers(thread)%endpoint%close()
       call copy%end_step(ierr)
@@ -441,8 +481,9 @@ contains
     character(*), intent(in) :: path
     type(caller), allocatable :: callers(:)
     type(afterbay_endpoint_pool) :: pool
-    integer :: thread, lent
+    integer :: thread, lent, reading, left
     allocate (callers(0:threads - 1))
+    reading = threads
     call session%open_input(path, input)
     !$omp parallel do num_threads(threads) schedule(static, 1) default(shared) private(thread)
     do thread = 0, threads - 1
@@ -455,15 +496,23 @@ contains
     end do
     !$omp end parallel do
     call pool%open(callers%endpoint)
-    !$omp parallel num_threads(threads) default(shared) private(thread, lent)
+    !$omp parallel num_threads(threads) default(shared) private(thread, lent, left)
     !$omp master
     do thread = 1, threads
-      !$omp task private(lent) shared(pool, callers)
+      !$omp task private(lent) shared(pool, callers, reading)
       call pool%take(lent)
       call read_back(callers(lent - 1))
       call callers(lent - 1)%endpoint%close()
       call pool%give_back(lent)
+      !$omp atomic update
+      reading = reading - 1
       !$omp end task
+    end do
+    left = merge(threads, 0, over_mpi >= 0 .and. threads > 1)
+    do while (left > 0)  ! without shared memory the readers need this thread
+      call session%progress()
+      !$omp atomic read
+      left = reading
     end do
     !$omp taskwait
     !$omp end master
@@ -504,6 +553,7 @@ contains
     integer :: record
     rank = session%model_rank()
     ranks = session%model_size()
+    if (teams_differ) threads = threads + rank
     call make_caller(all, 1, 0)
     call define(all, path)
     if (threads > 0) then
@@ -526,7 +576,15 @@ program threads_fortran
   type(afterbay_options) :: options
   character(len=200) :: word
   integer :: error, provided
-  call MPI_Init_thread(MPI_THREAD_FUNNELED, provided, error)
+  call get_environment_variable('THREAD_LEVEL', word)
+  if (word == 'serialized') mpi_level = MPI_THREAD_SERIALIZED
+  if (word == 'multiple') mpi_level = MPI_THREAD_MULTIPLE
+  call get_environment_variable('TEAMS_DIFFER', word)
+  teams_differ = word /= ''
+  call get_environment_variable('OVER_MPI', word)
+  if (word /= '') read (word, *) over_mpi
+  call MPI_Init_thread(mpi_level, provided, error)
+  call holds(provided >= mpi_level, 'MPI provides the level')
   call get_command_argument(1, word)
   read (word, *) threads
   call get_command_argument(2, word)

@@ -96,13 +96,22 @@ int run_on_all_ranks() {
   return skipping > 0 ? 77 : 0;
 }
 
+// What the name of the suite ends with, in the filter that names one test; otherwise the least that is
+// needed.
+int thread_level() {
+  const std::string filter = GTEST_FLAG_GET(filter);
+  if (filter.find("Multiple.") != std::string::npos) return MPI_THREAD_MULTIPLE;
+  if (filter.find("Serialized.") != std::string::npos) return MPI_THREAD_SERIALIZED;
+  return MPI_THREAD_FUNNELED;
+}
+
 // Leaks of MPI_Init are ignored.
 void initialise_mpi(int& argc, char**& argv) {
 #if defined(__SANITIZE_ADDRESS__)
   const __lsan::ScopedDisabler unwatched;
 #endif
   int provided = MPI_THREAD_SINGLE;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  MPI_Init_thread(&argc, &argv, thread_level(), &provided);
 }
 
 }  // namespace

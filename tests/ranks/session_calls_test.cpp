@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The MPI calls of a model rank while it puts fields: none on a node with a server or a frontend,
-// otherwise one message per server and step, however many fields there are.
+// otherwise one message per server and step, however many fields there are, and however many sections
+// or endpoints hand them over.
 #include <mpi.h>
 
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ranks/mpi_calls.hpp"
@@ -22,10 +26,75 @@ constexpr std::uint64_t steps = 20;
 
 enum class Pace : std::uint8_t { free, waits_after_steps };
 
+/// Who hands over this rank's part of a field, each in how many sections; 0: the whole part.
+struct Callers {
+  int endpoints = 0;  ///< each in a thread of its own; 0: the session
+  int sections = 0;
+};
+
+/// The start and the count of each section.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> cut(std::uint64_t count, int sections) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
+  for (int i = 0; i < sections; ++i) all.push_back(share(count, sections, i));
+  return all;
+}
+
+class Putter {
+ public:
+  Putter(Session& session, OutputFile file, int fields, Callers callers)
+      : file_(std::move(file)), fields_(fields), callers_(callers) {
+    const auto [start, mine] = share(points, session.model_size(), session.model_rank());
+    mine_ = mine;
+    for (int i = 0; i < callers.endpoints; ++i) {
+      const auto [from, count] = share(mine, callers.endpoints, i);
+      parts_.push_back(count);
+      endpoints_.push_back(session.endpoint());
+      endpoints_.back().part("line", Block{{points}, {start + from}, {count}});
+    }
+  }
+  void put(std::uint64_t record) {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < endpoints_.size(); ++i)
+      threads.emplace_back([this, i, record] {
+        for (int f = 0; f < fields_; ++f)
+          put_field(parts_[i], [&](const auto&... section) {
+            endpoints_[i].put(file_, name(f), record, values_.data(), {}, section...);
+          });
+        endpoints_[i].end_step();
+      });
+    if (!endpoints_.empty()) return;
+    for (int f = 0; f < fields_; ++f)
+      if (callers_.sections == 0)
+        file_.put(name(f), record, values_.data());
+      else
+        put_field(mine_, [&](const Section& section) {
+          file_.put_section(name(f), record, section, values_.data());
+        });
+  }
+
+ private:
+  static std::string name(int field) { return "f" + std::to_string(field); }
+  template <class Put>
+  void put_field(std::uint64_t count, Put put) const {
+    if constexpr (std::is_invocable_v<Put>)
+      if (callers_.sections == 0) return put();
+    for (const auto& [from, length] : cut(count, callers_.sections)) put(Section{{from}, {length}});
+  }
+
+  OutputFile file_;
+  int fields_;
+  Callers callers_;
+  std::uint64_t mine_ = 0;
+  std::vector<float> values_ = std::vector<float>(points, 1.5F);
+  std::vector<Endpoint> endpoints_;
+  std::vector<std::uint64_t> parts_;
+};
+
 /// Calls of this rank from the first put of each step to the step's end; on server ranks 0. A rank
 /// that waits for room sends the staged data of other servers, which is one more message: with
 /// Pace::waits_after_steps no rank waits within a step.
-Calls calls_of_steps(const SessionOptions& options, int fields, Pace pace = Pace::free) {
+Calls calls_of_steps(const SessionOptions& options, int fields, Pace pace = Pace::free,
+                     Callers callers = {}) {
   Calls calls;
   run_session(options, [&](Session& session) {
     const auto [start, mine] = share(points, session.model_size(), session.model_rank());
@@ -35,9 +104,9 @@ Calls calls_of_steps(const SessionOptions& options, int fields, Pace pace = Pace
     for (int f = 0; f < fields; ++f)
       schema.variable("f" + std::to_string(f), Type::float32, {"time", "x"}).on("line");
     OutputFile file = session.collection("c", schema, {.existing = "replace"}).open("c.nc");
-    const std::vector<float> values(mine, 1.5F);
+    Putter putter(session, file, fields, callers);
     const auto step = [&](std::uint64_t record) {
-      for (int f = 0; f < fields; ++f) file.put("f" + std::to_string(f), record, values.data());
+      putter.put(record);
       session.end_step();
     };
     step(0);
@@ -79,6 +148,50 @@ RANK_TEST(SessionCalls, small_fields_of_a_step_are_one_message_for_each_server, 
   int all = 0;
   MPI_Allreduce(&many, &all, 1, MPI_INT, MPI_SUM, comm());
   EXPECT_GE(all, static_cast<int>(steps)) << "the calls are counted";
+}
+
+/// 24 fields in several parts each: still one message per step and server.
+void expect_one_message(Callers callers) {
+  const SessionOptions options = small_session(2).set("transport", "mpi").set("placement", "slab");
+  const int sends = calls_of_steps(options, 24, Pace::waits_after_steps, callers).sends;
+  EXPECT_LE(sends, static_cast<int>(2 * steps + 4)) << "2 servers, and now and then a sign of life";
+  int all = 0;
+  MPI_Allreduce(&sends, &all, 1, MPI_INT, MPI_SUM, comm());
+  EXPECT_GE(all, static_cast<int>(steps)) << "the calls are counted";
+}
+
+RANK_TEST(SessionCalls, sections_of_small_fields_are_one_message_for_each_server, 5) {
+  expect_one_message({.sections = 7});
+}
+
+RANK_TEST(SessionCalls, small_fields_of_endpoints_are_one_message_for_each_server, 5) {
+  expect_one_message({.endpoints = 4});
+}
+
+RANK_TEST(SessionCalls, sections_of_endpoints_are_one_message_for_each_server, 5) {
+  expect_one_message({.endpoints = 4, .sections = 5});
+}
+
+/// Messages that all model ranks send in a run on one node.
+std::uint64_t messages_on_a_node(Callers callers) {
+  const std::string file = "m" + std::to_string(callers.endpoints) + "_" + std::to_string(callers.sections);
+  const SessionOptions options = small_session(2).set("placement", "slab").set("report.json", file);
+  const Calls calls = calls_of_steps(options, 12, Pace::waits_after_steps, callers);
+  EXPECT_EQ(calls.sends + calls.others, 0) << "of MPI";
+  if (rank() != 0) return 0;
+  std::ifstream in(file);
+  return nlohmann::json::parse(in)["model"]["counters"]["messages"]["total"].get<std::uint64_t>();
+}
+
+RANK_TEST(SessionCalls, parts_of_fields_add_no_messages_on_a_node, 4) {
+  const std::uint64_t whole = messages_on_a_node({});
+  const std::uint64_t sections = messages_on_a_node({.sections = 50});
+  const std::uint64_t by_endpoints = messages_on_a_node({.endpoints = 3});
+  const std::uint64_t by_endpoints_in_sections = messages_on_a_node({.endpoints = 3, .sections = 20});
+  if (rank() != 0) return;
+  EXPECT_GT(whole, steps) << "the messages are counted";
+  for (const std::uint64_t in_parts : {sections, by_endpoints, by_endpoints_in_sections})
+    EXPECT_LE(in_parts, whole + whole / 10);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Endpoints over every topology and transport: threads hand over their parts, and read them back. Only the
-// session's thread calls MPI.
+// session's thread calls MPI. The suites that begin with Thread also run with the thread sanitizer.
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -173,7 +173,7 @@ RANK_TEST(SessionEndpoints, run_ahead_of_the_thread_that_ends_steps_inline, 2) {
   run_ahead_of_the_master(small_session(0), "ahead_inline.nc");
 }
 
-RANK_TEST(SessionEndpoints, run_ahead_of_the_thread_that_ends_steps_over_mpi, 3) {
+RANK_TEST(ThreadsOverMpi, run_ahead_of_the_thread_that_ends_steps_over_mpi, 3) {
   run_ahead_of_the_master(small_session(1).set("nodes", "0,0,1").set("isolate_nodes", "off"), "ahead_mpi.nc");
 }
 
@@ -258,7 +258,7 @@ RANK_TEST(SessionEndpoints, sixteen_threads_on_each_of_four_ranks_of_two_nodes, 
 }
 
 // Three endpoints share memory for a part of their data: they wait for the session's thread.
-RANK_TEST(SessionEndpoints, little_memory_for_the_sessions_thread, 3) {
+RANK_TEST(ThreadsOverMpi, little_memory_for_the_sessions_thread, 3) {
   run_endpoints(
       small_session(1).set("nodes", "0,0,1").set("isolate_nodes", "off").set("memory.endpoints", "64KiB"),
       "little.nc");

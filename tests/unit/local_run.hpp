@@ -53,6 +53,7 @@ class LocalRun {
       for (int r = 0; r < models_; ++r) {
         client::ModelSession::Links links;
         for (auto& one : hubs) links.push_back(std::move(one.clients[static_cast<std::size_t>(r)]));
+        for (std::size_t s = 0; s < servers_of_one_thread; ++s) links[s]->set_idle([] { return false; });
         threads.emplace_back([&, r, mine = std::move(links)]() mutable {
           errors[static_cast<std::size_t>(r)] = play(model, r, std::move(mine));
         });
@@ -69,6 +70,9 @@ class LocalRun {
   Terms terms = Terms::c;
   /// As if the servers were on several nodes: see config::slab_shares.
   std::vector<std::uint64_t> slab_shares;
+  /// Threads of a model rank share nothing of the links to the first servers, as over MPI and inline: what
+  /// endpoints put travels through the session's thread.
+  std::size_t servers_of_one_thread = 0;
   /// Settings that a model rank has in addition.
   std::function<Settings(int rank)> settings_of_rank;
 

@@ -50,7 +50,7 @@ dev_test() {
   fi
   build_preset dev
   build_preset asan-ubsan unit_tests conformance_tests rank_tests fuzz_parsers
-  build_preset tsan unit_tests
+  build_preset tsan unit_tests rank_tests
   # One ctest over the three builds, so that there is one summary.
   local all=$root/build/all preset
   mkdir -p "$all"

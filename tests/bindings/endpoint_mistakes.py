@@ -1,0 +1,17 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What models with endpoints do wrong is reported with rank and endpoint within the deadline, in C, with shared memory and over MPI."""
+from lib_bindings import mpirun, program
+
+TWO_NODES = ["--afterbay.nodes=0,0,1", "--afterbay.isolate_nodes=off", "--afterbay.memory.endpoints=64KiB"]
+
+
+def main():
+    for how, settings in (("refused", []), ("refused", TWO_NODES), ("at_once", TWO_NODES), ("left_out", []), ("left_out", TWO_NODES),
+                          ("silent", []), ("silent", TWO_NODES)):
+        mpirun(3, program("endpoint_mistakes"), how, f"{how}{len(settings)}.nc", "--afterbay.servers=1", "--afterbay.deadline=3s",
+               "--afterbay.report.table=off", *settings)
+        print(f"{how} {' '.join(settings)}: good", flush=True)
+
+
+main()
