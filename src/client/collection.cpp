@@ -77,8 +77,9 @@ void leave_to_ranks(Processing& processing, bool changes_servers, Format format,
   // Saved states are files of the collection, whose values must be kept as they are.
   const auto passes_stages = [&](const wire::Reduction& it) { return processing.has_stages(it.variable); };
   if (changes_servers)
-    why = "its files go to different servers in turn: with placement: collection, slab or variable, in one "
-          "pool, they do not";
+    why =
+        "its files go to different servers in turn: with placement: collection, slab or variable, in one "
+        "pool, they do not";
   else if (std::ranges::any_of(processing.reductions, passes_stages))
     why = "values pass stages (multiply, add)";
   else if (!traits_of(format).publishes)
@@ -166,7 +167,8 @@ Result<> Collection::describe(const Definition& definition, const config::Config
   return {};
 }
 
-Result<> Collection::lay_out(const Pools::Pool& pool, std::size_t pools, const config::CollectionSettings& settings,
+Result<> Collection::lay_out(const Pools::Pool& pool, std::size_t pools,
+                             const config::CollectionSettings& settings,
                              const std::vector<Decomposition>& decompositions, const Sides& sides) {
   records_ = CollectionRecords(sides.servers);
   join(pool, sides.servers);
@@ -181,7 +183,8 @@ Result<> Collection::lay_out(const Pools::Pool& pool, std::size_t pools, const c
   if (traits_of(format_).chunks) choices = choose_chunks(settings, config, decompositions, sides, sizes);
   AFTERBAY_TRY_ASSIGN(model::FileLayout files, model::make_layout(schema_, format_, sizes));
   note_chunks(files, choices);
-  AFTERBAY_TRY_ASSIGN(const pipeline::Plan plan, pipeline::make_plan(schema_, processing_.stages, processing_.reduces()));
+  AFTERBAY_TRY_ASSIGN(const pipeline::Plan plan,
+                      pipeline::make_plan(schema_, processing_.stages, processing_.reduces()));
   layout_ = pipeline::handover_layout(std::make_shared<const model::FileLayout>(std::move(files)), plan);
   owners_ = model::FrameOwners(*layout_, split_, pool_.size(), pool.slab_shares);
   // With fewer frames than servers, collections begin with different ones, so that all get some.

@@ -202,7 +202,7 @@ class Collection {
   std::size_t number_in_pool_ = 0;  ///< this collection's number among the pool's collections
   bool takes_least_loaded_pool_ = false;
   std::uint64_t expected_bytes_ = 0;
-  std::uint64_t gather_bytes_ = 0;            ///< model::LayoutSizes::gather_bytes
+  std::uint64_t gather_bytes_ = 0;  ///< model::LayoutSizes::gather_bytes
   Processing processing_;
   std::vector<observe::ChunkRecord> chunks_;  ///< the chunks of its files, for the report
   bool begins_with_first_ = false;            ///< slabs: the first server of the pool has the first one

@@ -70,18 +70,18 @@ struct Memory {
   std::uint64_t server_bytes = std::uint64_t{512} << 20;
   std::uint64_t block_bytes = std::uint64_t{4} << 20;
   std::uint64_t small_block_bytes = std::uint64_t{256} << 10;
-  std::uint64_t input_bytes = std::uint64_t{64} << 20;      ///< for input data
-  double small_share = 0.125;                               ///< part of server_bytes cut into small blocks
-  int frames = 1 << 16;                                     ///< that a server can register
-  std::uint64_t chunks_bytes = std::uint64_t{64} << 20;     ///< for compressed chunks that wait for
-                                                            ///< more records
+  std::uint64_t input_bytes = std::uint64_t{64} << 20;        ///< for input data
+  double small_share = 0.125;                                 ///< part of server_bytes cut into small blocks
+  int frames = 1 << 16;                                       ///< that a server can register
+  std::uint64_t chunks_bytes = std::uint64_t{64} << 20;       ///< for compressed chunks that wait for
+                                                              ///< more records
   std::uint64_t statistics_bytes = std::uint64_t{512} << 20;  ///< of a server, for statistics over time
-  std::uint64_t link_bytes = std::uint64_t{32} << 20;       ///< MPI staging of a model rank
-  std::uint64_t endpoint_bytes = std::uint64_t{64} << 20;   ///< of a model rank, for puts of its endpoints
-  std::uint64_t receive_bytes = std::uint64_t{128} << 20;   ///< of a server, for segments from MPI
-  std::uint64_t ring_bytes = std::uint64_t{256} << 10;      ///< control ring of a model rank, per
-                                                            ///< direction
-  std::uint64_t frontend_bytes = std::uint64_t{512} << 20;  ///< per frontend, for data in transit
+  std::uint64_t link_bytes = std::uint64_t{32} << 20;         ///< MPI staging of a model rank
+  std::uint64_t endpoint_bytes = std::uint64_t{64} << 20;     ///< of a model rank, for puts of its endpoints
+  std::uint64_t receive_bytes = std::uint64_t{128} << 20;     ///< of a server, for segments from MPI
+  std::uint64_t ring_bytes = std::uint64_t{256} << 10;        ///< control ring of a model rank, per
+                                                              ///< direction
+  std::uint64_t frontend_bytes = std::uint64_t{512} << 20;    ///< per frontend, for data in transit
   int writer_buffers = 0;  ///< derived: buffers in which writers compute, part of server_bytes; see
                            ///< writer_memory.hpp
 
@@ -261,7 +261,7 @@ struct Config : Servers, Writing {
   std::vector<std::string> output;  ///< paths of the output description; empty: none
   std::string output_definitions;   ///< where the model's definitions are written; empty: nowhere
   std::uint64_t output_memory_bytes = 0;  ///< limit of a model rank, for described output; 0: none
-  bool output_reduces = false;  ///< derived: servers may compute statistics of the described output
+  bool output_reduces = false;            ///< derived: servers may compute statistics of the described output
   std::string output_digest;              ///< of the description that was read from them; empty: none
   Transport transport = Transport::automatic;
   std::vector<int> nodes;  ///< declared node per rank of the communicator; empty: the real nodes

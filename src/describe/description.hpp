@@ -67,10 +67,10 @@ struct Align {
   friend bool operator==(const Align&, const Align&) = default;
 };
 
-enum class Partial : std::uint8_t { write, skip };           ///< periods that a run covers in part
+enum class Partial : std::uint8_t { write, skip };                ///< periods that a run covers in part
 enum class Reducer : std::uint8_t { automatic, model, servers };  ///< where statistics over time are computed
-enum class Stamp : std::uint8_t { start, centre, end };      ///< the time of a record
-enum class EndDate : std::uint8_t { inclusive, exclusive };  ///< {end} in names of files
+enum class Stamp : std::uint8_t { start, centre, end };           ///< the time of a record
+enum class EndDate : std::uint8_t { inclusive, exclusive };       ///< {end} in names of files
 
 using AttributeValue =
     std::variant<std::string, std::int64_t, double, std::vector<std::int64_t>, std::vector<double>>;

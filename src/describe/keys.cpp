@@ -195,7 +195,8 @@ void add_values(Rows& rows) {
           {{"auto", Reducer::automatic}, {"model", Reducer::model}, {"servers", Reducer::servers}}),
       AFTERBAY_KEY_FIELD(statistics),
       "Who computes statistics over time of this file; results are the same, bit by bit. `model`: each model "
-      "rank, for its points, in `put`. `servers`: the model hands over every sample, as it does instants, and "
+      "rank, for its points, in `put`. `servers`: the model hands over every sample, as it does instants, "
+      "and "
       "servers compute (limit: `memory.statistics`). `auto`: servers, if all model ranks share memory with "
       "the servers of the file and these are processes of their own, so that a sample costs the model a copy "
       "in memory; otherwise, samples would cross the network, and model ranks compute. Servers "

@@ -30,7 +30,7 @@ struct DescribedEpochs::Kept {
     One(std::string where, std::vector<std::string> all) : path(std::move(where)), files(std::move(all)) {}
     std::string path;                ///< absolute
     std::vector<std::string> files;  ///< likewise; `path` is the last
-    int awaited = 2;   ///< the file and the epoch, as far as they are not durable
+    int awaited = 2;                 ///< the file and the epoch, as far as they are not durable
   };
 
   Kept(Logger to, bool first) : logger(std::move(to)), removes(first) {}

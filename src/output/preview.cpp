@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "output/plan.hpp"
-#include "output/reducers.hpp"
 #include "output/preview_stages.hpp"
 #include "output/preview_target.hpp"
+#include "output/reducers.hpp"
 #include "output/refuse.hpp"
 
 namespace afterbay::output {

@@ -105,7 +105,7 @@ struct Preview {
 
   [[nodiscard]] std::uint64_t bytes() const noexcept;  ///< of all files
   [[nodiscard]] std::uint64_t state_bytes_per_rank() const noexcept;
-  [[nodiscard]] std::uint64_t state_bytes() const noexcept;  ///< on all ranks
+  [[nodiscard]] std::uint64_t state_bytes() const noexcept;   ///< on all ranks
   [[nodiscard]] std::uint64_t server_bytes() const noexcept;  ///< of states, on all servers
 };
 

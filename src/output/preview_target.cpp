@@ -56,7 +56,8 @@ class CountedTarget final : public Target {
   }
 
   [[nodiscard]] bool reduces() const override { return reduces_; }
-  std::unique_ptr<TargetFile> open_states(const FileName& /*name*/, const SchemaChanges& /*changes*/) override {
+  std::unique_ptr<TargetFile> open_states(const FileName& /*name*/,
+                                          const SchemaChanges& /*changes*/) override {
     return nullptr;  // a preview saves no state
   }
   void begin_state(std::uint64_t /*number*/, const statistics::Progress& /*progress*/) override {}

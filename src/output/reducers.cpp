@@ -63,11 +63,13 @@ std::size_t number_of(const Statistics& statistics, const Writer& writer) {
   return static_cast<std::size_t>(result - results.begin());
 }
 
-[[noreturn]] void refuse_servers(const describe::File& file, const std::string& what, const std::string& why) {
-  refuse_at(file.at, ErrorCode::conflict,
-            "the file \"{}\" has statistics: servers, but servers cannot compute the {}: {}. Write statistics: "
-            "auto or model",
-            file.name, what, why);
+[[noreturn]] void refuse_servers(const describe::File& file, const std::string& what,
+                                 const std::string& why) {
+  refuse_at(
+      file.at, ErrorCode::conflict,
+      "the file \"{}\" has statistics: servers, but servers cannot compute the {}: {}. Write statistics: "
+      "auto or model",
+      file.name, what, why);
 }
 
 }  // namespace
@@ -108,16 +110,14 @@ std::vector<const Writer*> Reducers::writers_of(const Plan& plan, const Reduced&
 
 std::vector<Reduction> Reducers::of(const FileSeries& file) const {
   std::vector<Reduction> reductions;
-  const auto found =
-      std::ranges::find_if(by_file_, [&](const auto& entry) { return entry.first == &file; });
+  const auto found = std::ranges::find_if(by_file_, [&](const auto& entry) { return entry.first == &file; });
   if (found == by_file_.end()) return reductions;
   for (const Candidate& it : found->second)
     for (const Writer* const writer : it.writers) {
       const Form& form = it.statistics->of().form();
-      reductions.push_back(
-          {file.variables()[writer->number()].name,
-           it.statistics->statistic(number_of(*it.statistics, *writer)),
-           form.missing.empty() ? model::default_fill(form.type) : form.missing});
+      reductions.push_back({file.variables()[writer->number()].name,
+                            it.statistics->statistic(number_of(*it.statistics, *writer)),
+                            form.missing.empty() ? model::default_fill(form.type) : form.missing});
     }
   return reductions;
 }

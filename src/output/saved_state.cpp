@@ -51,8 +51,8 @@ bool has_values(const statistics::Progress& progress) {
   return progress.steps > 0 || progress.has_reference != 0;
 }
 
-/// Calls `visit(statistics, number, statistic, state)` for each statistic of the plan. The states of those that
-/// servers compute have no points.
+/// Calls `visit(statistics, number, statistic, state)` for each statistic of the plan. The states of those
+/// that servers compute have no points.
 template <class Visit>
 void for_each_state(Plan& plan, Visit visit) {
   for (std::size_t s = 0; s < plan.statistics.size(); ++s)
@@ -157,8 +157,9 @@ std::vector<std::string> keys_of(Plan& plan) {
 void check_statistics(const Json& saved, const std::vector<std::string>& here, const std::string& path) {
   const auto more = std::ranges::find_if(
       saved, [&](const Json& it) { return std::ranges::find(here, key_of_saved(it)) == here.end(); });
-  const auto lacking = std::ranges::find_if(
-      here, [&](const std::string& key) { return std::ranges::find(saved, key, key_of_saved) == saved.end(); });
+  const auto lacking = std::ranges::find_if(here, [&](const std::string& key) {
+    return std::ranges::find(saved, key, key_of_saved) == saved.end();
+  });
   if (more == saved.end() && lacking == here.end()) return;
   constexpr const char* changed = "the description or the fields of the model have changed";
   if (more != saved.end() && lacking != here.end())
@@ -170,14 +171,14 @@ void check_statistics(const Json& saved, const std::vector<std::string>& here, c
                              "the state has the statistic \"{}\", which this run does not have: {}",
                              key_of_saved(*more), changed)
                       .in_file(path));
-  throw Failure(
-      make_error(ErrorCode::conflict, "the state has no statistic \"{}\": {}", *lacking, changed).in_file(path));
+  throw Failure(make_error(ErrorCode::conflict, "the state has no statistic \"{}\": {}", *lacking, changed)
+                    .in_file(path));
 }
 
 /// The files of a state may have been moved together.
 std::string beside(const std::string& path, const std::string& part) {
-  const std::filesystem::path there = std::filesystem::path(path).parent_path() /
-                                      std::filesystem::path(part).filename();
+  const std::filesystem::path there =
+      std::filesystem::path(path).parent_path() / std::filesystem::path(part).filename();
   std::error_code error;
   return std::filesystem::exists(there, error) ? there.string() : part;
 }
@@ -349,8 +350,8 @@ std::int64_t SavedState::read(const std::string& path) {
         Selection selection;
         selection.decomposition = space.decomposition;
         for (std::uint32_t c = 0; c < state.layout().columns(); ++c)
-          file.get_raw(fmt::format("{}_{}", saved.at("columns").get<std::string>(), c), selection, read.state().column(c).data,
-                       type_of_column(state, c, type), {});
+          file.get_raw(fmt::format("{}_{}", saved.at("columns").get<std::string>(), c), selection,
+                       read.state().column(c).data, type_of_column(state, c, type), {});
       }
       if (of.is_left_to_servers()) return restored.push_back({&of, i, std::move(read)});
       for (std::uint32_t c = 0; c < state.layout().columns(); ++c)

@@ -31,7 +31,7 @@ struct Value {
   const MemoryLayout* layout = nullptr;  ///< of the caller's array; null: dense
   Date begin;                            ///< what the values cover: after `begin`, up to and including `end`
   Date end;
-  double seconds = 0;  ///< what they stand for in sums over time
+  double seconds = 0;       ///< what they stand for in sums over time
   bool in_servers = false;  ///< servers have the values, which are those of a statistic; `data` is null
 };
 

@@ -75,10 +75,11 @@ ServerStates::Reader::Reader(Session& session, const std::string& path, const st
   const auto& attributes = file_.schema().attributes;
   const auto found = std::ranges::find(attributes, serial_attribute, &Attribute::name);
   if (found == attributes.end() || found->values.text() != serial)
-    throw Failure(Error(ErrorCode::conflict,
-                        "this file does not belong to the state that names it: both were written at different "
-                        "times; take the files of one state")
-                      .in_file(path));
+    throw Failure(
+        Error(ErrorCode::conflict,
+              "this file does not belong to the state that names it: both were written at different "
+              "times; take the files of one state")
+            .in_file(path));
 }
 
 void ServerStates::Reader::read(const std::string& variable, const std::string& decomposition,

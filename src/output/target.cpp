@@ -26,7 +26,7 @@ class SessionFile final : public TargetFile {
   }
   void put_reduced(std::string_view variable, std::uint64_t record) override {
     OutputFile::State& it = file_.state();
-    unwrap(call_of(it.session)->puts().put_reduced(*it.file, variable, record));
+    unwrap(call_of(it.session, "put")->puts().put_reduced(*it.file, variable, record));
   }
   void put_state(std::string_view variable, std::uint64_t plane,
                  const statistics::Progress& progress) override {
@@ -47,7 +47,7 @@ class SessionTarget final : public Target {
     handle->session = session;
     handle->collection = &collection;
     collection_ = Collection(std::move(handle));
-    if (collection.processing().reduces()) samples_ = call_of(session)->puts().samples_of(collection);
+    if (collection.processing().reduces()) samples_ = call_of(session, "start")->puts().samples_of(collection);
   }
   std::unique_ptr<TargetFile> open(const FileName& name) override {
     return std::make_unique<SessionFile>(collection_.open(name));
@@ -61,7 +61,7 @@ class SessionTarget final : public Target {
   std::unique_ptr<TargetFile> open_states(const FileName& name, const SchemaChanges& changes) override {
     auto file = std::make_shared<OutputFile::State>();
     file->session = session_;
-    file->file = unwrap(call_of(session_)->open(*made_, name, changes, true));
+    file->file = unwrap(call_of(session_, "save")->open(*made_, name, changes, true));
     return std::make_unique<SessionFile>(OutputFile(std::move(file)));
   }
   void begin_state(std::uint64_t number, const statistics::Progress& progress) override {
@@ -69,14 +69,14 @@ class SessionTarget final : public Target {
   }
   void put_sample(std::string_view variable, const void* data, Type type,
                   const MemoryLayout& memory) override {
-    unwrap(call_of(session_)->puts().put(samples_, variable, sample_, data, type, memory, {}, true));
+    unwrap(call_of(session_, "put")->puts().put(samples_, variable, sample_, data, type, memory, {}, true));
   }
 
  private:
   void begin(std::uint64_t number, const client::File::NextSample& next) {
     sample_ = number;
     samples_->next_sample = next;
-    unwrap(call_of(session_)->puts().begin(*samples_, number));
+    unwrap(call_of(session_, "step")->puts().begin(*samples_, number));
   }
 
   std::weak_ptr<client::ModelSession> session_;
@@ -103,7 +103,7 @@ std::unique_ptr<Target> SessionTargets::define(const std::string& name, const Sc
                                                const std::vector<Reduction>& reductions) {
   client::Collection* made = nullptr;
   {
-    const SessionCall model = call_of(session_.state());
+    const SessionCall model = call_of(session_.state(), "start");
     unwrap(storage::check_stored_names(schema));
     made = unwrap(model->collection(name, schema, options, numbered(schema, reductions)));
   }

@@ -68,7 +68,8 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
   it.schema = *message.schema;
   const model::LayoutSizes sizes{config_.memory.block_bytes, config_.chunk_bytes, it.gather_bytes};
   AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema, it.format, sizes));
-  AFTERBAY_TRY_ASSIGN(pipeline::Plan plan, pipeline::make_plan(it.schema, settings_of(it), !it.reductions.empty()));
+  AFTERBAY_TRY_ASSIGN(pipeline::Plan plan,
+                      pipeline::make_plan(it.schema, settings_of(it), !it.reductions.empty()));
   auto files = std::make_shared<const model::FileLayout>(std::move(layout));
   it.layout = pipeline::handover_layout(files, plan);
   it.owners = model::FrameOwners(*it.layout, it.split, it.servers.size(),

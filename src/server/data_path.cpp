@@ -54,7 +54,8 @@ Result<> DataPath::open(std::size_t peer, wire::OpenFile message) {
 
 Result<> DataPath::begin_record(std::size_t peer, const wire::BeginRecord& message) {
   AFTERBAY_TRY(puts_.records().begin(peer, message, epochs_.reached(peer)));
-  if (reducer_.has(message.collection)) reducer_.note(message.collection, puts_.records().of(message.collection));
+  if (reducer_.has(message.collection))
+    reducer_.note(message.collection, puts_.records().of(message.collection));
   return {};
 }
 
@@ -172,12 +173,12 @@ Result<> DataPath::end_record(const ServedCollection& collection, std::uint64_t 
   }
   if (const std::string missing = puts_.records().missing(collection, record); !missing.empty()) {
     if (file != nullptr) files_.end(*file, Ending::incomplete);
-    return fail(make_error(ErrorCode::conflict, "{} before the step ended or the file was closed", missing)
-                    .in_file(file != nullptr ? file->path
-                                             : fmt::format("the statistics of '{}'", collection.name))
-                    .in_variable(puts_.records().missing_variable(collection, record))
-                    .at_rank(catalog_.session_rank(
-                        static_cast<std::size_t>(puts_.records().absent(collection, record).front()))));
+    return fail(
+        make_error(ErrorCode::conflict, "{} before the step ended or the file was closed", missing)
+            .in_file(file != nullptr ? file->path : fmt::format("the statistics of '{}'", collection.name))
+            .in_variable(puts_.records().missing_variable(collection, record))
+            .at_rank(catalog_.session_rank(
+                static_cast<std::size_t>(puts_.records().absent(collection, record).front()))));
   }
   transport::FramePool& frames = host_.peers.frames();
   for (std::uint32_t f = 0; f < record.scheduled.size(); ++f) {

@@ -43,7 +43,7 @@ struct ServedCollection {
   std::uint32_t first = 0;             ///< the server that makes its first file
   std::uint64_t gather_bytes = 0;      ///< used for its layout
   std::uint64_t schema_hash = 0;
-  std::vector<wire::StageSetting> stages;  ///< as the ranks configured them
+  std::vector<wire::StageSetting> stages;   ///< as the ranks configured them
   std::vector<wire::Reduction> reductions;  ///< that servers compute of samples
   Schema schema;
   std::vector<std::int32_t> decompositions;  ///< one per variable; -1: Whole

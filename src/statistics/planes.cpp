@@ -20,7 +20,7 @@ std::uint32_t planes_of_column(const Layout& layout, std::uint32_t column) noexc
 
 /// What of a column is in a plane.
 struct Plane {
-  std::byte* entries;   ///< of the column, from the plane's part of the first one on
+  std::byte* entries;    ///< of the column, from the plane's part of the first one on
   std::size_t distance;  ///< bytes from entry to entry
   std::size_t bytes;     ///< of the plane's part of an entry
 };

@@ -89,7 +89,7 @@ struct StageSetting {
 struct Reduction {
   std::uint32_t variable = 0;  ///< index in the schema
   statistics::Statistic statistic;
-  Values missing;       ///< of the samples: statistics::Field::missing
+  Values missing;  ///< of the samples: statistics::Field::missing
   template <class A>
   void fields(A& a) {
     a(variable, statistic.operation, statistic.missing, statistic.threshold, statistic.weighted,

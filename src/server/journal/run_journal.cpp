@@ -13,7 +13,7 @@ journal::FileFacts facts_of(const OutputFile& file) {
   journal::FileFacts facts;
   facts.path = file.path;
   facts.number = file.id;
-  facts.collection = !file.holds_states ? file.collection->name
+  facts.collection = !file.holds_states  ? file.collection->name
                      : file.name.replace ? epoch_state_collection
                                          : state_collection;
   facts.format = name_of(file.collection->format);

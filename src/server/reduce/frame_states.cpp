@@ -76,7 +76,8 @@ void FrameStates::plane(std::span<const std::uint32_t> pieces, const RecordHead&
   for (const std::uint32_t p : pieces) {
     statistics::Bundle& bundle = pieces_.at(p).bundle;
     const statistics::State& state = bundle.state(0);
-    if (record.progress && record.progress->steps == 0 && state.progress().steps > 0) bundle.begin_interval(0);
+    if (record.progress && record.progress->steps == 0 && state.progress().steps > 0)
+      bundle.begin_interval(0);
     if (record.record < statistics::planes(state))
       statistics::get_plane(state, static_cast<std::uint32_t>(record.record),
                             frame + collection_.layout->pieces[p].frame_offset);
@@ -89,9 +90,8 @@ Result<> FrameStates::results(std::span<const std::uint32_t> pieces, std::byte* 
     const model::Piece piece = collection_.layout->pieces[p];
     const Variable& variable = collection_.schema.variables[piece.variable];
     const statistics::Target target{.type = variable.type, .fill = model::fill_of(variable)};
-    AFTERBAY_TRY_ASSIGN(
-        const statistics::Outcome outcome,
-        state.bundle.result(0, target, frame + piece.frame_offset, 0, state.bundle.points()));
+    AFTERBAY_TRY_ASSIGN(const statistics::Outcome outcome,
+                        state.bundle.result(0, target, frame + piece.frame_offset, 0, state.bundle.points()));
     if (outcome.out_of_range > 0)
       return fail(make_error(ErrorCode::wrong_type,
                              "{} results of a period do not fit into {}: give the variable another type, or "

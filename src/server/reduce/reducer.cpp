@@ -17,7 +17,8 @@ Result<> Reducer::add(const ServedCollection& collection) {
 void Reducer::take(FrameTask samples, std::uint64_t seq, Record& record, std::uint32_t number) {
   ++record.writes;
   const FrameOrder::Frame turn{samples.collection->id, number};
-  WorkerTask task = host_.tasks.take_samples(std::move(samples), seq, record, turn, *states_.at(turn.collection));
+  WorkerTask task =
+      host_.tasks.take_samples(std::move(samples), seq, record, turn, *states_.at(turn.collection));
   order_.add(turn, seq,
              [this, task = std::move(task)]() AFTERBAY_REQUIRES(ingest_thread) { host_.submit(task); });
 }
@@ -37,8 +38,9 @@ void Reducer::write_results(OutputFile& file, std::uint64_t seq, Record& record)
     host_.hold(file);
     const FrameOrder::Frame turn{collection.id, number};
     WorkerTask task = host_.tasks.write_results(file, std::move(pieces), seq, record, turn, states);
-    order_.add(turn, seq, [this, id = file.id, epochs = record.epochs, task = std::move(task)]()
-                              AFTERBAY_REQUIRES(ingest_thread) { host_.submit_of_file(id, epochs, task); });
+    order_.add(turn, seq,
+               [this, id = file.id, epochs = record.epochs, task = std::move(task)]()
+                   AFTERBAY_REQUIRES(ingest_thread) { host_.submit_of_file(id, epochs, task); });
   }
 }
 

@@ -40,7 +40,8 @@ class ServerProfile {
   /// Memory of all statistics over time; it is in the report only if there are some.
   void note_statistics(std::uint64_t bytes) {
     if (bytes > 0)
-      observe::peak(profile_.counter(observe::counters::statistics_memory, observe::CounterKind::peak), bytes);
+      observe::peak(profile_.counter(observe::counters::statistics_memory, observe::CounterKind::peak),
+                    bytes);
   }
   /// The timer of preparations; it is in the report only if it was asked for.
   [[nodiscard]] observe::Timer* preparation() { return profile_.timer("prepare"); }

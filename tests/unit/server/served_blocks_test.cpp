@@ -22,7 +22,7 @@ class ServerBlocks : public ::testing::Test {
   void make(std::size_t ranks) {
     session_ranks_.resize(ranks);
     std::iota(session_ranks_.begin(), session_ranks_.end(), 10);
-    served_.emplace(session_ranks_, ServedDecompositions::Place{});
+    served_.emplace(session_ranks_, ServedDecompositions::ThisServer{});
   }
   /// Of 100 points per rank.
   wire::DefineDecomposition block_of(std::size_t rank, std::uint64_t points = 100) const {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "statistics/planes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "statistics_run.hpp"
+
+namespace afterbay::statistics {
+namespace {
+
+constexpr std::size_t points = 5;
+
+template <class T>
+class StatisticsPlanes : public ::testing::Test {};
+using Types = ::testing::Types<float, double, std::int32_t, std::int64_t>;
+TYPED_TEST_SUITE(StatisticsPlanes, Types);
+
+/// Every operation and policy: a state that was taken apart and put together again goes on with the same bits.
+TYPED_TEST(StatisticsPlanes, a_state_made_of_planes_goes_on_as_if_it_were_the_same) {
+  const Type type = type_of<TypeParam>;
+  const Values missing(TypeParam(7));
+  for (const Missing policy : {Missing::none, Missing::ignore, Missing::poison, Missing::threshold})
+    for (int operation = 1; operation <= 10; ++operation) {
+      const Statistic statistic{static_cast<Operation>(operation), policy,
+                                policy == Missing::threshold ? 0.5 : 0};
+      BundleRun one(type, missing, points, {statistic});
+      BundleRun other(type, missing, points, {statistic});
+      one.step(std::vector<TypeParam>{1, 7, 3, 4, 5});
+      one.step(std::vector<TypeParam>{9, 2, 7, 4, 8});
+      const State& from = one.bundle().state(0);
+      const State& to = other.bundle().state(0);
+      ASSERT_GT(planes(from), 0u);
+      for (std::uint32_t plane = 0; plane < planes(from); ++plane) {
+        std::vector<std::byte> bytes(points * sizeof(TypeParam) + 1);
+        get_plane(from, plane, bytes.data() + 1);  // at an odd address
+        set_plane(to, plane, bytes.data() + 1);
+      }
+      to.progress() = from.progress();
+      for (std::uint32_t column = 0; column < from.layout().columns(); ++column)
+        EXPECT_EQ(std::memcmp(from.column(column).data, to.column(column).data, from.column(column).bytes), 0)
+            << text_of(statistic) << ", column " << column;
+    }
+}
+
+TEST(StatisticsPlaneSizes, have_the_size_of_the_field) {
+  const Statistic mean{Operation::mean, Missing::ignore};
+  BundleRun of_floats(Type::float32, Values(1e20F), points, {mean});
+  EXPECT_EQ(planes(of_floats.bundle().state(0)), 3u) << "two halves of the sum, and the numbers of values";
+  BundleRun of_doubles(Type::float64, Values(1e20), points, {mean});
+  EXPECT_EQ(planes(of_doubles.bundle().state(0)), 2u);
+}
+
+}  // namespace
+}  // namespace afterbay::statistics
