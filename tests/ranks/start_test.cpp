@@ -70,7 +70,7 @@ void consult_everybody() {
   const auto own = consult(tree, manner, Ranks{{rank()}}, steps);
   ASSERT_TRUE(own) << own.error().text();
   EXPECT_EQ(own->ranks.front(), rank());
-  EXPECT_EQ(static_cast<int>(own->ranks.size()), tree.place().end - rank());
+  EXPECT_EQ(static_cast<int>(own->ranks.size()), tree.branch().end - rank());
   barrier();
 }
 

@@ -290,7 +290,7 @@ TEST(ModelMapWindows, windows_are_those_in_which_pages_are_written_and_dense_if_
 INSTANTIATE_TEST_SUITE_P(, ModelMapMoves, testing::Bool(),
                          [](const auto& parameter) { return parameter.param ? "chunks" : "dense_pieces"; });
 
-TEST(ModelMapPlace, trailing_first_then_the_only_place) {
+TEST(ModelMapDimensions, trailing_first_then_the_only_position) {
   Schema schema;
   schema.dimension("time", unlimited).dimension("lev", 5).dimension("cells", 9).dimension("two", 5);
   const auto place = [&](std::vector<std::string> dimensions, std::vector<std::uint64_t> global) {
