@@ -47,7 +47,8 @@ class SessionTarget final : public Target {
     handle->session = session;
     handle->collection = &collection;
     collection_ = Collection(std::move(handle));
-    if (collection.processing().reduces()) samples_ = call_of(session, "start")->puts().samples_of(collection);
+    if (collection.processing().reduces())
+      samples_ = call_of(session, "start")->puts().samples_of(collection);
   }
   std::unique_ptr<TargetFile> open(const FileName& name) override {
     return std::make_unique<SessionFile>(collection_.open(name));
