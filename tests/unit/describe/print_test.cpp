@@ -81,6 +81,7 @@ TEST(DescribePrint, AllPropertiesOfAFile) {
     end_date: inclusive
     type: own
     missing: ignore
+    statistics: auto
     grid: own
     align: calendar
     partial: write
