@@ -37,7 +37,7 @@ bool may_reduce(const describe::File& file, const config::Config& config) {
     return file.active(variable) && !is_plain;
   });
   if (!has_any || file.statistics == describe::Reducer::model) return false;
-  return file.statistics == describe::Reducer::servers || config.topology != config::Topology::inline_;
+  return file.statistics == describe::Reducer::servers || config.topology == config::Topology::dedicated;
 }
 
 }  // namespace

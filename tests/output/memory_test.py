@@ -63,10 +63,12 @@ run(file("mean: [toce]"), settings=[enough], **GRID)
 os.remove("f.nc")
 found = run(file("mean: [toce]"), settings=[enough], sections=1, expect=1, **GRID)
 assert "the sections of 'toce' (" in found and "output.memory" in found, found
-os.remove("f.nc")
+for path in glob.glob("*.nc*"):
+    os.remove(path)
 
-# Of servers. Chunks may be longer than the grid.
+
 def of_servers(keys, **options):
+    """Bytes on all servers. Chunks may be longer than the grid."""
     run(f"files: {{f: {{every: 1mo, statistics: servers, {keys}}}}}\n",
         settings=["--afterbay.report.json=report.json", "--afterbay.collections.*.existing=replace"], **GRID, **options)
     report = json.loads(pathlib.Path("report.json").read_text())
@@ -80,7 +82,19 @@ for keys, bytes_ in [("mean: [tas]", PLANE * 8), ("mean: [toce]", LEV * PLANE * 
 os.remove("f.nc")
 found = run("files: {f: {every: 1mo, statistics: servers, mean: [toce, tas]}}\n", expect=1,
             settings=["--afterbay.memory.statistics=64KiB"], **GRID)
-for part in ("the statistics of collection 'f' need ", "memory.statistics is 64 KiB", "statistics: model"):
+for part in ("the statistics of collection 'f' need ", "memory.statistics is 64.0 KiB", "statistics: model"):
     assert part in found, f"expected {part!r} in:\n{found}"
 assert not glob.glob("*.nc*"), "a file was made"
+
+# `auto`: servers that share memory with all ranks, and keep the file.
+for settings, servers, expected in [
+        ([], 1, True), ([], 2, True), (["placement=slab"], 2, True), (["transport=mpi"], 1, False), (["placement=file"], 2, False),
+        (["topology=inline"], 0, False), (["topology=tiered", "nodes=0,0,1"], 1, False), (["collections.f.variables.tas.multiply=2"], 1, False),
+        (["collections.f.optional=on"], 1, False)]:
+    run("files: {f: {every: 1mo, mean: [tas]}}\n", servers=servers,
+        settings=["--afterbay.report.json=report.json", *(f"--afterbay.{setting}" for setting in settings)], **GRID)
+    os.remove("f.nc")
+    report = json.loads(pathlib.Path("report.json").read_text())
+    found = "memory of statistics" in report.get("server", {}).get("counters", {})
+    assert found == expected, f"{settings}: servers computed: {found}"
 print("the memory of described output is reported and limited")
