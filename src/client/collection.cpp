@@ -178,7 +178,8 @@ Result<> Collection::lay_out(const Pools::Pool& pool, std::size_t pools,
   const bool takes_turns = placement_ == config::Placement::file || placement_ == config::Placement::least;
   leave_to_ranks(processing_, pools > 1 || (pool_.size() > 1 && takes_turns), format_, settings);
   gather_bytes_ = model::gather_bytes(schema_, split_, pool_.size(), !pool.slab_shares.empty());
-  const model::LayoutSizes sizes{config.memory.block_bytes, config.chunk_bytes, gather_bytes_};
+  const model::LayoutSizes sizes{config.memory.block_bytes, config.chunk_bytes, gather_bytes_,
+                                 processing_.reduces()};
   std::vector<model::ChunkChoice> choices;
   if (traits_of(format_).chunks) choices = choose_chunks(settings, config, decompositions, sides, sizes);
   AFTERBAY_TRY_ASSIGN(model::FileLayout files, model::make_layout(schema_, format_, sizes));

@@ -195,6 +195,7 @@ class LayoutMaker {
     variable.piece_count = grid.count;
     cutting_->add(grid);
     if (pieces == 0) return {};
+    if (sizes_.apart) open_ = false;
     if (grid.padded || grid.count == 1)
       put_equal(grid, 0, grid.count);
     else

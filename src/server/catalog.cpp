@@ -66,7 +66,8 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
   }
   if (!message.schema || it.layout) return nullptr;
   it.schema = *message.schema;
-  const model::LayoutSizes sizes{config_.memory.block_bytes, config_.chunk_bytes, it.gather_bytes};
+  const model::LayoutSizes sizes{config_.memory.block_bytes, config_.chunk_bytes, it.gather_bytes,
+                                 !it.reductions.empty()};
   AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema, it.format, sizes));
   AFTERBAY_TRY_ASSIGN(pipeline::Plan plan,
                       pipeline::make_plan(it.schema, settings_of(it), !it.reductions.empty()));
