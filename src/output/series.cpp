@@ -156,9 +156,8 @@ Reduced& Statistics::add(const statistics::Statistic& statistic) {
 }
 
 void Statistics::add_state(const statistics::Statistic& statistic) {
-  const std::size_t lines = lines_of(statistic, bundle_.points());
-  states_.push_back(std::make_unique_for_overwrite<Line[]>(lines));
-  must(bundle_.add(statistic, {reinterpret_cast<std::byte*>(states_.back().get()), lines * sizeof(Line)}));
+  states_.emplace_back(statistic, of_->form().type, bundle_.points());
+  must(bundle_.add(statistic, states_.back().bytes()));
 }
 
 /// A bundle without points goes on counting steps and their duration.
@@ -227,15 +226,10 @@ void Statistics::emit() {
   for (std::size_t i = 0; i < results_.size(); ++i) bundle_.begin_interval(i);
 }
 
-std::size_t Statistics::lines_of(const statistics::Statistic& statistic, std::size_t points) const noexcept {
-  const std::size_t bytes = statistics::state_bytes(statistic, of_->form().type, points);
-  return (bytes + sizeof(Line) - 1) / sizeof(Line);
-}
-
 std::size_t Statistics::state_bytes(std::size_t points) const noexcept {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < results_.size(); ++i)
-    bytes += lines_of(bundle_.statistic(i), points) * sizeof(Line);
+    bytes += statistics::StateMemory::bytes_of(bundle_.statistic(i), of_->form().type, points);
   return bytes;
 }
 

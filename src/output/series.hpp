@@ -14,6 +14,7 @@
 #include "output/schedule.hpp"
 #include "output/spaces.hpp"
 #include "statistics/bundle.hpp"
+#include "statistics/state_memory.hpp"
 
 namespace afterbay::output {
 
@@ -218,14 +219,6 @@ class Statistics final : public Consumer {
   void emit();
   void add_state(const statistics::Statistic& statistic);
   void take_period(const statistics::Bundle& finer);
-  /// Of the state of a statistic of this many points.
-  [[nodiscard]] std::size_t lines_of(const statistics::Statistic& statistic,
-                                     std::size_t points) const noexcept;
-  /// Aligned as states need it.
-  struct alignas(64) Line {
-    std::byte bytes[64];
-  };
-
   Series* of_;
   const Schedule* schedule_;
   Statistics* finer_ = nullptr;          ///< of which it is made; null: of the series
@@ -234,7 +227,7 @@ class Statistics final : public Consumer {
   std::vector<InFile> variables_;        ///< to which samples are put
   std::string text_;
   statistics::Bundle bundle_;
-  std::vector<std::unique_ptr<Line[]>> states_;
+  std::vector<statistics::StateMemory> states_;
   std::vector<std::unique_ptr<Reduced>> results_;
 };
 

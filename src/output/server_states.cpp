@@ -14,14 +14,11 @@ namespace {
 
 constexpr const char* serial_attribute = "afterbay_output_state_part";
 
-std::size_t lines_of(std::size_t bytes, std::size_t line) { return (bytes + line - 1) / line; }
-
 }  // namespace
 
 RankState::RankState(const statistics::Statistic& statistic, Type type, std::size_t points)
-    : memory_(std::make_unique_for_overwrite<Line[]>(
-          lines_of(statistics::state_bytes(statistic, type, points), sizeof(Line)))),
-      state_(statistics::layout_of(statistic, type), reinterpret_cast<std::byte*>(memory_.get()), points) {}
+    : memory_(statistic, type, points),
+      state_(statistics::layout_of(statistic, type), memory_.bytes().data(), points) {}
 
 /// Calls `visit(FileSeries&, statistics)` for files whose statistics servers compute.
 template <class Visit>

@@ -5,12 +5,12 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "afterbay/session.hpp"
 #include "output/plan.hpp"
+#include "statistics/state_memory.hpp"
 
 namespace afterbay::output {
 
@@ -22,10 +22,7 @@ class RankState {
   [[nodiscard]] const statistics::State& state() const noexcept { return state_; }
 
  private:
-  struct alignas(64) Line {
-    std::byte bytes[64];
-  };
-  std::unique_ptr<Line[]> memory_;
+  statistics::StateMemory memory_;
   statistics::State state_;
 };
 

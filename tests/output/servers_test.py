@@ -132,5 +132,64 @@ def one(seed):
     print(f"seed {seed}: {count} files, the same", flush=True)
 
 
+def full_memory():
+    """The model runs ahead until the memory is full. The rank that is behind then needs room for the time of a record, which
+    it alone puts, while samples of the same step are not complete."""
+    text = """
+grids: {thin: {stride: {lon: 2, lat: 2}}, top: {levels: {lev: [10, 20]}}}
+files:
+  snap: {every: 6h, instant: [uas]}
+  thin: {every: 1d, grid: thin, mean: [tas, toce: {grid: top}]}
+  day: {every: 1d, mean: [tas, toce], max: [vas]}
+"""
+    for memory in ("20MiB", "64MiB"):
+        inside("full", lambda: run(text, ranks=3, servers=1, last=240, step="6h", settings=[
+            f"--afterbay.memory.server={memory}", "--afterbay.deadline=15s", "--afterbay.collections.*.existing=replace"]))
+
+
+def refused(description, *parts, **options):
+    found = run(description, expect=1, ranks=2, last=4, **options)
+    for part in parts:
+        assert part in found, f"expected {part!r} in:\n{found}"
+    assert not glob.glob("f*.nc"), "a file was made"
+
+
+def mistakes():
+    """What servers cannot compute, in the words and at the place of the description."""
+    servers = "files:\n  f: {every: 1d, statistics: servers, %s}\n"
+    place = 'output.yaml:2:3: the file "f" has statistics: servers, but servers cannot compute the mean of '
+    refused("fields: {w: sqrt(uas^2 + vas^2)}\n" + servers % "mean: [w]",
+            place.replace(":2:3", ":3:3") + "w: it is a statistic of an expression")
+    refused(servers % "type: float64, mean: [tas]", place + "tas: its values are converted to another type")
+    refused(servers % "mean: [tas: {units: degC}]", place + "tas: its values are converted to another type or other units")
+    refused(servers % "cycle: 1d, cycle_step: 12h, mean: [tas]", place + "tas: its periods are folded")
+    refused(servers % "mean: [tas]", place + "tas: its files go to different servers in turn", "placement: collection",
+            servers=2, settings=["--afterbay.placement=file"])
+    refused(servers % "mean: [tas]", place + "tas: values pass stages",
+            settings=["--afterbay.collections.f.variables.tas.multiply=2"])
+    refused(servers % "optional: on, mean: [tas]", place + "tas: its files or records may be given up")
+    refused("files: {f: {every: 1d, statistics: server, mean: [tas]}}\n", "expected auto, model or servers", "servers")
+
+
+def states_that_do_not_belong_together():
+    text = "files: {f: {every: 1mo, statistics: servers, mean: [tas]}}\n"
+    for last, state in ((3, "one.nc"), (3, "two.nc")):
+        run(text, ranks=2, last=last, finalize_to=state, settings=["--afterbay.collections.*.existing=replace"])
+    again = {"first": 4, "last": 6, "ranks": 2, "expect": 1}
+    shutil.copy("two.f.nc", "one.f.nc")
+    found = run(text, resume="one.nc", **again)
+    assert "one.f.nc" in found and "does not belong to the state that names it" in found, found
+    os.remove("one.f.nc")
+    found = run(text, resume="one.nc", **again)
+    assert "one.f.nc" in found, found
+    os.makedirs("moved")
+    for name in ("two.nc", "two.f.nc"):
+        shutil.move(name, "moved/" + name)
+    run(text, resume="moved/two.nc", first=4, last=6, ranks=2, settings=["--afterbay.collections.*.existing=replace"])
+
+
+inside("mistakes", mistakes)
+inside("states", states_that_do_not_belong_together)
+full_memory()
 for seed in range(int(os.environ.get("AFTERBAY_TEST_ROUNDS", "6"))):
     one(seed)

@@ -29,15 +29,12 @@ Result<std::unique_ptr<FrameStates>> FrameStates::make(const ServedCollection& c
         const model::Piece piece = collection.layout->pieces[p];
         if (piece.variable != it.variable) continue;
         const std::size_t points = piece.bytes / element;
-        const std::size_t bytes = statistics::state_bytes(it.statistic, variable.type, points);
-        const std::size_t lines = (bytes + sizeof(Line) - 1) / sizeof(Line);
-        made->bytes_ += lines * sizeof(Line);
+        made->bytes_ += statistics::StateMemory::bytes_of(it.statistic, variable.type, points);
         if (used + made->bytes_ > limit) continue;  // the error says how much all of them need
         AFTERBAY_TRY_ASSIGN(statistics::Bundle bundle,
                             statistics::Bundle::create({variable.type, it.missing}, points));
-        auto memory = std::make_unique_for_overwrite<Line[]>(lines);
-        AFTERBAY_TRY(
-            bundle.add(it.statistic, {reinterpret_cast<std::byte*>(memory.get()), lines * sizeof(Line)}));
+        statistics::StateMemory memory(it.statistic, variable.type, points);
+        AFTERBAY_TRY(bundle.add(it.statistic, memory.bytes()));
         made->pieces_.emplace(p, PieceState{std::move(bundle), std::move(memory)});
       }
     }

@@ -13,6 +13,7 @@
 #include "base/result.hpp"
 #include "server/sink.hpp"
 #include "statistics/bundle.hpp"
+#include "statistics/state_memory.hpp"
 
 namespace afterbay::server {
 
@@ -42,13 +43,9 @@ class FrameStates {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
-  /// Aligned as states need it.
-  struct alignas(64) Line {
-    std::byte bytes[64];
-  };
   struct PieceState {
     statistics::Bundle bundle;
-    std::unique_ptr<Line[]> memory;
+    statistics::StateMemory memory;
   };
 
   explicit FrameStates(const ServedCollection& collection) : collection_(collection) {}
