@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The E3SM benchmark: the output of E3SM's atmosphere (F case) and ocean (G case), with the decompositions
-of real runs, written by Afterbay and by the libraries in use today.
+"""The E3SM benchmark: the output of E3SM's atmosphere (F case) and ocean (G case), with the
+decompositions of real runs, written by Afterbay and by the libraries in use today.
 
-Schemas and maps are read from captured files (see e3sm_case.py); without these files a small synthetic case is run.
-The 16 captured ranks are spread over the running model ranks in contiguous groups.
+Schemas and maps are read from captured files (see e3sm_case.py); without these files a small
+synthetic case is run. The 16 captured ranks are spread over the running model ranks in contiguous
+groups.
 """
 
 import argparse
@@ -116,7 +117,7 @@ def plan(options: argparse.Namespace) -> Plan:
                 {"model_ranks": options.ranks or RANKS, "data": sorted(file for files in e3sm_case.SOURCES.values() for file in files) if data else "synthetic"})
 
 
-# --- rows --------------------------------------------------------------------------------------------------
+# --- rows -----------------------------------------------------------------------------------------
 
 
 def row_of(scenario: Scenario, path: pathlib.Path, name: str, label: str, kind: str, program: str, ranks: int,
@@ -183,7 +184,7 @@ def in_scenario(row: Row, scenario: str, label: str) -> Row:
     return Row(**{**row.__dict__, "scenario": scenario, "label": label})
 
 
-# --- results -----------------------------------------------------------------------------------------------
+# --- results --------------------------------------------------------------------------------------
 
 
 def first(scenario: str, name: str) -> str:
@@ -198,8 +199,8 @@ def fastest(results: Results, scenario: str, *names: str) -> Row | None:
 
 
 def times_faster(results: Results, other: Row | None, ours: str, path: str = "end_s") -> list[float]:
-    """other / ours (its time at `path`), repeat by repeat; against its median where the other was not run in every
-    repeat."""
+    """other / ours (its time at `path`), repeat by repeat; against its median where the other was
+    not run in every repeat."""
     if other is None:
         return []
     if not other.repeats:
@@ -209,7 +210,8 @@ def times_faster(results: Results, other: Row | None, ours: str, path: str = "en
 
 
 def against_what(results: Results, other: Row | None, ours: str) -> str:
-    """Of a ratio: the other row, and what the ratio is when the making of our file's structure is counted."""
+    """Of a ratio: the other row, and what the ratio is when the making of our file's structure is
+    counted."""
     if other is None:
         return ""
     most, least = (times_faster(results, other, ours, f"end_with_prepare_s.{extreme}") for extreme in ("most", "least"))
@@ -235,8 +237,8 @@ def checks(results: Results) -> list[Check]:
         against("f_h0", "netcdf4", 50, "parallel netCDF-4", "netcdf4/")
     blocked = first(Scenario("f_h0").name, f"{RANKS}+1/cdf5")
     if blocked in results.rows:
-        # Eight ranks take turns on the machine's cores: what counts is when the last has done it. By itself a rank's memcpy
-        # fits between two turns, which no call that does more can.
+        # Eight ranks take turns on the machine's cores: what counts is when the last has done it.
+        # By itself a rank's memcpy fits between two turns, which no call that does more can.
         slowest = results.ratios(blocked, "blocked_s.max", blocked, "copy_s.max")
         processor = results.ratios(blocked, "blocked_use.cpu_s_max", blocked, "copy_s.max")
         note = f"processor time of a rank / its memcpy {median(processor):.2f}; slowest rank by itself {median(slowest):.2f}" if slowest else ""
@@ -261,7 +263,8 @@ TABLE = (  #: heading, path in the row's JSON, format
 
 
 def scenario_table(results: Results, scenario: str) -> str:
-    """As E3SM-IO's own report has it: seconds of the slowest rank, requests of all ranks, amount, bandwidth, memory."""
+    """As E3SM-IO's own report has it: seconds of the slowest rank, requests of all ranks, amount,
+    bandwidth, memory."""
     header = ["", *(heading for heading, _, _ in TABLE), "min-max", "with structure", "requests", "most", "MiB", "MiB/s", "memory MiB", "heap MiB", "servers MiB",
               "blocked", "memcpy", "ratio", "set-up"]
     lines, group = [], None

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cases of the E3SM benchmark: the output of E3SM components, read from files captured from real runs.
+"""The cases of the E3SM benchmark: the output of E3SM components, read from files captured from
+real runs.
 
-A case is the header of a file (`ncdump -h`), a table of its variables (which map each lies on) and the maps of
-all ranks (E3SM-IO's combined netCDF file). `write` puts it into one JSON file and one file of 64-bit indices,
-which the benchmark's programs read.
+A case is the header of a file (`ncdump -h`), a table of its variables (which map each lies on) and
+the maps of all ranks (E3SM-IO's combined netCDF file). `write` puts it into one JSON file and one
+file of 64-bit indices, which the benchmark's programs read.
 
 Values are known in advance: see `expected` here and value_at in e3sm/fields.hpp.
 """
@@ -30,7 +31,8 @@ SOURCES = {
     "f_h1": ("f_case_h1.txt", "vars_f_h1.csv", "map_f_case_16p.nc"),
     "g": ("g_case_hist.txt", "vars_g.csv", "map_g_case_16p.nc"),
 }
-#: Which map variables lie on, by their dimensions without the record dimension, as E3SM-IO's cases have it
+#: Which map variables lie on, by their dimensions without the record dimension, as E3SM-IO's cases
+#: have it
 MAPS_BY_DIMENSIONS = {
     "f": {("ncol",): "D2", ("lev", "ncol"): "D3"},
     "g": {("nCells",): "D1", ("nEdges",): "D2", ("nCells", "nVertLevels"): "D3", ("nEdges", "nVertLevels"): "D4",
@@ -71,7 +73,8 @@ class Variable:
 
 @dataclass
 class Map:
-    """The indices of every captured rank: 0-based, C order, in the order of the rank's array, without holes."""
+    """The indices of every captured rank: 0-based, C order, in the order of the rank's array,
+    without holes."""
 
     dims: tuple[int, ...]
     ranks: list[numpy.ndarray]
@@ -95,7 +98,8 @@ class Case:
 
 
 def data_directory(given: str | None) -> pathlib.Path | None:
-    """The directory of the captured files: `given`, $AFTERBAY_BENCH_DATA, or shared/data beside the source tree."""
+    """The directory of the captured files: `given`, $AFTERBAY_BENCH_DATA, or shared/data beside the
+    source tree."""
     places = [given, os.environ.get("AFTERBAY_BENCH_DATA"), HERE.parent.parent / "shared" / "data"]
     for place in places:
         if place and (pathlib.Path(place) / SOURCES["f_h0"][0]).is_file():
@@ -104,7 +108,8 @@ def data_directory(given: str | None) -> pathlib.Path | None:
 
 
 def load(name: str, directory: pathlib.Path, other_maps: pathlib.Path | None = None) -> Case:
-    """`other_maps`: an E3SM-IO file with the same maps of another size, instead of the captured one."""
+    """`other_maps`: an E3SM-IO file with the same maps of another size, instead of the captured
+    one."""
     header, table, maps = (directory / file for file in SOURCES[name])
     case = parse_header(header)
     case.name = name
@@ -117,7 +122,7 @@ def load(name: str, directory: pathlib.Path, other_maps: pathlib.Path | None = N
     return case
 
 
-# --- the header, as ncdump prints it ------------------------------------------------------------------------
+# --- the header, as ncdump prints it --------------------------------------------------------------
 
 STRING = r'"(?:[^"\\]|\\.)*"'
 STATEMENT = re.compile(rf'(?:[^;"]|{STRING})*;', re.S)
@@ -125,7 +130,8 @@ ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'"}
 
 
 def parse_header(path: pathlib.Path) -> Case:
-    # A comment begins with "//" outside a string; text values of these files hold no "//" after a blank.
+    # A comment begins with "//" outside a string; text values of these files hold no "//" after a
+    # blank.
     text = re.sub(rf'({STRING})|//[^\n]*', lambda match: match[1] or "", path.read_text())
     body = text[text.find("{") + 1:text.rfind("}")]
     sections = re.split(r"^(dimensions|variables):$", body, flags=re.M)
@@ -170,11 +176,12 @@ def parse_attribute(name: str, text: str, path: pathlib.Path) -> Attribute:
         raise Malformed(f"{path}: attribute {name}: '{text}' is neither text nor int, float or double") from None
 
 
-# --- maps --------------------------------------------------------------------------------------------------
+# --- maps -----------------------------------------------------------------------------------------
 
 
 def read_maps(path: pathlib.Path) -> dict[str, Map]:
-    """From a combined netCDF file; the ranks' own order is that of the raw offsets (1-based, holes dropped)."""
+    """From a combined netCDF file; the ranks' own order is that of the raw offsets (1-based, holes
+    dropped)."""
     import netCDF4
 
     maps = {}
@@ -200,8 +207,8 @@ def read_maps(path: pathlib.Path) -> dict[str, Map]:
 
 
 def read_requests(path: pathlib.Path, name: str) -> list[list[tuple[int, int]]]:
-    """(offset, length) that each captured rank writes: a rank's pairs begin after the **nreqs** of the ranks before
-    it, and the first fill_starts of them hold data."""
+    """(offset, length) that each captured rank writes: a rank's pairs begin after the **nreqs** of
+    the ranks before it, and the first fill_starts of them hold data."""
     import netCDF4
 
     with netCDF4.Dataset(path) as data:
@@ -213,8 +220,8 @@ def read_requests(path: pathlib.Path, name: str) -> list[list[tuple[int, int]]]:
 
 
 def read_dat(path: pathlib.Path) -> Map:
-    """PIO's text: version, lengths fastest first, then of each rank its number, how many and the 1-based indices;
-    a stack trace may follow. Holes (0) are dropped."""
+    """PIO's text: version, lengths fastest first, then of each rank its number, how many and the
+    1-based indices; a stack trace may follow. Holes (0) are dropped."""
     lines = iter(path.read_text().splitlines())
     words = next(lines, "").split()
     if len(words) < 6 or words[::2] != ["version", "npes", "ndims"]:
@@ -238,8 +245,9 @@ def read_dat(path: pathlib.Path) -> Map:
 
 
 def assign_maps(case: Case, table: pathlib.Path) -> None:
-    """Variables get their maps and the order in which the model writes them: from the table if there is one, else by
-    their dimensions and in the order of the header. Dimensions get the lengths of the maps."""
+    """Variables get their maps and the order in which the model writes them: from the table if
+    there is one, else by their dimensions and in the order of the header. Dimensions get the
+    lengths of the maps."""
     names = maps_in_table(case, table) if table.is_file() else maps_by_dimensions(case)
     for position, variable in enumerate(case.variables):
         name = names[variable.name]
@@ -281,11 +289,12 @@ def maps_by_dimensions(case: Case) -> dict[str, str | None]:
     return names
 
 
-# --- variants ----------------------------------------------------------------------------------------------
+# --- variants -------------------------------------------------------------------------------------
 
 
 def with_type(case: Case, kind: str) -> Case:
-    """Decomposed floating-point records are stored as `kind` (float or double), their fill values too."""
+    """Decomposed floating-point records are stored as `kind` (float or double), their fill values
+    too."""
     def changed(variable: Variable) -> Variable:
         if variable.map is None or not case.is_record(variable) or variable.type not in ("float", "double"):
             return variable
@@ -296,8 +305,8 @@ def with_type(case: Case, kind: str) -> Case:
 
 
 def scaled(case: Case, factor: int) -> Case:
-    """The F case with `factor` times the columns: each rank has its columns once again for every further copy of
-    the grid, behind those that it had."""
+    """The F case with `factor` times the columns: each rank has its columns once again for every
+    further copy of the grid, behind those that it had."""
     columns = case.dimensions["ncol"]
     def longer(points: numpy.ndarray) -> numpy.ndarray:
         level, column = points // columns, points % columns
@@ -314,7 +323,7 @@ def with_gaps(case: Case, every: int) -> Case:
     return replace(case, maps={name: Map(map.dims, [thinned(points) for points in map.ranks]) for name, map in case.maps.items()})
 
 
-# --- for the programs --------------------------------------------------------------------------------------
+# --- for the programs -----------------------------------------------------------------------------
 
 
 def write(case: Case, path: pathlib.Path) -> pathlib.Path:
@@ -351,8 +360,8 @@ def fill_value(variable: Variable):
 
 
 def expected(case: Case, position: int, record: int) -> numpy.ndarray:
-    """One record of variable number `position`, points that no rank holds included; of records after the first as
-    the programs have it with --every-point."""
+    """One record of variable number `position`, points that no rank holds included; of records
+    after the first as the programs have it with --every-point."""
     variable = case.variables[position]
     shape = case.shape(variable)
     points = numpy.arange(int(numpy.prod(shape)), dtype="i8")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small case of the E3SM benchmark that needs no captured files: as many kinds of variables as the F case has, on a
-synthetic decomposition of 16 ranks with the same shape (single columns scattered over the ranks, the same on all levels)."""
+"""A small case of the E3SM benchmark that needs no captured files: as many kinds of variables as
+the F case has, on a synthetic decomposition of 16 ranks with the same shape (single columns
+scattered over the ranks, the same on all levels)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a file of the E3SM benchmark with netCDF4 for Python and compares its whole contents with the case."""
+"""Reads a file of the E3SM benchmark with netCDF4 for Python and compares its whole contents with
+the case."""
 
 import pathlib
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fields benchmark: described output of 200 fields (2-D and 3-D), which a model puts in every step.
+"""The fields benchmark: described output of 200 fields (2-D and 3-D), which a model puts in every
+step.
 
-In this version model ranks compute statistics over time in `put`. The time of their calls is compared with a plain loop
-`sum += value` over the same memory and with memcpy, both after each step in the same run. From end to end, daily means are
-compared with means that the model computes itself and writes by netCDF, and with `cdo daymean` of the values of all steps.
+In this version model ranks compute statistics over time in `put`. The time of their calls is
+compared with a plain loop `sum += value` over the same memory and with memcpy, both after each step
+in the same run. From end to end, daily means are compared with means that the model computes itself
+and writes by netCDF, and with `cdo daymean` of the values of all steps.
 """
 
 import argparse

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The common part of all benchmarks: rows that are run in turn, repeats, medians, checks, JSON.
 
-A benchmark is a module with NAME, DESCRIPTION, `add_arguments(parser)` and `plan(options) -> Plan`; it may have
-`scenario_table(results, scenario) -> str` if the common table does not fit, otherwise `disk_for_table`.
-A row is one program run under mpirun that prints `BENCH {json}`. Rows of a scenario are interleaved in
-each repeat, in alternating order, so that noise affects all alike; ratios are taken
-between runs of the same repeat, and their median and extremes are reported.
+A benchmark is a module with NAME, DESCRIPTION, `add_arguments(parser)` and `plan(options) -> Plan`;
+it may have `scenario_table(results, scenario) -> str` if the common table does not fit, otherwise
+`disk_for_table`. A row is one program run under mpirun that prints `BENCH {json}`. Rows of a
+scenario are interleaved in each repeat, in alternating order, so that noise affects all alike;
+ratios are taken between runs of the same repeat, and their median and extremes are reported.
 """
 
 import json
@@ -87,7 +87,8 @@ class Panel:
 
 
 def one_row_per_program(rows: list[Row]) -> list[Row]:
-    """The first row of each scenario that runs a program in a role: the minimum that runs all of a benchmark's code."""
+    """The first row of each scenario that runs a program in a role: the minimum that runs all of a
+    benchmark's code."""
     chosen: dict[tuple, Row] = {}
     for row in rows:
         chosen.setdefault((row.scenario, row.program, row.kind), row)
@@ -110,7 +111,8 @@ def with_other_build(rows: list[Row], programs: pathlib.Path) -> list[Row]:
 
 
 def checks_against(results: "Results") -> list["Check"]:
-    """For each row that both versions ran: end-to-end and blocked time divided by those of the other version."""
+    """For each row that both versions ran: end-to-end and blocked time divided by those of the
+    other version."""
     found = []
     for key, row in results.rows.items():
         if not results.present(key) or not results.present(key + AGAINST):
@@ -199,14 +201,16 @@ def servers_s(report: dict, timer: str) -> float:
 
 
 def with_prepare(metrics: dict) -> dict:
-    """The end-to-end time with what servers made of a file's structure before it was opened (`prepare`). A file that is
-    opened meanwhile waits for the rest in `create`, which the end-to-end time has already: hence the least."""
+    """The end-to-end time with what servers made of a file's structure before it was opened
+    (`prepare`). A file that is opened meanwhile waits for the rest in `create`, which the
+    end-to-end time has already: hence the least."""
     prepare, create = servers_s(metrics["report"], "prepare"), servers_s(metrics["report"], "create")
     return {"least": metrics["end_s"] + max(0.0, prepare - create), "most": metrics["end_s"] + prepare}
 
 
 def waited_s(report: dict) -> float:
-    """From Afterbay's report: the time that model ranks waited inside put (for each wait, the longest)."""
+    """From Afterbay's report: the time that model ranks waited inside put (for each wait, the
+    longest)."""
     timers = report.get("model", {}).get("timers", [])
     return sum(timer["max_exclusive_s"] for timer in timers if timer["name"].startswith("wait: "))
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hiding benchmark: how much longer a model runs because of its output.
 
-The same fixed amount of arithmetic in each step (an amount of work, not of time: it takes longer if a server shares the
-core), with output after each step and without. The ratio of the two run times, over compute per step, for Afterbay inline, with a
-server, with a server behind a frontend, and for netCDF-4 written by the model itself. Run time: until all files are durable.
+The same fixed amount of arithmetic in each step (an amount of work, not of time: it takes longer if
+a server shares the core), with output after each step and without. The ratio of the two run times,
+over compute per step, for Afterbay inline, with a server, with a server behind a frontend, and for
+netCDF-4 written by the model itself. Run time: until all files are durable.
 
-Runs are paired: in every repeat each run with output is next to one of the arithmetic alone, alternately before and
-after it, and its ratio is taken to that one.
+Runs are paired: in every repeat each run with output is next to one of the arithmetic alone,
+alternately before and after it, and its ratio is taken to that one.
 """
 
 import argparse
@@ -69,7 +70,8 @@ ROUNDS_PER_MS: list[float] = []
 
 
 def rounds_of(ms: float) -> int:
-    """Rounds of arithmetic that an idle core does in that time, measured once by the benchmark's program."""
+    """Rounds of arithmetic that an idle core does in that time, measured once by the benchmark's
+    program."""
     if not ROUNDS_PER_MS:
         ROUNDS_PER_MS.append(1e3 / calibrate())
     return max(1, round(ms * ROUNDS_PER_MS[0]))
@@ -98,7 +100,8 @@ def ratios(results: Results, ms: float, key: str) -> list[float]:
 
 
 def model_cpu_ms(results: Results, ms: float, key: str) -> list[float]:
-    """Processor time per step of the model's own process beyond that of the arithmetic alone, by repeat."""
+    """Processor time per step of the model's own process beyond that of the arithmetic alone, by
+    repeat."""
     pairs = zip(results.series(f"{ms:g} ms/{key}", "cpu_s"), results.series(alone(ms, key), "cpu_s"))
     return [1e3 * (a - b) / (FILES * RECORDS) for a, b in pairs if a is not None and b is not None]
 

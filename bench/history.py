@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The history benchmark: PFIO's published demo, written by Afterbay and by the libraries in use today.
+"""The history benchmark: PFIO's published demo, written by Afterbay and by the libraries in use
+today.
 
-A 3-D and a 2-D float variable, 18 steps in 3 files of 6 records, cut over the model ranks in latitude and
-longitude. Without compute the end-to-end time counts; with compute the time that the model is blocked.
+A 3-D and a 2-D float variable, 18 steps in 3 files of 6 records, cut over the model ranks in
+latitude and longitude. Without compute the end-to-end time counts; with compute the time that the
+model is blocked.
 
-blocked: time inside the calls that open, put and close, of the slowest rank. A synchronous writer must
-also flush its files itself, so for the comparison of blocked times the flush at the end of a baseline
-counts as blocked; the ratio without it is in the check's note.
+blocked: time inside the calls that open, put and close, of the slowest rank. A synchronous writer
+must also flush its files itself, so for the comparison of blocked times the flush at the end of a
+baseline counts as blocked; the ratio without it is in the check's note.
 """
 
 import argparse

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark of many small files: 200 files of 8 KiB written at once, until all are durable under their names."""
+"""The benchmark of many small files: 200 files of 8 KiB written at once, until all are durable
+under their names."""
 
 import __main__
 import argparse
@@ -35,7 +36,8 @@ def plan(options: argparse.Namespace) -> Plan:
 
 
 def slow_disk(build: str | None, sync_ms: float) -> tuple[str, ...]:
-    """Options of mpirun with which fsync and fdatasync take longer, by the library of the fault tests."""
+    """Options of mpirun with which fsync and fdatasync take longer, by the library of the fault
+    tests."""
     library = __main__.program_directory(build) / "slow_disk.so"
     rules = pathlib.Path(tempfile.mkdtemp(prefix="afterbay-bench-")) / "rules"
     rules.write_text(f"ops=sync path=* ms={sync_ms:g}\n")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The start-up benchmark: the time that opening a session with the default settings adds to MPI's own start."""
+"""The start-up benchmark: the time that opening a session with the default settings adds to MPI's
+own start."""
 
 import argparse
 
@@ -27,7 +28,8 @@ def plan(options: argparse.Namespace) -> Plan:
 
 
 def added(results: Results, layout: str) -> list[float]:
-    """By how much a run with a session started later than the run of MPI alone beside it, by repeat."""
+    """By how much a run with a session started later than the run of MPI alone beside it, by
+    repeat."""
     pairs = zip(results.series(f"{layout}/session", "end_s"), results.series(f"{layout}/mpi", "end_s"))
     return [ours - alone for ours, alone in pairs if ours is not None and alone is not None]
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The overload benchmark: servers that are too slow on purpose (one worker that compresses at level 9).
+"""The overload benchmark: servers that are too slow on purpose (one worker that compresses at level
+9).
 
-A model that computes little puts more than the server can write. It must be slowed to the server's rate and no
-more, the memory must stay within its budget, and no data may be lost.
+A model that computes little puts more than the server can write. It must be slowed to the server's
+rate and no more, the memory must stay within its budget, and no data may be lost.
 """
 
 import argparse

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The restart benchmark: 4 GiB in 16 variables, written, and read again by other ranks, compared with the raw disk."""
+"""The restart benchmark: 4 GiB in 16 variables, written, and read again by other ranks, compared
+with the raw disk."""
 
 import argparse
 

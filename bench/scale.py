@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scale benchmark: what a rank, a frontend and a server cost as the number of ranks and servers grows.
+"""The scale benchmark: what a rank, a frontend and a server cost as the number of ranks and servers
+grows.
 
-Two kinds of rows. Emulated ones (program afterbay_scale) hold the library's own objects of one model rank, frontend or
-server of a session with up to 100 000 ranks and 1000 servers, in one process, and measure memory, processor time and
-messages. Real ones (afterbay_scale_ranks) are whole sessions of 4 to 128 ranks in every topology, also on several
-nodes, whose files are verified."""
+Two kinds of rows. Emulated ones (program afterbay_scale) hold the library's own objects of one
+model rank, frontend or server of a session with up to 100 000 ranks and 1000 servers, in one
+process, and measure memory, processor time and messages. Real ones (afterbay_scale_ranks) are whole
+sessions of 4 to 128 ranks in every topology, also on several nodes, whose files are verified."""
 
 import argparse
 import math
@@ -108,7 +109,8 @@ def processes(topology: str, ranks: int) -> int:
 
 
 def scaled(command: pathlib.Path, settings: list[str], ranks: int) -> list[str]:
-    """The settings with which `afterbay check` says that the ranks fit into this machine; none if the defaults do."""
+    """The settings with which `afterbay check` says that the ranks fit into this machine; none if
+    the defaults do."""
     flags = [f"--afterbay.{setting}" for setting in settings]
     done = subprocess.run([command, "check", "--run", "--no-environment", "--ranks", str(ranks), *flags], capture_output=True, text=True, check=False)
     advice = re.search(r"set (memory\.[^\n]*?), or start fewer", done.stderr)
@@ -199,7 +201,8 @@ def bound(results: Results, name: str, key: str, path: str, most: float, unit: f
 
 
 def exchanges(results: Results) -> float | None:
-    """The exchanges over the tree while a session opens: messages of rank 0, which has log2(N) children, in real sessions."""
+    """The exchanges over the tree while a session opens: messages of rank 0, which has log2(N)
+    children, in real sessions."""
     counted = []
     for row in results.in_scenario(REAL):
         root = results.median(row.key, "root_messages")
@@ -277,7 +280,8 @@ def panels(results: Results) -> list[Panel]:
 
 
 def draw(results: Results, path: pathlib.Path, title: str) -> bool:
-    """One picture per scenario, measured values and their fits over ranks or servers; False without matplotlib."""
+    """One picture per scenario, measured values and their fits over ranks or servers; False without
+    matplotlib."""
     try:
         import matplotlib
     except ImportError:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shared benchmark: one shared file (SSF) or one file per process (FPP), as in the ARCHER study.
+"""The shared benchmark: one shared file (SSF) or one file per process (FPP), as in the ARCHER
+study.
 
-Weak scaling: every process holds a block of a 3-D float array and writes the same number of MiB, in a few
-records. All variants end with durable data (including fsync). The tables have the study's columns, with the minimum
-and the mean beside the maximum bandwidth. On Lustre the stripes are those that the study found best for less than 96 processes, or those of --stripes.
+Weak scaling: every process holds a block of a 3-D float array and writes the same number of MiB, in
+a few records. All variants end with durable data (including fsync). The tables have the study's
+columns, with the minimum and the mean beside the maximum bandwidth. On Lustre the stripes are those
+that the study found best for less than 96 processes, or those of --stripes.
 """
 
 import argparse
@@ -21,7 +23,8 @@ DESCRIPTION = "one shared file or a file per process (ARCHER's study): POSIX, MP
 PROCESSES = (1, 2, 4, 8)
 MIB = 512  # the study wrote 16 to a shared file and 1024 to files of their own
 RECORDS = 4
-#: what a server's memory holds, as docs/reference/configuration.md advises, and what it is at least (its default)
+#: what a server's memory holds, as docs/reference/configuration.md advises, and what it is at least
+#: (its default)
 STEPS_HELD = 2
 LEAST_MEMORY_MIB = 512
 #: worker threads of a server; `afterbay plan storage` determines them for a file system
@@ -31,7 +34,8 @@ MPI_IO = ("ompio", "romio321")
 LAYOUTS = (("chunks, collective", ("--chunked", "--mode", "collective")),
            ("chunks, independent", ("--chunked", "--mode", "independent")),
            ("contiguous, collective", ("--mode", "collective")))
-#: stripe count and size in MiB that the study found best for less than 96 processes: (of files per process, of a shared file)
+#: stripe count and size in MiB that the study found best for less than 96 processes: (of files per
+#: process, of a shared file)
 LUSTRE = ((1, 1), (4, 1))
 RATE = "gib_per_s"
 REPORT = "--afterbay.report.json={dir}/report.json"
@@ -134,7 +138,8 @@ def best(results: Results, rows: list[Row]) -> Row | None:
 
 
 def checks(results: Results) -> list[Check]:
-    """For each scenario: the better of Afterbay's files compared with the best of each rival, in the same repeats."""
+    """For each scenario: the better of Afterbay's files compared with the best of each rival, in
+    the same repeats."""
     found = []
     for scenario in scenarios(results):
         ours = best(results, of_group(results, scenario, "afterbay"))
@@ -211,7 +216,8 @@ def draw(results: Results, path: pathlib.Path, title: str) -> bool:
 
 
 def curves(results: Results) -> dict[str, tuple[str, list[tuple]]]:
-    """Scheme -> group and (processes, median, min, max); the name omits which alternative was best."""
+    """Scheme -> group and (processes, median, min, max); the name omits which alternative was
+    best."""
     found: dict[str, tuple[str, list[tuple]]] = {}
     for scenario in scenarios(results):
         for row in results.in_scenario(scenario):

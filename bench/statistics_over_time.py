@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark of statistics over time: a step of each operation, beside a plain loop of additions over as many values."""
+"""The benchmark of statistics over time: a step of each operation, beside a plain loop of additions
+over as many values."""
 
 import argparse
 

@@ -36,7 +36,8 @@ def median_text(values: list[float], form: str = "{:.2f}") -> str:
 
 
 def scenario_table(results: Results, scenario: str, disk: str | None) -> str:
-    """`disk`: the row that end-to-end times are compared with; a copy in the same run has its own column."""
+    """`disk`: the row that end-to-end times are compared with; a copy in the same run has its own
+    column."""
     header = ["", "end s", "min-max", "GB/s", "vs disk", "blocked s", "min-max", "mean rank", "copy s", "blocked/copy", "waited s", "backlog MB", "cpu s"]
     lines = []
     group = None

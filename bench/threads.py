@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The threads benchmark: threads of one rank hand over light (2-D) and heavy (3-D) output.
 
-Endpoints are compared with gathering into one array before one put, with gathering before parallel netCDF-4 by the
-master, and with flat MPI (one rank per thread). With more threads than cores the rows show what waiting costs, not speed.
+Endpoints are compared with gathering into one array before one put, with gathering before parallel
+netCDF-4 by the master, and with flat MPI (one rank per thread). With more threads than cores the
+rows show what waiting costs, not speed.
 """
 
 import argparse

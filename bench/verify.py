@@ -5,7 +5,8 @@ import pathlib
 
 
 def history(directory: pathlib.Path, grid: str, files: int, records: int) -> str:
-    """The first error in the history files in `directory`; "" if there is none (see workload.hpp: value_at)."""
+    """The first error in the history files in `directory`; "" if there is none (see workload.hpp:
+    value_at)."""
     import netCDF4
     import numpy
 
@@ -33,7 +34,8 @@ def history(directory: pathlib.Path, grid: str, files: int, records: int) -> str
 
 
 def scale(directory: pathlib.Path, ranks: int, rows: int, columns: int, records: int) -> str:
-    """The first error in the file of the scale benchmark; "" if there is none (see scale/afterbay_scale_ranks.cpp: value_at)."""
+    """The first error in the file of the scale benchmark; "" if there is none (see
+    scale/afterbay_scale_ranks.cpp: value_at)."""
     import netCDF4
     import numpy
 
@@ -54,7 +56,8 @@ def scale(directory: pathlib.Path, ranks: int, rows: int, columns: int, records:
 
 
 def shared(directory: pathlib.Path, program: str, processes: int, mib: int, records: int) -> str:
-    """The first error in the files of the shared-file benchmark; "" if there is none (see shared/block.hpp)."""
+    """The first error in the files of the shared-file benchmark; "" if there is none (see
+    shared/block.hpp)."""
     import numpy
 
     side = 256
@@ -75,7 +78,8 @@ def shared(directory: pathlib.Path, program: str, processes: int, mib: int, reco
 
 
 def shared_record(directory: pathlib.Path, program: str, record: int, shape: tuple, side: int):
-    """One record, (level, lat, lon), from the files of any program; an error message if they are wrong."""
+    """One record, (level, lat, lon), from the files of any program; an error message if they are
+    wrong."""
     import numpy
 
     levels, lat, lon = shape[1:]
@@ -101,7 +105,8 @@ def shared_record(directory: pathlib.Path, program: str, record: int, shape: tup
 
 
 def threads(directory: pathlib.Path, variables: int, steps: int) -> str:
-    """The first error in the file of the threads benchmark; "" if there is none (see threads/case.cpp: value_at)."""
+    """The first error in the file of the threads benchmark; "" if there is none (see
+    threads/case.cpp: value_at)."""
     import netCDF4
     import numpy
 
@@ -125,10 +130,12 @@ def threads(directory: pathlib.Path, variables: int, steps: int) -> str:
 
 
 def fields(directory: pathlib.Path, output: str, grid: str, counts: tuple[int, int], days: int, steps_per_day: int) -> str:
-    """The first error in the files of the fields benchmark; "" if there is none (see fields/description.cpp, workload.hpp: value_at).
+    """The first error in the files of the fields benchmark; "" if there is none (see
+    fields/description.cpp, workload.hpp: value_at).
 
-    A stamped point has 256 n more in step n; means are sums in double precision, divided and rounded once. Those of cdo may be
-    rounded in every step. Of the values of all steps, the first and the last ones are read."""
+    A stamped point has 256 n more in step n; means are sums in double precision, divided and
+    rounded once. Those of cdo may be rounded in every step. Of the values of all steps, the first
+    and the last ones are read."""
     import numpy
 
     lon, lat, levels = (int(part) for part in grid.split("x"))
@@ -155,7 +162,8 @@ def fields(directory: pathlib.Path, output: str, grid: str, counts: tuple[int, i
 
 
 def fields_of_file(path: pathlib.Path, counts: tuple[int, int], levels: int, places: tuple, records: list[tuple[int, int]], by_cdo: bool) -> str:
-    """`records`: the sum of the numbers of the steps that a record has, and how many they are. `places`: along lat and lon."""
+    """`records`: the sum of the numbers of the steps that a record has, and how many they are.
+    `places`: along lat and lon."""
     import netCDF4
     import numpy
 

@@ -2,9 +2,9 @@
 #
 # The target afterbay_<folder>: a static library of one folder of src/, header-only folders become
 # interface libraries. SOURCES defaults to every .cpp below the folder. LINKS names other folders
-# (base, model, ...) or CMake targets. APART: sources that cannot share a translation unit with others
-# (AFTERBAY_UNITY: most presets compile several files at once, which halves a whole build). Which folders
-# may be named stands in tools/check_layers.py.
+# (base, model, ...) or CMake targets. APART: sources that cannot share a translation unit with
+# others (AFTERBAY_UNITY: most presets compile several files at once, which halves a whole build).
+# Which folders may be named stands in tools/check_layers.py.
 
 set(AFTERBAY_FOLDERS base time codec model pipeline statistics expression triggers config describe mpi wire transport client storage journal server
   observe session output

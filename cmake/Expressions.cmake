@@ -1,5 +1,6 @@
-# Two optional libraries of src/expression: muParser evaluates expressions with more than arithmetic, UDUNITS-2
-# converts units. Sets AFTERBAY_MUPARSER and AFTERBAY_UDUNITS to their targets; empty: the build has none.
+# Two optional libraries of src/expression: muParser evaluates expressions with more than
+# arithmetic, UDUNITS-2 converts units. Sets AFTERBAY_MUPARSER and AFTERBAY_UDUNITS to their
+# targets; empty: the build has none.
 
 set(AFTERBAY_WITH_MUPARSER AUTO CACHE STRING "evaluate expressions with muParser: ON, OFF, or AUTO (if it is found)")
 set(AFTERBAY_WITH_UDUNITS AUTO CACHE STRING "convert units with UDUNITS-2: ON, OFF, or AUTO (if it is found)")

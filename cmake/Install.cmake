@@ -1,5 +1,5 @@
-# cmake --install: headers, libraries, Fortran module, the command, its manual page and completion, the
-# documentation and examples, CMake package and pkg-config files.
+# cmake --install: headers, libraries, Fortran module, the command, its manual page and completion,
+# the documentation and examples, CMake package and pkg-config files.
 
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Afterbay")

@@ -18,7 +18,8 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
   # Installed programs find the library beside them, wherever the tree is moved to.
   set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-  # Libraries of other installations (HDF5 or netCDF of a module, say) are found without LD_LIBRARY_PATH too.
+  # Libraries of other installations (HDF5 or netCDF of a module, say) are found without
+  # LD_LIBRARY_PATH too.
   set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
   find_program(AFTERBAY_CCACHE ccache)
   mark_as_advanced(AFTERBAY_CCACHE)
@@ -47,8 +48,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(afterbay_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>")
 endif()
 
-# Values in files do not depend on compiler and processor: IEEE arithmetic (which is not Intel's default), and no
-# contraction of a * b + c (src/base/strict_floating_point.hpp).
+# Values in files do not depend on compiler and processor: IEEE arithmetic (which is not Intel's
+# default), and no contraction of a * b + c (src/base/strict_floating_point.hpp).
 target_compile_options(afterbay_options INTERFACE
   "$<$<COMPILE_LANG_AND_ID:C,IntelLLVM>:-fp-model=precise>"
   "$<$<COMPILE_LANG_AND_ID:CXX,IntelLLVM>:-fp-model=precise>"

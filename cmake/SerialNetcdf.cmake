@@ -1,4 +1,5 @@
-# Finds the serial netCDF, PkgConfig::NETCDF_SERIAL. nc_inq_var_filter_ids has this name since 4.8.0.
+# Finds the serial netCDF, PkgConfig::NETCDF_SERIAL. nc_inq_var_filter_ids has this name since
+# 4.8.0.
 
 set(afterbay_netcdf_version 4.8.0)
 pkg_check_modules(NETCDF_SERIAL QUIET IMPORTED_TARGET "netcdf>=${afterbay_netcdf_version}")

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Checks that ./dev installs the commands that the tests, the demo, the benchmarks, its scripts and the documentation run.
+"""Checks that ./dev installs the commands that the tests, the demo, the benchmarks, its scripts and
+the documentation run.
 
-Every command that they start must be listed in PACKAGES with its Debian package, and that package in the lists of
-tools/dev/setup.sh that ./dev installs for them. Commands are found if they come first in a list of words passed to
-`subprocess` (Python), in a text passed to a shell (C++), or first in a command (shell; only names of programs that
-this machine has), and in pages (the blocks after `<!-- run: TITLE -->`; all names). Commands that these start in turn
-count too: compilers, and `make` if CMake is given no generator. If a page with commands has a line `apt-get install`,
-that names the packages of all of them.
+Every command that they start must be listed in PACKAGES with its Debian package, and that package
+in the lists of tools/dev/setup.sh that ./dev installs for them. Commands are found if they come
+first in a list of words passed to `subprocess` (Python), in a text passed to a shell (C++), or
+first in a command (shell; only names of programs that this machine has), and in pages (the blocks
+after `<!-- run: TITLE -->`; all names). Commands that these start in turn count too: compilers, and
+`make` if CMake is given no generator. If a page with commands has a line `apt-get install`, that
+names the packages of all of them.
 """
 import pathlib
 import re
@@ -121,14 +123,16 @@ def of_shell(text, is_program=shutil.which):
 
 
 def of_page(text):
-    """The commands of a page that are run by tests/install, whether this machine has them or not."""
+    """The commands of a page that are run by tests/install, whether this machine has them or
+    not."""
     for block in re.finditer(r"<!-- run: .+? -->\n```\w+\n(.*?)```", text, re.DOTALL):
         for at, name in of_shell(blanked(r"'[^'\n]*'", block[1]), lambda name: name not in NO_PROGRAMS):
             yield block.start(1) + at, name
 
 
 def missing_in_page(text, known):
-    """(place, command, package) for commands whose packages the page's `apt-get install` lines do not name."""
+    """(place, command, package) for commands whose packages the page's `apt-get install` lines do
+    not name."""
     lines = list(re.finditer(r"apt-get install((?: +[a-z0-9][a-z0-9.+-]*)+)", text))
     named = {package for line in lines for package in line[1].split()}
     if not lines:

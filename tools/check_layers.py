@@ -31,7 +31,8 @@ ALLOWED = {
     "output": ["session", "describe", "statistics", "expression", "time"],
     "decomp": ["storage"],
 }
-# The traits of formats: data that lies beside the stores but is built below model (src/storage/CMakeLists.txt).
+# The traits of formats: data that lies beside the stores but is built below model
+# (src/storage/CMakeLists.txt).
 FORMAT_ROWS = re.compile(r"src/storage/(formats|[^/]+/traits)\.cpp")
 FORMAT_ROWS_MAY_INCLUDE = ("model/format.hpp", "model/format_traits.hpp")
 MPI_PLACES = ("src/mpi/", "src/transport/mpi", "src/session/", "include/afterbay/mpi.", "bindings/")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the links inside the project's Markdown files: files exist, headings exist, each page of the
-documentation links the glossary, and design/README.md lists each record."""
+"""Checks the links inside the project's Markdown files: files exist, headings exist, each page of
+the documentation links the glossary, and design/README.md lists each record."""
 import pathlib
 import re
 import subprocess
@@ -40,7 +40,8 @@ def anchors(path):
 
 
 def linked(path):
-    """(line number, target) of each link outside of code; the text of a link may go over several lines."""
+    """(line number, target) of each link outside of code; the text of a link may go over several
+    lines."""
     lines = dict(prose(path))
     text = "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
     text = re.sub(r"`[^`\n]*`", lambda match: " " * len(match[0]), text)
@@ -62,7 +63,8 @@ def broken_links(root, page):
 
 
 def missing_links(root, names):
-    """Pages of the documentation without a link to the glossary, and design records that are not listed."""
+    """Pages of the documentation without a link to the glossary, and design records that are not
+    listed."""
     def targets(name):
         return {(root / name).parent.joinpath(target.partition("#")[0]).resolve() for _, target in linked(root / name)}
     for name in names:

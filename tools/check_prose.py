@@ -1,20 +1,31 @@
 #!/usr/bin/env python3
-"""Checks that prose in Markdown files has at most 100 columns.
+"""Checks that prose has at most 100 columns: in Markdown files, and in comments of sources.
 
-Not checked, since it cannot be wrapped: tables, code blocks (fenced and indented), HTML comments, link
-definitions, and lines that are one link or one word. `check_prose.py [FILE...]`; without files: all of the
-project's.
+Not checked in Markdown, since it cannot be wrapped: tables, code blocks (fenced and indented), HTML
+comments, link definitions, and lines that are one link or one word. In sources (C++, C, Fortran,
+Python, CMake, shell), lines that are only comment are checked, and docstrings; a comment beside
+code belongs to the line of code, and one word cannot be wrapped. `check_prose.py [FILE...]`;
+without files: all of the project's.
 """
+import ast
+import io
 import pathlib
 import re
 import subprocess
 import sys
+import tokenize
 
 COLUMNS = 100
+PATTERNS = ["*.md", "*.cpp", "*.hpp", "*.c", "*.h", "*.f90", "*.F90", "*.py", "*.cmake", "CMakeLists.txt", "*.sh", "dev"]
 FENCE = re.compile(r"^\s*(?:>\s*)*(`{3,}|~{3,})")
 LIST_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 DEFINITION = re.compile(r"^\s*\[[^\]]+\]:\s")
 ONE_LINK = re.compile(r"^!?\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])[.,;:)]*$")
+RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
+LINE_COMMENT = {".f90": re.compile(r"^\s*!(?!\$)"), ".F90": re.compile(r"^\s*!(?!\$)")}
+C_COMMENT = re.compile(r"^\s*//")
+HASH_COMMENT = re.compile(r"^\s*#")
+MARK = re.compile(r"^\s*(?://[/!]?<?|/\*\*?|\*/?|![<>]?|#:?)?\s*")
 
 
 def cannot_be_wrapped(line):
@@ -25,7 +36,7 @@ def cannot_be_wrapped(line):
 
 
 def prose(text):
-    """The lines that are neither code nor HTML comments, with their numbers."""
+    """The lines of a Markdown text that are neither code nor HTML comments, with their numbers."""
     fence, in_comment, in_list, indented_code, blank_before = None, False, False, False, True
     for number, line in enumerate(text.splitlines(), 1):
         mark = FENCE.match(line)
@@ -53,25 +64,65 @@ def prose(text):
             yield number, line
 
 
-def long_lines(text):
+def comments_of_c(text):
+    """The lines of C or C++ that are only comment, with their numbers."""
+    text = RAW_STRING.sub(lambda raw: "\n" * raw[0].count("\n"), text)
+    in_block = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if in_block or line.lstrip().startswith("/*"):
+            end = line.find("*/", 0 if in_block else line.find("/*") + 2)
+            in_block = end < 0
+            if in_block or not line[end + 2 :].strip():
+                yield number, line
+        elif C_COMMENT.match(line):
+            yield number, line
+
+
+def comments_of_python(text):
+    """The lines of comments and docstrings of a Python text, with their numbers."""
+    lines = text.splitlines()
+    numbers = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT and not token.line[: token.start[1]].strip():
+            numbers.add(token.start[0])
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None:
+            numbers.update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    return ((number, lines[number - 1]) for number in sorted(numbers))
+
+
+def comments(name, text):
+    """The lines of a source that are only comment, with their numbers."""
+    suffix = pathlib.PurePath(name).suffix
+    if suffix in (".cpp", ".hpp", ".c", ".h"):
+        return comments_of_c(text)
+    if suffix == ".py":
+        return comments_of_python(text)
+    mark = LINE_COMMENT.get(suffix, HASH_COMMENT)
+    return ((number, line) for number, line in enumerate(text.splitlines(), 1) if mark.match(line))
+
+
+def long_lines(text, name="page.md"):
     """(number, columns) of the lines that are too long."""
-    for number, line in prose(text):
-        if len(line) > COLUMNS and not cannot_be_wrapped(line):
+    in_page = name.endswith(".md")
+    for number, line in prose(text) if in_page else comments(name, text):
+        rest = line if in_page else MARK.sub("", line)
+        if len(line) > COLUMNS and not cannot_be_wrapped(rest):
             yield number, len(line)
 
 
-def markdown_files(root):
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+def checked_files(root):
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", *PATTERNS],
                             cwd=root, capture_output=True, text=True, check=True)
     return [name for name in listed.stdout.splitlines() if (root / name).is_file()]
 
 
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
-    names = sys.argv[1:] or markdown_files(root)
+    names = sys.argv[1:] or checked_files(root)
     failed = False
     for name in names:
-        for number, columns in long_lines((root / name).read_text()):
+        for number, columns in long_lines((root / name).read_text(), name):
             print(f"{name}:{number}: {columns} columns; wrap prose at {COLUMNS}", file=sys.stderr)
             failed = True
     return 1 if failed else 0

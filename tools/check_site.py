@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the links of a finished site: the files exist, and so do the anchors in them. check_site.py FOLDER"""
+"""Checks the links of a finished site: the files exist, and so do the anchors in them.
+check_site.py FOLDER"""
 import html.parser
 import pathlib
 import sys

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Checks the lengths of source files (asks about more than 500 lines, fails above 800) and the sizes of C++
-classes: at most FIELDS data members and METHODS member functions, nested classes counted separately. A class
-above this limit has more than one responsibility. Classes in CEILINGS are older than the limit; their sizes may only
-fall: a ceiling above the size of its class is an error."""
+"""Checks the lengths of source files (asks about more than 500 lines, fails above 800) and the
+sizes of C++ classes: at most FIELDS data members and METHODS member functions, nested classes
+counted separately. A class above this limit has more than one responsibility. Classes in CEILINGS
+are older than the limit; their sizes may only fall: a ceiling above the size of its class is an
+error."""
 import pathlib
 import re
 import subprocess
@@ -84,7 +85,8 @@ def classes_of(text):
 
 
 def wrong_sizes(name, source, ceilings):
-    """Complaints about classes of a source text that are too large, and about ceilings that are too high."""
+    """Complaints about classes of a source text that are too large, and about ceilings that are too
+    high."""
     largest = {}
     for cls, fields, methods in classes_of(source):
         most_fields, most_methods = ceilings.get((name, cls), (FIELDS, METHODS))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Says what the files of the demo's description contain, and draws the vorticity of both: an instant beside
-the mean of its day.
+"""Says what the files of the demo's description contain, and draws the vorticity of both: an
+instant beside the mean of its day.
 
 demo_described.py DIRECTORY PICTURE.png   (DIRECTORY with hour.nc and day.nc)
 """

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The summary of the demo: the cost of the output for the model, both ways, and the locations of all files.
+"""The summary of the demo: the cost of the output for the model, both ways, and the locations of
+all files.
 
 demo_summary.py DIRECTORY   (with afterbay.log, synchronous.log, afterbay/, synchronous/)
 """

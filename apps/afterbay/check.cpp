@@ -59,7 +59,8 @@ std::string arithmetic(const config::Config& config, const config::Split& split)
                      blocks, stages);
 }
 
-/// How much crosses the network between model ranks and servers, by pool; nothing if all are on one node.
+/// How much crosses the network between model ranks and servers, by pool; nothing if all are on one
+/// node.
 std::string crossing(const config::Config& config, std::span<const config::RankAssignment> assignments,
                      std::span<const int> nodes) {
   if (std::ranges::all_of(nodes, [&](int node) { return node == nodes[0]; })) return "";

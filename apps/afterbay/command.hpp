@@ -7,7 +7,8 @@
 //     app.add_option("FILE", *file, "what to look at")->required();
 //     return [file](const Invocation& invocation) { ...; return Exit::ok; };
 //   }
-//   const Registration registration({.name = "look", .summary = "looks at a file", .prepare = prepare});
+//   const Registration registration(
+//       {.name = "look", .summary = "looks at a file", .prepare = prepare});
 //   }
 #pragma once
 

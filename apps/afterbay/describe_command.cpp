@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// afterbay describe: checks an output description and prints what it resolves to, or what a run with it will
-// do.
+// afterbay describe: checks an output description and prints what it resolves to, or what a run
+// with it will do.
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -67,8 +67,8 @@ Exit refuse(const Error& error) {
   return exit_of(error.code);
 }
 
-/// Shows what a run will do. The description is read as by a run, which learns the calendar and the step
-/// later.
+/// Shows what a run will do. The description is read as by a run, which learns the calendar and the
+/// step later.
 Exit show_preview(const DescribeOptions& options, describe::ReadOptions read) {
   const auto model = output::read_definitions(options.definitions);
   if (!model) return refuse(model.error());

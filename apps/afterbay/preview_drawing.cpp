@@ -144,7 +144,8 @@ class Drawing {
         colour, x1, y1, middle, y2, x2);
   }
 
-  /// Where lines leave a box: at the edge of its column, so that they do not run through other boxes.
+  /// Where lines leave a box: at the edge of its column, so that they do not run through other
+  /// boxes.
   void lines_of(const Box& box) {
     const double left = columns_at_[box.column];
     const double right = left + widths_[box.column];

@@ -122,8 +122,8 @@ double PreviewLayout::wanted_y(const Box& box) const {
   return lines == 0 ? top : sum / static_cast<double>(lines);
 }
 
-/// In the order of the wanted places, and as near to them as possible without overlaps: neighbours that would
-/// overlap become one block (pool adjacent violators).
+/// In the order of the wanted places, and as near to them as possible without overlaps: neighbours
+/// that would overlap become one block (pool adjacent violators).
 void PreviewLayout::place(std::size_t column) {
   std::vector<std::size_t> order;
   for (std::size_t b = 0; b < boxes_.size(); ++b)

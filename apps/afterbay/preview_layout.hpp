@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PreviewLayout: where the parts of a drawing lie. Stages are in columns, each to the right of its inputs;
-// files are the last column.
+// PreviewLayout: where the parts of a drawing lie. Stages are in columns, each to the right of its
+// inputs; files are the last column.
 #pragma once
 
 #include <cstddef>

@@ -52,8 +52,8 @@ Result<> InputFile::refuse_what_is_not_atomic() const {
 }
 
 /// Rejects damaged lengths, which would take years to replay or compare. A value may take almost no
-/// space: codecs compress very well, and values that were never written are not in the file; but each
-/// record leaves some trace.
+/// space: codecs compress very well, and values that were never written are not in the file; but
+/// each record leaves some trace.
 Result<> InputFile::refuse_absurd_lengths() const {
   const std::uint64_t most_expansion = codec::most_expansion();
   std::error_code ignored;

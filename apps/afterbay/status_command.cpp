@@ -298,8 +298,8 @@ std::string presence_of(const std::optional<journal::Verification>& files) {
                             files->right + files->wrong.size());
 }
 
-/// The part names beside published files that exist and that no run is known to write: what a killed
-/// run had replaced, or left without a line.
+/// The part names beside published files that exist and that no run is known to write: what a
+/// killed run had replaced, or left without a line.
 std::vector<std::string> left_beside(const journal::Journal& journal) {
   std::set<std::string> unpublished;
   for (const journal::Run* run : journal::last_runs(journal))

@@ -6,7 +6,8 @@
 
 namespace bench {
 
-/// Adds each value to its sum. Optimised also in builds whose programs are not; compilers vectorise it.
+/// Adds each value to its sum. Optimised also in builds whose programs are not; compilers vectorise
+/// it.
 template <class T>
 [[gnu::noinline, gnu::optimize("O3")]] void plain_sum(double* __restrict sums, const T* __restrict values,
                                                       std::size_t count) {

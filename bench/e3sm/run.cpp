@@ -129,8 +129,8 @@ CopyTime copy_time(MPI_Comm model, const Fields& fields, int records) {
 }
 
 /// Libraries allocate memory and connections at their first writes; a model writes thousands of
-/// files. After the first file, servers may still allocate memory ahead: the rest lets them end, and
-/// the second finds what a later file finds.
+/// files. After the first file, servers may still allocate memory ahead: the rest lets them end,
+/// and the second finds what a later file finds.
 void warm_up(const Options& options, MPI_Comm model, Writer& writer) {
   constexpr std::chrono::milliseconds rest{500};
   int rank = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields that are put once per step; a description says what is written of them (--output mean, five,
-// instant). --output calls: what calls cost for fields of which nothing is written in the step.
+// Fields that are put once per step; a description says what is written of them (--output mean,
+// five, instant). --output calls: what calls cost for fields of which nothing is written in the
+// step.
 #include <mpi.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields benchmark: a model with 2-D and 3-D fields of floats, of which files with means and other values
-// are written. Options, data and measurements, the same for every way of output.
+// The fields benchmark: a model with 2-D and 3-D fields of floats, of which files with means and
+// other values are written. Options, data and measurements, the same for every way of output.
 #pragma once
 
 #include <mpi.h>
@@ -50,11 +50,13 @@ struct Case {
 
 Case parse_case(int argc, char** argv, const std::string& description);
 
-/// A rank's fields. The planes of all of them lie in one array, as if they were the levels of one volume.
+/// A rank's fields. The planes of all of them lie in one array, as if they were the levels of one
+/// volume.
 class Model {
  public:
   Model(const Case& of, const Tile& tile);
-  /// Sets the values of a step, from 1. Every 32nd point in each direction changes (see workload.hpp).
+  /// Sets the values of a step, from 1. Every 32nd point in each direction changes (see
+  /// workload.hpp).
   void stamp(int step) { data_.stamp(step - 1); }
   [[nodiscard]] std::span<const float> values(const Field& field) const;
   /// All fields.
@@ -77,8 +79,8 @@ class Writer {
   virtual void finish() = 0;
 };
 
-/// Runs the case in this rank of `model` and prints one line `BENCH {json}` on rank 0. `make` is called when
-/// the clock has started.
+/// Runs the case in this rank of `model` and prints one line `BENCH {json}` on rank 0. `make` is
+/// called when the clock has started.
 void run_case(const Case& of, MPI_Comm model,
               const std::function<std::unique_ptr<Writer>(const Model&)>& make, nlohmann::json about);
 

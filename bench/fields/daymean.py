@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""daymean.py RANKS PROGRAM --dir DIRECTORY ...: runs the program under mpirun, which writes instants.nc, and then `cdo daymean`,
-which makes means.nc of it. Prints the program's line `BENCH {json}` with both times together as the end-to-end time."""
+"""daymean.py RANKS PROGRAM --dir DIRECTORY ...: runs the program under mpirun, which writes
+instants.nc, and then `cdo daymean`, which makes means.nc of it. Prints the program's line `BENCH
+{json}` with both times together as the end-to-end time."""
 
 import json
 import os

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baseline: the model computes daily means, which are gathered on rank 0 and written with serial netCDF-4.
+// Baseline: the model computes daily means, which are gathered on rank 0 and written with serial
+// netCDF-4.
 #include <mpi.h>
 #include <netcdf.h>
 

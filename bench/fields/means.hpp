@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Daily means that the model computes itself, and a netCDF-4 file for them. Header-only, because the serial
-// and the parallel build of netCDF have the same symbols.
+// Daily means that the model computes itself, and a netCDF-4 file for them. Header-only, because
+// the serial and the parallel build of netCDF have the same symbols.
 #pragma once
 
 #include <netcdf.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baseline: the model computes daily means, which all ranks write together, collectively, with parallel
-// netCDF-4.
+// Baseline: the model computes daily means, which all ranks write together, collectively, with
+// parallel netCDF-4.
 #include <mpi.h>
 #include <netcdf.h>
 #include <netcdf_par.h>

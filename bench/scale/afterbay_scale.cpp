@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One measurement of the cost of many ranks: memory, processor time and messages of one model rank,
-// frontend or server of a session with --ranks model ranks and --servers servers. Runs as one process.
+// frontend or server of a session with --ranks model ranks and --servers servers. Runs as one
+// process.
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>

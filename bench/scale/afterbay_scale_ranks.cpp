@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session with real ranks: opened, a file written, closed and published, ended. Counts the messages
-// of the opening by MPI's profiling interface. All values are verified afterwards by the driver.
+// A session with real ranks: opened, a file written, closed and published, ended. Counts the
+// messages of the opening by MPI's profiling interface. All values are verified afterwards by the
+// driver.
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>

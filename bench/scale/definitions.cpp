@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The definitions of a collection with many fields on two maps: what a server that gets those of all
-// ranks takes for them, and what a rank sends.
+// The definitions of a collection with many fields on two maps: what a server that gets those of
+// all ranks takes for them, and what a rank sends.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t ranks_per_turn = 64;  ///< whose messages the server finds at a time
 constexpr std::uint64_t run_length = 10;    ///< of the points of a rank that are next to each other
 
-/// The points of a rank, in runs that alternate between ranks in groups of 16: as a grid whose cells
-/// are numbered along a curve.
+/// The points of a rank, in runs that alternate between ranks in groups of 16: as a grid whose
+/// cells are numbered along a curve.
 Map map_of(std::size_t rank, const Case& it) {
   constexpr std::size_t group = 16;
   Map map;

@@ -59,7 +59,8 @@ EmulatedServer::EmulatedServer(std::size_t ranks, std::size_t near, std::size_t 
 transport::ClientLink& EmulatedServer::link(std::size_t rank) {
   auto& link = links_.at(rank);
   if (!link) {
-    // Without Segment::allocate_rings: of the rings of many ranks only the pages in use should exist.
+    // Without Segment::allocate_rings: of the rings of many ranks only the pages in use should
+    // exist.
     link = std::make_unique<transport::shm::ShmClientLink>(
         segment_, transport::shm::ClientOptions{rank, {}, "shm", "the I/O server", rank_links_, {}});
   }

@@ -38,7 +38,8 @@ class EmulatedServer {
     send_encoded(rank, afterbay::wire::encode(message));
   }
   void send_encoded(std::size_t rank, std::span<const std::byte> message);
-  /// Steps the server until there is no work; returns the processor time of this thread, in seconds.
+  /// Steps the server until there is no work; returns the processor time of this thread, in
+  /// seconds.
   double work();
   /// Fails if the session has failed.
   void check();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of a session with many more ranks than processes: one process holds the real objects of one
-// model rank, frontend or server, and of as many other ranks as a measurement needs. The objects are
-// the library's own; only what they are connected with is emulated.
+// model rank, frontend or server, and of as many other ranks as a measurement needs. The objects
+// are the library's own; only what they are connected with is emulated.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frontend of ranks of its node: its shared memory with all segments in use, and its lanes; and the
-// processor time that one note of a rank costs it.
+// A frontend of ranks of its node: its shared memory with all segments in use, and its lanes; and
+// the processor time that one note of a rank costs it.
 #include <mpi.h>
 
 #include <fmt/format.h>

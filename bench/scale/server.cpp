@@ -60,8 +60,8 @@ void define(EmulatedServer& server, const Case& it, const config::Config& config
 
 }  // namespace
 
-/// Half of the active ranks are on the server's node and use its segment; the other half, and all that
-/// are silent, are ends of the network. All memory for segments that arrive is in use.
+/// Half of the active ranks are on the server's node and use its segment; the other half, and all
+/// that are silent, are ends of the network. All memory for segments that arrive is in use.
 nlohmann::json measure_server_memory(const Case& it, const config::Config& config) {
   const std::size_t active = active_of(it);
   const std::size_t near = (active + 1) / 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of statistics over time, each beside a plain loop `sum[i] += value[i]` over as many values in the
-// same run.
+// Steps of statistics over time, each beside a plain loop `sum[i] += value[i]` over as many values
+// in the same run.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>

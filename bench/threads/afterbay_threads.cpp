@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads put through Afterbay. --mode endpoints: each through an endpoint of its own. --mode gather: into
-// one array, a barrier, and the master puts it. --mode one: the only thread puts with the session; with
-// several ranks, flat MPI. --mode cost: what endpoints cost, with small parts.
+// Threads put through Afterbay. --mode endpoints: each through an endpoint of its own. --mode
+// gather: into one array, a barrier, and the master puts it. --mode one: the only thread puts with
+// the session; with several ranks, flat MPI. --mode cost: what endpoints cost, with small parts.
 #include <malloc.h>
 #include <mpi.h>
 
@@ -100,7 +100,8 @@ class Gather final : public AfterbayOutput {
   std::vector<Field> whole_;
 };
 
-/// What endpoints cost: the time to open one, to register its part and to put for the first time, and memory.
+/// What endpoints cost: the time to open one, to register its part and to put for the first time,
+/// and memory.
 void measure_cost(const Case& of, afterbay::Session& session, const Band& mine, MPI_Comm model) {
   Gather output(of, session, mine);
   output.open("threads.nc");

@@ -125,8 +125,8 @@ class Run {
     }
   }
 
-  /// All steps into the file that is open. Returns the time until it is durable. `is_warm_up`: without
-  /// compute and measurements.
+  /// All steps into the file that is open. Returns the time until it is durable. `is_warm_up`:
+  /// without compute and measurements.
   double steps(bool is_warm_up) {
     std::barrier<> aligned(of_.threads);  // not part of the output: all threads begin it in the same state
     std::barrier<> ended(of_.threads + 1);

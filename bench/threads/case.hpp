@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads benchmark: threads of a rank compute bands of latitude and hand them over. Options, data and
-// measurements, the same for every way of output.
+// The threads benchmark: threads of a rank compute bands of latitude and hand them over. Options,
+// data and measurements, the same for every way of output.
 #pragma once
 
 #include <mpi.h>
@@ -79,7 +79,8 @@ class Output {
   std::vector<Lost> lost_;
 };
 
-/// Runs the case in this rank, whose band is `mine`, and prints one line `BENCH {json}` on rank 0 of `model`.
+/// Runs the case in this rank, whose band is `mine`, and prints one line `BENCH {json}` on rank 0
+/// of `model`.
 void run_case(const Case& of, MPI_Comm model, const Band& mine, Output& output, nlohmann::json about);
 
 /// main() of a program: MPI_Init_thread (FUNNELED), options, `body`, MPI_Finalize.

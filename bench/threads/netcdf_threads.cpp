@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baseline: threads gather into one array of their rank, a barrier, and the master writes it with parallel
-// netCDF-4.
+// Baseline: threads gather into one array of their rank, a barrier, and the master writes it with
+// parallel netCDF-4.
 #include <mpi.h>
 #include <netcdf.h>
 #include <netcdf_par.h>

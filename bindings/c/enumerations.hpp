@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of the C interface for the enumerations of the C++ interface. They are equal, which is proved
-// here, so that casts convert them. The switches have no default: the compiler names an enumerator that is
-// missing.
+// The numbers of the C interface for the enumerations of the C++ interface. They are equal, which
+// is proved here, so that casts convert them. The switches have no default: the compiler names an
+// enumerator that is missing.
 #pragma once
 
 #include "afterbay/afterbay.h"

@@ -19,9 +19,9 @@ namespace {
 
 using namespace afterbay;
 
-/// The open objects of one kind, by number. Numbers are never reused: a number is the place of an entry in
-/// the low half, and how often the entry was used in the high half. Any thread; finding takes no lock, so
-/// that threads which put through endpoints of their own do not meet here.
+/// The open objects of one kind, by number. Numbers are never reused: a number is the place of an
+/// entry in the low half, and how often the entry was used in the high half. Any thread; finding
+/// takes no lock, so that threads which put through endpoints of their own do not meet here.
 template <class Object>
 class Numbered {
  public:

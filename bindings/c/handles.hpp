@@ -115,7 +115,8 @@ Type type_from(int type);
 Values values_from(int type, std::size_t count, const void* values);
 /// The calendar of a handle; bad_state if it is empty.
 const Calendar& calendar_of(const afterbay_calendar* handle);
-/// Dates and periods in the form of one interface from that of the other; `name` is that of the parameter.
+/// Dates and periods in the form of one interface from that of the other; `name` is that of the
+/// parameter.
 Date date_from(const afterbay_date* date, const char* name);
 afterbay_date c_date(const Date& from);
 Period period_from(const afterbay_period* period, const char* name);

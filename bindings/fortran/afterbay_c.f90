@@ -31,7 +31,8 @@ module afterbay_c
     integer(c_int) :: order = 0, gaps = 0, repeats = 0
   end type
 
-  !> The arguments of a put: struct put_call in descriptors.c. Lists have their length before them, -1: absent.
+  !> The arguments of a put: struct put_call in descriptors.c. Lists have their length before them,
+  !> -1: absent.
   integer, parameter :: most_dimensions = 16
   type, bind(C) :: c_put
     type(c_ptr) :: output = c_null_ptr    !< null: into a file
@@ -128,8 +129,9 @@ module afterbay_c
   end interface
 
   interface
-    !> Ends the process with exit status 1 because of the last error, which is printed once per job; all open
-    !> sessions fail with it. Does not return. For programs that handle errors by ierr and want to give up.
+    !> Ends the process with exit status 1 because of the last error, which is printed once per job;
+    !> all open sessions fail with it. Does not return. For programs that handle errors by ierr and
+    !> want to give up.
     subroutine afterbay_stop() bind(C)
     end subroutine
     subroutine afterbay_last_error_info(info) bind(C)

@@ -9,19 +9,21 @@ module afterbay_calendars
   private
   public :: afterbay_calendar
 
-  !> Where intervals begin: at multiples of the period from the first day of the calendar's year 0 (in
-  !> calendars without a year 0, of the year -1), from the December before it, or from a given date.
+  !> Where intervals begin: at multiples of the period from the first day of the calendar's year 0
+  !> (in calendars without a year 0, of the year -1), from the December before it, or from a given
+  !> date.
   integer, parameter, public :: AFTERBAY_ALIGN_CALENDAR = 0, AFTERBAY_ALIGN_SEASONS = 1, AFTERBAY_ALIGN_START = 2
-  !> Whether a period is an integer multiple of another one: never, whatever the date, or depending on
-  !> the date.
+  !> Whether a period is an integer multiple of another one: never, whatever the date, or depending
+  !> on the date.
   integer, parameter, public :: AFTERBAY_MULTIPLE_NO = 0, AFTERBAY_MULTIPLE_YES = 1, AFTERBAY_MULTIPLE_DEPENDS = 2
 
-  !> The rules by which dates are counted; made by define or define_months, released by free. Copies are
-  !> the same calendar, which never changes. These procedures need no session and no MPI, do not wait,
-  !> and may be called by any threads at once, also with the same calendar. They return
-  !> AFTERBAY_INVALID_ARGUMENT, unless they say otherwise, if an argument is wrong or a result is out of
-  !> range: nothing is wrapped around or clipped; AFTERBAY_BAD_STATE if the calendar was not made. All
-  !> arithmetic is in 64-bit integers and exact; floating point occurs only in number and date.
+  !> The rules by which dates are counted; made by define or define_months, released by free. Copies
+  !> are the same calendar, which never changes. These procedures need no session and no MPI, do not
+  !> wait, and may be called by any threads at once, also with the same calendar. They return
+  !> AFTERBAY_INVALID_ARGUMENT, unless they say otherwise, if an argument is wrong or a result is
+  !> out of range: nothing is wrapped around or clipped; AFTERBAY_BAD_STATE if the calendar was not
+  !> made. All arithmetic is in 64-bit integers and exact; floating point occurs only in number and
+  !> date.
   type :: afterbay_calendar
     integer(c_int64_t) :: id = 0
   contains
@@ -35,8 +37,8 @@ module afterbay_calendars
     procedure :: day_seconds
     procedure :: check => check_date
     procedure, private :: days_in_month_default, days_in_month_int64, days_in_year_default, days_in_year_int64
-    !> days_in_month(year, month [, ierr]): days of a month; October 1582 has 21 days in the standard
-    !> calendar.
+    !> days_in_month(year, month [, ierr]): days of a month; October 1582 has 21 days in the
+    !> standard calendar.
     generic :: days_in_month => days_in_month_default, days_in_month_int64
     !> days_in_year(year [, ierr]): days of a year; 1582 has 355 days in the standard calendar.
     generic :: days_in_year => days_in_year_default, days_in_year_int64
@@ -46,10 +48,10 @@ module afterbay_calendars
     procedure :: text => text_of_date
     procedure :: format => format_date
     procedure, private :: add_default, add_int64
-    !> add(date, period [, count, ierr]): date + count*period, `count` 1 if it is absent. First months and
-    !> years are added; a day that the month does not have becomes the last one before it. Then days,
-    !> then seconds. To step through time take the start date and growing counts: 31 January + 1mo is 28
-    !> or 29 February, + 2mo is 31 March.
+    !> add(date, period [, count, ierr]): date + count*period, `count` 1 if it is absent. First
+    !> months and years are added; a day that the month does not have becomes the last one before
+    !> it. Then days, then seconds. To step through time take the start date and growing counts: 31
+    !> January + 1mo is 28 or 29 February, + 2mo is 31 March.
     generic :: add => add_default, add_int64
     procedure :: difference
     procedure :: multiple
@@ -61,8 +63,8 @@ module afterbay_calendars
 contains
 
   !> Makes a calendar of the CF conventions, whatever the case: standard or gregorian (Julian until
-  !> 1582-10-04, which 1582-10-15 follows), proleptic_gregorian, noleap or 365_day, all_leap or 366_day,
-  !> 360_day, julian. AFTERBAY_UNKNOWN_NAME, with the nearest name.
+  !> 1582-10-04, which 1582-10-15 follows), proleptic_gregorian, noleap or 365_day, all_leap or
+  !> 366_day, 360_day, julian. AFTERBAY_UNKNOWN_NAME, with the nearest name.
   subroutine define(self, name, ierr)
     class(afterbay_calendar), intent(inout) :: self
     character(*), intent(in) :: name
@@ -74,11 +76,11 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> Makes a user-defined calendar from the lengths of its 1 to 1000 months. With `leap_year`, it and every
-  !> fourth year before and after it have one more day in `leap_month` (from 1; 2 if it is absent), as with
-  !> the attributes month_lengths, leap_year and leap_month of the CF conventions 1.11, section 4.4.
-  !> Other numbers of months and lengths of days (86400 s if `day_seconds` is absent) are an extension, for
-  !> planets.
+  !> Makes a user-defined calendar from the lengths of its 1 to 1000 months. With `leap_year`, it
+  !> and every fourth year before and after it have one more day in `leap_month` (from 1; 2 if it is
+  !> absent), as with the attributes month_lengths, leap_year and leap_month of the CF conventions
+  !> 1.11, section 4.4. Other numbers of months and lengths of days (86400 s if `day_seconds` is
+  !> absent) are an extension, for planets.
   subroutine define_months(self, month_lengths, leap_year, leap_month, day_seconds, ierr)
     class(afterbay_calendar), intent(inout) :: self
     integer, intent(in) :: month_lengths(:)
@@ -218,8 +220,8 @@ contains
     weekday = int(day)
   end function
 
-  !> Reads ISO 8601 and its common variants: 2000-01-01, 2000-01-01T06:30:15.25, 2000-1-1 6:30, 20000101T0630,
-  !> -0044-03-15, with or without Z or UTC at the end. Other time zones are refused.
+  !> Reads ISO 8601 and its common variants: 2000-01-01, 2000-01-01T06:30:15.25, 2000-1-1 6:30,
+  !> 20000101T0630, -0044-03-15, with or without Z or UTC at the end. Other time zones are refused.
   type(afterbay_date) function parse_date(self, text, ierr)
     class(afterbay_calendar), intent(in) :: self
     character(*), intent(in) :: text
@@ -229,7 +231,8 @@ contains
     parse_date = f_date(date)
   end function
 
-  !> '2000-01-01T06:30:15', with a fraction of a second only if there is one. Empty if there is an error.
+  !> '2000-01-01T06:30:15', with a fraction of a second only if there is one. Empty if there is an
+  !> error.
   function text_of_date(self, date, ierr) result(text)
     class(afterbay_calendar), intent(in) :: self
     type(afterbay_date), intent(in) :: date
@@ -238,7 +241,8 @@ contains
     call print_date(self, date, c_null_ptr, 192, text, ierr)
   end function
 
-  !> By a pattern with %Y %y %m %d %j %H %M %S and %%, for example '%Y%m%d'. Empty if there is an error.
+  !> By a pattern with %Y %y %m %d %j %H %M %S and %%, for example '%Y%m%d'. Empty if there is an
+  !> error.
   function format_date(self, date, pattern, ierr) result(text)
     class(afterbay_calendar), intent(in) :: self
     type(afterbay_date), intent(in) :: date
@@ -299,8 +303,8 @@ contains
     difference = afterbay_duration(c%seconds, int(c%nanoseconds))
   end function
 
-  !> AFTERBAY_MULTIPLE_YES, _NO or _DEPENDS: whether `period` is n*`unit` with an integer n. `unit` must not
-  !> be zero.
+  !> AFTERBAY_MULTIPLE_YES, _NO or _DEPENDS: whether `period` is n*`unit` with an integer n. `unit`
+  !> must not be zero.
   integer function multiple(self, period, unit, ierr)
     class(afterbay_calendar), intent(in) :: self
     type(afterbay_period), intent(in) :: period, unit
@@ -312,9 +316,9 @@ contains
     multiple = int(answer)
   end function
 
-  !> The interval that contains `date`. `period` must be positive, and consist either of years and months or
-  !> of days and seconds. With `start`, intervals are counted from that date; otherwise `align` is
-  !> AFTERBAY_ALIGN_CALENDAR (if it is absent) or AFTERBAY_ALIGN_SEASONS.
+  !> The interval that contains `date`. `period` must be positive, and consist either of years and
+  !> months or of days and seconds. With `start`, intervals are counted from that date; otherwise
+  !> `align` is AFTERBAY_ALIGN_CALENDAR (if it is absent) or AFTERBAY_ALIGN_SEASONS.
   type(afterbay_interval) function interval_of(self, date, period, align, start, ierr) result(interval)
     class(afterbay_calendar), intent(in) :: self
     type(afterbay_date), intent(in) :: date
@@ -341,9 +345,9 @@ contains
     interval = afterbay_interval(f_date(c%begin), f_date(c%end), c%index)
   end function
 
-  !> The number of a date on a time axis with the units 'UNIT since DATE': days, hours, minutes, seconds,
-  !> milliseconds, microseconds or nanoseconds, also in the short forms of UDUNITS. It is the double nearest
-  !> to the exact quotient.
+  !> The number of a date on a time axis with the units 'UNIT since DATE': days, hours, minutes,
+  !> seconds, milliseconds, microseconds or nanoseconds, also in the short forms of UDUNITS. It is
+  !> the double nearest to the exact quotient.
   real(c_double) function number_of(self, units, date, ierr) result(number)
     class(afterbay_calendar), intent(in) :: self
     character(*), intent(in) :: units
@@ -353,8 +357,8 @@ contains
     call check(afterbay_calendar_number(afterbay_fortran_calendar(self%id), c_text(units), c_of_date(date), number), ierr)
   end function
 
-  !> The date of a number. Of the dates whose number this is, the one in whole seconds, or else in whole
-  !> milliseconds, microseconds, or nanoseconds.
+  !> The date of a number. Of the dates whose number this is, the one in whole seconds, or else in
+  !> whole milliseconds, microseconds, or nanoseconds.
   type(afterbay_date) function date_of(self, units, number, ierr) result(date)
     class(afterbay_calendar), intent(in) :: self
     character(*), intent(in) :: units

@@ -9,8 +9,8 @@ module afterbay_dates
   public :: afterbay_date, afterbay_duration, afterbay_period, afterbay_interval
   public :: c_of_date, f_date, c_of_period, f_characters
 
-  !> A date and time of day, without a calendar: a calendar says whether it exists. The operators ==, /=,
-  !> <, <=, > and >= compare dates of one calendar in the order of time.
+  !> A date and time of day, without a calendar: a calendar says whether it exists. The operators
+  !> ==, /=, <, <=, > and >= compare dates of one calendar in the order of time.
   type :: afterbay_date
     integer(c_int64_t) :: year = 1  !< year 0 exists in some calendars only: calendar%has_year_zero
     integer :: month = 1       !< from 1
@@ -36,8 +36,8 @@ module afterbay_dates
   end type
 
   !> A step or a frequency. Years, months and days are counts, because their lengths depend on the
-  !> calendar and on the date. a + b and n*a add and multiply count by count; == compares the counts.
-  !> An operator whose result is out of range stops the program.
+  !> calendar and on the date. a + b and n*a add and multiply count by count; == compares the
+  !> counts. An operator whose result is out of range stops the program.
   type :: afterbay_period
     integer(c_int64_t) :: years = 0    !< of a calendar
     integer(c_int64_t) :: months = 0   !< of a calendar
@@ -153,9 +153,9 @@ contains
 
   ! ---- Periods
 
-  !> Reads numbers with the units y, mo, d, h, min, s, ms, us, ns and ts (time steps), one after the other:
-  !> '6h', '1d6h', '1.5h', '-1mo'. A sign holds until the next one. Only h, min, s, ms and us may have
-  !> fractions.
+  !> Reads numbers with the units y, mo, d, h, min, s, ms, us, ns and ts (time steps), one after the
+  !> other: '6h', '1d6h', '1.5h', '-1mo'. A sign holds until the next one. Only h, min, s, ms and us
+  !> may have fractions.
   subroutine parse_period(self, text, ierr)
     class(afterbay_period), intent(inout) :: self
     character(*), intent(in) :: text

@@ -47,11 +47,11 @@ module afterbay_endpoint_pools
   end interface
 
   !> Lends endpoints to tasks, which run on any thread: a part belongs to an endpoint, not to a
-  !> thread. Each endpoint is lent to one task at a time. A task gets the free endpoint that has ended
-  !> the fewest steps, and none that is more than a step ahead of another one: if each task ends one
-  !> step of its endpoint, every endpoint is lent once per step, also while tasks of two steps run,
-  !> provided that tasks begin in the order of their steps. Any thread may call all procedures except
-  !> open and close. Copies are the same pool.
+  !> thread. Each endpoint is lent to one task at a time. A task gets the free endpoint that has
+  !> ended the fewest steps, and none that is more than a step ahead of another one: if each task
+  !> ends one step of its endpoint, every endpoint is lent once per step, also while tasks of two
+  !> steps run, provided that tasks begin in the order of their steps. Any thread may call all
+  !> procedures except open and close. Copies are the same pool.
   type :: afterbay_endpoint_pool
     integer(c_int64_t) :: id = 0
   contains
@@ -84,9 +84,9 @@ contains
   end subroutine
 
   !> Borrows an endpoint: `index` is its place in the array from which the pool was opened, from 1.
-  !> Waits until one is free; in the thread that uses the session, it does what session%progress does
-  !> meanwhile. AFTERBAY_TIMED_OUT if for the deadline none is given back and the rank's endpoints make
-  !> no progress; the session stays usable.
+  !> Waits until one is free; in the thread that uses the session, it does what session%progress
+  !> does meanwhile. AFTERBAY_TIMED_OUT if for the deadline none is given back and the rank's
+  !> endpoints make no progress; the session stays usable.
   subroutine take(self, index, ierr)
     class(afterbay_endpoint_pool), intent(in) :: self
     integer, intent(out) :: index
@@ -113,9 +113,9 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> Ends the loan of an endpoint. Does not wait. AFTERBAY_BAD_STATE if it is not lent, or if it holds
-  !> a slot that is not committed or has put only sections of its part of a variable: the endpoint is
-  !> free nevertheless, and cannot end its step before the rest is put.
+  !> Ends the loan of an endpoint. Does not wait. AFTERBAY_BAD_STATE if it is not lent, or if it
+  !> holds a slot that is not committed or has put only sections of its part of a variable: the
+  !> endpoint is free nevertheless, and cannot end its step before the rest is put.
   subroutine give_back(self, index, ierr)
     class(afterbay_endpoint_pool), intent(in) :: self
     integer, intent(in) :: index

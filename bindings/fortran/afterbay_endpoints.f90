@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Endpoints: further callers of put in a model rank, such as its threads. Bodies that are the same for all
-! types are in *.inc.
+! Endpoints: further callers of put in a model rank, such as its threads. Bodies that are the same
+! for all types are in *.inc.
 module afterbay_endpoints
   use, intrinsic :: iso_c_binding, only: c_double, c_float, c_int, c_int8_t, c_int16_t, c_int32_t, c_int64_t, &
       c_null_char, c_null_ptr, c_ptr, c_size_t
@@ -21,58 +21,58 @@ module afterbay_endpoints
   !> the same endpoint.
   !>
   !> Rules:
-  !> - An endpoint is used by one thread at a time; different endpoints by different threads at once.
-  !>   Any thread may call its procedures, whatever the level of MPI_Init_thread: they use MPI only
-  !>   in the thread that made the last call of the session, while it waits.
+  !> - An endpoint is used by one thread at a time; different endpoints by different threads at
+  !>   once. Any thread may call its procedures, whatever the level of MPI_Init_thread: they use MPI
+  !>   only in the thread that made the last call of the session, while it waits.
   !> - Every point of the rank's part of a decomposition belongs to one endpoint, or to the session
   !>   if no endpoint has a part of it.
   !> - All endpoints put the same records and variables in the same order. Endpoints that hold no
   !>   point of a variable need not put it.
   !> - Each endpoint ends its steps with end_step. A record of the rank is complete when the session
   !>   and all of its endpoints have ended the step.
-  !> - Files are opened and closed by the session. file%close, session%flush, epoch and finalize wait
-  !>   until every endpoint has ended the steps that the session has ended; flush and epoch cover
-  !>   these steps.
-  !> Errors name rank and endpoint. A refused call leaves endpoint and session usable. All procedures
-  !> except number return AFTERBAY_BAD_STATE while another thread is in a call of the endpoint, and
-  !> after close.
+  !> - Files are opened and closed by the session. file%close, session%flush, epoch and finalize
+  !>   wait until every endpoint has ended the steps that the session has ended; flush and epoch
+  !>   cover these steps.
+  !> Errors name rank and endpoint. A refused call leaves endpoint and session usable. All
+  !> procedures except number return AFTERBAY_BAD_STATE while another thread is in a call of the
+  !> endpoint, and after close.
   type :: afterbay_endpoint
     integer(c_int64_t) :: id = 0
   contains
     procedure, private :: part_int32, part_int64
     !> part(decomposition, global, start, count [, ierr]): registers this endpoint's part of a
-    !> decomposition of the rank: a box inside that of the rank, as in session%decomposition (`start`
-    !> in the global index space, from 1). Once per decomposition, before the first put of a variable
-    !> on it. Does not wait. Errors: AFTERBAY_CONFLICT if it overlaps with that of another open
-    !> endpoint, AFTERBAY_INVALID_ARGUMENT if it leaves the rank's part, AFTERBAY_UNKNOWN_NAME if
-    !> there is no such decomposition, AFTERBAY_WRONG_TYPE if it is a map.
+    !> decomposition of the rank: a box inside that of the rank, as in session%decomposition
+    !> (`start` in the global index space, from 1). Once per decomposition, before the first put of
+    !> a variable on it. Does not wait. Errors: AFTERBAY_CONFLICT if it overlaps with that of
+    !> another open endpoint, AFTERBAY_INVALID_ARGUMENT if it leaves the rank's part,
+    !> AFTERBAY_UNKNOWN_NAME if there is no such decomposition, AFTERBAY_WRONG_TYPE if it is a map.
     generic :: part => part_int32, part_int64
     procedure, private :: part_map_int32, part_map_int64, part_map_runs_int32, part_map_runs_int64
     !> part_map(decomposition, global, indices [, base, hole, last_fastest, ierr]): the same for a
     !> list of points that the rank has, as in session%map. The endpoint's array of a variable has
     !> the list's length. AFTERBAY_WRONG_TYPE if the decomposition is a block.
     generic :: part_map => part_map_int32, part_map_int64
-    !> part_map_runs(decomposition, global, offsets, lengths [, base, hole, last_fastest, ierr]): the
-    !> same with runs of consecutive points.
+    !> part_map_runs(decomposition, global, offsets, lengths [, base, hole, last_fastest, ierr]):
+    !> the same with runs of consecutive points.
     generic :: part_map_runs => part_map_runs_int32, part_map_runs_int64
     procedure :: whole
     procedure, private :: &
         put_int8, put_int16, put_int32, put_int64, &
         put_float32, put_float64, put_text
     !> put(file, variable, data [, record, offset, start, count, ierr]): as file%put, for this
-    !> endpoint's part; with `start` for a section of it, as file%put_section. Waits while the server
-    !> has no room; if the rank shares no memory with the server, while `memory.endpoints` is full and
-    !> the thread that uses the session makes no call. Fails as file%put does; AFTERBAY_CONFLICT if a
-    !> value was put before, AFTERBAY_BAD_STATE if this endpoint has no part of the variable's
-    !> decomposition.
+    !> endpoint's part; with `start` for a section of it, as file%put_section. Waits while the
+    !> server has no room; if the rank shares no memory with the server, while `memory.endpoints` is
+    !> full and the thread that uses the session makes no call. Fails as file%put does;
+    !> AFTERBAY_CONFLICT if a value was put before, AFTERBAY_BAD_STATE if this endpoint has no part
+    !> of the variable's decomposition.
     generic :: put => &
         put_int8, put_int16, put_int32, put_int64, &
         put_float32, put_float64, put_text
     procedure, private :: &
         try_put_int8, try_put_int16, try_put_int32, try_put_int64, &
         try_put_float32, try_put_float64, try_put_text
-    !> try_put(file, variable, data, taken [, record, offset, start, count, ierr]): like put, but sets
-    !> `taken` to false instead of waiting if there is no room, as file%try_put does.
+    !> try_put(file, variable, data, taken [, record, offset, start, count, ierr]): like put, but
+    !> sets `taken` to false instead of waiting if there is no room, as file%try_put does.
     generic :: try_put => &
         try_put_int8, try_put_int16, try_put_int32, try_put_int64, &
         try_put_float32, try_put_float64, try_put_text
@@ -82,10 +82,10 @@ module afterbay_endpoints
         get_float32, get_float64, get_text
     !> get(input, variable, data [, record, records, decomposition, start, count, offset, ierr]): as
     !> input%get, by an endpoint, whose thread may read at the same time as others. `decomposition`
-    !> stands for this endpoint's part of it. Waits until the data have been read; if the rank shares
-    !> no memory with the servers, also until the thread that uses the session calls it. Fails as
-    !> input%get does; AFTERBAY_BAD_STATE if the endpoint has no part of the decomposition, and with
-    !> inline servers in synchronous mode.
+    !> stands for this endpoint's part of it. Waits until the data have been read; if the rank
+    !> shares no memory with the servers, also until the thread that uses the session calls it.
+    !> Fails as input%get does; AFTERBAY_BAD_STATE if the endpoint has no part of the decomposition,
+    !> and with inline servers in synchronous mode.
     generic :: get => &
         get_int8, get_int16, get_int32, get_int64, &
         get_float32, get_float64, get_text
@@ -200,8 +200,8 @@ contains
 
   !> Ends the step for this endpoint, which may go on to the next one at once. Does not wait.
   !> AFTERBAY_BAD_STATE while a slot is not committed, or if it has put only sections of its part of
-  !> a variable. If this was the last endpoint to end the step, and a part of the rank was not put by
-  !> any, that error ends the session.
+  !> a variable. If this was the last endpoint to end the step, and a part of the rank was not put
+  !> by any, that error ends the session.
   subroutine end_step(self, ierr)
     class(afterbay_endpoint), intent(in) :: self
     integer, intent(out), optional :: ierr

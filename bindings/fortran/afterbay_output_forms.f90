@@ -51,14 +51,15 @@ module afterbay_output_forms
     procedure :: describe
   end type
 
-  !> Further attributes of a field or a coordinate of described output. Copies are the same list; `free`
-  !> releases it: fields and coordinates that were defined with it have copies.
+  !> Further attributes of a field or a coordinate of described output. Copies are the same list;
+  !> `free` releases it: fields and coordinates that were defined with it have copies.
   type :: afterbay_attributes
     type(c_ptr), private :: handle = c_null_ptr
   contains
     procedure, private :: set_int8, set_int16, set_int32, set_int64, set_float32, set_float64, set_text
-    !> set(name, values [, type, ierr]): adds or replaces an attribute. A character scalar is text (without
-    !> trailing blanks), a character array a list of NC_STRINGs. `type`: numbers are converted to this type.
+    !> set(name, values [, type, ierr]): adds or replaces an attribute. A character scalar is text
+    !> (without trailing blanks), a character array a list of NC_STRINGs. `type`: numbers are
+    !> converted to this type.
     generic :: set => set_int8, set_int16, set_int32, set_int64, set_float32, set_float64, set_text
     procedure :: free => free_attributes
   end type

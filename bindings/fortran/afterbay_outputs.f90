@@ -14,20 +14,20 @@ module afterbay_outputs
   private
   public :: afterbay_output
 
-  !> The described output of a session: a model puts its fields once, and a description says which files
-  !> there are, how often they are written, and with which operations (docs/reference/description.md).
-  !> Copies are the same output.
+  !> The described output of a session: a model puts its fields once, and a description says which
+  !> files there are, how often they are written, and with which operations
+  !> (docs/reference/description.md). Copies are the same output.
   !>
-  !> Time: step n covers the time after start + (n - 1)*step, up to and including start + n*step. Values
-  !> that are put in step n are those of its end. Step 0 is the state at the start of the run, before the
-  !> first step; it is optional and only enters instants of files with `at_start`.
+  !> Time: step n covers the time after start + (n - 1)*step, up to and including start + n*step.
+  !> Values that are put in step n are those of its end. Step 0 is the state at the start of the
+  !> run, before the first step; it is optional and only enters instants of files with `at_start`.
   !>
   !> Rules:
-  !> - Order: every model rank makes the same calls in the same order, with the same arguments except for
-  !>   data. All definitions come before start.
+  !> - Order: every model rank makes the same calls in the same order, with the same arguments
+  !>   except for data. All definitions come before start.
   !> - Waits: only start waits for other ranks.
-  !> - Errors: a refused call leaves output and session usable. AFTERBAY_BAD_STATE if the output is not
-  !>   open, and for definitions after start.
+  !> - Errors: a refused call leaves output and session usable. AFTERBAY_BAD_STATE if the output is
+  !>   not open, and for definitions after start.
   !> - Threads: one thread at a time uses an output and its session.
   !>
   !> @code
@@ -39,8 +39,8 @@ module afterbay_outputs
   !> call output%dimension('lon', longitudes, units='degrees_east', standard_name='longitude')
   !> call output%dimension('lat', latitudes, units='degrees_north', standard_name='latitude')
   !> call output%grid('atm', 'lon lat', decomposition='atm')
-  !> call output%field('tas', grid='atm', type=AFTERBAY_FLOAT64, units='K', standard_name='air_temperature')
-  !> call output%start()
+  !> call output%field('tas', grid='atm', type=AFTERBAY_FLOAT64, units='K',
+  !> standard_name='air_temperature') call output%start()
   !> do n = 1, steps
   !>   call output%step(n)
   !>   call compute()
@@ -53,24 +53,26 @@ module afterbay_outputs
     integer(c_int64_t), private :: id = 0
   contains
     procedure, private :: open_dates, open_texts
-    !> open(session [, calendar], start, step [, reference, member, resume, ierr]): opens the described
-    !> output of a session, which takes its description from the setting `output`. A session may have one.
-    !> `calendar`, `start` (when the run began: the first of its jobs, if it has several), `step` (of the
-    !> model, in seconds or months) and `reference` (of time axes; default: `start`) are an
-    !> afterbay_calendar, dates and an afterbay_period, or all of them texts: 'noleap', '2000-01-01', '30min'.
-    !> Without a calendar it is the standard one. `member`: for {member} in names of files. `resume`: the state
-    !> from which the run continues, the path of a file that finalize or save has written. Does not wait.
-    !> AFTERBAY_INVALID_ARGUMENT for an invalid date or step, AFTERBAY_BAD_STATE on a server, after the end of
-    !> the session, or if it has an output already.
+    !> open(session [, calendar], start, step [, reference, member, resume, ierr]): opens the
+    !> described output of a session, which takes its description from the setting `output`. A
+    !> session may have one. `calendar`, `start` (when the run began: the first of its jobs, if it
+    !> has several), `step` (of the model, in seconds or months) and `reference` (of time axes;
+    !> default: `start`) are an afterbay_calendar, dates and an afterbay_period, or all of them
+    !> texts: 'noleap', '2000-01-01', '30min'. Without a calendar it is the standard one. `member`:
+    !> for {member} in names of files. `resume`: the state from which the run continues, the path of
+    !> a file that finalize or save has written. Does not wait. AFTERBAY_INVALID_ARGUMENT for an
+    !> invalid date or step, AFTERBAY_BAD_STATE on a server, after the end of the session, or if it
+    !> has an output already.
     generic :: open => open_dates, open_texts
     procedure, private :: dimension_length_default, dimension_length_int64, &
         dimension_int8, dimension_int16, dimension_int32, dimension_int64, dimension_float32, &
         dimension_float64
     !> dimension(name, length [, ierr]): defines a dimension, without a coordinate.
-    !> dimension(name, values [, units, standard_name, long_name, attributes, bounds, ierr]): defines a
-    !> dimension with its coordinate variable: `values(:)` are the same on all ranks, numbers that increase or
-    !> decrease; `bounds(2, :)`, of the same type: two per value. Does not wait. AFTERBAY_CONFLICT if the name
-    !> is taken, AFTERBAY_INVALID_ARGUMENT for values or bounds that cannot be those of a coordinate.
+    !> dimension(name, values [, units, standard_name, long_name, attributes, bounds, ierr]):
+    !> defines a dimension with its coordinate variable: `values(:)` are the same on all ranks,
+    !> numbers that increase or decrease; `bounds(2, :)`, of the same type: two per value. Does not
+    !> wait. AFTERBAY_CONFLICT if the name is taken, AFTERBAY_INVALID_ARGUMENT for values or bounds
+    !> that cannot be those of a coordinate.
     generic :: dimension => dimension_length_default, dimension_length_int64, &
         dimension_int8, dimension_int16, dimension_int32, dimension_int64, dimension_float32, &
         dimension_float64
@@ -78,56 +80,59 @@ module afterbay_outputs
     procedure, private :: &
         coordinate_int8, coordinate_int16, coordinate_int32, coordinate_int64, coordinate_float32, &
         coordinate_float64, coordinate_text
-    !> coordinate(name, dimensions, values [, units, standard_name, long_name, attributes, ierr]): defines an
-    !> auxiliary coordinate with the same values on all ranks, in Fortran's order: of dimensions, an array of
-    !> names or one text with blanks between them, fastest first, or of a single value if they are ''.
-    !> Variables with these dimensions name it in their attribute `coordinates`, unless other attributes of
-    !> the field do. A single value is written for fields that name it. Fails as grid does.
+    !> coordinate(name, dimensions, values [, units, standard_name, long_name, attributes, ierr]):
+    !> defines an auxiliary coordinate with the same values on all ranks, in Fortran's order: of
+    !> dimensions, an array of names or one text with blanks between them, fastest first, or of a
+    !> single value if they are ''. Variables with these dimensions name it in their attribute
+    !> `coordinates`, unless other attributes of the field do. A single value is written for fields
+    !> that name it. Fails as grid does.
     generic :: coordinate => &
         coordinate_int8, coordinate_int16, coordinate_int32, coordinate_int64, coordinate_float32, &
         coordinate_float64, coordinate_text
     procedure, private :: &
         grid_coordinate_int8, grid_coordinate_int16, grid_coordinate_int32, grid_coordinate_int64, &
         grid_coordinate_float32, grid_coordinate_float64
-    !> grid_coordinate(name, grid, data [, units, standard_name, long_name, attributes, vertices, ierr]):
-    !> defines an auxiliary coordinate of a grid, such as a two-dimensional latitude or that of unstructured
-    !> points: each rank gives its part, an array of any layout, which is copied. `vertices`: a dimension of
-    !> several values per point, the first one of `data`, for vertices of cells. Fields of the grid name the
-    !> coordinate in `coordinates`, unless they name it in another attribute (`cell_measures`), or it has
-    !> vertices. Fails as grid does.
+    !> grid_coordinate(name, grid, data [, units, standard_name, long_name, attributes, vertices,
+    !> ierr]): defines an auxiliary coordinate of a grid, such as a two-dimensional latitude or that
+    !> of unstructured points: each rank gives its part, an array of any layout, which is copied.
+    !> `vertices`: a dimension of several values per point, the first one of `data`, for vertices of
+    !> cells. Fields of the grid name the coordinate in `coordinates`, unless they name it in
+    !> another attribute (`cell_measures`), or it has vertices. Fails as grid does.
     generic :: grid_coordinate => &
         grid_coordinate_int8, grid_coordinate_int16, grid_coordinate_int32, grid_coordinate_int64, &
         grid_coordinate_float32, grid_coordinate_float64
     procedure :: field
     procedure :: start
     procedure, private :: step_default, step_int64
-    !> step(number [, ierr]): begins a step, and ends the one before. The first call has the number 1, or 0 for
-    !> the state at the start; after resuming, the number after the last step of the saved state. Does not
-    !> wait. AFTERBAY_INVALID_ARGUMENT if it goes backwards or leaves out a step; AFTERBAY_BAD_STATE if a field
-    !> that the step before needed has not been put.
+    !> step(number [, ierr]): begins a step, and ends the one before. The first call has the number
+    !> 1, or 0 for the state at the start; after resuming, the number after the last step of the
+    !> saved state. Does not wait. AFTERBAY_INVALID_ARGUMENT if it goes backwards or leaves out a
+    !> step; AFTERBAY_BAD_STATE if a field that the step before needed has not been put.
     generic :: step => step_default, step_int64
     procedure :: wants
     procedure, private :: &
         put_int8, put_int16, put_int32, put_int64, put_float32, put_float64
-    !> put(field, data [, offset, ierr]): hands over this rank's part of a field for the current step. `data`:
-    !> array of the field's type, any rank and layout, including sections, used without a copy; its shape is
-    !> that of the rank's part of the grid, and of the field's axes after it. With `offset`, the part begins
-    !> after offset(i) elements along dimension i (halos) and `data` may be larger. Returns at once if nothing
-    !> wants the field. Waits only while the server has no room. AFTERBAY_UNKNOWN_NAME, AFTERBAY_WRONG_TYPE if
-    !> the type is not the field's, AFTERBAY_CONFLICT if it was put in this step before, AFTERBAY_BAD_STATE
-    !> before step, and as file%put.
+    !> put(field, data [, offset, ierr]): hands over this rank's part of a field for the current
+    !> step. `data`: array of the field's type, any rank and layout, including sections, used
+    !> without a copy; its shape is that of the rank's part of the grid, and of the field's axes
+    !> after it. With `offset`, the part begins after offset(i) elements along dimension i (halos)
+    !> and `data` may be larger. Returns at once if nothing wants the field. Waits only while the
+    !> server has no room. AFTERBAY_UNKNOWN_NAME, AFTERBAY_WRONG_TYPE if the type is not the
+    !> field's, AFTERBAY_CONFLICT if it was put in this step before, AFTERBAY_BAD_STATE before step,
+    !> and as file%put.
     generic :: put => &
         put_int8, put_int16, put_int32, put_int64, put_float32, put_float64
     procedure, private :: &
         put_section_int8, put_section_int16, put_section_int32, put_section_int64, &
         put_section_float32, put_section_float64
-    !> put_section(field, data, start [, count, offset, ierr]): the same for a section of this rank's part;
-    !> further calls hand over the others, in any order: levels, one by one. `start` and `count`: a number per
-    !> dimension of the part, counted from 1 in the part (in the list of points on a map). `count` may be
-    !> omitted without `offset`: it is the shape of `data` then, and 1 in further dimensions. `data` may lack
-    !> dimensions in which the section has length 1. What was handed over is copied; the field has been put
-    !> when the last section has. Ranks may cut their parts differently, but must complete fields in the same
-    !> order. Fails as put does; AFTERBAY_CONFLICT if sections overlap.
+    !> put_section(field, data, start [, count, offset, ierr]): the same for a section of this
+    !> rank's part; further calls hand over the others, in any order: levels, one by one. `start`
+    !> and `count`: a number per dimension of the part, counted from 1 in the part (in the list of
+    !> points on a map). `count` may be omitted without `offset`: it is the shape of `data` then,
+    !> and 1 in further dimensions. `data` may lack dimensions in which the section has length 1.
+    !> What was handed over is copied; the field has been put when the last section has. Ranks may
+    !> cut their parts differently, but must complete fields in the same order. Fails as put does;
+    !> AFTERBAY_CONFLICT if sections overlap.
     generic :: put_section => &
         put_section_int8, put_section_int16, put_section_int32, put_section_int64, &
         put_section_float32, put_section_float64
@@ -321,10 +326,10 @@ contains
     end if
   end subroutine
 
-  !> Defines a grid: its dimensions, an array of names or one text with blanks between them, fastest first,
-  !> and the decomposition of the session by which they are distributed. A block or map has as many lengths
-  !> as the grid has dimensions. Does not wait. AFTERBAY_UNKNOWN_NAME for a dimension or a decomposition that
-  !> is not defined, AFTERBAY_CONFLICT if the name is taken.
+  !> Defines a grid: its dimensions, an array of names or one text with blanks between them, fastest
+  !> first, and the decomposition of the session by which they are distributed. A block or map has
+  !> as many lengths as the grid has dimensions. Does not wait. AFTERBAY_UNKNOWN_NAME for a
+  !> dimension or a decomposition that is not defined, AFTERBAY_CONFLICT if the name is taken.
   subroutine grid(self, name, dimensions, decomposition, ierr)
     class(afterbay_output), intent(in) :: self
     character(*), intent(in) :: name
@@ -340,13 +345,14 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> Defines a field of the model on a grid (absent: the same values on all ranks). `axes`: dimensions after
-  !> those of the grid, such as levels, an array of names or one text with blanks between them, fastest
-  !> first. `type`: of the arrays that are put, and in files unless they say otherwise; default
-  !> AFTERBAY_FLOAT32. `fill`: a number of any type that marks missing values; absent: there are none. Does
-  !> not wait. AFTERBAY_UNKNOWN_NAME if its grid or a dimension is not defined, AFTERBAY_CONFLICT if the name
-  !> is taken, AFTERBAY_WRONG_TYPE if `type` cannot hold `fill`, AFTERBAY_INVALID_ARGUMENT for the attribute
-  !> `_FillValue`, instead of which `fill` is given.
+  !> Defines a field of the model on a grid (absent: the same values on all ranks). `axes`:
+  !> dimensions after those of the grid, such as levels, an array of names or one text with blanks
+  !> between them, fastest first. `type`: of the arrays that are put, and in files unless they say
+  !> otherwise; default AFTERBAY_FLOAT32. `fill`: a number of any type that marks missing values;
+  !> absent: there are none. Does not wait. AFTERBAY_UNKNOWN_NAME if its grid or a dimension is not
+  !> defined, AFTERBAY_CONFLICT if the name is taken, AFTERBAY_WRONG_TYPE if `type` cannot hold
+  !> `fill`, AFTERBAY_INVALID_ARGUMENT for the attribute `_FillValue`, instead of which `fill` is
+  !> given.
   subroutine field(self, name, grid, axes, type, units, standard_name, long_name, fill, attributes, ierr)
     class(afterbay_output), intent(in) :: self
     character(*), intent(in) :: name
@@ -378,11 +384,11 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> Ends the definitions and makes the plan. Every model rank calls it; it waits as session%start does, and
-  !> to read the state if the run resumes. The error has, with the places in the description, all that is
-  !> wrong: fields that are not defined, periods that are no multiple of the step, units that do not
-  !> convert, a state of another description; AFTERBAY_RESOURCES if a rank would need more than
-  !> `output.memory`.
+  !> Ends the definitions and makes the plan. Every model rank calls it; it waits as session%start
+  !> does, and to read the state if the run resumes. The error has, with the places in the
+  !> description, all that is wrong: fields that are not defined, periods that are no multiple of
+  !> the step, units that do not convert, a state of another description; AFTERBAY_RESOURCES if a
+  !> rank would need more than `output.memory`.
   subroutine start(self, ierr)
     class(afterbay_output), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -403,8 +409,8 @@ contains
     call check(afterbay_output_step(afterbay_fortran_output(self%id), number), ierr)
   end subroutine
 
-  !> Whether anything uses the current step's value of a field. If not, the model may save its computation
-  !> and its put. AFTERBAY_UNKNOWN_NAME.
+  !> Whether anything uses the current step's value of a field. If not, the model may save its
+  !> computation and its put. AFTERBAY_UNKNOWN_NAME.
   logical function wants(self, field, ierr)
     class(afterbay_output), intent(in) :: self
     character(*), intent(in) :: field
@@ -415,10 +421,10 @@ contains
     wants = wanted /= 0
   end function
 
-  !> Writes the state of all periods that have begun to a new file, so that a later run can resume after the
-  !> last step that has ended. Call it between the puts of one step and step of the next one; it ends the
-  !> step. Does not wait. The file is complete when the ticket is. Files in which the run continues must not
-  !> get lost: call session%epoch after it.
+  !> Writes the state of all periods that have begun to a new file, so that a later run can resume
+  !> after the last step that has ended. Call it between the puts of one step and step of the next
+  !> one; it ends the step. Does not wait. The file is complete when the ticket is. Files in which
+  !> the run continues must not get lost: call session%epoch after it.
   subroutine save_state(self, path, ticket, ierr)
     class(afterbay_output), intent(in) :: self
     character(*), intent(in) :: path
@@ -431,11 +437,12 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> Ends the last step, writes what began periods have so far (unless `partial: skip`), and closes the files
-  !> and the output. With a path the periods do not end: their state is saved there instead, and a later run
-  !> continues them and the files. Does not wait. If it is refused, the output stays open. AFTERBAY_CONFLICT
-  !> if a file that the run continues has records of an earlier run after its last one: it is not published,
-  !> the others are, which it waits for, and session%finalize fails with the same error.
+  !> Ends the last step, writes what began periods have so far (unless `partial: skip`), and closes
+  !> the files and the output. With a path the periods do not end: their state is saved there
+  !> instead, and a later run continues them and the files. Does not wait. If it is refused, the
+  !> output stays open. AFTERBAY_CONFLICT if a file that the run continues has records of an earlier
+  !> run after its last one: it is not published, the others are, which it waits for, and
+  !> session%finalize fails with the same error.
   subroutine finalize(self, save_to, ierr)
     class(afterbay_output), intent(inout) :: self
     character(*), intent(in), optional :: save_to
@@ -456,7 +463,8 @@ contains
     call afterbay_fortran_drop_output(self%id)
   end subroutine
 
-  !> The date at the end of the current step; before the first step, that at which the run starts or resumes.
+  !> The date at the end of the current step; before the first step, that at which the run starts or
+  !> resumes.
   type(afterbay_date) function date(self, ierr)
     class(afterbay_output), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -465,7 +473,8 @@ contains
     date = f_date(found)
   end function
 
-  !> The number of the current step; after resuming and before step, the last one of the saved state.
+  !> The number of the current step; after resuming and before step, the last one of the saved
+  !> state.
   integer(c_int64_t) function current_step(self, ierr)
     class(afterbay_output), intent(in) :: self
     integer, intent(out), optional :: ierr

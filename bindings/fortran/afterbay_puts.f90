@@ -10,7 +10,8 @@ module afterbay_puts
 
 contains
 
-  !> If the arguments are refused, `valid` is false, and the error is returned in `ierr` or stops the program.
+  !> If the arguments are refused, `valid` is false, and the error is returned in `ierr` or stops
+  !> the program.
   subroutine describe_put(how, variable, valid, record, offset, start, count, ierr)
     type(c_put), intent(inout) :: how
     character(*), intent(in) :: variable

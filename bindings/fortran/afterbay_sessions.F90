@@ -26,9 +26,9 @@ module afterbay_sessions
     procedure :: set_role
     procedure :: set_config_file
     procedure, private :: set_one_output_text, set_output_lines
-    !> set_output_text(text [, ierr]): gives an output description in YAML, as one text or as an array of
-    !> lines, which is joined with the files of the setting 'output' as these include each other. All ranks
-    !> and servers of the session must give the same. Checked by session%open.
+    !> set_output_text(text [, ierr]): gives an output description in YAML, as one text or as an
+    !> array of lines, which is joined with the files of the setting 'output' as these include each
+    !> other. All ranks and servers of the session must give the same. Checked by session%open.
     generic :: set_output_text => set_one_output_text, set_output_lines
     procedure, private :: set_own_arguments, set_given_arguments
     !> set_arguments([arguments, ierr]): passes the program's command line, or the given words; only
@@ -435,9 +435,9 @@ contains
   end subroutine
 
   !> Opens an endpoint: a further caller of put in this rank. Any thread may call it. `name` appears
-  !> in messages. Ranks may open different numbers of endpoints, or none. Waits only for a call of the
-  !> session that is in progress. Refused while a slot of the session is not committed, or it has put
-  !> only sections of a variable.
+  !> in messages. Ranks may open different numbers of endpoints, or none. Waits only for a call of
+  !> the session that is in progress. Refused while a slot of the session is not committed, or it
+  !> has put only sections of a variable.
   subroutine open_endpoint(self, endpoint, name, ierr)
     class(afterbay_session), intent(in) :: self
     type(afterbay_endpoint), intent(out) :: endpoint
@@ -455,9 +455,9 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> Does what endpoints leave to the thread that uses the session: if the rank shares no memory with
-  !> a server, their data and requests go through it. Other procedures do the same on the way; call
-  !> this one now and then if there are none for a long time. Does not wait for endpoints.
+  !> Does what endpoints leave to the thread that uses the session: if the rank shares no memory
+  !> with a server, their data and requests go through it. Other procedures do the same on the way;
+  !> call this one now and then if there are none for a long time. Does not wait for endpoints.
   subroutine progress(self, ierr)
     class(afterbay_session), intent(in) :: self
     integer, intent(out), optional :: ierr

@@ -473,8 +473,8 @@ static int give(int code, const struct values* from, afterbay_values* to) {
   return code == AFTERBAY_OK ? code : refuse_values(code, NULL);
 }
 
-/* Copies an array into a list in Fortran's order, as `as_type` (0: its own type); texts become strings.
-   Whatever is returned, afterbay_fortran_release must be called. */
+/* Copies an array into a list in Fortran's order, as `as_type` (0: its own type); texts become
+   strings. Whatever is returned, afterbay_fortran_release must be called. */
 int afterbay_fortran_collect(int as_type, const CFI_cdesc_t* array, afterbay_values* values) {
   struct values all = {0, 0, NULL};
   const int type = type_of(array);
@@ -508,8 +508,8 @@ static int collect_words(const CFI_cdesc_t* text, struct values* values) {
   return AFTERBAY_OK;
 }
 
-/* Names of dimensions, an array or one text with blanks between them, slowest first. Whatever is returned,
-   afterbay_fortran_release must be called. */
+/* Names of dimensions, an array or one text with blanks between them, slowest first. Whatever is
+   returned, afterbay_fortran_release must be called. */
 int afterbay_fortran_names(const CFI_cdesc_t* names, afterbay_values* values) {
   struct values all = {0, 0, NULL};
   const int code = names->rank == 0 ? collect_words(names, &all) : collect_strings(names, &all);

@@ -31,8 +31,8 @@ void model_create(struct model* m, MPI_Comm comm, int nx, int ny);
 void model_free(struct model* m);
 void model_step(struct model* m);
 
-/* ni x nj values without halo: relative vorticity (s-1) on the south-west corners, speed (m s-1) in the
- * centres. */
+/* ni x nj values without halo: relative vorticity (s-1) on the south-west corners, speed (m s-1) in
+ * the centres. */
 void model_vorticity(const struct model* m, double* vorticity);
 void model_speed(const struct model* m, double* speed);
 

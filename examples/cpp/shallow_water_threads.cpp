@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shallow-water model in C++ with threads of OpenMP: the steps are inside one parallel region, and so is
-// the output. Each thread computes and writes a band of the rank's rows:
+// The shallow-water model in C++ with threads of OpenMP: the steps are inside one parallel region,
+// and so is the output. Each thread computes and writes a band of the rank's rows:
 //   OMP_NUM_THREADS=4 mpirun -np 3 shallow_water_threads_cpp --afterbay.servers=1
 #include <mpi.h>
 #include <omp.h>
@@ -26,8 +26,8 @@ struct Files {
   OutputFile fields, surface;
 };
 
-/// What one thread writes: a band of the rank's rows, through an endpoint of its own. No thread waits for
-/// another one, and nothing is gathered.
+/// What one thread writes: a band of the rank's rows, through an endpoint of its own. No thread
+/// waits for another one, and nothing is gathered.
 class Band {
  public:
   Band(Session& session, const Files& files, const Model& model, int thread, int threads)

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
-! What one thread writes: a band of the rank's rows, through an endpoint of its own. No thread waits for
-! another one, and nothing is gathered.
+! What one thread writes: a band of the rank's rows, through an endpoint of its own. No thread waits
+! for another one, and nothing is gathered.
 module shallow_water_band
   use, intrinsic :: iso_fortran_env, only: real64
   use afterbay

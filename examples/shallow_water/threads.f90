@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
-! The shallow-water model with threads of OpenMP: the steps are inside one parallel region, and so is the
-! output. Each thread computes and writes a band of the rank's rows:
+! The shallow-water model with threads of OpenMP: the steps are inside one parallel region, and so
+! is the output. Each thread computes and writes a band of the rank's rows:
 !   OMP_NUM_THREADS=4 mpirun -np 3 shallow_water_threads --afterbay.servers=1
 program shallow_water_threads
   use, intrinsic :: iso_fortran_env, only: error_unit, real64

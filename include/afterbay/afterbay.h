@@ -169,9 +169,9 @@ AFTERBAY_API int afterbay_options_set_name(afterbay_options* options, const char
 AFTERBAY_API int afterbay_options_set_role(afterbay_options* options, int role);
 /** Sets the YAML file; default: the environment variable AFTERBAY_CONFIG, else none. */
 AFTERBAY_API int afterbay_options_set_config_file(afterbay_options* options, const char* path);
-/** Gives an output description in YAML, which is joined with the files of the setting "output" as these
-   include each other. All ranks and servers of the session must give the same. It is checked when the session
-   is opened; messages name it "text of the program". */
+/** Gives an output description in YAML, which is joined with the files of the setting "output" as
+   these include each other. All ranks and servers of the session must give the same. It is checked
+   when the session is opened; messages name it "text of the program". */
 AFTERBAY_API int afterbay_options_set_output_text(afterbay_options* options, const char* text);
 /** Passes the arguments of main; only those that begin with --afterbay. are used. */
 AFTERBAY_API int afterbay_options_set_arguments(afterbay_options* options, int argc, const char* const* argv);
@@ -318,9 +318,9 @@ typedef struct afterbay_ticket {
   uint64_t number; /**< tickets of this rank are numbered in order; 0: none */
 } afterbay_ticket;
 
-/** Does what endpoints leave to the thread that uses the session: if the rank shares no memory with a
-   server, their data and requests go through it. Other functions do the same on the way; call this
-   one now and then if there are none for a long time. Does not wait for endpoints. */
+/** Does what endpoints leave to the thread that uses the session: if the rank shares no memory with
+   a server, their data and requests go through it. Other functions do the same on the way; call
+   this one now and then if there are none for a long time. Does not wait for endpoints. */
 AFTERBAY_API int afterbay_session_progress(afterbay_session* session);
 /** Marks everything put since the last end_step as a complete step. With inline servers in
    synchronous mode it is collective and returns when the step is written; otherwise it does not
@@ -556,8 +556,8 @@ AFTERBAY_API void afterbay_slot_free(afterbay_slot* slot);
 
 /* ---- Endpoint ----------------------------------------------------------------------------- */
 
-/* A caller of put within a model rank, for example one of its threads. Endpoints of a rank hand over
-   their parts at the same time and at their own pace, without a barrier and without gathering
+/* A caller of put within a model rank, for example one of its threads. Endpoints of a rank hand
+   over their parts at the same time and at their own pace, without a barrier and without gathering
    anything. See docs/how-to/threads.md.
 
    Rules:
@@ -574,18 +574,18 @@ AFTERBAY_API void afterbay_slot_free(afterbay_slot* slot);
      and _finalize wait until every endpoint has ended the steps that the session has ended; flush
      and epoch cover these steps.
    Errors name rank and endpoint. A refused call leaves endpoint and session usable. All functions
-   except afterbay_endpoint_number return AFTERBAY_BAD_STATE while another thread is in a call of the
-   endpoint, and after afterbay_endpoint_close. */
+   except afterbay_endpoint_number return AFTERBAY_BAD_STATE while another thread is in a call of
+   the endpoint, and after afterbay_endpoint_close. */
 
-/** Opens an endpoint: a further caller of put in this rank. Any thread may call it. `name` appears in
-   messages; NULL: none. Ranks may open different numbers of endpoints, or none. Waits only for a call of the
-   session that is in progress. AFTERBAY_BAD_STATE while a slot of the session is not committed, or
-   it has put only sections of a variable. */
+/** Opens an endpoint: a further caller of put in this rank. Any thread may call it. `name` appears
+   in messages; NULL: none. Ranks may open different numbers of endpoints, or none. Waits only for a
+   call of the session that is in progress. AFTERBAY_BAD_STATE while a slot of the session is not
+   committed, or it has put only sections of a variable. */
 AFTERBAY_API int afterbay_endpoint_open(afterbay_session* session, const char* name,
                                         afterbay_endpoint** endpoint);
-/** Registers this endpoint's part of a decomposition of the rank: a box inside that of the rank, as in
-   afterbay_decomposition_define. Once per decomposition, before the first put of a variable on it.
-   Does not wait. AFTERBAY_CONFLICT if it overlaps with that of another open endpoint,
+/** Registers this endpoint's part of a decomposition of the rank: a box inside that of the rank, as
+   in afterbay_decomposition_define. Once per decomposition, before the first put of a variable on
+   it. Does not wait. AFTERBAY_CONFLICT if it overlaps with that of another open endpoint,
    AFTERBAY_INVALID_ARGUMENT if it leaves the rank's part, AFTERBAY_UNKNOWN_NAME if there is no such
    decomposition, AFTERBAY_WRONG_TYPE if it is a map. */
 AFTERBAY_API int afterbay_endpoint_part(afterbay_endpoint* endpoint, const char* decomposition, int rank,
@@ -599,20 +599,21 @@ AFTERBAY_API int afterbay_endpoint_part_map(afterbay_endpoint* endpoint, const c
    decomposition. */
 AFTERBAY_API int afterbay_endpoint_whole(afterbay_endpoint* endpoint, const char* decomposition);
 /** As afterbay_file_put, for this endpoint's part, or a section of it (`section` NULL: all). `data`
-   points to the start of its array, or of the values of the section, with the layout `memory`. Waits
-   while the server has no room; if the rank shares no memory with the server, while
+   points to the start of its array, or of the values of the section, with the layout `memory`.
+   Waits while the server has no room; if the rank shares no memory with the server, while
    `memory.endpoints` is full and the thread that uses the session makes no call. Fails as
    afterbay_file_put does; AFTERBAY_CONFLICT if a value was put before, AFTERBAY_BAD_STATE if this
    endpoint has no part of the variable's decomposition. */
 AFTERBAY_API int afterbay_endpoint_put(afterbay_endpoint* endpoint, afterbay_file* file, const char* variable,
                                        uint64_t record, int type, const void* data,
                                        const afterbay_memory* memory, const afterbay_section* section);
-/** Like afterbay_endpoint_put, but returns AFTERBAY_WOULD_BLOCK instead of waiting for room; no data
-   were taken then. AFTERBAY_RESOURCES as for afterbay_file_try_put. */
+/** Like afterbay_endpoint_put, but returns AFTERBAY_WOULD_BLOCK instead of waiting for room; no
+   data were taken then. AFTERBAY_RESOURCES as for afterbay_file_try_put. */
 AFTERBAY_API int afterbay_endpoint_try_put(afterbay_endpoint* endpoint, afterbay_file* file,
                                            const char* variable, uint64_t record, int type, const void* data,
                                            const afterbay_memory* memory, const afterbay_section* section);
-/** As afterbay_file_acquire, for this endpoint's part. The slot is used by this endpoint's thread. */
+/** As afterbay_file_acquire, for this endpoint's part. The slot is used by this endpoint's
+   thread. */
 AFTERBAY_API int afterbay_endpoint_acquire(afterbay_endpoint* endpoint, afterbay_file* file,
                                            const char* variable, uint64_t record, int type,
                                            afterbay_slot** slot);
@@ -621,34 +622,34 @@ AFTERBAY_API int afterbay_endpoint_acquire(afterbay_endpoint* endpoint, afterbay
    variable. If this was the last endpoint to end the step, and a part of the rank was not put by
    any, that error ends the session. */
 AFTERBAY_API int afterbay_endpoint_end_step(afterbay_endpoint* endpoint);
-/** Ends the use of the endpoint. Its parts can be taken over by others, from the next put on. Does not
-   wait. AFTERBAY_BAD_STATE as for afterbay_endpoint_end_step. Does nothing if called again. */
+/** Ends the use of the endpoint. Its parts can be taken over by others, from the next put on. Does
+   not wait. AFTERBAY_BAD_STATE as for afterbay_endpoint_end_step. Does nothing if called again. */
 AFTERBAY_API int afterbay_endpoint_close(afterbay_endpoint* endpoint);
 /** Returns the endpoint's number within its rank, from 1, as in messages. */
 AFTERBAY_API int afterbay_endpoint_number(const afterbay_endpoint* endpoint, size_t* number);
 /** Closes the endpoint if necessary, and releases the handle. */
 AFTERBAY_API void afterbay_endpoint_free(afterbay_endpoint* endpoint);
 
-/** Makes a pool that lends endpoints to tasks, which run on any thread: a part belongs to an endpoint,
-   not to a thread. `endpoints`: `count` open ones of one session, whose parts are registered; they
-   must outlive the pool. Each is lent to one task at a time. A task gets the free endpoint that has
-   ended the fewest steps, and none that is more than a step ahead of another one: if each task ends
-   one step of its endpoint, every endpoint is lent once per step, also while tasks of two steps run,
-   provided that tasks begin in the order of their steps. Any thread may make all calls of a pool. Does
-   not wait. AFTERBAY_INVALID_ARGUMENT if there are none, one is listed twice or they belong to several
-   sessions. */
+/** Makes a pool that lends endpoints to tasks, which run on any thread: a part belongs to an
+   endpoint, not to a thread. `endpoints`: `count` open ones of one session, whose parts are
+   registered; they must outlive the pool. Each is lent to one task at a time. A task gets the free
+   endpoint that has ended the fewest steps, and none that is more than a step ahead of another one:
+   if each task ends one step of its endpoint, every endpoint is lent once per step, also while
+   tasks of two steps run, provided that tasks begin in the order of their steps. Any thread may
+   make all calls of a pool. Does not wait. AFTERBAY_INVALID_ARGUMENT if there are none, one is
+   listed twice or they belong to several sessions. */
 AFTERBAY_API int afterbay_endpoint_pool_open(afterbay_endpoint* const* endpoints, size_t count,
                                              afterbay_endpoint_pool** pool);
-/** Borrows an endpoint and returns its index in the list. Waits until one is free; in the thread that
-   uses the session, it does what afterbay_session_progress does meanwhile. AFTERBAY_TIMED_OUT if for
-   the deadline none is given back and the rank's endpoints make no progress; the session stays
-   usable. */
+/** Borrows an endpoint and returns its index in the list. Waits until one is free; in the thread
+   that uses the session, it does what afterbay_session_progress does meanwhile. AFTERBAY_TIMED_OUT
+   if for the deadline none is given back and the rank's endpoints make no progress; the session
+   stays usable. */
 AFTERBAY_API int afterbay_endpoint_pool_take(afterbay_endpoint_pool* pool, size_t* index);
 /** The same without waiting: AFTERBAY_WOULD_BLOCK if none is free. */
 AFTERBAY_API int afterbay_endpoint_pool_try_take(afterbay_endpoint_pool* pool, size_t* index);
-/** Ends the loan of an endpoint. Does not wait. AFTERBAY_BAD_STATE if it is not lent, or if it holds a
-   slot that is not committed or has put only sections of its part of a variable: the endpoint is free
-   nevertheless, and cannot end its step before the rest is put. */
+/** Ends the loan of an endpoint. Does not wait. AFTERBAY_BAD_STATE if it is not lent, or if it
+   holds a slot that is not committed or has put only sections of its part of a variable: the
+   endpoint is free nevertheless, and cannot end its step before the rest is put. */
 AFTERBAY_API int afterbay_endpoint_pool_give_back(afterbay_endpoint_pool* pool, size_t index);
 /** Releases the pool; its endpoints stay open. */
 AFTERBAY_API void afterbay_endpoint_pool_free(afterbay_endpoint_pool* pool);
@@ -660,8 +661,8 @@ enum afterbay_as_of {
   /** After everything closed before under this name: waits until it is published. */
   AFTERBAY_AS_OF_CLOSED = 0,
   AFTERBAY_AS_OF_PUBLISHED = 1, /**< the file under its final name as it is now */
-  /** For a file that is still open for output, in a collection with `readable: on`: the state of the
-     session's last epoch, or a later one; waits until that epoch is complete. Other files: as
+  /** For a file that is still open for output, in a collection with `readable: on`: the state of
+     the session's last epoch, or a later one; waits until that epoch is complete. Other files: as
      AFTERBAY_AS_OF_CLOSED. */
   AFTERBAY_AS_OF_EPOCH = 2
 };
@@ -722,9 +723,9 @@ AFTERBAY_API int afterbay_input_records(const afterbay_input* input, uint64_t* r
 AFTERBAY_API int afterbay_input_path(const afterbay_input* input, const char** path);
 /** As afterbay_input_get, by an endpoint, whose thread may read at the same time as others.
    `what->decomposition` stands for this endpoint's part of the decomposition. Waits until the data
-   have been read; if the rank shares no memory with the servers, also until the thread that uses the
-   session calls it. Fails as afterbay_input_get does; AFTERBAY_BAD_STATE if the endpoint has no part of
-   the decomposition, and with inline servers in synchronous mode. */
+   have been read; if the rank shares no memory with the servers, also until the thread that uses
+   the session calls it. Fails as afterbay_input_get does; AFTERBAY_BAD_STATE if the endpoint has no
+   part of the decomposition, and with inline servers in synchronous mode. */
 AFTERBAY_API int afterbay_endpoint_get(afterbay_endpoint* endpoint, afterbay_input* input,
                                        const char* variable, const afterbay_selection* what, int type,
                                        void* data, const afterbay_memory* memory);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
-   Calendars of models, dates, periods and the numbers of time axes, for C; part of afterbay/afterbay.h, whose
-   rules for errors, values and handles hold. docs/reference/calendars.md explains the rules of calendars.
+   Calendars of models, dates, periods and the numbers of time axes, for C; part of
+   afterbay/afterbay.h, whose rules for errors, values and handles hold. docs/reference/calendars.md
+   explains the rules of calendars.
 
-   These functions need no session and no MPI, do not wait, and may be called by any threads at once, also
-   with the same calendar. They return AFTERBAY_INVALID_ARGUMENT, unless they say otherwise, if an argument
-   is wrong or a result is out of range; nothing is wrapped around or clipped. All arithmetic is in 64-bit
-   integers and exact; floating point occurs only in the numbers of time axes.
+   These functions need no session and no MPI, do not wait, and may be called by any threads at
+   once, also with the same calendar. They return AFTERBAY_INVALID_ARGUMENT, unless they say
+   otherwise, if an argument is wrong or a result is out of range; nothing is wrapped around or
+   clipped. All arithmetic is in 64-bit integers and exact; floating point occurs only in the
+   numbers of time axes.
 
    @code
    afterbay_calendar* calendar;
@@ -59,7 +61,8 @@ typedef struct afterbay_period {
   int nanoseconds; /**< 0 to 999 999 999 */
 } afterbay_period;
 
-/** One of the intervals into which a period divides time: from `begin` up to, and without, `end`. */
+/** One of the intervals into which a period divides time: from `begin` up to, and without,
+   `end`. */
 typedef struct afterbay_interval {
   afterbay_date begin; /**< the first moment */
   afterbay_date end;   /**< the first moment of the next interval */
@@ -83,8 +86,9 @@ enum afterbay_multiple {
   AFTERBAY_MULTIPLE_DEPENDS = 2 /**< on the date: 1mo is 30d in some months only */
 };
 
-/** Rules of a user-defined calendar; month_lengths, leap_year and leap_month as in the CF conventions
-    1.11, section 4.4. Other numbers of months and lengths of days are an extension, for planets. */
+/** Rules of a user-defined calendar; month_lengths, leap_year and leap_month as in the CF
+    conventions 1.11, section 4.4. Other numbers of months and lengths of days are an extension, for
+    planets. */
 typedef struct afterbay_calendar_rules {
   const int* month_lengths; /**< days per month of a year without leap day */
   size_t months;            /**< months per year: 1 to 1000 */
@@ -98,8 +102,8 @@ typedef struct afterbay_calendar_rules {
 #define AFTERBAY_DATE_BYTES 192
 
 /** Makes a calendar of the CF conventions, whatever the case: standard or gregorian (Julian until
-    1582-10-04, which 1582-10-15 follows), proleptic_gregorian, noleap or 365_day, all_leap or 366_day,
-    360_day, julian. AFTERBAY_UNKNOWN_NAME, with the nearest name. */
+    1582-10-04, which 1582-10-15 follows), proleptic_gregorian, noleap or 365_day, all_leap or
+    366_day, 360_day, julian. AFTERBAY_UNKNOWN_NAME, with the nearest name. */
 AFTERBAY_API int afterbay_calendar_create(const char* name, afterbay_calendar** calendar);
 /** Makes a user-defined calendar. */
 AFTERBAY_API int afterbay_calendar_create_from(const afterbay_calendar_rules* rules,
@@ -114,8 +118,8 @@ AFTERBAY_API int afterbay_calendar_has_year_zero(const afterbay_calendar* calend
 /** Returns the last year of the calendar, 100 000 000 000 in those of CF; the first one is its
     negative. */
 AFTERBAY_API int afterbay_calendar_max_year(const afterbay_calendar* calendar, int64_t* year);
-/** Returns the months per year, and the seconds per day: 12 and 86400 in all calendars of CF. Either may
-    be NULL. */
+/** Returns the months per year, and the seconds per day: 12 and 86400 in all calendars of CF.
+    Either may be NULL. */
 AFTERBAY_API int afterbay_calendar_lengths(const afterbay_calendar* calendar, int* months,
                                            int64_t* day_seconds);
 
@@ -135,55 +139,57 @@ AFTERBAY_API int afterbay_calendar_day_of_year(const afterbay_calendar* calendar
 AFTERBAY_API int afterbay_calendar_weekday(const afterbay_calendar* calendar, const afterbay_date* date,
                                            int* weekday);
 
-/** Reads ISO 8601 and its common variants: 2000-01-01, 2000-01-01T06:30:15.25, 2000-1-1 6:30, 20000101T0630,
-    -0044-03-15, with or without Z or UTC at the end. Other time zones are refused. */
+/** Reads ISO 8601 and its common variants: 2000-01-01, 2000-01-01T06:30:15.25, 2000-1-1 6:30,
+    20000101T0630, -0044-03-15, with or without Z or UTC at the end. Other time zones are
+    refused. */
 AFTERBAY_API int afterbay_calendar_parse(const afterbay_calendar* calendar, const char* text,
                                          afterbay_date* date);
 /** Writes the date, with a NUL, into `text`, which has `bytes` bytes. `pattern` NULL: as
-    "2000-01-01T06:30:15", with a fraction of a second if there is one; otherwise by a pattern with %Y %y
-    %m %d %j %H %M %S and %%. */
+    "2000-01-01T06:30:15", with a fraction of a second if there is one; otherwise by a pattern with
+    %Y %y %m %d %j %H %M %S and %%. */
 AFTERBAY_API int afterbay_calendar_print(const afterbay_calendar* calendar, const afterbay_date* date,
                                          const char* pattern, char* text, size_t bytes);
 
-/** Returns date + count * period. First months and years are added; a day that the month does not have
-    becomes the last one before it. Then days, then seconds. To step through time take the start date
-    and growing counts: 31 January + 1mo is 28 or 29 February, + 2mo is 31 March. */
+/** Returns date + count * period. First months and years are added; a day that the month does not
+    have becomes the last one before it. Then days, then seconds. To step through time take the
+    start date and growing counts: 31 January + 1mo is 28 or 29 February, + 2mo is 31 March. */
 AFTERBAY_API int afterbay_calendar_add(const afterbay_calendar* calendar, const afterbay_date* date,
                                        const afterbay_period* period, int64_t count, afterbay_date* result);
 /** Returns the time from `from` to `to`; negative if `to` is earlier. */
 AFTERBAY_API int afterbay_calendar_difference(const afterbay_calendar* calendar, const afterbay_date* from,
                                               const afterbay_date* to, afterbay_duration* difference);
-/** Returns one of enum afterbay_multiple: whether `period` is n * `unit` with an integer n. `unit` must not
-    be zero. */
+/** Returns one of enum afterbay_multiple: whether `period` is n * `unit` with an integer n. `unit`
+    must not be zero. */
 AFTERBAY_API int afterbay_calendar_multiple(const afterbay_calendar* calendar, const afterbay_period* period,
                                             const afterbay_period* unit, int* answer);
-/** Returns the interval that contains `date`. `period` must be positive, and consist either of years and
-    months or of days and seconds. `align`: one of enum afterbay_align. `start`: for
+/** Returns the interval that contains `date`. `period` must be positive, and consist either of
+    years and months or of days and seconds. `align`: one of enum afterbay_align. `start`: for
     AFTERBAY_ALIGN_START, otherwise not used. */
 AFTERBAY_API int afterbay_calendar_interval(const afterbay_calendar* calendar, const afterbay_date* date,
                                             const afterbay_period* period, int align,
                                             const afterbay_date* start, afterbay_interval* interval);
 
-/** Returns the number of a date on a time axis with the units "UNIT since DATE": days, hours, minutes,
-    seconds, milliseconds, microseconds or nanoseconds, also in the short forms of UDUNITS. It is the
-    double nearest to the exact quotient. */
+/** Returns the number of a date on a time axis with the units "UNIT since DATE": days, hours,
+    minutes, seconds, milliseconds, microseconds or nanoseconds, also in the short forms of UDUNITS.
+    It is the double nearest to the exact quotient. */
 AFTERBAY_API int afterbay_calendar_number(const afterbay_calendar* calendar, const char* units,
                                           const afterbay_date* date, double* number);
-/** Returns the date of a number. Of the dates whose number this is, the one in whole seconds, or else in
-    whole milliseconds, microseconds, or nanoseconds. */
+/** Returns the date of a number. Of the dates whose number this is, the one in whole seconds, or
+    else in whole milliseconds, microseconds, or nanoseconds. */
 AFTERBAY_API int afterbay_calendar_date(const afterbay_calendar* calendar, const char* units, double number,
                                         afterbay_date* date);
 
-/** Reads a period: numbers with the units y, mo, d, h, min, s, ms, us, ns and ts (time steps), one after the
-    other, as in "6h", "1d6h", "1.5h", "-1mo". A sign holds until the next one. */
+/** Reads a period: numbers with the units y, mo, d, h, min, s, ms, us, ns and ts (time steps), one
+    after the other, as in "6h", "1d6h", "1.5h", "-1mo". A sign holds until the next one. */
 AFTERBAY_API int afterbay_period_parse(const char* text, afterbay_period* period);
-/** Writes the period, with a NUL, in the form that afterbay_period_parse reads, into `text`, which has
-    `bytes` bytes. */
+/** Writes the period, with a NUL, in the form that afterbay_period_parse reads, into `text`, which
+    has `bytes` bytes. */
 AFTERBAY_API int afterbay_period_print(const afterbay_period* period, char* text, size_t bytes);
 /** Returns a + count * b, member by member. */
 AFTERBAY_API int afterbay_period_add(const afterbay_period* a, int64_t count, const afterbay_period* b,
                                      afterbay_period* result);
-/** Returns the period with `step`, which contains no time steps, in place of each of its time steps. */
+/** Returns the period with `step`, which contains no time steps, in place of each of its time
+   steps. */
 AFTERBAY_API int afterbay_period_resolve(const afterbay_period* period, const afterbay_period* step,
                                          afterbay_period* result);
 

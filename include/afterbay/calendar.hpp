@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Calendars of models, dates, periods, and the numbers of time axes. Pure values: no session, no MPI.
+/// Calendars of models, dates, periods, and the numbers of time axes. Pure values: no session, no
+/// MPI.
 ///
-/// Any thread may use these types at any time; a Calendar never changes. Functions throw Failure with
-/// invalid_argument, unless they say otherwise, if an argument is wrong or a result is out of range: a
-/// result is never wrapped around or clipped. All arithmetic is in 64-bit integers and exact; floating point
-/// occurs only in the numbers of time axes. See docs/reference/calendars.md.
+/// Any thread may use these types at any time; a Calendar never changes. Functions throw Failure
+/// with invalid_argument, unless they say otherwise, if an argument is wrong or a result is out of
+/// range: a result is never wrapped around or clipped. All arithmetic is in 64-bit integers and
+/// exact; floating point occurs only in the numbers of time axes. See docs/reference/calendars.md.
 #pragma once
 
 #include <compare>
@@ -24,8 +25,8 @@ namespace dates {
 struct Rules;
 }
 
-/// A date and time of day, without a calendar: a Calendar says whether it exists. Comparison is in the order
-/// of time for dates of one calendar.
+/// A date and time of day, without a calendar: a Calendar says whether it exists. Comparison is in
+/// the order of time for dates of one calendar.
 struct AFTERBAY_API Date {
   std::int64_t year = 1;  ///< year 0 exists in some calendars only, see Calendar::has_year_zero
   int month = 1;          ///< from 1
@@ -38,8 +39,8 @@ struct AFTERBAY_API Date {
   friend auto operator<=>(const Date&, const Date&) = default;
 };
 
-/// An exact length of time: seconds + nanoseconds / 10^9. Nanoseconds are 0 to 999 999 999 also if it is
-/// negative: -0.5 s is {-1, 500000000}.
+/// An exact length of time: seconds + nanoseconds / 10^9. Nanoseconds are 0 to 999 999 999 also if
+/// it is negative: -0.5 s is {-1, 500000000}.
 struct AFTERBAY_API Duration {
   std::int64_t seconds = 0;  ///< whole seconds, rounded down
   int nanoseconds = 0;       ///< 0 to 999 999 999
@@ -47,9 +48,9 @@ struct AFTERBAY_API Duration {
   friend auto operator<=>(const Duration&, const Duration&) = default;
 };
 
-/// A step or a frequency: "30min", "6h", "1d", "1mo", "1y". Years, months and days are counts, because their
-/// lengths depend on the calendar and on the date. Two periods are equal if all counts are; whether 24h is
-/// 1d, Calendar::multiple can say.
+/// A step or a frequency: "30min", "6h", "1d", "1mo", "1y". Years, months and days are counts,
+/// because their lengths depend on the calendar and on the date. Two periods are equal if all
+/// counts are; whether 24h is 1d, Calendar::multiple can say.
 struct AFTERBAY_API Period {
   std::int64_t years = 0;    ///< of a calendar
   std::int64_t months = 0;   ///< of a calendar
@@ -58,10 +59,10 @@ struct AFTERBAY_API Period {
   int nanoseconds = 0;       ///< 0 to 999 999 999, as in Duration
   std::int64_t steps = 0;    ///< time steps of the model: "1ts"
 
-  /// Numbers with the units y, mo, d, h, min, s, ms, us, ns and ts, one after the other: "6h", "1d6h",
-  /// "1.5h", "-1mo". Case does not matter, and blanks may stand between the parts. A sign holds until the
-  /// next one. Only h, min, s, ms and us may have fractions, which must be whole nanoseconds. Throws
-  /// invalid_argument, with the unit that was probably meant.
+  /// Numbers with the units y, mo, d, h, min, s, ms, us, ns and ts, one after the other: "6h",
+  /// "1d6h", "1.5h", "-1mo". Case does not matter, and blanks may stand between the parts. A sign
+  /// holds until the next one. Only h, min, s, ms and us may have fractions, which must be whole
+  /// nanoseconds. Throws invalid_argument, with the unit that was probably meant.
   static Period parse(std::string_view text);
   /// In the form that parse reads, largest unit first: "1y6mo", "36h", "1min30.5s", "0s".
   [[nodiscard]] std::string text() const;
@@ -80,13 +81,14 @@ struct AFTERBAY_API Period {
 
 /// Where intervals begin: at `origin` plus any integer multiple of the period.
 struct AFTERBAY_API Alignment {
-  /// Absent: the first day of the calendar's year 0 (in calendars without a year 0, of the year -1).
+  /// Absent: the first day of the calendar's year 0 (in calendars without a year 0, of the year
+  /// -1).
   std::optional<Date> origin;
   /// Shifts an absent origin back by this number of months.
   int months_before = 0;
 
-  /// Hours, days, months, years and decades begin where those of the calendar do; intervals that do not
-  /// divide a day are counted on through months and years.
+  /// Hours, days, months, years and decades begin where those of the calendar do; intervals that do
+  /// not divide a day are counted on through months and years.
   static Alignment calendar() { return {}; }
   /// The same with intervals of months that begin in December: 3mo is DJF, MAM, JJA, SON.
   static Alignment seasons() { return {std::nullopt, 1}; }
@@ -109,9 +111,9 @@ enum class AFTERBAY_API Multiple : int {
   depends = 2  ///< on the date: 1mo is 30d in some months only
 };
 
-/// A user-defined calendar. The attributes month_lengths, leap_year and leap_month are those of the CF
-/// conventions 1.11, section 4.4; other numbers of months and lengths of days are an extension, for
-/// planets.
+/// A user-defined calendar. The attributes month_lengths, leap_year and leap_month are those of the
+/// CF conventions 1.11, section 4.4; other numbers of months and lengths of days are an extension,
+/// for planets.
 struct AFTERBAY_API CalendarRules {
   std::vector<int> month_lengths;         ///< days per month of a year without leap day; 1 to 1000 months
   std::optional<std::int64_t> leap_year;  ///< it and every fourth year before and after it have a leap day
@@ -124,15 +126,15 @@ class AFTERBAY_API Calendar {
  public:
   /// The standard calendar.
   Calendar();
-  /// A calendar of the CF conventions, whatever the case: standard or gregorian (Julian until 1582-10-04,
-  /// which 1582-10-15 follows), proleptic_gregorian, noleap or 365_day, all_leap or 366_day, 360_day,
-  /// julian. Throws unknown_name, with the nearest name.
+  /// A calendar of the CF conventions, whatever the case: standard or gregorian (Julian until
+  /// 1582-10-04, which 1582-10-15 follows), proleptic_gregorian, noleap or 365_day, all_leap or
+  /// 366_day, 360_day, julian. Throws unknown_name, with the nearest name.
   explicit Calendar(std::string_view name);
   /// A user-defined calendar. Throws invalid_argument if a rule is impossible.
   explicit Calendar(const CalendarRules& rules);
 
-  /// CF's name in lower case ("standard" for gregorian, "noleap" for 365_day, "all_leap" for 366_day);
-  /// "user_defined".
+  /// CF's name in lower case ("standard" for gregorian, "noleap" for 365_day, "all_leap" for
+  /// 366_day); "user_defined".
   [[nodiscard]] const std::string& name() const noexcept;
   /// Whether year 0 exists. In standard and julian the year before 1 is -1, in all others 0.
   [[nodiscard]] bool has_year_zero() const noexcept;
@@ -151,32 +153,33 @@ class AFTERBAY_API Calendar {
   [[nodiscard]] std::int64_t days_in_year(std::int64_t year) const;
   /// From 1. Days that the calendar left out in October 1582 are not counted.
   [[nodiscard]] std::int64_t day_of_year(const Date& date) const;
-  /// From 1 (Monday) to 7 (Sunday), as in ISO 8601. Throws invalid_argument for calendars other than
-  /// standard, proleptic_gregorian and julian, which have no weeks.
+  /// From 1 (Monday) to 7 (Sunday), as in ISO 8601. Throws invalid_argument for calendars other
+  /// than standard, proleptic_gregorian and julian, which have no weeks.
   [[nodiscard]] int weekday(const Date& date) const;
 
   /// Reads ISO 8601 and its common variants: 2000-01-01, 2000-01-01T06:30:15.25, 2000-1-1 6:30,
-  /// 20000101T0630, -0044-03-15, 12345-01-01, with or without Z or UTC at the end. Other time zones are
-  /// refused.
+  /// 20000101T0630, -0044-03-15, 12345-01-01, with or without Z or UTC at the end. Other time zones
+  /// are refused.
   [[nodiscard]] Date parse(std::string_view text) const;
-  /// "2000-01-01T06:30:15", with a fraction of a second only if there is one. Years have at least 4 digits.
+  /// "2000-01-01T06:30:15", with a fraction of a second only if there is one. Years have at least 4
+  /// digits.
   [[nodiscard]] std::string text(const Date& date) const;
-  /// By a pattern with %Y %y %m %d %j %H %M %S and %%, for example "%Y%m%d". Throws invalid_argument for
-  /// other conversions and for a % at the end.
+  /// By a pattern with %Y %y %m %d %j %H %M %S and %%, for example "%Y%m%d". Throws
+  /// invalid_argument for other conversions and for a % at the end.
   [[nodiscard]] std::string format(const Date& date, std::string_view pattern) const;
 
-  /// date + count * period. First months and years are added; a day that the month does not have becomes the
-  /// last one before it (31 January + 1mo is 28 or 29 February). Then days, then seconds. To step through
-  /// time take the start date and growing counts: start + 2 * 1mo is 31 March again. Throws
-  /// invalid_argument if the period contains time steps (see Period::resolved).
+  /// date + count * period. First months and years are added; a day that the month does not have
+  /// becomes the last one before it (31 January + 1mo is 28 or 29 February). Then days, then
+  /// seconds. To step through time take the start date and growing counts: start + 2 * 1mo is 31
+  /// March again. Throws invalid_argument if the period contains time steps (see Period::resolved).
   [[nodiscard]] Date add(const Date& date, const Period& period, std::int64_t count = 1) const;
   /// The time from `from` to `to`; negative if `to` is earlier.
   [[nodiscard]] Duration difference(const Date& from, const Date& to) const;
-  /// Whether `period` is n * `unit` with an integer n. Throws invalid_argument if `unit` is zero, or if one
-  /// of them contains time steps.
+  /// Whether `period` is n * `unit` with an integer n. Throws invalid_argument if `unit` is zero,
+  /// or if one of them contains time steps.
   [[nodiscard]] Multiple multiple(const Period& period, const Period& unit) const;
-  /// The interval that contains `date`. `period` must be positive, and consist either of years and months or
-  /// of days and seconds.
+  /// The interval that contains `date`. `period` must be positive, and consist either of years and
+  /// months or of days and seconds.
   [[nodiscard]] Interval interval(const Date& date, const Period& period,
                                   const Alignment& alignment = {}) const;
 
@@ -188,10 +191,10 @@ class AFTERBAY_API Calendar {
 /// The units of a time axis: "days since 2000-01-01".
 class AFTERBAY_API TimeUnits {
  public:
-  /// "UNIT since DATE": days, hours, minutes, seconds, milliseconds, microseconds or nanoseconds, also in the
-  /// short forms of UDUNITS (d, hr, h, min, sec, s, ms, us, ns), and a date as Calendar::parse reads it.
-  /// Throws invalid_argument; months and years are refused, because in UDUNITS they are not those of a
-  /// calendar.
+  /// "UNIT since DATE": days, hours, minutes, seconds, milliseconds, microseconds or nanoseconds,
+  /// also in the short forms of UDUNITS (d, hr, h, min, sec, s, ms, us, ns), and a date as
+  /// Calendar::parse reads it. Throws invalid_argument; months and years are refused, because in
+  /// UDUNITS they are not those of a calendar.
   TimeUnits(const Calendar& calendar, std::string_view text);
   /// `unit` as above.
   TimeUnits(const Calendar& calendar, std::string_view unit, const Date& reference);
@@ -204,9 +207,10 @@ class AFTERBAY_API TimeUnits {
   [[nodiscard]] const Date& reference() const noexcept { return reference_; }
   /// The number of a date: the double nearest to the exact quotient.
   [[nodiscard]] double number(const Date& date) const;
-  /// The date of a number. Of the dates whose number this is, the one in whole seconds, or else in whole
-  /// milliseconds, microseconds, or nanoseconds; so it is the inverse of number() for whole seconds within
-  /// centuries of the reference, whatever the unit. Throws if it is not finite or out of range.
+  /// The date of a number. Of the dates whose number this is, the one in whole seconds, or else in
+  /// whole milliseconds, microseconds, or nanoseconds; so it is the inverse of number() for whole
+  /// seconds within centuries of the reference, whatever the unit. Throws if it is not finite or
+  /// out of range.
   [[nodiscard]] Date date(double number) const;
 
  private:

@@ -129,9 +129,9 @@ struct AFTERBAY_API Coverage {
   friend bool operator==(const Coverage&, const Coverage&) = default;
 };
 
-/// A section of a caller's part of a variable: a box in the indices of the caller's array, without the record
-/// dimension, counted from 0. On a map the array has one dimension, its list of points, instead of the map's.
-/// Empty lists stand for the whole part.
+/// A section of a caller's part of a variable: a box in the indices of the caller's array, without
+/// the record dimension, counted from 0. On a map the array has one dimension, its list of points,
+/// instead of the map's. Empty lists stand for the whole part.
 struct AFTERBAY_API Section {
   /// The whole part.
   Section() = default;

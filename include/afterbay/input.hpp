@@ -99,9 +99,9 @@ class AFTERBAY_API InputFile {
   /// does for invalid requests; errors in reading are thrown by `get`.
   void prefetch(std::string_view variable, const Selection& what);
 
-  /// Dimensions, variables (with `chunk`, `deflate`, `shuffle`, `filters`) and attributes of the file. Groups
-  /// and types that a Schema cannot hold are left out. Does not wait. Throws bad_state on an empty
-  /// handle.
+  /// Dimensions, variables (with `chunk`, `deflate`, `shuffle`, `filters`) and attributes of the
+  /// file. Groups and types that a Schema cannot hold are left out. Does not wait. Throws bad_state
+  /// on an empty handle.
   [[nodiscard]] const Schema& schema() const;
   /// The number of records in the file. Does not wait. Throws bad_state on an empty handle.
   [[nodiscard]] std::uint64_t records() const;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
-   Described output for C; part of afterbay/afterbay.h, whose rules for errors, values and handles hold. A
-   model puts its fields once, and a description says which files there are, how often they are written, and
-   with which operations (docs/reference/description.md).
+   Described output for C; part of afterbay/afterbay.h, whose rules for errors, values and handles
+   hold. A model puts its fields once, and a description says which files there are, how often they
+   are written, and with which operations (docs/reference/description.md).
 
    @code
    afterbay_options_set(options, "output", "output.yaml");
@@ -27,16 +27,16 @@
    afterbay_session_finalize(session);
    @endcode
 
-   Time: step n covers the time after `start + (n - 1) * step`, up to and including `start + n * step`. Values
-   that are put in step n are those of its end. Step 0 is the state at the start of the run, before the first
-   step; it is optional and only enters instants of files with `at_start`.
+   Time: step n covers the time after `start + (n - 1) * step`, up to and including `start + n *
+   step`. Values that are put in step n are those of its end. Step 0 is the state at the start of
+   the run, before the first step; it is optional and only enters instants of files with `at_start`.
 
    Rules for every function:
-   - Order: every model rank makes the same calls in the same order, with the same arguments except for data.
-     All definitions come before afterbay_output_start.
+   - Order: every model rank makes the same calls in the same order, with the same arguments except
+     for data. All definitions come before afterbay_output_start.
    - Waits: only afterbay_output_start waits for other ranks.
-   - Errors: a refused call leaves output and session usable. Every function returns AFTERBAY_BAD_STATE after
-     the end of the session, and definitions after afterbay_output_start.
+   - Errors: a refused call leaves output and session usable. Every function returns
+     AFTERBAY_BAD_STATE after the end of the session, and definitions after afterbay_output_start.
    - Threads: one thread at a time uses an output and its session. */
 #ifndef AFTERBAY_OUTPUT_H
 #define AFTERBAY_OUTPUT_H
@@ -68,7 +68,8 @@ typedef struct afterbay_values {
 AFTERBAY_API int afterbay_attributes_create(afterbay_attributes** attributes);
 /** Releases the list; fields and coordinates that were defined with it have copies. */
 AFTERBAY_API void afterbay_attributes_free(afterbay_attributes* attributes);
-/** Adds or replaces an attribute with `count` values of `type`, as afterbay_schema_set_attribute does. */
+/** Adds or replaces an attribute with `count` values of `type`, as afterbay_schema_set_attribute
+   does. */
 AFTERBAY_API int afterbay_attributes_set(afterbay_attributes* attributes, const char* name, int type,
                                          size_t count, const void* values);
 /** Adds or replaces an attribute with text that ends with NUL. */
@@ -85,18 +86,19 @@ typedef struct afterbay_output_options {
   const afterbay_period* step;    /**< of the model, in seconds or months: "30min", "1mo"; needed */
   int has_member;                 /**< 1: `member` is set */
   int64_t member;                 /**< {member} in names of files: number of an ensemble's member */
-  /** The state from which the run continues: the path of a file that afterbay_output_finalize or _save has
-      written. NULL: the run begins. */
+  /** The state from which the run continues: the path of a file that afterbay_output_finalize or
+      _save has written. NULL: the run begins. */
   const char* resume;
 } afterbay_output_options;
 
-/** Opens the described output of a session, which takes its description from the setting `output` and from
-    afterbay_options_set_output_text. A session may have one. Does not wait. AFTERBAY_INVALID_ARGUMENT for an
-    invalid date or step, AFTERBAY_BAD_STATE on a server, after the end of the session, or if it has an output
-    already. */
+/** Opens the described output of a session, which takes its description from the setting `output`
+    and from afterbay_options_set_output_text. A session may have one. Does not wait.
+    AFTERBAY_INVALID_ARGUMENT for an invalid date or step, AFTERBAY_BAD_STATE on a server, after the
+    end of the session, or if it has an output already. */
 AFTERBAY_API int afterbay_output_open(afterbay_session* session, const afterbay_output_options* options,
                                       afterbay_output** output);
-/** Releases the output. Without afterbay_output_finalize its files are closed by the session's end. */
+/** Releases the output. Without afterbay_output_finalize its files are closed by the session's
+   end. */
 AFTERBAY_API void afterbay_output_free(afterbay_output* output);
 
 /* ---- Definitions ---- */
@@ -106,13 +108,13 @@ typedef struct afterbay_coordinate_options {
   const char* units;         /**< UDUNITS; NULL: none */
   const char* standard_name; /**< of the CF conventions; NULL: none */
   const char* long_name;     /**< NULL: none */
-  /** Further ones: `axis`, `positive`, `bounds`; NULL: none. Other coordinates that they name, also those in
-      `formula_terms`, `cell_measures`, `grid_mapping`, `mesh` and the attributes of a UGRID mesh, are written
-      with them. */
+  /** Further ones: `axis`, `positive`, `bounds`; NULL: none. Other coordinates that they name, also
+      those in `formula_terms`, `cell_measures`, `grid_mapping`, `mesh` and the attributes of a
+      UGRID mesh, are written with them. */
   const afterbay_attributes* attributes;
   afterbay_values bounds; /**< of constant 1-D coordinates: two per value; count 0: none */
-  /** Of coordinates of a grid: a dimension of several values per point, which lie together in `data`:
-      vertices of cells. NULL: one value per point. */
+  /** Of coordinates of a grid: a dimension of several values per point, which lie together in
+      `data`: vertices of cells. NULL: one value per point. */
   const char* vertices;
 } afterbay_coordinate_options;
 
@@ -121,8 +123,8 @@ typedef struct afterbay_field_options {
   const char* grid;        /**< its horizontal grid; NULL: the same values on all ranks */
   int axis_count;          /**< length of `axes` */
   const char* const* axes; /**< dimensions before those of the grid, slowest first: levels */
-  /** Of the values that are put, and in files unless they say otherwise: one of enum afterbay_type; 0:
-      AFTERBAY_FLOAT32. */
+  /** Of the values that are put, and in files unless they say otherwise: one of enum afterbay_type;
+      0: AFTERBAY_FLOAT32. */
   int type;
   const char* units;                     /**< UDUNITS; NULL: none */
   const char* standard_name;             /**< of the CF conventions; NULL: none */
@@ -131,90 +133,95 @@ typedef struct afterbay_field_options {
   const afterbay_attributes* attributes; /**< further ones; NULL: none */
 } afterbay_field_options;
 
-/** Defines a dimension, without a coordinate. Does not wait. AFTERBAY_CONFLICT if the name is taken. */
+/** Defines a dimension, without a coordinate. Does not wait. AFTERBAY_CONFLICT if the name is
+   taken. */
 AFTERBAY_API int afterbay_output_dimension(afterbay_output* output, const char* name, uint64_t length);
-/** Defines a dimension with its coordinate variable: `values` are the same on all ranks, numbers that
-    increase or decrease. `options` NULL: all members zero. Fails as afterbay_output_dimension does;
-    AFTERBAY_INVALID_ARGUMENT for values or bounds that cannot be those of a coordinate. */
+/** Defines a dimension with its coordinate variable: `values` are the same on all ranks, numbers
+    that increase or decrease. `options` NULL: all members zero. Fails as afterbay_output_dimension
+    does; AFTERBAY_INVALID_ARGUMENT for values or bounds that cannot be those of a coordinate. */
 AFTERBAY_API int afterbay_output_dimension_values(afterbay_output* output, const char* name,
                                                   const afterbay_values* values,
                                                   const afterbay_coordinate_options* options);
-/** Defines a grid: its `rank` dimensions, slowest first, and the decomposition of the session by which they
-    are distributed. A block or map has as many lengths as the grid has dimensions. AFTERBAY_UNKNOWN_NAME for
-    a dimension or a decomposition that is not defined, AFTERBAY_CONFLICT if the name is taken. */
+/** Defines a grid: its `rank` dimensions, slowest first, and the decomposition of the session by
+    which they are distributed. A block or map has as many lengths as the grid has dimensions.
+    AFTERBAY_UNKNOWN_NAME for a dimension or a decomposition that is not defined, AFTERBAY_CONFLICT
+    if the name is taken. */
 AFTERBAY_API int afterbay_output_grid(afterbay_output* output, const char* name, int rank,
                                       const char* const* dimensions, const char* decomposition);
-/** Defines an auxiliary coordinate with the same values on all ranks: of `rank` dimensions, slowest first,
-    or of a single value if `rank` is 0. Variables with these dimensions name it in their attribute
-    `coordinates`, unless other attributes of the field do. A single value is written for fields that name it.
-    Fails as afterbay_output_grid does. */
+/** Defines an auxiliary coordinate with the same values on all ranks: of `rank` dimensions, slowest
+    first, or of a single value if `rank` is 0. Variables with these dimensions name it in their
+    attribute `coordinates`, unless other attributes of the field do. A single value is written for
+    fields that name it. Fails as afterbay_output_grid does. */
 AFTERBAY_API int afterbay_output_coordinate(afterbay_output* output, const char* name, int rank,
                                             const char* const* dimensions, const afterbay_values* values,
                                             const afterbay_coordinate_options* options);
-/** Defines an auxiliary coordinate of a grid, such as a two-dimensional latitude or that of unstructured
-    points: each rank gives its part, dense, which is copied. A rank that holds nothing may pass NULL for
-    `data`. Fields of the grid name it in `coordinates`, unless they name it in another attribute
-    (`cell_measures`), or it has `vertices`. Fails as afterbay_output_grid does. */
+/** Defines an auxiliary coordinate of a grid, such as a two-dimensional latitude or that of
+    unstructured points: each rank gives its part, dense, which is copied. A rank that holds nothing
+    may pass NULL for `data`. Fields of the grid name it in `coordinates`, unless they name it in
+    another attribute (`cell_measures`), or it has `vertices`. Fails as afterbay_output_grid
+    does. */
 AFTERBAY_API int afterbay_output_grid_coordinate(afterbay_output* output, const char* name, const char* grid,
                                                  int type, const void* data,
                                                  const afterbay_coordinate_options* options);
-/** Defines a field. `options` NULL: all members zero. AFTERBAY_UNKNOWN_NAME if its grid or a dimension is
-    not defined, AFTERBAY_CONFLICT if the name is taken, AFTERBAY_INVALID_ARGUMENT for the attribute
-    `_FillValue`, instead of which `fill` is given. */
+/** Defines a field. `options` NULL: all members zero. AFTERBAY_UNKNOWN_NAME if its grid or a
+    dimension is not defined, AFTERBAY_CONFLICT if the name is taken, AFTERBAY_INVALID_ARGUMENT for
+    the attribute `_FillValue`, instead of which `fill` is given. */
 AFTERBAY_API int afterbay_output_field(afterbay_output* output, const char* name,
                                        const afterbay_field_options* options);
 
 /* ---- The run ---- */
 
-/** Ends the definitions and makes the plan. Every model rank calls it; it waits as afterbay_session_start
-    does, and to read the state if the run resumes. The error has, with the places in the description, all
-    that is wrong: fields that are not defined, periods that are no multiple of the step, units that do not
-    convert, a state of another description; AFTERBAY_RESOURCES if a rank would need more than
-    `output.memory`. */
+/** Ends the definitions and makes the plan. Every model rank calls it; it waits as
+    afterbay_session_start does, and to read the state if the run resumes. The error has, with the
+    places in the description, all that is wrong: fields that are not defined, periods that are no
+    multiple of the step, units that do not convert, a state of another description;
+    AFTERBAY_RESOURCES if a rank would need more than `output.memory`. */
 AFTERBAY_API int afterbay_output_start(afterbay_output* output);
-/** Begins step `number`, and ends the one before. The first call has the number 1, or 0 for the state at the
-    start; after resuming, the number after the last step of the saved state. Does not wait.
-    AFTERBAY_INVALID_ARGUMENT if it goes backwards or leaves out a step; AFTERBAY_BAD_STATE if a field that
-    the step before needed has not been put. */
+/** Begins step `number`, and ends the one before. The first call has the number 1, or 0 for the
+    state at the start; after resuming, the number after the last step of the saved state. Does not
+    wait. AFTERBAY_INVALID_ARGUMENT if it goes backwards or leaves out a step; AFTERBAY_BAD_STATE if
+    a field that the step before needed has not been put. */
 AFTERBAY_API int afterbay_output_step(afterbay_output* output, int64_t number);
-/** *wanted = 1: the current step's value of a field is used; 0: nothing uses it, and the model may save its
-    computation and its put. AFTERBAY_UNKNOWN_NAME. */
+/** *wanted = 1: the current step's value of a field is used; 0: nothing uses it, and the model may
+    save its computation and its put. AFTERBAY_UNKNOWN_NAME. */
 AFTERBAY_API int afterbay_output_wants(const afterbay_output* output, const char* field, int* wanted);
-/** Hands over this rank's part of a field for the current step: `data` points to an array of `type` with
-    the layout `memory` (NULL: dense) of the field's axes and the rank's part of its grid. Returns at once if
-    nothing wants the field. Waits only while the server has no room. A rank that holds nothing may pass NULL
-    for `data`. AFTERBAY_UNKNOWN_NAME, AFTERBAY_WRONG_TYPE if `type` is not the field's, AFTERBAY_CONFLICT if
-    it was put in this step before, AFTERBAY_BAD_STATE before afterbay_output_step, and as
-    afterbay_file_put. */
+/** Hands over this rank's part of a field for the current step: `data` points to an array of `type`
+    with the layout `memory` (NULL: dense) of the field's axes and the rank's part of its grid.
+    Returns at once if nothing wants the field. Waits only while the server has no room. A rank that
+    holds nothing may pass NULL for `data`. AFTERBAY_UNKNOWN_NAME, AFTERBAY_WRONG_TYPE if `type` is
+    not the field's, AFTERBAY_CONFLICT if it was put in this step before, AFTERBAY_BAD_STATE before
+    afterbay_output_step, and as afterbay_file_put. */
 AFTERBAY_API int afterbay_output_put(afterbay_output* output, const char* field, int type, const void* data,
                                      const afterbay_memory* memory);
-/** The same for a section of this rank's part, in the indices of its array; further calls hand over the
-    others, in any order: levels, one by one. `data` points to the values of the section, with the layout
-    `memory`. What was handed over is copied; the field has been put when the last section has. Ranks may cut
-    their parts differently, but must complete fields in the same order. `section` NULL: the whole part. Fails
-    as afterbay_output_put does; AFTERBAY_CONFLICT if sections overlap, AFTERBAY_INVALID_ARGUMENT for a
+/** The same for a section of this rank's part, in the indices of its array; further calls hand over
+    the others, in any order: levels, one by one. `data` points to the values of the section, with
+    the layout `memory`. What was handed over is copied; the field has been put when the last
+    section has. Ranks may cut their parts differently, but must complete fields in the same order.
+    `section` NULL: the whole part. Fails as afterbay_output_put does; AFTERBAY_CONFLICT if sections
+    overlap, AFTERBAY_INVALID_ARGUMENT for a
    section that leaves the part. */
 AFTERBAY_API int afterbay_output_put_section(afterbay_output* output, const char* field, int type,
                                              const void* data, const afterbay_memory* memory,
                                              const afterbay_section* section);
-/** Writes the state of all periods that have begun to a new file, so that a later run can resume after the
-    last step that has ended. Call it between the puts of one step and afterbay_output_step of the next one;
-    it ends the step. Does not wait. The file is complete when `ticket`, which may be NULL, is. Files in which
-    the run continues must not get lost: call afterbay_session_epoch after it. */
+/** Writes the state of all periods that have begun to a new file, so that a later run can resume
+    after the last step that has ended. Call it between the puts of one step and
+    afterbay_output_step of the next one; it ends the step. Does not wait. The file is complete when
+    `ticket`, which may be NULL, is. Files in which the run continues must not get lost: call
+    afterbay_session_epoch after it. */
 AFTERBAY_API int afterbay_output_save(afterbay_output* output, const char* path, afterbay_ticket* ticket);
-/** Ends the last step, writes what began periods have so far (unless `partial: skip`), and closes the files.
-    With a path the periods do not end: their state is saved there instead, and a later run continues them
-    and the files. `save_to` NULL: no path. Does not wait. Does nothing if called again.
-    AFTERBAY_CONFLICT if a file that the run continues has records of an earlier run after its last one: it is
-    not published, the others are, which it waits for, and afterbay_session_finalize fails with the same
-    error. */
+/** Ends the last step, writes what began periods have so far (unless `partial: skip`), and closes
+    the files. With a path the periods do not end: their state is saved there instead, and a later
+    run continues them and the files. `save_to` NULL: no path. Does not wait. Does nothing if called
+    again. AFTERBAY_CONFLICT if a file that the run continues has records of an earlier run after
+    its last one: it is not published, the others are, which it waits for, and
+    afterbay_session_finalize fails with the same error. */
 AFTERBAY_API int afterbay_output_finalize(afterbay_output* output, const char* save_to);
 
-/** Returns the date at the end of the current step; before the first step, that at which the run starts or
-    resumes. */
+/** Returns the date at the end of the current step; before the first step, that at which the run
+    starts or resumes. */
 AFTERBAY_API int afterbay_output_date(const afterbay_output* output, afterbay_date* date);
-/** Returns the number of the current step; after resuming and before afterbay_output_step, the last one of
-    the saved state. */
+/** Returns the number of the current step; after resuming and before afterbay_output_step, the last
+    one of the saved state. */
 AFTERBAY_API int afterbay_output_current_step(const afterbay_output* output, int64_t* number);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Output: a model puts its fields once, and a description says which files there are, how often they are
-/// written, and with which operations (docs/reference/description.md).
+/// Output: a model puts its fields once, and a description says which files there are, how often
+/// they are written, and with which operations (docs/reference/description.md).
 ///
 /// @code
 /// SessionOptions options;
@@ -26,16 +26,17 @@
 /// session.finalize();
 /// @endcode
 ///
-/// Time: step n covers the time after `start + (n - 1) * step`, up to and including `start + n * step`.
-/// Values that are put in step n are those of its end. Step 0 is the state at the start of the run, before
-/// the first step; it is optional and only enters instants of files with `at_start`.
+/// Time: step n covers the time after `start + (n - 1) * step`, up to and including `start + n *
+/// step`. Values that are put in step n are those of its end. Step 0 is the state at the start of
+/// the run, before the first step; it is optional and only enters instants of files with
+/// `at_start`.
 ///
 /// Rules for every call:
-/// - Order: every model rank makes the same calls in the same order, with the same arguments except for data.
-///   All definitions come before start(). Only start() and resuming wait for other ranks.
-/// - Errors are thrown as Failure, as by Session. A call that is refused because of its arguments or its
-///   order leaves the output usable; after an error in values (results that a type cannot hold) or files,
-///   end the run.
+/// - Order: every model rank makes the same calls in the same order, with the same arguments except
+///   for data. All definitions come before start(). Only start() and resuming wait for other ranks.
+/// - Errors are thrown as Failure, as by Session. A call that is refused because of its arguments
+///   or its order leaves the output usable; after an error in values (results that a type cannot
+///   hold) or files, end the run.
 /// - Threads: one thread at a time uses an Output and its session.
 #pragma once
 
@@ -62,8 +63,8 @@ struct AFTERBAY_API OutputOptions {
   std::optional<Date> reference = {};       ///< of time axes: "days since ..."; unset: `start`
   Period step = {};                         ///< of the model, in seconds or months: "30min", "1mo"
   std::optional<std::int64_t> member = {};  ///< {member} in names of files: number of an ensemble's member
-  /// The state from which the run continues: the path of a file that finalize() or save() has written. Empty:
-  /// the run begins.
+  /// The state from which the run continues: the path of a file that finalize() or save() has
+  /// written. Empty: the run begins.
   std::string resume = {};
 };
 
@@ -73,12 +74,12 @@ struct AFTERBAY_API CoordinateOptions {
   std::string standard_name = {};  ///< of the CF conventions; empty: none
   std::string long_name = {};      ///< empty: none
   /// Further ones: `axis`, `positive`, `bounds`. Other coordinates that they name, also those in
-  /// `formula_terms`, `cell_measures`, `grid_mapping`, `mesh` and the attributes of a UGRID mesh, are written
-  /// with them.
+  /// `formula_terms`, `cell_measures`, `grid_mapping`, `mesh` and the attributes of a UGRID mesh,
+  /// are written with them.
   std::vector<Attribute> attributes = {};
   Values bounds = {};  ///< of constant 1-D coordinates: two per value; empty: none
-  /// Of coordinates of a grid: a dimension of several values per point, which lie together in `data`:
-  /// vertices of cells. Empty: one value per point.
+  /// Of coordinates of a grid: a dimension of several values per point, which lie together in
+  /// `data`: vertices of cells. Empty: one value per point.
   std::string vertices = {};
 };
 
@@ -97,84 +98,92 @@ struct AFTERBAY_API FieldOptions {
 /// The described output of a session. Movable. A session may have one.
 class AFTERBAY_API Output {
  public:
-  /// Takes the session's description: the setting `output` and SessionOptions::output_text. Calls after the
-  /// end of the session throw bad_state. Does not wait. Throws invalid_argument for an invalid date or step,
-  /// bad_state on a server, after the end of the session, or if it has an Output already.
+  /// Takes the session's description: the setting `output` and SessionOptions::output_text. Calls
+  /// after the end of the session throw bad_state. Does not wait. Throws invalid_argument for an
+  /// invalid date or step, bad_state on a server, after the end of the session, or if it has an
+  /// Output already.
   Output(Session& session, const OutputOptions& options);
 
   /// Defines a dimension, without a coordinate. Throws conflict if the name is taken.
   void dimension(const std::string& name, std::uint64_t length);
-  /// Defines a dimension with its coordinate variable: `values` are the same on all ranks, numbers that
-  /// increase or decrease.
+  /// Defines a dimension with its coordinate variable: `values` are the same on all ranks, numbers
+  /// that increase or decrease.
   void dimension(const std::string& name, const Values& values, const CoordinateOptions& options = {});
-  /// Defines a grid: its dimensions, slowest first, and the decomposition of the session by which they are
-  /// distributed. A Block or Map has as many lengths as the grid has dimensions.
+  /// Defines a grid: its dimensions, slowest first, and the decomposition of the session by which
+  /// they are distributed. A Block or Map has as many lengths as the grid has dimensions.
   void grid(const std::string& name, const std::vector<std::string>& dimensions,
             const std::string& decomposition);
-  /// Defines an auxiliary coordinate with the same values on all ranks: of dimensions, or of a single value
-  /// if there are none. Variables with these dimensions name it in their attribute `coordinates`, unless
-  /// other attributes of the field do. A single value is written for fields that name it.
+  /// Defines an auxiliary coordinate with the same values on all ranks: of dimensions, or of a
+  /// single value if there are none. Variables with these dimensions name it in their attribute
+  /// `coordinates`, unless other attributes of the field do. A single value is written for fields
+  /// that name it.
   void coordinate(const std::string& name, const std::vector<std::string>& dimensions, const Values& values,
                   const CoordinateOptions& options = {});
-  /// Defines an auxiliary coordinate of a grid, such as a two-dimensional latitude or that of unstructured
-  /// points: each rank gives its part, which is copied. Fields of the grid name it in `coordinates`, unless
-  /// they name it in another attribute (`cell_measures`), or it has `vertices`.
+  /// Defines an auxiliary coordinate of a grid, such as a two-dimensional latitude or that of
+  /// unstructured points: each rank gives its part, which is copied. Fields of the grid name it in
+  /// `coordinates`, unless they name it in another attribute (`cell_measures`), or it has
+  /// `vertices`.
   template <class T>
   void grid_coordinate(const std::string& name, const std::string& grid, const T* data,
                        const CoordinateOptions& options = {}) {
     grid_coordinate_raw(name, grid, data, type_of<T>, options);
   }
-  /// Defines a field. Throws unknown_name if its grid or a dimension is not defined, conflict if the name is
-  /// taken, invalid_argument for the attribute `_FillValue`.
+  /// Defines a field. Throws unknown_name if its grid or a dimension is not defined, conflict if
+  /// the name is taken, invalid_argument for the attribute `_FillValue`.
   void field(const std::string& name, const FieldOptions& options);
 
-  /// Ends the definitions and makes the plan. Every model rank calls it; it waits as Session::start does, and
-  /// to read the state if the run resumes. Throws, with the places in the description, all that is wrong:
-  /// fields that are not defined, periods that are no multiple of the step, units that do not convert,
-  /// a state of another description; resources if a rank would need more than `output.memory`.
+  /// Ends the definitions and makes the plan. Every model rank calls it; it waits as Session::start
+  /// does, and to read the state if the run resumes. Throws, with the places in the description,
+  /// all that is wrong: fields that are not defined, periods that are no multiple of the step,
+  /// units that do not convert, a state of another description; resources if a rank would need more
+  /// than `output.memory`.
   void start();
-  /// Begins step `number`, and ends the one before. The first call is step(1), or step(0) for the state at
-  /// the start; after resuming, the step after the last one of the saved state. Throws invalid_argument if it
-  /// goes backwards or leaves out a step; bad_state if a field that the step before needed has not been put.
+  /// Begins step `number`, and ends the one before. The first call is step(1), or step(0) for the
+  /// state at the start; after resuming, the step after the last one of the saved state. Throws
+  /// invalid_argument if it goes backwards or leaves out a step; bad_state if a field that the step
+  /// before needed has not been put.
   void step(std::int64_t number);
-  /// Whether the current step's value of a field is used by anything. A model can save the computation of
-  /// fields that are not. Throws unknown_name.
+  /// Whether the current step's value of a field is used by anything. A model can save the
+  /// computation of fields that are not. Throws unknown_name.
   [[nodiscard]] bool wants(std::string_view field) const;
-  /// Hands over this rank's part of a field for the current step: `data` points to an array with the layout
-  /// `memory` (dense by default) of the field's axes and the rank's part of its grid. Returns at once if
-  /// nothing wants it. Throws unknown_name, wrong_type if T is not the field's type, conflict if it was put
-  /// in this step before, bad_state before step(), and as OutputFile::put does.
+  /// Hands over this rank's part of a field for the current step: `data` points to an array with
+  /// the layout `memory` (dense by default) of the field's axes and the rank's part of its grid.
+  /// Returns at once if nothing wants it. Throws unknown_name, wrong_type if T is not the field's
+  /// type, conflict if it was put in this step before, bad_state before step(), and as
+  /// OutputFile::put does.
   template <class T>
   void put(std::string_view field, const T* data, const MemoryLayout& memory = {}) {
     put_raw(field, data, type_of<T>, memory);
   }
 
-  /// The same for a section of this rank's part, in the indices of its array; further calls hand over the
-  /// others, in any order: levels, one by one. `data` points to the values of the section, with the layout
-  /// `memory`. What was handed over is copied; the field has been put when the last section has. Ranks may
-  /// cut their parts differently, but must complete fields in the same order. Throws as put does, conflict if
-  /// sections overlap.
+  /// The same for a section of this rank's part, in the indices of its array; further calls hand
+  /// over the others, in any order: levels, one by one. `data` points to the values of the section,
+  /// with the layout `memory`. What was handed over is copied; the field has been put when the last
+  /// section has. Ranks may cut their parts differently, but must complete fields in the same
+  /// order. Throws as put does, conflict if sections overlap.
   template <class T>
   void put_section(std::string_view field, const Section& section, const T* data,
                    const MemoryLayout& memory = {}) {
     put_section_raw(field, section, data, type_of<T>, memory);
   }
 
-  /// Writes the state of all periods that have begun to a new file, so that a later run can resume after the
-  /// last step that has ended. Call it between the puts of one step and step() of the next one; it ends the
-  /// step. The file is complete when the returned ticket is. Files in which the run continues must not get
-  /// lost: call Session::epoch after it.
+  /// Writes the state of all periods that have begun to a new file, so that a later run can resume
+  /// after the last step that has ended. Call it between the puts of one step and step() of the
+  /// next one; it ends the step. The file is complete when the returned ticket is. Files in which
+  /// the run continues must not get lost: call Session::epoch after it.
   Ticket save(const std::string& path);
-  /// Ends the last step, writes what began periods have so far (unless `partial: skip`), and closes the
-  /// files. With a path the periods do not end: their state is saved instead, and a later run continues them
-  /// and the files. Does nothing if called again. Throws conflict if a file that the run continues has
-  /// records of an earlier run after its last one: it is not published, the others are, which it waits for,
-  /// and the session's finalize() throws the same.
+  /// Ends the last step, writes what began periods have so far (unless `partial: skip`), and closes
+  /// the files. With a path the periods do not end: their state is saved instead, and a later run
+  /// continues them and the files. Does nothing if called again. Throws conflict if a file that the
+  /// run continues has records of an earlier run after its last one: it is not published, the
+  /// others are, which it waits for, and the session's finalize() throws the same.
   void finalize(const std::string& save_to = {});
 
-  /// The date at the end of the current step; before the first step, that at which the run starts or resumes.
+  /// The date at the end of the current step; before the first step, that at which the run starts
+  /// or resumes.
   [[nodiscard]] Date date() const;
-  /// The number of the current step; after resuming and before step(), the last one of the saved state.
+  /// The number of the current step; after resuming and before step(), the last one of the saved
+  /// state.
   [[nodiscard]] std::int64_t current_step() const;
 
   /// Like put, with the type as a value.

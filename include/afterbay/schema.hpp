@@ -143,8 +143,8 @@ struct AFTERBAY_API Variable {
   std::string decomposition;
   /// Values written once when a file is created (coordinates); such a variable is never `put`.
   Values constant;
-  /// Filters besides `deflate` and `shuffle`; netCDF-4 only. Whatever their order here, checksums are
-  /// applied first, then `shuffle`, then compression.
+  /// Filters besides `deflate` and `shuffle`; netCDF-4 only. Whatever their order here, checksums
+  /// are applied first, then `shuffle`, then compression.
   FilterChain filters;
 
   /// Adds or replaces an attribute.

@@ -3,8 +3,8 @@
 /// Session, Collection, OutputFile: how a model writes its fields.
 ///
 /// @code
-/// Session session = open_session(MPI_COMM_WORLD, options);   // afterbay/mpi.hpp
-/// if (session.is_server()) { session.serve(); return 0; }    // returns when the model has finished
+/// Session session = open_session(MPI_COMM_WORLD, options);  // afterbay/mpi.hpp
+/// if (session.is_server()) { session.serve(); return 0; }   // returns when the model has finished
 /// session.decomposition("grid", Block{global, start, count});
 /// Collection history = session.collection("history", schema, {.file = "hist_{step:04}.nc"});
 /// for (...) {
@@ -79,8 +79,8 @@ struct AFTERBAY_API SessionOptions {
   std::string config_file;             ///< YAML; empty: AFTERBAY_CONFIG, else none
   std::vector<std::string> arguments;  ///< the program's arguments; only --afterbay.* are used
   Language language = Language::c;     ///< for messages
-  /// An output description in YAML, joined with the files of the setting `output` as these include each
-  /// other. Empty: none. All ranks and servers of the session must give the same.
+  /// An output description in YAML, joined with the files of the setting `output` as these include
+  /// each other. Empty: none. All ranks and servers of the session must give the same.
   std::string output_text = {};
 
   /// Adds a setting; names and values are checked by open_session.
@@ -144,10 +144,11 @@ class AFTERBAY_API OutputFile {
   void put(std::string_view variable, const T* data, const MemoryLayout& memory = {}) {
     put_raw(variable, no_record, data, type_of<T>, memory, true);
   }
-  /// Puts a section of this rank's part; further calls put the others, in any order, also between sections of
-  /// other variables. `data` points to the values of the section, with the layout `memory`. Not all ranks
-  /// need to cut their parts alike. The record is complete on this rank when all of its part has been put;
-  /// end_step is refused before. Throws as put does, and conflict if a value was put before.
+  /// Puts a section of this rank's part; further calls put the others, in any order, also between
+  /// sections of other variables. `data` points to the values of the section, with the layout
+  /// `memory`. Not all ranks need to cut their parts alike. The record is complete on this rank
+  /// when all of its part has been put; end_step is refused before. Throws as put does, and
+  /// conflict if a value was put before.
   template <class T>
   void put_section(std::string_view variable, std::uint64_t record, const Section& section, const T* data,
                    const MemoryLayout& memory = {}) {
@@ -237,40 +238,43 @@ class AFTERBAY_API Slot {
   std::shared_ptr<State> state_;
 };
 
-/// A caller of `put` within a model rank, for example one of its threads. Endpoints of a rank hand over their
-/// parts at the same time and at their own pace, without a barrier and without gathering anything. See
-/// docs/how-to/threads.md.
+/// A caller of `put` within a model rank, for example one of its threads. Endpoints of a rank hand
+/// over their parts at the same time and at their own pace, without a barrier and without gathering
+/// anything. See docs/how-to/threads.md.
 ///
 /// Rules:
 /// - An endpoint is used by one thread at a time; different endpoints by different threads at once.
 ///   Any thread may make these calls, whatever the level of MPI_Init_thread: they use MPI only in
 ///   the thread that made the last call of the session, while it waits.
-/// - Every point of the rank's part of a decomposition belongs to one endpoint, or to the session if no
-///   endpoint has a part of it.
-/// - All endpoints put the same records and variables in the same order. Endpoints that hold no point of a
-///   variable need not put it.
-/// - Each endpoint ends its steps with end_step. A record of the rank is complete when the session and all of
-///   its endpoints have ended the step.
+/// - Every point of the rank's part of a decomposition belongs to one endpoint, or to the session
+///   if no endpoint has a part of it.
+/// - All endpoints put the same records and variables in the same order. Endpoints that hold no
+///   point of a variable need not put it.
+/// - Each endpoint ends its steps with end_step. A record of the rank is complete when the session
+///   and all of its endpoints have ended the step.
 /// - Files are opened and closed by the session. close, flush, epoch and finalize wait until every
 ///   endpoint has ended the steps that the session has ended; flush and epoch cover these steps.
-/// Errors are thrown as Failure and name rank and endpoint. A refused call leaves endpoint and session
-/// usable. A handle; copies name the same endpoint. Destroying the last one closes it.
+/// Errors are thrown as Failure and name rank and endpoint. A refused call leaves endpoint and
+/// session usable. A handle; copies name the same endpoint. Destroying the last one closes it.
 class AFTERBAY_API Endpoint {
  public:
-  /// Registers this endpoint's part of a decomposition of the rank: a box inside that of the rank. Once per
-  /// decomposition, before the first put of a variable on it. Does not wait. Throws conflict if it overlaps
-  /// with that of another open endpoint, invalid_argument if it leaves the rank's part.
+  /// Registers this endpoint's part of a decomposition of the rank: a box inside that of the rank.
+  /// Once per decomposition, before the first put of a variable on it. Does not wait. Throws
+  /// conflict if it overlaps with that of another open endpoint, invalid_argument if it leaves the
+  /// rank's part.
   void part(const std::string& decomposition, const Block& block);
   /// The same for a list of points that the rank has; `map.global` as in the rank's list.
   void part(const std::string& decomposition, const Map& map);
-  /// The same for all of the rank's part; with an empty name for all variables without a decomposition.
+  /// The same for all of the rank's part; with an empty name for all variables without a
+  /// decomposition.
   void whole(const std::string& decomposition = {});
 
-  /// As OutputFile::put, for this endpoint's part, or a section of it. `data` points to the start of its
-  /// array with the layout `memory`. Waits while the server has no room; if the rank shares no memory with
-  /// the server, while `memory.endpoints` is full and the thread that uses the session makes no call. Throws
-  /// as OutputFile::put does, conflict if a value was put before, and bad_state if this endpoint has no part
-  /// of the variable's decomposition or another thread is in a call of it.
+  /// As OutputFile::put, for this endpoint's part, or a section of it. `data` points to the start
+  /// of its array with the layout `memory`. Waits while the server has no room; if the rank shares
+  /// no memory with the server, while `memory.endpoints` is full and the thread that uses the
+  /// session makes no call. Throws as OutputFile::put does, conflict if a value was put before, and
+  /// bad_state if this endpoint has no part of the variable's decomposition or another thread is in
+  /// a call of it.
   template <class T>
   void put(const OutputFile& file, std::string_view variable, std::uint64_t record, const T* data,
            const MemoryLayout& memory = {}, const Section& section = {}) {
@@ -290,27 +294,28 @@ class AFTERBAY_API Endpoint {
   }
   /// As OutputFile::acquire, for this endpoint's part. The slot is used by this endpoint's thread.
   Slot acquire(const OutputFile& file, std::string_view variable, std::uint64_t record, Type type);
-  /// As InputFile::get. `what.decomposition` stands for this endpoint's part of the decomposition. Waits
-  /// until the data have been read; if the rank shares no memory with the servers, also until the thread that
-  /// uses the session calls it. Throws as InputFile::get does, bad_state if the endpoint has no part of the
-  /// decomposition, and with inline servers in synchronous mode.
+  /// As InputFile::get. `what.decomposition` stands for this endpoint's part of the decomposition.
+  /// Waits until the data have been read; if the rank shares no memory with the servers, also until
+  /// the thread that uses the session calls it. Throws as InputFile::get does, bad_state if the
+  /// endpoint has no part of the decomposition, and with inline servers in synchronous mode.
   template <class T>
   void get(const InputFile& file, std::string_view variable, const Selection& what, T* data,
            const MemoryLayout& memory = {}) {
     get_raw(file, variable, what, data, type_of<T>, memory);
   }
-  /// Ends the step for this endpoint, which may go on to the next one at once. Does not wait. Throws
-  /// bad_state while a slot is not committed, or if it has put only sections of its part of a variable; if
-  /// this was the last endpoint to end the step, and a part of the rank was not put by any, that error ends
-  /// the session.
+  /// Ends the step for this endpoint, which may go on to the next one at once. Does not wait.
+  /// Throws bad_state while a slot is not committed, or if it has put only sections of its part of
+  /// a variable; if this was the last endpoint to end the step, and a part of the rank was not put
+  /// by any, that error ends the session.
   void end_step();
-  /// Ends the use of the endpoint. Its parts can be taken over by others, from the next put on. Does not
-  /// wait. Throws bad_state as end_step does. Does nothing if called again.
+  /// Ends the use of the endpoint. Its parts can be taken over by others, from the next put on.
+  /// Does not wait. Throws bad_state as end_step does. Does nothing if called again.
   void close();
   /// The endpoint's number within its rank, from 1, as in messages.
   [[nodiscard]] std::size_t number() const;
 
-  /// Like put, with the type as a value; returns false only if `may_wait` is false and there is no room.
+  /// Like put, with the type as a value; returns false only if `may_wait` is false and there is no
+  /// room.
   bool put_raw(const OutputFile& file, std::string_view variable, std::uint64_t record, const void* data,
                Type type, const MemoryLayout& memory, bool may_wait, const Section& section);
   /// Like get, with the type as a value.
@@ -399,15 +404,15 @@ class AFTERBAY_API Session {
   /// open for output, and with AsOf::epoch if it is not readable or has no epoch yet.
   InputFile open_input(const std::string& path, const InputOptions& options = {});
 
-  /// Opens an endpoint: a further caller of `put` in this rank. Any thread may call it. `name` appears in
-  /// messages. Ranks may open different numbers of endpoints, or none. Waits only for a call of the session
-  /// that is in progress. Throws bad_state while a slot of the session is not committed, or it has put only
-  /// sections of a variable.
+  /// Opens an endpoint: a further caller of `put` in this rank. Any thread may call it. `name`
+  /// appears in messages. Ranks may open different numbers of endpoints, or none. Waits only for a
+  /// call of the session that is in progress. Throws bad_state while a slot of the session is not
+  /// committed, or it has put only sections of a variable.
   Endpoint endpoint(const std::string& name = {});
 
-  /// Does what endpoints leave to the thread that uses the session: if the rank shares no memory with a
-  /// server, their data and requests go through it. Other calls do the same on the way; call this one now and
-  /// then if there are none for a long time. Does not wait for endpoints.
+  /// Does what endpoints leave to the thread that uses the session: if the rank shares no memory
+  /// with a server, their data and requests go through it. Other calls do the same on the way; call
+  /// this one now and then if there are none for a long time. Does not wait for endpoints.
   void progress();
 
   /// Marks everything put since the last end_step as a complete step. With `inline` servers in
@@ -415,15 +420,15 @@ class AFTERBAY_API Session {
   /// wait. Throws bad_state while a slot is not committed.
   void end_step();
   /// Returns a ticket that is complete when everything put before is durable or handed to the file
-  /// system. Does not wait, except for endpoints: while some are open, it covers the steps that have
-  /// ended. Throws bad_state while a slot is not committed.
+  /// system. Does not wait, except for endpoints: while some are open, it covers the steps that
+  /// have ended. Throws bad_state while a slot is not committed.
   Ticket flush();
   /// Marks an epoch in the output. The ticket is complete when everything that all ranks put
   /// before, in all files, is durable and can be recovered after any later crash; files that are
   /// still open then are recovered by `afterbay recover FILE`. The journal records the epoch with
-  /// its name; `afterbay status` shows the last one. Every model rank calls it. Does not wait, except
-  /// for endpoints as flush does, and does not delay other ranks. Throws bad_state while a slot is not
-  /// committed, invalid_argument for an empty name.
+  /// its name; `afterbay status` shows the last one. Every model rank calls it. Does not wait,
+  /// except for endpoints as flush does, and does not delay other ranks. Throws bad_state while a
+  /// slot is not committed, invalid_argument for an empty name.
   Ticket epoch(const std::string& name);
   /// Calls `function` once, in this thread, when the ticket is complete: from within end_step,
   /// wait, is_complete or finalize. It may call the session. Does not wait. Throws invalid_argument

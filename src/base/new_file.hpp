@@ -13,8 +13,9 @@ namespace afterbay {
 /// write to. Returns 0 or errno; after a failure there is no file.
 int write_new_file(const std::string& path, std::string_view text) noexcept;
 
-/// Replaces the file `path`, or creates it: under a temporary name beside it, which is then renamed, so that
-/// readers see the old or the new text. Returns 0 or errno; after a failure the old file is unchanged.
+/// Replaces the file `path`, or creates it: under a temporary name beside it, which is then
+/// renamed, so that readers see the old or the new text. Returns 0 or errno; after a failure the
+/// old file is unchanged.
 int replace_file(const std::string& path, std::string_view text);
 
 /// Writes the text to an existing path: a device, a pipe, or the target of a link. A regular file

@@ -39,8 +39,8 @@ std::string printf_format(const std::string& text) {
 
 }  // namespace
 
-/// A command substitution loses newlines at its end, but the line does not end with one: a word that
-/// does is in quotes.
+/// A command substitution loses newlines at its end, but the line does not end with one: a word
+/// that does is in quotes.
 std::string shell_line(const std::vector<std::string>& words) {
   std::string line;
   for (const std::string& word : words) line += (line.empty() ? "" : " ") + quoted(word);

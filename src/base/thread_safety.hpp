@@ -71,8 +71,8 @@ class AFTERBAY_SCOPED_CAPABILITY MutexLock {
 inline void assert_held([[maybe_unused]] Mutex& mutex) AFTERBAY_THREAD_ATTRIBUTE(assert_capability(mutex)) {}
 
 /// A role that one thread at a time has in an object or in several objects that belong together.
-/// The analysis treats it as a lock that nobody takes: functions require it, up to the function with
-/// which the thread begins, which states it by `assert_role`. It exists at compile time only.
+/// The analysis treats it as a lock that nobody takes: functions require it, up to the function
+/// with which the thread begins, which states it by `assert_role`. It exists at compile time only.
 class AFTERBAY_CAPABILITY("role") ThreadRole {};
 
 /// States to the analysis that this function has the role; say why, if it is not obvious.

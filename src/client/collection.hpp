@@ -103,8 +103,8 @@ class Collection {
   [[nodiscard]] observe::CollectionRecord record_for_report() const;
   /// Whether all servers of its pool write each file of this collection.
   [[nodiscard]] bool is_split() const noexcept { return split_ != model::Split::none; }
-  /// The server that has all frames of one owner, if the collection is split: the same for all files, so that
-  /// each server needs to know its own frames only.
+  /// The server that has all frames of one owner, if the collection is split: the same for all
+  /// files, so that each server needs to know its own frames only.
   [[nodiscard]] std::size_t server_of_owner(std::uint16_t owner) const noexcept {
     return nth_after(first_owner(), owner);
   }
@@ -139,8 +139,9 @@ class Collection {
           AFTERBAY_TRY(visit(server));
     return {};
   }
-  /// The server with the first part of split files. Slabs begin with the first server of the pool, whose
-  /// servers are in the order of their ranks, and so of their nodes: if ranks are too, parts lie near.
+  /// The server with the first part of split files. Slabs begin with the first server of the pool,
+  /// whose servers are in the order of their ranks, and so of their nodes: if ranks are too, parts
+  /// lie near.
   [[nodiscard]] std::size_t first_owner() const noexcept {
     return begins_with_first_ ? pool_.front() : server_of(0);
   }
@@ -149,9 +150,11 @@ class Collection {
   [[nodiscard]] std::size_t server_of(std::uint64_t nth_file) const noexcept;
   [[nodiscard]] wire::DefineCollection message(bool with_schema) const;
   [[nodiscard]] Result<std::string> path(const FileName& file_name) const;
-  /// Sets which variables are handed over packed to a server, as it decided. Call it before the first plan.
+  /// Sets which variables are handed over packed to a server, as it decided. Call it before the
+  /// first plan.
   void set_packed(std::size_t server, const std::vector<std::uint8_t>& packed);
-  /// Whether the server's pieces of a variable on a map are handed over packed, and it puts them in order.
+  /// Whether the server's pieces of a variable on a map are handed over packed, and it puts them in
+  /// order.
   [[nodiscard]] bool packs(std::size_t server, std::uint32_t variable) const {
     const std::vector<bool>& packed = packed_[in_pool_[server]];
     return variable < packed.size() && packed[variable];

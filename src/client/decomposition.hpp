@@ -77,8 +77,9 @@ class MapPart {
     const MutexLock lock(mutex_);
     return cut.before(server, cell);
   }
-  /// The position in the rank's packed contribution to a cell, by position in the cell, and the number of the
-  /// points of lower ranks before it; nothing if the server has not named the cell. Any thread.
+  /// The position in the rank's packed contribution to a cell, by position in the cell, and the
+  /// number of the points of lower ranks before it; nothing if the server has not named the cell.
+  /// Any thread.
   struct Packed {
     std::unordered_map<std::uint32_t, std::uint32_t> at;
     std::uint64_t before = 0;

@@ -63,8 +63,8 @@ class Definitions {
   enum class Told : std::uint8_t { nothing, that_it_exists, block };
 
   [[nodiscard]] Result<> check_new_decomposition(const std::string& name) const;
-  /// Sends the points of a map, each server those that it needs, to servers that need some that they do not
-  /// have. Returns whether there are any, which is the same on all ranks.
+  /// Sends the points of a map, each server those that it needs, to servers that need some that
+  /// they do not have. Returns whether there are any, which is the same on all ranks.
   Result<bool> send_map(const Decomposition& decomposition, bool is_new);
   /// Sends this rank's block to the servers that need it and do not have it.
   Result<> send_block(const Decomposition& decomposition, bool is_new);

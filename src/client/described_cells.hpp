@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DescribedCells: which cells of its maps a rank has described to the servers that read for it, and must pack
-// its part. A server hears of a cell before it reads the first piece there. Used by one thread.
+// DescribedCells: which cells of its maps a rank has described to the servers that read for it, and
+// must pack its part. A server hears of a cell before it reads the first piece there. Used by one
+// thread.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +22,8 @@ class DescribedCells {
   /// Bytes of a message: fewer than those with which it can still be sent ahead of data.
   static constexpr std::size_t most_bytes = std::size_t{15} << 10;
 
-  /// The messages that a server needs before it reads pieces in `cells`; none if it knows them all. `list`:
-  /// as in InputCells. `part`: lengths of the cells.
+  /// The messages that a server needs before it reads pieces in `cells`; none if it knows them all.
+  /// `list`: as in InputCells. `part`: lengths of the cells.
   std::vector<wire::InputCells> missing(std::size_t server, std::uint32_t map, std::uint32_t list,
                                         const model::Index& part,
                                         std::span<const model::CellPoints* const> cells) {

@@ -38,8 +38,8 @@ class Endpoint {
   /// have answered.
   void make_likely_plans(const Collection& collection) { plans_[collection.id()].make_likely_plans(); }
 
-  /// Hands over a put that already has its record number and position; `data`: this rank's part, dense, of
-  /// the file's type.
+  /// Hands over a put that already has its record number and position; `data`: this rank's part,
+  /// dense, of the file's type.
   Result<> forward(const Handover& handover, const void* data);
   /// Returns false if there was no room and may_wait is false.
   Result<bool> put(File& file, std::string_view variable, std::uint64_t record, const void* data, Type type,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// EndpointReads: what the endpoints of a rank read. An endpoint asks, and whichever thread has the session's
-// lock asks the servers and copies what they answer into the arrays of all endpoints: an endpoint that waits,
-// if all servers share memory with the rank, otherwise the session's thread in its calls.
+// EndpointReads: what the endpoints of a rank read. An endpoint asks, and whichever thread has the
+// session's lock asks the servers and copies what they answer into the arrays of all endpoints: an
+// endpoint that waits, if all servers share memory with the rank, otherwise the session's thread in
+// its calls.
 #pragma once
 
 #include <chrono>
@@ -34,8 +35,8 @@ class EndpointReads {
     Type type = Type::float32;
     MemoryLayout memory;
   };
-  /// In an endpoint's thread: waits until the data are in the array. Fails as Reader::get does; timed_out if
-  /// nobody serves it within the deadline.
+  /// In an endpoint's thread: waits until the data are in the array. Fails as Reader::get does;
+  /// timed_out if nobody serves it within the deadline.
   Result<> get(Request request);
 
   /// Under the session's lock, after messages have been handled: goes on with all reads.

@@ -39,9 +39,10 @@ struct Handover {
 
 /// All ranks process the frames of a put in the same order, independent of the server. Each rank
 /// states on every link how far it is in that order: the rank that is furthest behind is so on all
-/// its links, and gets the reserved blocks. Calls `publish(server, frame)` for each server whose frames of
-/// the put before `frame` of the layout have been passed. `passed`: the number of ranges of frames that
-/// earlier pieces of the put have passed; a server that has none of them was told nothing new.
+/// its links, and gets the reserved blocks. Calls `publish(server, frame)` for each server whose
+/// frames of the put before `frame` of the layout have been passed. `passed`: the number of ranges
+/// of frames that earlier pieces of the put have passed; a server that has none of them was told
+/// nothing new.
 template <class Publish>
 void advance_to(const Handover& handover, std::uint32_t frame, std::size_t& passed, Publish&& publish) {
   if (handover.file->servers.size() == 1) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// JointPut: a variable of a record that several callers of one rank hand over. What each of them contributes
-// is counted in values: the callers' parts do not overlap, so that the count is complete exactly when all
-// values are there.
+// JointPut: a variable of a record that several callers of one rank hand over. What each of them
+// contributes is counted in values: the callers' parts do not overlap, so that the count is
+// complete exactly when all values are there.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@ struct PutKey {
   friend bool operator==(const PutKey&, const PutKey&) = default;
 };
 
-/// Objects are reused and never freed before the session ends. A caller that still owes a part of an open put
-/// may use it without a lock: it cannot end before.
+/// Objects are reused and never freed before the session ends. A caller that still owes a part of
+/// an open put may use it without a lock: it cannot end before.
 class JointPut {
  public:
   /// A put that nobody uses begins. Under the lock of JointPuts.
@@ -51,7 +51,8 @@ class JointPut {
   /// Its position is that of a direct put; others get theirs when they are forwarded.
   [[nodiscard]] const Handover& handover() const noexcept { return handover_; }
   [[nodiscard]] std::uint64_t step() const noexcept { return step_.load(std::memory_order_relaxed); }
-  /// Data go straight into the servers' frames; otherwise into `rank_array`, and from there to the servers.
+  /// Data go straight into the servers' frames; otherwise into `rank_array`, and from there to the
+  /// servers.
   [[nodiscard]] bool is_direct() const noexcept { return direct_; }
   /// The rank's whole part, dense, of the file's type. Callers write disjoint parts of it.
   [[nodiscard]] std::byte* rank_array() noexcept { return buffer_.get(); }
@@ -73,8 +74,8 @@ class JointPut {
   }
   [[nodiscard]] std::uint64_t all_values() const noexcept { return all_values_; }
 
-  /// Notes that a member has handed over all of its part, for messages. Of more than `most_noted` members,
-  /// the last are not noted.
+  /// Notes that a member has handed over all of its part, for messages. Of more than `most_noted`
+  /// members, the last are not noted.
   void note_member(std::size_t number) noexcept {
     if (const auto bit = bit_of(number))
       members_[*bit / 64].fetch_or(std::uint64_t{1} << *bit % 64, std::memory_order_relaxed);
@@ -84,8 +85,8 @@ class JointPut {
     return !bit || (members_[*bit / 64].load(std::memory_order_relaxed) >> *bit % 64 & 1) != 0;
   }
 
-  /// The first piece that lacks values, and how far the put has come on all links. Under the lock, except for
-  /// reading `first_missing`.
+  /// The first piece that lacks values, and how far the put has come on all links. Under the lock,
+  /// except for reading `first_missing`.
   [[nodiscard]] std::size_t first_missing() const noexcept {
     return first_missing_.load(std::memory_order_relaxed);
   }
@@ -98,8 +99,8 @@ class JointPut {
 
  private:
   static constexpr std::size_t most_noted = 1024;
-  /// The session has the first bit. Numbers grow as endpoints are opened and closed: they are counted from
-  /// that of the first one when the put begins.
+  /// The session has the first bit. Numbers grow as endpoints are opened and closed: they are
+  /// counted from that of the first one when the put begins.
   [[nodiscard]] std::optional<std::size_t> bit_of(std::size_t number) const noexcept {
     if (number == 0) return 0;
     const std::size_t bit = number - first_member_ + 1;

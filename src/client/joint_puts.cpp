@@ -72,8 +72,8 @@ Result<> JointPuts::end_step(Member& member) {
   return ended;
 }
 
-/// Ends the records of the steps that all members have ended. A put of such a step that is not complete lacks
-/// a part that nobody will hand over.
+/// Ends the records of the steps that all members have ended. A put of such a step that is not
+/// complete lacks a part that nobody will hand over.
 Result<> JointPuts::end_steps() {
   const std::uint64_t ended = team_.ended_steps();
   std::uint64_t done = ended;
@@ -206,8 +206,9 @@ Result<> JointPuts::work() {
   return done;
 }
 
-/// Too many records of the collection are open: as for a session that is the only caller, the oldest is
-/// assumed to be complete. With endpoints it is not known what they will put until they have ended the step.
+/// Too many records of the collection are open: as for a session that is the only caller, the
+/// oldest is assumed to be complete. With endpoints it is not known what they will put until they
+/// have ended the step.
 bool JointPuts::may_end(const JointRecords::Open& record) const {
   return team_.has_only_session() && std::ranges::none_of(open_, [&](const auto& entry) {
            return entry.second->handover().file == record.file && entry.second->handover().seq == record.seq;
@@ -273,8 +274,8 @@ Result<> JointPuts::deliver_to_piece(JointPut& put, std::size_t piece, std::uint
   return {};
 }
 
-/// States on all links how far the put has come, so that memory that is short goes to the rank that is
-/// behind.
+/// States on all links how far the put has come, so that memory that is short goes to the rank that
+/// is behind.
 void JointPuts::pass_pieces(JointPut& put) {
   const std::vector<PiecePlan>& pieces = put.handover().plan->pieces;
   std::size_t first = put.first_missing();
@@ -381,8 +382,8 @@ void JointPuts::moved() noexcept {
 
 // ---- under the session's lock
 
-/// Whoever adds a letter while another thread sends leaves it to that thread, which looks again after it has
-/// given up the lock.
+/// Whoever adds a letter while another thread sends leaves it to that thread, which looks again
+/// after it has given up the lock.
 void JointPuts::send() {
   if (!started() || !links_.any_thread_sends()) return;
   while (links_.has_letters() && links_.lock().try_lock()) {
@@ -413,7 +414,8 @@ Result<> JointPuts::tend() {
   return {};
 }
 
-/// The session does not wait for its endpoints in end_step: one that leaves out its part is found here.
+/// The session does not wait for its endpoints in end_step: one that leaves out its part is found
+/// here.
 Result<> JointPuts::check_late() {
   const MutexLock lock(mutex_);
   if (team_.session()->steps <= records_.ended_steps()) {
@@ -433,9 +435,9 @@ Result<> JointPuts::check_late() {
                                   limits_.deadline.count() / 1000, what)));
 }
 
-/// Step by step, and in a step in the order in which the puts began: callers that have no part of a variable
-/// may be in the next step already. Links take positions in ascending order only, so that a put gets its
-/// position now.
+/// Step by step, and in a step in the order in which the puts began: callers that have no part of a
+/// variable may be in the next step already. Links take positions in ascending order only, so that
+/// a put gets its position now.
 Result<> JointPuts::forward() {
   for (;;) {
     JointPut* put = nullptr;

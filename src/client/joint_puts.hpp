@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// JointPuts: puts of one rank by several callers, each of which hands over its part at its own pace. The
-// servers know nothing of it: they count ranks. Callers copy without a lock; the lock is held for the first
-// part of a put, for the last part of a piece and of a put, and at the end of a step, never while data are
-// copied or a thread waits.
+// JointPuts: puts of one rank by several callers, each of which hands over its part at its own
+// pace. The servers know nothing of it: they count ranks. Callers copy without a lock; the lock is
+// held for the first part of a put, for the last part of a piece and of a put, and at the end of a
+// step, never while data are copied or a thread waits.
 //
-// Order. All members of a rank's team, on all ranks, put the same records and variables in the same order. A
-// put gets its place in the rank's order when its first part comes; memory that is short goes to the oldest
-// put that lacks a part.
+// Order. All members of a rank's team, on all ranks, put the same records and variables in the same
+// order. A put gets its place in the rank's order when its first part comes; memory that is short
+// goes to the oldest put that lacks a part.
 //
 // Steps. A record ends on this rank when every member has ended the step in which it was begun.
 #pragma once
@@ -46,15 +46,15 @@ class JointPuts {
     std::uint64_t memory_bytes = 64u << 20;  ///< of puts that go through the session's thread
   };
 
-  /// `rank`: hands over what callers have collected. `sessions_work`: handles messages, tends to endpoints,
-  /// and serves their reads; under the session's lock.
+  /// `rank`: hands over what callers have collected. `sessions_work`: handles messages, tends to
+  /// endpoints, and serves their reads; under the session's lock.
   JointPuts(SessionCore& core, RankPuts& puts, Endpoint& rank, SharedLinks& links, const Limits& limits,
             observe::Profile& profile, std::function<Result<>()> sessions_work);
 
   // ---- the team. Any thread unless stated otherwise.
 
-  /// From now on all puts of the rank are joint ones. Under the session's lock. `open`: the records that
-  /// were begun in the current step; `ended_records`: see the function of this name.
+  /// From now on all puts of the rank are joint ones. Under the session's lock. `open`: the records
+  /// that were begun in the current step; `ended_records`: see the function of this name.
   void start(std::vector<JointRecords::Open> open, std::map<const File*, std::uint64_t> ended_records);
   [[nodiscard]] bool started() const noexcept { return started_.load(std::memory_order_acquire); }
   /// Runs `task(Team&)` under the team's lock, which it must not hold for long.
@@ -89,8 +89,8 @@ class JointPuts {
     bool has_begun_others = false;  ///< the caller owes sections of other puts, and must not wait for memory
     bool may_wait = true;           ///< otherwise would_block
   };
-  /// Begins the put if it is not open; waits while too many records are open, or too much is collected for
-  /// the session's thread.
+  /// Begins the put if it is not open; waits while too many records are open, or too much is
+  /// collected for the session's thread.
   Result<Opened> open(const Member& member, const Wanted& wanted);
   /// See Endpoint::begin and, with a variable, put_reduced. By the session, in its current step.
   Result<> announce(File& file, std::uint64_t record, std::uint64_t step,
@@ -118,33 +118,35 @@ class JointPuts {
   };
   /// `values` were written to a piece of the frame, which `whole` describes.
   Result<> deliver_to_piece(JointPut& put, std::size_t piece, std::uint64_t values);
-  /// Whether the caller's thread is the one that uses the session. While it waits, nobody else does the
-  /// session's work: it must call `work`.
+  /// Whether the caller's thread is the one that uses the session. While it waits, nobody else does
+  /// the session's work: it must call `work`.
   [[nodiscard]] bool has_sessions_thread() const noexcept { return links_.lock().is_callers_thread(); }
   Result<> work();
   /// A part of a put is complete, all its pieces having been delivered.
   Result<> deliver(JointPut& put, std::uint64_t values);
-  /// Values for which there is room, and which will be delivered later; negative: they no longer are.
+  /// Values for which there is room, and which will be delivered later; negative: they no longer
+  /// are.
   void lend(JointPut& put, std::int64_t values);
   /// A failure in an endpoint's thread ends the session.
   Error fail_with(Error error);
 
   // ---- under the session's lock
 
-  /// Sends what was handed over, if that does not need the session's thread. Called after everything that
-  /// adds messages.
+  /// Sends what was handed over, if that does not need the session's thread. Called after
+  /// everything that adds messages.
   void send();
   /// In the session's thread: sends, and forwards what was collected for it.
   Result<> tend();
-  /// Waits until every member has ended the steps that the session has ended, and `closing` (unless null) has
-  /// no open put; then closes that file. Ends all records if the session is the only member. `call`: for
-  /// errors.
+  /// Waits until every member has ended the steps that the session has ended, and `closing` (unless
+  /// null) has no open put; then closes that file. Ends all records if the session is the only
+  /// member. `call`: for errors.
   Result<> settle(const char* call, File* closing = nullptr);
   /// One more than the last record of the file that has ended on this rank.
   [[nodiscard]] std::uint64_t ended_records(const File& file) const;
   /// The session is over: calls of endpoints fail.
   void stop(const Error& error) noexcept;
-  /// After `stop`, before the links are destroyed: waits until no endpoint is in a call; false: in vain.
+  /// After `stop`, before the links are destroyed: waits until no endpoint is in a call; false: in
+  /// vain.
   [[nodiscard]] bool await_idle() noexcept;
   /// Adds what is not complete to an error.
   void add_work(Error& error) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JointRecords: the records that are open on a rank with several callers. A record belongs to the step in
-// which it was begun, and ends when all callers have ended that step.
+// JointRecords: the records that are open on a rank with several callers. A record belongs to the
+// step in which it was begun, and ends when all callers have ended that step.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,8 @@ class JointRecords {
 
   /// `open`: begun in the current step, of which `step` have ended. `ended`: see the function.
   void start(std::vector<Open> open, std::map<const File*, std::uint64_t> ended, std::uint64_t step);
-  /// The running number of a record, which is begun if it is not open. If too many are, the oldest ends if
-  /// `may_end` says so; otherwise returns nothing.
+  /// The running number of a record, which is begun if it is not open. If too many are, the oldest
+  /// ends if `may_end` says so; otherwise returns nothing.
   std::optional<std::uint64_t> seq_of(File& file, std::uint64_t record, std::uint64_t step, bool fixed,
                                       const std::function<bool(const Open&)>& may_end);
   /// The step of the oldest open record of the file's collection; it must have one.

@@ -109,8 +109,8 @@ class ModelSession {
   void release_links() noexcept;
 
  private:
-  /// Handles messages, and does what endpoints left. `tend`: without looking for messages; returns whether
-  /// there are endpoints.
+  /// Handles messages, and does what endpoints left. `tend`: without looking for messages; returns
+  /// whether there are endpoints.
   Result<> work();
   Result<bool> tend();
   /// Endpoints get the session's error, or that it has been finalized.

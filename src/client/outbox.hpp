@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outbox: messages to servers that any thread of a rank adds, in order, and one thread at a time sends.
-// Adding takes no lock.
+// Outbox: messages to servers that any thread of a rank adds, in order, and one thread at a time
+// sends. Adding takes no lock.
 #pragma once
 
 #include <algorithm>
@@ -41,8 +41,8 @@ class Outbox {
     }
   }
   [[nodiscard]] bool empty() const noexcept { return last_.load(std::memory_order_acquire) == nullptr; }
-  /// All letters, in the order in which they were added. Any thread; the order among several calls is that of
-  /// the calls.
+  /// All letters, in the order in which they were added. Any thread; the order among several calls
+  /// is that of the calls.
   [[nodiscard]] std::vector<Letter> take() {
     std::vector<Letter> letters;
     std::unique_ptr<Node> node(last_.exchange(nullptr, std::memory_order_acquire));

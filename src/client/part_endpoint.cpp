@@ -342,9 +342,9 @@ void PartEndpoint::announce(const JointPut& put, const PartPiece& piece, const s
                              });
 }
 
-/// The start of the frame's data. The session's thread does the session's work meanwhile: servers must hear
-/// of frames that are complete before there is room. Ends when the session has failed, whatever the server
-/// does.
+/// The start of the frame's data. The session's thread does the session's work meanwhile: servers
+/// must hear of frames that are complete before there is room. Ends when the session has failed,
+/// whatever the server does.
 Result<std::byte*> PartEndpoint::room(const JointPut& put, const PartPiece& piece) {
   const Handover& handover = put.handover();
   transport::ThreadEnd& end = puts_.end_of(handover.owner(piece.site));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PartEndpoint: one caller of a rank whose puts are joint ones: an endpoint that a thread opened, or the
-// session itself once it shares its puts. Used by one thread at a time; another that uses it meanwhile is
-// refused.
+// PartEndpoint: one caller of a rank whose puts are joint ones: an endpoint that a thread opened,
+// or the session itself once it shares its puts. Used by one thread at a time; another that uses it
+// meanwhile is refused.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,8 @@ class PartEndpoint {
   /// All of the rank's part; null: the variables without a decomposition.
   Result<> add_whole(const Decomposition* decomposition);
 
-  /// Hands over a section of this caller's part. Returns false if there was no room and may_wait is false.
+  /// Hands over a section of this caller's part. Returns false if there was no room and may_wait is
+  /// false.
   Result<bool> put(const std::shared_ptr<File>& file, std::string_view variable, std::uint64_t record,
                    const void* data, Type type, const MemoryLayout& memory, const Section& section,
                    bool may_wait);
@@ -52,7 +53,8 @@ class PartEndpoint {
     std::uint32_t variable = 0;
     std::uint64_t record = 0;
     const PartPlan* plan = nullptr;
-    /// Per piece of the plan, the start of the data in the server's frame; empty: committed from a buffer.
+    /// Per piece of the plan, the start of the data in the server's frame; empty: committed from a
+    /// buffer.
     std::optional<std::vector<std::byte*>> frames;
   };
   /// Never waits for room.
@@ -76,11 +78,11 @@ class PartEndpoint {
   Result<> close();
   /// As `close`, but what was begun stays incomplete, which is reported when the step ends.
   void give_up() noexcept;
-  /// Fails (bad_state) while a slot is out or only sections of a variable have been put (of `file`, unless
-  /// null).
+  /// Fails (bad_state) while a slot is out or only sections of a variable have been put (of `file`,
+  /// unless null).
   [[nodiscard]] Result<> check_nothing_begun(const char* call, const File* file = nullptr);
-  /// The same for a pool to which the endpoint is given back. `steps`: set unless another thread is in a call
-  /// of the endpoint.
+  /// The same for a pool to which the endpoint is given back. `steps`: set unless another thread is
+  /// in a call of the endpoint.
   [[nodiscard]] Result<> check_at_rest(std::optional<std::uint64_t>& steps);
   [[nodiscard]] bool is_closed() const noexcept { return closed_; }
   [[nodiscard]] bool has_part(int decomposition) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PartPlans: how one endpoint puts its part of the variables of one collection, or sections of it: copy
-// plans into the pieces of the servers' frames, and into the array of the rank's whole part.
+// PartPlans: how one endpoint puts its part of the variables of one collection, or sections of it:
+// copy plans into the pieces of the servers' frames, and into the array of the rank's whole part.
 #pragma once
 
 #include <cstddef>
@@ -80,7 +80,8 @@ struct PartPlan {
   std::uint64_t copy_to_rank(const void* data, std::byte* to) const {
     return std::visit([&](const auto& it) { return model::execute(it, data, to, to_rank); }, into_rank);
   }
-  /// The number of values out of range of the file's type. `scratch` grows to the size of a map's points.
+  /// The number of values out of range of the file's type. `scratch` grows to the size of a map's
+  /// points.
   std::uint64_t out_of_range(const void* data, std::size_t bytes, std::vector<std::byte>& scratch) const;
 };
 
@@ -98,8 +99,8 @@ class PartPlans {
     return names_.record_of(variable, record);
   }
   [[nodiscard]] bool has_records(std::uint32_t variable) const { return names_.has_records(variable); }
-  /// `whole`: the rank's plan for the variable, dense, of the file's type. Fails if the endpoint has no part
-  /// of the variable's decomposition, and for invalid layouts and sections.
+  /// `whole`: the rank's plan for the variable, dense, of the file's type. Fails if the endpoint
+  /// has no part of the variable's decomposition, and for invalid layouts and sections.
   /// A plan of a section is valid until the next call, those of the whole part for ever.
   Result<const PartPlan*> plan(std::uint32_t variable, const PutPlan& whole, Type type,
                                const MemoryLayout& memory, const Section& section);
@@ -126,9 +127,11 @@ class PartPlans {
     std::size_t next = 0;  ///< of the plan that is probably needed next
     std::size_t last_replaced = 0;
   };
-  /// Of one variable: a caller whose sections differ from step to step does not fill the memory with plans.
+  /// Of one variable: a caller whose sections differ from step to step does not fill the memory
+  /// with plans.
   static constexpr std::size_t most_sections = 512;
-  /// The place of a plan that was made: a new one, or that of a section's plan which nobody needs now.
+  /// The place of a plan that was made: a new one, or that of a section's plan which nobody needs
+  /// now.
   [[nodiscard]] static std::size_t keep(Known& known, std::unique_ptr<PartPlan> plan);
   std::vector<Known> known_;  ///< by variable
 };

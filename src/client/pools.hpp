@@ -25,8 +25,8 @@ class Pools {
     std::uint64_t expected_bytes = 0;
   };
 
-  /// `pool_of_server`: one entry per server of the session; empty: `servers` in one pool. `slab_shares`
-  /// likewise; empty: equal.
+  /// `pool_of_server`: one entry per server of the session; empty: `servers` in one pool.
+  /// `slab_shares` likewise; empty: equal.
   Pools(const config::Config& config, const std::vector<std::size_t>& pool_of_server, std::size_t servers,
         std::span<const std::uint64_t> slab_shares = {});
 

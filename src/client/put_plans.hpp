@@ -42,7 +42,8 @@ struct WrittenPages {
   static constexpr transport::Writes of(bool dense) {
     return dense ? transport::Writes::most_pages : transport::Writes::some_pages;
   }
-  /// Calls `visit_range(at, bytes, pages)` for the ranges of the destination that the move writes to.
+  /// Calls `visit_range(at, bytes, pages)` for the ranges of the destination that the move writes
+  /// to.
   template <class Visit>
   static void visit(const model::Move& move, std::uint64_t element_bytes, Visit&& visit_range) {
     bool dense = false;
@@ -89,8 +90,8 @@ struct PiecePlan {
     if (packed_at) return pack(data, to + *packed_at, kernel);
     return std::visit([&](const auto& it) { return model::execute(it.gather, data, to, kernel); }, moves);
   }
-  /// Visits the ranges of the piece that `gather` writes to: begin and length in bytes, and how many
-  /// pages of the range are written.
+  /// Visits the ranges of the piece that `gather` writes to: begin and length in bytes, and how
+  /// many pages of the range are written.
   template <class Visit>
   void visit_written_ranges(std::uint64_t element_bytes, Visit visit) const {
     if (packed_at) {
@@ -139,8 +140,8 @@ struct PutEntry {
   bool record = false;
 };
 
-/// The conversion of values of `type` to the variable's type and byte order in the handover layout. Text and
-/// numbers are not converted into each other.
+/// The conversion of values of `type` to the variable's type and byte order in the handover layout.
+/// Text and numbers are not converted into each other.
 Result<model::Kernel> kernel_for(const Collection& collection, std::uint32_t variable, Type type);
 
 /// Refers to the collection. Reads only members that are constant once the servers have answered

@@ -56,13 +56,13 @@ class Reader {
   // ---- reading without waiting, for endpoints
 
   class Job;
-  /// Begins to read into `data`, which must stay valid until the job has ended. `part`: the decomposition
-  /// that `what` names, or a part of it; null: none.
+  /// Begins to read into `data`, which must stay valid until the job has ended. `part`: the
+  /// decomposition that `what` names, or a part of it; null: none.
   Result<std::unique_ptr<Job>> begin(const std::shared_ptr<Input>& input, std::string_view variable,
                                      const Selection& what, const Decomposition* part, void* data, Type type,
                                      const MemoryLayout& memory);
-  /// Goes on as far as the servers' answers allow; returns whether the job has ended. Its result is the
-  /// error.
+  /// Goes on as far as the servers' answers allow; returns whether the job has ended. Its result is
+  /// the error.
   Result<bool> advance(Job& job);
   /// Takes no more answers for it.
   void end(Job& job);
@@ -124,8 +124,9 @@ class Reader {
   } observed_;
 };
 
-/// Some records of a variable that are being read. The next record is requested before the last one has
-/// arrived. After an error, what was requested still has to be taken: servers keep it until then.
+/// Some records of a variable that are being read. The next record is requested before the last one
+/// has arrived. After an error, what was requested still has to be taken: servers keep it until
+/// then.
 class Reader::Job {
  public:
   Job(std::shared_ptr<Input> from, ReadPlan how, const Selection& selection, std::byte* to, Type as)

@@ -51,8 +51,8 @@ class SessionCore {
     std::function<Result<>(std::size_t server, std::span<const std::byte> message)> handle;
     /// Adds the file and variable that this rank was working on to an error.
     std::function<void(Error&)> add_work;
-    /// Called while this rank waits: does what endpoints left to the session's thread. Returns whether there
-    /// are endpoints. May be empty.
+    /// Called while this rank waits: does what endpoints left to the session's thread. Returns
+    /// whether there are endpoints. May be empty.
     std::function<Result<bool>()> tend = {};
   };
   /// States that this rank has its answers; the returned function tells whether all ranks have

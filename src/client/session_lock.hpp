@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SessionLock: one thread at a time uses the session's core and its links. Calls of the session take it and
-// do not wait for one another: two at once are a mistake of the model, which is reported. Endpoints take it
-// if it is free, to send what they have handed over.
+// SessionLock: one thread at a time uses the session's core and its links. Calls of the session
+// take it and do not wait for one another: two at once are a mistake of the model, which is
+// reported. Endpoints take it if it is free, to send what they have handed over.
 #pragma once
 
 #include <atomic>
@@ -52,8 +52,8 @@ class AFTERBAY_CAPABILITY("session") SessionLock {
   [[nodiscard]] bool is_in_call_here() const noexcept {
     return call_.load(std::memory_order_acquire) != nullptr && is_callers_thread();
   }
-  /// Whether this thread made the last call of the session: it may do the session's work, and use MPI. Nobody
-  /// else will while it waits for an endpoint.
+  /// Whether this thread made the last call of the session: it may do the session's work, and use
+  /// MPI. Nobody else will while it waits for an endpoint.
   [[nodiscard]] bool is_callers_thread() const noexcept {
     return caller_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SessionPuts: how the session itself puts. As long as it is the only caller of its rank, it puts whole parts
-// straight to the servers (Endpoint). From the first endpoint that a thread opens, or the first section, all
-// puts of the rank are joint ones (JointPuts), and the session is one member of the team.
+// SessionPuts: how the session itself puts. As long as it is the only caller of its rank, it puts
+// whole parts straight to the servers (Endpoint). From the first endpoint that a thread opens, or
+// the first section, all puts of the rank are joint ones (JointPuts), and the session is one member
+// of the team.
 #pragma once
 
 #include <cstdint>
@@ -71,15 +72,16 @@ class SessionPuts {
   [[nodiscard]] Result<Decomposition> decomposition(const std::string& name) const {
     return definitions_.started_decomposition(name);
   }
-  /// Refuses a call while the session itself has a slot out, or has put only sections of a variable (of
-  /// `file`, unless null).
+  /// Refuses a call while the session itself has a slot out, or has put only sections of a variable
+  /// (of `file`, unless null).
   [[nodiscard]] Result<> check_nothing_begun(const char* call, const File* file = nullptr);
   /// The session's step ends. Does nothing if it is the only caller.
   Result<> end_step();
 
  private:
   Result<> share(const char* call);
-  /// The session's part of the variable is the rank's whole part, unless endpoints have parts of it.
+  /// The session's part of the variable is the rank's whole part, unless endpoints have parts of
+  /// it.
   Result<> take_part(const File& file, std::string_view variable);
   /// Endpoints may have it from the next put on.
   void note_part(const File& file, std::string_view variable);

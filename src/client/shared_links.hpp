@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SharedLinks: the links of a rank as all of its threads use them: what any thread may use at once, the
-// messages that threads leave, and the lock of whoever sends them.
+// SharedLinks: the links of a rank as all of its threads use them: what any thread may use at once,
+// the messages that threads leave, and the lock of whoever sends them.
 #pragma once
 
 #include <cstddef>

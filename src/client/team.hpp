@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Team: the callers of `put` of one rank: the session itself and its endpoints, their parts of the rank's
-// decompositions, and the steps that each has ended.
+// Team: the callers of `put` of one rank: the session itself and its endpoints, their parts of the
+// rank's decompositions, and the steps that each has ended.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 
 namespace afterbay::client {
 
-/// One caller of `put`. The atomics are written by the caller's thread and read by any; the rest belongs to
-/// the Team.
+/// One caller of `put`. The atomics are written by the caller's thread and read by any; the rest
+/// belongs to the Team.
 struct Member {
   std::size_t number = 0;  ///< of all members that ever were; 0: the session
   std::string name;        ///< as given; may be empty
@@ -52,12 +52,13 @@ class Team {
   void leave(Member& member);
   void forget_closed(std::uint64_t oldest_put);
 
-  /// Adds a part. Fails (conflict) if an open member has a point of it, or the member has a part of the
-  /// decomposition. Returns the number of the last put to which a closed member that had one of its points,
-  /// or the session, has contributed: the part must not contribute to it, nor to earlier ones.
+  /// Adds a part. Fails (conflict) if an open member has a point of it, or the member has a part of
+  /// the decomposition. Returns the number of the last put to which a closed member that had one of
+  /// its points, or the session, has contributed: the part must not contribute to it, nor to
+  /// earlier ones.
   Result<std::uint64_t> add(Member& member, EndpointPart part, const std::shared_ptr<MapPart>& of_rank);
-  /// The session puts all of the rank's part of a decomposition, in the put of that number; `under_way`: its
-  /// number is not known yet, and nobody may take over a part.
+  /// The session puts all of the rank's part of a decomposition, in the put of that number;
+  /// `under_way`: its number is not known yet, and nobody may take over a part.
   static constexpr std::uint64_t under_way = ~std::uint64_t{0};
   void note_whole(int decomposition, std::uint64_t number) { whole_[decomposition] = number; }
   /// Whether an open member other than `member` has a part of the decomposition.
@@ -72,7 +73,8 @@ class Team {
   [[nodiscard]] std::uint64_t progress_of_endpoints() const;
   /// Whether an endpoint is in a call.
   [[nodiscard]] bool is_busy() const;
-  /// The open members that have ended fewer steps, with what is known of them; "" if there are none.
+  /// The open members that have ended fewer steps, with what is known of them; "" if there are
+  /// none.
   [[nodiscard]] std::string late(std::uint64_t steps) const;
 
  private:

@@ -10,7 +10,8 @@
 
 namespace afterbay::codec {
 
-/// Uninitialised bytes, page aligned; movable, not copyable. Throws std::bad_alloc when memory is out.
+/// Uninitialised bytes, page aligned; movable, not copyable. Throws std::bad_alloc when memory is
+/// out.
 class AlignedBuffer {
  public:
   static constexpr std::size_t alignment = 4096;

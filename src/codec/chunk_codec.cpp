@@ -10,8 +10,8 @@
 namespace afterbay::codec {
 namespace {
 
-/// The size of the output buffer for `input_bytes`. A compressor must save at least one byte: HDF5 keeps the
-/// old filter mask of a chunk that is rewritten with the same size.
+/// The size of the output buffer for `input_bytes`. A compressor must save at least one byte: HDF5
+/// keeps the old filter mask of a chunk that is rewritten with the same size.
 std::size_t room_for(const Codec& codec, std::size_t input_bytes) {
   if (codec.kind == FilterKind::compress) return input_bytes == 0 ? 0 : input_bytes - 1;
   return input_bytes + codec.added_bytes;

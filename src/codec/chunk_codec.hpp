@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ChunkCodec: encodes and decodes the chunks of one variable with its filters, in HDF5's encoding. The codecs
-// are looked up once. Writing and reading use the same class.
+// ChunkCodec: encodes and decodes the chunks of one variable with its filters, in HDF5's encoding.
+// The codecs are looked up once. Writing and reading use the same class.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace afterbay::codec {
 
-/// An encoded chunk. Bit i of `skipped` is set if the i-th filter was not applied (HDF5's filter mask): a
-/// compressor is skipped if it would not make the chunk smaller.
+/// An encoded chunk. Bit i of `skipped` is set if the i-th filter was not applied (HDF5's filter
+/// mask): a compressor is skipped if it would not make the chunk smaller.
 struct EncodedChunk {
   AlignedBuffer bytes;
   std::uint32_t skipped = 0;
@@ -56,7 +56,8 @@ class ChunkCodec {
   [[nodiscard]] const FilterChain& filters() const noexcept { return chain_; }
   [[nodiscard]] std::size_t element_bytes() const noexcept { return element_bytes_; }
 
-  /// Encodes one chunk. The size of the result alone tells which filters were skipped: see `skipped_filters`.
+  /// Encodes one chunk. The size of the result alone tells which filters were skipped: see
+  /// `skipped_filters`.
   [[nodiscard]] Result<EncodedChunk> encode(std::span<const std::byte> chunk) const;
 
   /// The largest encoded size of a chunk of `chunk_bytes`.
@@ -65,8 +66,8 @@ class ChunkCodec {
   [[nodiscard]] std::uint32_t skipped_filters(std::uint64_t encoded_bytes,
                                               std::uint64_t chunk_bytes) const noexcept;
 
-  /// Decodes a stored chunk, also one written by other software, into exactly `chunk.size()` bytes; any
-  /// filters may have been skipped. Fails with format if the data are damaged.
+  /// Decodes a stored chunk, also one written by other software, into exactly `chunk.size()` bytes;
+  /// any filters may have been skipped. Fails with format if the data are damaged.
   Result<> decode(std::span<const std::byte> stored, std::uint32_t skipped, std::span<std::byte> chunk,
                   Workspace& workspace) const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codec: everything the library knows about one chunk filter. Each codec is one row in a file of its own in
-// this folder. The rest of the library iterates over a variable's filters and consults their rows; it does
-// not refer to codecs by name.
+// Codec: everything the library knows about one chunk filter. Each codec is one row in a file of
+// its own in this folder. The rest of the library iterates over a variable's filters and consults
+// their rows; it does not refer to codecs by name.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 #include "afterbay/schema.hpp"
 #include "base/result.hpp"
 
-/// The registration: one line per codec, in the order of settings and messages. A file in this folder defines
-/// `codec::NAME_codec`.
+/// The registration: one line per codec, in the order of settings and messages. A file in this
+/// folder defines `codec::NAME_codec`.
 #define AFTERBAY_CODECS(ROW) \
   ROW(deflate)               \
   ROW(shuffle)               \
@@ -42,8 +42,8 @@ struct Codec {
   std::string_view name = {};  ///< used in settings, the API and messages; a literal
   std::uint32_t id = 0;        ///< number registered with HDF5
   FilterKind kind = FilterKind::compress;
-  /// The highest level; the filter's only parameter is a level from 1 to this. 0: the filter is on or off and
-  /// has no parameter.
+  /// The highest level; the filter's only parameter is a level from 1 to this. 0: the filter is on
+  /// or off and has no parameter.
   int most_level = 0;
   std::string_view documentation = {};  ///< documentation of its setting: a paragraph of Markdown
   std::size_t added_bytes = 0;          ///< number of bytes that encoding appends; FilterKind::checksum only
@@ -51,13 +51,13 @@ struct Codec {
   std::uint64_t most_expansion = 1;
   /// Whether variables of a type may have this filter; null: all types that can be filtered.
   bool (*takes)(Type type) = nullptr;
-  /// Converts HDF5's list of values for this filter (cd_values) to parameters; nullopt if `encode` and
-  /// `decode` do not support them. In the other direction, HDF5 gets the parameters unchanged.
+  /// Converts HDF5's list of values for this filter (cd_values) to parameters; nullopt if `encode`
+  /// and `decode` do not support them. In the other direction, HDF5 gets the parameters unchanged.
   std::optional<std::vector<std::uint32_t>> (*from_hdf5)(std::span<const unsigned> values,
                                                          std::size_t element_bytes) = nullptr;
-  /// Encodes `input` in HDF5's format into `output`, which has the largest permitted size: one byte less than
-  /// `input` for a compressor. Returns the number of bytes written, or 0 if a compressor's result does not
-  /// fit.
+  /// Encodes `input` in HDF5's format into `output`, which has the largest permitted size: one byte
+  /// less than `input` for a compressor. Returns the number of bytes written, or 0 if a
+  /// compressor's result does not fit.
   Result<std::size_t> (*encode)(const Filtering& filtering, std::span<const std::byte> input,
                                 std::span<std::byte> output) = nullptr;
   /// Decodes `input`, which must fill `output` exactly; otherwise fails with format. For

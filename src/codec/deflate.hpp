@@ -9,12 +9,13 @@
 
 namespace afterbay::codec {
 
-/// Compresses `input` into `output` as one zlib stream of `level` 1 to 9; gives its bytes, or 0 when
-/// the stream does not fit `output` (data that deflate does not make smaller). Fails with
+/// Compresses `input` into `output` as one zlib stream of `level` 1 to 9; gives its bytes, or 0
+/// when the stream does not fit `output` (data that deflate does not make smaller). Fails with
 /// invalid_argument on a wrong level, resources when zlib gets no memory.
 Result<std::size_t> deflate(std::span<const std::byte> input, int level, std::span<std::byte> output);
 
-/// Expands one zlib stream that must give exactly `output.size()` bytes; fails with format otherwise.
+/// Expands one zlib stream that must give exactly `output.size()` bytes; fails with format
+/// otherwise.
 Result<> inflate(std::span<const std::byte> input, std::span<std::byte> output);
 
 }  // namespace afterbay::codec

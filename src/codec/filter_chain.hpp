@@ -15,14 +15,16 @@ namespace afterbay::codec {
 /// The largest number of filters per variable.
 inline constexpr std::size_t most_filters = 8;
 
-/// The reason why these filters cannot be applied and undone in this order; nullopt if they can. The chain
-/// may come from a file, a peer or a user, and contain anything. The text ("has ...") follows the variable's
-/// name.
+/// The reason why these filters cannot be applied and undone in this order; nullopt if they can.
+/// The chain may come from a file, a peer or a user, and contain anything. The text ("has ...")
+/// follows the variable's name.
 std::optional<std::string> mistake_in(const FilterChain& chain);
-/// The reason why variables of this type cannot have these filters. `mistake_in` must have found nothing.
+/// The reason why variables of this type cannot have these filters. `mistake_in` must have found
+/// nothing.
 std::optional<std::string> mistake_for(const FilterChain& chain, Type type);
 
-/// Sorts the filters into the order in which they are applied to new variables; unknown filters come last.
+/// Sorts the filters into the order in which they are applied to new variables; unknown filters
+/// come last.
 FilterChain in_order(FilterChain chain);
 
 /// The filter with this number; null if there is none.

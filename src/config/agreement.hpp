@@ -15,8 +15,9 @@ struct AgreedSetting {
   friend bool operator==(const AgreedSetting&, const AgreedSetting&) = default;
 };
 
-/// The settings in `config` that must agree: those flagged in the tables of settings (of the session,
-/// of collections and of variables), those of pools, and values derived from other settings.
+/// The settings in `config` that must agree: those flagged in the tables of settings (of the
+/// session, of collections and of variables), those of pools, and values derived from other
+/// settings.
 std::vector<AgreedSetting> agreed_settings(const Config& config);
 
 /// "memory.server is 512MiB on rank 0 and 1GiB on rank 3" for the first setting that differs;

@@ -158,8 +158,8 @@ struct Stripe {
   StripeApply apply = StripeApply::automatic;
 };
 
-/// What is configured of filters, by the number of the codec: its filter, or nothing if it is switched off.
-/// Codecs that are not mentioned are as in the schema.
+/// What is configured of filters, by the number of the codec: its filter, or nothing if it is
+/// switched off. Codecs that are not mentioned are as in the schema.
 using FilterChoices = std::map<std::uint32_t, std::optional<Filter>>;
 
 /// The configuration of one variable of a collection; unset: from the schema.
@@ -328,8 +328,9 @@ struct Sources {
   /// Unset: the process's own environment.
   std::optional<std::map<std::string, std::string>> environment;
   std::vector<std::string> arguments;
-  /// Reads the output description, that in Config::output and that which the program gives, and returns its
-  /// settings of collections, over which those of all other sources take precedence. Unset: it is not read.
+  /// Reads the output description, that in Config::output and that which the program gives, and
+  /// returns its settings of collections, over which those of all other sources take precedence.
+  /// Unset: it is not read.
   std::function<Result<std::vector<CollectionOverride>>(Config& config)> read_output = {};
 };
 

@@ -287,8 +287,8 @@ class Finder {
     return fmt::format("{} is {} ({})", name, setting->print(config_), config_.origin(name).place);
   }
 
-  /// " and the writers have 2 buffers of a block and a page each, for stages of variables or spilled data";
-  /// empty if they have none.
+  /// " and the writers have 2 buffers of a block and a page each, for stages of variables or
+  /// spilled data"; empty if they have none.
   [[nodiscard]] std::string stages() const {
     const Memory& memory = config_.memory;
     if (memory.writer_buffers == 0) return "";

@@ -57,8 +57,8 @@ Setting<VariableSettings> variable(std::string name, Kind<T> kind, Access access
   return row<VariableSettings>(std::move(name), std::move(kind), access, std::move(documentation));
 }
 
-/// Marks a setting that must be equal on all ranks, as the first argument of `session`, `collection` and
-/// `variable`.
+/// Marks a setting that must be equal on all ranks, as the first argument of `session`,
+/// `collection` and `variable`.
 struct Agreed {};
 inline constexpr Agreed agreed;
 

@@ -78,7 +78,8 @@ class Divider {
   }
 
  private:
-  /// Moves the boundary before a group over the ranks that are near the servers on its other side only.
+  /// Moves the boundary before a group over the ranks that are near the servers on its other side
+  /// only.
   [[nodiscard]] std::uint64_t moved(std::uint64_t boundary, std::size_t group) const {
     const auto after = std::ranges::upper_bound(stretches_, boundary, {}, &Stretch::end);
     auto at = after;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placement of slabs near the ranks that fill them: the shares of servers on several nodes. Pure functions,
-// so that `afterbay check` gets the result of a session.
+// Placement of slabs near the ranks that fill them: the shares of servers on several nodes. Pure
+// functions, so that `afterbay check` gets the result of a session.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,12 @@
 
 namespace afterbay::config {
 
-/// The shares of a pool's servers in each file with the placement `slab`, in parts of one unit, such that a
-/// server's slab is filled by the ranks of its node, if ranks hold equal parts in rank order along the order
-/// of the file. A share is at least half of an equal one, and at most one and a half. Empty: equal, because
-/// all servers are on one node or none has model ranks on its node. `models`: the node of each model rank, in
-/// rank order; `servers`: of each server of the pool, in their order.
+/// The shares of a pool's servers in each file with the placement `slab`, in parts of one unit,
+/// such that a server's slab is filled by the ranks of its node, if ranks hold equal parts in rank
+/// order along the order of the file. A share is at least half of an equal one, and at most one and
+/// a half. Empty: equal, because all servers are on one node or none has model ranks on its node.
+/// `models`: the node of each model rank, in rank order; `servers`: of each server of the pool, in
+/// their order.
 std::vector<std::uint64_t> slab_shares(std::span<const int> models, std::span<const int> servers);
 
 /// The shares of a pool's servers, given by their numbers, from those of all servers. Empty: equal.

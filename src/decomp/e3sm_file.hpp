@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// E3SM-IO's combined decomposition file: several maps of one number of ranks in one netCDF file. Its
-// converter has written three layouts.
+// E3SM-IO's combined decomposition file: several maps of one number of ranks in one netCDF file.
+// Its converter has written three layouts.
 //
 // Since 2020 ("fills"), which is what E3smWriter writes. Of map k:
 //
-//   D<k>.nreqs(decomp_nprocs)        (offset, length) pairs of each rank; they follow each other rank by rank
-//   D<k>.fill_starts(decomp_nprocs)  how many of a rank's pairs it holds; the others are points that nobody
-//                                    holds, distributed to be written with fill values
-//   D<k>.offsets, D<k>.lengths       0-based, row-major; no pair goes beyond an end of the last dimension
-//   D<k>.raw_nreqs, D<k>.raw_offsets the list that the pairs were made from, point by point, 1-based, without
-//                                    the holes; may be missing
+//   D<k>.nreqs(decomp_nprocs)        (offset, length) pairs of each rank; they follow each other
+//                                    rank by rank
+//   D<k>.fill_starts(decomp_nprocs)  how many of a rank's pairs it holds; the others are points
+//                                    that nobody holds, distributed to be written with fill values
+//   D<k>.offsets, D<k>.lengths       0-based, row-major; no pair goes beyond an end of the last
+//                                    dimension
+//   D<k>.raw_nreqs, D<k>.raw_offsets the list that the pairs were made from, point by point,
+//                                    1-based, without the holes; may be missing
 //   attributes D<k>.ndims, .dims (C order), .max_nreqs, .min_nreqs, .fully_covered
 //   attributes of D<k>.lengths       max, min: of the pairs that are held
 //

@@ -121,7 +121,8 @@ class FileCheck {
   }
 
  private:
-  /// Whether there is a list with entries; if there are no variables, they were refused or left out.
+  /// Whether there is a list with entries; if there are no variables, they were refused or left
+  /// out.
   [[nodiscard]] bool has_list() const {
     return std::ranges::any_of(all_operations(), [&](Operation operation) {
       const Node* const list = value_in(properties_, name_of(operation));
@@ -223,7 +224,8 @@ std::vector<std::string> cycle_from(const std::string& start,
   }
 }
 
-/// Removes fields whose operands are all known, as often as there are any. What is left depends on a cycle.
+/// Removes fields whose operands are all known, as often as there are any. What is left depends on
+/// a cycle.
 std::map<std::string, std::vector<std::string>> dependent_on_cycles(const Description& description) {
   std::map<std::string, std::vector<std::string>> left;
   std::map<std::string, std::vector<std::string>> users;

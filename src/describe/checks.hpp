@@ -11,8 +11,8 @@ namespace afterbay::describe {
 /// Names of states at epochs, and that there are epochs. `node`: what the key `state` has.
 void check_state_name(const Description& description, const Report& report, const Node& node);
 
-/// Periods that do not fit each other, keys without which others have no meaning, names that files could not
-/// have. `properties`: where each key of the file is written.
+/// Periods that do not fit each other, keys without which others have no meaning, names that files
+/// could not have. `properties`: where each key of the file is written.
 void check_file(const File& file, const Pairs& properties, const ReadOptions& options,
                 const Description& description, Problems& problems);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Description: which output files there are, and what is in them. A plain value, read from YAML (read.hpp) or
-// made by a program. References, groups, inheritance and variables are resolved.
+// Description: which output files there are, and what is in them. A plain value, read from YAML
+// (read.hpp) or made by a program. References, groups, inheritance and variables are resolved.
 #pragma once
 
 #include <cstdint>
@@ -91,7 +91,8 @@ struct VariableOptions {
   config::VariableSettings settings;  ///< filters, chunks, access, stages
 };
 
-/// A field that the description mentions under `fields`: derived, or with properties for its outputs.
+/// A field that the description mentions under `fields`: derived, or with properties for its
+/// outputs.
 struct Field {
   std::string name;
   Position at;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Document: the sections of a description, joined from its files, with variables replaced. References and
-// inheritance are not resolved yet.
+// Document: the sections of a description, joined from its files, with variables replaced.
+// References and inheritance are not resolved yet.
 #pragma once
 
 #include <map>
@@ -35,8 +35,8 @@ Document join_files(const std::vector<std::string>& paths, const std::string& te
 Document join_text(const std::string& text, const std::string& name, const ReadOptions& options,
                    Problems& problems);
 
-/// Replaces ${NAME} and ${NAME:-fallback} in `text`; $${ stands for ${. Replacements are not searched again.
-/// Fails with the name of a variable that has no value and no fallback.
+/// Replaces ${NAME} and ${NAME:-fallback} in `text`; $${ stands for ${. Replacements are not
+/// searched again. Fails with the name of a variable that has no value and no fallback.
 Result<std::string> replace_variables(std::string_view text,
                                       const std::map<std::string, std::string>& variables);
 

@@ -15,7 +15,8 @@
 
 namespace afterbay::describe {
 
-/// Bounds what groups and inheritance make out of a small text. Thrown after the problem was recorded.
+/// Bounds what groups and inheritance make out of a small text. Thrown after the problem was
+/// recorded.
 struct TooLarge {};
 class Budget {
  public:
@@ -79,8 +80,8 @@ class Inheritance {
 /// Where else a key is known, for messages.
 std::string other_place_of(std::string_view key);
 
-/// The known keys of an entry, in which groups (`stripe: {count: 4}`) have become dotted names. Others are
-/// reported. `what`: "a file".
+/// The known keys of an entry, in which groups (`stripe: {count: 4}`) have become dotted names.
+/// Others are reported. `what`: "a file".
 template <class Target>
 Pairs known_keys(const Pairs& entry, const std::vector<KeyRow<Target>>& table, std::string_view what,
                  Problems& problems, const std::string& prefix = {}) {

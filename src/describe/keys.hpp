@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a description: the only definition of their names, accepted values, defaults and documentation.
-// The reader, the printer, the JSON Schema, the reference page and the nearest names in messages use it.
+// The keys of a description: the only definition of their names, accepted values, defaults and
+// documentation. The reader, the printer, the JSON Schema, the reference page and the nearest names
+// in messages use it.
 #pragma once
 
 #include <functional>
@@ -31,8 +32,8 @@ class Report {
   std::string key_;
 };
 
-/// A key of a Target: File, VariableOptions or Grid. Keys that refer to other entries (like, mean, ...) have
-/// no functions: they are resolved before the others are assigned.
+/// A key of a Target: File, VariableOptions or Grid. Keys that refer to other entries (like, mean,
+/// ...) have no functions: they are resolved before the others are assigned.
 template <class Target>
 struct KeyRow {
   std::string name;

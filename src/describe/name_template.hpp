@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Templates of the names of output files: "{case}_{period}_{file}_{start}-{end}".
 //
-// {case} {file} {period} {grid} are known from the description. {start}, {end} (also {start:%Y%m%d}),
-// {part}, {part:03} (the number of a file made by `split`, from 1), {member}, {member:03} follow in the run.
-// {{ and }} are braces.
+// {case} {file} {period} {grid} are known from the description. {start}, {end} (also
+// {start:%Y%m%d}), {part}, {part:03} (the number of a file made by `split`, from 1), {member},
+// {member:03} follow in the run. {{ and }} are braces.
 #pragma once
 
 #include <string>
@@ -22,8 +22,8 @@ struct NameToken {
 /// The tokens of a template, in order. Fails with the nearest name, or what is wrong with a format.
 Result<std::vector<NameToken>> name_tokens(std::string_view pattern);
 
-/// The same for names of states, in which {case}, {date} (also {date:%Y%m%d}), {step}, {step:06}, {member}
-/// and {member:03} can be used.
+/// The same for names of states, in which {case}, {date} (also {date:%Y%m%d}), {step}, {step:06},
+/// {member} and {member:03} can be used.
 Result<std::vector<NameToken>> state_name_tokens(std::string_view pattern);
 
 /// What is known of a file without a run.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Node: a value of a YAML document with its position, resolved by the core schema of YAML 1.2.
 //
-// yaml-cpp resolves scalars by YAML 1.1, in which `no` is a boolean; here only true, True, TRUE, false,
-// False and FALSE are booleans.
+// yaml-cpp resolves scalars by YAML 1.1, in which `no` is a boolean; here only true, True, TRUE,
+// false, False and FALSE are booleans.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ namespace afterbay::describe {
 /// The name of a text that the program gives instead of a file.
 inline constexpr std::string_view program_text = "text of the program";
 
-/// Where something is written. Lines and columns count from 1; line 0: the whole file, or an argument.
+/// Where something is written. Lines and columns count from 1; line 0: the whole file, or an
+/// argument.
 struct Position {
   std::string file;
   int line = 0;
@@ -30,8 +31,8 @@ struct Position {
 /// What a plain scalar means in the core schema.
 enum class ScalarKind : std::uint8_t { null, boolean, integer, real, text };
 
-/// null, true or false, decimal, octal (0o17) or hexadecimal (0x1f) integers, floating-point numbers, .inf,
-/// .nan; all others are text.
+/// null, true or false, decimal, octal (0o17) or hexadecimal (0x1f) integers, floating-point
+/// numbers, .inf, .nan; all others are text.
 ScalarKind scalar_kind(std::string_view plain);
 
 class Node;

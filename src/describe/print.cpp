@@ -31,8 +31,8 @@ Node node_of_given(const VariableOptions& options, const std::vector<KeyRow<Vari
   return node;
 }
 
-/// What `variable` adds to the keys of its field. Keys that the field has and the variable does not are null,
-/// because the reader would take them from the field.
+/// What `variable` adds to the keys of its field. Keys that the field has and the variable does not
+/// are null, because the reader would take them from the field.
 Node over_field(const VariableOptions& variable, const VariableOptions* field) {
   Node node = node_of_given(variable, variable_keys());
   if (field == nullptr) return node;

@@ -18,8 +18,8 @@ class Problems {
 
   [[nodiscard]] bool empty() const noexcept { return found_.empty(); }
   [[nodiscard]] std::size_t size() const noexcept { return found_.size(); }
-  /// One error with a line per problem, in the order of files and lines. Its code is that of the first one;
-  /// io takes precedence. `what`: has the problems.
+  /// One error with a line per problem, in the order of files and lines. Its code is that of the
+  /// first one; io takes precedence. `what`: has the problems.
   [[nodiscard]] Error error(std::string_view what = "the output description") const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic as loops over strips of points, which compilers vectorise. Each value of the stack of the
-// postfix order is an operand's strip, a constant's, or a register. Results of ^ and of sqr are those of
-// functions.cpp.
+// Arithmetic as loops over strips of points, which compilers vectorise. Each value of the stack of
+// the postfix order is an operand's strip, a constant's, or a register. Results of ^ and of sqr are
+// those of functions.cpp.
 #include <cmath>
 #include <utility>
 #include <vector>

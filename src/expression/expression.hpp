@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions of derived fields, as in output descriptions: sqrt(uas^2 + vas^2), mean(max(tas, 1d)). The
-// grammar is described in docs/reference/expressions.md. Pure values; any thread.
+// Expressions of derived fields, as in output descriptions: sqrt(uas^2 + vas^2), mean(max(tas,
+// 1d)). The grammar is described in docs/reference/expressions.md. Pure values; any thread.
 #pragma once
 
 #include <cstddef>
@@ -50,8 +50,8 @@ struct Reduction {
 
 /// An expression, taken apart: reductions first, then a formula of fields and of reductions.
 struct Expression {
-  /// Each one uses only earlier ones. Equal reductions occur once. Whether the period of a reduction fits
-  /// those inside it is not checked here.
+  /// Each one uses only earlier ones. Equal reductions occur once. Whether the period of a
+  /// reduction fits those inside it is not checked here.
   std::vector<Reduction> reductions;
   Formula result;
 
@@ -61,8 +61,9 @@ struct Expression {
   [[nodiscard]] std::vector<std::string> fields() const;
 };
 
-/// Fails with invalid_argument, for an unknown function with unknown_name. The message begins with the place:
-/// "column 7 of the expression: ...", counted from 1. Numbers do not depend on the locale.
+/// Fails with invalid_argument, for an unknown function with unknown_name. The message begins with
+/// the place: "column 7 of the expression: ...", counted from 1. Numbers do not depend on the
+/// locale.
 Result<Expression> parse(std::string_view text);
 
 }  // namespace afterbay::expression

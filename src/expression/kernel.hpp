@@ -16,8 +16,8 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   /// The results of `count` points from the point `begin` of the operands on, at most
-  /// statistics::strip_points. They are an operand's, or the kernel's until its next call. The default
-  /// floating-point environment is set.
+  /// statistics::strip_points. They are an operand's, or the kernel's until its next call. The
+  /// default floating-point environment is set.
   virtual const double* run(std::span<const double* const> operands, std::size_t begin,
                             std::size_t count) = 0;
   /// Whether a result is a NaN at each point at which an operand is.

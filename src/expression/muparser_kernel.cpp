@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formulas in muParser, point by point.
 //
-// - Not its bulk mode: with OpenMP, as Debian builds it, that starts threads in the model's processes; it is
-//   about 20 % faster on one thread.
-// - No number is written into its text, because how it reads numbers depends on state of the process that
-//   other users of muParser may change. Numbers, operands and functions are names that are defined here, and
-//   the functions are those of functions.cpp.
+// - Not its bulk mode: with OpenMP, as Debian builds it, that starts threads in the model's
+//   processes; it is about 20 % faster on one thread.
+// - No number is written into its text, because how it reads numbers depends on state of the
+//   process that other users of muParser may change. Numbers, operands and functions are names that
+//   are defined here, and the functions are those of functions.cpp.
 // - Without its optimizer, which contracts operations with constants and so changes results.
 #include "expression/evaluator.hpp"
 #include "expression/kernel.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formulas as nodes in postfix order: each operation follows its arguments. No recursion is needed to use
-// them.
+// Formulas as nodes in postfix order: each operation follows its arguments. No recursion is needed
+// to use them.
 #pragma once
 
 #include <cstddef>

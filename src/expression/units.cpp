@@ -97,7 +97,8 @@ ut_status visit_galilean(const ut_unit*, double, const ut_unit* underlying, doub
 class UnitSystem {
  public:
   static UnitSystem& instance() {
-    // Not a session's: the database is a constant, and its lock protects a library that has state of its own.
+    // Not a session's: the database is a constant, and its lock protects a library that has state
+    // of its own.
     static UnitSystem& system = *new UnitSystem;
     return system;
   }
@@ -134,7 +135,8 @@ Kinds kinds_of(const Unit& unit) {
   return kinds;
 }
 
-/// The slope is exact: at 2^200 no offset is left. Not finite, or not the slope elsewhere: not linear.
+/// The slope is exact: at 2^200 no offset is left. Not finite, or not the slope elsewhere: not
+/// linear.
 bool linear_of(const Converter& converter, Linear& linear) {
   const double far = std::ldexp(1.0, 200);
   linear.add = ::cv_convert_double(converter.get(), 0.0);

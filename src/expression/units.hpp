@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions between units, by UDUNITS-2 if the build has it (AFTERBAY_WITH_UDUNITS).
 //
-// Any thread may call these functions. UDUNITS itself allows one thread at a time: a lock in this library
-// covers its own calls, not those of a model that uses UDUNITS as well.
+// Any thread may call these functions. UDUNITS itself allows one thread at a time: a lock in this
+// library covers its own calls, not those of a model that uses UDUNITS as well.
 #pragma once
 
 #include <string_view>
@@ -21,12 +21,13 @@ struct Linear {
   friend bool operator==(const Linear&, const Linear&) = default;
 };
 
-/// Values in the units `from` become values in the units `to`. {1, 0} exactly if the texts are the same,
-/// whatever they are, or mean the same units. Blanks around the texts do not count.
+/// Values in the units `from` become values in the units `to`. {1, 0} exactly if the texts are the
+/// same, whatever they are, or mean the same units. Blanks around the texts do not count.
 ///
-/// Fails with invalid_argument for units that UDUNITS does not know, that cannot be converted, whose
-/// conversion is not linear (logarithmic units, s to Hz), or that are times since a date, which depend on the
-/// calendar, and if the build has no UDUNITS; with io if UDUNITS cannot read its database of units.
+/// Fails with invalid_argument for units that UDUNITS does not know, that cannot be converted,
+/// whose conversion is not linear (logarithmic units, s to Hz), or that are times since a date,
+/// which depend on the calendar, and if the build has no UDUNITS; with io if UDUNITS cannot read
+/// its database of units.
 Result<Linear> conversion(std::string_view from, std::string_view to);
 
 /// Whether UDUNITS knows the units; as conversion() otherwise. A build without UDUNITS accepts all.

@@ -108,8 +108,8 @@ CheckedFile check_listed(const PublishedFile& entry, const DirectoryContents& co
       fmt::format("{}{}", fmt::join(wrong, "; "), more > 0 ? fmt::format("; and {} more", more) : ""));
 }
 
-/// The entry has no list of files, because it would be too long, or one without all checksums: compares
-/// what follows from the list.
+/// The entry has no list of files, because it would be too long, or one without all checksums:
+/// compares what follows from the list.
 CheckedFile check_unlisted(const PublishedFile& entry, const DirectoryContents& contents, bool quick) {
   std::vector<ArtifactFile> files;
   for (const DirectoryContents::Found& it : contents.files) files.push_back({it.name, it.bytes});

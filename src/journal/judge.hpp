@@ -92,9 +92,9 @@ struct Verification {
 /// each of its files, and whether it contains others. Reads everything unless `quick`.
 CheckedFile check_file(const PublishedFile& entry, bool quick);
 
-/// Verifies all files of the journal, by the newest entry of each path (newest_files). Files that do
-/// not match are checked once more with the current journal, which is read once for all of them: a
-/// running session may have replaced them meanwhile.
+/// Verifies all files of the journal, by the newest entry of each path (newest_files). Files that
+/// do not match are checked once more with the current journal, which is read once for all of them:
+/// a running session may have replaced them meanwhile.
 Result<Verification> verify(const Journal& journal, bool quick);
 
 }  // namespace afterbay::journal

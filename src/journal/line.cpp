@@ -219,8 +219,8 @@ class JsonWriter {
   Json& json_;
 };
 
-/// Missing fields keep their initial values; a field of another type makes the line unreadable, unless
-/// it is in the list of files, without which the entry still says what was published.
+/// Missing fields keep their initial values; a field of another type makes the line unreadable,
+/// unless it is in the list of files, without which the entry still says what was published.
 class JsonReader {
  public:
   explicit JsonReader(const Json& json) : json_(json) {}

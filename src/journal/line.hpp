@@ -55,8 +55,8 @@ struct FilePublished {
   std::vector<std::string> triggers{};        ///< names of the triggers that are to run for it
   std::optional<std::uint64_t> file_count{};  ///< of a directory; unset: it is a file
   std::vector<ArtifactFile> files{};          ///< of a directory, in the order of their names; a server
-                                              ///< writes them once, in FileReady, unless they are too
-                                              ///< many
+                                              ///< writes them once, in FileReady, unless they are
+                                              ///< too many
 };
 
 /// The whole file is durable, and it is about to get its final name. If the next line is missing,

@@ -124,8 +124,8 @@ struct Journal {
                                        ///< not announced or published anything with them
 };
 
-/// The directory of the journal's files: the given one, or the subdirectory that the default setting
-/// creates. Fails with io if there is no journal.
+/// The directory of the journal's files: the given one, or the subdirectory that the default
+/// setting creates. Fails with io if there is no journal.
 Result<std::string> find_journal(const std::string& directory);
 
 /// Reads the files of the journal that `find_journal` finds. Incomplete and foreign lines are

@@ -51,7 +51,8 @@ class Recorder {
   /// Files will follow: spends the time for the first line now. After `ended` it does nothing.
   Result<> begin();
   Result<> opened(FileFacts file, std::uint64_t inode = 0, std::uint64_t born_ns = 0);
-  /// What was noted before is durable. A file can be recovered from now on: its opening must be known.
+  /// What was noted before is durable. A file can be recovered from now on: its opening must be
+  /// known.
   Result<> settle();
   /// Durable. The files must be durable, and get their final names next.
   Result<> ready(std::vector<FileReady> files);
@@ -59,7 +60,8 @@ class Recorder {
   /// Durable. The files must have their final names, durably.
   Result<> published(std::vector<FilePublished> files);
   Result<> published(FilePublished file) { return published(std::vector<FilePublished>{std::move(file)}); }
-  // The following four never wait for another thread that opens the journal, which then writes their lines.
+  // The following four never wait for another thread that opens the journal, which then writes
+  // their lines.
   /// The file will not be published in this run.
   void given_up(FileFacts file, std::string why);
   void warned(std::string text);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cutting: the pieces and frames of a layout. They are computed from a few numbers per variable when they
-// are needed, so that the memory of a layout depends on the number of variables and not on the size of a
-// record.
+// Cutting: the pieces and frames of a layout. They are computed from a few numbers per variable
+// when they are needed, so that the memory of a layout depends on the number of variables and not
+// on the size of a record.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +35,8 @@ struct Frame {
   std::uint64_t phase = 0;  ///< for record 0: bytes to skip at the start of a page-aligned buffer
 };
 
-/// How a record of one variable is cut into pieces: parts of equal lengths, numbered in C order. Parts at the
-/// edges are shorter.
+/// How a record of one variable is cut into pieces: parts of equal lengths, numbered in C order.
+/// Parts at the edges are shorter.
 struct PieceGrid {
   std::uint32_t variable = 0;
   bool record = false;
@@ -50,7 +50,8 @@ struct PieceGrid {
   std::uint32_t count = 0;
 
   [[nodiscard]] Box box(std::uint32_t number) const;
-  /// Start of a piece in its variable's record, in bytes; 0 if pieces are padded, because these lie anywhere.
+  /// Start of a piece in its variable's record, in bytes; 0 if pieces are padded, because these lie
+  /// anywhere.
   [[nodiscard]] std::uint64_t slab_offset(const Box& box) const;
   [[nodiscard]] std::uint64_t bytes(const Box& box) const {
     return (padded ? part : box.count).product() * element_bytes;
@@ -67,8 +68,8 @@ struct PieceRun {
   std::uint64_t stride = 0;
 };
 
-/// Consecutive frames with equal numbers of pieces. All frames of a run but the last one of a variable hold
-/// pieces of this variable only.
+/// Consecutive frames with equal numbers of pieces. All frames of a run but the last one of a
+/// variable hold pieces of this variable only.
 struct FrameRun {
   std::uint32_t first = 0;  ///< index of the first frame
   std::uint32_t count = 1;

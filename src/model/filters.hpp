@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The filters of a variable as one chain. In the interfaces, the fields `deflate` and `shuffle` of a Variable
-// stand for two of them; nothing else in the library reads or writes these fields.
+// The filters of a variable as one chain. In the interfaces, the fields `deflate` and `shuffle` of
+// a Variable stand for two of them; nothing else in the library reads or writes these fields.
 #pragma once
 
 #include "afterbay/schema.hpp"

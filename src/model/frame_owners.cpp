@@ -85,8 +85,8 @@ FrameOwners::FrameOwners(const HandoverLayout& layout, Split split, std::size_t 
   find_owners_of_variables(layout);
 }
 
-/// Assigns contiguous parts of the frames of one section, or of each large variable of it; a frame belongs to
-/// the part that contains its middle.
+/// Assigns contiguous parts of the frames of one section, or of each large variable of it; a frame
+/// belongs to the part that contains its middle.
 void FrameOwners::cut_into_slabs(const Cutting& cutting, bool record, const Ends& ends, bool by_variable) {
   std::map<std::uint32_t, Slabbed> variables;
   for (const FrameRun& run : cutting.frame_runs())

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // HandoverLayout: how the values that model ranks hand over are divided into pieces and frames.
 //
-// A *piece* is a box of one variable's record that ranks fill together. A *frame* is a group of pieces that
-// is assembled in one buffer and passed to a sink at once. Ranks, endpoints and the intake of a server use
-// this layout only. The sink of a collection writes files by a FileLayout (model/layout.hpp). Both are the
-// same object, unless a stage between them needs a different one: see pipeline/plan.hpp.
+// A *piece* is a box of one variable's record that ranks fill together. A *frame* is a group of
+// pieces that is assembled in one buffer and passed to a sink at once. Ranks, endpoints and the
+// intake of a server use this layout only. The sink of a collection writes files by a FileLayout
+// (model/layout.hpp). Both are the same object, unless a stage between them needs a different one:
+// see pipeline/plan.hpp.
 #pragma once
 
 #include <algorithm>
@@ -46,13 +47,15 @@ struct HandoverLayout {
   template <class Visit>
   void for_each_touching(std::uint32_t variable, const Box& box, Visit&& visit) const;
   /// Bytes to leave free at the start of a page-aligned buffer so that buffer and file are
-  /// congruent modulo a page and the frame can be written without a copy; 0 if offsets are not arithmetic.
+  /// congruent modulo a page and the frame can be written without a copy; 0 if offsets are not
+  /// arithmetic.
   [[nodiscard]] std::uint64_t phase(const Frame& frame, std::uint64_t record) const {
     return (frame.phase + (frame.record ? record % page_bytes * record_phase : 0)) % page_bytes;
   }
 };
 
-/// Calls `visit(number)` for the parts [first, last] of a grid, ascending; both limits are included.
+/// Calls `visit(number)` for the parts [first, last] of a grid, ascending; both limits are
+/// included.
 template <class Visit>
 void for_each_part(const Index& parts, const Index& first, const Index& last, Visit&& visit) {
   Index at = first;

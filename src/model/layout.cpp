@@ -127,8 +127,9 @@ class LayoutMaker {
     return {};
   }
 
-  /// Offsets of the classic format: variables of a section follow each other, each padded to 4 bytes.
-  /// Source: "NetCDF Classic Format Specification", vsize and the note on a lone record variable.
+  /// Offsets of the classic format: variables of a section follow each other, each padded to 4
+  /// bytes. Source: "NetCDF Classic Format Specification", vsize and the note on a lone record
+  /// variable.
   void place_by_arithmetic() {
     std::uint64_t fixed = 0;
     std::uint64_t record = 0;
@@ -203,9 +204,9 @@ class LayoutMaker {
     return {};
   }
 
-  /// Pieces that take more than half of a frame, because their variable is too large for one: one frame per
-  /// piece. The first one may follow earlier variables in their frame, later variables may follow the last
-  /// one.
+  /// Pieces that take more than half of a frame, because their variable is too large for one: one
+  /// frame per piece. The first one may follow earlier variables in their frame, later variables
+  /// may follow the last one.
   void put_alone(const PieceGrid& grid) {
     put_equal(grid, 0, 1);
     open_ = false;
@@ -217,7 +218,8 @@ class LayoutMaker {
     put_equal(grid, grid.count - 1, 1);
   }
 
-  /// Appends pieces of equal size to the open frame, as far as there is room, and the others to new frames.
+  /// Appends pieces of equal size to the open frame, as far as there is room, and the others to new
+  /// frames.
   void put_equal(const PieceGrid& grid, std::uint32_t number, std::uint32_t count) {
     const Box box = grid.box(number);
     const std::uint64_t bytes = grid.bytes(box);

@@ -3,8 +3,9 @@
 //
 // A *piece* is a box of one variable's record whose bytes lie together in the file: an HDF5
 // chunk, or a run of whole rows of a classic or contiguous variable. A *frame* is a group of
-// pieces that are adjacent in the file and are written at once. The layout is a pure function of schema,
-// format and sizes, so that model ranks and servers compute the same one and never exchange it.
+// pieces that are adjacent in the file and are written at once. The layout is a pure function of
+// schema, format and sizes, so that model ranks and servers compute the same one and never exchange
+// it.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +23,8 @@ namespace afterbay::model {
 struct LayoutSizes {
   std::uint64_t frame_bytes = 4u << 20;  ///< most bytes of a frame: what a block holds
   std::uint64_t chunk_bytes = 4u << 20;  ///< most bytes of a chunk that the library chooses
-  /// A frame of this size gets no more pieces, so that each server of a shared file gets its part of a
-  /// record; 0: frame_bytes.
+  /// A frame of this size gets no more pieces, so that each server of a shared file gets its part
+  /// of a record; 0: frame_bytes.
   std::uint64_t gather_bytes = 0;
   /// Each variable has frames of its own. For variables that are put in different records, such as samples: a
   /// frame of several would not be complete before the step ends, and ranks that wait for room could wait for
@@ -44,8 +45,8 @@ struct StoredVariable {
       0;  ///< arithmetic places: start of the variable, from the start of its section
 };
 
-/// A file layout is also a handover layout: its frames go into the file unchanged, and ranks can fill them
-/// without knowing about files. It shares the tables and adds what only storage needs.
+/// A file layout is also a handover layout: its frames go into the file unchanged, and ranks can
+/// fill them without knowing about files. It shares the tables and adds what only storage needs.
 struct FileLayout : HandoverLayout {
   Format format = Format::netcdf4;
   std::vector<StoredVariable> stored;  ///< one per schema variable, same order
@@ -57,9 +58,9 @@ struct FileLayout : HandoverLayout {
   }
 };
 
-/// Makes the layout of `schema` for `format`. Fails with invalid_argument, wrong_type or resources and names
-/// the variable: for types or dimensions that the format cannot hold, and for filtered chunks that are larger
-/// than a frame.
+/// Makes the layout of `schema` for `format`. Fails with invalid_argument, wrong_type or resources
+/// and names the variable: for types or dimensions that the format cannot hold, and for filtered
+/// chunks that are larger than a frame.
 Result<FileLayout> make_layout(const Schema& schema, Format format, const LayoutSizes& sizes);
 
 }  // namespace afterbay::model

@@ -79,8 +79,8 @@ struct CellPoints {
 /// rank's array form a run, independent of the positions of their points in the cell.
 CellPoints rows_of(const CellPoints& points);
 
-/// Calls `visit(index, cell)` for the pieces of a variable on a map that lie in the given cells, in the order
-/// of the layout. `cells` must be ascending by `Cell::cell`.
+/// Calls `visit(index, cell)` for the pieces of a variable on a map that lie in the given cells, in
+/// the order of the layout. `cells` must be ascending by `Cell::cell`.
 template <class Cells, class Visit>
 void for_each_piece_on(const HandoverLayout& layout, std::uint32_t variable, const MapDimensions& mapped,
                        const Cells& cells, Visit&& visit) {

@@ -34,20 +34,22 @@ struct MapCoverage {
   std::optional<HeldTwice> twice;  ///< only if repeats are refused
 };
 
-/// Finds out who holds the points of a part of the index space (`within`: ascending, not adjacent). Other
-/// points may be listed or not. Fails with format for an invalid encoding.
+/// Finds out who holds the points of a part of the index space (`within`: ascending, not adjacent).
+/// Other points may be listed or not. Fails with format for an invalid encoding.
 Result<MapCoverage> find_map_coverage(std::string_view name, std::uint64_t points,
                                       std::span<const OffsetRun> within, std::span<const RankPoints> ranks,
                                       Repeats repeats);
 
-/// The errors for what is not allowed. `count`: number of points that no rank holds; `first`: the first ones.
+/// The errors for what is not allowed. `count`: number of points that no rank holds; `first`: the
+/// first ones.
 Error held_twice(std::string_view name, const HeldTwice& twice);
 Error missing_points(std::string_view name, std::uint64_t points, std::uint64_t count,
                      const OffsetRun& first);
 
-/// Checks all ranks and points together. Fails with conflict for points held twice, unless repeats are
-/// allowed (reports the first such point and both ranks), and for points that no rank holds, unless gaps are
-/// allowed (reports their number and the first ones); with format for an invalid encoding.
+/// Checks all ranks and points together. Fails with conflict for points held twice, unless repeats
+/// are allowed (reports the first such point and both ranks), and for points that no rank holds,
+/// unless gaps are allowed (reports their number and the first ones); with format for an invalid
+/// encoding.
 Result<MapCoverage> check_map_coverage(std::string_view name, std::uint64_t points,
                                        std::span<const RankPoints> ranks, const Coverage& coverage);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The division of a map among servers. A server gets the points of the cells in which its pieces lie, and
-// those of its home: a part of the index space whose coverage it checks for all servers. The same functions
-// are used by model ranks, which divide their points, and by servers, which must know what they were given.
+// The division of a map among servers. A server gets the points of the cells in which its pieces
+// lie, and those of its home: a part of the index space whose coverage it checks for all servers.
+// The same functions are used by model ranks, which divide their points, and by servers, which must
+// know what they were given.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,8 @@ struct CellRange {
   std::uint32_t owner = 0;
 };
 
-/// The cells in which the owners have pieces of a variable on a map. Ranges of one owner may overlap.
+/// The cells in which the owners have pieces of a variable on a map. Ranges of one owner may
+/// overlap.
 std::vector<CellRange> cells_of_owners(const HandoverLayout& layout, std::uint32_t variable,
                                        const MapDimensions& mapped, const FrameOwners& owners);
 
@@ -42,11 +44,12 @@ class MapDivision {
   /// The server needs all points.
   void need_all(std::size_t server) { all_[server] = true; }
   [[nodiscard]] bool needs_all(std::size_t server) const { return all_[server]; }
-  /// Servers need cells of the index space cut into parts of lengths `part`. CellRange::owner: their numbers.
+  /// Servers need cells of the index space cut into parts of lengths `part`. CellRange::owner:
+  /// their numbers.
   void need(const Index& part, std::span<const CellRange> cells);
 
-  /// The runs by server, in the given order. Runs are cut where a server needs only a part of them. Servers
-  /// that need all points get nothing here.
+  /// The runs by server, in the given order. Runs are cut where a server needs only a part of them.
+  /// Servers that need all points get nothing here.
   [[nodiscard]] std::vector<std::vector<PointRun>> divide(const PointRuns& runs);
 
  private:

@@ -364,7 +364,8 @@ MapMove gather(const CellPoints& points, std::uint64_t elements, const Index& sh
 
 namespace {
 
-/// `to`: bytes between neighbours along each dimension of the variable; those along the map's are not used.
+/// `to`: bytes between neighbours along each dimension of the variable; those along the map's are
+/// not used.
 MapMove gather_selected(const CellPoints& points, const Box& selected, const MemoryLayout& memory,
                         const MapPiece& piece, ElementBytes bytes, const Strides& to,
                         std::ptrdiff_t to_point) {

@@ -41,14 +41,16 @@ struct MapPiece {
 /// is kept by reference.
 MapMove gather(const CellPoints& points, std::uint64_t elements, const Index& shape,
                const MemoryLayout& memory, const MapPiece& piece, ElementBytes bytes);
-/// The same for some of the values of a part of the rank's array. `selected`: their box in the dimensions of
-/// the variable, with the map's dimensions replaced by one, whose start is 0 and whose length is that of the
-/// list that the elements of `points` refer to; `memory` describes an array of these lengths. Values outside
-/// the piece are not moved; if none is inside, the move has no values.
+/// The same for some of the values of a part of the rank's array. `selected`: their box in the
+/// dimensions of the variable, with the map's dimensions replaced by one, whose start is 0 and
+/// whose length is that of the list that the elements of `points` refer to; `memory` describes an
+/// array of these lengths. Values outside the piece are not moved; if none is inside, the move has
+/// no values.
 MapMove gather(const CellPoints& points, const Box& selected, const MemoryLayout& memory,
                const MapPiece& piece, ElementBytes bytes);
-/// The same into a dense array of a piece in which the map's dimensions are one, a list of `length` points:
-/// `points.within` are positions in this list. A packed contribution and the array of a rank are such arrays.
+/// The same into a dense array of a piece in which the map's dimensions are one, a list of `length`
+/// points: `points.within` are positions in this list. A packed contribution and the array of a
+/// rank are such arrays.
 MapMove gather_into_list(const CellPoints& points, std::uint64_t length, const Box& selected,
                          const MemoryLayout& memory, const MapPiece& piece, ElementBytes bytes);
 /// The same copy into a packed buffer.
@@ -110,9 +112,9 @@ struct WrittenWindows {
   friend bool operator==(const WrittenWindows&, const WrittenWindows&) = default;
 };
 
-/// The windows of `window_pages` pages of `page` bytes that the move writes to, ascending; dense are
-/// those in which it writes to at least `dense_pages` pages. Neighbours of the same kind are merged.
-/// The move must not pack. Time O(runs) for each index of the outer dimensions.
+/// The windows of `window_pages` pages of `page` bytes that the move writes to, ascending; dense
+/// are those in which it writes to at least `dense_pages` pages. Neighbours of the same kind are
+/// merged. The move must not pack. Time O(runs) for each index of the outer dimensions.
 std::vector<WrittenWindows> written_windows(const MapMove& move, std::uint64_t page,
                                             std::uint64_t window_pages, std::uint64_t dense_pages);
 

@@ -14,9 +14,9 @@
 
 namespace afterbay::model {
 
-/// The fill value (given in the schema, or netCDF's default for the type) and the values of the attribute
-/// `missing_value`, converted to the variable's type. A `missing_value` that the type cannot hold is left
-/// out. Source: CF Conventions 1.11, section 2.5.1.
+/// The fill value (given in the schema, or netCDF's default for the type) and the values of the
+/// attribute `missing_value`, converted to the variable's type. A `missing_value` that the type
+/// cannot hold is left out. Source: CF Conventions 1.11, section 2.5.1.
 Values missing_values(const Variable& variable);
 
 /// The missing values of a variable of type T, and NaN.

@@ -73,7 +73,8 @@ class PointRuns {
   std::uint64_t elements_ = 0;
 };
 
-/// The points of `runs` that are not among those of `others`, ascending and merged. Both must be ascending.
+/// The points of `runs` that are not among those of `others`, ascending and merged. Both must be
+/// ascending.
 [[nodiscard]] std::vector<OffsetRun> outside(const PointRuns& runs, const PointRuns& others);
 
 /// Checks a rank's map alone and converts it to the order of the file: 1 to 7 lengths, none of them

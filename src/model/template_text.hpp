@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Templates of file names: literal text and tokens in braces. Which tokens exist depends on the user of the
-// template.
+// Templates of file names: literal text and tokens in braces. Which tokens exist depends on the
+// user of the template.
 #pragma once
 
 #include <string>

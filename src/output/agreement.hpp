@@ -25,9 +25,9 @@ struct EncodedAgreement {
       {};
 };
 
-/// Collective over the model ranks; waits, at most for the session's deadline. The answer is that of the
-/// first rank; if it fails, it fails with the same error on all ranks. `subject`: "the points of ...", for
-/// messages. If ranks have different ones, all of them fail.
+/// Collective over the model ranks; waits, at most for the session's deadline. The answer is that
+/// of the first rank; if it fails, it fails with the same error on all ranks. `subject`: "the
+/// points of ...", for messages. If ranks have different ones, all of them fail.
 Result<std::vector<std::byte>> agree_encoded(Session& session, const std::string& subject,
                                              const EncodedAgreement& steps);
 

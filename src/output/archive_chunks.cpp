@@ -23,7 +23,8 @@ bool is_time_axis(std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-/// Whole planes, rows, ... of a record, as many as fit into `most` bytes, in parts of about the same size.
+/// Whole planes, rows, ... of a record, as many as fit into `most` bytes, in parts of about the
+/// same size.
 std::vector<std::uint64_t> part_of_record(std::vector<std::uint64_t> lengths, std::uint64_t bytes,
                                           std::uint64_t most) {
   for (std::uint64_t& length : lengths) {

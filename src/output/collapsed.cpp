@@ -55,7 +55,8 @@ void Collapsed::find_slabs(const std::vector<std::string>& over) {
     else
       in_pieces_ = in_pieces_ || keeps;
   }
-  // Elements after the last axis that vanishes form runs. All axes come before the dimensions of the grid.
+  // Elements after the last axis that vanishes form runs. All axes come before the dimensions of
+  // the grid.
   for (std::size_t a = 0; a < from.axes; ++a) {
     const std::uint64_t length = from.local[a];
     const std::size_t stride = length == 0 ? 0 : run_ / length;

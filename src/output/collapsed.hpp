@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collapsed: a series that reduces another one over some of its axes, such as the vertical one. Axes are
-// whole on every rank, so that nothing is exchanged.
+// Collapsed: a series that reduces another one over some of its axes, such as the vertical one.
+// Axes are whole on every rank, so that nothing is exchanged.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace afterbay::output {
 
 class Collapsed final : public Series, public Consumer {
  public:
-  /// `space`: that of `of` without the axes `over`. Throws wrong_type if the statistic does not exist for the
-  /// type.
+  /// `space`: that of `of` without the axes `over`. Throws wrong_type if the statistic does not
+  /// exist for the type.
   Collapsed(Series& of, const Space& space, const std::vector<std::string>& over,
             const statistics::Statistic& statistic);
 
@@ -46,8 +46,8 @@ class Collapsed final : public Series, public Consumer {
   std::vector<double> state_;  ///< of the statistic
   /// Whether slabs have several runs, on ranks with points.
   bool in_pieces_ = false;
-  /// A slab has one index of each axis that vanishes, and all others: runs of elements at these places after
-  /// its first one.
+  /// A slab has one index of each axis that vanishes, and all others: runs of elements at these
+  /// places after its first one.
   std::vector<std::size_t> slabs_;
   std::vector<std::size_t> runs_;
   std::size_t run_ = 0;

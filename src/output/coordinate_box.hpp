@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CoordinateBox: the points of a curvilinear or unstructured grid whose coordinates lie in ranges. All ranks
-// find out together.
+// CoordinateBox: the points of a curvilinear or unstructured grid whose coordinates lie in ranges.
+// All ranks find out together.
 #pragma once
 
 #include <cstddef>
@@ -46,20 +46,20 @@ struct PointSet {
 
 class CoordinateBox {
  public:
-  /// `ranges`: all of coordinates of the grid. `choice`: what is kept of the field's dimensions otherwise,
-  /// of which those of the grid begin at `axes`. All of them outlive this object. Throws wrong_type, at the
-  /// place in the description.
+  /// `ranges`: all of coordinates of the grid. `choice`: what is kept of the field's dimensions
+  /// otherwise, of which those of the grid begin at `axes`. All of them outlive this object. Throws
+  /// wrong_type, at the place in the description.
   CoordinateBox(const SharedGrid& grid, const Field& field, const describe::Grid& described,
                 const DimensionChoice& choice, std::size_t axes);
 
   /// Whether points lie inside all ranges, by element of this rank's array.
   [[nodiscard]] const std::vector<bool>& inside() const noexcept { return inside_; }
-  /// Collective. The smallest box of indices with all points that are kept and inside; along a dimension
-  /// whose ends are neighbours it may go around. Throws invalid_argument, on all ranks, if there is no such
-  /// point.
+  /// Collective. The smallest box of indices with all points that are kept and inside; along a
+  /// dimension whose ends are neighbours it may go around. Throws invalid_argument, on all ranks,
+  /// if there is no such point.
   [[nodiscard]] IndexBox index_box() const;
-  /// Collective, of grids with one dimension. The points that are kept and inside. `listed`: all ranks get
-  /// all of them. Throws invalid_argument, on all ranks, if there is none.
+  /// Collective, of grids with one dimension. The points that are kept and inside. `listed`: all
+  /// ranks get all of them. Throws invalid_argument, on all ranks, if there is none.
   [[nodiscard]] PointSet point_set(bool listed) const;
 
  private:
@@ -83,8 +83,8 @@ class CoordinateBox {
   std::vector<double> extents_;
 };
 
-/// The places of a dimension from the first to the last that is hit; if it is circular and this is less, all
-/// but the longest run of places without one. At least one is hit.
+/// The places of a dimension from the first to the last that is hit; if it is circular and this is
+/// less, all but the longest run of places without one. At least one is hit.
 std::vector<std::uint64_t> hit_range(const std::vector<std::uint8_t>& hit, bool is_circular);
 
 }  // namespace afterbay::output

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coordinates of the points of a field: which coordinate a name means, and its values at points of a grid.
+// Coordinates of the points of a field: which coordinate a name means, and its values at points of
+// a grid.
 #pragma once
 
 #include <cstddef>
@@ -25,10 +26,10 @@ struct FoundCoordinate {
   std::string units;
 };
 
-/// The coordinate of a field that a description means by `name`: its name; a standard name; for "lon" and
-/// "lat" also units such as degrees_east. Those of dimensions come before others, and those that the field's
-/// attribute `coordinates` names before the rest. nullopt: there is none. Throws conflict if several
-/// coordinates could be meant.
+/// The coordinate of a field that a description means by `name`: its name; a standard name; for
+/// "lon" and "lat" also units such as degrees_east. Those of dimensions come before others, and
+/// those that the field's attribute `coordinates` names before the rest. nullopt: there is none.
+/// Throws conflict if several coordinates could be meant.
 std::optional<FoundCoordinate> find_coordinate(const Definitions& definitions, const Field& field,
                                                std::string_view name);
 /// Of all coordinates that a description can name, for messages.
@@ -36,8 +37,8 @@ std::vector<std::string> coordinate_names(const Definitions& definitions, const 
 
 /// Numbers to degrees: of radians 180 / pi, otherwise 1.
 double degrees_per_unit(std::string_view units);
-/// Values of longitudes and latitudes are compared within the precision with which they are stored, in
-/// degrees.
+/// Values of longitudes and latitudes are compared within the precision with which they are stored,
+/// in degrees.
 double tolerance_of(const FoundCoordinate& coordinate, Type type);
 /// East of `low`, at most as far as `high` is; in degrees.
 bool is_between_longitudes(double value, double low, double high, double tolerance);
@@ -54,8 +55,8 @@ std::vector<GridPoint> points_of(const std::vector<std::uint64_t>& lengths,
 /// Values of a coordinate at points of a grid, in degrees if it is a longitude or latitude.
 class PointValues {
  public:
-  /// `coordinate`: of the grid, or of some of its dimensions: see is_of_grid. Throws wrong_type if its values
-  /// are no numbers.
+  /// `coordinate`: of the grid, or of some of its dimensions: see is_of_grid. Throws wrong_type if
+  /// its values are no numbers.
   PointValues(const Definitions& definitions, const Grid& grid, const FoundCoordinate& coordinate);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -74,8 +75,8 @@ class PointValues {
   std::vector<std::uint64_t> strides_;  ///< in `values_`, per dimension of the grid
 };
 
-/// Whether each point of a grid has the coordinate: it is distributed as the grid, or has dimensions of it
-/// only.
+/// Whether each point of a grid has the coordinate: it is distributed as the grid, or has
+/// dimensions of it only.
 bool is_of_grid(const FoundCoordinate& coordinate, const Grid& grid);
 
 }  // namespace afterbay::output

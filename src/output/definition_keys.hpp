@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a file of definitions: the only definition of their names, accepted values and documentation.
-// The reader, the writer and the reference page use it.
+// The keys of a file of definitions: the only definition of their names, accepted values and
+// documentation. The reader, the writer and the reference page use it.
 #pragma once
 
 #include <cstdint>

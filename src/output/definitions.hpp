@@ -18,8 +18,8 @@ struct Dimension {
   std::uint64_t length = 0;
   Values values;  ///< its coordinate; empty: none
   CoordinateOptions options;
-  /// Of definitions on file, which have long coordinates without their values: `values` then has their type
-  /// and number only.
+  /// Of definitions on file, which have long coordinates without their values: `values` then has
+  /// their type and number only.
   bool has_known_values = true;
 };
 
@@ -43,7 +43,8 @@ struct Field {
   FieldOptions options;
 };
 
-/// What a model has defined. Definitions are checked when they are added; points of ranks are not known here.
+/// What a model has defined. Definitions are checked when they are added; points of ranks are not
+/// known here.
 class Definitions {
  public:
   void add(Dimension dimension);

@@ -35,8 +35,8 @@ struct DescribedEpochs::Kept {
 
   Kept(Logger to, bool first) : logger(std::move(to)), removes(first) {}
 
-  /// Forgets those that are older than the last `states_kept` that are durable with their epochs; the first
-  /// rank removes their files.
+  /// Forgets those that are older than the last `states_kept` that are durable with their epochs;
+  /// the first rank removes their files.
   void remove_older() {
     std::size_t durable = 0;
     auto newest = states.rbegin();

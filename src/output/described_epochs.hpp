@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DescribedEpochs: the epochs that files of a description ask for, and the states that are saved before them.
+// DescribedEpochs: the epochs that files of a description ask for, and the states that are saved
+// before them.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ namespace afterbay::output {
 
 class DescribedEpochs {
  public:
-  /// All arguments outlive it. Throws, at the place in the description, if the names of states need a member
-  /// that the model has not given.
+  /// All arguments outlive it. Throws, at the place in the description, if the names of states need
+  /// a member that the model has not given.
   DescribedEpochs(Session& session, const describe::Description& description, const ModelTime& time,
                   std::optional<std::int64_t> member);
 
@@ -27,8 +28,8 @@ class DescribedEpochs {
   /// `file`: that asks for them.
   void add(Clock clock, const std::string& file);
   [[nodiscard]] bool saves_states() const noexcept { return !clocks_.empty() && !description_.state.empty(); }
-  /// Marks the epochs that the step ends, which has ended for the session, too. Does not wait. Throws
-  /// conflict if a state would replace one that is still needed.
+  /// Marks the epochs that the step ends, which has ended for the session, too. Does not wait.
+  /// Throws conflict if a state would replace one that is still needed.
   void end_step(std::int64_t step, SavedState& saved);
 
  private:
@@ -36,7 +37,8 @@ class DescribedEpochs {
     Clock clock;
     std::string file;
   };
-  /// States that this run has saved and not removed; shared with functions that the session calls later.
+  /// States that this run has saved and not removed; shared with functions that the session calls
+  /// later.
   struct Kept;
 
   [[nodiscard]] std::string name(std::int64_t step, const Date& date) const;

@@ -22,15 +22,17 @@ class DimensionChoice {
     FoundCoordinate coordinate;
   };
 
-  /// Applies what concerns one dimension: boxes by coordinates of one dimension, indices, levels. `names`:
-  /// the dimensions to choose from, slowest first; of the field, without those that stations replace. Throws,
-  /// at the place in the description.
+  /// Applies what concerns one dimension: boxes by coordinates of one dimension, indices, levels.
+  /// `names`: the dimensions to choose from, slowest first; of the field, without those that
+  /// stations replace. Throws, at the place in the description.
   DimensionChoice(const Definitions& definitions, const Field& field, const std::vector<std::string>& names,
                   const describe::Grid& grid);
 
-  /// Ranges that are left, because their coordinates are those of a grid or have several dimensions.
+  /// Ranges that are left, because their coordinates are those of a grid or have several
+  /// dimensions.
   [[nodiscard]] const std::vector<JointRange>& joint() const noexcept { return joint_; }
-  /// Of a dimension, in the order of the field or the opposite one; nullopt: all, in the order of the field.
+  /// Of a dimension, in the order of the field or the opposite one; nullopt: all, in the order of
+  /// the field.
   using Indices = std::optional<std::vector<std::uint64_t>>;
   [[nodiscard]] const Indices& kept(std::size_t dimension) const { return kept_[dimension]; }
   /// Keeps the places of a dimension that are among `places`, which ascend.
@@ -38,8 +40,8 @@ class DimensionChoice {
   /// Every how many of the places that are left are kept.
   [[nodiscard]] std::uint64_t stride_of(const std::string& dimension) const;
   [[nodiscard]] bool is_reversed(const std::string& dimension) const;
-  /// Strides and reversed dimensions, which come last, of the first `dimensions`. Throws if nothing is left
-  /// of one of them.
+  /// Strides and reversed dimensions, which come last, of the first `dimensions`. Throws if nothing
+  /// is left of one of them.
   void finish(std::size_t dimensions);
 
  private:

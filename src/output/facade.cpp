@@ -72,7 +72,8 @@ std::optional<Error> Output::State::refusal() const {
   return std::nullopt;
 }
 
-/// All but files that must not be published, of which it throws the first; the others are then published.
+/// All but files that must not be published, of which it throws the first; the others are then
+/// published.
 void Output::State::close_files() {
   for (const auto& file : plan.files)
     if (!file->refusal()) file->close();
@@ -295,8 +296,8 @@ bool Output::State::check_put(std::string_view field, const FieldStep& of, Type 
   return of.wanted;
 }
 
-/// A rank without points has put the field when it has handed over all levels, so that it completes fields in
-/// the order in which ranks with points do.
+/// A rank without points has put the field when it has handed over all levels, so that it completes
+/// fields in the order in which ranks with points do.
 bool Output::State::is_complete(const FieldStep& of) {
   if (of.put) return false;
   const output::Space& space = of.source->space();

@@ -77,7 +77,8 @@ class Maker {
     splits_time_ = periods && instants;
   }
 
-  /// The rules of a user-defined calendar: CF Conventions 1.11, section 4.4; day_seconds is an extension.
+  /// The rules of a user-defined calendar: CF Conventions 1.11, section 4.4; day_seconds is an
+  /// extension.
   static void add_rules(Variable& variable, const Calendar& calendar) {
     const CalendarRules rules = calendar_rules_of(calendar);
     variable.attribute("month_lengths",
@@ -174,8 +175,8 @@ class Maker {
     return name;
   }
 
-  /// Adds the coordinates of a variable, and all that its attributes name; `attributes` then have their names
-  /// in the file.
+  /// Adds the coordinates of a variable, and all that its attributes name; `attributes` then have
+  /// their names in the file.
   void add_coordinates(const FileVariable& variable, std::vector<Attribute>& attributes) {
     const Space& space = *variable.space;
     std::set<std::string> named;
@@ -200,8 +201,8 @@ class Maker {
     if (!names.empty()) set_attribute(attributes, "coordinates", names);
   }
 
-  /// Adds the coordinates that attributes name, and puts their names in the file there. `named`: those that
-  /// were found.
+  /// Adds the coordinates that attributes name, and puts their names in the file there. `named`:
+  /// those that were found.
   void resolve(std::vector<Attribute>& attributes, const Space& space, std::set<std::string>& named) {
     static const std::set<std::string, std::less<>> references{"coordinates",
                                                                "bounds",

@@ -51,8 +51,8 @@ struct FileSchema {
   std::vector<DistributedCoordinate> distributed;
 };
 
-/// Source of names and attributes: CF Conventions 1.11, chapters 4, 5 and 7. Throws conflict, at the place in
-/// the description, if two things in the file would have one name.
+/// Source of names and attributes: CF Conventions 1.11, chapters 4, 5 and 7. Throws conflict, at
+/// the place in the description, if two things in the file would have one name.
 FileSchema file_schema(const describe::File& file, const std::vector<FileVariable>& variables,
                        const Definitions& definitions, Spaces& spaces, const ModelTime& time,
                        const TimeUnits& units);

@@ -126,8 +126,8 @@ void FileSeries::define(Targets& targets, const Definitions& definitions, Spaces
         settings.block_bytes);
   }
   CollectionOptions options;
-  // What the description says of files lies in the settings of the session, except this: a run that resumes
-  // must not replace what it continues.
+  // What the description says of files lies in the settings of the session, except this: a run that
+  // resumes must not replace what it continues.
   if (resumes)
     options.existing = Existing::append;
   else if (file_->settings.existing)
@@ -197,7 +197,8 @@ void FileSeries::open_part(const Date& end) {
     state_.part = earlier.part + 1;
     state_.part_begin = earlier.part == 0 ? time_->start : earlier.record_end;
     if (parts_) {
-      // What ends at a boundary belongs to the part that ends there, except for the start of the run.
+      // What ends at a boundary belongs to the part that ends there, except for the start of the
+      // run.
       const bool at_start = end == time_->start;
       const Interval part =
           at_start ? time_->calendar.interval(end, parts_->every(), parts_->alignment()) : parts_->until(end);

@@ -33,8 +33,8 @@ struct FileState {
 /// One entry under `files`, and its file that is open.
 class FileSeries final : public SampleTarget {
  public:
-  /// `schedule`: of the file; null if it has no records. Throws, at the place in the description, if the name
-  /// cannot be made.
+  /// `schedule`: of the file; null if it has no records. Throws, at the place in the description,
+  /// if the name cannot be made.
   FileSeries(const describe::Description& description, const describe::File& file, const ModelTime& time,
              const Schedule* schedule, std::optional<std::int64_t> member);
 
@@ -54,8 +54,9 @@ class FileSeries final : public SampleTarget {
   /// For the states of what servers compute.
   [[nodiscard]] Target& target() const { return *target_; }
 
-  /// Writes this rank's values of the record that ends at `value.end`; with a cycle, of its record for a part
-  /// of the cycle. Values of kind `once` are copied, because each part of a file gets them.
+  /// Writes this rank's values of the record that ends at `value.end`; with a cycle, of its record
+  /// for a part of the cycle. Values of kind `once` are copied, because each part of a file gets
+  /// them.
   void write(std::size_t variable, const Value& value, std::size_t part_of_cycle = 0);
   /// Periods are folded: each has a record for each part of the cycle. Call it before `define`.
   void fold(const Cycle& cycle) { cycle_ = cycle; }
@@ -63,7 +64,8 @@ class FileSeries final : public SampleTarget {
   void end_step(const Date& now);
   /// Throws the refusal, and leaves the file open.
   void close();
-  /// Why the open file must not be published: it has records of an earlier run after those of this one.
+  /// Why the open file must not be published: it has records of an earlier run after those of this
+  /// one.
   [[nodiscard]] std::optional<Error> refusal() const;
   /// Complete when the last file that was closed is published; number 0: none was.
   [[nodiscard]] Ticket closed() const noexcept { return closed_; }

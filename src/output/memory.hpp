@@ -17,8 +17,9 @@ struct MemoryUse {
   std::size_t bytes = 0;
 };
 
-/// What the plan keeps on this rank during the run: states in full, and buffers at their largest. Not in it:
-/// copies of arrays that are put in sections or with a layout. Files must have been defined.
+/// What the plan keeps on this rank during the run: states in full, and buffers at their largest.
+/// Not in it: copies of arrays that are put in sections or with a layout. Files must have been
+/// defined.
 std::vector<MemoryUse> memory_of(const Plan& plan);
 
 /// Counts memory of this rank, and refuses what exceeds a limit.
@@ -27,11 +28,12 @@ class Memory {
   /// `limit`: bytes; 0: none. `counter`: of the report; may be null.
   Memory(std::uint64_t limit, observe::Counter* counter) : limit_(limit), counter_(counter) {}
 
-  /// Adds what the plan needs. Collective over the model ranks if there is a limit: throws resources on all
-  /// of them, naming the largest consumers of the rank that needs most, if it needs more.
+  /// Adds what the plan needs. Collective over the model ranks if there is a limit: throws
+  /// resources on all of them, naming the largest consumers of the rank that needs most, if it
+  /// needs more.
   void take(Session& session, std::vector<MemoryUse> uses);
-  /// Adds memory that is taken now, and kept until the end of the run. Throws resources if all together
-  /// exceeds the limit; nothing is added then.
+  /// Adds memory that is taken now, and kept until the end of the run. Throws resources if all
+  /// together exceeds the limit; nothing is added then.
   void take(MemoryUse use);
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 

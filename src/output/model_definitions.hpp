@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ModelDefinitions: what a model tells described output before its first step, as it is kept in a file, so
-// that a description can be checked without the model.
+// ModelDefinitions: what a model tells described output before its first step, as it is kept in a
+// file, so that a description can be checked without the model.
 #pragma once
 
 #include <cstddef>
@@ -37,13 +37,14 @@ inline constexpr std::uint64_t most_field_points_on_file = std::uint64_t{1} << 5
 /// How a grid is distributed: "block", "map", or "whole" on all ranks. By name of the grid.
 using GridKinds = std::map<std::string, std::string>;
 
-/// The text of a file, in YAML. Values of coordinates that are distributed, or have more than one dimension,
-/// are left out.
+/// The text of a file, in YAML. Values of coordinates that are distributed, or have more than one
+/// dimension, are left out.
 std::string write_definitions(const Definitions& definitions, const OutputOptions& options,
                               const GridKinds& kinds, const Processes& processes);
 
-/// Reads such a file. Values that are not on file are zero; those of distributed coordinates are those of a
-/// rank without points. All problems are reported together, one per line, as FILE:LINE:COLUMN and what to do.
+/// Reads such a file. Values that are not on file are zero; those of distributed coordinates are
+/// those of a rank without points. All problems are reported together, one per line, as
+/// FILE:LINE:COLUMN and what to do.
 Result<ModelDefinitions> read_definitions(const std::string& path);
 /// The same for a text; `name` stands for the file in messages.
 Result<ModelDefinitions> read_definitions_text(const std::string& text, const std::string& name);

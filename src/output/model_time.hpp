@@ -23,8 +23,8 @@ struct ModelTime {
   [[nodiscard]] Date before(const Date& date) const;
 };
 
-/// Throws invalid_argument for dates that do not exist, and steps that are not longer than 0 or mix months
-/// and seconds.
+/// Throws invalid_argument for dates that do not exist, and steps that are not longer than 0 or mix
+/// months and seconds.
 ModelTime model_time(const OutputOptions& options);
 
 /// The rules of a calendar: of a user-defined one, those with which it was made.

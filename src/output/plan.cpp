@@ -140,7 +140,8 @@ class Planner {
     const describe::Field* const described = find_described(name);
     if (described == nullptr || described->expression.empty()) unknown_field(name, context);
     const expression::Expression expression = parsed(*described);
-    // Reductions over the period of the file are those of this schedule, others have the file's alignment.
+    // Reductions over the period of the file are those of this schedule, others have the file's
+    // alignment.
     const auto over_file = [](const expression::Reduction& it) { return it.is_over_time() && !it.period; };
     const auto over_own = [&](const expression::Reduction& it) {
       if (it.period) check_multiple(it, context);
@@ -352,8 +353,8 @@ class Planner {
     return *known;
   }
 
-  /// Statistics over long periods are made of those over shorter ones that are computed anyway: of the
-  /// longest of these.
+  /// Statistics over long periods are made of those over shorter ones that are computed anyway: of
+  /// the longest of these.
   void share_sums() {
     const auto is_shared = [this](const Statistics* some) {
       return std::ranges::none_of(statistics_, [&](const auto& entry) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plan: what is computed from which field, when, and into which file it goes. It follows from the definitions
-// of the model and the description alone, so that all ranks have the same.
+// Plan: what is computed from which field, when, and into which file it goes. It follows from the
+// definitions of the model and the description alone, so that all ranks have the same.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@
 
 namespace afterbay::output {
 
-/// The parts of a plan, in the order in which they were made: what is computed from something comes after it.
+/// The parts of a plan, in the order in which they were made: what is computed from something comes
+/// after it.
 struct Plan {
   std::vector<std::unique_ptr<Schedule>> schedules;
   std::vector<std::unique_ptr<Source>> sources;  ///< by number of the field; null: nothing uses it

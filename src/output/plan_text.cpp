@@ -70,8 +70,9 @@ std::string dimensions_text(const PlanInput& input, const expression::Reduction&
   return text;
 }
 
-/// "time: maximum time: mean" for mean(max(tas, 1d)), "depth: mean" for mean(toce over lev); empty if the
-/// field is more than a chain of reductions. `over_time`: whether there may be such over time.
+/// "time: maximum time: mean" for mean(max(tas, 1d)), "depth: mean" for mean(toce over lev); empty
+/// if the field is more than a chain of reductions. `over_time`: whether there may be such over
+/// time.
 std::string chain_of(const PlanInput& input, const std::string& name, bool over_time) {
   const describe::Field* const field = input.find_described(name);
   if (field == nullptr || field->expression.empty()) return {};

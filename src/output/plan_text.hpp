@@ -16,8 +16,8 @@ struct VariableText {
   expression::Linear conversion;  ///< of the values that are written
 };
 
-/// Source: CF Conventions 1.11, section 7.3 and appendix E. Throws, at the place in the description, if the
-/// values cannot be converted to the units.
+/// Source: CF Conventions 1.11, section 7.3 and appendix E. Throws, at the place in the
+/// description, if the values cannot be converted to the units.
 VariableText describe_variable(const PlanInput& input, const describe::File& file,
                                const describe::Variable& variable, TimeKind kind);
 

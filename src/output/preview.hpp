@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preview: what a run with a description will do. A preview is a run without values: the plan of the run is
-// made for a rank that holds no points, and executed step by step, and what would be written is counted.
+// Preview: what a run with a description will do. A preview is a run without values: the plan of
+// the run is made for a rank that holds no points, and executed step by step, and what would be
+// written is counted.
 #pragma once
 
 #include <cstddef>
@@ -109,8 +110,9 @@ struct Preview {
   [[nodiscard]] std::uint64_t server_bytes() const noexcept;  ///< of states, on all servers
 };
 
-/// Throws what a run throws in Output::start() and later because of its description and definitions, with the
-/// places in the description; invalid_argument if the run has no step, or too many.
+/// Throws what a run throws in Output::start() and later because of its description and
+/// definitions, with the places in the description; invalid_argument if the run has no step, or too
+/// many.
 Preview preview(const describe::Description& description, const ModelDefinitions& model,
                 const PreviewOptions& options);
 

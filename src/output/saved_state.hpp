@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SavedState: the state of periods that have begun, in a netCDF file, distributed as the fields are. Any
-// number of ranks can resume from it.
+// SavedState: the state of periods that have begun, in a netCDF file, distributed as the fields
+// are. Any number of ranks can resume from it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ class SavedState {
   SavedState(Session& session, const ModelTime& time, const Definitions& definitions, Plan& plan)
       : session_(session), time_(time), definitions_(definitions), plan_(plan) {}
 
-  /// Writes the state after `step` to a new file. Does not wait, except at first use as Session::start does.
+  /// Writes the state after `step` to a new file. Does not wait, except at first use as
+  /// Session::start does.
   Ticket write(const std::string& path, std::int64_t step);
   /// The same for a state that is saved at an epoch; it replaces one that an earlier job has left.
   Ticket write_at_epoch(const std::string& path, std::int64_t step);
@@ -27,9 +28,9 @@ class SavedState {
   [[nodiscard]] std::vector<std::string> files_of(const std::string& path) const;
   /// So that the first `write_at_epoch` does not wait, if start comes after it.
   void define_for_epochs();
-  /// Reads a state, and returns the step after which it was saved. Throws conflict, and says what differs, if
-  /// it belongs to another description, other fields, fields with other units or fill values, another
-  /// calendar, start or step; format if it is damaged.
+  /// Reads a state, and returns the step after which it was saved. Throws conflict, and says what
+  /// differs, if it belongs to another description, other fields, fields with other units or fill
+  /// values, another calendar, start or step; format if it is damaged.
   std::int64_t read(const std::string& path);
 
  private:

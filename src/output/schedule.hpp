@@ -11,11 +11,12 @@
 
 namespace afterbay::output {
 
-/// A period by which something happens, with its alignment. Periods in steps are counted from the start.
+/// A period by which something happens, with its alignment. Periods in steps are counted from the
+/// start.
 class Clock {
  public:
-  /// Throws, with `what` in the message, if `every` is no multiple of the model's step, or if no step ends
-  /// where a period does.
+  /// Throws, with `what` in the message, if `every` is no multiple of the model's step, or if no
+  /// step ends where a period does.
   Clock(const ModelTime& time, const Period& every, const describe::Align& align, const std::string& what);
 
   /// The period that contains the time just before `date`.
@@ -68,8 +69,8 @@ class Schedule {
   /// The schedule of a reduction with a period of its own.
   Schedule(const ModelTime& time, const Period& every, const describe::Align& align, const std::string& what);
 
-  /// Goes to a step. Throws conflict if it passes the end of a period, which only steps can do whose length
-  /// is no multiple of it.
+  /// Goes to a step. Throws conflict if it passes the end of a period, which only steps can do
+  /// whose length is no multiple of it.
   void go_to(std::int64_t step);
   /// The run ends with the current step: periods that have begun end now.
   void end_run() noexcept {
@@ -92,8 +93,8 @@ class Schedule {
   [[nodiscard]] double sample_seconds() const noexcept { return seconds_; }
   [[nodiscard]] const Period& every() const noexcept { return period_.every(); }
   [[nodiscard]] const Alignment& alignment() const noexcept { return period_.alignment(); }
-  /// Whether each of its periods consists of whole periods of `finer`, with the same samples, whatever the
-  /// date: months of days, days of 6 hours.
+  /// Whether each of its periods consists of whole periods of `finer`, with the same samples,
+  /// whatever the date: months of days, days of 6 hours.
   [[nodiscard]] bool consists_of(const Schedule& finer) const;
   /// Two schedules with the same text are the same.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Series: the values of a field, or of something computed from it, step by step, and what consumes them.
+// Series: the values of a field, or of something computed from it, step by step, and what consumes
+// them.
 #pragma once
 
 #include <cstddef>
@@ -72,7 +73,8 @@ class Series {
   [[nodiscard]] virtual bool gives_any_form() const { return false; }
   /// Whether some consumer takes the values of the current step.
   [[nodiscard]] bool needed() const;
-  /// Whether some consumer that takes values of the current step needs a dense copy of arrays with a layout.
+  /// Whether some consumer that takes values of the current step needs a dense copy of arrays with
+  /// a layout.
   [[nodiscard]] bool copies_layouts() const;
 
   struct Use {
@@ -122,8 +124,8 @@ class Subset final : public Series, public Consumer {
   std::vector<std::byte> kept_;
 };
 
-/// A statistic over the periods of a schedule, as a series with a value at the end of each period. It belongs
-/// to Statistics, which fills it.
+/// A statistic over the periods of a schedule, as a series with a value at the end of each period.
+/// It belongs to Statistics, which fills it.
 class Reduced final : public Series {
  public:
   Reduced(const std::string& name, const Space& space, Form form, const Schedule& schedule)
@@ -158,14 +160,15 @@ class SampleTarget {
 class Statistics final : public Consumer {
  public:
   Statistics(Series& of, const Schedule& schedule, std::string text);
-  /// The statistic as a series, made at first use. Throws wrong_type if it does not exist for the type.
+  /// The statistic as a series, made at first use. Throws wrong_type if it does not exist for the
+  /// type.
   Reduced& add(const statistics::Statistic& statistic);
 
-  /// From now on its values are those of the periods of `finer`, at their ends, instead of those of the
-  /// series: most of the time goes into passing over the states. See can_be_made_of.
+  /// From now on its values are those of the periods of `finer`, at their ends, instead of those of
+  /// the series: most of the time goes into passing over the states. See can_be_made_of.
   void make_of(Statistics& finer);
-  /// Whether `finer` has the same statistics of the same series, over shorter periods of which those of this
-  /// consist, and results stay the same.
+  /// Whether `finer` has the same statistics of the same series, over shorter periods of which
+  /// those of this consist, and results stay the same.
   [[nodiscard]] bool can_be_made_of(const Statistics& finer) const;
 
   /// A variable of a file that has the values of a statistic.
@@ -191,8 +194,8 @@ class Statistics final : public Consumer {
     return finer_ == nullptr && schedule_->sampled() && of_->available();
   }
   void take(std::size_t slot, const Value& value) override;
-  /// Gives away the statistics of a period that ends now, if its last step was not sampled or the run ends.
-  /// Statistics of statistics come after those.
+  /// Gives away the statistics of a period that ends now, if its last step was not sampled or the
+  /// run ends. Statistics of statistics come after those.
   void end_step();
 
   /// Which statistics these are, of which series: the same in all runs with this description.
@@ -231,12 +234,13 @@ class Statistics final : public Consumer {
   std::vector<std::unique_ptr<Reduced>> results_;
 };
 
-/// Copies the values of a section, which lie at `from` in the layout of a caller's array, into the dense
-/// array of the whole part. `lengths`: of the part; elements of `bytes` bytes.
+/// Copies the values of a section, which lie at `from` in the layout of a caller's array, into the
+/// dense array of the whole part. `lengths`: of the part; elements of `bytes` bytes.
 void copy_section(std::byte* to, const std::vector<std::uint64_t>& lengths, const model::Box& section,
                   const std::byte* from, const MemoryLayout& layout, std::size_t bytes);
 
-/// Values in the layout of a caller's array, made dense. `lengths`: of the part; elements of `bytes` bytes.
+/// Values in the layout of a caller's array, made dense. `lengths`: of the part; elements of
+/// `bytes` bytes.
 void make_dense(std::byte* to, const std::byte* from, const MemoryLayout& layout,
                 const std::vector<std::uint64_t>& lengths, std::size_t bytes);
 

@@ -54,22 +54,24 @@ struct Space {
   [[nodiscard]] std::uint64_t global_points() const noexcept;
   /// For messages: "lev 40 x lat 96 x lon 144".
   [[nodiscard]] std::string text() const;
-  /// Which points a subset keeps, " at lat 2-3 #c0ffee": differs for different points. Otherwise empty.
+  /// Which points a subset keeps, " at lat 2-3 #c0ffee": differs for different points. Otherwise
+  /// empty.
   [[nodiscard]] std::string places_text() const;
 };
 
 /// The spaces of a run. Subsets get decompositions of their own in the session.
 class Spaces {
  public:
-  /// `session`: whose rank this is; it outlives the spaces. Null: a rank that holds no points of any field.
+  /// `session`: whose rank this is; it outlives the spaces. Null: a rank that holds no points of
+  /// any field.
   Spaces(Session* session, const Definitions& definitions) : session_(session), definitions_(definitions) {}
 
-  /// Throws unknown_name if the session does not have the grid's decomposition, invalid_argument if it has
-  /// other lengths.
+  /// Throws unknown_name if the session does not have the grid's decomposition, invalid_argument if
+  /// it has other lengths.
   const Space& own(const Field& field);
-  /// Throws, at the place in the description, if the subset cannot be taken of this field or has no points.
-  /// Waits for the other ranks, if it depends on coordinates of a grid that ranks hold together: stations,
-  /// and boxes by coordinates that are no dimensions.
+  /// Throws, at the place in the description, if the subset cannot be taken of this field or has no
+  /// points. Waits for the other ranks, if it depends on coordinates of a grid that ranks hold
+  /// together: stations, and boxes by coordinates that are no dimensions.
   const Space& subset(const Field& field, const describe::Grid& grid);
   /// The points of `of` without some of its axes, which are given by name.
   const Space& without(const Space& of, const std::vector<std::string>& axes);
@@ -86,21 +88,22 @@ class Spaces {
   };
   const Part& part_of(const Grid& grid);
   [[nodiscard]] SharedGrid shared(const Grid& grid) const;
-  /// The subset of `own_space` that keeps these points of its dimensions. `like`: of other fields on the
-  /// grid.
+  /// The subset of `own_space` that keeps these points of its dimensions. `like`: of other fields
+  /// on the grid.
   std::unique_ptr<Space> make_subset(const Space& like, const Space& own_space,
                                      std::vector<Space::Dimension> dimensions);
   /// The same for all fields with these axes on this grid.
   static std::string key_of(const Field& field, const std::string& subset);
-  /// Applies a box by coordinates to the dimensions of a grid; once for all fields with the same subset.
+  /// Applies a box by coordinates to the dimensions of a grid; once for all fields with the same
+  /// subset.
   void apply_box(DimensionChoice& choice, const Field& field, const describe::Grid& grid, std::size_t axes);
   /// The points of an unstructured grid in a box by coordinates, before strides; once likewise.
   const PointSet& points_in_box(const DimensionChoice& choice, const Field& field, const describe::Grid& grid,
                                 std::size_t axes);
   void choose_points(Space& space, const DimensionChoice& choice, const PointSet& set);
   void place_stations(Space& space, const Field& field, const describe::Grid& grid);
-  /// Makes the decomposition of a list of points, which replace the dimensions of a grid; once likewise.
-  /// `elements`: of this rank's array, at these `positions` of the list.
+  /// Makes the decomposition of a list of points, which replace the dimensions of a grid; once
+  /// likewise. `elements`: of this rank's array, at these `positions` of the list.
   void list_points(const Grid& grid, const std::string& subset, std::uint64_t count,
                    const std::vector<std::uint32_t>& elements, const std::vector<std::uint64_t>& positions);
   void take_list(Space& space, const Grid& grid);

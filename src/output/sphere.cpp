@@ -13,8 +13,8 @@ Direction direction_of(double lon, double lat) {
   return {std::cos(north) * std::cos(east), std::cos(north) * std::sin(east), std::sin(north)};
 }
 
-/// The angle is twice that between a chord and a diameter: W. Kahan, "How Futile are Mindless Assessments of
-/// Roundoff in Floating-Point Computation?" (2006), section 12.
+/// The angle is twice that between a chord and a diameter: W. Kahan, "How Futile are Mindless
+/// Assessments of Roundoff in Floating-Point Computation?" (2006), section 12.
 double distance_m(const Direction& a, const Direction& b) {
   const double chord = std::sqrt(squared_chord(a, b));
   const double other = std::sqrt(squared_chord(a, {-b.x, -b.y, -b.z}));

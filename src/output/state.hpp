@@ -56,7 +56,8 @@ struct __attribute__((visibility("hidden"))) Output::State {
   FieldStep& find(std::string_view field);
   /// Refuses a put that is wrong. Returns whether something wants it. `in_part`: a section is put.
   bool check_put(std::string_view field, const FieldStep& of, Type type, bool in_part = false) const;
-  /// Whether the sections of the current step are all of the field, which has not been given away yet.
+  /// Whether the sections of the current step are all of the field, which has not been given away
+  /// yet.
   static bool is_complete(const FieldStep& of);
   void emit(FieldStep& of, const void* data, const MemoryLayout& memory_layout);
 

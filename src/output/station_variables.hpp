@@ -29,9 +29,9 @@ struct StationNames {
 /// Bytes of the longest name.
 std::uint64_t length_of_names(const Stations& stations);
 
-/// Constant variables. `is_feature`: the file is a CF time series, in which the name identifies a station.
-/// Source: CF Conventions 1.11, chapter 9 and appendix H, and section 2.2 for names as characters, which all
-/// formats have.
+/// Constant variables. `is_feature`: the file is a CF time series, in which the name identifies a
+/// station. Source: CF Conventions 1.11, chapter 9 and appendix H, and section 2.2 for names as
+/// characters, which all formats have.
 std::vector<Variable> station_variables(const Stations& stations, const StationNames& names, bool is_feature);
 
 }  // namespace afterbay::output

@@ -129,7 +129,8 @@ class StationFinder {
                             : fmt::format("it has {}", fmt::join(known, ", ")));
   }
 
-  /// Compares chords, which is fast; distances count, if they could be less than or equal to the best.
+  /// Compares chords, which is fast; distances count, if they could be less than or equal to the
+  /// best.
   void look(const PointCoordinates& coordinates, Nearest& mine) const {
     std::vector<Direction> wanted;
     for (const describe::Grid::Station& it : described_.stations)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// linear: y = multiply * x + add. Computed in double precision, for integers of 64 bits in long double;
-// integers are rounded to the nearest, halves to even.
+// linear: y = multiply * x + add. Computed in double precision, for integers of 64 bits in long
+// double; integers are rounded to the nearest, halves to even.
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -42,8 +42,8 @@ using Wide = std::conditional_t<std::is_integral_v<T> && sizeof(T) == 8, long do
 template <class W>
 W rounded(W value) {
   if constexpr (std::is_same_v<W, double>) {
-    // For integers of up to 32 bits: after adding 1.5 * 2^52 there are no bits for the fraction. Values too
-    // large for this are out of range before and after.
+    // For integers of up to 32 bits: after adding 1.5 * 2^52 there are no bits for the fraction.
+    // Values too large for this are out of range before and after.
     constexpr double no_fraction = 6755399441055744.0;
     return (value + no_fraction) - no_fraction;
   } else {

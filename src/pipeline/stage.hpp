@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages: computations on the values of a variable after ranks have handed them over and before a sink writes
-// them. A stage has a file of its own, which defines `stages::NAME` (a StageKind), and is registered in
-// pipeline/stages.hpp. Everything else is derived from this: settings, their documentation, messages to the
-// servers, and memory.
+// Stages: computations on the values of a variable after ranks have handed them over and before a
+// sink writes them. A stage has a file of its own, which defines `stages::NAME` (a StageKind), and
+// is registered in pipeline/stages.hpp. Everything else is derived from this: settings, their
+// documentation, messages to the servers, and memory.
 #pragma once
 
 #include <cstddef>
@@ -32,17 +32,18 @@ struct StageSetting {
   std::optional<std::string> (*canonical)(std::string_view text) = nullptr;
 };
 
-/// A computation whose result at a point depends only on the value at this point, so that a piece can be
-/// processed in parts, in any order and by any number of threads. Immutable.
+/// A computation whose result at a point depends only on the value at this point, so that a piece
+/// can be processed in parts, in any order and by any number of threads. Immutable.
 class PointwiseStage {
  public:
   virtual ~PointwiseStage() = default;
   PointwiseStage(const PointwiseStage&) = delete;
   PointwiseStage& operator=(const PointwiseStage&) = delete;
 
-  /// Computes `count` values of the variable's type in this machine's byte order. `to` equals `from`, or the
-  /// two do not overlap; alignment does not matter. Missing values (model::MissingValues) remain unchanged.
-  /// Returns the number of results that the type cannot hold; their stored values are unspecified.
+  /// Computes `count` values of the variable's type in this machine's byte order. `to` equals
+  /// `from`, or the two do not overlap; alignment does not matter. Missing values
+  /// (model::MissingValues) remain unchanged. Returns the number of results that the type cannot
+  /// hold; their stored values are unspecified.
   [[nodiscard]] virtual std::uint64_t run(std::byte* to, const std::byte* from, std::size_t count) const = 0;
   /// Describes the computation in messages: "multiply 100, add -273.15".
   [[nodiscard]] virtual std::string text() const = 0;
@@ -54,8 +55,8 @@ class PointwiseStage {
 /// A kind of stage, as its file defines it.
 struct StageKind {
   std::vector<StageSetting> settings;
-  /// Makes the stage of a variable that holds numbers and is put; `given` has at least one of its settings.
-  /// Null if there is nothing to compute.
+  /// Makes the stage of a variable that holds numbers and is put; `given` has at least one of its
+  /// settings. Null if there is nothing to compute.
   Result<std::unique_ptr<const PointwiseStage>> (*make)(const Variable& variable,
                                                         const Settings& given) = nullptr;
 };

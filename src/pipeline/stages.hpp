@@ -8,8 +8,8 @@
 
 #include "pipeline/stage.hpp"
 
-/// The registration: one line per stage, in the order in which they are applied to a variable that has
-/// several. A file of pipeline/ defines `stages::NAME()`.
+/// The registration: one line per stage, in the order in which they are applied to a variable that
+/// has several. A file of pipeline/ defines `stages::NAME()`.
 #define AFTERBAY_STAGES(ROW) ROW(linear)
 
 namespace afterbay::pipeline {
@@ -29,9 +29,9 @@ bool is_stage_setting(std::string_view name);
 /// The stages of one variable, in the order in which they are applied.
 using Stages = std::vector<std::unique_ptr<const PointwiseStage>>;
 
-/// Makes the stages for the settings in `given`. Fails for variables that do not hold numbers (wrong_type),
-/// for constant ones, and for settings that are not accepted (invalid_argument, unknown_name); names the
-/// variable.
+/// Makes the stages for the settings in `given`. Fails for variables that do not hold numbers
+/// (wrong_type), for constant ones, and for settings that are not accepted (invalid_argument,
+/// unknown_name); names the variable.
 Result<Stages> make_stages(const Variable& variable, const Settings& given);
 
 }  // namespace afterbay::pipeline

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Catalog: the definitions of the model ranks, joined and checked, in batches: the decompositions, and the
-// collections with their layout and this server's frames. Used by the ingest thread.
+// Catalog: the definitions of the model ranks, joined and checked, in batches: the decompositions,
+// and the collections with their layout and this server's frames. Used by the ingest thread.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ namespace afterbay::server {
 
 class Catalog {
  public:
-  /// This server among those that check maps together: all servers if they exchange messages, otherwise only
-  /// this one.
+  /// This server among those that check maps together: all servers if they exchange messages,
+  /// otherwise only this one.
   struct ThisServer {
     std::size_t server = 0;  ///< its number in the session
     std::size_t checkers = 1;
@@ -49,16 +49,19 @@ class Catalog {
   /// the schema.
   Result<const ServedCollection*> add(std::size_t peer, const wire::DefineCollection& message)
       AFTERBAY_REQUIRES(ingest_thread);
-  /// Returns true if this was the last rank of the batch: then `check` and `complete` must be called.
+  /// Returns true if this was the last rank of the batch: then `check` and `complete` must be
+  /// called.
   Result<bool> end(std::size_t peer, const wire::DefineEnd& message) AFTERBAY_REQUIRES(ingest_thread);
   /// Model ranks whose definitions other ranks wait for.
   [[nodiscard]] std::vector<int> still_to_come() const AFTERBAY_REQUIRES(ingest_thread);
   /// Checks the batch, maps as far as this server knows them.
   Result<wire::MapVerdicts> check() AFTERBAY_REQUIRES(ingest_thread);
-  /// Joins what the servers found, which the first of them does. `by_server`: in the order of the servers.
+  /// Joins what the servers found, which the first of them does. `by_server`: in the order of the
+  /// servers.
   [[nodiscard]] wire::MapsChecked judge(std::span<const std::vector<wire::MapVerdict>> by_server) const
       AFTERBAY_REQUIRES(ingest_thread);
-  /// Declares the frames of the batch and returns the answer to the ranks. Fails with the error of `maps`.
+  /// Declares the frames of the batch and returns the answer to the ranks. Fails with the error of
+  /// `maps`.
   Result<wire::Defined> complete(const wire::MapsChecked& maps, transport::FramePool& frames)
       AFTERBAY_REQUIRES(ingest_thread);
   /// The same after `check`, for a server that checks alone.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// DataPath: the output of the model ranks from their messages to published files. Knows the order of
-// the steps: when frames and strings are given to workers, and what follows when a worker is done.
-// Puts, files, epochs, shared files and the tasks of workers have their own classes. Used by the
-// ingest thread.
+// DataPath: the output of the model ranks from their messages to published files. Knows the order
+// of the steps: when frames and strings are given to workers, and what follows when a worker is
+// done. Puts, files, epochs, shared files and the tasks of workers have their own classes. Used by
+// the ingest thread.
 #pragma once
 
 #include <cstddef>
@@ -46,8 +46,8 @@ class DataPath {
     IngestFunction<void(WorkerTask, int priority)> submit;
     /// Calls a function in the ingest thread; any thread.
     AnyThreadFunction<void(IngestFunction<void()>)> post;
-    /// If there are no workers, the ingest thread itself waits for answers of other servers: then this
-    /// receives and handles their messages. Otherwise empty.
+    /// If there are no workers, the ingest thread itself waits for answers of other servers: then
+    /// this receives and handles their messages. Otherwise empty.
     AnyThreadFunction<void()> work;
     /// Ends the session; calls `session_failed`.
     IngestFunction<void(Error)> fail;
@@ -59,7 +59,8 @@ class DataPath {
 
   DataPath(const config::Config& config, const Identity& identity, Host host);
 
-  // Messages from model rank `peer`. Each call fails if the message contradicts those of other ranks.
+  // Messages from model rank `peer`. Each call fails if the message contradicts those of other
+  // ranks.
   Result<> open(std::size_t peer, wire::OpenFile message) AFTERBAY_REQUIRES(ingest_thread);
   Result<> begin_record(std::size_t peer, const wire::BeginRecord& message) AFTERBAY_REQUIRES(ingest_thread);
   Result<> put(std::size_t peer, const wire::Put& message) AFTERBAY_REQUIRES(ingest_thread);
@@ -83,7 +84,8 @@ class DataPath {
   void note_dropped(const Overflow::RecordKey& key) AFTERBAY_REQUIRES(ingest_thread);
   /// Answers tickets and advances epochs. Called after anything else was done.
   void advance() AFTERBAY_REQUIRES(ingest_thread);
-  /// All ranks have ended. Returns whether all files and epochs have ended; continues with the rest.
+  /// All ranks have ended. Returns whether all files and epochs have ended; continues with the
+  /// rest.
   [[nodiscard]] bool finish() AFTERBAY_REQUIRES(ingest_thread);
   /// The session has failed: only files that all ranks have closed are still published.
   void session_failed(const std::string& why) AFTERBAY_REQUIRES(ingest_thread);

@@ -89,8 +89,8 @@ void choose_packed(ServedCollection& it, const ServedDecompositions& decompositi
   }
 }
 
-/// Finds the points of the piece that no rank writes, in addition to its padding. Returns the number of its
-/// contributions.
+/// Finds the points of the piece that no rank writes, in addition to its padding. Returns the
+/// number of its contributions.
 std::uint32_t find_gaps(const ServedCollection& it, const ServedDecomposition& decomposition,
                         const model::Piece& piece, std::vector<model::Box>& boxes, PieceFill& fill)
     AFTERBAY_REQUIRES(ingest_thread) {

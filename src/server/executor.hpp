@@ -19,7 +19,8 @@ class Executor {
   /// `wake`: makes the ingest thread call `run` soon; it is called from the posting thread.
   explicit Executor(AnyThreadFunction<void()> wake) : wake_(std::move(wake)) {}
 
-  /// Any thread. `function` is moved and runs once, in the ingest thread; it may own non-copyable objects.
+  /// Any thread. `function` is moved and runs once, in the ingest thread; it may own non-copyable
+  /// objects.
   template <class Function>
   void post(Function function) AFTERBAY_EXCLUDES(mutex_) {
     push(std::make_unique<Held<Function>>(std::move(function)));

@@ -29,8 +29,8 @@ class FellowServers {
   FellowServers(const FellowServers&) = delete;
   FellowServers& operator=(const FellowServers&) = delete;
 
-  /// Closes all links. A link that still has data in transit waits for it; meanwhile this server receives
-  /// messages, through the links that are left and the port.
+  /// Closes all links. A link that still has data in transit waits for it; meanwhile this server
+  /// receives messages, through the links that are left and the port.
   void end() AFTERBAY_REQUIRES(ingest_thread);
 
   [[nodiscard]] std::size_t count() const noexcept AFTERBAY_REQUIRES(ingest_thread) { return links_.size(); }

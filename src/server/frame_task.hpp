@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes a frame for its sink: puts packed contributions in order, and gives points that no rank wrote the
-// fill value.
+// Completes a frame for its sink: puts packed contributions in order, and gives points that no rank
+// wrote the fill value.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inputs: files that are read. Workers read pieces of variables, with priority over writing, into a
 // memory of fixed size, where they stay until the room is needed. Ranks on this node copy their
-// parts out of it. To other ranks the parts are sent: directly out of this memory if they consist of
-// long runs, otherwise packed. Used by the ingest thread.
+// parts out of it. To other ranks the parts are sent: directly out of this memory if they consist
+// of long runs, otherwise packed. Used by the ingest thread.
 #pragma once
 
 #include <chrono>

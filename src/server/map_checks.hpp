@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MapChecks: servers check the maps of a batch of definitions together. Each checks its part, the first of
-// them joins what they found and tells it to the others, so that the result is the same on all. Used by the
-// ingest thread.
+// MapChecks: servers check the maps of a batch of definitions together. Each checks its part, the
+// first of them joins what they found and tells it to the others, so that the result is the same on
+// all. Used by the ingest thread.
 #pragma once
 
 #include <cstddef>

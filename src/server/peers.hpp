@@ -46,8 +46,9 @@ class Peers {
 
   /// The most messages that `receive` takes from a rank before the next rank has its turn.
   static constexpr int most_messages_a_turn = 256;
-  /// Gives each rank a turn: calls `handle(peer, message)` for its messages until `may_take(message)`
-  /// returns false; that message stays with the transport. Returns whether there were messages.
+  /// Gives each rank a turn: calls `handle(peer, message)` for its messages until
+  /// `may_take(message)` returns false; that message stays with the transport. Returns whether
+  /// there were messages.
   template <class MayTake, class Handle>
   bool receive(const MayTake& may_take, const Handle& handle) AFTERBAY_REQUIRES(ingest_thread) {
     bool did = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts: what the ranks have put and what of it is not yet written, and the ranks that have asked to be
-// told when everything that they put before is in its files. Used by the ingest thread.
+// Puts: what the ranks have put and what of it is not yet written, and the ranks that have asked to
+// be told when everything that they put before is in its files. Used by the ingest thread.
 #pragma once
 
 #include <cstddef>
@@ -44,11 +44,12 @@ class Puts {
   // Messages from model rank `peer`.
   /// The rank asks to be told when everything that it has put so far is written.
   void flush(std::size_t peer, const wire::Flush& message) AFTERBAY_REQUIRES(ingest_thread);
-  /// The rank waits for a ticket from now on. Ignored if the ticket was answered while this message was
-  /// in transit.
+  /// The rank waits for a ticket from now on. Ignored if the ticket was answered while this message
+  /// was in transit.
   void note_waiter(std::size_t peer, const wire::Waiting& message) AFTERBAY_REQUIRES(ingest_thread);
 
-  /// A ticket for everything that the rank has put so far. `strings`: number of its puts of strings.
+  /// A ticket for everything that the rank has put so far. `strings`: number of its puts of
+  /// strings.
   [[nodiscard]] Ticket ticket_for(std::size_t peer, std::uint64_t number, std::uint64_t strings) const
       AFTERBAY_REQUIRES(ingest_thread);
   /// Whether everything that the rank had put before the ticket is written.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReadCells: the points of maps by which ranks on other nodes read: of each rank in the cells that this
-// server reads for it. Used by the ingest thread.
+// ReadCells: the points of maps by which ranks on other nodes read: of each rank in the cells that
+// this server reads for it. Used by the ingest thread.
 #pragma once
 
 #include <cstddef>

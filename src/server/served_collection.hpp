@@ -67,7 +67,8 @@ struct ServedCollection {
   [[nodiscard]] std::uint32_t frames() const { return owners.frames_of(part); }
   /// The frame, in the layout, that has this number here.
   [[nodiscard]] std::uint32_t frame(std::uint32_t number) const { return owners.frame(part, number); }
-  /// Numbers of contributions of the pieces of a frame of this server, given by its index in the layout.
+  /// Numbers of contributions of the pieces of a frame of this server, given by its index in the
+  /// layout.
   [[nodiscard]] std::span<const std::uint32_t> expected_in(std::uint32_t frame) const;
 };
 

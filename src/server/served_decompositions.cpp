@@ -168,8 +168,8 @@ wire::MapsChecked ServedDecompositions::judge(
   return result;
 }
 
-/// The same for any number of servers: the first point that two ranks hold, otherwise all points that no rank
-/// holds.
+/// The same for any number of servers: the first point that two ranks hold, otherwise all points
+/// that no rank holds.
 std::optional<Error> ServedDecompositions::fault_of(const ServedDecomposition& map,
                                                     std::span<const wire::MapVerdict* const> verdicts) const {
   const wire::MapVerdict* twice = nullptr;

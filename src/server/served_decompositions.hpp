@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ServedDecompositions: the decompositions of all model ranks, joined and checked. Used by the ingest thread.
+// ServedDecompositions: the decompositions of all model ranks, joined and checked. Used by the
+// ingest thread.
 #pragma once
 
 #include <cstddef>

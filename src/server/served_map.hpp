@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ServedMap: what this server knows of a map: the points of its home and of the cells of its pieces, by model
-// rank (model/map_division.hpp); from them the contributors of each cell, the points that no rank holds, and
-// the positions of packed contributions. Used by the ingest thread. Workers read what is not guarded in cuts
-// that are handed over packed: it is constant once ranks know of the cut.
+// ServedMap: what this server knows of a map: the points of its home and of the cells of its
+// pieces, by model rank (model/map_division.hpp); from them the contributors of each cell, the
+// points that no rank holds, and the positions of packed contributions. Used by the ingest thread.
+// Workers read what is not guarded in cuts that are handed over packed: it is constant once ranks
+// know of the cut.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +34,9 @@ class ServedMap {
   /// Pieces of this server lie in these cells of the index space cut into parts of lengths `part`.
   void need(const model::Index& part, std::span<const model::CellRange> cells)
       AFTERBAY_REQUIRES(ingest_thread);
-  /// Checks the points that were described, in the part of the index space that this server knows. `home`:
-  /// the part of it that no other server reports on. Ranks that lose points to others find these in `losses`.
-  /// Fails if a description is invalid.
+  /// Checks the points that were described, in the part of the index space that this server knows.
+  /// `home`: the part of it that no other server reports on. Ranks that lose points to others find
+  /// these in `losses`. Fails if a description is invalid.
   Result<wire::MapVerdict> check(std::string_view name, std::span<const int> session_ranks,
                                  const Coverage& coverage, const model::OffsetRun& home)
       AFTERBAY_REQUIRES(ingest_thread);
@@ -45,7 +46,8 @@ class ServedMap {
   [[nodiscard]] const model::Index& global() const noexcept { return global_; }
   /// Whether ranks described all of their points to this server.
   [[nodiscard]] bool has_all() const noexcept AFTERBAY_REQUIRES(ingest_thread) { return all_; }
-  /// The number of points that a rank holds, here and elsewhere, with those that it loses to other ranks.
+  /// The number of points that a rank holds, here and elsewhere, with those that it loses to other
+  /// ranks.
   [[nodiscard]] std::uint64_t held(std::size_t peer) const AFTERBAY_REQUIRES(ingest_thread) {
     return held_[peer];
   }
@@ -80,8 +82,8 @@ class ServedMap {
     [[nodiscard]] const model::CellPoints* gap(std::uint64_t cell) const;
     [[nodiscard]] const Share* share_of(std::uint64_t cell, std::size_t peer) const;
   };
-  /// Describes the cells of this server's pieces; others may be described incompletely. The reference is
-  /// valid as long as this object. A new one is made once points were replaced.
+  /// Describes the cells of this server's pieces; others may be described incompletely. The
+  /// reference is valid as long as this object. A new one is made once points were replaced.
   Cut& cut(const model::Index& part) AFTERBAY_REQUIRES(ingest_thread);
   /// The points of a rank in a cell; null if it has none.
   const model::CellPoints* points_of(Cut& cut, std::size_t peer, std::uint64_t cell) const
@@ -90,8 +92,8 @@ class ServedMap {
   [[nodiscard]] bool can_pack() const noexcept AFTERBAY_REQUIRES(ingest_thread) { return !lost_; }
   /// By model rank: the positions of its points.
   using Packings = std::map<std::size_t, wire::MapPacking>;
-  /// Prepares a cut for pieces that are handed over packed. Returns the ranks' positions if it was not
-  /// prepared yet. `id`: of the map.
+  /// Prepares a cut for pieces that are handed over packed. Returns the ranks' positions if it was
+  /// not prepared yet. `id`: of the map.
   std::optional<Packings> pack(std::uint32_t id, Cut& cut) const AFTERBAY_REQUIRES(ingest_thread);
 
  private:

@@ -2,8 +2,8 @@
 // Server: the loop of an I/O server and the parts that it joins: peers, definitions, output, input,
 // and the end of the session. `step` is called by one thread (the ingest thread): the server
 // process's own thread, or in the inline topology a background thread or the hosting model rank.
-// Members and functions of that thread are annotated (base/ingest_thread.hpp); the others are for any
-// thread.
+// Members and functions of that thread are annotated (base/ingest_thread.hpp); the others are for
+// any thread.
 #pragma once
 
 #include <cstddef>

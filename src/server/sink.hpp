@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sink: writes the complete frames of a collection to its files. Ranks, intake and assembly use the handover
-// layout, a File uses the file layout; only the sink knows both.
+// Sink: writes the complete frames of a collection to its files. Ranks, intake and assembly use the
+// handover layout, a File uses the file layout; only the sink knows both.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 
 namespace afterbay::server {
 
-/// A frame, or those of its pieces that were put. Every point has its value or the fill value. Order of
-/// pieces and byte order are those of the handover layout.
+/// A frame, or those of its pieces that were put. Every point has its value or the fill value.
+/// Order of pieces and byte order are those of the handover layout.
 struct CompleteFrame {
   std::byte* base = nullptr;              ///< start of the frame in its buffer
   std::span<const std::uint32_t> pieces;  ///< indices in the handover layout, ascending; not empty
@@ -40,22 +40,24 @@ class Sink {
   }
   /// Whether `write` needs a scratch buffer for frames that are not in one.
   [[nodiscard]] virtual bool takes_scratch() const noexcept { return false; }
-  /// Writes a frame to a file of the collection. Called by workers; errors name the variables. `stage_timer`
-  /// measures computation; may be null.
+  /// Writes a frame to a file of the collection. Called by workers; errors name the variables.
+  /// `stage_timer` measures computation; may be null.
   virtual Result<storage::WriteCost> write(const CompleteFrame& frame, storage::File& file,
                                            ScratchBuffers& scratch, observe::Timer* stage_timer) const = 0;
 
  protected:
   explicit Sink(std::shared_ptr<const model::FileLayout> layout) : layout_(std::move(layout)) {}
 
-  /// Writes the pieces of `frame` from a copy at `base` in the order and byte order of the file layout.
+  /// Writes the pieces of `frame` from a copy at `base` in the order and byte order of the file
+  /// layout.
   Result<storage::WriteCost> pass_on(std::byte* base, const CompleteFrame& frame, storage::File& file) const;
 
  private:
   std::shared_ptr<const model::FileLayout> layout_;
 };
 
-/// A sink whose handover layout and file layout are the same object: frames are written without a copy.
+/// A sink whose handover layout and file layout are the same object: frames are written without a
+/// copy.
 std::shared_ptr<const Sink> make_direct_sink(std::shared_ptr<const model::FileLayout> layout);
 
 }  // namespace afterbay::server

@@ -10,9 +10,9 @@
 
 namespace afterbay::server {
 
-/// `plan` must have stages, and `handover` must be pipeline::handover_layout of `files` and `plan`. A worker
-/// needs one scratch buffer per frame, which Memory::writer_buffers includes. Frames of variables without
-/// stages are written without a copy if both layouts have the same byte order.
+/// `plan` must have stages, and `handover` must be pipeline::handover_layout of `files` and `plan`.
+/// A worker needs one scratch buffer per frame, which Memory::writer_buffers includes. Frames of
+/// variables without stages are written without a copy if both layouts have the same byte order.
 std::shared_ptr<const Sink> make_stage_sink(std::shared_ptr<const model::FileLayout> files,
                                             std::shared_ptr<const model::HandoverLayout> handover,
                                             const Schema& schema, pipeline::Plan plan);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TicketGroups: tickets, grouped by equal conditions and indexed by rank and number. All ranks that
-// have put the same records have equal conditions: what it costs to test them does not depend on the
-// number of ranks.
+// have put the same records have equal conditions: what it costs to test them does not depend on
+// the number of ranks.
 #pragma once
 
 #include <algorithm>

@@ -19,8 +19,8 @@ class DescribedOutput {
   explicit DescribedOutput(std::string text = {}) : text_(std::move(text)) {}
 
   /// For config::Sources::read_output: reads the files in `config.output` and the text, sets
-  /// `config.output_digest`, and returns the settings of the files that are written. Does nothing if there is
-  /// neither.
+  /// `config.output_digest`, and returns the settings of the files that are written. Does nothing
+  /// if there is neither.
   Result<std::vector<config::CollectionOverride>> read(config::Config& config);
 
   /// Null: nothing was read.

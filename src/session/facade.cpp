@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public handles of sessions and files: each call is forwarded to the model's side, and its Error is
-// thrown.
+// The public handles of sessions and files: each call is forwarded to the model's side, and its
+// Error is thrown.
 #include "session/facade.hpp"
 #include "base/ingest_thread.hpp"
 #include "mpi/check.hpp"
@@ -10,7 +10,8 @@
 namespace afterbay {
 namespace {
 
-/// Runs a call of the session, then the functions of tickets that are complete; these may call the session.
+/// Runs a call of the session, then the functions of tickets that are complete; these may call the
+/// session.
 template <class Task>
 auto call_and_call_back(Session::State& state, const char* name, Task task) {
   std::vector<std::function<void()>> due;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public handles of endpoints and their pools. Any thread calls them: none uses the session's core.
+// The public handles of endpoints and their pools. Any thread calls them: none uses the session's
+// core.
 #include <algorithm>
 #include <vector>
 

@@ -31,9 +31,9 @@ Slot::Part part_of(const model::Box& box, const model::Index& shape, void* data)
   return part;
 }
 
-/// Adds the boxes of a slot: inside the frames that the servers lent, or the private array. `array`: the
-/// caller's box in the variable's index space. `visit(add)` calls add(piece's number in the layout, offset of
-/// the move) for each piece.
+/// Adds the boxes of a slot: inside the frames that the servers lent, or the private array.
+/// `array`: the caller's box in the variable's index space. `visit(add)` calls add(piece's number
+/// in the layout, offset of the move) for each piece.
 template <class Pieces>
 void add_parts(Slot::State& slot, const client::File& file, const model::Box& array, Type type, bool holds,
                Pieces pieces) {

@@ -27,7 +27,8 @@ class Group {
   /// Waits until all model ranks call it, for at most `limit`; returns false if they did not.
   /// Called by model ranks.
   virtual bool await_models(std::chrono::milliseconds limit) = 0;
-  /// A question to all model ranks. Reports are joined on their way to the first model rank, which decides.
+  /// A question to all model ranks. Reports are joined on their way to the first model rank, which
+  /// decides.
   struct Consultation {
     const char* what = "";  ///< "while ...", for errors
     /// Adds the report of higher ranks, in their order.
@@ -39,9 +40,9 @@ class Group {
     /// What the model ranks from `first` to `end` - 1 need of the answer. Empty: all of it.
     std::function<Result<Bytes>(int first, int end, std::span<const std::byte> answer)> part = {};
   };
-  /// The answer, or its part for this rank and the ranks that it passes the answer on to. Collective over the
-  /// model ranks; all get an answer, or the same error. Ends by the deadline; after an error `timed_out` or
-  /// `mpi` all later calls fail with it.
+  /// The answer, or its part for this rank and the ranks that it passes the answer on to.
+  /// Collective over the model ranks; all get an answer, or the same error. Ends by the deadline;
+  /// after an error `timed_out` or `mpi` all later calls fail with it.
   virtual Result<Bytes> consult_models(const Consultation& question) = 0;
   /// Servers and frontends whose processes end early at nearly the same time.
   struct EndingEarly {

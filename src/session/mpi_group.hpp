@@ -25,8 +25,8 @@ class MpiGroup : public Group {
   MpiGroup& operator=(const MpiGroup&) = delete;
 
   /// Makes the communicators of the model ranks and of the others. Collective over `comm`.
-  /// `models`: the ranks in the session of the model. `others`: those of servers and frontends that are not
-  /// model ranks, ascending.
+  /// `models`: the ranks in the session of the model. `others`: those of servers and frontends that
+  /// are not model ranks, ascending.
   Result<> split(bool model, RankRanges models, std::vector<int> others);
 
   [[nodiscard]] int rank() const override { return rank_; }

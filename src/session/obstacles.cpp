@@ -139,8 +139,8 @@ class Finder {
                      print_about(*most), print_about(link_bytes)));
   }
 
-  /// Compares what the processes of this node need with what the system gives them. Shared memory is
-  /// outside /dev/shm, so the size of /dev/shm does not matter.
+  /// Compares what the processes of this node need with what the system gives them. Shared memory
+  /// is outside /dev/shm, so the size of /dev/shm does not matter.
   void processes() {
     const auto demand = demand_of(config_, load_);
     if (!demand) return add(demand.error());

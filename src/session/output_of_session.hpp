@@ -15,8 +15,8 @@ struct OutputOfSession {
   /// What the setting `output` and the program describe; never null.
   std::shared_ptr<const describe::Description> description = std::make_shared<describe::Description>();
   bool taken = false;  ///< an Output has taken the description
-  /// Why files that are open must not be published; asked before the session ends, which would publish them.
-  /// Empty: nothing is wrong.
+  /// Why files that are open must not be published; asked before the session ends, which would
+  /// publish them. Empty: nothing is wrong.
   std::function<std::optional<Error>()> refusal;
 };
 

@@ -36,53 +36,60 @@ struct Outcome {
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
-/// Statistics of a piece of a field with a fixed number of points, each with an interval of its own. The
-/// memory of the states belongs to the caller.
+/// Statistics of a piece of a field with a fixed number of points, each with an interval of its
+/// own. The memory of the states belongs to the caller.
 ///
-/// The result at a point depends only on the sequence of values, durations and intervals at this point: not
-/// on the number of points, on other statistics, on how a step is cut into parts, or on the thread. Bits of a
-/// NaN in a state are unspecified; in computed results a NaN is always the same quiet one.
+/// The result at a point depends only on the sequence of values, durations and intervals at this
+/// point: not on the number of points, on other statistics, on how a step is cut into parts, or on
+/// the thread. Bits of a NaN in a state are unspecified; in computed results a NaN is always the
+/// same quiet one.
 ///
-/// Threads: `run` and `result` may be called by several threads at once; all other functions by one.
+/// Threads: `run` and `result` may be called by several threads at once; all other functions by
+/// one.
 class Bundle {
  public:
-  /// Fails for text and strings (wrong_type), and for missing values of another type (invalid_argument).
+  /// Fails for text and strings (wrong_type), and for missing values of another type
+  /// (invalid_argument).
   static Result<Bundle> create(const Field& field, std::size_t points);
 
-  /// Adds a statistic and returns its number, counted from 0. `state`: at least state_bytes(...) bytes,
-  /// aligned to 8 bytes, not initialised; it must live as long as the bundle. The first interval begins.
+  /// Adds a statistic and returns its number, counted from 0. `state`: at least state_bytes(...)
+  /// bytes, aligned to 8 bytes, not initialised; it must live as long as the bundle. The first
+  /// interval begins.
   Result<std::size_t> add(const Statistic& statistic, std::span<std::byte> state);
 
-  /// The next interval of this statistic begins. The state of the previous one is lost, except for the last
-  /// value of a difference.
+  /// The next interval of this statistic begins. The state of the previous one is lost, except for
+  /// the last value of a difference.
   void begin_interval(std::size_t number);
 
-  /// Takes in the values of a step: `points` values in this machine's byte order, at any address. `duration`:
-  /// of the step, in the unit that sums and rates are to have; finite and above 0 (invalid_argument).
+  /// Takes in the values of a step: `points` values in this machine's byte order, at any address.
+  /// `duration`: of the step, in the unit that sums and rates are to have; finite and above 0
+  /// (invalid_argument).
   Result<> step(const std::byte* values, double duration = 1);
 
-  /// The same in parts. `run` takes in `count` points from `first` on; `values` is the address of the first
-  /// of them. Between begin_step and end_step each point must be taken in exactly once.
+  /// The same in parts. `run` takes in `count` points from `first` on; `values` is the address of
+  /// the first of them. Between begin_step and end_step each point must be taken in exactly once.
   Result<> begin_step(double duration);
   void run(const std::byte* values, std::size_t first, std::size_t count) const;
   void end_step();
 
-  /// Takes in the current interval of `part`, a bundle of the same field and points, as if its steps had been
-  /// taken in here. `part` has each of this bundle's statistics, all of which can_be_absorbed. Fails
-  /// (resources) if an interval has too many steps.
+  /// Takes in the current interval of `part`, a bundle of the same field and points, as if its
+  /// steps had been taken in here. `part` has each of this bundle's statistics, all of which
+  /// can_be_absorbed. Fails (resources) if an interval has too many steps.
   Result<> absorb(const Bundle& part);
 
-  /// Writes the results of the current interval for `count` points from `first` on, at any address. A result
-  /// is missing if the interval has no steps, or as the policy says. Integers: computed results are rounded
-  /// to the nearest, halves to even; values that were selected (instant, once, minimum, maximum) are
-  /// converted as `put` does. Fails if the target's type does not fit (wrong_type, invalid_argument).
+  /// Writes the results of the current interval for `count` points from `first` on, at any address.
+  /// A result is missing if the interval has no steps, or as the policy says. Integers: computed
+  /// results are rounded to the nearest, halves to even; values that were selected (instant, once,
+  /// minimum, maximum) are converted as `put` does. Fails if the target's type does not fit
+  /// (wrong_type, invalid_argument).
   Result<Outcome> result(std::size_t number, const Target& target, std::byte* to, std::size_t first,
                          std::size_t count) const;
 
   /// Appends the state of a statistic to `to`, in a versioned and checksummed form (encoding.hpp).
   void save(std::size_t number, std::vector<std::byte>& to) const;
-  /// Continues from a saved state: later results have the same bits as without the interruption. Refuses
-  /// damaged states (format) and those of something else (conflict); the interval is then unchanged.
+  /// Continues from a saved state: later results have the same bits as without the interruption.
+  /// Refuses damaged states (format) and those of something else (conflict); the interval is then
+  /// unchanged.
   Result<> restore(std::size_t number, std::span<const std::byte> saved);
 
   [[nodiscard]] std::size_t points() const noexcept { return points_; }

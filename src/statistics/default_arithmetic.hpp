@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floating-point environment of computations whose results must not depend on the program that calls.
+// The floating-point environment of computations whose results must not depend on the program that
+// calls.
 #pragma once
 
 #include <cfenv>
 
 namespace afterbay::statistics {
 
-/// While it lives, the calling thread rounds to nearest, keeps denormal numbers and does not trap. Models
-/// change all three: programs linked with -Ofast flush denormal numbers to zero, and options for debugging
-/// make invalid operations end the program.
+/// While it lives, the calling thread rounds to nearest, keeps denormal numbers and does not trap.
+/// Models change all three: programs linked with -Ofast flush denormal numbers to zero, and options
+/// for debugging make invalid operations end the program.
 class DefaultArithmetic {
  public:
   DefaultArithmetic() noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The saved form of a state: a head of 72 bytes, the columns without gaps, and the CRC-64/XZ of all that.
-// Numbers have the byte order of the machine that saved them. An interval without steps is saved without
-// columns, unless a difference has a reference.
+// The saved form of a state: a head of 72 bytes, the columns without gaps, and the CRC-64/XZ of all
+// that. Numbers have the byte order of the machine that saved them. An interval without steps is
+// saved without columns, unless a difference has a reference.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ std::size_t most_saved_bytes(const Statistic& statistic, Type type, std::size_t 
 /// Appends the saved form to `to`.
 void encode(const Identity& identity, const State& state, std::vector<std::byte>& to);
 
-/// Restores a state exactly. Refuses what is damaged (format) or belongs to something else (conflict), and
-/// says what differs; the state is then unchanged.
+/// Restores a state exactly. Refuses what is damaged (format) or belongs to something else
+/// (conflict), and says what differs; the state is then unchanged.
 Result<> decode(const Identity& identity, std::span<const std::byte> saved, const State& state);
 
 }  // namespace afterbay::statistics

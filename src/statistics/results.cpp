@@ -35,8 +35,8 @@ void divide(double* to, const double* sums, const Divisor& by, std::size_t count
   for (std::size_t i = 0; i < count; ++i) to[i] = sums[i] / by.at(i);
 }
 
-/// `subtract`: 1 for samples. A negative sum of squares cannot occur: each term is a product of two factors
-/// of the same sign.
+/// `subtract`: 1 for samples. A negative sum of squares cannot occur: each term is a product of two
+/// factors of the same sign.
 void deviate(double* to, const double* squares, const Divisor& by, double subtract, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) to[i] = std::sqrt(squares[i] / (by.at(i) - subtract));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the state of a statistic lies in its block of memory: 64 bytes of progress, then columns with one entry
-// per point.
+// How the state of a statistic lies in its block of memory: 64 bytes of progress, then columns with
+// one entry per point.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@ struct Progress {
   std::uint64_t has_reference = 0;  ///< difference: whether there is a value to subtract (0 or 1)
 };
 
-/// The columns of a state. Values have the type of the field; others are doubles and counters of 32 bits.
+/// The columns of a state. Values have the type of the field; others are doubles and counters of 32
+/// bits.
 ///
 /// | operation                  | doubles                | values             | per-point durations, counts |
 /// |----------------------------|------------------------|--------------------|-----------------------------|

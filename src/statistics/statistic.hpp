@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be computed from the values of a field over an interval of time, point by point. Formulas and
-// their sources: docs/explanation/statistics.md.
+// What can be computed from the values of a field over an interval of time, point by point.
+// Formulas and their sources: docs/explanation/statistics.md.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ enum class Operation : std::uint8_t {
   difference = 10,         ///< last value - last value of the interval before; first interval: - first value
 };
 
-/// What happens to missing values (model::MissingValues: fill value, `missing_value`, NaN). Saved in states.
+/// What happens to missing values (model::MissingValues: fill value, `missing_value`, NaN). Saved
+/// in states.
 enum class Missing : std::uint8_t {
   none = 0,       ///< they are not looked for: all values are numbers, and a NaN makes results NaN
   ignore = 1,     ///< left out; missing if there is no other value
@@ -34,8 +35,8 @@ enum class Missing : std::uint8_t {
   threshold = 3,  ///< left out; missing if less than a fraction of the values (or of the duration) is left
 };
 
-/// One statistic. `instant`, `once` and `difference` use the values of single steps: for them, all policies
-/// but `none` mean that the result is missing if a value that it uses is.
+/// One statistic. `instant`, `once` and `difference` use the values of single steps: for them, all
+/// policies but `none` mean that the result is missing if a value that it uses is.
 struct Statistic {
   Operation operation = Operation::mean;
   Missing missing = Missing::none;
@@ -47,15 +48,17 @@ struct Statistic {
   friend bool operator==(const Statistic&, const Statistic&) = default;
 };
 
-/// Whether missing values are left out of sums, so that each point has a number of values of its own.
+/// Whether missing values are left out of sums, so that each point has a number of values of its
+/// own.
 inline bool leaves_out(Missing policy) noexcept {
   return policy == Missing::ignore || policy == Missing::threshold;
 }
 
-/// Whether Bundle::absorb makes, from the states of the parts of an interval, what its steps would have made.
-/// Extremes always are the same. Sums of up to 32 bits per value are, too, as long as double precision holds
-/// them exactly: of float32, if the values at a point differ by less than a factor of 2^29 / number of steps.
-/// So must the sum of the durations be, for rates: whole seconds are.
+/// Whether Bundle::absorb makes, from the states of the parts of an interval, what its steps would
+/// have made. Extremes always are the same. Sums of up to 32 bits per value are, too, as long as
+/// double precision holds them exactly: of float32, if the values at a point differ by less than a
+/// factor of 2^29 / number of steps. So must the sum of the durations be, for rates: whole seconds
+/// are.
 bool can_be_absorbed(const Statistic& statistic, Type type) noexcept;
 
 /// "mean", "standard_deviation", ...; "unknown" for other numbers.

@@ -5,8 +5,8 @@
 
 namespace afterbay::statistics {
 
-/// Points that all statistics of a bundle process before the next points: their values in double precision
-/// and the parts of the states fit the first-level cache. Results do not depend on it.
+/// Points that all statistics of a bundle process before the next points: their values in double
+/// precision and the parts of the states fit the first-level cache. Results do not depend on it.
 inline constexpr std::size_t strip_points = 256;
 
 }  // namespace afterbay::statistics

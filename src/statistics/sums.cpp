@@ -26,8 +26,8 @@ void add_moments(double* __restrict means, double* __restrict squares, const dou
   }
 }
 
-// With valid = 0 the divisor is not 0, and nothing changes: mean + 0 * difference, square + 0. If the mean is
-// infinite, the sum of squares is NaN already.
+// With valid = 0 the divisor is not 0, and nothing changes: mean + 0 * difference, square + 0. If
+// the mean is infinite, the sum of squares is NaN already.
 void add_moments_valid(double* __restrict means, double* __restrict squares, const double* __restrict values,
                        const double* __restrict valid, double weight, const double* __restrict totals,
                        std::size_t count) {

@@ -22,8 +22,8 @@ T load(const std::byte* from, std::size_t i) {
   return value;
 }
 
-/// condition ? a : b. Compilers make a branch of that if a conversion to a wider type follows, and do not
-/// vectorise the loop: values of less than 8 bytes are selected by their bits.
+/// condition ? a : b. Compilers make a branch of that if a conversion to a wider type follows, and
+/// do not vectorise the loop: values of less than 8 bytes are selected by their bits.
 template <class T>
 T selected(bool condition, T a, T b) {
   if constexpr (sizeof(T) == 8) {
@@ -103,8 +103,8 @@ class Loops final : public ValueLoops {
   }
 
  private:
-  /// Calls `loop` with the cheapest test that finds all missing values. The tests are copies, so that their
-  /// constants stay in registers.
+  /// Calls `loop` with the cheapest test that finds all missing values. The tests are copies, so
+  /// that their constants stay in registers.
   template <class Loop>
   void with_test(Loop loop) const {
     if (missing_.are_usual()) {

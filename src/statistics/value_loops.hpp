@@ -31,9 +31,10 @@ class ValueLoops {
   virtual void find_valid(double* to, const std::byte* from, std::size_t count) const = 0;
   /// Adds 1 for each value that is not missing.
   virtual void count_valid(std::uint32_t* counts, const std::byte* from, std::size_t count) const = 0;
-  /// Keeps the smaller (`lowest`) or larger one of state and value, the state if they are equal (so are -0.0
-  /// and 0.0). NaN or missing values: `none`, a NaN stays; `poison`, a missing value stays; others, a missing
-  /// value gives way. `extremes`: values of the field's type, aligned for it.
+  /// Keeps the smaller (`lowest`) or larger one of state and value, the state if they are equal (so
+  /// are -0.0 and 0.0). NaN or missing values: `none`, a NaN stays; `poison`, a missing value
+  /// stays; others, a missing value gives way. `extremes`: values of the field's type, aligned for
+  /// it.
   virtual void keep_extreme(bool lowest, Missing policy, std::byte* extremes, const std::byte* from,
                             std::size_t count) const = 0;
   /// high - low, rounded once.

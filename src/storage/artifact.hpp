@@ -18,10 +18,10 @@
 
 namespace afterbay::storage {
 
-/// An artifact that this process has claimed and is writing as `path.part`. A lock prevents that two
-/// writers, in this process or another, write the same artifact. The lock ends with its owner: what
-/// a killed run left behind is replaced and never blocks a new run. If the file system has no locks,
-/// `path.part.owner` identifies the writer (OwnerFile).
+/// An artifact that this process has claimed and is writing as `path.part`. A lock prevents that
+/// two writers, in this process or another, write the same artifact. The lock ends with its owner:
+/// what a killed run left behind is replaced and never blocks a new run. If the file system has no
+/// locks, `path.part.owner` identifies the writer (OwnerFile).
 class Artifact {
  public:
   virtual ~Artifact() = default;
@@ -44,8 +44,8 @@ class Artifact {
   virtual Result<> take_name() = 0;
   /// The name is durable: removes what is no longer needed, and closes; unless that takes long.
   virtual void end_publication() noexcept = 0;
-  /// The publication has been recorded: does the rest, the removal of a directory that was replaced.
-  /// A failure says what could not be removed, and does not concern this artifact. Once.
+  /// The publication has been recorded: does the rest, the removal of a directory that was
+  /// replaced. A failure says what could not be removed, and does not concern this artifact. Once.
   virtual Result<> remove_replaced() { return {}; }
   /// Closes the part and releases the lock; the part is kept.
   virtual void close() noexcept;
@@ -59,8 +59,8 @@ class Artifact {
   /// (Existing::refuse and the final name is taken).
   Result<> begin_claim(const std::string& path, Existing existing, bool make_directories,
                        std::shared_ptr<Disk> disk);
-  /// Checks again with the lock held: only then is the answer final for all writers that follow this
-  /// protocol.
+  /// Checks again with the lock held: only then is the answer final for all writers that follow
+  /// this protocol.
   Result<> end_claim();
   /// After a call that locks the part returned `number` (0 or errno): claims the owner file if one
   /// is needed.
@@ -86,13 +86,13 @@ class Artifact {
 bool path_exists(const std::string& path);
 
 /// Locks an open regular file for its writer, without waiting. Returns 0 or errno; EWOULDBLOCK if
-/// another writer has the lock. The lock ends with the open file, also if the process is killed, and
-/// does not meet the locks of programs that read the file.
+/// another writer has the lock. The lock ends with the open file, also if the process is killed,
+/// and does not meet the locks of programs that read the file.
 int lock_writer(int descriptor) noexcept;
 /// Whether a call that locks failed because the file system has no locks.
 bool has_no_locks(int number) noexcept;
-/// After a call that locks a part returned `number`: the owner file for other writers that have no locks
-/// on this file system, or nullopt. Nodes may have mounted it differently.
+/// After a call that locks a part returned `number`: the owner file for other writers that have no
+/// locks on this file system, or nullopt. Nodes may have mounted it differently.
 Result<std::optional<OwnerFile>> own_part(int number, const std::string& part_path);
 
 /// Makes the name of a file or directory durable: fsync of its directory.

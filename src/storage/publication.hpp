@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Publication: complete artifacts get their final names. Each one must be durable before it is
-// named, and the name must be durable before it is reported; those that are published together share
-// the waits for the disk.
+// named, and the name must be durable before it is reported; those that are published together
+// share the waits for the disk.
 #pragma once
 
 #include <cstddef>
@@ -25,15 +25,15 @@ struct Durable {
 using BeforeNames = std::function<Result<>(std::span<const Durable>)>;
 
 /// Publishes files (each like File::publish) with one call of `before_names` and one fsync per
-/// directory. At most `syncs` files are made durable at the same time, in threads that end before this
-/// returns; the disk must allow that. The results are in the order of the files: a failed file does
-/// not affect the others.
+/// directory. At most `syncs` files are made durable at the same time, in threads that end before
+/// this returns; the disk must allow that. The results are in the order of the files: a failed file
+/// does not affect the others.
 std::vector<Result<Published>> publish_together(std::span<File* const> files, const BeforeNames& before_names,
                                                 std::size_t syncs = 1);
 
 /// Afterwards, when the publications have been recorded, so that it delays no record: removes the
-/// directories that these files have replaced. Returns one text per file; it is a warning if something
-/// could not be removed, and otherwise empty.
+/// directories that these files have replaced. Returns one text per file; it is a warning if
+/// something could not be removed, and otherwise empty.
 std::vector<std::string> remove_replaced(std::span<File* const> files);
 
 }  // namespace afterbay::storage

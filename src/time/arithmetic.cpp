@@ -21,7 +21,8 @@ tl::unexpected<Error> out_of_range(const Rules& rules) {
               rules.name, -rules.max_year, rules.max_year);
 }
 
-/// The exact length, if it is the same for all dates; invalid_argument if it is too long to be compared.
+/// The exact length, if it is the same for all dates; invalid_argument if it is too long to be
+/// compared.
 Result<std::optional<Wide>> fixed_length(const Rules& rules, const Length& length) {
   if (length.months == 0) return length.nanoseconds;
   std::vector<std::int64_t> days = lengths_of_months(rules);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intervals [origin + k * period, origin + (k + 1) * period). Their beginnings grow with k also for months,
-// because each is in another month.
+// Intervals [origin + k * period, origin + (k + 1) * period). Their beginnings grow with k also for
+// months, because each is in another month.
 #include <limits>
 
 #include "time/periods.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Days of years, by counting leap years: the first day of year y has the number
 //   common days * y + leap years in [0, y)
-// and multiples of n in [0, y) are ceil(y / n), for negative y as well. The inverse estimates the year from
-// the mean length of a year, which is off by one at most, and corrects it.
+// and multiples of n in [0, y) are ceil(y / n), for negative y as well. The inverse estimates the
+// year from the mean length of a year, which is off by one at most, and corrects it.
 #include "time/rules.hpp"
 
 #include <algorithm>
@@ -167,7 +167,8 @@ Result<int> weekday(const Rules& rules, const Day& day) {
     return fail(ErrorCode::invalid_argument,
                 "the calendar {} has no weeks; standard, proleptic_gregorian and julian have weekdays",
                 rules.name);
-  // 2000-01-01 was a Saturday; its number in the Gregorian calendar is 730485, the Julian one is 2 larger.
+  // 2000-01-01 was a Saturday; its number in the Gregorian calendar is 730485, the Julian one is 2
+  // larger.
   const std::int64_t gregorian =
       day_number(rules, day) - (rules.leap == LeapRule::every_4th ? julian_shift : 0);
   return static_cast<int>(floor_mod<std::int64_t>(gregorian - 730'485 + 5, 7)) + 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of a calendar, and days counted by them. Years are astronomical here (0 is the year before 1),
-// and days and months are counted from 0, unless a name says otherwise.
+// The rules of a calendar, and days counted by them. Years are astronomical here (0 is the year
+// before 1), and days and months are counted from 0, unless a name says otherwise.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ struct Rules {
   [[nodiscard]] std::int64_t common_days() const;
 };
 
-/// Day numbers count from the first day of astronomical year 0. In the calendar of the reform that is the
-/// day which the Gregorian calendar would have called so.
+/// Day numbers count from the first day of astronomical year 0. In the calendar of the reform that
+/// is the day which the Gregorian calendar would have called so.
 struct Day {
   std::int64_t year = 0;
   std::int64_t month = 0;

@@ -62,8 +62,9 @@ std::int64_t nanoseconds_of(const Rules& rules, std::string_view plural) {
   return 1;
 }
 
-/// The double nearest to dividend / divisor, both positive and below 2^94 and 2^57: a quotient of at least 55
-/// bits whose last bit is set if anything was left, which the conversion to double then rounds once.
+/// The double nearest to dividend / divisor, both positive and below 2^94 and 2^57: a quotient of
+/// at least 55 bits whose last bit is set if anything was left, which the conversion to double then
+/// rounds once.
 double quotient(Wide dividend, std::int64_t divisor) {
   const Wide exact = dividend / divisor;
   if (exact * divisor == dividend && exact < (Wide{1} << 53)) return static_cast<double>(exact);

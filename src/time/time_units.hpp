@@ -25,7 +25,8 @@ struct UnitsText {
 };
 Result<UnitsText> split_units(std::string_view text);
 
-/// The double nearest to the time between two dates that exist, in units of `unit_ns`; ties to even.
+/// The double nearest to the time between two dates that exist, in units of `unit_ns`; ties to
+/// even.
 double number_of(const Rules& rules, const Date& reference, const Date& date, std::int64_t unit_ns);
 /// The inverse: see TimeUnits::date.
 Result<Date> date_of_number(const Rules& rules, const Date& reference, double number, std::int64_t unit_ns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// BufferPool: buffers out of a bounded amount of memory, lent one by one and used again: the pages of
-// a new buffer are allocated by the system when they are written for the first time, which is slower
-// than copying into them.
+// BufferPool: buffers out of a bounded amount of memory, lent one by one and used again: the pages
+// of a new buffer are allocated by the system when they are written for the first time, which is
+// slower than copying into them.
 #pragma once
 
 #include <algorithm>

@@ -49,8 +49,8 @@ struct Landing {
 /// How many pages of a range are written.
 enum class Writes { most_pages, some_pages };
 
-/// Data that belong to a message from the server, in memory of the transport, which gets it back when
-/// the last copy of `keeper` is destroyed.
+/// Data that belong to a message from the server, in memory of the transport, which gets it back
+/// when the last copy of `keeper` is destroyed.
 struct ReceivedData {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> keeper;
@@ -79,12 +79,12 @@ enum class RoomFor {
   slot  ///< until the model commits it: other puts may come before
 };
 
-/// The blocks of a server's memory in which it has been announced what one piece of a plan writes, so that
-/// this is done once per block rather than once per put. Used by one thread.
+/// The blocks of a server's memory in which it has been announced what one piece of a plan writes,
+/// so that this is done once per block rather than once per put. Used by one thread.
 class AnnouncedBlocks {
  public:
-  /// Notes a block; returns whether it was noted before, since `generation` was. Generations differ between
-  /// servers.
+  /// Notes a block; returns whether it was noted before, since `generation` was. Generations differ
+  /// between servers.
   bool note(std::uint64_t generation, std::uint32_t block) {
     if (generation != generation_) {
       generation_ = generation;
@@ -103,9 +103,9 @@ class AnnouncedBlocks {
   std::vector<std::uint64_t> blocks_;  ///< a bit per block
 };
 
-/// A part of a model rank's end that all threads of the rank may use at once: room in the server's memory,
-/// and the count of what it holds. Requests of a rank's threads may come in any order; those that are not
-/// the rank's oldest leave the memory that is reserved for the slowest rank.
+/// A part of a model rank's end that all threads of the rank may use at once: room in the server's
+/// memory, and the count of what it holds. Requests of a rank's threads may come in any order;
+/// those that are not the rank's oldest leave the memory that is reserved for the slowest rank.
 class ThreadEnd {
  public:
   virtual ~ThreadEnd() = default;
@@ -120,9 +120,9 @@ class ThreadEnd {
     virtual ~TurnNow() = default;
     [[nodiscard]] virtual Turn turn() const = 0;
   };
-  /// The start of the frame's data, which is allocated if necessary. `who` is asked before each attempt.
-  /// Waits for at most `most`, then returns would_block with the reason; fails if the server has failed or
-  /// died.
+  /// The start of the frame's data, which is allocated if necessary. `who` is asked before each
+  /// attempt. Waits for at most `most`, then returns would_block with the reason; fails if the
+  /// server has failed or died.
   virtual Result<std::byte*> reserve(const FrameSlot& slot, std::uint32_t piece, const TurnNow& who,
                                      Millis most) = 0;
   /// As ClientLink::is_announced.
@@ -133,11 +133,11 @@ class ThreadEnd {
   virtual Result<bool> make_room(std::span<const FrameSlot> slots) = 0;
   /// Fails if the slots can never be made room for at once.
   [[nodiscard]] virtual Result<void> check_fits(std::span<const FrameSlot> slots) const = 0;
-  /// The rank's part of a piece is complete. True: the frame is complete, and ClientLink::frame_is_complete
-  /// must be called.
+  /// The rank's part of a piece is complete. True: the frame is complete, and
+  /// ClientLink::frame_is_complete must be called.
   virtual Result<bool> count(const FrameSlot& slot, std::uint32_t piece) = 0;
-  /// States that the rank's threads will reserve nothing before `frame` of the put at `position`; one thread
-  /// at a time, never falls.
+  /// States that the rank's threads will reserve nothing before `frame` of the put at `position`;
+  /// one thread at a time, never falls.
   virtual void publish(std::uint64_t position, std::uint32_t frame) = 0;
   /// A value that changes whenever the server makes progress or memory becomes free; for deadlines.
   [[nodiscard]] virtual std::uint64_t progress() const = 0;
@@ -163,14 +163,15 @@ class ClientLink {
   /// may_wait=false it returns would_block instead of waiting. Fails if the server has failed.
   virtual Result<Landing> reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
                                   bool may_wait) = 0;
-  /// Whether nothing needs to be announced of what will be written to the landing place at `from`, because
-  /// `known` has its block. Otherwise notes it there: the caller calls will_write for each of its parts.
+  /// Whether nothing needs to be announced of what will be written to the landing place at `from`,
+  /// because `known` has its block. Otherwise notes it there: the caller calls will_write for each
+  /// of its parts.
   [[nodiscard]] virtual bool is_announced(const std::byte* /*from*/, AnnouncedBlocks& /*known*/) {
     return true;
   }
-  /// The caller is about to write to pages of [from, from + bytes), a part of a landing place that is
-  /// not packed. Makes the writes faster where they would fault page by page: now, if most pages are
-  /// written, and in any case when the same part of another frame is written later.
+  /// The caller is about to write to pages of [from, from + bytes), a part of a landing place that
+  /// is not packed. Makes the writes faster where they would fault page by page: now, if most pages
+  /// are written, and in any case when the same part of another frame is written later.
   virtual void will_write(const std::byte* /*from*/, std::uint64_t /*bytes*/, Writes /*pages*/) {}
   /// Whether reserving all of `slots` (together `packed_bytes` of this rank's parts) would not wait
   /// now; if so, takes the room (frames stay allocated for the rank that puts first). For try_put
@@ -185,8 +186,8 @@ class ClientLink {
   /// accessed again. A server on this node is notified at the next flush: waking it in the middle
   /// of a rank's puts would take cores from ranks that are still copying.
   virtual Result<void> commit(const FrameSlot& slot, std::uint32_t piece) = 0;
-  /// What other threads of the rank may use while this thread uses the link; null: nothing, all data go
-  /// through this thread.
+  /// What other threads of the rank may use while this thread uses the link; null: nothing, all
+  /// data go through this thread.
   [[nodiscard]] virtual ThreadEnd* thread_end() { return nullptr; }
   /// After ThreadEnd::count said that the frame is complete: tells the server. Waits like `send`.
   virtual Result<void> frame_is_complete(const FrameSlot& /*slot*/) { return {}; }

@@ -35,10 +35,10 @@ class ParkedPeers {
   }
 
   /// Calls `retry(peer)`, which returns whether the peer found room, for the first peer of some
-  /// groups, and `go_on(peer)` for the others of a group whose instance exists now. Groups are tried
-  /// in the order of requests, whose first one may take reserved memory, until
-  /// `most_refusals_in_order` were refused, and from there on as many in turn, `most_refusals` in one
-  /// pass: every group is tried after a bounded number of passes.
+  /// groups, and `go_on(peer)` for the others of a group whose instance exists now. Groups are
+  /// tried in the order of requests, whose first one may take reserved memory, until
+  /// `most_refusals_in_order` were refused, and from there on as many in turn, `most_refusals` in
+  /// one pass: every group is tried after a bounded number of passes.
   template <class Retry, class GoOn>
   void try_again(Retry retry, GoOn go_on) {
     std::size_t refusals = try_from(AwaitedRoom{}, most_refusals_in_order, retry, go_on);

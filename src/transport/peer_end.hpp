@@ -16,7 +16,8 @@
 
 namespace afterbay::transport {
 
-/// A frame instance for which a peer needs room: its place in the order of requests, and its record.
+/// A frame instance for which a peer needs room: its place in the order of requests, and its
+/// record.
 struct AwaitedRoom {
   std::uint64_t order = 0;
   std::uint64_t seq = 0;

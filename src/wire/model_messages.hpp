@@ -394,9 +394,9 @@ struct InputPart {
   }
 };
 
-/// The rank's points of a map in cells that the server reads and has not heard of, before the first request
-/// for them. Only if the server must pack the rank's part. Short enough to overtake data, as requests do;
-/// long lists are continued in the next message.
+/// The rank's points of a map in cells that the server reads and has not heard of, before the first
+/// request for them. Only if the server must pack the rank's part. Short enough to overtake data,
+/// as requests do; long lists are continued in the next message.
 struct InputCells {
   static constexpr Kind kind = FromModel::kind<InputCells>();
   /// model::CellPoints in the order of the file; the elements are the numbers of the points.

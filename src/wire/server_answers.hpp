@@ -141,8 +141,9 @@ struct InputMemory {
   }
 };
 
-/// A piece has been read: at `offset` of the server's InputMemory until InputTaken; or, for ranks that
-/// share no memory with the server, the rank's part of it is packed in the data of the message.
+/// A piece has been read: at `offset` of the server's InputMemory until InputTaken; or, for ranks
+/// that share no memory with the server, the rank's part of it is packed in the data of the
+/// message.
 struct InputPiece {
   static constexpr Kind kind = ToModel::kind<InputPiece>();
   std::uint64_t request = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Answers questions about calendars: one per line of the input, in fields with "|" between them, one line of
-   output each. lib_calendars.py asks them and compares with cftime. Its Fortran twin is calendar_fortran.f90.
-   With the argument "refusals" it checks the errors of the interface itself. */
+   Answers questions about calendars: one per line of the input, in fields with "|" between them,
+   one line of output each. lib_calendars.py asks them and compares with cftime. Its Fortran twin is
+   calendar_fortran.f90. With the argument "refusals" it checks the errors of the interface
+   itself. */
 #include <afterbay/afterbay.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Answers questions about calendars, as calendar.c does in C: one per line of the input. With the argument
-! "refusals" it checks the errors of the interface itself.
+! Answers questions about calendars, as calendar.c does in C: one per line of the input. With the
+! argument "refusals" it checks the errors of the interface itself.
 module questions
   use, intrinsic :: iso_c_binding, only: c_double, c_int64_t
   use, intrinsic :: iso_fortran_env, only: error_unit, input_unit

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Calendars in C, and so in C++, whose functions C calls: the same answers as cftime, over 10 000 years."""
+"""Calendars in C, and so in C++, whose functions C calls: the same answers as cftime, over 10 000
+years."""
 from lib_bindings import program
 from lib_calendars import compare
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The description of the shallow-water model, examples/shallow_water/output.yaml: its hourly instants are the
-records that the model itself writes at these steps, bit for bit, and its daily means and maxima are those of
-the model's records of all steps."""
+"""The description of the shallow-water model, examples/shallow_water/output.yaml: its hourly
+instants are the records that the model itself writes at these steps, bit for bit, and its daily
+means and maxima are those of the model's records of all steps."""
 import pathlib
 import shutil
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Calls every function of the C interface, except those of endpoints and sections (threads.c), on 2 model
-   ranks and 1 server; everything.py checks the file that comes out. Its Fortran twin is
+   Calls every function of the C interface, except those of endpoints and sections (threads.c), on 2
+   model ranks and 1 server; everything.py checks the file that comes out. Its Fortran twin is
    everything_fortran.f90. */
 #include <afterbay/mpi.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every procedure of the Fortran module, including its errors; the resulting file is the same as in C."""
+"""Every procedure of the Fortran module, including its errors; the resulting file is the same as in
+C."""
 import pathlib
 
 import netCDF4

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Errors that stop a Fortran program: printed once per job, not once per rank with a backtrace, and in Fortran's terms: indices, dimensions
-and records from 1, the fastest dimension first. The servers know the reason before the rank is gone."""
+"""Errors that stop a Fortran program: printed once per job, not once per rank with a backtrace, and
+in Fortran's terms: indices, dimensions and records from 1, the fastest dimension first. The servers
+know the reason before the rank is gone."""
 import functools
 
 import netCDF4

@@ -1,4 +1,5 @@
-"""Common functions of the tests of the bindings: running a program under mpirun, comparing netCDF files."""
+"""Common functions of the tests of the bindings: running a program under mpirun, comparing netCDF
+files."""
 import os
 import pathlib
 import subprocess
@@ -11,7 +12,8 @@ BUILD = pathlib.Path(os.environ["AFTERBAY_BUILD"])
 
 
 def program(name):
-    """The built program; a test whose program was not built is skipped (for example, without Fortran)."""
+    """The built program; a test whose program was not built is skipped (for example, without
+    Fortran)."""
     for folder in ("tests/bindings", "examples"):
         path = BUILD / folder / name
         if path.exists():

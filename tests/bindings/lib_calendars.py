@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares what a program says of calendars with cftime: calendar.c and calendar_fortran.f90 answer the same questions.
+"""Compares what a program says of calendars with cftime: calendar.c and calendar_fortran.f90 answer
+the same questions.
 
-cftime counts days; everything finer is exact integer arithmetic here, so that answers are compared with the right
-value and not with a rounded one. Months are added here by looking for the last day that cftime accepts."""
+cftime counts days; everything finer is exact integer arithmetic here, so that answers are compared
+with the right value and not with a rounded one. Months are added here by looking for the last day
+that cftime accepts."""
 import datetime
 import fractions
 import os
@@ -23,7 +25,8 @@ DATE = re.compile(r"(-?\d+)-(\d+)-(\d+)T(\d+):(\d+):(\d+)(?:\.(\d+))?")
 
 
 class Program:
-    """Collects questions, asks them all at once, and gives the answers to the functions that wait for them."""
+    """Collects questions, asks them all at once, and gives the answers to the functions that wait
+    for them."""
 
     def __init__(self, path):
         self.path, self.questions, self.readers = path, [], []
@@ -71,7 +74,8 @@ def text(year, month, day, us=0):
 
 
 class Moment:
-    """A date in a calendar, with microseconds of its day, and its days since 0001-01-01 by cftime."""
+    """A date in a calendar, with microseconds of its day, and its days since 0001-01-01 by
+    cftime."""
 
     def __init__(self, calendar, year, month, day, us=0):
         self.calendar, self.year, self.month, self.day, self.us = calendar, year, month, day, us
@@ -111,7 +115,8 @@ class Moment:
 
 
 def compare_table(program, calendar, first, last):
-    """The first and the last day of each month: the numbers of our program, read as dates by cftime."""
+    """The first and the last day of each month: the numbers of our program, read as dates by
+    cftime."""
     rows = program.lines([f"calendar|{calendar}", f"table|days since 0001-01-01|{first}|{last}"])
     assert rows[0] == "ok" and rows[-1] == "end", rows[:3]
     table = numpy.array([row.split() for row in rows[1:-1]], dtype=numpy.int64)
@@ -283,7 +288,8 @@ def ask_periods(program):
 
 
 def compare(path, years, rounds):
-    """Years of the table, first and last, and the number of random questions of each kind and calendar."""
+    """Years of the table, first and last, and the number of random questions of each kind and
+    calendar."""
     seed = int(os.environ.get("AFTERBAY_TEST_SEED", "20261126"))
     print(f"AFTERBAY_TEST_SEED={seed}")
     source, program = random.Random(seed), Program(path)

@@ -1,5 +1,6 @@
-"""Common functions of the tests of messages: a program makes the mistake named by its first argument, on two model ranks and one I/O
-server, prints one error per job, and the journal contains the reason."""
+"""Common functions of the tests of messages: a program makes the mistake named by its first
+argument, on two model ranks and one I/O server, prints one error per job, and the journal contains
+the reason."""
 import pathlib
 import re
 
@@ -35,7 +36,8 @@ def check(mistake, *says, language, journal=True):
 
 
 def check_never_put(language):
-    """A warning, once, although two files lack the variable; not for the constant, the scalar and the variable without records."""
+    """A warning, once, although two files lack the variable; not for the constant, the scalar and
+    the variable without records."""
     said = run("never_put", language, expect=0)
     warnings = [line for line in said.splitlines() if "warning:" in line]
     assert len(warnings) == 1, f"never_put in {language}: {len(warnings)} warnings:\n{said}"

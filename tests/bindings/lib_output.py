@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs output.c or output_fortran.f90 and compares its files with what numpy computes from the same formulas."""
+"""Runs output.c or output_fortran.f90 and compares its files with what numpy computes from the same
+formulas."""
 import pathlib
 
 import cftime

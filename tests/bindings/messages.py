@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Errors that end a C++ program which catches nothing, and a C program that calls afterbay_stop: printed once per job, without a
-backtrace. Warnings: once per job too."""
+"""Errors that end a C++ program which catches nothing, and a C program that calls afterbay_stop:
+printed once per job, without a backtrace. Warnings: once per job too."""
 import netCDF4
 
 from lib_messages import check, check_never_put

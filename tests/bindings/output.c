@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A model with described output, on 4 model ranks: output_c FIRST LAST RESUME SAVE MISTAKE puts the steps
-   FIRST to LAST; RESUME and SAVE are paths of states. MISTAKE stops the program: "lengths" of the
-   decomposition, or "left_out", a put of rank 1; "order": the session ends before the output; "text" and
-   "wrong_text": the program gives a part of the description. "-": none. Its
-   Fortran twin is output_fortran.f90; output.py gives the description and checks the files. On the way both
-   make calls that are refused, which change nothing. */
+   A model with described output, on 4 model ranks: output_c FIRST LAST RESUME SAVE MISTAKE puts the
+   steps FIRST to LAST; RESUME and SAVE are paths of states. MISTAKE stops the program: "lengths" of
+   the decomposition, or "left_out", a put of rank 1; "order": the session ends before the output;
+   "text" and "wrong_text": the program gives a part of the description. "-": none. Its Fortran twin
+   is output_fortran.f90; output.py gives the description and checks the files. On the way both make
+   calls that are refused, which change nothing. */
 #include <afterbay/mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Described output in C and Fortran: the files that a description asks for, the same in both languages and in one job or two, and messages
-for what is wrong in the program or in the description."""
+"""Described output in C and Fortran: the files that a description asks for, the same in both
+languages and in one job or two, and messages for what is wrong in the program or in the
+description."""
 import pathlib
 import re
 
@@ -33,7 +34,8 @@ def run_and_check(language):
 
 
 def check_wrong_order(language):
-    """The session ends before the output: what was complete is in the files, and calls of the output are refused."""
+    """The session ends before the output: what was complete is in the files, and calls of the
+    output are refused."""
     directory = pathlib.Path(f"{language}_order")
     run(language, directory, 0, 8, "-", "-", "order")
     with netCDF4.Dataset(directory / "bindings_day_07.nc") as file:

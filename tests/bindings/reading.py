@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A restart that C or Fortran wrote is read by both, on other numbers of ranks, and written again: bit for bit
-the same. So is a file with the same contents that netCDF4 wrote, packed and with other byte orders."""
+"""A restart that C or Fortran wrote is read by both, on other numbers of ranks, and written again:
+bit for bit the same. So is a file with the same contents that netCDF4 wrote, packed and with other
+byte orders."""
 import pathlib
 
 import netCDF4

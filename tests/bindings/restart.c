@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   restart_c write FILE: writes a restart. restart_c copy FILE COPY: reads one, with another decomposition and
-   in every way there is, checks each value and writes it again. restart_c errors FILE: what reading refuses.
-   Its Fortran twin is restart_fortran.f90; reading.py runs both. */
+   restart_c write FILE: writes a restart. restart_c copy FILE COPY: reads one, with another
+   decomposition and in every way there is, checks each value and writes it again. restart_c errors
+   FILE: what reading refuses. Its Fortran twin is restart_fortran.f90; reading.py runs both. */
 #include <afterbay/mpi.h>
 #include <math.h>
 #include <stdio.h>

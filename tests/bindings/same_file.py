@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The shallow-water model in Fortran, C and C++, with and without threads, writes the same files: the same variables bit
-for bit in netCDF-4, the same bytes in CDF-5; and the same contents as plain serial netCDF."""
+"""The shallow-water model in Fortran, C and C++, with and without threads, writes the same files:
+the same variables bit for bit in netCDF-4, the same bytes in CDF-5; and the same contents as plain
+serial netCDF."""
 import filecmp
 import pathlib
 import shutil

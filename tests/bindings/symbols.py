@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The libraries export the public interfaces of C, C++ and Fortran, and nothing else: what symbols/ lists. A symbol that is missing breaks
-programs that are linked with an older library of the same minor version (CONTRIBUTING.md, "Compatibility").
+"""The libraries export the public interfaces of C, C++ and Fortran, and nothing else: what symbols/
+lists. A symbol that is missing breaks programs that are linked with an older library of the same
+minor version (CONTRIBUTING.md, "Compatibility").
 
 With --write the lists are made anew."""
 import os
@@ -13,7 +14,8 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ["AFTERBAY_BUILD"])
 LIBRARIES = {"libafterbay": BUILD / "src" / "libafterbay.so", "libafterbay_fortran": BUILD / "bindings" / "libafterbay_fortran.so"}
-#: what of the strong symbols may be exported: C's names, namespace afterbay, the modules and their public procedures
+#: what of the strong symbols may be exported: C's names, namespace afterbay, the modules and their
+#: public procedures
 PUBLIC = {
     "libafterbay": r"afterbay_\w+|(vtable|typeinfo|typeinfo name) for afterbay::\w+|afterbay::(\w+::)?(~?\w+|operator[=+*])(\[abi:cxx11\])?\(.*",
     "libafterbay_fortran": r"__afterbay\w*_MOD_\w+|afterbay_\w+",
@@ -21,7 +23,8 @@ PUBLIC = {
 
 
 def internal():
-    """Matches names in the namespaces of the sources, of which nothing is for users: public names are in afterbay itself."""
+    """Matches names in the namespaces of the sources, of which nothing is for users: public names
+    are in afterbay itself."""
     names = {name for folder in ("src", "bindings") for path in (HERE.parent.parent / folder).rglob("*.[ch]pp")
              for name in re.findall(r"^namespace afterbay::(\w+)", path.read_text(), re.M)}
     assert {"c", "client", "decomp", "formats", "pipeline", "server"} <= names, names

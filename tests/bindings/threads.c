@@ -52,7 +52,8 @@ static struct band part_of(struct band all, int parts, int number) {
 }
 static struct band rows_of_rank(void) { return part_of((struct band){0, NY}, ranks, rank); }
 
-/* The points of the rank, cyclic and descending, and of those every parts-th; a hole after every fifth. */
+/* The points of the rank, cyclic and descending, and of those every parts-th; a hole after every
+   fifth. */
 static size_t list_points(int parts, int number, int64_t* indices) {
   size_t count = 0;
   int64_t element = 0;
@@ -316,7 +317,8 @@ static void wait_until_all_have_opened(void) {
   pthread_mutex_unlock(&of_session);
 }
 
-/* What the level of MPI_Init_thread allows a thread to do with the session and MPI during a step. */
+/* What the level of MPI_Init_thread allows a thread to do with the session and MPI during a
+   step. */
 static void end_step_of_session(int thread, int record) {
   if (mpi_level >= MPI_THREAD_SERIALIZED && record % threads == thread) {
     pthread_mutex_lock(&of_session);

@@ -15,7 +15,8 @@ RUNS = [(2, 1, 0), (3, 1, -1), (1, 1, 4), (2, 2, 3), (3, 1, 16)]
 TYPES = {"i1": "i1", "i2": "i2", "i4": "i4", "i8": "i8", "r4": "f4", "r8": "f8", "halo": "f8", "slot": "f8"}
 
 
-#: three ranks, one server, on another node than a part of them: data go through the thread that uses the session
+#: three ranks, one server, on another node than a part of them: data go through the thread that
+#: uses the session
 TWO_NODES = ["--afterbay.nodes=0,0,1,1", "--afterbay.isolate_nodes=off"]
 
 

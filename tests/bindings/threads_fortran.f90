@@ -18,7 +18,8 @@ module threads_model
   type(afterbay_file) :: file
   type(afterbay_input) :: input
 
-  !> What a thread has, and the endpoint through which it puts it. Without an endpoint the session puts it.
+  !> What a thread has, and the endpoint through which it puts it. Without an endpoint the session
+  !> puts it.
   type :: caller
     logical :: is_thread = .false.
     integer :: number = 0
@@ -63,7 +64,8 @@ contains
     part_count = first + count * (number + 1) / parts - part_first
   end subroutine
 
-  !> The points of the rank, cyclic and descending, and of those every parts-th; a hole after every fifth.
+  !> The points of the rank, cyclic and descending, and of those every parts-th; a hole after every
+  !> fifth.
   subroutine list_points(parts, number, points)
     integer, intent(in) :: parts, number
     integer, allocatable, intent(out) :: points(:)

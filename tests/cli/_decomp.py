@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Independent readers of decomposition files: Afterbay's by the program in the documentation, PIO's text by hand."""
+"""Independent readers of decomposition files: Afterbay's by the program in the documentation, PIO's
+text by hand."""
 import os
 import pathlib
 import re

@@ -10,7 +10,8 @@ from _cli import CommandTest
 
 
 class ReplayTest(CommandTest):
-    """Each test runs in its own directory, with `../in.nc`: RECORDS of POINTS consecutive numbers."""
+    """Each test runs in its own directory, with `../in.nc`: RECORDS of POINTS consecutive
+    numbers."""
 
     POINTS, RECORDS = 5000, 4
 

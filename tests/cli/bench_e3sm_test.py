@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The E3SM benchmark's cases: reading headers, tables and maps, and that the programs write all of them.
+"""The E3SM benchmark's cases: reading headers, tables and maps, and that the programs write all of
+them.
 
-With the captured files (AFTERBAY_BENCH_DATA, see bench/README.md) these are checked too, their headers against the
-output of ncgen. Programs are run if they are built ($AFTERBAY_BENCH_PROGRAMS, or bench in the build directory)."""
+With the captured files (AFTERBAY_BENCH_DATA, see bench/README.md) these are checked too, their
+headers against the output of ncgen. Programs are run if they are built ($AFTERBAY_BENCH_PROGRAMS,
+or bench in the build directory)."""
 import ctypes
 import ctypes.util
 import json
@@ -268,7 +270,8 @@ class Captured(unittest.TestCase):
 
 
 def requests_of(case, ranks, records):
-    """The pieces of each running rank that are separate in the file, counted independently: a row of a map ends a piece."""
+    """The pieces of each running rank that are separate in the file, counted independently: a row
+    of a map ends a piece."""
     counts = []
     for group in numpy.array_split(numpy.arange(2), ranks):  # of the captured ranks, contiguous, the remainder to the lowest
         total = 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hiding benchmark's plan and figures: every run with output is paired with one of the arithmetic alone, more repeats
-where the effect is small, and the servers' processor time. No program is run."""
+"""The hiding benchmark's plan and figures: every run with output is paired with one of the
+arithmetic alone, more repeats where the effect is small, and the servers' processor time. No
+program is run."""
 import argparse
 import os
 import pathlib

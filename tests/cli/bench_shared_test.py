@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark `shared` without running anything: rows, choice of the best, table in the study's layout, checks."""
+"""The benchmark `shared` without running anything: rows, choice of the best, table in the study's
+layout, checks."""
 import argparse
 import os
 import pathlib

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of variables reach the file; those of variables that a collection does not have are refused."""
+"""Settings of variables reach the file; those of variables that a collection does not have are
+refused."""
 import pathlib
 import sys
 import unittest

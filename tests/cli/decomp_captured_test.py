@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decompositions captured from E3SM runs (in $AFTERBAY_BENCH_DATA, or shared/data beside the source) are read and written
-exactly as by E3SM-IO's own converter."""
+"""Decompositions captured from E3SM runs (in $AFTERBAY_BENCH_DATA, or shared/data beside the
+source) are read and written exactly as by E3SM-IO's own converter."""
 import pathlib
 import sys
 import unittest

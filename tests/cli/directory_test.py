@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""afterbay status, verify and recover on artifacts that are directories. Journal and checksums are written by this script, from their
-description in docs/reference/journal.md."""
+"""afterbay status, verify and recover on artifacts that are directories. Journal and checksums are
+written by this script, from their description in docs/reference/journal.md."""
 import json
 import os
 import pathlib
@@ -39,7 +39,8 @@ class DirectoryTest(CommandTest):
 
     @staticmethod
     def journal(*events, listed=True):
-        """A run with one server that published out.zz; `events`: the last ones instead of its publication and end."""
+        """A run with one server that published out.zz; `events`: the last ones instead of its
+        publication and end."""
         files = [{"name": name, "bytes": len(contents), "checksum": "crc64-xz:" + crc64(contents)} for name, contents in sorted(FILES.items())]
         text = b"".join(b"%s\0%d\0%s\n" % (name.encode(), len(contents), crc64(contents).encode()) for name, contents in sorted(FILES.items()))
         path = str(pathlib.Path("out.zz").resolve())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/how-to/from-um.md, from-xios.md and others: the settings and the keys of descriptions that they name exist, and their
-configurations are correct."""
+"""docs/how-to/from-um.md, from-xios.md and others: the settings and the keys of descriptions that
+they name exist, and their configurations are correct."""
 import os
 import pathlib
 import re

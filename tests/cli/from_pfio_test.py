@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/how-to/from-pfio.md: every row of its table gives the ranks that PFIO's option gives; its example prints the text on
-the page."""
+"""docs/how-to/from-pfio.md: every row of its table gives the ranks that PFIO's option gives; its
+example prints the text on the page."""
 import os
 import pathlib
 import re
@@ -33,7 +33,8 @@ ROWS = {
 
 
 def without_pairs(output: str) -> str:
-    """Without the memory of pairs, which follows from the sizes of classes, so that each change of one would change the page."""
+    """Without the memory of pairs, which follows from the sizes of classes, so that each change of
+    one would change the page."""
     return re.sub(r"pairs [\d.]+ KiB", "pairs", output)
 
 

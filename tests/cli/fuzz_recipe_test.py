@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The fuzz recipe of CONTRIBUTING.md covers every command that reads files: `./dev fuzz COMMAND` is run (tools/fuzz.sh),
-with this build and a few mutants."""
+"""The fuzz recipe of CONTRIBUTING.md covers every command that reads files: `./dev fuzz COMMAND` is
+run (tools/fuzz.sh), with this build and a few mutants."""
 import os
 import pathlib
 import re

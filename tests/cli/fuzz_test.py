@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The commands survive damaged files: a few hundred mutants of real files each (tests/fuzz/fuzz_commands.cpp).
+"""The commands survive damaged files: a few hundred mutants of real files each
+(tests/fuzz/fuzz_commands.cpp).
 
-AFTERBAY_TEST_MUTANTS says how many, AFTERBAY_TEST_SEED which, AFTERBAY_TEST_FUZZ names the program of another build."""
+AFTERBAY_TEST_MUTANTS says how many, AFTERBAY_TEST_SEED which, AFTERBAY_TEST_FUZZ names the program
+of another build."""
 import os
 import pathlib
 import resource
@@ -65,7 +67,8 @@ class Fuzz(unittest.TestCase):
         return [f"history.{name}.nc" for name in FORMATS]
 
     def run_directory(self):
-        """A directory with the journal and the statistics pages of two runs, the last of which left part files."""
+        """A directory with the journal and the statistics pages of two runs, the last of which left
+        part files."""
         self.histories()
         directory = pathlib.Path("runs")
         shutil.rmtree(directory, ignore_errors=True)

@@ -75,7 +75,8 @@ class JournalTest(ReplayTest):
         self.assertIn(entry["checksum"], (f"crc64-xz:{blocks[0][10]}", f"crc64-xz:{stored[::-1].hex()}"))
 
     def test_file_names_that_are_not_utf8(self):
-        """Before, the journal contained replacement characters, and status and verify did not find the files."""
+        """Before, the journal contained replacement characters, and status and verify did not find
+        the files."""
         names = [b"copy\xff.nc", b"copy\\xff.nc"]
         shown = [r"copy\xff.nc", r"copy\\xff.nc"]
         for name in names:
@@ -206,7 +207,8 @@ class JournalTest(ReplayTest):
         self.assertIn("no later run can be identified as its repetition. Give each of them a name (setting session)", said)
 
     def test_an_epoch_whose_part_is_gone_is_not_called_durable(self):
-        """In every state of the run. Before, files of runs that might be running were not checked."""
+        """In every state of the run. Before, files of runs that might be running were not
+        checked."""
         path = str(pathlib.Path("x.nc").resolve())
         ended = {"event": "run_ended", "ok": False, "sequence": 2}
         for state, code, run_lines in (("failed", WRONG, lines("r", 1, opened(path), epoch(path), ended)),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""report.html of a real run, read by third-party parsers: well-formed, complete, with correct figures."""
+"""report.html of a real run, read by third-party parsers: well-formed, complete, with correct
+figures."""
 import html
 import html.parser
 import json

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""afterbay serve beside a model (MPMD): the same files as from one executable whose ranks are split."""
+"""afterbay serve beside a model (MPMD): the same files as from one executable whose ranks are
+split."""
 import filecmp
 import os
 import pathlib

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Statistics over time of random sequences have the bits that numpy computes in float64 in the same order."""
+"""Statistics over time of random sequences have the bits that numpy computes in float64 in the same
+order."""
 import os
 import pathlib
 import subprocess

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The commands that afterbay status recommends, executed verbatim by a shell, after a run was killed at an epoch."""
+"""The commands that afterbay status recommends, executed verbatim by a shell, after a run was
+killed at an epoch."""
 import json
 import os
 import pathlib
@@ -18,7 +19,8 @@ MODEL = BUILD / "tests/fault/epoch_model"
 
 
 def kill_after_an_epoch(output, journal):
-    """One process, killed while it writes OUTPUT/packed.nc and OUTPUT/classic.nc, once the journal contains an epoch."""
+    """One process, killed while it writes OUTPUT/packed.nc and OUTPUT/classic.nc, once the journal
+    contains an epoch."""
     job = subprocess.Popen(["mpirun", "--oversubscribe", "-np", "1", MODEL, output, "1000000", "--afterbay.topology=inline",
                             f"--afterbay.journal.directory={journal}"],
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -64,7 +66,8 @@ class StatusAdviceTest(CommandTest):
                 self.assertEqual(len(data.dimensions["time"]), int(run["last_epoch"]["name"]))
 
     def test_the_journal_is_neither_here_nor_beside_the_files(self):
-        """Before, the line did not name the journal: the recovery was not recorded, and status said that the files were gone."""
+        """Before, the line did not name the journal: the recovery was not recorded, and status said
+        that the files were gone."""
         output, journal = pathlib.Path("a run's output/x/y").resolve(), pathlib.Path("its journal")
         output.mkdir(parents=True)
         journal.mkdir()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The build computes values as IEEE 754 defines: flags that prevent it are refused, and products are rounded before they are
-added to."""
+"""The build computes values as IEEE 754 defines: flags that prevent it are refused, and products
+are rounded before they are added to."""
 import json
 import os
 import pathlib
@@ -16,7 +16,8 @@ SOURCE = pathlib.Path(os.environ["AFTERBAY_SOURCE"])
 
 
 def command_for(source):
-    """The build's compiler and flags for a file of the library of `source`, applied to `source` itself."""
+    """The build's compiler and flags for a file of the library of `source`, applied to `source`
+    itself."""
     folder = "/".join(pathlib.Path(source).parts[:2])
     entries = json.loads((BUILD / "compile_commands.json").read_text())
     entry = next(it for it in entries if f"/{folder}/" in it["file"])

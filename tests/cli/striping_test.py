@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stripes of a whole run: settings reach `lfs` before the file has data, and the report says which stripes the
-file has."""
+"""Stripes of a whole run: settings reach `lfs` before the file has data, and the report says which
+stripes the file has."""
 import json
 import os
 import pathlib
@@ -15,8 +15,8 @@ except ImportError:
     print("netCDF4 for Python is not installed; skipped")
     sys.exit(77)
 
-#: Records its arguments and the size of the file, and creates the file, like the real command. It sets no more stripes than the file
-#: system has storage targets: 6.
+#: Records its arguments and the size of the file, and creates the file, like the real command. It
+#: sets no more stripes than the file system has storage targets: 6.
 LFS = """#!/bin/sh
 tools=$(dirname "$0")
 for path; do :; done

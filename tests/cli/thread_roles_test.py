@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clang refuses workers that use state of the ingest thread. Skipped without clang++; ./dev lint runs it too."""
+"""Clang refuses workers that use state of the ingest thread. Skipped without clang++; ./dev lint
+runs it too."""
 import os
 import pathlib
 import re

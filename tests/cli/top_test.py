@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""afterbay top and the Prometheus file, on real runs: one that is running, one that has ended, one that was killed."""
+"""afterbay top and the Prometheus file, on real runs: one that is running, one that has ended, one
+that was killed."""
 import ctypes
 import ctypes.util
 import json

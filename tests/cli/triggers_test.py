@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Triggers of real runs: started when a file is complete, recorded, and harmless whatever they do."""
+"""Triggers of real runs: started when a file is complete, recorded, and harmless whatever they
+do."""
 import json
 import os
 import pathlib

@@ -24,9 +24,9 @@ if(AFTERBAY_SANITIZE)
     "TSAN_OPTIONS=suppressions=${sanitizer_dir}/tsan.supp:halt_on_error=1:second_deadlock_stack=1")
 endif()
 
-# Many tests wait, for deadlines and for disks that are made slow, or start programs one after the other.
-# With AFTERBAY_TEST_SLOTS=N, `ctest -j` counts in parts of a core, N for each (as ./dev test does), and a
-# test takes as many as it needs; with 1, each test takes a core.
+# Many tests wait, for deadlines and for disks that are made slow, or start programs one after the
+# other. With AFTERBAY_TEST_SLOTS=N, `ctest -j` counts in parts of a core, N for each (as ./dev test
+# does), and a test takes as many as it needs; with 1, each test takes a core.
 function(afterbay_slots result percent_of_a_core)
   math(EXPR slots "(${AFTERBAY_TEST_SLOTS} * ${percent_of_a_core} + 99) / 100")
   set(${result} ${slots} PARENT_SCOPE)
@@ -116,7 +116,8 @@ endfunction()
 # Labels and environment are lists, which gtest_discover_tests flattens: a file that ctest reads
 # after the list of tests sets them.
 function(afterbay_discover target kind filter labels)
-  # Tests of threads wait for each other, and for deadlines; others wait for disks and for the processes they start.
+  # Tests of threads wait for each other, and for deadlines; others wait for disks and for the
+  # processes they start.
   set(percent 75)
   if("thread" IN_LIST labels)
     set(percent 50)
@@ -147,8 +148,8 @@ endif()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${file}")
 endfunction()
 
-# One ctest for each suite instead of each test, listed when ctest starts: a program with the address
-# sanitizer takes longer to start than most tests to run.
+# One ctest for each suite instead of each test, listed when ctest starts: a program with the
+# address sanitizer takes longer to start than most tests to run.
 function(afterbay_discover_suites target kind filter labels)
   string(MAKE_C_IDENTIFIER "${target}_${labels}" list)
   set(program "${CMAKE_CURRENT_BINARY_DIR}/${target}")

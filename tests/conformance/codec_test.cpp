@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every registered codec, from the schema to the file and back: written by the store, read by netCDF-C if its
-// HDF5 has the filter, and read by us. A new codec needs no line here.
+// Every registered codec, from the schema to the file and back: written by the store, read by
+// netCDF-C if its HDF5 has the filter, and read by us. A new codec needs no line here.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 

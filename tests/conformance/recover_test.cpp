@@ -319,8 +319,8 @@ TEST_P(Recover, any_epoch_of_a_file_that_is_appended_to_comes_back) {
   }
 }
 
-/// One frame per variable; of each kind of storage one that is put before the epoch and one that is put
-/// after.
+/// One frame per variable; of each kind of storage one that is put before the epoch and one that is
+/// put after.
 Schema schema_of_two_sides(Format format) {
   Schema schema;
   schema.dimension("time", unlimited).dimension("y", 20).dimension("x", 30);
@@ -345,7 +345,8 @@ class RecoverTwoSides : public Recover {
     asked.disk = std::move(disk);
     return asked;
   }
-  /// Writes the frames of one side: those of records [first, end), and the fixed ones with record 0.
+  /// Writes the frames of one side: those of records [first, end), and the fixed ones with record
+  /// 0.
   static void write_side(storage::File& file, const storage::FileRequest& asked, const char* side,
                          std::uint64_t first, std::uint64_t end, std::uint64_t of_epochs,
                          const Source& source) {
@@ -369,8 +370,8 @@ class RecoverTwoSides : public Recover {
   }
 };
 
-// A rank that was ahead of the others put variables after the epoch, into records that others had before: the
-// recovered file contained them.
+// A rank that was ahead of the others put variables after the epoch, into records that others had
+// before: the recovered file contained them.
 TEST_P(RecoverTwoSides, what_was_put_after_an_epoch_is_not_in_it) {
   constexpr std::uint64_t records = 6;
   const std::string reference = directory_.file("reference.nc");
@@ -412,8 +413,8 @@ class BusyDisk : public storage::Disk {
   std::function<void()> then;
 };
 
-// What was written while the epoch was being marked got places that the log did not know: the recovered file
-// had zeros there.
+// What was written while the epoch was being marked got places that the log did not know: the
+// recovered file had zeros there.
 TEST_P(RecoverTwoSides, what_is_written_while_an_epoch_is_marked_leaves_fill_values) {
   constexpr std::uint64_t records = 6;
   const std::string reference = directory_.file("reference.nc");
@@ -438,7 +439,8 @@ TEST_P(RecoverTwoSides, what_is_written_while_an_epoch_is_marked_leaves_fill_val
   expect_recovered(1, reference);
 }
 
-// Values that an appended file had were replaced after an epoch, and were those of the recovered file.
+// Values that an appended file had were replaced after an epoch, and were those of the recovered
+// file.
 TEST_P(RecoverTwoSides, values_that_were_replaced_after_an_epoch_come_back) {
   constexpr std::uint64_t records = 5;
   const std::string older = directory_.file("older.nc");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools/check_commands.py finds commands of the tutorial and of the examples' page that a bare Debian lacks: in the
-project with one package removed, or with one command added."""
+"""tools/check_commands.py finds commands of the tutorial and of the examples' page that a bare
+Debian lacks: in the project with one package removed, or with one command added."""
 import os
 import pathlib
 import re

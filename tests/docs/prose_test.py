@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools/check_prose.py finds long lines of prose, and no others; tools/check_links.py finds links whose text goes over two lines, pages without
-a link to the glossary, and design records that are not listed."""
+"""tools/check_prose.py finds long lines of prose in pages and comments, and no others;
+tools/check_links.py finds links whose text goes over two lines, pages without a link to the
+glossary, and design records that are not listed."""
 import os
 import pathlib
 import sys
@@ -40,9 +41,45 @@ https://example.org/{'x' * 100}
 """
 
 
+#: by name: a source, and the lines of it that are too long
+SOURCES = {
+    "one.cpp": (f"""// {LONG}
+int x = 1;  // {LONG}
+/* {LONG}
+   {LONG} */ int y = 2;
+/* short */
+  /// https://example.org/{'x' * 100}
+const char* const text = R"(
+// {LONG}
+)";
+  ///< {LONG}
+""", [1, 3, 10]),
+    "two.f90": (f"""!> {LONG}
+!$omp {LONG}
+x = 1  ! {LONG}
+""", [1]),
+    "three.py": (f'''"""Short.
+
+{LONG}
+"""
+TEXT = """
+# {LONG}
+"""
+x = 1  # {LONG}
+#: {LONG}
+def one():
+    """{LONG}"""
+''', [3, 9, 11]),
+    "CMakeLists.txt": (f"# {LONG}\nset(x 1) # {LONG}\n", [1]),
+}
+
+
 def main():
     found = [number for number, _ in check_prose.long_lines(PAGE)]
     assert found == [3, 14, 16], found  # a paragraph, a list item, and the item's second paragraph
+    for name, (text, expected) in SOURCES.items():
+        found = [number for number, _ in check_prose.long_lines(text, name)]
+        assert found == expected, (name, found)
     page = pathlib.Path("page.md").resolve()
     page.write_text("# One\n\nSee [two\nlines](nowhere.md), [here](#one), `[code](gone.md)` and [there](#two).\n")
     broken = list(check_links.broken_links(page.parent, page))

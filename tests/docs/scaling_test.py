@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The output of `afterbay check` in docs/explanation/scaling.md is that of the command. `--write` puts it there."""
+"""The output of `afterbay check` in docs/explanation/scaling.md is that of the command. `--write`
+puts it there."""
 import os
 import pathlib
 import re

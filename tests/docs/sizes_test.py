@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools/check_sizes.py counts the members of classes in all their forms, and refuses ceilings that are too high."""
+"""tools/check_sizes.py counts the members of classes in all their forms, and refuses ceilings that
+are too high."""
 import os
 import pathlib
 import sys

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles and runs the programs of the documentation, and checks its YAML. A fenced block that follows
-`<!-- test: NAME -->` is one; the programs of one name must all write the same file, in every language. A block that follows
-`<!-- body: NAME -->` is the middle of a program, whose beginning and end are in FRAMES. A block that follows
-`<!-- describe: NAME -->` is an output description; programs and settings of the page find it beside them. A block that
-follows `<!-- preview: NAME -->` is a command and what it prints of this description and the program of the page. Pages that also
-have commands to run (`<!-- run: TITLE -->`) are followed from an installation, by tests/install."""
+"""Compiles and runs the programs of the documentation, and checks its YAML. A fenced block that
+follows `<!-- test: NAME -->` is one; the programs of one name must all write the same file, in
+every language. A block that follows `<!-- body: NAME -->` is the middle of a program, whose
+beginning and end are in FRAMES. A block that follows `<!-- describe: NAME -->` is an output
+description; programs and settings of the page find it beside them. A block that follows `<!--
+preview: NAME -->` is a command and what it prints of this description and the program of the page.
+Pages that also have commands to run (`<!-- run: TITLE -->`) are followed from an installation, by
+tests/install."""
 import os
 import pathlib
 import re

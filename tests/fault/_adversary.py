@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The truth that adversary.py compares with what Afterbay reports: the contents of each file, read by netCDF4 and h5py, and
-the contents that are allowed after all events in the directory."""
+"""The truth that adversary.py compares with what Afterbay reports: the contents of each file, read
+by netCDF4 and h5py, and the contents that are allowed after all events in the directory."""
 import collections
 import ctypes
 import ctypes.util
@@ -80,7 +80,8 @@ def _records_of(variables, strings, path):
 
 
 def content_of(path, by_h5py=False):
-    """The runs that wrote the file's records, in order; None when there is no such file. Broken for anything else."""
+    """The runs that wrote the file's records, in order; None when there is no such file. Broken for
+    anything else."""
     if not os.path.lexists(path):
         return None
     try:
@@ -111,7 +112,8 @@ def journal_events(directory):
 
 
 class Run:
-    """One run of the model: its directory, the files to write, and the completions reported to it."""
+    """One run of the model: its directory, the files to write, and the completions reported to
+    it."""
 
     def __init__(self, number, work, specs, layout, records, epoch_every, pause_ms):
         self.number, self.specs, self.layout = number, specs, layout
@@ -147,7 +149,8 @@ class Run:
         return (before or ()) + (self.number,) * records
 
     def records_by(self, path, step):
-        """How many of the run's first `step` records this file got: one of a series begins where the one before ends."""
+        """How many of the run's first `step` records this file got: one of a series begins where
+        the one before ends."""
         spec = self.spec_of(path)
         if not spec.close_after:
             return step
@@ -158,7 +161,8 @@ class Run:
         return self.content(path, self.paths()[path])
 
     def start(self, rules=(), power=False, clock_s=0, lock_free=False, apart=False):
-        """`apart`: in a namespace of process numbers of its own (APART), as if on another machine."""
+        """`apart`: in a namespace of process numbers of its own (APART), as if on another
+        machine."""
         self.apart = apart
         settings = {"deadline": "20s", "memory.server": "16MiB", "journal.directory": self.journal, "writers": 2} | self.layout.settings
         environment = {}

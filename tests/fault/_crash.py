@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs crash_model in a layout, kills it, possibly with a loss of power, and finds broken guarantees."""
+"""Runs crash_model in a layout, kills it, possibly with a loss of power, and finds broken
+guarantees."""
 import json
 import os
 import pathlib
@@ -27,8 +28,9 @@ class Broken(Exception):
 
 
 class Trial:
-    """One directory and one layout ({setting: value}; `servers`: 0 with the inline topology; `frontends`: how many there will be). What a loss of power can take
-    is in its directory `disk`; `acks` has the completions reported to the model."""
+    """One directory and one layout ({setting: value}; `servers`: 0 with the inline topology;
+    `frontends`: how many there will be). What a loss of power can take is in its directory `disk`;
+    `acks` has the completions reported to the model."""
 
     def __init__(self, name, layout, *, power=False, rules=()):
         self.work = pathlib.Path(tempfile.mkdtemp(prefix=f"{name}_", dir=".")).resolve()
@@ -60,8 +62,8 @@ class Trial:
         return (self.work / "log").read_text()[-2000:]
 
     def kill(self, files, seconds, who="*"):
-        """Kills the processes of `who` so long after all of them were there; then power is lost, if requested. Returns
-        the number of lost changes."""
+        """Kills the processes of `who` so long after all of them were there; then power is lost, if
+        requested. Returns the number of lost changes."""
         run = self.start(files, self.power)
         deadline = time.monotonic() + 60
         while len(list(self.work.glob("pid.*.[0-9]"))) < self.processes:
@@ -90,8 +92,9 @@ class Trial:
         return done.stdout
 
     def check(self):
-        """Files published according to the journal or reported to the model are correct, and no incomplete file has a
-        final name. Returns the number of published files, those that the journal does not know, and whether the last run ended."""
+        """Files published according to the journal or reported to the model are correct, and no
+        incomplete file has a final name. Returns the number of published files, those that the
+        journal does not know, and whether the last run ended."""
         acked = set((self.work / "acks").read_text().splitlines()) if (self.work / "acks").exists() else set()
         if not (self.disk / "afterbay-journal").exists():
             if acked:
@@ -121,7 +124,8 @@ class Trial:
         return {path for path in journal.opened - set(journal.published) if not os.path.exists(path)}
 
     def check_commands(self, unsaid, ended):
-        """Files of runs killed between the rename and the journal line are distinguished from older and incomplete ones."""
+        """Files of runs killed between the rename and the journal line are distinguished from older
+        and incomplete ones."""
         status = json.loads(self.command("status", "--json", code=OK if ended else LOST))
         complete = {file["path"] for run in status["runs"] for file in run["unpublished"] if file["complete"]}
         if not self.power and not unsaid <= complete:

@@ -34,9 +34,9 @@ class Outcome:
 
 
 def play(scenario, *, servers=1, frontends=0, serve=False, store="netcdf4", directory="out", settings=(), rules=(), prepare=None, victims=0):
-    """Runs the model in a fresh directory; the directory, {rank: Outcome} and the run. With `serve` the servers are
-    separate programs, whose code is "exit N". `rules`: for fault_shim.c, in all processes;
-    `prepare(work)` creates the initial files;
+    """Runs the model in a fresh directory; the directory, {rank: Outcome} and the run. With `serve`
+    the servers are separate programs, whose code is "exit N". `rules`: for fault_shim.c, in all
+    processes; `prepare(work)` creates the initial files;
     `victims`: processes that will not report, besides those of the scenario."""
     work = pathlib.Path(tempfile.mkdtemp(prefix=scenario + "_", dir=".")).resolve()
     if prepare:
@@ -71,8 +71,9 @@ def expect(condition, scenario, message, outcomes):
 
 def check(scenario, result, *, code, cause, file=FILE, variable=VARIABLE, rank=RANK, ranks=ALL, servers=(), server_code=None,
           published=(), most_seconds=3 * DEADLINE_S + 4):
-    """Each of `ranks` failed with one of the codes, soon, naming rank, file, variable and all of `cause` (None: there is
-    none to name); `servers` with the same code or `server_code`; no file but `published` has its final name."""
+    """Each of `ranks` failed with one of the codes, soon, naming rank, file, variable and all of
+    `cause` (None: there is none to name); `servers` with the same code or `server_code`; no file
+    but `published` has its final name."""
     work, outcomes, run = result
     codes = [code] if isinstance(code, str) else code
     words = [word for word in (rank, file, variable) if word] + ([cause] if isinstance(cause, str) else list(cause))
@@ -101,7 +102,8 @@ def whole(path, records=40):
 
 
 def succeeds(scenario, result, published=("out.nc",)):
-    """All processes succeeded, and exactly the files `published` exist and are complete. Returns the result."""
+    """All processes succeeded, and exactly the files `published` exist and are complete. Returns
+    the result."""
     work, outcomes, run = result
     expect(len(outcomes) >= MODELS and all(outcome.code == "ok" for outcome in outcomes.values()), scenario, f"not ok\n{run.stderr[-2000:]}", outcomes)
     expect({path.name for path in (work / "out").iterdir()} == set(published), scenario, f"left: {list((work / 'out').iterdir())}", outcomes)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that omit a call of Afterbay and continue: the session ends soon, one error on stderr names the call and the rank, the
-journal says that the run failed, and no incomplete file has its final name."""
+"""Programs that omit a call of Afterbay and continue: the session ends soon, one error on stderr
+names the call and the rank, the journal says that the run failed, and no incomplete file has its
+final name."""
 import pathlib
 import re
 import socket
@@ -45,8 +46,8 @@ def play(language, scenario, *arguments, models=2, servers=1, frontends=0, setti
 
 
 def check(language, scenario, *arguments, says=(), outcomes=(), published=(), errors=(1,), ends_in=MOST_SECONDS, **layout):
-    """`says`: on stderr; `outcomes`: (rank, words of its error); `published`: None: those that were closed in time; `ends_in`: None
-    if the program itself holds ranks up."""
+    """`says`: on stderr; `outcomes`: (rank, words of its error); `published`: None: those that were
+    closed in time; `ends_in`: None if the program itself holds ranks up."""
     played = play(language, scenario, *arguments, **layout)
     if played is None:
         print(f"{scenario}, {language}: not built")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a journal and checks files independently of Afterbay: JSON by Python, checksums by liblzma, contents by netCDF."""
+"""Reads a journal and checks files independently of Afterbay: JSON by Python, checksums by liblzma,
+contents by netCDF."""
 import collections
 import ctypes
 import ctypes.util
@@ -23,7 +24,8 @@ def checksum(path):
 
 
 def read(directory):
-    """The newest entry of each published file, the paths that were opened, the incomplete lines, run id -> events."""
+    """The newest entry of each published file, the paths that were opened, the incomplete lines,
+    run id -> events."""
     published, opened, torn, runs = {}, set(), 0, collections.defaultdict(list)
     for file in sorted(pathlib.Path(directory).glob("server-*.jsonl")):
         for line in file.read_bytes().split(b"\n"):

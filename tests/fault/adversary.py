@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random sequences of events in a directory: runs that are killed at any moment or before any system call, with or
-without a loss of power; reruns that replace or append; `afterbay recover` to any epoch, failing or killed in the middle;
-files that a user removes, renames, shortens or puts back; two runs at once; a clock that is set back. Layouts: inline, with
-servers that deal files or share them, in pools, on several (declared) nodes, behind frontends. After each step the reports (`status`, `verify`, the journal, the completions reported to the model) are compared with the truth, which netCDF4
-and h5py read from values that identify the run that wrote them.
+"""Random sequences of events in a directory: runs that are killed at any moment or before any
+system call, with or without a loss of power; reruns that replace or append; `afterbay recover` to
+any epoch, failing or killed in the middle; files that a user removes, renames, shortens or puts
+back; two runs at once; a clock that is set back. Layouts: inline, with servers that deal files or
+share them, in pools, on several (declared) nodes, behind frontends. After each step the reports
+(`status`, `verify`, the journal, the completions reported to the model) are compared with the
+truth, which netCDF4 and h5py read from values that identify the run that wrote them.
 
-ADVERSARY_SEQUENCES: their number (a sample by default). ADVERSARY_SEED=N repeats sequence N of a seed: "SEED" or
-"SEED:NUMBER". ADVERSARY_JOBS: how many at the same time. The directory of a failed sequence is kept, below
-the build directory; those of sequences that are interrupted are removed."""
+ADVERSARY_SEQUENCES: their number (a sample by default). ADVERSARY_SEED=N repeats sequence N of a
+seed: "SEED" or "SEED:NUMBER". ADVERSARY_JOBS: how many at the same time. The directory of a failed
+sequence is kept, below the build directory; those of sequences that are interrupted are removed."""
 import collections
 import contextlib
 import json
@@ -166,7 +168,8 @@ class Sequence:
                 if event["event"] == "file_published"}
 
     def said_its_end(self, run):
-        """Whether the journal has the end of all its servers: a run killed later has lost nothing."""
+        """Whether the journal has the end of all its servers: a run killed later has lost
+        nothing."""
         events = [event for name, it in self.run_of_id.items() if it is run for event in journal_events(self.journal)[name]]
         servers = max((event["servers"] for event in events if event["event"] == "run_started"), default=None)
         return servers is not None and sum(event["event"] == "run_ended" and event["ok"] for event in events) == servers
@@ -174,8 +177,8 @@ class Sequence:
     # ---- judging
 
     def check_contents(self, *runs, killed=False):
-        """Each file has its previous contents, or all that a run wrote; the latter if this was reported. `killed`: each of
-        the runs may have published a file without reporting it."""
+        """Each file has its previous contents, or all that a run wrote; the latter if this was
+        reported. `killed`: each of the runs may have published a file without reporting it."""
         for path in sorted(set().union(*(run.paths() for run in runs))):
             found = content_of(path, by_h5py=self.dice.random() < 0.3 and runs[0].spec_of(path).store == "netcdf4" and self.is_hdf5(path))
             sure = {run.whole(path) for run in runs if path in run.paths() and (path in run.told()[0] or path in self.published(run))}
@@ -190,9 +193,9 @@ class Sequence:
         return path.exists() and path.read_bytes()[:4] == b"\x89HDF"
 
     def check_journal(self):
-        """Each published path exists, with a checksum that the journal has for it: that of the run whose records
-        come last in the file, in whichever order runs that overlapped published. A run that was killed between the name and
-        the journal's line has announced it."""
+        """Each published path exists, with a checksum that the journal has for it: that of the run
+        whose records come last in the file, in whichever order runs that overlapped published. A
+        run that was killed between the name and the journal's line has announced it."""
         if not self.journal.exists():
             return
         checksums = collections.defaultdict(set)  # path, run's number -> of all files that the run has announced
@@ -244,8 +247,9 @@ class Sequence:
                             f"{path} was open at epoch {last['name']}, is not published, and status does not name it: {last['to_recover']}")
 
     def failures_count(self, last, overlapped):
-        """Whether an earlier run that failed still counts: it left a file that no run wrote which began after its end. Runs of
-        a duel, if they overlapped, are members of an ensemble; each has a working directory that no other run has."""
+        """Whether an earlier run that failed still counts: it left a file that no run wrote which
+        began after its end. Runs of a duel, if they overlapped, are members of an ensemble; each
+        has a working directory that no other run has."""
         events = journal_events(self.journal)
         paths = {run.number: {event["path"] for name, it in self.run_of_id.items() if it is run for event in events[name]
                               if event["event"] in ("file_opened", "file_ready", "file_published", "file_given_up")} for run in self.runs}
@@ -268,8 +272,8 @@ class Sequence:
         return False
 
     def beside(self, run, events):
-        """Runs that overlapped with it, or seem to: a run whose first server died before its first line did not record that the
-        previous one had ended."""
+        """Runs that overlapped with it, or seem to: a run whose first server died before its first
+        line did not record that the previous one had ended."""
         def silent(it):
             its = [event for name, known in self.run_of_id.items() if known is it for event in events[name]]
             return its and not any(event["event"] == "run_started" and event["server"] == 0 for event in its)
@@ -277,7 +281,8 @@ class Sequence:
         return near + ([run.beside] if run.beside else [])
 
     def recoverable(self):
-        """The recoveries that `status` offers: (run, path, epoch's number, the run's records by then)."""
+        """The recoveries that `status` offers: (run, path, epoch's number, the run's records by
+        then)."""
         if not self.journal.exists():
             return []
         offers = []
@@ -288,8 +293,9 @@ class Sequence:
         return offers
 
     def recover(self, offer, epoch, rules=(), must=True):
-        """Recovers the file of an offer to one of its epochs, (number, records); returns whether that was done. The output of the command
-        must be true, and a failed recovery must have changed nothing."""
+        """Recovers the file of an offer to one of its epochs, (number, records); returns whether
+        that was done. The output of the command must be true, and a failed recovery must have
+        changed nothing."""
         run, path = offer[:2]
         before, expected = content_of(path), run.content(path, run.records_by(path, epoch[1]))
         done = self.command("recover", "--number", epoch[0], *(["--replace"] if os.path.lexists(path) else []), path,
@@ -306,7 +312,8 @@ class Sequence:
     # ---- possible actions on the remaining files
 
     def recover_some(self):
-        """Follows some of the advice of `status`, to the last or to an older epoch, possibly with failures in between."""
+        """Follows some of the advice of `status`, to the last or to an older epoch, possibly with
+        failures in between."""
         offers = self.recoverable()
         for offer in offers:
             path, number = offer[1:3]
@@ -435,8 +442,9 @@ class Sequence:
                 shutil.copy2(path, self.saved[path.name])
 
     def duel(self):
-        """Two runs that write the same files at once; possibly the first one's part files are removed, and
-        possibly both are killed: everything reported to the second one as durable is durable, whatever the first one did."""
+        """Two runs that write the same files at once; possibly the first one's part files are
+        removed, and possibly both are killed: everything reported to the second one as durable is
+        durable, whatever the first one did."""
         first = self.new_run()
         first.pause_ms = 15
         second = self.new_run()

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kills runs (kill -9 of all processes, or of the servers; every second time with a loss of power) at random moments, in
-several layouts. Files published according to the journal, or reported to the model as complete, must exist, with their checksum
-and all values; other files with a final name must be complete too, and no more than were being published at that
-moment; a rerun in the same directory continues and completes, after which `status` still counts files that the rerun did not write
-again. CRASH_KILLS: how many kills (a sample by default); CRASH_SEED
+"""Kills runs (kill -9 of all processes, or of the servers; every second time with a loss of power)
+at random moments, in several layouts. Files published according to the journal, or reported to the
+model as complete, must exist, with their checksum and all values; other files with a final name
+must be complete too, and no more than were being published at that moment; a rerun in the same
+directory continues and completes, after which `status` still counts files that the rerun did not
+write again. CRASH_KILLS: how many kills (a sample by default); CRASH_SEED
 repeats a sequence."""
 import os
 import random

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""If a disk stays full, the run gives up optional collections and reports it; the rest continues."""
+"""If a disk stays full, the run gives up optional collections and reports it; the rest
+continues."""
 import pathlib
 import shutil
 import subprocess

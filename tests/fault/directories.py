@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Artifacts that are directories, on file systems that lack something. The store that writes directories belongs to the unit tests, which
-are run here:
+"""Artifacts that are directories, on file systems that lack something. The store that writes
+directories belongs to the unit tests, which are run here:
 - without locks (fcntl and flock give ENOSYS), all of publication holds, with two writers among it;
-- without extended attributes (EOPNOTSUPP), new ones are published, and nothing that exists is replaced or removed."""
+- without extended attributes (EOPNOTSUPP), new ones are published, and nothing that exists is
+  replaced or removed."""
 import os
 import pathlib
 import subprocess

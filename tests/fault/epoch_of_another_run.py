@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two runs that were killed, one after the other, each after an epoch of the same number, and the second before its journal
-contained the epoch: `status` must not offer the second run's file for the first run's epoch. Nor does it belong to a later run
-that was refused the file, and `recover` records in the journal which run it belonged to."""
+"""Two runs that were killed, one after the other, each after an epoch of the same number, and the
+second before its journal contained the epoch: `status` must not offer the second run's file for the
+first run's epoch. Nor does it belong to a later run that was refused the file, and `recover`
+records in the journal which run it belonged to."""
 import json
 import pathlib
 import subprocess

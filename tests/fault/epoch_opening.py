@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A run is killed before each of the first fsyncs of its journal. Where the journal's line about the opening of a file has been written
-and not yet synced, a loss of power may take it: no epoch of that file may be complete by then, because `recover` would not find it in
-the journal."""
+"""A run is killed before each of the first fsyncs of its journal. Where the journal's line about
+the opening of a file has been written and not yet synced, a loss of power may take it: no epoch of
+that file may be complete by then, because `recover` would not find it in the journal."""
 import json
 import os
 import pathlib

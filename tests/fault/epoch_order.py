@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks put variables in a random order, some of them after the epoch that their record belongs to, and are killed. Every epoch that
-`recover` offers contains what was put before it, and nothing else; values are read by netCDF4.
+"""Ranks put variables in a random order, some of them after the epoch that their record belongs to,
+and are killed. Every epoch that `recover` offers contains what was put before it, and nothing else;
+values are read by netCDF4.
 
 EPOCH_ORDER_RUNS: how many runs (12), EPOCH_ORDER_SEED: which ones (1)."""
 import json

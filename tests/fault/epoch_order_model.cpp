@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model that puts variables in a random order, some in later steps than others, with epochs in between, and
-// kills all its ranks in the end: epoch_order_model SEED SCHEMA_SEED STEPS EXISTING STORE RUN END. The same
-// seeds give the same calls on every rank. Rank 0 writes them to calls.RUN: "put VARIABLE RECORD" (-1: a
-// fixed variable), "epoch NUMBER", "complete NUMBER", "finished". END: "finalize" or "kill".
+// A model that puts variables in a random order, some in later steps than others, with epochs in
+// between, and kills all its ranks in the end: epoch_order_model SEED SCHEMA_SEED STEPS EXISTING
+// STORE RUN END. The same seeds give the same calls on every rank. Rank 0 writes them to calls.RUN:
+// "put VARIABLE RECORD" (-1: a fixed variable), "epoch NUMBER", "complete NUMBER", "finished". END:
+// "finalize" or "kill".
 #include <unistd.h>
 
 #include <algorithm>
@@ -92,7 +93,8 @@ class Model {
     return schema;
   }
 
-  /// Some variables of one or two records, mostly of the next ones, perhaps with an epoch between them.
+  /// Some variables of one or two records, mostly of the next ones, perhaps with an epoch between
+  /// them.
   void step() {
     std::vector<std::pair<std::size_t, std::uint64_t>> puts;
     for (std::size_t n = 1 + below(2); n > 0; --n) {

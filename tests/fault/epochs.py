@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kills all processes (kill -9) of runs whose files stay open, at random moments, every second time with a loss of power, and restores the files to the last epoch
-that `afterbay status` shows; and one model rank of further runs, whose servers survive. All values before it, and none after, read by netCDF.
-CRASH_KILLS: how many runs."""
+"""Kills all processes (kill -9) of runs whose files stay open, at random moments, every second time
+with a loss of power, and restores the files to the last epoch that `afterbay status` shows; and one
+model rank of further runs, whose servers survive. All values before it, and none after, read by
+netCDF. CRASH_KILLS: how many runs."""
 import json
 import os
 import pathlib
@@ -47,7 +48,8 @@ def command(work, *words, codes=(0,)):
 
 
 def start(work, case, power=False, options=()):
-    """A run whose processes have all started; files that a loss of power affects are in `work`/disk."""
+    """A run whose processes have all started; files that a loss of power affects are in
+    `work`/disk."""
     beside, settings = case
     disk = work / "disk"
     disk.mkdir()
@@ -136,7 +138,8 @@ def said_epochs(work):
 
 
 def rank_died(number, dice):
-    """One model rank dies. The servers survive, fail and end their run: `status` shows what is to be restored."""
+    """One model rank dies. The servers survive, fail and end their run: `status` shows what is to
+    be restored."""
     case = CASES[number]
     work = pathlib.Path(tempfile.mkdtemp(prefix=f"rank_died{number}_", dir=".")).resolve()
     run = start(work, case, options=["--enable-recovery"])

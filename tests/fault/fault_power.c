@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records how to take back what was not yet made durable: for each file its older bytes (f_INODE, binary),
- * for each directory its older names (d_INODE, lines of tab-separated words), in the order of the changes.
- * Older files that lose their names keep one in .power. A change and its record hold the log's lock, so that
- * kill -9 leaves at most one record of a change that did not happen, which taking back does not mind. fsync
- * empties the log. */
+/* Records how to take back what was not yet made durable: for each file its older bytes (f_INODE,
+ * binary), for each directory its older names (d_INODE, lines of tab-separated words), in the order
+ * of the changes. Older files that lose their names keep one in .power. A change and its record
+ * hold the log's lock, so that kill -9 leaves at most one record of a change that did not happen,
+ * which taking back does not mind. fsync empties the log. */
 #define _GNU_SOURCE
 #include "fault_shim.h"
 

@@ -3,11 +3,11 @@
  *
  * FAULT_RULES names a file with one rule per line. A rule consists of words:
  *
- * - ops=write,sync,rename,open,truncate,unlink,mkdir,allocate,lock,hard,attribute: the calls it applies to
- * (hard: link; attribute: extended attributes)
+ * - ops=write,sync,rename,open,truncate,unlink,mkdir,allocate,lock,hard,attribute: the calls it
+ *   applies to (hard: link; attribute: extended attributes)
  *
- * - path=PATTERN: the files it applies to, as in fnmatch(3); of a rename or link, the older name. A further
- * name of an open file (linkat) counts as a rename of it
+ * - path=PATTERN: the files it applies to, as in fnmatch(3); of a rename or link, the older name. A
+ *   further name of an open file (linkat) counts as a rename of it
  *
  * - from=N to=N: only from the N-th such call of a process on, and up to the N-th
  *

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every fault causes an error within the deadline, on every rank, with a message that names it; no partial file
-has its final name. Run as a test by ctest; `faults.py SCENARIO...` runs only those."""
+"""Every fault causes an error within the deadline, on every rank, with a message that names it; no
+partial file has its final name. Run as a test by ctest; `faults.py SCENARIO...` runs only those."""
 import pathlib
 import shutil
 import sys
@@ -52,7 +52,8 @@ def failed_report():
 
 
 def killed_after_close():
-    """A rank dies after all have closed the file, while most of it is still to be written: it is published complete."""
+    """A rank dies after all have closed the file, while most of it is still to be written: it is
+    published complete."""
     out = pathlib.Path(tempfile.mkdtemp(prefix="closed_", dir=".")).resolve()
     check("killed_after_close", play("killed_after_close", directory=str(out), rules=["ops=write path=*.part ms=50"]), code="peer_lost",
           ranks=[1, 2, 3], rank="rank 0", cause="model rank 0")

@@ -4,9 +4,10 @@
 // `kept`: after it. Each rank that gets an error writes it to outcome.RANK, and the duration of the
 // session to ended.RANK.
 //
-// finalize, close, serve: the call; close: and finalize. unused: nothing is called after open_session.
-// exit: the process leaves without MPI_Finalize, a server without serve. late: no close, and the rank
-// computes on. blocked: the rank waits in a barrier of the program's own instead of serve.
+// finalize, close, serve: the call; close: and finalize. unused: nothing is called after
+// open_session. exit: the process leaves without MPI_Finalize, a server without serve. late: no
+// close, and the rank computes on. blocked: the rank waits in a barrier of the program's own
+// instead of serve.
 #include <mpi.h>
 
 #include <chrono>

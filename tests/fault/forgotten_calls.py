@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each omitted call in C++, C and Fortran, with two model ranks and one I/O server at rank 2; see _forgotten.py."""
+"""Each omitted call in C++, C and Fortran, with two model ranks and one I/O server at rank 2; see
+_forgotten.py."""
 import sys
 
 from _forgotten import AT_FINALIZE, CAME_BACK, DESTROYED, NEVER, check

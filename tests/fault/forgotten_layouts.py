@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Omitted calls in other layouts: over MPI, with frontends, several servers and none; see _forgotten.py."""
+"""Omitted calls in other layouts: over MPI, with frontends, several servers and none; see
+_forgotten.py."""
 import sys
 
 from _forgotten import AT_FINALIZE, CAME_BACK, DESTROYED, NEVER, OVER_MPI, TIERED, check

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A real file system that is full: a tmpfs of 3 MiB. Where it cannot be mounted the test counts as skipped (exit code 77);
-`faults.py no_space` is the same with writes that fail by a preloaded library."""
+"""A real file system that is full: a tmpfs of 3 MiB. Where it cannot be mounted the test counts as
+skipped (exit code 77); `faults.py no_space` is the same with writes that fail by a preloaded
+library."""
 import pathlib
 import subprocess
 import sys

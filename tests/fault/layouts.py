@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The faults of disks and processes on other layouts: over MPI, on two servers, and with inline servers."""
+"""The faults of disks and processes on other layouts: over MPI, on two servers, and with inline
+servers."""
 from _faults import MODELS, check, failing_writes, play, run_scenarios
 
 LOST = ["peer_lost", "timed_out", "mpi"]
@@ -25,7 +26,8 @@ def over_mpi():
 
 
 def two_servers():
-    """The second server writes no part of the file; it still ends with the first one's error and code."""
+    """The second server writes no part of the file; it still ends with the first one's error and
+    code."""
     lost_rank("4 + 2", processes=[4, 5], servers=2)
     full_disk("4 + 2", ranks=range(MODELS + 2), servers=2)
     full_disk("4 + 2 over mpi", ranks=range(MODELS + 2), servers=2, settings=("transport=mpi",))
@@ -42,8 +44,8 @@ def split_files():
 
 
 def server_lost_at_the_end():
-    """Over MPI, the server that publishes the file dies when the other one has said farewell: that is not an orderly end,
-    though the file is complete."""
+    """Over MPI, the server that publishes the file dies when the other one has said farewell: that
+    is not an orderly end, though the file is complete."""
     last_line = "ops=write path=*server-0.jsonl from=5"  # the run's end, after the file was published
     for late, rules in (("at once", [last_line + " kill"]), ("later", [last_line + " ms=1000", last_line + " kill"])):
         check(f"4 + 2 slab mpi: server lost after the other's farewell, {late}",
@@ -52,7 +54,8 @@ def server_lost_at_the_end():
 
 
 def serving_programs():
-    """Both programs exit with 3 (input and output), also the one that writes no part of the file."""
+    """Both programs exit with 3 (input and output), also the one that writes no part of the
+    file."""
     check("4 + 2 serve: full disk", failing_writes(28, servers=2, serve=True), code="no_space", cause="No space left", servers=[4, 5],
           server_code="exit 3")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes with less memory than servers may use: a run continues with the available memory and reports it, takes more when it becomes available, and
-fails with a message if there is none."""
+"""Nodes with less memory than servers may use: a run continues with the available memory and
+reports it, takes more when it becomes available, and fails with a message if there is none."""
 import shutil
 import threading
 import time

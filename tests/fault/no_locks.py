@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""On a file system without locks (fcntl and flock give ENOSYS, as on Lustre without -o flock): of two runs that write the
-same files the second is refused, a run that was killed blocks nobody, and commands detect which run is alive; also between
-machines, and on file systems without links. Remains of killed processes are removed by the next run."""
+"""On a file system without locks (fcntl and flock give ENOSYS, as on Lustre without -o flock): of
+two runs that write the same files the second is refused, a run that was killed blocks nobody, and
+commands detect which run is alive; also between machines, and on file systems without links.
+Remains of killed processes are removed by the next run."""
 import json
 import os
 import pathlib

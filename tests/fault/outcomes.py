@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""More disk faults, in addition to those of faults.py: fsync and rename that fail, read-only file systems, a directory that vanishes, input
-that is invalid. docs/reference/faults.md documents them."""
+"""More disk faults, in addition to those of faults.py: fsync and rename that fail, read-only file
+systems, a directory that vanishes, input that is invalid. docs/reference/faults.md documents
+them."""
 import pathlib
 import shutil
 import subprocess

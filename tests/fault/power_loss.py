@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every fsync of a publication is needed, and a missing one is detected: a disk that falsely reports data as
-durable loses files that were reported as complete to the journal or the model when the power fails. (That nothing is
-lost on an honest disk is shown by crash.py.)"""
+"""Every fsync of a publication is needed, and a missing one is detected: a disk that falsely
+reports data as durable loses files that were reported as complete to the journal or the model when
+the power fails. (That nothing is lost on an honest disk is shown by crash.py.)"""
 import sys
 
 from _crash import Broken, Trial

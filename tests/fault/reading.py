@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Servers and frontends that die or stop while ranks read, and damaged files, over each transport: all ranks learn of it within the
-deadline. docs/reference/faults.md documents them."""
+"""Servers and frontends that die or stop while ranks read, and damaged files, over each transport:
+all ranks learn of it within the deadline. docs/reference/faults.md documents them."""
 import os
 
 from _faults import check, play, run_scenarios

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kills `afterbay recover` just before each of its calls on files, or lets the calls fail, and recovers other epochs afterwards. Then a
-second run uses the same names and dies before its first epoch. Values are read by netCDF4. RECOVER_KILLS: how many calls, at most."""
+"""Kills `afterbay recover` just before each of its calls on files, or lets the calls fail, and
+recovers other epochs afterwards. Then a second run uses the same names and dies before its first
+epoch. Values are read by netCDF4. RECOVER_KILLS: how many calls, at most."""
 import os
 import pathlib
 import shutil
@@ -88,7 +89,8 @@ def expect_all_recovered(name, number, what):
 
 
 def kill_everywhere(name, last):
-    """`recover` to an older epoch and to the last one, killed before its N-th call; afterwards everything can still be recovered."""
+    """`recover` to an older epoch and to the last one, killed before its N-th call; afterwards
+    everything can still be recovered."""
     kills = 0
     for first in (1, last):
         for call in range(1, KILLS + 1):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Disks that are full for a while: the data are kept, the model waits, a server that waits for space is not reported as lost; and
-if the condition persists, the run ends."""
+"""Disks that are full for a while: the data are kept, the model waits, a server that waits for
+space is not reported as lost; and if the condition persists, the run ends."""
 import shutil
 import threading
 import time

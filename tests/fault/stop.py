@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Signals that ask a run to stop (walltime): complete files are published, by priority, incomplete ones are recorded, the servers end
-with their own exit code, and the model is informed of the reason."""
+"""Signals that ask a run to stop (walltime): complete files are published, by priority, incomplete
+ones are recorded, the servers end with their own exit code, and the model is informed of the
+reason."""
 import os
 import shutil
 import signal
@@ -16,8 +17,8 @@ from _crash import Trial
 from _faults import BUILD, MODELS, SERVE, expect, journal, play, run_scenarios
 
 SLOW = "ops=write path=*.part ms=100"  # a file takes seconds
-# Slower still until the signal is sent, which therefore comes while the first file is written. Not for a rank that
-# writes by itself, and would be late at the barrier before the signal.
+# Slower still until the signal is sent, which therefore comes while the first file is written. Not
+# for a rank that writes by itself, and would be late at the barrier before the signal.
 SLOWER_BEFORE = "ops=write path=*.part ms=500 until={work}/strike"
 STOPPED = 7
 
@@ -81,7 +82,8 @@ def in_time():
 
 
 def from_outside():
-    """SIGUSR1 to mpirun, which forwards it to all; the model ranks ignore it, the servers end with 7."""
+    """SIGUSR1 to mpirun, which forwards it to all; the model ranks ignore it, the servers end with
+    7."""
     trial = Trial("outside", {"servers": 2, "placement": "file"})
     flags = [f"--afterbay.{name}={value}" for name, value in {"placement": "file", "journal.directory": trial.disk / "afterbay-journal"}.items()]
     server = f'{SERVE} serve {" ".join(flags)}; echo $? > code.$OMPI_COMM_WORLD_RANK; exit 0'
@@ -110,7 +112,8 @@ def from_outside():
 
 
 def left_alone():
-    """With stop.signals=off the signal ends the process, as before; the ranks are informed that the server is gone."""
+    """With stop.signals=off the signal ends the process, as before; the ranks are informed that the
+    server is gone."""
     work, outcomes, _ = play("signal_server", settings=["stop.signals=off"], victims=1)
     expect(all(outcomes[rank].code in ("peer_lost", "timed_out") for rank in range(MODELS)) and MODELS not in outcomes, "left_alone", "", outcomes)
     shutil.rmtree(work)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stopped processes (SIGSTOP), and disks that are slow or hang: detected by the deadline by all waiting ranks, and by
-no others. docs/reference/faults.md documents them."""
+"""Stopped processes (SIGSTOP), and disks that are slow or hang: detected by the deadline by all
+waiting ranks, and by no others. docs/reference/faults.md documents them."""
 import os
 import shutil
 import sys
@@ -25,7 +25,8 @@ def stuck_frontend():
 
 
 def stuck_beside():
-    """Ranks that wait for a stuck server detect it by the deadline, whatever other servers do; other ranks are not delayed."""
+    """Ranks that wait for a stuck server detect it by the deadline, whatever other servers do;
+    other ranks are not delayed."""
     for layout in ({}, {"settings": ["transport=mpi"]}):
         work, outcomes, run = play("stop_beside", servers=2, **layout)
         expect(3 in outcomes and outcomes[3].code == "timed_out" and outcomes[3].seconds < 2 * DEADLINE_S + 2, "stuck_beside", run.stderr[-2000:], outcomes)

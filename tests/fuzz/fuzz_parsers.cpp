@@ -5,9 +5,9 @@
 //   fuzz_parsers --write-messages DIRECTORY
 //   fuzz_parsers --write-states DIRECTORY
 //
-// Works in the working directory. Ends with 1 at the first input that the parser does not survive: an
-// exception, too much memory, too much time (or with a signal, or a sanitizer's report); the input stays in
-// `input`.
+// Works in the working directory. Ends with 1 at the first input that the parser does not survive:
+// an exception, too much memory, too much time (or with a signal, or a sanitizer's report); the
+// input stays in `input`.
 #include <sys/resource.h>
 #include <unistd.h>
 

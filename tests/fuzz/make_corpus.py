@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes tests/fuzz/corpus anew, from real files: AFTERBAY_BUILD=build/dev tests/fuzz/make_corpus.py (MPI, netCDF4, numpy).
+"""Makes tests/fuzz/corpus anew, from real files: AFTERBAY_BUILD=build/dev tests/fuzz/make_corpus.py
+(MPI, netCDF4, numpy).
 
-Needed when a format has changed. Host and user names in journals and statistics pages are replaced."""
+Needed when a format has changed. Host and user names in journals and statistics pages are
+replaced."""
 import os
 import pathlib
 import re

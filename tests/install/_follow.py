@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Follows the instructions of a page of the documentation, from an installation: saves the files that follow `<!-- test: NAME -->`, and gives
-the commands that follow `<!-- run: TITLE -->` to a shell, unchanged, in an environment without Afterbay."""
+"""Follows the instructions of a page of the documentation, from an installation: saves the files
+that follow `<!-- test: NAME -->`, and gives the commands that follow `<!-- run: TITLE -->` to a
+shell, unchanged, in an environment without Afterbay."""
 import os
 import pathlib
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A model that uses MPI_COMM_WORLD everywhere runs with a server after the recipe of docs/how-to/comm-world.md, however its
-sources spell the `use` statement."""
+"""A model that uses MPI_COMM_WORLD everywhere runs with a server after the recipe of
+docs/how-to/comm-world.md, however its sources spell the `use` statement."""
 from _follow import Newcomer
 
 SPELLINGS = ("use mpi", "USE MPI", "  use  mpi ! MPI's constants", "\tuse mpi", "use :: mpi", "use::mpi", "use, non_intrinsic :: mpi",

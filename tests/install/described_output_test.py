@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The page on described output works exactly as written from an installation: its program, its descriptions, and what the commands print. With
-AFTERBAY_WRITE=1 in the environment, what they print is written into the page."""
+"""The page on described output works exactly as written from an installation: its program, its
+descriptions, and what the commands print. With AFTERBAY_WRITE=1 in the environment, what they print
+is written into the page."""
 import os
 import pathlib
 import re

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Documentation, examples, completion and manual page are installed; links between the installed pages are valid."""
+"""Documentation, examples, completion and manual page are installed; links between the installed
+pages are valid."""
 import os
 import pathlib
 import sys

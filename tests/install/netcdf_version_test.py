@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Configuring with an older netCDF-C, or with none, fails with the version that is needed. Before, compiling failed, because
-functions were unknown."""
+"""Configuring with an older netCDF-C, or with none, fails with the version that is needed. Before,
+compiling failed, because functions were unknown."""
 import os
 import pathlib
 import subprocess

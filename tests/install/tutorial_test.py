@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The tutorial works exactly as written from an installation, in C++, C and Fortran, with pkg-config and with CMake: in each
-language by itself, without the programs of the others. So do the commands of the examples' page."""
+"""The tutorial works exactly as written from an installation, in C++, C and Fortran, with
+pkg-config and with CMake: in each language by itself, without the programs of the others. So do the
+commands of the examples' page."""
 import netCDF4
 import numpy
 from _follow import Newcomer
@@ -18,7 +19,8 @@ def check_file(path):
 
 
 def cmake_lists(page, language):
-    """The CMakeLists.txt that the page gives for a language; that of C is that of C++ with the changes that the page names."""
+    """The CMakeLists.txt that the page gives for a language; that of C is that of C++ with the
+    changes that the page names."""
     program, name = LANGUAGES[language]
     given = [text for kind, title, text in page if (kind, title) == ("test", "CMakeLists.txt")]
     if language == "C":

@@ -18,7 +18,8 @@ def size_of(lengths):
     return int(np.prod(lengths)) * 4
 
 
-# A record of 3.1 MiB, one of 6.2 MiB in two levels, and small ones; months of 28 to 31 days, and one file without split.
+# A record of 3.1 MiB, one of 6.2 MiB in two levels, and small ones; months of 28 to 31 days, and
+# one file without split.
 options = {"step": "1d", "start": "2001-01-20", "last": 50, "lat": 640, "lon": 1280, "lev": 2}
 run("""
 defaults: {cmip: on, type: float32}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions over axes of fields: against numpy, with missing values, subsets, reductions over time, other numbers of
-ranks and decompositions."""
+"""Reductions over axes of fields: against numpy, with missing values, subsets, reductions over
+time, other numbers of ranks and decompositions."""
 import os
 import shutil
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The files of the example with described output follow the CF conventions: compliance-checker finds nothing."""
+"""The files of the example with described output follow the CF conventions: compliance-checker
+finds nothing."""
 import os
 import pathlib
 import subprocess

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Names, parts, time axes, subsets, units and attributes of described files, as xarray and CDO read them."""
+"""Names, parts, time axes, subsets, units and attributes of described files, as xarray and CDO read
+them."""
 import glob
 import os
 import shutil

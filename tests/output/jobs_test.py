@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A run that is cut into jobs, or killed and resumed, writes the same files as the run in one piece: bit for bit, on
-other numbers of ranks and other decompositions."""
+"""A run that is cut into jobs, or killed and resumed, writes the same files as the run in one
+piece: bit for bit, on other numbers of ranks and other decompositions."""
 import glob
 import os
 import random
@@ -90,7 +90,8 @@ def in_jobs(random_, cuts, **options):
 
 
 def recover():
-    """Restores files as `afterbay status` says; returns the name of the last complete epoch, or None."""
+    """Restores files as `afterbay status` says; returns the name of the last complete epoch, or
+    None."""
     status = subprocess.run([COMMAND, "status", "--over"], capture_output=True, text=True).stdout
     for line in re.findall(r"afterbay recover .*", status):
         done = subprocess.run([COMMAND, *line.split()[1:]], capture_output=True, text=True)
@@ -112,7 +113,8 @@ def states(folder="."):
 
 
 def with_epochs(random_, last, kills, **options):
-    """States are saved at the epochs of the description. Each run is killed, and the next one resumes from the last epoch."""
+    """States are saved at the epochs of the description. Each run is killed, and the next one
+    resumes from the last epoch."""
     first, state = 0, {}
     for kill_at in kills:
         run(EPOCHS, first=first, last=last, kill_at=kill_at, expect=1, **options, **parts(random_), **state)
@@ -147,7 +149,8 @@ def epochs():
 
 
 def shorter():
-    """A run that resumes and ends earlier than the run that was killed leaves none of its later records."""
+    """A run that resumes and ends earlier than the run that was killed leaves none of its later
+    records."""
     split = """
 files:
   day: {every: 1d, split: 1mo, mean: [tas], once: [tas: first]}

@@ -1,5 +1,5 @@
-"""What files of described output must contain, computed from the definitions alone: dates by cftime, statistics by
-numpy. Nothing here uses Afterbay, except that `run` starts the model."""
+"""What files of described output must contain, computed from the definitions alone: dates by
+cftime, statistics by numpy. Nothing here uses Afterbay, except that `run` starts the model."""
 import os
 import pathlib
 import subprocess
@@ -61,7 +61,8 @@ class Times:
 
 
 def month_start(date, months, back=0):
-    """The begin of the period of so many months, counted from January or `back` months before it."""
+    """The begin of the period of so many months, counted from January or `back` months before
+    it."""
     number = date.year * 12 + date.month - 1 + back
     return number - number % months - back
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An ensemble in one job: members divided among the ranks, and members as an axis of a field, against numpy."""
+"""An ensemble in one job: members divided among the ranks, and members as an axis of a field,
+against numpy."""
 import os
 import shutil
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Wrong descriptions and wrong calls: what is reported, where, and that nothing hangs or is published as complete."""
+"""Wrong descriptions and wrong calls: what is reported, where, and that nothing hangs or is
+published as complete."""
 import glob
 import os
 import pathlib

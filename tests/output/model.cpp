@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model for tests of described output: its values follow from the names of the fields, the step and the
-// point, so that lib_described.py can compute them independently.
+// A model for tests of described output: its values follow from the names of the fields, the step
+// and the point, so that lib_described.py can compute them independently.
 //
 //   output_model KEY=VALUE ... [--afterbay.output=description.yaml] ...
 #include <unistd.h>
@@ -254,7 +254,8 @@ class Model {
     field("unused", {.grid = "atm", .units = "1", .long_name = "is in no file"});
   }
 
-  /// Areas, vertices, a mesh, and terms of a vertical coordinate, which fields name in their attributes.
+  /// Areas, vertices, a mesh, and terms of a vertical coordinate, which fields name in their
+  /// attributes.
   void define_more(Output& output) const {
     constexpr std::uint64_t corners = 4;
     output.dimension("nv", corners);

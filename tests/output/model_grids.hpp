@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Further grids of the model for tests: curvilinear and unstructured ones, whose coordinates spaces_test.py
-// computes independently.
+// Further grids of the model for tests: curvilinear and unstructured ones, whose coordinates
+// spaces_test.py computes independently.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,8 @@
 
 namespace afterbay::test {
 
-/// A curvilinear grid of lat x lon points, "sea", and an unstructured one with as many cells, "mesh".
+/// A curvilinear grid of lat x lon points, "sea", and an unstructured one with as many cells,
+/// "mesh".
 class FurtherGrids {
  public:
   struct Options {
@@ -29,7 +30,8 @@ class FurtherGrids {
   FurtherGrids(Session& session, Options options, Value value)
       : session_(session), options_(std::move(options)), value_(std::move(value)) {}
 
-  /// The curvilinear grid has the decomposition of the model's grid, of which this rank holds `points`.
+  /// The curvilinear grid has the decomposition of the model's grid, of which this rank holds
+  /// `points`.
   void define(Output& output, const std::string& decomposition, const std::vector<std::uint64_t>& points) {
     sea_ = points;
     output.dimension("y", options_.rows);

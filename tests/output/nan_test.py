@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""NaNs in a field without a fill value are values: they make all statistics that they enter NaN, and are written as NaN, also if
-units are converted. In derived fields NaN is missing."""
+"""NaNs in a field without a fill value are values: they make all statistics that they enter NaN,
+and are written as NaN, also if units are converted. In derived fields NaN is missing."""
 import netCDF4
 import numpy as np
 

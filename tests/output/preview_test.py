@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `afterbay describe --definitions` says of a description against the files that a run writes, the fields that it
-asks for, the memory that it reports, and its messages."""
+"""What `afterbay describe --definitions` says of a description against the files that a run writes,
+the fields that it asks for, the memory that it reports, and its messages."""
 import glob
 import json
 import os

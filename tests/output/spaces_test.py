@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Boxes by coordinates and stations, on rectilinear, curvilinear and unstructured grids: points that numpy chooses from
-the formulas of the grids, values of the full fields at these points, for several decompositions and numbers of ranks."""
+"""Boxes by coordinates and stations, on rectilinear, curvilinear and unstructured grids: points
+that numpy chooses from the formulas of the grids, values of the full fields at these points, for
+several decompositions and numbers of ranks."""
 import os
 import shutil
 import subprocess
@@ -145,7 +146,8 @@ def as_cdo():
 
 
 def further():
-    """Strides, reversed dimensions, indices, points outside of the box, levels, expressions, and bounds that are included."""
+    """Strides, reversed dimensions, indices, points outside of the box, levels, expressions, and
+    bounds that are included."""
     fresh("further")
     box = (-100, 100, -50.5, 40)
     description = """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What belongs to saved states: settings for all files leave them alone, fields of a resumed run must be those of the state, and files
-of another run are never published."""
+"""What belongs to saved states: settings for all files leave them alone, fields of a resumed run
+must be those of the state, and files of another run are never published."""
 import glob
 import os
 import pathlib
@@ -60,7 +60,8 @@ def other_fields():
 
 
 def never_published():
-    """A file that was refused at its end was published if the model ignored the error and finalized the session."""
+    """A file that was refused at its end was published if the model ignored the error and finalized
+    the session."""
     run(ONE, last=40, finalize_to="state.nc")
     run(ONE, first=41, last=80, resume="state.nc")
     before = pathlib.Path("day.nc").read_bytes()

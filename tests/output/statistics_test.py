@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Described output against numpy and cftime: random calendars, steps, starts, periods, alignments, samples, policies for
-missing values, decompositions, numbers of ranks and servers."""
+"""Described output against numpy and cftime: random calendars, steps, starts, periods, alignments,
+samples, policies for missing values, decompositions, numbers of ranks and servers."""
 import os
 import random
 import shutil
@@ -60,7 +60,8 @@ def one(seed):
         keys["partial"] = random_.choice(["write", "write", "skip"])
         keys["stamp"] = random_.choice(["start", "centre", "end"])
         entries = {}
-        # The same statistics over another period: what is long is made of what is short where results stay the same.
+        # The same statistics over another period: what is long is made of what is short where
+        # results stay the same.
         again = files and every != files[-1][1] and random_.random() < 0.5
         if again:
             keys["missing"], entries = files[-1][2]["missing"], {op: list(list_) for op, list_ in files[-1][3].items()}

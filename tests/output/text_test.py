@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A description that the program gives as text: alone, with files, with mistakes, and different on ranks."""
+"""A description that the program gives as text: alone, with files, with mistakes, and different on
+ranks."""
 import glob
 import os
 import pathlib

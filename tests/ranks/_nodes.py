@@ -1,5 +1,5 @@
-"""Jobs on emulated nodes (network namespaces, see `nodes`): Open MPI's ranks there have TCP between nodes and shared
-memory within one only. Shared by the tests that run whole sessions there."""
+"""Jobs on emulated nodes (network namespaces, see `nodes`): Open MPI's ranks there have TCP between
+nodes and shared memory within one only. Shared by the tests that run whole sessions there."""
 import os
 import pathlib
 import re
@@ -67,7 +67,8 @@ def run(layout, *words, timeout_s=45):
 
 
 def start(layout, *words, directory):
-    """A job that is not waited for, because mpirun waits for ever after a node has been cut off. End it with end()."""
+    """A job that is not waited for, because mpirun waits for ever after a node has been cut off.
+    End it with end()."""
     return subprocess.Popen(_command(layout, words), env=_environment(), cwd=directory, stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, text=True)
 

@@ -1,4 +1,5 @@
-"""Compares the contents of two netCDF files bit for bit with netCDF4-python, independently of the project's tools."""
+"""Compares the contents of two netCDF files bit for bit with netCDF4-python, independently of the
+project's tools."""
 import netCDF4
 import numpy as np
 
@@ -17,7 +18,8 @@ def bits(values):
 
 
 def describe(path):
-    """Everything that netCDF4-python provides about a file, as a flat list of (what, value) in the file's order."""
+    """Everything that netCDF4-python provides about a file, as a flat list of (what, value) in the
+    file's order."""
     said = []
     with netCDF4.Dataset(path) as data:
         data.set_auto_maskandscale(False)

@@ -1,5 +1,5 @@
-"""Input files for the tests of `afterbay replay` and `afterbay compare`: synthetic ones with every type and
-shape, and real model output from the package iris-sample-data."""
+"""Input files for the tests of `afterbay replay` and `afterbay compare`: synthetic ones with every
+type and shape, and real model output from the package iris-sample-data."""
 import pathlib
 import subprocess
 import sys
@@ -110,7 +110,8 @@ def every_type(path, form, kinds, strings=False):
 
 
 def storage_kinds(path):
-    """netCDF-4: chunks, deflate, shuffle, byte order, fill values, packing; names that are awkward in HDF5."""
+    """netCDF-4: chunks, deflate, shuffle, byte order, fill values, packing; names that are awkward
+    in HDF5."""
     with netCDF4.Dataset(path, "w", format="NETCDF4") as data:
         add_grid(data)
         add_types(data, ["f4"], 4, zlib=True, complevel=3, shuffle=True)
@@ -148,7 +149,8 @@ def storage_kinds(path):
 
 
 def late_fill(path):
-    """`_FillValue` between other attributes, which only ncgen writes in the order that it was given."""
+    """`_FillValue` between other attributes, which only ncgen writes in the order that it was
+    given."""
     text = "netcdf late_fill { dimensions: time = UNLIMITED ; x = 5 ; variables: "
     for kind, fill in (("float", "99.f"), ("short", "99s"), ("ubyte", "99UB")):
         text += f'{kind} v_{kind}(time, x) ; v_{kind}:units = "K" ; v_{kind}:_FillValue = {fill} ; '

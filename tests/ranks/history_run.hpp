@@ -18,8 +18,9 @@ constexpr std::uint64_t levels = 3, rows = 14, columns = 22, points = rows * col
 constexpr std::uint64_t halo = 2;
 constexpr std::uint64_t records = 3;  ///< of a file, before more are appended
 
-/// Files that are made anew have stages in some variables, files that are appended to have none (and the
-/// other way round for fluxes): every layout of a session writes the same values both ways.
+/// Files that are made anew have stages in some variables, files that are appended to have none
+/// (and the other way round for fluxes): every layout of a session writes the same values both
+/// ways.
 inline SessionOptions with_stages(SessionOptions options) {
   options.set("collections.history.variables.T.multiply", "0.5");
   options.set("collections.history.variables.T.add", "-8");

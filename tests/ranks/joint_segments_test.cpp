@@ -63,8 +63,8 @@ struct Sender {
   std::size_t single = 0;
 };
 
-/// Receives `count` segments and compares each with the one that is due from its rank. `slots`: joint
-/// messages that are received at a time.
+/// Receives `count` segments and compares each with the one that is due from its rank. `slots`:
+/// joint messages that are received at a time.
 void receive(const mpi::Communicator& comm, std::size_t count, std::size_t slots = JointMemory::messages) {
   JointMemory memory;
   memory.free = slots;

@@ -156,8 +156,8 @@ void serve_other(ServerPort& port) {
   while (port.sending() && now_ns() < end) port.wait(1ms);
 }
 
-/// Its segments wait for room with one of two receive buffers and one of two blocks, or have not been
-/// received; the others go on with the rest.
+/// Its segments wait for room with one of two receive buffers and one of two blocks, or have not
+/// been received; the others go on with the rest.
 RANK_TEST(TransportLostProcesses, a_far_rank_dies_while_the_session_goes_on, 3) {
   ConnectOptions options;
   options.comm = testing::comm();

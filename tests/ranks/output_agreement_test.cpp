@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model ranks that look for points together: all get one answer, or one error, and none waits for ever.
+// Model ranks that look for points together: all get one answer, or one error, and none waits for
+// ever.
 #include <mpi.h>
 
 #include <algorithm>

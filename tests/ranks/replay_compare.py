@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""`afterbay compare` (no MPI): files with equal contents in all formats and storages are equal, and each
-kind of difference is found and named. The pairs are made by netCDF4-python, nccopy and ncgen."""
+"""`afterbay compare` (no MPI): files with equal contents in all formats and storages are equal, and
+each kind of difference is found and named. The pairs are made by netCDF4-python, nccopy and
+ncgen."""
 import os
 import pathlib
 import subprocess

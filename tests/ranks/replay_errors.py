@@ -28,7 +28,8 @@ def mpirun(processes, *words):
 
 
 def expect(what, code, *texts, arguments, processes=3, left=()):
-    """Runs `afterbay replay ARGUMENTS`; `left` are the files that may be in the directory out afterwards."""
+    """Runs `afterbay replay ARGUMENTS`; `left` are the files that may be in the directory out
+    afterwards."""
     shutil.rmtree("out", ignore_errors=True)
     pathlib.Path("out").mkdir()
     found, output = mpirun(processes, "replay", *arguments)

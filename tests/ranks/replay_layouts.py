@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`afterbay replay` gives the same contents in all layouts: inline, dedicated, tiered with
-frontends beside the model ranks and on separate nodes; pools; 1-4 model ranks, 1-3 servers; shared memory and MPI; every
-placement of files. CDF-5 bit for bit.
+frontends beside the model ranks and on separate nodes; pools; 1-4 model ranks, 1-3 servers; shared
+memory and MPI; every placement of files. CDF-5 bit for bit.
 
 A sample in which every pair of values occurs; AFTERBAY_TEST_FULL=1 runs all combinations."""
 import collections

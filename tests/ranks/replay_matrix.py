@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""`afterbay replay` gives the same contents whatever the layout: 1-6 model ranks, 1-3 servers, dedicated and inline
-(synchronous, with a thread), shared memory and MPI, netCDF-4 and CDF-5, several block sizes; CDF-5 files bit for bit.
-Inputs: synthetic files of every type and shape, and real model output. Checked by `replay --verify`, netCDF4-python,
-cmp, and once per input by xarray, ncmpidiff and cdo.
+"""`afterbay replay` gives the same contents whatever the layout: 1-6 model ranks, 1-3 servers,
+dedicated and inline (synchronous, with a thread), shared memory and MPI, netCDF-4 and CDF-5,
+several block sizes; CDF-5 files bit for bit. Inputs: synthetic files of every type and shape, and
+real model output. Checked by `replay --verify`, netCDF4-python, cmp, and once per input by xarray,
+ncmpidiff and cdo.
 
-A sample in which every pair of values occurs runs by default; AFTERBAY_TEST_FULL=1 runs all combinations,
-AFTERBAY_TEST_INPUTS=name,name only some inputs."""
+A sample in which every pair of values occurs runs by default; AFTERBAY_TEST_FULL=1 runs all
+combinations, AFTERBAY_TEST_INPUTS=name,name only some inputs."""
 import collections
 import filecmp
 import itertools
@@ -48,8 +49,8 @@ def all_cases(inputs):
 
 
 def pairs(case):
-    """The pairs that a case covers. Inputs are paired only with the store, topology and transport; otherwise there would be hundreds of
-    runs; the other pairs all occur."""
+    """The pairs that a case covers. Inputs are paired only with the store, topology and transport;
+    otherwise there would be hundreds of runs; the other pairs all occur."""
     fields = case._asdict()
     for a, b in itertools.combinations(fields, 2):
         if a == "input" and b in ("ranks", "servers", "sizes"):

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `afterbay check --run` calls correct starts with default settings and writes the same files, whatever the number of
-ranks and servers: 65 ranks of a node behind one frontend, and 16 ranks with 4 servers. What it refuses does not start: every
-rank says why, and the run with the settings that it advises is correct."""
+"""What `afterbay check --run` calls correct starts with default settings and writes the same files,
+whatever the number of ranks and servers: 65 ranks of a node behind one frontend, and 16 ranks with
+4 servers. What it refuses does not start: every rank says why, and the run with the settings that
+it advises is correct."""
 import filecmp
 import os
 import pathlib

@@ -123,8 +123,8 @@ void run_endpoints(const SessionOptions& options, const std::string& file_name, 
     ASSERT_EQ(p[i], value(i / (rows * columns), 0, i % (rows * columns))) << i;
 }
 
-/// Only the master puts "n", and ends the steps of the session. The others are in the next step already when
-/// it does.
+/// Only the master puts "n", and ends the steps of the session. The others are in the next step
+/// already when it does.
 void run_ahead_of_the_master(const SessionOptions& options, const std::string& file_name) {
   run_session(options, [&](Session& session) {
     const auto [first, mine] = share(rows, session.model_size(), session.model_rank());

@@ -36,8 +36,9 @@ RANK_TEST(SessionInput, inline_thread, 3) {
   exercise(small_session(0).set("inline.mode", "thread"), NC_NETCDF4);
 }
 
-/// Pieces that a server has in memory already: for one rank it has read them, the others describe the cells
-/// of their maps when they read there first. The second map has the same points in another order.
+/// Pieces that a server has in memory already: for one rank it has read them, the others describe
+/// the cells of their maps when they read there first. The second map has the same points in
+/// another order.
 void exercise_cached_cells(const SessionOptions& options) {
   if (rank() == 0) test::inputs::write_file("input.nc", NC_64BIT_DATA);
   run_session(options, [&](Session& session) {
@@ -212,8 +213,8 @@ void expect_box(Session& session, InputFile& input, const Block& box) {
   }
 }
 
-/// Long runs, which are sent as they lie in the server; short ones, which are packed; all pieces, more
-/// than fit into the memory at a time; nothing; and single values.
+/// Long runs, which are sent as they lie in the server; short ones, which are packed; all pieces,
+/// more than fit into the memory at a time; nothing; and single values.
 void exercise_wide(const SessionOptions& options) {
   if (rank() == 0) write_wide();
   run_session(options, [&](Session& session) {

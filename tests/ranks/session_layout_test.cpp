@@ -325,8 +325,8 @@ RANK_TEST(SessionLayout, slabs_lie_on_the_nodes_of_the_ranks_that_fill_them, 6) 
             model["bytes"]["total"].get<std::uint64_t>() / 10);
 }
 
-/// Nodes with three model ranks and with one, and several fields in a record: each server has its part of
-/// each field, that of the ranks of its node.
+/// Nodes with three model ranks and with one, and several fields in a record: each server has its
+/// part of each field, that of the ranks of its node.
 RANK_TEST(SessionLayout, slabs_follow_the_ranks_of_nodes_of_unequal_size, 6) {
   constexpr std::uint64_t points = 65536, records = 2, fields = 3;
   const SessionOptions options = small_session(2)
@@ -405,8 +405,9 @@ RANK_TEST(SessionLayout, try_put_to_more_servers_than_segments_behind_a_frontend
   try_puts_to_three_servers(few_large_segments(tiered(3)).set("memory.frontend", "3MiB"));
 }
 
-// The ranks send to the frontend by MPI. It receives one large segment of each, and has no memory for
-// more: the others, and small ones behind them, wait at their senders or in its queue, in order.
+// The ranks send to the frontend by MPI. It receives one large segment of each, and has no memory
+// for more: the others, and small ones behind them, wait at their senders or in its queue, in
+// order.
 RANK_TEST(SessionLayout, ranks_that_reach_a_small_frontend_over_mpi, 6) {
   try_puts_to_three_servers(
       few_large_segments(tiered(3)).set("memory.frontend", "3MiB").set("transport", "mpi"));

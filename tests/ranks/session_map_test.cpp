@@ -74,8 +74,8 @@ RANK_TEST(SessionSplit, servers_behind_frontends, 6) { exercise(behind_frontends
 
 // ---- each server checks its part of a map
 
-/// Two model ranks hold the last point; or nobody holds some in the middle. Every rank must fail with the
-/// same text, whatever the servers are.
+/// Two model ranks hold the last point; or nobody holds some in the middle. Every rank must fail
+/// with the same text, whatever the servers are.
 void refused(const SessionOptions& options, bool twice) {
   constexpr std::uint64_t points = 50'000;
   std::string text;

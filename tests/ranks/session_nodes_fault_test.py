@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Faults between emulated nodes: a server or a model rank on another node is killed, the network of the server's node
-goes down. Every surviving process ends within the deadline with a message that names what it waited for."""
+"""Faults between emulated nodes: a server or a model rank on another node is killed, the network of
+the server's node goes down. Every surviving process ends within the deadline with a message that
+names what it waited for."""
 import pathlib
 import re
 import sys
@@ -29,7 +30,8 @@ def outcomes(directory):
 
 
 def play(name, scenario, layout, *settings, reports):
-    """Plays a scenario of the fault model on nodes until the ranks `reports` have reported their results."""
+    """Plays a scenario of the fault model on nodes until the ranks `reports` have reported their
+    results."""
     directory = pathlib.Path(name)
     directory.mkdir()
     job = _nodes.start(layout, "--enable-recovery", FAULT_MODEL, scenario, "out", "netcdf4", *SETTINGS, *settings, directory=directory)
@@ -73,7 +75,8 @@ def killed_inline_server():
 
 
 def cut_off_server():
-    """Three nodes; the server and rank 3 are on node3, whose network goes down in the middle of the run."""
+    """Three nodes; the server and rank 3 are on node3, whose network goes down in the middle of the
+    run."""
     result = play("cut_off_server", "cut_server", "2,1,2", reports=range(5))
     if (result[0] / "cut").read_text().strip() != "0":
         sys.exit(f"the link was not cut: {result[2]}")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whole sessions on emulated nodes write the same files as on one: servers on other nodes than the model ranks, inline
-servers on every node, `afterbay serve` on a separate node; replay on two and three nodes."""
+"""Whole sessions on emulated nodes write the same files as on one: servers on other nodes than the
+model ranks, inline servers on every node, `afterbay serve` on a separate node; replay on two and
+three nodes."""
 import filecmp
 import pathlib
 import subprocess
@@ -25,7 +26,8 @@ THREAD = ("--afterbay.topology=inline", "--afterbay.inline.mode=thread")
 
 
 def expect_places(output, expected):
-    """`expected` is the node number of each rank: a job that Open MPI placed on one node would prove nothing."""
+    """`expected` is the node number of each rank: a job that Open MPI placed on one node would
+    prove nothing."""
     found = _nodes.places(output)
     wanted = [f"node{number}" for number in expected]
     if found != wanted:

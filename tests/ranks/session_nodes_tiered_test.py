@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tiered sessions on emulated nodes: the same files as on one node, whether frontends run beside the model ranks or on nodes
-of their own; a frontend, a server or a model rank that is killed and a node that is cut off are named within the deadline."""
+"""Tiered sessions on emulated nodes: the same files as on one node, whether frontends run beside
+the model ranks or on nodes of their own; a frontend, a server or a model rank that is killed and a
+node that is cut off are named within the deadline."""
 import os
 import sys
 

@@ -24,8 +24,8 @@ struct Exercise {
 transport::LinkSizes tight_sizes();
 /// Runs this rank's part; fails the test if anything is wrong.
 void run_exercise(transport::Connection& connection, const Exercise& exercise);
-/// Servers send data messages of these sizes to ranks with which they share no memory, several of them
-/// at a time. The ranks check them and keep some for a while.
+/// Servers send data messages of these sizes to ranks with which they share no memory, several of
+/// them at a time. The ranks check them and keep some for a while.
 void run_data_exercise(transport::Connection& connection, const std::vector<std::size_t>& sizes);
 /// How many pairs of this rank use which transport: {"shm": 2}.
 std::map<std::string, int> transports(const transport::Connection& connection);

@@ -130,8 +130,8 @@ void expect_bounded(const Connection& connection, const transport::LinkSizes& si
   EXPECT_LE(port->network_peak_bytes(), transport::network::ReceiveMemory::most_bytes(shared, models));
 }
 
-// As with very many ranks: each may send a few hundred bytes that do not wait for a large buffer, or
-// nothing. Messages and parts of all sizes arrive.
+// As with very many ranks: each may send a few hundred bytes that do not wait for a large buffer,
+// or nothing. Messages and parts of all sizes arrive.
 RANK_TEST(TransportRanks, mpi_with_little_memory_for_small_segments, 6) {
   for (const std::uint64_t receive : {20'000, 8'000, 4'000, 1}) {
     ConnectOptions options = dedicated(1, TransportChoice::mpi);

@@ -3,8 +3,8 @@
 //
 //   statistics_of TYPE POINTS STEPS OPERATION MISSING THRESHOLD WEIGHTED SAMPLE
 //
-// (numbers of the enumerations). Input: the missing value, then for each step its duration (float64) and its
-// values. Missing results are -1e300.
+// (numbers of the enumerations). Input: the missing value, then for each step its duration
+// (float64) and its values. Missing results are -1e300.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

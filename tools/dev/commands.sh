@@ -70,8 +70,8 @@ dev_fuzz() {
   AFTERBAY_BUILD=$root/build/dev exec bash tools/fuzz.sh "$@"
 }
 
-# fuzz_parser PARSER SECONDS: looks for inputs that reach new code, from the corpus and from what earlier calls found,
-# which stays in build/fuzz/PARSER, as does an input on which the parser fails.
+# fuzz_parser PARSER SECONDS: looks for inputs that reach new code, from the corpus and from what
+# earlier calls found, which stays in build/fuzz/PARSER, as does an input on which the parser fails.
 fuzz_parser() {
   need_packages "${build_packages[@]}" "${test_packages[@]}" "${fuzz_packages[@]}"
   need_python
@@ -164,7 +164,7 @@ dev_lint() {
   build/venv/bin/python tools/check_sizes.py || failed+=("sizes")
   say "packages of the commands that scripts run"
   build/venv/bin/python tools/check_commands.py || failed+=("commands")
-  say "prose and links of Markdown files, spelling (codespell)"
+  say "prose of pages and comments, links, spelling (codespell)"
   build/venv/bin/python tools/check_prose.py || failed+=("prose")
   build/venv/bin/python tools/check_links.py || failed+=("links")
   build/venv/bin/python tools/check_pins.py || failed+=("pins")

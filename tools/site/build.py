@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the documentation site into build/site: the project's pages, and API references by Doxygen.
+"""Builds the documentation site into build/site: the project's pages, and API references by
+Doxygen.
 
-The pages are staged under build/site-pages in the order of the source tree, so that their links are valid there as in the
-repository. Any warning of MkDocs or Doxygen is an error, and so is a broken link in the finished site.
+The pages are staged under build/site-pages in the order of the source tree, so that their links are
+valid there as in the repository. Any warning of MkDocs or Doxygen is an error, and so is a broken
+link in the finished site.
 """
 import os
 import pathlib
@@ -78,7 +80,8 @@ def record_title(path):
 
 
 def staged_link(page, target):
-    """The target of a link in the site. Sources become pages of the API reference, or text files beside the pages."""
+    """The target of a link in the site. Sources become pages of the API reference, or text files
+    beside the pages."""
     path, hash_, anchor = target.partition("#")
     if not path or re.match(r"[a-z]+:", target):
         return target

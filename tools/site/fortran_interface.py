@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Doxygen's input filter for the Fortran interface: fortran_interface.py bindings/fortran/afterbay.f90
+"""Doxygen's input filter for the Fortran interface: fortran_interface.py
+bindings/fortran/afterbay.f90
 
-Doxygen cannot read generic bindings, or arguments that are declared in included files. This prints the public entities
-of the module `afterbay` as declarations that Doxygen reads as C++: a type becomes a class, its public bindings become
-methods, with the call as Fortran writes it and a table of the arguments as they are declared. The texts are the comments
-`!>` of the sources.
+Doxygen cannot read generic bindings, or arguments that are declared in included files. This prints
+the public entities of the module `afterbay` as declarations that Doxygen reads as C++: a type
+becomes a class, its public bindings become methods, with the call as Fortran writes it and a table
+of the arguments as they are declared. The texts are the comments `!>` of the sources.
 """
 import dataclasses
 import pathlib
@@ -36,7 +37,8 @@ class Member:
 
 
 def joined(path):
-    """(comment lines before, statement) pairs: continuation lines are joined, includes are replaced by what they contain."""
+    """(comment lines before, statement) pairs: continuation lines are joined, includes are replaced
+    by what they contain."""
     lines = []
     for line in path.read_text().splitlines():
         included = re.match(r"\s*include '([\w.]+)'", line)
@@ -78,7 +80,8 @@ def declared_in(statement, declared):
 
 
 class Module:
-    """The declarations of a module of the binding: types with their members, constants, procedures."""
+    """The declarations of a module of the binding: types with their members, constants,
+    procedures."""
 
     def __init__(self, path):
         self.types, self.constants, self.procedures = {}, [], {}
@@ -153,7 +156,8 @@ def table_of(procedure, arguments):
 
 
 def any_type(procedure, generic):
-    """The first procedure of a generic binding represents all: they differ only in the type of an argument."""
+    """The first procedure of a generic binding represents all: they differ only in the type of an
+    argument."""
     for name, declaration in procedure.declared.items() if len(generic.targets) > 1 else ():
         declaration = re.sub(r"^integer\(c_int8_t\)", "any type", declaration)
         procedure.declared[name] = re.sub(r"^integer\(c_int32_t\)", "integer of 4 or 8 bytes", declaration)

@@ -38,8 +38,8 @@ class DeadlineWatch {
     bool others = false;             ///< ranks wait for something else
     bool writing = false;            ///< the disk is being waited for, which has its own deadline
   };
-  /// Whether nothing will end a wait. Called periodically. Full memory alone is no reason: a rank may
-  /// compute for a long time before it completes the frames in it.
+  /// Whether nothing will end a wait. Called periodically. Full memory alone is no reason: a rank
+  /// may compute for a long time before it completes the frames in it.
   [[nodiscard]] bool has_expired(const Waits& waits, std::uint64_t now_ns) noexcept
       AFTERBAY_REQUIRES(ingest_thread);
 

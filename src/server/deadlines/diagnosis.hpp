@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Diagnosis: names what ranks wait for, and what a rank left incomplete, for the errors of missed
-// deadlines and of lost ranks. Reads the state of the server and changes nothing. Used by the ingest
-// thread.
+// deadlines and of lost ranks. Reads the state of the server and changes nothing. Used by the
+// ingest thread.
 #pragma once
 
 #include <cstddef>

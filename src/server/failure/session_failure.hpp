@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SessionFailure: the error with which the session failed on this server, and who reports it. Several
-// servers may detect the same failure by themselves; exactly one of them prints it on stderr. Used by
-// the ingest thread.
+// SessionFailure: the error with which the session failed on this server, and who reports it.
+// Several servers may detect the same failure by themselves; exactly one of them prints it on
+// stderr. Used by the ingest thread.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // FileTasks: the tasks of workers on output files, and what only such tasks use: the stores, the
-// memory of frames that wait for a worker, and the publication of several files together. A task ends
-// by reporting its result, which continues in the ingest thread (completions.hpp). Used by the ingest
-// thread unless stated otherwise.
+// memory of frames that wait for a worker, and the publication of several files together. A task
+// ends by reporting its result, which continues in the ingest thread (completions.hpp). Used by the
+// ingest thread unless stated otherwise.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,8 @@ class FileTasks {
             Host host);
 
   // Each returns a task that is to be given to a worker.
-  /// Creates the file with its changed schema. For a leader, also the data that members need to join.
+  /// Creates the file with its changed schema. For a leader, also the data that members need to
+  /// join.
   [[nodiscard]] WorkerTask create(const OutputFile& file, SchemaChanges changes)
       AFTERBAY_REQUIRES(ingest_thread);
   /// Member: opens the file that its leader created. `share`: the leader's data for Store::join.
@@ -61,8 +62,8 @@ class FileTasks {
   /// records that it is incomplete. The first line of a journal waits for the disk several times:
   /// another worker writes meanwhile.
   [[nodiscard]] WorkerTask note_opened(const OutputFile& file) const AFTERBAY_REQUIRES(ingest_thread);
-  /// Writes pieces of a frame. The frame is in `memory` from this call on. `seq`: running number of the
-  /// record.
+  /// Writes pieces of a frame. The frame is in `memory` from this call on. `seq`: running number of
+  /// the record.
   [[nodiscard]] WorkerTask write(OutputFile& file, FrameTask frame, std::uint64_t seq, bool droppable)
       AFTERBAY_REQUIRES(ingest_thread);
   /// Takes the samples of a frame into its states. The frame is in `memory` from this call on. `turn`: is
@@ -91,7 +92,8 @@ class FileTasks {
 
   /// Whether records of the collection may be dropped when the server's memory is full.
   [[nodiscard]] bool is_droppable(const ServedCollection& collection) AFTERBAY_REQUIRES(ingest_thread);
-  /// The frames that wait for a worker or are being written. Any thread may use what is stated there.
+  /// The frames that wait for a worker or are being written. Any thread may use what is stated
+  /// there.
   [[nodiscard]] FrameMemory& memory() noexcept { return memory_; }
   /// Makes the structure that files of a format share; any thread.
   void prepare(Format format, const storage::FileRequest& request);
@@ -99,7 +101,8 @@ class FileTasks {
  private:
   using CollectionTimers = ServerProfile::CollectionTimers;
 
-  /// Fails if a task of the file must not run. Called by the worker that begins the task. Any thread.
+  /// Fails if a task of the file must not run. Called by the worker that begins the task. Any
+  /// thread.
   [[nodiscard]] Result<> check_wanted(const OutputFile& file) const;
   /// Called by a worker: writes a frame whose turn has come.
   [[nodiscard]] Result<storage::WriteCost> write_queued(Overflow::Frame& frame, const OutputFile& file,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // OutputFile: an output file from the first rank's open to its end. Belongs to the ingest thread,
-// except what workers read while tasks of the file run; the storage::File inside is used by workers.
+// except what workers read while tasks of the file run; the storage::File inside is used by
+// workers.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RunJournal: a server's lines in the journal of its run. If no journal is kept, its functions do
-// nothing and succeed. Files in memory are not recorded: only tests use them. Any thread; which calls
-// wait for the disk is stated by journal::Recorder.
+// nothing and succeed. Files in memory are not recorded: only tests use them. Any thread; which
+// calls wait for the disk is stated by journal::Recorder.
 #pragma once
 
 #include <memory>
@@ -32,8 +32,8 @@ class RunJournal {
   [[nodiscard]] Result<> begin() const;
   /// `records_opening`: the file is open.
   [[nodiscard]] Result<> opened(const OutputFile& file) const;
-  /// Before the first epoch log of an opened file is complete, so that `recover` finds the file in the
-  /// journal also after a loss of power.
+  /// Before the first epoch log of an opened file is complete, so that `recover` finds the file in
+  /// the journal also after a loss of power.
   [[nodiscard]] Result<> settle() const;
   /// The line of a file that will be published. `triggers`: names of the triggers that will run.
   [[nodiscard]] static journal::FilePublished line_of(const OutputFile& file,

@@ -42,7 +42,8 @@ class LoadBalance {
   // On the choosing server.
   /// Another server has reported its load.
   void take(std::size_t server, const wire::ServerLoad& load) AFTERBAY_REQUIRES(ingest_thread);
-  /// Chooses a server for a file and answers. Fails if the candidates are not servers of the session.
+  /// Chooses a server for a file and answers. Fails if the candidates are not servers of the
+  /// session.
   Result<> choose(const wire::AskServer& message) AFTERBAY_REQUIRES(ingest_thread);
 
  private:

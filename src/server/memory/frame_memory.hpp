@@ -43,12 +43,12 @@ class FrameMemory {
   }
   /// If ranks may be waiting for room: spills frames or drops records, as configured.
   void relieve() AFTERBAY_REQUIRES(ingest_thread);
-  /// Called periodically: warns once if the system refuses configured memory, and once if it provides
-  /// it again.
+  /// Called periodically: warns once if the system refuses configured memory, and once if it
+  /// provides it again.
   void watch() AFTERBAY_REQUIRES(ingest_thread);
 
-  /// Worker: takes a frame whose turn has come, calls `write(task, scratch)`, and releases the frame's
-  /// memory. Writes nothing if the frame was dropped.
+  /// Worker: takes a frame whose turn has come, calls `write(task, scratch)`, and releases the
+  /// frame's memory. Writes nothing if the frame was dropped.
   template <class Write>
   Result<storage::WriteCost> take(Overflow::Frame& frame, const Write& write) {
     Overflow::Taken taken;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Publisher: gives complete files their final names. Workers publish several files together, so that
-// small files share the waits for the disk, and record them in the journal.
+// Publisher: gives complete files their final names. Workers publish several files together, so
+// that small files share the waits for the disk, and record them in the journal.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,9 @@ class Publisher {
     AnyThreadFunction<void(FilePublished)> done;
   };
 
-  /// `journal` outlives the publisher. `workers`: number of workers that may publish at the same time;
-  /// 0: the ingest thread does it, and no other thread takes part, as a wait for space does its work.
+  /// `journal` outlives the publisher. `workers`: number of workers that may publish at the same
+  /// time; 0: the ingest thread does it, and no other thread takes part, as a wait for space does
+  /// its work.
   Publisher(const RunJournal& journal, std::size_t workers, Host host);
 
   /// Publishes a complete file. `timer`: for the duration; may be null.

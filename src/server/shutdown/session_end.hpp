@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SessionEnd: decides that the session ends, and why: all ranks have finalized, a process is lost, a
-// rank gave up, ranks contradict each other, a deadline has passed, or a signal arrived. The first
-// failure is recorded and told once. Used by the ingest thread, except check_time.
+// SessionEnd: decides that the session ends, and why: all ranks have finalized, a process is lost,
+// a rank gave up, ranks contradict each other, a deadline has passed, or a signal arrived. The
+// first failure is recorded and told once. Used by the ingest thread, except check_time.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,8 @@ class SessionEnd {
     IngestFunction<Error()> missed_deadline;
     /// What ranks and workers wait for, without ranks that have not ended.
     IngestFunction<DeadlineWatch::Waits(std::uint64_t now_ns)> waits;
-    /// The ranks contradict each other: files that not all of them have closed cannot become complete.
+    /// The ranks contradict each other: files that not all of them have closed cannot become
+    /// complete.
     IngestFunction<void()> end_unclosed;
     /// The session has failed: tells the ranks, the other servers and the rest of this one. Called
     /// once.
@@ -58,11 +59,11 @@ class SessionEnd {
   }
   [[nodiscard]] bool failed() const noexcept AFTERBAY_REQUIRES(ingest_thread) { return failure_.happened(); }
   /// The session cannot continue: every rank is told the reason. Files that all ranks have closed,
-  /// including by messages in transit, are still published; the others are not. Later errors are only
-  /// logged.
+  /// including by messages in transit, are still published; the others are not. Later errors are
+  /// only logged.
   void fail(Error error, Witness witness = Witness::this_server) AFTERBAY_REQUIRES(ingest_thread);
-  /// A model rank sent something wrong, or ranks contradict each other. Nothing that is incomplete now
-  /// can become complete.
+  /// A model rank sent something wrong, or ranks contradict each other. Nothing that is incomplete
+  /// now can become complete.
   void fail_by_contradiction(Error error) AFTERBAY_REQUIRES(ingest_thread);
   /// Another server has failed.
   void fail_like(std::size_t server, wire::ServerFailed message) AFTERBAY_REQUIRES(ingest_thread);

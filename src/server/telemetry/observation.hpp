@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Observation: everything by which users and their tools see the work of a server: log, journal,
-// profile, telemetry and triggers. States once for each event which of them it concerns. Used by the
-// ingest thread unless stated otherwise.
+// profile, telemetry and triggers. States once for each event which of them it concerns. Used by
+// the ingest thread unless stated otherwise.
 #pragma once
 
 #include <cstddef>

@@ -22,8 +22,8 @@ class Disk {
   virtual int truncate(int descriptor, off_t length);
   /// rename; with `replace` false it fails with EEXIST if `to` exists.
   virtual int rename(const char* from, const char* to, bool replace);
-  /// Swaps the names of two files or directories, atomically. EINVAL, ENOSYS: the file system does not
-  /// support this.
+  /// Swaps the names of two files or directories, atomically. EINVAL, ENOSYS: the file system does
+  /// not support this.
   virtual int exchange(const char* a, const char* b);
   /// mkdir: EEXIST if the name is taken.
   virtual int make_directory(const char* path);

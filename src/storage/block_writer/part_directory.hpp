@@ -17,19 +17,19 @@ namespace afterbay::storage {
 class PartDirectory final : public Artifact {
  public:
   /// Fails like PartFile::claim. An older part directory is removed, when everything else has been
-  /// checked. If the final name is to be replaced, also fails with bad_state if the file system cannot
-  /// do it atomically, and with exists if the name belongs to something else than a directory with a
-  /// mark; the same for the part name. Nothing can be appended to an existing directory, and none is
-  /// readable while it is written: bad_state.
+  /// checked. If the final name is to be replaced, also fails with bad_state if the file system
+  /// cannot do it atomically, and with exists if the name belongs to something else than a
+  /// directory with a mark; the same for the part name. Nothing can be appended to an existing
+  /// directory, and none is readable while it is written: bad_state.
   static Result<PartDirectory> claim(const FileRequest& request);
 
   /// The present path of a file of the directory.
   [[nodiscard]] std::string file_path(const std::string& name) const { return part_path_ + "/" + name; }
   /// Creates a file, open for reading and writing, and the missing directories of its name
   /// ("values/0"), in this directory even if it was renamed. Fails with exists if there is one, and
-  /// with invalid_argument if the name leads out of the directory. Any thread. The store may close it
-  /// at any time after its last write: a failure of write-back that no call reported is reported when
-  /// the directory is made durable.
+  /// with invalid_argument if the name leads out of the directory. Any thread. The store may close
+  /// it at any time after its last write: a failure of write-back that no call reported is reported
+  /// when the directory is made durable.
   [[nodiscard]] Result<Descriptor> create_file(const std::string& name) const;
 
   /// The store's files write back by themselves: BlockWriter starts it with each write.

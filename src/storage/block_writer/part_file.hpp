@@ -14,9 +14,10 @@ namespace afterbay::storage {
 class PartFile final : public Artifact {
  public:
   /// Fails with exists (Existing::refuse and the final name is taken; or a directory has one of the
-  /// names), conflict (another writer has it), or the system's error. Missing directories are created
-  /// if requested. An older part file is removed. `striper`, if it applies, creates the new file
-  /// before it is opened. `readable`: HDF5 of other processes may open it for reading meanwhile.
+  /// names), conflict (another writer has it), or the system's error. Missing directories are
+  /// created if requested. An older part file is removed. `striper`, if it applies, creates the new
+  /// file before it is opened. `readable`: HDF5 of other processes may open it for reading
+  /// meanwhile.
   static Result<PartFile> claim(const std::string& path, Existing existing, bool make_directories,
                                 std::shared_ptr<Disk> disk, Striper* striper = nullptr,
                                 bool readable = false);

@@ -18,9 +18,9 @@ struct NotRemoved {
   [[nodiscard]] Error error() const;
 };
 
-/// Removes everything in an open directory, whatever its name is by now, and then its name `path`, if
-/// it still has that. Directories of this user without write permission get it. Continues after a
-/// failure. Other processes may remove the same; what they add meanwhile may stay.
+/// Removes everything in an open directory, whatever its name is by now, and then its name `path`,
+/// if it still has that. Directories of this user without write permission get it. Continues after
+/// a failure. Other processes may remove the same; what they add meanwhile may stay.
 std::optional<NotRemoved> remove_tree(int directory, const std::string& path);
 
 }  // namespace afterbay::storage

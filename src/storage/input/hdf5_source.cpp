@@ -51,7 +51,8 @@ std::optional<StoredElements> elements_of(hid_t type, Type wanted) {
   return std::nullopt;
 }
 
-/// What HDF5 gives where nothing was written. Where it gives nothing at all it is netCDF's fill value.
+/// What HDF5 gives where nothing was written. Where it gives nothing at all it is netCDF's fill
+/// value.
 std::vector<std::byte> fill_in(hid_t creation_list, const Variable& variable) {
   std::vector<std::byte> fill = fill_of(variable).bytes;
   H5D_fill_time_t time = H5D_FILL_TIME_ERROR;
@@ -101,8 +102,8 @@ herr_t keep_function(unsigned depth, const H5E_error2_t* entry, void* name) {
   return 0;
 }
 
-/// Whether HDF5 refused to tell a chunk's size because there is no such chunk: it says so with the code of
-/// other failures, but from the outermost of its functions.
+/// Whether HDF5 refused to tell a chunk's size because there is no such chunk: it says so with the
+/// code of other failures, but from the outermost of its functions.
 bool failed_for_want_of_chunk() {
   std::string function;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_function, &function);
@@ -174,8 +175,9 @@ Result<std::vector<ChunkAddress>> Hdf5Source::find(std::uint32_t variable,
   return addresses;
 }
 
-/// H5Dget_chunk_info_by_coord walks through all chunks of a dataset before version 1.14. The size of a chunk
-/// and a read of it are each one search in the index; what is read is not moved, only its place noted.
+/// H5Dget_chunk_info_by_coord walks through all chunks of a dataset before version 1.14. The size
+/// of a chunk and a read of it are each one search in the index; what is read is not moved, only
+/// its place noted.
 Result<ChunkAddress> Hdf5Source::find_one(hid_t dataset, const model::Index& first_element) {
   std::array<hsize_t, model::max_dimensions + 1> at{};
   std::copy(first_element.begin(), first_element.end(), at.begin());

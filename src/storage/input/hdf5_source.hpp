@@ -50,7 +50,8 @@ class ChunkFinder {
   ChunkFinder(const ChunkFinder&) = delete;
   ChunkFinder& operator=(const ChunkFinder&) = delete;
   virtual ~ChunkFinder() = default;
-  /// Addresses of the chunks of a variable, by its index in the schema, whose first elements are given.
+  /// Addresses of the chunks of a variable, by its index in the schema, whose first elements are
+  /// given.
   virtual Result<std::vector<ChunkAddress>> find(std::uint32_t variable,
                                                  std::span<const model::Index> first_elements) = 0;
 };

@@ -14,7 +14,8 @@
 namespace afterbay::storage {
 namespace {
 
-/// The type in which layouts hold elements: little-endian. Text is a string of one byte, as netCDF-C has it.
+/// The type in which layouts hold elements: little-endian. Text is a string of one byte, as
+/// netCDF-C has it.
 hid_t stored_type(Type type) {
   switch (type) {
     case Type::int8: return H5T_STD_I8LE;
@@ -147,7 +148,8 @@ Result<std::uint64_t> Dataset::place_dense(std::uint64_t size_bytes) {
     return *dense_offset_;
   }
   H5Eclear2(H5E_DEFAULT);
-  // Not allocated yet: HDF5 does so when the whole is written, which the capture turns into nothing.
+  // Not allocated yet: HDF5 does so when the whole is written, which the capture turns into
+  // nothing.
   AFTERBAY_TRY_ASSIGN(const PlaceholderBytes placeholder, PlaceholderBytes::reserve(size_bytes));
   const Hdf5Id type(H5Dget_type(id_.get()));
   FileDriver::Capture capture(*driver_, placeholder.bytes());

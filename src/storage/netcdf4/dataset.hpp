@@ -29,7 +29,8 @@ struct DatasetFacts {
 /// All calls need a LibraryLock, except simple getters, which any thread may call.
 class Dataset {
  public:
-  /// Opens the dataset and determines how it is stored. `index`: its variable's index in the layout.
+  /// Opens the dataset and determines how it is stored. `index`: its variable's index in the
+  /// layout.
   static Result<Dataset> open(hid_t file, FileDriver& driver, const Variable& variable,
                               const model::FileLayout& layout, std::size_t index);
   /// A dataset with known properties: it is opened when it is first needed.

@@ -14,18 +14,18 @@
 
 namespace afterbay::storage {
 
-/// The codec for the chunks of a dataset that was created with `creation_list`; nullopt if the dataset has
-/// filters without a registered codec, or in an order that is not supported, or if its edge chunks
-/// are exempt from filters. Needs a LibraryLock.
+/// The codec for the chunks of a dataset that was created with `creation_list`; nullopt if the
+/// dataset has filters without a registered codec, or in an order that is not supported, or if its
+/// edge chunks are exempt from filters. Needs a LibraryLock.
 std::optional<codec::ChunkCodec> codec_of(hid_t creation_list, std::size_t element_bytes);
 
-/// The filters of a variable of a netCDF-4 file that netCDF-C has opened, without those that have no codec,
-/// in the order for new variables. Needs a LibraryLock.
+/// The filters of a variable of a netCDF-4 file that netCDF-C has opened, without those that have
+/// no codec, in the order for new variables. Needs a LibraryLock.
 Result<FilterChain> read_filters(int file, int variable, Type type, const std::string& what);
 
-/// Registers with HDF5 the filters that it lacks: HDF5 and netCDF-C refuse to define variables with unknown
-/// filters. Only our codecs encode and decode the chunks of these variables. The first LibraryLock of a
-/// process calls this.
+/// Registers with HDF5 the filters that it lacks: HDF5 and netCDF-C refuse to define variables with
+/// unknown filters. Only our codecs encode and decode the chunks of these variables. The first
+/// LibraryLock of a process calls this.
 void register_codecs() noexcept;
 
 /// Defines the filters of a new variable. Needs a LibraryLock.

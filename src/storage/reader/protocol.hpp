@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process and its reader process say to each other: one request, one answer. Each is preceded by its
-// length (8 bytes); values follow their answer as they are.
+// What a process and its reader process say to each other: one request, one answer. Each is
+// preceded by its length (8 bytes); values follow their answer as they are.
 #pragma once
 
 #include <cstdint>

@@ -104,7 +104,8 @@ class Builder {
                        [](const Attribute& a) { return a.name == "_FillValue"; });
   }
 
-  /// Chunks and filters. Strings keep the library's defaults: their elements live elsewhere in the file.
+  /// Chunks and filters. Strings keep the library's defaults: their elements live elsewhere in the
+  /// file.
   Result<> define_storage(int number, const Variable& variable, bool record,
                           const model::StoredVariable& stored, const std::string& what) {
     if (variable.type == Type::string || variable.dimensions.empty()) return {};
@@ -191,9 +192,9 @@ Result<> build_classic(const Schema& schema, const model::FileLayout& layout, St
   return {};
 }
 
-/// HDF5 resolves the name of a file that it opens, which a nameless one does not survive, and netCDF-C's own
-/// files in memory (NC_INMEMORY) lose the order of variables. So the file is one in memory that is not
-/// written to the disk (NC_DISKLESS), and HDF5 itself hands out its bytes.
+/// HDF5 resolves the name of a file that it opens, which a nameless one does not survive, and
+/// netCDF-C's own files in memory (NC_INMEMORY) lose the order of variables. So the file is one in
+/// memory that is not written to the disk (NC_DISKLESS), and HDF5 itself hands out its bytes.
 Result<> build_netcdf4(const Schema& schema, const model::FileLayout& layout, Structure& structure) {
   static std::uint64_t number = 0;  // under the library lock
   const std::string name = fmt::format("afterbay-structure-{}-{}", ::getpid(), ++number);

@@ -25,9 +25,9 @@ struct Structure {
 };
 
 /// Dimensions, variables, attributes, fill values, chunking and filters of `schema` in
-/// `layout.format`, as netCDF-C writes them, so that our files follow its conventions by construction.
-/// netCDF-4: constant values are in it. Classic: it is the header (constant values follow by offset),
-/// with the fixed and the record section beginning on a page.
+/// `layout.format`, as netCDF-C writes them, so that our files follow its conventions by
+/// construction. netCDF-4: constant values are in it. Classic: it is the header (constant values
+/// follow by offset), with the fixed and the record section beginning on a page.
 /// It is made in memory. Takes the library lock. Errors name the variable.
 Result<Structure> build_structure(const Schema& schema, const model::FileLayout& layout);
 

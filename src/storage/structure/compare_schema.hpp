@@ -12,9 +12,9 @@
 namespace afterbay::storage {
 
 /// Every difference as one sentence: dimensions (by name and length), variables (by name, type and
-/// dimensions), fill values and attributes (by name, type and value). Order, chunking and filters may
-/// differ. Global attributes that tell a file's story (`history`, `date_created`, `date_modified`) are
-/// not compared: an appended file keeps its own.
+/// dimensions), fill values and attributes (by name, type and value). Order, chunking and filters
+/// may differ. Global attributes that tell a file's story (`history`, `date_created`,
+/// `date_modified`) are not compared: an appended file keeps its own.
 std::vector<std::string> schema_differences(const Schema& wanted, const Schema& found);
 
 /// Fails with conflict, listing all differences, when the file under `path` cannot take records of

@@ -9,8 +9,9 @@
 namespace afterbay::storage {
 namespace {
 
-/// Bob Jenkins' lookup3 (hashlittle, start 0) of bytes whose number is no multiple of 12 and a multiple of 4.
-/// Source: HDF5 File Format Specification 3.0, appendix on the checksum; burtleburtle.net/bob/c/lookup3.c.
+/// Bob Jenkins' lookup3 (hashlittle, start 0) of bytes whose number is no multiple of 12 and a
+/// multiple of 4. Source: HDF5 File Format Specification 3.0, appendix on the checksum;
+/// burtleburtle.net/bob/c/lookup3.c.
 std::uint32_t lookup3(std::span<const std::uint8_t> bytes) {
   const auto word = [&](std::size_t i) {
     return static_cast<std::uint32_t>(bytes[i] | bytes[i + 1] << 8 | bytes[i + 2] << 16) |
@@ -39,8 +40,8 @@ std::uint32_t lookup3(std::span<const std::uint8_t> bytes) {
   return c;
 }
 
-/// H5Fget_file_image of HDF5 1.10 takes the mark of a file that is being written out of the superblock, and
-/// leaves the checksum as it was.
+/// H5Fget_file_image of HDF5 1.10 takes the mark of a file that is being written out of the
+/// superblock, and leaves the checksum as it was.
 void mend_superblock(std::vector<std::byte>& image) {
   constexpr std::size_t version_at = 8;
   constexpr std::size_t checksum_at = 44;  // with offsets of 8 bytes

@@ -16,7 +16,8 @@ namespace afterbay::storage {
 nc_type netcdf_type(Type type) noexcept;
 std::optional<Type> type_of_netcdf(nc_type type) noexcept;
 
-/// "cannot <doing>: <text of netCDF-C>", with the status as native code. A status above 0 is an errno.
+/// "cannot <doing>: <text of netCDF-C>", with the status as native code. A status above 0 is an
+/// errno.
 Error netcdf_error(int status, const std::string& doing);
 
 /// Ok, or the error of doing so.

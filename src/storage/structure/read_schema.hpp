@@ -19,8 +19,8 @@ struct LeftOut {
 };
 
 struct FoundFile {
-  /// `fill` is what the file says in `_FillValue`; constants are not read. `chunk` and the filters are the
-  /// file's, as far as codecs are known; an empty `chunk` means that there are none.
+  /// `fill` is what the file says in `_FillValue`; constants are not read. `chunk` and the filters
+  /// are the file's, as far as codecs are known; an empty `chunk` means that there are none.
   Schema schema;
   Format format = Format::netcdf4;  ///< cdf2 for CDF-1 too
   std::uint64_t records = 0;
@@ -41,8 +41,9 @@ bool fits_in_a_file(const Schema& schema, const Variable& variable);
 /// unlimited dimensions. Takes the library lock.
 Result<FoundFile> read_schema(const std::string& path);
 
-/// The same of a file that is open, under the caller's lock. With Demand::what_fits one unlimited dimension,
-/// the first that leads a variable, is the record dimension; others have the length that they have now.
+/// The same of a file that is open, under the caller's lock. With Demand::what_fits one unlimited
+/// dimension, the first that leads a variable, is the record dimension; others have the length that
+/// they have now.
 Result<FoundFile> read_schema_of(int id, Demand demand);
 
 /// All values of a variable (of the records that exist). Takes the library lock.

@@ -18,8 +18,8 @@ bool is_ascii(std::string_view name) {
   return std::ranges::all_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-/// The name that netCDF-C gives to a dimension that is defined as `name`, in a file in memory; nothing if it
-/// refuses the name.
+/// The name that netCDF-C gives to a dimension that is defined as `name`, in a file in memory;
+/// nothing if it refuses the name.
 std::optional<std::string> stored_name(const std::string& name) {
   const LibraryLock lock;
   int id = -1;

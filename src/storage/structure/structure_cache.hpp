@@ -21,9 +21,9 @@ bool same_structure(const model::FileLayout& a, const model::FileLayout& b);
 /// About as many bytes of memory as a schema takes.
 std::uint64_t memory_of(const Schema& schema);
 
-/// Keeps structures (`Made`, which has `bytes()`: its memory) under the whole schema they were made of,
-/// constant values included, and never under a digest of it. Those not used for longest go when all
-/// together take more than `most_bytes`; one that takes more alone is not kept. Any thread.
+/// Keeps structures (`Made`, which has `bytes()`: its memory) under the whole schema they were made
+/// of, constant values included, and never under a digest of it. Those not used for longest go when
+/// all together take more than `most_bytes`; one that takes more alone is not kept. Any thread.
 template <class Made>
 class StructureCache {
  public:
@@ -32,9 +32,10 @@ class StructureCache {
 
   explicit StructureCache(std::uint64_t most_bytes = default_bytes) : most_bytes_(most_bytes) {}
 
-  /// The structure that is kept, or else what `make()` (Result<Made>) gives, outside the lock. Who asks while
-  /// another thread makes the same structure waits for that, which ends as calls of the library do. What
-  /// failed is not kept: everybody who waited for it tries again, and gets an error of their own.
+  /// The structure that is kept, or else what `make()` (Result<Made>) gives, outside the lock. Who
+  /// asks while another thread makes the same structure waits for that, which ends as calls of the
+  /// library do. What failed is not kept: everybody who waited for it tries again, and gets an
+  /// error of their own.
   template <class Make>
   Result<Kept> get(const Schema& schema, const std::shared_ptr<const model::FileLayout>& layout,
                    Make&& make) {
@@ -63,7 +64,8 @@ class StructureCache {
     std::uint64_t bytes = 0;
   };
 
-  /// A thread's right to make a structure. Given up, and the entry with it, unless something is kept.
+  /// A thread's right to make a structure. Given up, and the entry with it, unless something is
+  /// kept.
   class Turn {
    public:
     explicit Turn(StructureCache& cache) : cache_(cache) {}

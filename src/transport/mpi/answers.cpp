@@ -72,8 +72,8 @@ void Answers::fill_batch() {
 }
 
 /// With messages it is a synchronous send, pending until the rank receives it: a rank that computes
-/// for a long time does not make the network buffer without bound. Credits and signs of life are few
-/// and small, and may arrive after the end of the rank, which then never receives them.
+/// for a long time does not make the network buffer without bound. Credits and signs of life are
+/// few and small, and may arrive after the end of the rank, which then never receives them.
 Result<bool> Answers::flush() {
   const bool had_messages = batch_has_messages_ && batch_request_.active();
   AFTERBAY_TRY_ASSIGN(const bool done, had_messages ? batch_request_.test_eagerly() : batch_request_.test());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers: what a server's end sends to its rank. Messages, credits and flags are joined into batches,
-// of which one is in transit at a time; data messages are sent apart, several at a time.
+// Answers: what a server's end sends to its rank. Messages, credits and flags are joined into
+// batches, of which one is in transit at a time; data messages are sent apart, several at a time.
 #pragma once
 
 #include <atomic>
@@ -55,8 +55,8 @@ class Answers {
     return !kept_.empty() || flags_due_ != 0 || (credits_due_ != 0 && wants_credits_);
   }
   [[nodiscard]] bool batch_in_transit() const noexcept { return batch_request_.active(); }
-  /// Transfers are in progress, which only advance while the network is looked at. The rank may never
-  /// receive a batch of credits or an answer to a ping: it may need neither.
+  /// Transfers are in progress, which only advance while the network is looked at. The rank may
+  /// never receive a batch of credits or an answer to a ping: it may need neither.
   [[nodiscard]] bool transferring() const noexcept {
     return !data_.empty() || (batch_has_messages_ && batch_request_.active());
   }

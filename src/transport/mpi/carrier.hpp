@@ -35,8 +35,8 @@ class Carrier {
   virtual Result<void> allocate(const SegmentMemory& segment, std::uint64_t bytes) = 0;
 
   virtual Result<void> send(const SegmentMemory& segment, std::uint64_t bytes) = 0;
-  /// Whether the segment has been sent, and no longer belongs to the link. `eagerly`: the link waits
-  /// for that.
+  /// Whether the segment has been sent, and no longer belongs to the link. `eagerly`: the link
+  /// waits for that.
   virtual Result<bool> sent(const SegmentMemory& segment, bool eagerly) = 0;
   /// Sends a header without items; one at a time.
   virtual Result<void> send_header(const SegmentHeader& header) = 0;

@@ -159,7 +159,8 @@ class SetUp {
     return peers;
   }
 
-  /// Creates the memory for this server's segment; shared, with an open door, if others will map it.
+  /// Creates the memory for this server's segment; shared, with an open door, if others will map
+  /// it.
   Result<shm::Mapping> make_memory() {
     const auto maps_it = [&](std::size_t peer) {
       return peer < roster_.models() ? roster_.model_rank(peer) != rank()
@@ -313,7 +314,8 @@ class SetUp {
                                                dedicated(server)});
   }
 
-  /// A carrier with this process's staging memory for links of that kind, which is made at first use.
+  /// A carrier with this process's staging memory for links of that kind, which is made at first
+  /// use.
   Result<std::unique_ptr<network::Carrier>> make_carrier(const std::shared_ptr<const mpi::Communicator>& comm,
                                                          std::shared_ptr<network::Staging>& staging,
                                                          network::MpiRoute route) const {

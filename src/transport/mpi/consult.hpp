@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A consultation: reports of all ranks go up a tree and are joined on the way, the root decides, and
-// its answer goes down, so that all ranks get the same answer or the same error.
+// A consultation: reports of all ranks go up a tree and are joined on the way, the root decides,
+// and its answer goes down, so that all ranks get the same answer or the same error.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ using Bytes = mpi::Bytes;
 /// How long ranks wait, and what errors say.
 struct Manner {
   /// For the reports of a rank's children. A rank waits a little longer for a child that has
-  /// children, and for the answer, so that an error of another rank arrives before its own deadline.
+  /// children, and for the answer, so that an error of another rank arrives before its own
+  /// deadline.
   mpi::Millis limit{0};
   const char* what = "";                    ///< "while ..."
   const std::vector<int>* ranks = nullptr;  ///< the ranks' numbers in errors; null or empty: unchanged

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Footprint: the memory and the descriptors that a process takes for its pairs with other processes.
-// The only place of these formulas: `afterbay check` prints them, and sessions compare them with what
-// the node has before they open. They use the same geometry and sizes as the objects themselves;
-// tests compare them with what the objects take.
+// Footprint: the memory and the descriptors that a process takes for its pairs with other
+// processes. The only place of these formulas: `afterbay check` prints them, and sessions compare
+// them with what the node has before they open. They use the same geometry and sizes as the objects
+// themselves; tests compare them with what the objects take.
 #pragma once
 
 #include <cstddef>

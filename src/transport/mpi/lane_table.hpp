@@ -86,9 +86,9 @@ class LaneTable {
 
   // ---- in turn
 
-  /// Whether all lanes are drained. Goes on where it stopped, so that a call looks at one lane until
-  /// that one is drained. A lane before it may have been used again: at the end all are looked at
-  /// once more.
+  /// Whether all lanes are drained. Goes on where it stopped, so that a call looks at one lane
+  /// until that one is drained. A lane before it may have been used again: at the end all are
+  /// looked at once more.
   template <class IsDrained>
   [[nodiscard]] bool drained(IsDrained is_drained) {
     const auto go_on = [&] {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ReceiveMemory: a server's buffers for segments that arrive over MPI. They are bounded, whatever
 // the number of ranks: each rank has memory of its own for its credits of prompt segments (at most
-// LinkSizes::prompt_bytes), and the others need one of a number of large buffers. A segment for which
-// there is none stays with its sender (design/0075-receive-memory-of-a-server.md).
+// LinkSizes::prompt_bytes), and the others need one of a number of large buffers. A segment for
+// which there is none stays with its sender (design/0075-receive-memory-of-a-server.md).
 #pragma once
 
 #include <cstddef>

@@ -132,8 +132,8 @@ class Relay {
   std::uint32_t bell_seen_ = 0;
 };
 
-/// Memory of a frontend per pair of a client and a server, per client and per server; without what is in
-/// transit.
+/// Memory of a frontend per pair of a client and a server, per client and per server; without what
+/// is in transit.
 struct RelaySizes {
   static std::size_t lane() noexcept { return sizeof(RelayLane); }
   static std::size_t client() noexcept { return RelayClients::state_bytes(); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RelayClients: the model ranks of a frontend, as the frontend sees them: which are still there, the
-// rings of those on its node, and the answers that wait for room in a ring. Ranks that have left
-// nothing in their rings cost nothing.
+// RelayClients: the model ranks of a frontend, as the frontend sees them: which are still there,
+// the rings of those on its node, and the answers that wait for room in a ring. Ranks that have
+// left nothing in their rings cost nothing.
 #pragma once
 
 #include <cstddef>
@@ -43,12 +43,14 @@ class RelayClients {
   /// It has ended, if it was present.
   void end(std::size_t client);
 
-  /// Reads the rings of ranks that have written since the last call. Returns whether there was work.
+  /// Reads the rings of ranks that have written since the last call. Returns whether there was
+  /// work.
   bool take_notes(const TakeNote& take);
   /// Number of rings that `take_notes` has looked into so far.
   [[nodiscard]] std::uint64_t rings_read() const noexcept { return rings_read_; }
-  /// Looks after some ranks of this node in each call: whether they have ended or died. Calls `left`
-  /// for those that just did, and `reclaim` once for each of them, after its ring has been read.
+  /// Looks after some ranks of this node in each call: whether they have ended or died. Calls
+  /// `left` for those that just did, and `reclaim` once for each of them, after its ring has been
+  /// read.
   void watch(const ForClient& left, const ForClient& reclaim);
 
   /// An answer for a rank of this node, in the form of relay::Answer and what follows it.

@@ -59,8 +59,8 @@ struct RelayLane {
   [[nodiscard]] bool is_drained() const;
   /// Looks at what is in transit; true: something to the server still is.
   bool still_sending();
-  /// MPI may still read what is in transit: it is left to MPI. Returns whether that includes memory of
-  /// the channel.
+  /// MPI may still read what is in transit: it is left to MPI. Returns whether that includes memory
+  /// of the channel.
   bool leave_behind();
 };
 

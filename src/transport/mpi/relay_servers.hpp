@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RelayServers: the servers behind a frontend, as the frontend sees them: when it heard of each, and
-// which have failed or are gone.
+// RelayServers: the servers behind a frontend, as the frontend sees them: when it heard of each,
+// and which have failed or are gone.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,8 @@ class RelayServers {
   void note_message(std::size_t server, std::uint64_t now);
   /// It has said that it has failed or ended.
   void note_failure(std::size_t server) { states_[server].failed = true; }
-  /// Looks after all of them. Calls `ping` for those from which a sign of life is due, and `lost` for
-  /// those that are gone from now on.
+  /// Looks after all of them. Calls `ping` for those from which a sign of life is due, and `lost`
+  /// for those that are gone from now on.
   void watch(std::uint64_t now, const std::function<void(std::size_t server)>& ping,
              const std::function<void(std::size_t server, Error why)>& lost);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // RelayedData: the data messages that a frontend passes on from servers to its ranks. For a rank on
 // this node it receives them into a segment that it shares with the rank, which is the only copy
-// here; small ones go through the rank's ring. For others it forwards the buffer by MPI. What has no
-// memory yet has been matched but not received: it stays with the server.
+// here; small ones go through the rank's ring. For others it forwards the buffer by MPI. What has
+// no memory yet has been matched but not received: it stays with the server.
 #pragma once
 
 #include <algorithm>

@@ -422,9 +422,9 @@ Result<void> MpiNetwork::deliver(int rank, Relayed& relayed) {
 
 /// The rank with the earliest order first. The last buffer is for the slowest rank of all, whose
 /// data others may wait for while they fill all other buffers. A segment that is not prompt holds
-/// parts of one frame, and the slowest rank always gets room for it: so the last buffer becomes free
-/// again. For the same reason it is not for a segment behind others, after which the rank may no
-/// longer be the slowest.
+/// parts of one frame, and the slowest rank always gets room for it: so the last buffer becomes
+/// free again. For the same reason it is not for a segment behind others, after which the rank may
+/// no longer be the slowest.
 bool MpiNetwork::receive_waiting() {
   bool any = false;
   while (!waiting_.empty() && memory_.free_large() > 0) {

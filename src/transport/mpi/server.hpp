@@ -3,8 +3,8 @@
 // processes its segments in order: session messages are handed out, contributions are scattered
 // into frames. If there is no room for a frame, the peer is parked: its stream stops, its credits
 // are not returned, and the rank waits. Memory for segments is bounded (ReceiveMemory): those for
-// which there is none stay with the rank. The last large buffer is for the slowest rank, as the last
-// blocks are, so that a frame that others wait for can always be completed.
+// which there is none stay with the rank. The last large buffer is for the slowest rank, as the
+// last blocks are, so that a frame that others wait for can always be completed.
 #pragma once
 
 #include <list>

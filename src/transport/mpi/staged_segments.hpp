@@ -32,8 +32,8 @@ class StagedSegments {
     /// The frame and record whose parts it holds, and whether it also holds parts of others.
     std::optional<std::pair<std::uint32_t, std::uint64_t>> frame = {};
     bool mixed = false;
-    /// Whether it would hold parts of several frames, and more than `most` bytes. `slot`: of a part;
-    /// null: of a message.
+    /// Whether it would hold parts of several frames, and more than `most` bytes. `slot`: of a
+    /// part; null: of a message.
     [[nodiscard]] bool would_mix(std::uint64_t bytes, const FrameSlot* slot,
                                  std::uint64_t most) const noexcept {
       const bool another = slot != nullptr && frame && *frame != std::pair(slot->frame, slot->seq);

@@ -34,9 +34,9 @@ struct SegmentRequest {
   bool may_wait = false;       ///< the link asks again until it gets one
 };
 
-/// Lends a segment: a small one if that suffices and the link does not expect more, otherwise a large
-/// one. `take_small` and `take_large(leave)` take a free one, if any; with `leave`, the link has
-/// several large ones and leaves what other links need.
+/// Lends a segment: a small one if that suffices and the link does not expect more, otherwise a
+/// large one. `take_small` and `take_large(leave)` take a free one, if any; with `leave`, the link
+/// has several large ones and leaves what other links need.
 template <class TakeSmall, class TakeLarge>
 std::optional<SegmentMemory> lend(const SegmentRequest& request, std::uint64_t small_bytes, bool shared,
                                   TakeSmall take_small, TakeLarge take_large) {
@@ -48,8 +48,8 @@ std::optional<SegmentMemory> lend(const SegmentRequest& request, std::uint64_t s
   return small_suffices ? take_small() : std::nullopt;
 }
 
-/// To how many bytes a segment is allocated if `bytes` are needed: at least twice as many as before,
-/// so that few calls suffice.
+/// To how many bytes a segment is allocated if `bytes` are needed: at least twice as many as
+/// before, so that few calls suffice.
 std::uint64_t allocation_for(std::uint64_t bytes, std::uint64_t allocated, std::uint64_t capacity) noexcept;
 
 /// Used by one thread.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The network protocol between a model rank and a server. To the server: segments, each a
-// SegmentHeader and items; back: batches, each a BatchHeader and messages, and data messages, each a
-// DataHeader, one message and its data. Both sides run on the same kind of machine, so structs are
-// sent unchanged.
+// SegmentHeader and items; back: batches, each a BatchHeader and messages, and data messages, each
+// a DataHeader, one message and its data. Both sides run on the same kind of machine, so structs
+// are sent unchanged.
 //
 // A segment may be sent only with a credit. A rank begins with LinkSizes::credits, and the server
 // returns one for each segment that it has consumed. A ping needs no credit, nor does a word: a

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// WaitingSenders: ends whose segments wait for memory, one entry per segment. Finds the one with the
-// earliest order without a look at the others. Orders only grow, so that a sender is never before
-// the place that it has in the heap.
+// WaitingSenders: ends whose segments wait for memory, one entry per segment. Finds the one with
+// the earliest order without a look at the others. Orders only grow, so that a sender is never
+// before the place that it has in the heap.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,8 @@ class WaitingSenders {
   }
   /// Removes what `first` returned last.
   void remove_first() { pop(); }
-  /// Removes and returns the first sender for which `condition` holds, of at most `most`; null: none.
+  /// Removes and returns the first sender for which `condition` holds, of at most `most`; null:
+  /// none.
   template <class Condition>
   [[nodiscard]] Sender* take_first_that(Condition condition, std::size_t most) {
     Sender* found = nullptr;

@@ -83,8 +83,8 @@ ChannelGeometry channel_geometry(std::size_t ranks, std::size_t servers, const S
   geometry.capacity = network::segment_capacity(sizes);
   geometry.segment_bytes = whole_pages(geometry.capacity);
   geometry.small_bytes = network::small_segment_bytes;
-  // A note for each segment that the rank usually has, and for headers; if it has more, it waits for
-  // the frontend to read.
+  // A note for each segment that the rank usually has, and for headers; if it has more, it waits
+  // for the frontend to read.
   const std::uint64_t notes = shares.small + 1 + std::min(shares.common, most_noted_segments) +
                               std::min(2 * servers, most_noted_headers);
   geometry.up_bytes = std::bit_ceil(std::max<std::uint64_t>(page, notes * most_note_bytes));
@@ -204,8 +204,8 @@ std::optional<network::SegmentMemory> ChannelEnd::take_used(const network::Segme
   return std::nullopt;
 }
 
-/// For as long as it takes to allocate one: so a wait in vain costs no more than was to be saved. After
-/// that it takes several without waiting.
+/// For as long as it takes to allocate one: so a wait in vain costs no more than was to be saved.
+/// After that it takes several without waiting.
 bool ChannelEnd::waits_for_used(const network::SegmentRequest& request) {
   if (!request.may_wait || request.large_held < enough_in_transit) return false;
   if (new_without_wait_ > 0) {

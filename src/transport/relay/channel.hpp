@@ -53,7 +53,8 @@ struct ChannelGeometry {
   std::uint64_t up_bytes = 0;       ///< per ring of notes from a rank
   std::uint64_t down_bytes = 0;     ///< per ring of batches to a rank
 
-  /// Segments are numbered: the small ones of each rank, the large one of each rank, the common ones.
+  /// Segments are numbered: the small ones of each rank, the large one of each rank, the common
+  /// ones.
   [[nodiscard]] std::uint32_t small_segments() const noexcept { return ranks * shares.small; }
   [[nodiscard]] std::uint32_t first_common() const noexcept { return small_segments() + ranks; }
   [[nodiscard]] std::uint32_t segments() const noexcept { return first_common() + shares.common; }
@@ -178,8 +179,8 @@ class Channel {
     return mapping_.allocate(
         {{static_cast<std::uint64_t>(segment.data - mapping_.data()) + from, to - from}});
   }
-  /// By the frontend: the segment that the rank had is free. Wakes the rank, and those that wait for
-  /// a common segment.
+  /// By the frontend: the segment that the rank had is free. Wakes the rank, and those that wait
+  /// for a common segment.
   void give_back(std::uint32_t number, std::size_t rank) const noexcept;
   /// The same for a segment whose state says already that it is free.
   void announce_free(std::uint32_t number, std::size_t rank) const noexcept;
@@ -214,8 +215,8 @@ class ChannelEnd {
   /// Waits only while the ring is full of words.
   Result<void> leave(const Note& note, std::span<const std::byte> message = {});
   /// As Carrier::take, give_back and allocate. A rank that has several segments in transit and may
-  /// wait gets one that it has used before, if one comes back soon: to allocate a new one takes longer
-  /// than to send one.
+  /// wait gets one that it has used before, if one comes back soon: to allocate a new one takes
+  /// longer than to send one.
   std::optional<network::SegmentMemory> take(const network::SegmentRequest& request);
   void give_back(const network::SegmentMemory& segment);
   Result<void> allocate(const network::SegmentMemory& segment, std::uint64_t bytes);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry: the layout of a server's segment. A pure function of the sizes, the number of model ranks
-// and the number of those that use the segment, so that the server and its ranks compute the same
-// one.
+// Geometry: the layout of a server's segment. A pure function of the sizes, the number of model
+// ranks and the number of those that use the segment, so that the server and its ranks compute the
+// same one.
 //
-// header | marks | one PeerOrder per rank | one PeerSlot per rank that uses the segment | rings (up,
-// down) of these | frame records | expected counts | frame table | block metadata | piece counters |
-// blocks (large, then small)
+// header | marks | one PeerOrder per rank | one PeerSlot per rank that uses the segment | rings
+// (up, down) of these | frame records | expected counts | frame table | block metadata | piece
+// counters | blocks (large, then small)
 #pragma once
 
 #include <array>

@@ -73,7 +73,8 @@ void MappedBlocks::will_write(Extent part, Writes pages) noexcept {
   if (pages == Writes::most_pages) map(block, part);
 }
 
-/// What other threads do meanwhile with parts that are dropped is right, but may map pages one by one.
+/// What other threads do meanwhile with parts that are dropped is right, but may map pages one by
+/// one.
 void MappedBlocks::count_tables(Extent part) noexcept {
   const std::uint64_t first = (in_table_ + part.at) / table_covers;
   const std::uint64_t last = (in_table_ + part.at + part.bytes - 1) / table_covers;

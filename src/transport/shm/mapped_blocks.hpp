@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// MappedBlocks: which pages of a server's blocks are in this process's page tables. Pages are mapped
-// once, many at a time, rather than by one page fault per page. Mapping reads one byte: when a page
-// is read, Linux maps the 16 pages around it (a window), writable if the mapping is; when a page is
-// written, it maps that page only (design/0064-mapping-blocks.md). Page tables are bounded: a process that
-// has used more of the blocks than its share of them covers drops them all, and begins again
-// (design/0077-page-tables.md).
+// MappedBlocks: which pages of a server's blocks are in this process's page tables. Pages are
+// mapped once, many at a time, rather than by one page fault per page. Mapping reads one byte: when
+// a page is read, Linux maps the 16 pages around it (a window), writable if the mapping is; when a
+// page is written, it maps that page only (design/0064-mapping-blocks.md). Page tables are bounded:
+// a process that has used more of the blocks than its share of them covers drops them all, and
+// begins again (design/0077-page-tables.md).
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@
 
 namespace afterbay::transport::shm {
 
-/// `will_write`: any thread; threads that map the same part do it twice. `map_ahead`: one thread. Refers to
-/// the segment. Allocates nothing after its construction.
+/// `will_write`: any thread; threads that map the same part do it twice. `map_ahead`: one thread.
+/// Refers to the segment. Allocates nothing after its construction.
 class MappedBlocks {
  public:
   /// `most_tables`: page tables of this process for the blocks, each for table_covers bytes.

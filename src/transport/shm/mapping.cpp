@@ -192,8 +192,8 @@ int Mapping::fault_in(Extent part) noexcept {
   return result == 0 ? 0 : errno;
 }
 
-/// Mapping it again at the same place, in one system call: MADV_DONTNEED keeps the tables themselves in most
-/// kernels. Needs no memory: the reservation of a shared file is the file's.
+/// Mapping it again at the same place, in one system call: MADV_DONTNEED keeps the tables
+/// themselves in most kernels. Needs no memory: the reservation of a shared file is the file's.
 void Mapping::forget_pages(Extent part) noexcept {
   const std::uint64_t page = system_page();
   const std::uint64_t from = (part.at + page - 1) / page * page;

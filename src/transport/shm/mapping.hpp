@@ -3,8 +3,8 @@
 // scope. A new mapping is address space only. Its parts are allocated when needed, by a call that
 // fails if there is no memory, so that a lack of memory is an error and not a signal. Shared memory
 // has no name in any file system: processes that die leave nothing behind, and the size of
-// /dev/shm, which is small in many containers, does not matter. Huge pages are used where the system
-// permits them for shared memory.
+// /dev/shm, which is small in many containers, does not matter. Huge pages are used where the
+// system permits them for shared memory.
 #pragma once
 
 #include <cstddef>
@@ -51,8 +51,8 @@ class Mapping {
   /// Faults a part that any process has allocated into this process for writing. Any thread.
   void populate(Extent part) noexcept;
 
-  /// Drops the page tables of a part of shared memory, rounded inwards to pages; contents stay. Pages are
-  /// mapped again when they are used, which they may be meanwhile. Any thread.
+  /// Drops the page tables of a part of shared memory, rounded inwards to pages; contents stay.
+  /// Pages are mapped again when they are used, which they may be meanwhile. Any thread.
   void forget_pages(Extent part) noexcept;
 
   [[nodiscard]] std::byte* data() const noexcept { return data_; }

@@ -3,9 +3,9 @@
 // the server reads only those rings. A second level has a bit per word of the first: an idle server
 // with 100 000 ranks reads 25 words.
 //
-// A rank writes to its ring, sets its bit, then the bit of that word, and then rings the doorbell if
-// the server must be woken. The server clears in the opposite order, word bits first, and reads the
-// ring last. No message is overlooked:
+// A rank writes to its ring, sets its bit, then the bit of that word, and then rings the doorbell
+// if the server must be woken. The server clears in the opposite order, word bits first, and reads
+// the ring last. No message is overlooked:
 //   * All accesses to marks are sequentially consistent. If the rank finds the word's bit set, the
 //     server has yet to clear it, and then finds the rank's bit. If not, the rank sets it.
 //   * Whoever clears a rank's bit has synchronized with the write to the ring before it.

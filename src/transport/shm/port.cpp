@@ -123,8 +123,8 @@ bool Port::pump() {
   return moved;
 }
 
-/// Room may have appeared: a block was released, another rank has created the instance, or the slower
-/// ranks have caught up.
+/// Room may have appeared: a block was released, another rank has created the instance, or the
+/// slower ranks have caught up.
 bool Port::retry_parked() {
   if (parked_.empty()) return false;
   bool moved = false;
@@ -178,8 +178,8 @@ void Port::wait(Millis most) {
 
 void Port::wake() { segment_->header().doorbell.ring(); }
 
-/// A rank that died after it had written to its ring, and before it marked it, is found here: its end
-/// then has a message.
+/// A rank that died after it had written to its ring, and before it marked it, is found here: its
+/// end then has a message.
 std::optional<LostPeer> Port::check(std::size_t peer) {
   auto alive = peers_[peer]->check_alive();
   note_needs(peer);

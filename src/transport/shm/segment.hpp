@@ -116,8 +116,8 @@ class Segment {
 
   [[nodiscard]] const Geometry& geometry() const noexcept { return geometry_; }
   [[nodiscard]] Mapping& mapping() noexcept { return mapping_; }
-  /// By the server, before ranks attach: the rank uses the segment. At most Geometry::rings ranks, in
-  /// any order. If all ranks do, `format` has given them their rings.
+  /// By the server, before ranks attach: the rank uses the segment. At most Geometry::rings ranks,
+  /// in any order. If all ranks do, `format` has given them their rings.
   void give_ring(std::size_t peer_index, std::uint32_t ring) noexcept {
     orders_[peer_index].ring.store(ring, std::memory_order_release);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ShmThreadEnd: what all threads of a model rank may use of a shared segment at once. It holds no state
-// but the segment, whose frame table is lock-free.
+// ShmThreadEnd: what all threads of a model rank may use of a shared segment at once. It holds no
+// state but the segment, whose frame table is lock-free.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,8 @@ namespace afterbay::transport::shm {
 
 class ShmThreadEnd final : public ThreadEnd {
  public:
-  /// `blocks`: the pages of the segment that this process maps; null: server and rank are one process.
+  /// `blocks`: the pages of the segment that this process maps; null: server and rank are one
+  /// process.
   ShmThreadEnd(std::shared_ptr<Segment> segment, std::size_t peer, std::string server, MappedBlocks* blocks);
 
   Result<std::byte*> reserve(const FrameSlot& slot, std::uint32_t piece, const TurnNow& who,

@@ -17,7 +17,8 @@ constexpr std::size_t numbers_bytes =
     16;  // of a record: kind, bytes of its head, bytes of all; then a checksum
 constexpr std::size_t checksum_bytes = 8;
 
-/// Gives the head and all records the checksums that fit: otherwise reading would end at the first damage.
+/// Gives the head and all records the checksums that fit: otherwise reading would end at the first
+/// damage.
 void seal(std::vector<std::byte>& log) {
   const auto put = [&](std::size_t at, std::uint64_t sum) { std::memcpy(log.data() + at, &sum, sizeof sum); };
   const std::span<const std::byte> all(log);

@@ -15,8 +15,8 @@
 
 namespace afterbay::wire {
 
-/// An archive that gives each field a value, so that an encoded message has something in all its parts. In
-/// this namespace, where the free functions `fields` are found.
+/// An archive that gives each field a value, so that an encoded message has something in all its
+/// parts. In this namespace, where the free functions `fields` are found.
 class Filler {
  public:
   template <class... Ts>
@@ -54,8 +54,8 @@ class Filler {
 namespace afterbay::test {
 namespace {
 
-/// As the receiver does, by the kind that the bytes begin with; each kind also decodes the bytes of the
-/// others.
+/// As the receiver does, by the kind that the bytes begin with; each kind also decodes the bytes of
+/// the others.
 template <std::uint32_t First, class... Messages>
 void decode_all(wire::MessageList<First, Messages...>, Bytes bytes) {
   const auto decode = [&]<class Message>(std::type_identity<Message>) {

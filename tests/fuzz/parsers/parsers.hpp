@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parsers: what Afterbay reads from files and messages that it did not write itself, one function per format.
-// Each takes any bytes and returns; a sanitizer, a signal or an exception ends the program.
+// Parsers: what Afterbay reads from files and messages that it did not write itself, one function
+// per format. Each takes any bytes and returns; a sanitizer, a signal or an exception ends the
+// program.
 //
-// Built twice: into fuzz_parsers, which damages the files of a corpus (fuzz_parsers.cpp), and with clang's
-// libFuzzer, one program per parser (AFTERBAY_LIBFUZZER).
+// Built twice: into fuzz_parsers, which damages the files of a corpus (fuzz_parsers.cpp), and with
+// clang's libFuzzer, one program per parser (AFTERBAY_LIBFUZZER).
 #pragma once
 
 #include <cstddef>
@@ -33,8 +34,8 @@ void write_messages(const std::filesystem::path& directory);
 /// Writes one saved state of each kind: the corpus of parse_statistics_state.
 void write_states(const std::filesystem::path& directory);
 
-/// A file with these bytes in the working directory, for parsers that take a path. Its name is the same each
-/// time.
+/// A file with these bytes in the working directory, for parsers that take a path. Its name is the
+/// same each time.
 std::filesystem::path file_with(Bytes bytes, const char* name);
 
 }  // namespace afterbay::test

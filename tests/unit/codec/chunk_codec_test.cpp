@@ -66,8 +66,9 @@ std::vector<std::byte> decoded_by_hdf5(const ChunkCodec& codec, const EncodedChu
   return bytes;
 }
 
-/// Every choice of registered filters that has at most one compressor, at its lowest and highest level, in
-/// the order in which new variables have them and, if that is possible, the other way round.
+/// Every choice of registered filters that has at most one compressor, at its lowest and highest
+/// level, in the order in which new variables have them and, if that is possible, the other way
+/// round.
 std::vector<FilterChain> all_chains() {
   std::vector<FilterChain> chains{{}};
   for (const Codec* codec : all_codecs()) {

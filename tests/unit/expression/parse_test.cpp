@@ -23,7 +23,8 @@ Expression parsed(const std::string& text) {
   return result ? *std::move(result) : Expression();
 }
 
-/// The formula of the result: its structure, without blanks and with as few parentheses as possible.
+/// The formula of the result: its structure, without blanks and with as few parentheses as
+/// possible.
 std::string text(const std::string& expression) { return parsed(expression).result.text; }
 
 std::string refusal(const std::string& expression) {

@@ -139,7 +139,8 @@ TEST_F(JournalOwner, are_waited_for_at_once_by_who_reads) {
     for (const auto& [number, server] : run.servers) EXPECT_EQ(server.holder, Holder::nobody);
 }
 
-// A warning of the server's own thread waited for the worker that opened the journal on a slow disk.
+// A warning of the server's own thread waited for the worker that opened the journal on a slow
+// disk.
 TEST_F(JournalOwner, warnings_do_not_wait_for_the_thread_that_opens_the_journal) {
   leave(0, "earlier", false);
   Recorder recorder(Where{directory_.path.string(), true}, Identity{.run = "run", .server = 0, .started = {}},

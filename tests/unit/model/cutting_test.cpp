@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts are computed: against a list of all pieces, made piece by piece, and with records whose pieces
-// could not be listed. Owners of frames: each server counts its own.
+// Layouts are computed: against a list of all pieces, made piece by piece, and with records whose
+// pieces could not be listed. Owners of frames: each server counts its own.
 #include "model/cutting.hpp"
 
 #include <gtest/gtest.h>
@@ -37,8 +37,8 @@ Schema schema_with(std::mt19937& random) {
   return schema;
 }
 
-/// What every layout must have: pieces cover each variable once, in order, and frames hold them without
-/// overlap and within the sizes.
+/// What every layout must have: pieces cover each variable once, in order, and frames hold them
+/// without overlap and within the sizes.
 void expect_sound(const FileLayout& layout, const Schema& schema, const LayoutSizes& sizes) {
   std::uint32_t next = 0;
   std::vector<std::uint64_t> points(schema.variables.size());
@@ -223,8 +223,8 @@ std::vector<double> parts_of_servers(const FileLayout& layout, const FrameOwners
   return bytes;
 }
 
-/// On several nodes each server has its share of every large variable, so that a rank's data of all variables
-/// go to the same server; small variables are divided together.
+/// On several nodes each server has its share of every large variable, so that a rank's data of all
+/// variables go to the same server; small variables are divided together.
 TEST(ModelFrameOwners, near_slabs_are_shares_of_each_large_variable) {
   Schema schema;
   schema.dimension("time", unlimited).dimension("level", 20).dimension("y", 500).dimension("x", 400);
@@ -260,7 +260,8 @@ TEST(ModelFrameOwners, shares_do_not_apply_to_a_record_with_too_few_frames) {
   EXPECT_EQ(owners.owner(0), FrameOwners(layout, Split::slab, 3).owner(0));
 }
 
-/// Beyond a number of servers times variables, slabs are those of the record: the table stays small.
+/// Beyond a number of servers times variables, slabs are those of the record: the table stays
+/// small.
 TEST(ModelFrameOwners, memory_of_near_slabs_is_bounded) {
   Schema schema;
   schema.dimension("time", unlimited).dimension("level", 100).dimension("y", 10'000).dimension("x", 20'000);
@@ -275,7 +276,8 @@ TEST(ModelFrameOwners, memory_of_near_slabs_is_bounded) {
   EXPECT_LT(fewer.memory_bytes(), 3u << 20);
 }
 
-/// A server of 1000 counts a thousandth of the frames, and the table of owners does not grow with the record.
+/// A server of 1000 counts a thousandth of the frames, and the table of owners does not grow with
+/// the record.
 TEST(ModelFrameOwners, a_thousand_servers_share_a_large_record) {
   Schema schema;
   schema.dimension("time", unlimited).dimension("level", 100).dimension("y", 10'000).dimension("x", 20'000);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Catalog: what ranks define is joined, checked and described. Records: what they say that they put.
+// Catalog: what ranks define is joined, checked and described. Records: what they say that they
+// put.
 #include "server/catalog.hpp"
 
 #include <gmock/gmock.h>

@@ -88,8 +88,8 @@ TEST_F(ServerFellowServers, TakesMessagesInWhileItWaitsToSend) {
   EXPECT_FALSE(fellows_->has_unread(2));
 }
 
-/// Before, the messages were received through links that had been destroyed: at the end of a run with several
-/// servers over MPI, the heap was damaged.
+/// Before, the messages were received through links that had been destroyed: at the end of a run
+/// with several servers over MPI, the heap was damaged.
 TEST_F(ServerFellowServers, AtTheEndMessagesAreReceivedThroughTheLinksThatAreLeft) {
   for (test::FakeEnd& end : ends_) end.waits_at_end = true;
   arrive(0, 5);

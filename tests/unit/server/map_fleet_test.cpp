@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several servers define a collection on a map together: the catalogs of all of them, or of one of many,
-// given the messages that model ranks send.
+// Several servers define a collection on a map together: the catalogs of all of them, or of one of
+// many, given the messages that model ranks send.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,8 +23,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// Points of `ranks` model ranks on one map, and a collection of variables on it that `servers` servers
-/// share.
+/// Points of `ranks` model ranks on one map, and a collection of variables on it that `servers`
+/// servers share.
 class Fleet {
  public:
   Fleet(std::size_t ranks, std::size_t servers, std::uint64_t points, std::uint64_t levels,
@@ -296,8 +296,8 @@ TEST(ServerMapFleet, all_servers_together_describe_every_piece) {
   EXPECT_EQ(fills, many.layout().pieces.size());  // every piece has a hole
 }
 
-/// A server of many gets the share of the points that it needs; before, it got all of them, and declared all
-/// frames.
+/// A server of many gets the share of the points that it needs; before, it got all of them, and
+/// declared all frames.
 TEST(ServerMapFleet, a_server_of_forty_knows_a_small_part_of_ten_thousand_ranks) {
   constexpr std::size_t ranks = 10'000, servers = 40;
   constexpr std::uint64_t each = 16, points = ranks * each;

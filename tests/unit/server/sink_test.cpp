@@ -45,7 +45,8 @@ class FakeFile : public storage::File {
   std::vector<Write> writes;
 };
 
-/// Two variables of 8192 + 40 values, in one frame of a record, with netCDF's padding in a classic file.
+/// Two variables of 8192 + 40 values, in one frame of a record, with netCDF's padding in a classic
+/// file.
 class ServerSink : public ::testing::Test {
  protected:
   static constexpr std::uint64_t points = 8232;
@@ -57,7 +58,8 @@ class ServerSink : public ::testing::Test {
     schema_.variable("c", Type::text, {"time", "x"});
   }
 
-  /// Frame 0, whose values are 0, 1, ... in the handover layout's byte order, at the start of `frame_`.
+  /// Frame 0, whose values are 0, 1, ... in the handover layout's byte order, at the start of
+  /// `frame_`.
   void use(Format format, const std::vector<pipeline::Settings>& given) {
     auto files = std::make_shared<const model::FileLayout>(model::make_layout(schema_, format, {}).value());
     pipeline::Plan plan = pipeline::make_plan(schema_, given).value();
@@ -160,7 +162,8 @@ TEST_F(ServerSink, stages_compute_in_place_in_a_scratch_buffer) {
   }
 }
 
-/// What lies between two pieces, in a buffer that is used again and again, does not get into the file.
+/// What lies between two pieces, in a buffer that is used again and again, does not get into the
+/// file.
 TEST_F(ServerSink, buffers_have_the_phase_of_the_file_and_no_old_bytes_between_pieces) {
   use(Format::cdf5, both_);
   ASSERT_TRUE(write());

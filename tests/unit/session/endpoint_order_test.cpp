@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Endpoints and the session that shares its rank with them: memory, files, steps, and who has put what.
+// Endpoints and the session that shares its rank with them: memory, files, steps, and who has put
+// what.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -59,8 +60,8 @@ TEST(ThreadSessionSharing, a_session_with_sections_puts_more_than_the_memory) {
   for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], static_cast<double>(i / (y * x))) << i;
 }
 
-// Rank 1 is behind for longer than the deadline. Rank 0 has all of "own", which needs no other rank: after
-// half the deadline it may use the memory that is reserved for the slowest rank.
+// Rank 1 is behind for longer than the deadline. Rank 0 has all of "own", which needs no other
+// rank: after half the deadline it may use the memory that is reserved for the slowest rank.
 TEST(ThreadSessionSharing, a_rank_that_is_behind_reserves_memory_for_half_the_deadline_only) {
   constexpr std::uint64_t x = 16384;  // 64 KiB, a block
   constexpr std::uint64_t unknown = ~std::uint64_t{0};

@@ -73,7 +73,8 @@ TEST(ThreadEndpointPool, every_tile_is_lent_once_per_step) {
     OutputFile file = define(session, "cdf5", directory, 2, rank).open("pool.nc");
     const Tiles tiles = tiles_of(session, band(rows, 2, static_cast<std::uint64_t>(rank)), tiles_per_rank);
     EndpointPool pool(tiles.endpoints);
-    // No barrier between the steps: tasks of the next one begin while some of this one are under way.
+    // No barrier between the steps: tasks of the next one begin while some of this one are under
+    // way.
     std::atomic<std::uint64_t> next{0};
     std::array<std::array<std::atomic<int>, tiles_per_rank>, steps> lent{};
     in_threads(3, [&](int) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Endpoints: the threads of a rank hand over their parts at their own pace. In one process, with files read
-// back by netCDF.
+// Endpoints: the threads of a rank hand over their parts at their own pace. In one process, with
+// files read back by netCDF.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -363,7 +363,8 @@ TEST(ThreadSessionEndpoint, slots_of_endpoints_lie_in_the_servers_memory) {
         EXPECT_TRUE(slot.direct());
         const Error early = error_of([&] { endpoint.end_step(); });
         EXPECT_EQ(early.code, ErrorCode::bad_state);
-        // A later variable while the slot is out; its values must be converted, so its slot is private.
+        // A later variable while the slot is out; its values must be converted, so its slot is
+        // private.
         Slot other = endpoint.acquire(file, "s", step, Type::float64);
         EXPECT_FALSE(other.direct());
         for (const Slot::Part& box : other.parts()) {

@@ -41,7 +41,8 @@ struct Case {
 
 class ThreadSessionMapServers : public testing::TestWithParam<Case> {
  protected:
-  /// Runs `model` on four ranks; expects that every rank fails and gives the text of the last one's error.
+  /// Runs `model` on four ranks; expects that every rank fails and gives the text of the last one's
+  /// error.
   static std::string refusal(const LocalRun::Model& model) {
     LocalRun run(4, GetParam().servers, settings_with(GetParam().placement));
     const auto errors = run.run([&](Session& session, int rank) {
@@ -127,8 +128,8 @@ TEST_P(ThreadSessionMapServers, every_point_is_right_and_holes_get_the_fill_valu
   }
 }
 
-/// Rank r holds [15 000 r, 15 000 r + 25 000): points that two ranks hold lie in the parts of several
-/// servers.
+/// Rank r holds [15 000 r, 15 000 r + 25 000): points that two ranks hold lie in the parts of
+/// several servers.
 TEST_P(ThreadSessionMapServers, of_points_that_two_ranks_hold_one_is_written) {
   for (const Repeats repeats : {Repeats::first, Repeats::last}) {
     const Directory directory;
@@ -167,7 +168,8 @@ TEST_P(ThreadSessionMapServers, of_points_that_two_ranks_hold_one_is_written) {
   }
 }
 
-/// Later collections need other cells of maps that were defined, and checked, before; and other servers.
+/// Later collections need other cells of maps that were defined, and checked, before; and other
+/// servers.
 TEST_P(ThreadSessionMapServers, later_collections_use_earlier_maps) {
   const Directory directory;
   LocalRun run(4, GetParam().servers, settings_with(GetParam().placement));
@@ -214,8 +216,8 @@ TEST_P(ThreadSessionMapServers, later_collections_use_earlier_maps) {
   }
 }
 
-/// One rank puts into an earlier collection after the others have described the map again, of which a later
-/// collection needs other cells.
+/// One rank puts into an earlier collection after the others have described the map again, of which
+/// a later collection needs other cells.
 TEST_P(ThreadSessionMapServers, puts_go_on_while_other_ranks_describe_the_map_again) {
   const Directory directory;
   constexpr std::uint64_t records = 5;

@@ -144,7 +144,8 @@ TEST_F(ThreadSessionOverflow, frames_as_long_as_a_block_are_put_aside_whole) {
   EXPECT_THAT(dropped_records("only", 40), testing::IsEmpty());
 }
 
-/// Stages compute when the frame's turn has come: in a buffer of their own beside that of the frame.
+/// Stages compute when the frame's turn has come: in a buffer of their own beside that of the
+/// frame.
 TEST_F(ThreadSessionOverflow, what_was_put_aside_passes_the_stages_of_its_variables) {
   with_scalar = true;
   scale = 4;

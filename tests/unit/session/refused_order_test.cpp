@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts that only one rank is refused, while memory is short. Servers give their last blocks to the rank that
-// is behind all others in the order of the puts: a refusal must not change a rank's place in that order.
+// Puts that only one rank is refused, while memory is short. Servers give their last blocks to the
+// rank that is behind all others in the order of the puts: a refusal must not change a rank's place
+// in that order.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages in a whole session: the same converted values in every format, placement and way of handing over,
-// read back by netCDF; and what is refused, in the caller's language.
+// Stages in a whole session: the same converted values in every format, placement and way of
+// handing over, read back by netCDF; and what is refused, in the caller's language.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result at a point depends only on the sequence at this point: cuts in space, threads, other statistics
-// and interruptions change no bit.
+// The result at a point depends only on the sequence at this point: cuts in space, threads, other
+// statistics and interruptions change no bit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

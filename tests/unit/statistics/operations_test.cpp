@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each operation for each type and policy, against the definitions, computed point by point from the whole
-// sequence. Odd numbers of points, longer than a strip.
+// Each operation for each type and policy, against the definitions, computed point by point from
+// the whole sequence. Odd numbers of points, longer than a strip.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,8 +20,8 @@ constexpr int steps = 5;
 constexpr double fill = -999;
 const std::vector<double> durations{1, 0.5, 2, 4, 0.25};
 
-/// Small whole numbers: sums are exact in any order, so that expectations can be equal. Some values are
-/// missing (99 and 101): at some points the first, the last, all but one, or all of them.
+/// Small whole numbers: sums are exact in any order, so that expectations can be equal. Some values
+/// are missing (99 and 101): at some points the first, the last, all but one, or all of them.
 template <class T>
 T value_at(int step, std::size_t point) {
   const bool missing = point % 7 == 0 || (point % 7 == 1 && step == 0) ||

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that publishes a directory is killed at each of its system calls: the final name belongs
-// to the older or to the new directory, the journal is right about it, and the next run cleans up.
+// A process that publishes a directory is killed at each of its system calls: the final name
+// belongs to the older or to the new directory, the journal is right about it, and the next run
+// cleans up.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/ptrace.h>

@@ -29,7 +29,8 @@ class TwoFileStore : public storage::Store {
   /// Writes all points of the request's variables with one value, `records` records of T.
   static Result<> write(storage::File& file, const storage::FileRequest& request, float value,
                         std::uint64_t records);
-  /// The values of T and z in a published directory, read without the store; empty if there is none.
+  /// The values of T and z in a published directory, read without the store; empty if there is
+  /// none.
   static std::vector<float> read(const std::string& path);
 
  private:

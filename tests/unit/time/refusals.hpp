@@ -9,7 +9,8 @@
 
 namespace afterbay::test {
 
-/// The message with which a call is refused; an error of the test if it is not, or with another code.
+/// The message with which a call is refused; an error of the test if it is not, or with another
+/// code.
 template <class Call>
 std::string refused(Call&& call, ErrorCode code = ErrorCode::invalid_argument) {
   try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists by which a server finds the few ranks that need it among all: calls are counted, so that
-// a scan of all ranks fails the test.
+// The lists by which a server finds the few ranks that need it among all: calls are counted, so
+// that a scan of all ranks fails the test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,8 +66,8 @@ TEST(TransportMarks, of_all_ranks_are_taken_once_in_order) {
   EXPECT_EQ(shm::Marks::bytes_for(100'000), (1563 + 25) * 8u);
 }
 
-/// What a rank leaves behind that dies between its two bits: the next rank of the same word must not
-/// rely on it.
+/// What a rank leaves behind that dies between its two bits: the next rank of the same word must
+/// not rely on it.
 TEST(TransportMarks, a_rank_that_died_between_its_two_bits_hides_no_other) {
   std::vector<std::atomic<std::uint64_t>> words(shm::Marks::bytes_for(200) / 8);
   shm::Marks marks(words.data(), 200);
@@ -94,8 +94,8 @@ class CountedNetwork final : public Network {
   bool transferring_;
 };
 
-/// Before, a server slept ever longer while joint segments of a frontend were on their way: they belong
-/// to no end until they have arrived.
+/// Before, a server slept ever longer while joint segments of a frontend were on their way: they
+/// belong to no end until they have arrived.
 TEST(TransportPortPause, looks_often_at_a_network_that_receives_something) {
   int looks[2] = {0, 0};
   for (const bool transferring : {false, true}) {
@@ -385,7 +385,8 @@ TEST_F(TransportPort, a_lost_rank_of_many_is_found_after_a_bounded_number_of_cal
   for (int i = 0; i < 30; ++i) EXPECT_FALSE(port_->lost_peer());
 }
 
-/// It wrote to its ring and died before it set its mark: nothing lists it, until its death is found.
+/// It wrote to its ring and died before it set its mark: nothing lists it, until its death is
+/// found.
 TEST(TransportPortOfRanks, the_last_message_of_a_rank_that_died_before_its_mark_is_read) {
   const shm::Geometry geometry = shm::make_geometry(LinkSizes{.memory_bytes = 8 << 20}, 2).value();
   auto segment = std::make_shared<shm::Segment>(

@@ -65,7 +65,8 @@ class TransportMappedBlocks : public ::testing::Test {
     EXPECT_EQ(::fstat(memory_.door.fd(), &info), 0);
     return static_cast<std::uint64_t>(info.st_blocks) * 512;
   }
-  /// Pages of a part that are in the page table of the rank (Linux, admin-guide/mm/pagemap: bit 63).
+  /// Pages of a part that are in the page table of the rank (Linux, admin-guide/mm/pagemap: bit
+  /// 63).
   [[nodiscard]] std::uint64_t mapped_pages(Extent part) {
     const auto first = reinterpret_cast<std::uintptr_t>(rank_.mapping().data() + part.at) / page;
     std::vector<std::uint64_t> entries(part.bytes / page);
@@ -240,8 +241,8 @@ TEST_F(TransportPageTables, are_dropped_when_they_exceed_their_share) {
     }
   for (std::uint32_t block = 0; block < count; ++block)
     expect(block, 0, 4 * mib, 48 + static_cast<int>(block % 16));
-  // All blocks take 4 KiB per 2 MiB, 384 KiB; the share is 48 KiB. The address sanitizer's shadow has tables
-  // too.
+  // All blocks take 4 KiB per 2 MiB, 384 KiB; the share is 48 KiB. The address sanitizer's shadow
+  // has tables too.
   EXPECT_LE(most - before, 192 * kib);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EpochKeeper without a server: what has to be done before an epoch is complete, and in which order.
+// EpochKeeper without a server: what has to be done before an epoch is complete, and in which
+// order.
 #include "server/epochs/epoch_keeper.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TriggerRunner with real triggers: what is fired when, what the journal hears, and how long the end waits.
+// TriggerRunner with real triggers: what is fired when, what the journal hears, and how long the
+// end waits.
 #include "server/triggers/trigger_runner.hpp"
 
 #include <gmock/gmock.h>
