@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the servers found in their parts of two maps, joined by the first of them: the verdicts of emulated
-// servers, and what the first one takes to decode and join them and to tell the result to all.
+// What the servers found in their parts of two maps, joined by the first of them: the verdicts of
+// emulated servers, and what the first one takes to decode and join them and to tell the result to
+// all.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -23,10 +24,10 @@ namespace {
 
 constexpr std::uint32_t maps = 2;
 
-/// A grid whose points are dealt to the ranks in turn: rank r holds the points r, r + N, and so on, so that
-/// it has points in the parts of many servers. It also describes those of the next rank, to which it loses
-/// them or which loses them to it, as halos do. The ranks of the last quarter describe only points of the
-/// first quarter, and lose all of them.
+/// A grid whose points are dealt to the ranks in turn: rank r holds the points r, r + N, and so on,
+/// so that it has points in the parts of many servers. It also describes those of the next rank, to
+/// which it loses them or which loses them to it, as halos do. The ranks of the last quarter
+/// describe only points of the first quarter, and lose all of them.
 class DealtGrid {
  public:
   explicit DealtGrid(const Case& it)

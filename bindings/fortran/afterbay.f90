@@ -19,12 +19,13 @@
 !>   makes no progress within the setting `deadline`. With inline servers in synchronous mode start,
 !>   open, end_step, records, open_input, get and get_strings also wait for all model ranks.
 !> - Threads: a session and the objects obtained from it must be used by one thread at a time, which
-!>   must be allowed to call MPI: the main thread with MPI_THREAD_SINGLE and MPI_THREAD_FUNNELED, any
-!>   one at a time with MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE. Two calls at once are refused
-!>   (AFTERBAY_BAD_STATE). So are other threads where a call may use MPI: open, serve, finalize and
-!>   the opening of an afterbay_output always, the others on ranks that reach a server over MPI and
-!>   with synchronous inline servers. With SERIALIZED the model makes no MPI calls of its own while a
-!>   thread is in a call of the session. Other threads put through an afterbay_endpoint of their own.
+!>   must be allowed to call MPI: the main thread with MPI_THREAD_SINGLE and MPI_THREAD_FUNNELED,
+!>   any one at a time with MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE. Two calls at once are
+!>   refused (AFTERBAY_BAD_STATE). So are other threads where a call may use MPI: open, serve,
+!>   finalize and the opening of an afterbay_output always, the others on ranks that reach a server
+!>   over MPI and with synchronous inline servers. With SERIALIZED the model makes no MPI calls of
+!>   its own while a thread is in a call of the session. Other threads put through an
+!>   afterbay_endpoint of their own.
 !>
 !> @code
 !> type(afterbay_session) :: session

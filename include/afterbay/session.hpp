@@ -24,13 +24,13 @@
 ///   every later call throws that error. Files are written in the background, so an error in a file
 ///   may be thrown by any later call.
 /// - Threads: a session and the handles obtained from it must be used by one thread at a time; two
-///   calls at once are refused (bad_state). A call may use MPI, so the thread must be allowed to call
-///   MPI: the main thread with MPI_THREAD_SINGLE and MPI_THREAD_FUNNELED, any one at a time with
-///   MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE. Other threads are refused (bad_state) where a call
-///   may use MPI: open_session, serve, finalize and the constructor of Output always, the others on
-///   ranks that reach a server over MPI and with synchronous inline servers. With SERIALIZED the model
-///   makes no MPI calls of its own while a thread is in a call of the session. Other threads put
-///   through an Endpoint of their own.
+///   calls at once are refused (bad_state). A call may use MPI, so the thread must be allowed to
+///   call MPI: the main thread with MPI_THREAD_SINGLE and MPI_THREAD_FUNNELED, any one at a time
+///   with MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE. Other threads are refused (bad_state)
+///   where a call may use MPI: open_session, serve, finalize and the constructor of Output always,
+///   the others on ranks that reach a server over MPI and with synchronous inline servers. With
+///   SERIALIZED the model makes no MPI calls of its own while a thread is in a call of the session.
+///   Other threads put through an Endpoint of their own.
 /// - Waits: a call waits only if its description says so, and throws timed_out if it makes no
 ///   progress within the setting `deadline`. With inline servers in synchronous mode start, open,
 ///   end_step, records, open_input, get and get_strings also wait for all model ranks.

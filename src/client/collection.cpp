@@ -69,8 +69,8 @@ model::Split split_of(config::Placement placement, Format format, config::Existi
   return placement == config::Placement::variable ? model::Split::variable : model::Split::none;
 }
 
-/// Leaves statistics over time to the ranks if servers cannot compute them. `changes_servers`: from file to
-/// file.
+/// Leaves statistics over time to the ranks if servers cannot compute them. `changes_servers`: from
+/// file to file.
 void leave_to_ranks(Processing& processing, bool changes_servers, Format format,
                     const config::CollectionSettings& settings) {
   std::string& why = processing.why_not_reduced;

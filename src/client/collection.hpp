@@ -52,8 +52,8 @@ struct VariableState {
 /// What servers compute with the values of a collection's variables between ranks and files.
 struct Processing {
   std::vector<pipeline::Settings> stages;  ///< one per variable; empty if no variable has any
-  /// Statistics over time. Servers can compute them if all files have the same servers, each with the same
-  /// part: these keep what was put before a file is opened.
+  /// Statistics over time. Servers can compute them if all files have the same servers, each with
+  /// the same part: these keep what was put before a file is opened.
   std::vector<wire::Reduction> reductions;
   std::string why_not_reduced;  ///< those of the definition; empty if they are, or if it has none
 

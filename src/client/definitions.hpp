@@ -68,7 +68,8 @@ class Definitions {
   Result<bool> send_map(const Decomposition& decomposition, bool is_new);
   /// Sends this rank's block to the servers that need it and do not have it.
   Result<> send_block(const Decomposition& decomposition, bool is_new);
-  /// Adds what the servers of a collection need. `more`: by server; set if it did not need this before.
+  /// Adds what the servers of a collection need. `more`: by server; set if it did not need this
+  /// before.
   void add_needs(const Collection& collection, const Decomposition& decomposition, bool is_new,
                  model::MapDivision& division, std::vector<bool>& more) const;
   /// Adds what the servers of a collection need to know of this rank's block of a decomposition.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An output file as a model rank sees it, or the samples of a collection whose servers compute statistics.
+// An output file as a model rank sees it, or the samples of a collection whose servers compute
+// statistics.
 #pragma once
 
 #include <atomic>

@@ -66,7 +66,8 @@ class ModelSession {
   Result<> decomposition(const std::string& name, const Map& map, const Coverage& coverage) {
     return definitions_.add_decomposition(name, map, coverage);
   }
-  /// `reductions`: servers compute these variables from samples, if they can: see Collection::reduces.
+  /// `reductions`: servers compute these variables from samples, if they can: see
+  /// Collection::reduces.
   Result<Collection*> collection(const std::string& name, const Schema& schema,
                                  const CollectionOptions& options,
                                  std::vector<wire::Reduction> reductions = {});

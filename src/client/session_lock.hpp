@@ -28,8 +28,8 @@ class AFTERBAY_CAPABILITY("session") SessionLock {
     return rule_.only == std::thread::id{} || rule_.only == std::this_thread::get_id();
   }
 
-  /// For a call of the session, whose name is a literal. False: another thread is in `other`. Waits while an
-  /// endpoint sends. `other`: null before.
+  /// For a call of the session, whose name is a literal. False: another thread is in `other`. Waits
+  /// while an endpoint sends. `other`: null before.
   [[nodiscard]] bool enter(const char* call, const char*& other) AFTERBAY_TRY_ACQUIRE(true) {
     if (!call_.compare_exchange_strong(other, call, std::memory_order_acq_rel)) return false;
     mutex_.lock();

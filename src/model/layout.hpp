@@ -26,9 +26,9 @@ struct LayoutSizes {
   /// A frame of this size gets no more pieces, so that each server of a shared file gets its part
   /// of a record; 0: frame_bytes.
   std::uint64_t gather_bytes = 0;
-  /// Each variable has frames of its own. For variables that are put in different records, such as samples: a
-  /// frame of several would not be complete before the step ends, and ranks that wait for room could wait for
-  /// it.
+  /// Each variable has frames of its own. For variables that are put in different records, such as
+  /// samples: a frame of several would not be complete before the step ends, and ranks that wait
+  /// for room could wait for it.
   bool apart = false;
 
   [[nodiscard]] std::uint64_t gathered_bytes() const noexcept {

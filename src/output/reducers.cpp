@@ -29,7 +29,8 @@ struct Nearness {
 
 bool all_share_memory(Session& session) {
   const Session::State& of = session.state();
-  // A server that a model rank hosts would take the time from the model; behind frontends there is a network.
+  // A server that a model rank hosts would take the time from the model; behind frontends there is
+  // a network.
   if (of.config->topology != config::Topology::dedicated) return false;
   AgreementSteps<Nearness, Nearness> steps;
   steps.join = [](Nearness& mine, const Nearness& theirs) { mine.shares_memory &= theirs.shares_memory; };

@@ -15,11 +15,13 @@ namespace afterbay::output {
 
 class Reducers {
  public:
-  /// Decides for the files of the plan. All ranks decide alike. Throws, at the place in the description, if
-  /// servers are to compute what only model ranks can.
-  /// `session`: whose ranks agree on `statistics: auto`, which is collective; null: model ranks compute.
+  /// Decides for the files of the plan. All ranks decide alike. Throws, at the place in the
+  /// description, if servers are to compute what only model ranks can.
+  /// `session`: whose ranks agree on `statistics: auto`, which is collective; null: model ranks
+  /// compute.
   Reducers(Plan& plan, Session* session);
-  /// Files whose statistics servers compute if all ranks share memory with them, in the order of the plan.
+  /// Files whose statistics servers compute if all ranks share memory with them, in the order of
+  /// the plan.
   [[nodiscard]] const std::vector<std::string>& undecided() const noexcept { return undecided_; }
   /// What servers are to compute of a file, for FileSeries::define.
   [[nodiscard]] std::vector<Reduction> of(const FileSeries& file) const;

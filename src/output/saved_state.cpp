@@ -51,8 +51,8 @@ bool has_values(const statistics::Progress& progress) {
   return progress.steps > 0 || progress.has_reference != 0;
 }
 
-/// Calls `visit(statistics, number, statistic, state)` for each statistic of the plan. The states of those
-/// that servers compute have no points.
+/// Calls `visit(statistics, number, statistic, state)` for each statistic of the plan. The states
+/// of those that servers compute have no points.
 template <class Visit>
 void for_each_state(Plan& plan, Visit visit) {
   for (std::size_t s = 0; s < plan.statistics.size(); ++s)
@@ -153,7 +153,8 @@ std::vector<std::string> keys_of(Plan& plan) {
   return keys;
 }
 
-/// Refuses a state with other statistics than this run has. Their order depends on who computes them.
+/// Refuses a state with other statistics than this run has. Their order depends on who computes
+/// them.
 void check_statistics(const Json& saved, const std::vector<std::string>& here, const std::string& path) {
   const auto more = std::ranges::find_if(
       saved, [&](const Json& it) { return std::ranges::find(here, key_of_saved(it)) == here.end(); });

@@ -176,7 +176,8 @@ class Statistics final : public Consumer {
     std::size_t variable = 0;
     std::size_t statistic = 0;
   };
-  /// From now on, servers compute them. `variables`: of the file, one per statistic and writer of it.
+  /// From now on, servers compute them. `variables`: of the file, one per statistic and writer of
+  /// it.
   void leave_to_servers(SampleTarget& samples, std::vector<InFile> variables);
   /// Which servers compute.
   [[nodiscard]] const std::vector<InFile>& in_servers() const noexcept { return variables_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ServerStates: the states of statistics that servers compute, in saved states. Servers write the planes of a
-// file's statistics (statistics/planes.hpp) as the records of its variables, into a file beside that of the
-// state of model ranks. A run reads them and computes where it wants to.
+// ServerStates: the states of statistics that servers compute, in saved states. Servers write the
+// planes of a file's statistics (statistics/planes.hpp) as the records of its variables, into a
+// file beside that of the state of model ranks. A run reads them and computes where it wants to.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +36,8 @@ class ServerStates {
   [[nodiscard]] static std::string path_of(const std::string& path, const FileSeries& files);
   /// Those of all files whose statistics servers compute.
   [[nodiscard]] std::vector<std::string> paths_of(const std::string& path) const;
-  /// Writes them. `serial`: tells states apart; that of the lowest rank counts. `replaces`: files of these
-  /// names.
+  /// Writes them. `serial`: tells states apart; that of the lowest rank counts. `replaces`: files
+  /// of these names.
   void write(const std::string& path, const std::string& serial, bool replaces);
 
   /// A file that `write` has made. Throws conflict if it belongs to another state.

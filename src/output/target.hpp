@@ -33,7 +33,8 @@ class TargetFile {
                    const MemoryLayout& memory) = 0;
   /// The servers compute this rank's values of a record from the samples that were put.
   virtual void put_reduced(std::string_view variable, std::uint64_t record) = 0;
-  /// In a file of states: the servers write a plane of the variable's state, whose interval is that far.
+  /// In a file of states: the servers write a plane of the variable's state, whose interval is that
+  /// far.
   virtual void put_state(std::string_view variable, std::uint64_t plane,
                          const statistics::Progress& progress) = 0;
   /// The ticket is complete when the file is published; number 0: nothing is written.
@@ -50,8 +51,8 @@ class Target {
 
   virtual std::unique_ptr<TargetFile> open(const FileName& name) = 0;
 
-  /// Whether servers compute the reductions of the definition. Only then there are samples, and files of
-  /// states (statistics/planes.hpp).
+  /// Whether servers compute the reductions of the definition. Only then there are samples, and
+  /// files of states (statistics/planes.hpp).
   [[nodiscard]] virtual bool reduces() const = 0;
   /// If not, although the definition has some: why.
   [[nodiscard]] virtual std::string why_not_reduced() const = 0;
@@ -60,7 +61,8 @@ class Target {
   virtual std::unique_ptr<TargetFile> open_states(const FileName& name, const SchemaChanges& changes) = 0;
   /// Begins to restore plane `number` of the states.
   virtual void begin_state(std::uint64_t number, const statistics::Progress& progress) = 0;
-  /// This rank's values of the sample or plane that was begun. A plane has values of the variable's type.
+  /// This rank's values of the sample or plane that was begun. A plane has values of the variable's
+  /// type.
   virtual void put_sample(std::string_view variable, const void* data, Type type,
                           const MemoryLayout& memory) = 0;
 };

@@ -13,14 +13,15 @@
 namespace afterbay::pipeline {
 
 struct Plan {
-  /// One entry per variable of the schema; empty if nothing is computed with values of the collection.
+  /// One entry per variable of the schema; empty if nothing is computed with values of the
+  /// collection.
   std::vector<Stages> stages;
 
   [[nodiscard]] bool empty() const noexcept { return stages.empty(); }
 };
 
-/// `given` has one entry per variable, or is empty. `reduces`: servers compute statistics of some variables
-/// before the stages. Fails as make_stages does.
+/// `given` has one entry per variable, or is empty. `reduces`: servers compute statistics of some
+/// variables before the stages. Fails as make_stages does.
 Result<Plan> make_plan(const Schema& schema, std::span<const Settings> given, bool reduces = false);
 
 /// The handover layout for files with this layout. Without stages it is the same object. Stages

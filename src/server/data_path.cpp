@@ -93,7 +93,8 @@ Result<> DataPath::frame_ready(const wire::FrameReady& message) {
   return take_frame(*collection, seq, number, *view, std::move(pieces));
 }
 
-/// Queues what is to be done with a frame of a record, with the pieces of these indices in the layout.
+/// Queues what is to be done with a frame of a record, with the pieces of these indices in the
+/// layout.
 Result<> DataPath::take_frame(const ServedCollection& collection, std::uint64_t seq, std::uint32_t number,
                               const transport::FrameView& view, std::vector<std::uint32_t> pieces) {
   Record& record = *puts_.records().find(collection.id, seq);
@@ -203,7 +204,8 @@ Result<> DataPath::end_record(const ServedCollection& collection, std::uint64_t 
 Result<> DataPath::close(std::size_t peer, const wire::CloseFile& message) {
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, files_.close(peer, message));
   if (file == nullptr) return {};
-  // A rank hands over everything with a lower number before: samples, too, from which results are computed.
+  // A rank hands over everything with a lower number before: samples, too, from which results are
+  // computed.
   std::vector<std::uint64_t> of_file;
   std::size_t with_samples = 0;
   for (const auto& [seq, record] : puts_.records().of(file->collection->id)) {

@@ -31,7 +31,8 @@ struct FrameTimers {
   observe::Timer* stages = nullptr;
 };
 
-/// Points of pieces that no rank writes get the fill value. `frame`: its start, in the layout's order.
+/// Points of pieces that no rank writes get the fill value. `frame`: its start, in the layout's
+/// order.
 void fill_gaps(const ServedCollection& collection, std::span<const std::uint32_t> pieces, std::byte* frame);
 
 /// A frame in the layout's order, with its gaps filled. Made by a worker.
@@ -50,8 +51,8 @@ class OrderedFrame {
 /// "T", or "T, ps and 3 more", for messages.
 std::string variables_of(const ServedCollection& collection, std::span<const std::uint32_t> pieces);
 
-/// Runs in a worker. Takes at most one buffer of `scratch`: for frames that were handed over packed, and for
-/// stages.
+/// Runs in a worker. Takes at most one buffer of `scratch`: for frames that were handed over
+/// packed, and for stages.
 Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File& file,
                                             ScratchBuffers& scratch, const FrameTimers& timers);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ServedBlocks: what this server knows of a decomposition in blocks: which model ranks hold points, and the
-// blocks in which its own pieces lie. The server that checks the decomposition also gets all other blocks,
-// and keeps them only until they are checked. Used by the ingest thread.
+// ServedBlocks: what this server knows of a decomposition in blocks: which model ranks hold points,
+// and the blocks in which its own pieces lie. The server that checks the decomposition also gets
+// all other blocks, and keeps them only until they are checked. Used by the ingest thread.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ class ServedBlocks {
   /// Checks the blocks that were described since the last `settle`: those of all ranks.
   Result<> check(std::string_view name, std::span<const int> session_ranks, const Coverage& coverage)
       AFTERBAY_REQUIRES(ingest_thread);
-  /// Keeps the new blocks in which pieces of this server lie, drops the others. Call it before `tree` and
-  /// `of`.
+  /// Keeps the new blocks in which pieces of this server lie, drops the others. Call it before
+  /// `tree` and `of`.
   void settle() AFTERBAY_REQUIRES(ingest_thread);
 
   /// Whether a rank holds points, here or elsewhere.

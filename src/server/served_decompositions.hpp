@@ -51,9 +51,9 @@ class ServedDecompositions {
   Result<> add(std::size_t peer, const wire::DefineDecomposition& message) AFTERBAY_REQUIRES(ingest_thread);
   Result<> add(std::size_t peer, wire::DefineMap message) AFTERBAY_REQUIRES(ingest_thread);
 
-  // What is new when all ranks have ended a batch of definitions: first the blocks, then the maps, as far as
-  // this server knows them. Blocks that no collection of this server uses are forgotten when they are
-  // checked.
+  // What is new when all ranks have ended a batch of definitions: first the blocks, then the maps,
+  // as far as this server knows them. Blocks that no collection of this server uses are forgotten
+  // when they are checked.
   Result<> check_blocks() AFTERBAY_REQUIRES(ingest_thread);
   [[nodiscard]] std::vector<wire::MapVerdict> check_maps() AFTERBAY_REQUIRES(ingest_thread);
   /// Joins what the servers found.

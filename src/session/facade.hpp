@@ -35,7 +35,8 @@ inline std::shared_ptr<client::ModelSession> session_of(const std::weak_ptr<clie
   throw Failure(Error(ErrorCode::bad_state, "the session of this handle has been destroyed"));
 }
 
-/// A call of the session, which only one thread makes at a time: if it may use MPI, one that MPI allows.
+/// A call of the session, which only one thread makes at a time: if it may use MPI, one that MPI
+/// allows.
 class SessionCall {
  public:
   /// `call`: its name, a literal.

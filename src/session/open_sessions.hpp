@@ -30,8 +30,8 @@ class OpenSessions {
   /// any, and the failure of each has been reported on stderr.
   bool end_early(const std::string& reason, const Error* cause);
 
-  /// The program has destroyed a session in a thread that must not call MPI. Never destroyed: MPI_Finalize,
-  /// or the end of the process, ends it in the right thread.
+  /// The program has destroyed a session in a thread that must not call MPI. Never destroyed:
+  /// MPI_Finalize, or the end of the process, ends it in the right thread.
   void keep(std::shared_ptr<Session::State> session);
 
   /// Keeps the message of the last session that could not be opened, for the same reason on all

@@ -84,13 +84,13 @@ struct __attribute__((visibility("hidden"))) Session::State {
   /// Reports the data of this process's server about a failed run.
   void report_failure(const Error& why);
   client::ModelSession& model_side();
-  /// Fails (bad_state) if this thread must not call MPI. For calls that use MPI on every rank. `call`: for
-  /// errors. Any thread.
+  /// Fails (bad_state) if this thread must not call MPI. For calls that use MPI on every rank.
+  /// `call`: for errors. Any thread.
   [[nodiscard]] Result<> check_thread(const char* call) const;
   /// Reports on stderr that this thread must not destroy the session.
   void destroyed_in_wrong_thread() const noexcept;
-  /// `may_use_mpi`: calls that put, read or wait may, and will be refused in threads that must not call MPI.
-  /// In the thread that opens the session, before its first call.
+  /// `may_use_mpi`: calls that put, read or wait may, and will be refused in threads that must not
+  /// call MPI. In the thread that opens the session, before its first call.
   void bind_threads(bool may_use_mpi);
   /// Releases links and port, so that MPI_Finalize may come before the destructor.
   void release();

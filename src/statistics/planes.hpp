@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of a state as planes: arrays with an element of the field's size for each point, so that they
-// can be handed over and stored as values of the field are. Only for fields of 4 or 8 bytes. A column of
-// doubles of a field of 4 bytes has two planes; counts of one of 8 bytes have zeros in their upper halves.
+// The columns of a state as planes: arrays with an element of the field's size for each point, so
+// that they can be handed over and stored as values of the field are. Only for fields of 4 or 8
+// bytes. A column of doubles of a field of 4 bytes has two planes; counts of one of 8 bytes have
+// zeros in their upper halves.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// StateMemory: memory for the state of one statistic, aligned as states need it. Not initialised, so that it
-// is allocated when it is used.
+// StateMemory: memory for the state of one statistic, aligned as states need it. Not initialised,
+// so that it is allocated when it is used.
 #pragma once
 
 #include <cstddef>

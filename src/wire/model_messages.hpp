@@ -28,8 +28,9 @@ using FromModel =
 
 // ---- definitions: sent by each rank, answered by Defined when those of all ranks have arrived
 
-/// A rank's part of a decomposition in blocks, for the servers that write collections on it, and for the one
-/// that checks it (checker_of). Sent again if a server needs the block for a new collection.
+/// A rank's part of a decomposition in blocks, for the servers that write collections on it, and
+/// for the one that checks it (checker_of). Sent again if a server needs the block for a new
+/// collection.
 struct DefineDecomposition {
   static constexpr Kind kind = FromModel::kind<DefineDecomposition>();
   std::uint32_t id = 0;
@@ -46,14 +47,14 @@ struct DefineDecomposition {
   }
 };
 
-/// The server that checks the blocks of a decomposition, as each rank knows without knowing the collections
-/// of others.
+/// The server that checks the blocks of a decomposition, as each rank knows without knowing the
+/// collections of others.
 constexpr std::size_t checker_of(std::uint32_t decomposition, std::size_t servers) {
   return decomposition % servers;
 }
 
-/// The points of a map that a rank holds, as far as the server needs them (model/map_division.hpp). Sent
-/// again with all of these points if the server needs more of them for a new collection.
+/// The points of a map that a rank holds, as far as the server needs them (model/map_division.hpp).
+/// Sent again with all of these points if the server needs more of them for a new collection.
 struct DefineMap {
   static constexpr Kind kind = FromModel::kind<DefineMap>();
   std::uint32_t id = 0;
@@ -84,8 +85,8 @@ struct StageSetting {
   friend bool operator==(const StageSetting&, const StageSetting&) = default;
 };
 
-/// A statistic over time that the servers compute of the samples of a variable. Its results are the values
-/// of the variable.
+/// A statistic over time that the servers compute of the samples of a variable. Its results are the
+/// values of the variable.
 struct Reduction {
   std::uint32_t variable = 0;  ///< index in the schema
   statistics::Statistic statistic;
@@ -222,9 +223,9 @@ struct BeginRecord {
 /// Instead of the number of a file.
 inline constexpr std::uint64_t no_file = ~std::uint64_t{0};
 
-/// The rank has put its whole part of a variable; the pieces were counted before. Of a variable with a
-/// reduction, in a record of a file: it has handed over all samples of which the value is to be computed.
-/// In a file of states, the state is that before the record.
+/// The rank has put its whole part of a variable; the pieces were counted before. Of a variable
+/// with a reduction, in a record of a file: it has handed over all samples of which the value is to
+/// be computed. In a file of states, the state is that before the record.
 struct Put {
   static constexpr Kind kind = FromModel::kind<Put>();
   std::uint32_t collection = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What models with endpoints do wrong, and what they are told: endpoint_mistakes HOW FILE, on two model
-   ranks, the second of which makes the mistake. Messages name that rank and the endpoint, within the
-   deadline. HOW: `refused`, what is refused, after which the run goes on; `at_once`, two threads use one
-   endpoint (over MPI and with little memory.endpoints); `left_out`, a thread ends its step without its part;
-   `silent`, a thread makes no more calls. */
+   What models with endpoints do wrong, and what they are told: endpoint_mistakes HOW FILE, on two
+   model ranks, the second of which makes the mistake. Messages name that rank and the endpoint,
+   within the deadline. HOW: `refused`, what is refused, after which the run goes on; `at_once`, two
+   threads use one endpoint (over MPI and with little memory.endpoints); `left_out`, a thread ends
+   its step without its part; `silent`, a thread makes no more calls. */
 #define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include <afterbay/mpi.h>
 #include <pthread.h>
@@ -31,7 +31,8 @@ static afterbay_file* file;
 static afterbay_endpoint *upper, *lower; /* the first quarter of the rank's rows, and the rest */
 static double zeros[NY * NX];
 
-/* The call failed with the code; the last error names this rank and all of `parts`, separated by '|'. */
+/* The call failed with the code; the last error names this rank and all of `parts`, separated by
+   '|'. */
 static void told(int code, int expected, const char* parts, int line) {
   char all[300], of_rank[20];
   snprintf(all, sizeof all, "%s", parts);

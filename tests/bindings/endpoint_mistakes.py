@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What models with endpoints do wrong is reported with rank and endpoint within the deadline, in C, with shared memory and over MPI."""
+"""What models with endpoints do wrong is reported with rank and endpoint within the deadline, in C,
+with shared memory and over MPI."""
 from lib_bindings import mpirun, program
 
 TWO_NODES = ["--afterbay.nodes=0,0,1", "--afterbay.isolate_nodes=off", "--afterbay.memory.endpoints=64KiB"]

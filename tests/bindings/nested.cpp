@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nested parallel regions of OpenMP, and tasks in them, put tiles of a rank: nested_cpp HOW FILE. HOW:
-// `bound`, each thread of the inner teams has an endpoint; `lent`, it borrows one from a pool per step;
-// `tasks`, tasks of the inner teams do; `none`, the session puts everything. nested.py compares the files.
-// The Fortran twin is nested_fortran.f90.
+// Nested parallel regions of OpenMP, and tasks in them, put tiles of a rank: nested_cpp HOW FILE.
+// HOW: `bound`, each thread of the inner teams has an endpoint; `lent`, it borrows one from a pool
+// per step; `tasks`, tasks of the inner teams do; `none`, the session puts everything. nested.py
+// compares the files. The Fortran twin is nested_fortran.f90.
 #include <mpi.h>
 #include <omp.h>
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Nested parallel regions and tasks of OpenMP, whose threads put through endpoints of their own or of a pool, in C++ and Fortran: the contents
-are the same as if the session puts everything, with shared memory and with a server on another node."""
+"""Nested parallel regions and tasks of OpenMP, whose threads put through endpoints of their own or
+of a pool, in C++ and Fortran: the contents are the same as if the session puts everything, with
+shared memory and with a server on another node."""
 import netCDF4
 import numpy as np
 

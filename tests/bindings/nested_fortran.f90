@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Nested parallel regions of OpenMP, and tasks in them, put tiles of a rank: nested_fortran HOW FILE. See
-! nested.cpp, the twin of this program.
+! Nested parallel regions of OpenMP, and tasks in them, put tiles of a rank: nested_fortran HOW
+! FILE. See nested.cpp, the twin of this program.
 program nested_fortran
   use, intrinsic :: iso_fortran_env, only: error_unit
   use mpi

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Threads that put through endpoints of their own: threads_c THREADS FILE. With 0 threads the session puts
-   everything, whole parts at a time; with -1 it puts sections where the threads do. threads.py compares the
-   files. The Fortran twin is threads_fortran.f90. With THREAD_LEVEL=serialized in the environment all threads
-   end steps of the session, one at a time; with THREAD_LEVEL=multiple each of them also calls MPI meanwhile.
-   With TEAMS_DIFFER rank r has r threads more. OVER_MPI names a rank that shares no memory with a server:
-   there calls of the session are refused in other threads than the main one.
+   Threads that put through endpoints of their own: threads_c THREADS FILE. With 0 threads the
+   session puts everything, whole parts at a time; with -1 it puts sections where the threads do.
+   threads.py compares the files. The Fortran twin is threads_fortran.f90. With
+   THREAD_LEVEL=serialized in the environment all threads end steps of the session, one at a time;
+   with THREAD_LEVEL=multiple each of them also calls MPI meanwhile. With TEAMS_DIFFER rank r has r
+   threads more. OVER_MPI names a rank that shares no memory with a server: there calls of the
+   session are refused in other threads than the main one.
  */
 #define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include <afterbay/mpi.h>

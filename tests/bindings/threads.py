@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Threads that put through endpoints of their own, in C (pthreads) and Fortran (OpenMP, inside a parallel region): the file is the same for
-any numbers of ranks, threads and servers, and the same as if the session puts everything, whole parts or sections."""
+"""Threads that put through endpoints of their own, in C (pthreads) and Fortran (OpenMP, inside a
+parallel region): the file is the same for any numbers of ranks, threads and servers, and the same
+as if the session puts everything, whole parts or sections."""
 import itertools
 import pathlib
 

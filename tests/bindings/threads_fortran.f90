@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Threads of OpenMP that put through endpoints of their own, inside a parallel region that spans all steps:
-! threads_fortran THREADS FILE. With 0 threads the session puts everything, whole parts at a time; with -1 it
-! puts sections where the threads do. threads.py compares the files with those of threads.c. THREAD_LEVEL,
-! TEAMS_DIFFER and OVER_MPI in the environment mean what they mean there.
+! Threads of OpenMP that put through endpoints of their own, inside a parallel region that spans all
+! steps: threads_fortran THREADS FILE. With 0 threads the session puts everything, whole parts at a
+! time; with -1 it puts sections where the threads do. threads.py compares the files with those of
+! threads.c. THREAD_LEVEL, TEAMS_DIFFER and OVER_MPI in the environment mean what they mean there.
 module threads_model
   use, intrinsic :: iso_c_binding, only: c_int8_t, c_int16_t, c_int32_t, c_int64_t, c_float, c_double
   use, intrinsic :: iso_fortran_env, only: error_unit

@@ -113,7 +113,8 @@ def one(seed):
     first = 0 if "at_start" in description else 1
     ranks = random_.choice([1, 2, 3])
     try:
-        # The preview shows what model ranks compute, unless it is told otherwise; over a network they do.
+        # The preview shows what model ranks compute, unless it is told otherwise; over a network
+        # they do.
         said = run(description, ranks=ranks, servers=random_.randint(1, 2), first=first, count=1,
                    settings=["--afterbay.output.definitions=model.yaml", "--afterbay.log=info",
                              "--afterbay.transport=mpi"], **options)

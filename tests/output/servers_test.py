@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Statistics over time that servers compute have the bits of those that model ranks compute: random descriptions,
-policies, decompositions, stores, placements, transports; jobs that save and resume in either way."""
+"""Statistics over time that servers compute have the bits of those that model ranks compute: random
+descriptions, policies, decompositions, stores, placements, transports; jobs that save and resume in
+either way."""
 import glob
 import os
 import random
@@ -39,7 +40,8 @@ def described(random_, statistics):
         if random_.random() < 0.3 and keys["every"] in ("1d", "1mo"):
             keys["sample"] = random_.choice(["12h", "1d"])
         entries = {}
-        # No field in two files: statistics over several periods of one field are computed together by model ranks.
+        # No field in two files: statistics over several periods of one field are computed together
+        # by model ranks.
         for name in names[f::len(statistics)][:random_.randint(1, 3)]:
             if name == "co2" and "grid" in keys:  # one value
                 name = "vas"
@@ -133,8 +135,8 @@ def one(seed):
 
 
 def full_memory():
-    """The model runs ahead until the memory is full. The rank that is behind then needs room for the time of a record, which
-    it alone puts, while samples of the same step are not complete."""
+    """The model runs ahead until the memory is full. The rank that is behind then needs room for
+    the time of a record, which it alone puts, while samples of the same step are not complete."""
     text = """
 grids: {thin: {stride: {lon: 2, lat: 2}}, top: {levels: {lev: [10, 20]}}}
 files:

@@ -156,8 +156,8 @@ RANK_TEST(TransportJointSegments, longer_ones_than_prompt_segments_are_not_joine
   joints.drop(0);
 }
 
-/// A frontend of 100 of 100 000 ranks, which fill segments of 3 KiB, and its server, which consumes a step
-/// before the next one. `frontends` send to this server. Returns the messages of the steps.
+/// A frontend of 100 of 100 000 ranks, which fill segments of 3 KiB, and its server, which consumes
+/// a step before the next one. `frontends` send to this server. Returns the messages of the steps.
 std::vector<std::size_t> messages_of_steps(const std::shared_ptr<const mpi::Communicator>& comm,
                                            std::size_t frontends, std::size_t steps) {
   constexpr std::size_t ranks = 100;

@@ -96,8 +96,8 @@ int run_on_all_ranks() {
   return skipping > 0 ? 77 : 0;
 }
 
-// What the name of the suite ends with, in the filter that names one test; otherwise the least that is
-// needed.
+// What the name of the suite ends with, in the filter that names one test; otherwise the least that
+// is needed.
 int thread_level() {
   const std::string filter = GTEST_FLAG_GET(filter);
   if (filter.find("Multiple.") != std::string::npos) return MPI_THREAD_MULTIPLE;

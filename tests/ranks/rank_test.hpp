@@ -2,8 +2,8 @@
 // RANK_TEST(Suite, name, ranks): a GoogleTest that runs under mpirun with that number of ranks, in
 // a fresh working directory shared by all of them. It fails if it fails on any rank. CMake reads
 // the macro from the source, so it must be on one line, and `ranks` must be a number.
-// Suites whose names end with Serialized or Multiple run with that level of MPI_Init_thread, others with
-// FUNNELED.
+// Suites whose names end with Serialized or Multiple run with that level of MPI_Init_thread, others
+// with FUNNELED.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The MPI calls of a model rank while it puts fields: none on a node with a server or a frontend,
-// otherwise one message per server and step, however many fields there are, and however many sections
-// or endpoints hand them over.
+// otherwise one message per server and step, however many fields there are, and however many
+// sections or endpoints hand them over.
 #include <mpi.h>
 
 #include <fstream>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Endpoints over every topology and transport: threads hand over their parts, and read them back. Only the
-// session's thread calls MPI. The suites that begin with Thread also run with the thread sanitizer.
+// Endpoints over every topology and transport: threads hand over their parts, and read them back.
+// Only the session's thread calls MPI. The suites that begin with Thread also run with the thread
+// sanitizer.
 #include <atomic>
 #include <thread>
 #include <vector>

@@ -413,8 +413,8 @@ RANK_TEST(SessionLayout, ranks_that_reach_a_small_frontend_over_mpi, 6) {
       few_large_segments(tiered(3)).set("memory.frontend", "3MiB").set("transport", "mpi"));
 }
 
-/// As with thousands of ranks: prompt segments (5.2 KiB) are shorter than what a frontend joins. Parts of 6.4
-/// KiB are sent by themselves, or joined as far as the server allows.
+/// As with thousands of ranks: prompt segments (5.2 KiB) are shorter than what a frontend joins.
+/// Parts of 6.4 KiB are sent by themselves, or joined as far as the server allows.
 RANK_TEST(SessionLayout, segments_that_a_server_keeps_no_memory_for_are_joined_in_order, 8) {
   constexpr std::uint64_t points = 1600, models = 6, variables = 6, records = 40;
   const SessionOptions options = tiered(1)

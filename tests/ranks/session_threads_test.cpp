@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which threads may call the session, at each level of MPI_Init_thread: mistakes are refused, the session
-// goes on, and the contents are right.
+// Which threads may call the session, at each level of MPI_Init_thread: mistakes are refused, the
+// session goes on, and the contents are right.
 #include <gmock/gmock.h>
 
 #include <atomic>

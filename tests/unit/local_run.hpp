@@ -70,8 +70,8 @@ class LocalRun {
   Terms terms = Terms::c;
   /// As if the servers were on several nodes: see config::slab_shares.
   std::vector<std::uint64_t> slab_shares;
-  /// Threads of a model rank share nothing of the links to the first servers, as over MPI and inline: what
-  /// endpoints put travels through the session's thread.
+  /// Threads of a model rank share nothing of the links to the first servers, as over MPI and
+  /// inline: what endpoints put travels through the session's thread.
   std::size_t servers_of_one_thread = 0;
   /// Settings that a model rank has in addition.
   std::function<Settings(int rank)> settings_of_rank;

@@ -66,13 +66,13 @@ class FileTasks {
   /// the record.
   [[nodiscard]] WorkerTask write(OutputFile& file, FrameTask frame, std::uint64_t seq, bool droppable)
       AFTERBAY_REQUIRES(ingest_thread);
-  /// Takes the samples of a frame into its states. The frame is in `memory` from this call on. `turn`: is
-  /// given back with the result.
+  /// Takes the samples of a frame into its states. The frame is in `memory` from this call on.
+  /// `turn`: is given back with the result.
   [[nodiscard]] WorkerTask take_samples(FrameTask samples, std::uint64_t seq, const RecordHead& record,
                                         const FrameOrder::Frame& turn, FrameStates& states)
       AFTERBAY_REQUIRES(ingest_thread);
-  /// Computes the results of pieces of a frame and writes them as if ranks had put them; for a file of
-  /// states, a plane of these.
+  /// Computes the results of pieces of a frame and writes them as if ranks had put them; for a file
+  /// of states, a plane of these.
   [[nodiscard]] WorkerTask write_results(OutputFile& file, std::vector<std::uint32_t> pieces,
                                          std::uint64_t seq, const RecordHead& record,
                                          const FrameOrder::Frame& turn, FrameStates& states)

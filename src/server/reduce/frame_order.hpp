@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FrameOrder: tasks that change the state of a frame one after the other, in the order of the records to
-// which they belong. Tasks of different frames run at the same time. Used by the ingest thread.
+// FrameOrder: tasks that change the state of a frame one after the other, in the order of the
+// records to which they belong. Tasks of different frames run at the same time. Used by the ingest
+// thread.
 #pragma once
 
 #include <compare>
@@ -25,8 +26,8 @@ class FrameOrder {
 
   /// Adds a task of record `seq`. Tasks of one record run in the order in which they are added.
   void add(const Frame& frame, std::uint64_t seq, Begin begin) AFTERBAY_REQUIRES(ingest_thread);
-  /// All tasks of the collection's records before `seq` have been added: those of `seq` itself may run, too.
-  /// `seq` never falls.
+  /// All tasks of the collection's records before `seq` have been added: those of `seq` itself may
+  /// run, too. `seq` never falls.
   void allow(std::uint32_t collection, std::uint64_t seq) AFTERBAY_REQUIRES(ingest_thread);
   /// The task of the frame that was begun last has ended.
   void done(const Frame& frame) AFTERBAY_REQUIRES(ingest_thread);

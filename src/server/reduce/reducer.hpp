@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reducer: statistics over time that this server computes of samples, which model ranks hand over as they do
-// records. Workers take samples into the states of their frame; when the ranks put the record of a file to
-// which an interval belongs, workers write the results. Used by the ingest thread.
+// Reducer: statistics over time that this server computes of samples, which model ranks hand over
+// as they do records. Workers take samples into the states of their frame; when the ranks put the
+// record of a file to which an interval belongs, workers write the results. Used by the ingest
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +29,15 @@ class Reducer {
     IngestFunction<void(WorkerTask)> submit;
     /// The file is neither published nor removed before `submit_of_file`.
     IngestFunction<void(OutputFile&)> hold;
-    /// Gives a task of a file that is held to a worker once the file is open, and the epochs before `epochs`
-    /// are marked.
+    /// Gives a task of a file that is held to a worker once the file is open, and the epochs before
+    /// `epochs` are marked.
     IngestFunction<void(std::uint64_t file, std::uint64_t epochs, WorkerTask)> submit_of_file;
   };
   /// `limit`: bytes of all states (memory.statistics).
   Reducer(std::uint64_t limit, Host host) : limit_(limit), host_(std::move(host)) {}
 
-  /// Makes the states of a collection, once its frames are known; does nothing without reductions. Fails
-  /// (resources) if there is too little memory.
+  /// Makes the states of a collection, once its frames are known; does nothing without reductions.
+  /// Fails (resources) if there is too little memory.
   Result<> add(const ServedCollection& collection) AFTERBAY_REQUIRES(ingest_thread);
   [[nodiscard]] bool has(std::uint32_t collection) const AFTERBAY_REQUIRES(ingest_thread) {
     return states_.contains(collection);
@@ -47,8 +48,8 @@ class Reducer {
   /// The samples of frame `number` of this server are there. Counts one write of the record.
   void take(FrameTask samples, std::uint64_t seq, Record& record, std::uint32_t number)
       AFTERBAY_REQUIRES(ingest_thread);
-  /// All ranks have handed over a record of a file: results of the variables that were put are written, or
-  /// states into a file of states. Counts writes of the record.
+  /// All ranks have handed over a record of a file: results of the variables that were put are
+  /// written, or states into a file of states. Counts writes of the record.
   void write_results(OutputFile& file, std::uint64_t seq, Record& record) AFTERBAY_REQUIRES(ingest_thread);
   /// Records of the collection have begun or ended. `records`: all that have not been erased.
   void note(std::uint32_t collection, const std::map<std::uint64_t, Record>& records)

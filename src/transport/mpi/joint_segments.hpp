@@ -57,7 +57,8 @@ class JointSegments {
   /// Copies the segment into the message that is being prepared for this server; false: it must be
   /// sent by itself, after `flush`. May send the message.
   Result<bool> add(std::size_t server, std::size_t peer, std::span<const std::byte> segment);
-  /// Whether a joined segment of this length counts until the server has consumed it: see `consumed`.
+  /// Whether a joined segment of this length counts until the server has consumed it: see
+  /// `consumed`.
   [[nodiscard]] bool counts(std::uint64_t segment_bytes) const noexcept {
     return segment_bytes > prompt_bytes_;
   }
@@ -115,10 +116,11 @@ struct JointMemory {
   std::size_t free = messages;
 };
 
-/// A server's memory for joined segments that are not prompt, divided among its frontends: what each may have
-/// sent that the server has not consumed. Half of it is divided equally, the other half goes to those that
-/// need more first, as frontends of ranks near the server do. Nothing is ever taken back. Without a share, or
-/// if it is used up, frontends send such segments by themselves. Used by one thread.
+/// A server's memory for joined segments that are not prompt, divided among its frontends: what
+/// each may have sent that the server has not consumed. Half of it is divided equally, the other
+/// half goes to those that need more first, as frontends of ranks near the server do. Nothing is
+/// ever taken back. Without a share, or if it is used up, frontends send such segments by
+/// themselves. Used by one thread.
 class JoinedMemory {
  public:
   static constexpr std::uint64_t unit_bytes = 1024;  ///< of shares
@@ -127,8 +129,8 @@ class JoinedMemory {
   static constexpr std::uint64_t most_share_bytes = 4 * most_joint_bytes;
   explicit JoinedMemory(std::uint64_t bytes) : bytes_(bytes), free_(bytes / 2) {}
   void add_frontend() noexcept { ++frontends_; }
-  /// A frontend with this share has sent a segment by itself that it could have joined with a larger share.
-  /// Returns its new share, of up to twice the size.
+  /// A frontend with this share has sent a segment by itself that it could have joined with a
+  /// larger share. Returns its new share, of up to twice the size.
   std::uint64_t raise(std::uint64_t share) noexcept;
 
  private:

@@ -15,10 +15,10 @@
 
 namespace afterbay::transport::network {
 
-/// `sizes` with `credits` and `prompt_bytes` such that the prompt segments of `senders` ranks take at
-/// most half of `receive_bytes` at a server. Equal at all processes. `relayed`: the ranks send through
-/// frontends. These then join segments of up to most_joined_bytes; if prompt ones are shorter, an eighth of
-/// `receive_bytes` is for the others.
+/// `sizes` with `credits` and `prompt_bytes` such that the prompt segments of `senders` ranks take
+/// at most half of `receive_bytes` at a server. Equal at all processes. `relayed`: the ranks send
+/// through frontends. These then join segments of up to most_joined_bytes; if prompt ones are
+/// shorter, an eighth of `receive_bytes` is for the others.
 LinkSizes shared_by(LinkSizes sizes, std::size_t senders, bool relayed = false) noexcept;
 /// The same for pairs of servers, whose segments are all prompt.
 LinkSizes shared_by_servers(LinkSizes sizes, std::size_t servers) noexcept;
@@ -61,8 +61,8 @@ class ReceiveMemory {
   [[nodiscard]] std::size_t free_large() const noexcept { return free_; }
   /// A buffer for a segment; if that needs a large one, there must be a free one.
   Buffer take(std::uint64_t segment_bytes);
-  /// For a segment from a joint message. Fails if that is not prompt and more than LinkSizes::joined_bytes
-  /// would be in use: the frontends' allowances prevent this.
+  /// For a segment from a joint message. Fails if that is not prompt and more than
+  /// LinkSizes::joined_bytes would be in use: the frontends' allowances prevent this.
   Result<Buffer> take_joined(std::uint64_t segment_bytes);
   void give_back(Buffer buffer);
   /// Bytes of the buffers that exist, without those for headers and words.

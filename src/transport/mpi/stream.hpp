@@ -86,8 +86,8 @@ constexpr std::uint64_t segment_capacity(const LinkSizes& sizes) {
   return alignment + item_bytes(payload);
 }
 
-/// Frontends do not join longer segments with others (joint_segments.hpp): for them a copy costs more than a
-/// message.
+/// Frontends do not join longer segments with others (joint_segments.hpp): for them a copy costs
+/// more than a message.
 inline constexpr std::uint64_t most_joined_bytes = std::uint64_t{8} << 10;
 
 struct BatchHeader {

@@ -218,9 +218,9 @@ TEST(ServerMapFleet, ranks_that_lose_all_points_are_known_to_every_server) {
   EXPECT_EQ(model::joined(lost), (std::vector<model::OffsetRun>{{0, 70}}));
 }
 
-/// The verdicts do not grow with the ranks that keep points: of 400 ranks with halos, those with odd numbers
-/// hold nothing that a lower one does not hold. Some of these lose all points in one home and keep some in
-/// another.
+/// The verdicts do not grow with the ranks that keep points: of 400 ranks with halos, those with
+/// odd numbers hold nothing that a lower one does not hold. Some of these lose all points in one
+/// home and keep some in another.
 TEST(ServerMapFleet, verdicts_name_only_ranks_that_may_have_lost_everything) {
   constexpr std::size_t ranks = 400, servers = 8;
   constexpr std::uint64_t points = 4000;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decompositions in blocks of which each server gets its part: whole sessions with several pools and servers,
-// in one process.
+// Decompositions in blocks of which each server gets its part: whole sessions with several pools
+// and servers, in one process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -137,7 +137,8 @@ TEST_P(ThreadSessionBlocks, a_rank_that_registers_none_is_named) {
               HasSubstr("model rank 2 did not register decomposition 'grid', model ranks 0, 1 and 3 did"));
 }
 
-/// Also if the rank defines no other collection on it, and the servers of the pool hear nothing from it.
+/// Also if the rank defines no other collection on it, and the servers of the pool hear nothing
+/// from it.
 TEST_P(ThreadSessionBlocks, a_rank_that_defines_no_collection_on_it_is_named) {
   const std::string text = refusal([](Session& session, int rank) {
     session.decomposition("grid", block_of(rank));

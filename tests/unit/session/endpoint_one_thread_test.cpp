@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Endpoints whose data travel through the session's thread, as to servers on other nodes. In one process, so
-// that the thread sanitizer sees both sides of each handover.
+// Endpoints whose data travel through the session's thread, as to servers on other nodes. In one
+// process, so that the thread sanitizer sees both sides of each handover.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

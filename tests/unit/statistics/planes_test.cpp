@@ -18,8 +18,8 @@ class StatisticsPlanes : public ::testing::Test {};
 using Types = ::testing::Types<float, double, std::int32_t, std::int64_t>;
 TYPED_TEST_SUITE(StatisticsPlanes, Types);
 
-/// Every operation and policy: a state that was taken apart and put together again goes on with the same
-/// bits.
+/// Every operation and policy: a state that was taken apart and put together again goes on with the
+/// same bits.
 TYPED_TEST(StatisticsPlanes, a_state_made_of_planes_goes_on_as_if_it_were_the_same) {
   const Type type = type_of<TypeParam>;
   const Values missing(TypeParam(7));
