@@ -26,6 +26,7 @@ void parse_messages(Bytes bytes);           ///< of all directions
 void parse_model_definitions(Bytes bytes);  ///< YAML, which must read back from what is written
 void parse_statistics_page(Bytes bytes);    ///< of a running server
 void parse_statistics_state(Bytes bytes);   ///< of a statistic over time
+void parse_wgdos_field(Bytes bytes);        ///< a packed field of the Unified Model
 void parse_output_description(Bytes bytes);  ///< YAML, which must read back from what is printed
 
 /// Writes one encoded message of each kind: the corpus of parse_messages.
@@ -33,6 +34,9 @@ void write_messages(const std::filesystem::path& directory);
 
 /// Writes one saved state of each kind: the corpus of parse_statistics_state.
 void write_states(const std::filesystem::path& directory);
+
+/// Writes fields with and without bitmaps: the corpus of parse_wgdos_field.
+void write_wgdos_fields(const std::filesystem::path& directory);
 
 /// A file with these bytes in the working directory, for parsers that take a path. Its name is the
 /// same each time.
