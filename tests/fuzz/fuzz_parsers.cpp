@@ -3,6 +3,7 @@
 //
 //   fuzz_parsers PARSER CORPUS [MUTANTS [SEED]]
 //   fuzz_parsers --write-messages DIRECTORY
+//   fuzz_parsers --write-pp-file DIRECTORY
 //   fuzz_parsers --write-states DIRECTORY
 //   fuzz_parsers --write-wgdos-fields DIRECTORY
 //
@@ -45,6 +46,7 @@ const std::map<std::string, Parser> parsers{{"calendar_text", parse_calendar_tex
                                             {"messages", parse_messages},
                                             {"model_definitions", parse_model_definitions},
                                             {"output_description", parse_output_description},
+                                            {"pp_file", parse_pp_file},
                                             {"statistics_page", parse_statistics_page},
                                             {"statistics_state", parse_statistics_state},
                                             {"wgdos_field", parse_wgdos_field}};
@@ -107,6 +109,10 @@ int main(int argc, char** argv) {
   }
   if (words.size() == 2 && words[0] == "--write-states") {
     write_states(words[1]);
+    return 0;
+  }
+  if (words.size() == 2 && words[0] == "--write-pp-file") {
+    write_pp_file(words[1]);
     return 0;
   }
   if (words.size() == 2 && words[0] == "--write-wgdos-fields") {
