@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills the header of a PP field from names and coordinates as CF has them. Pure functions, which any
-// thread may call.
+// Fills the header of a PP field from names and coordinates as CF has them. Pure functions, which
+// any thread may call.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@
 
 namespace afterbay::packing {
 
-/// Latitudes of rows and longitudes of points, in degrees, in the order of the values; of the rotated
-/// grid if the pole is elsewhere. Steps may be positive, negative or irregular (then the coordinates
-/// are stored as extra data).
+/// Latitudes of rows and longitudes of points, in degrees, in the order of the values; of the
+/// rotated grid if the pole is elsewhere. Steps may be positive, negative or irregular (then the
+/// coordinates are stored as extra data).
 struct PpGrid {
   std::vector<double> latitudes;
   std::vector<double> longitudes;
@@ -77,7 +77,8 @@ struct PpDescribed {
 ///
 /// Fails with invalid_argument, naming the variable, the word of the header and what to give: names
 /// without a code, other units than the code stands for, calendars that LBTIM cannot express, dates
-/// outside year 1 to 9999, cell methods without a code, coordinates that are not strictly monotonic.
+/// outside year 1 to 9999, cell methods without a code, coordinates that are not strictly
+/// monotonic.
 Result<PpDescribed> describe_pp(const PpDescription& description);
 
 /// A level from a vertical coordinate of CF: air_pressure, height, depth and

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header of a PP field: 45 integers and 19 reals of 32 bits. Source: Unified Model Documentation
-// Paper F3, section 4; words are numbered from 1, as there.
+// The header of a PP field: 45 integers and 19 reals of 32 bits. Source: Unified Model
+// Documentation Paper F3, section 4; words are numbered from 1, as there.
 #pragma once
 
 #include <array>

@@ -67,8 +67,8 @@ class FieldEncoder {
           values_.size(), encoding_.land_mask.size());
     const std::size_t most_bytes = most_pp_bytes(shape_, extra_.size(), encoding_.packing);
     if (room_bytes < most_bytes)
-      return fail(ErrorCode::invalid_argument, "the field may need {} bytes, but there is room for {}", most_bytes,
-                  room_bytes);
+      return fail(ErrorCode::invalid_argument, "the field may need {} bytes, but there is room for {}",
+                  most_bytes, room_bytes);
     return {};
   }
 

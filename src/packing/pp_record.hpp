@@ -37,16 +37,16 @@ struct PpEncoded {
   double largest_error = 0;  ///< of the values as they are decoded
 };
 
-/// Writes the two records of a field to `to`, which has at least most_pp_bytes bytes. `header` is what
-/// describe_pp filled (pp_describe.hpp); the words on the values are set here: LBLREC, LBPACK, LBEXT, BACC,
-/// BMDI. Values are in the order of the header: LBROW rows of LBNPT points. `extra` are the words of extra
-/// data, which describe_pp returns too. If LBUSER1 says integer or logical, the values must be whole numbers
-/// of 32 bits.
+/// Writes the two records of a field to `to`, which has at least most_pp_bytes bytes. `header` is
+/// what describe_pp filled (pp_describe.hpp); the words on the values are set here: LBLREC, LBPACK,
+/// LBEXT, BACC, BMDI. Values are in the order of the header: LBROW rows of LBNPT points. `extra`
+/// are the words of extra data, which describe_pp returns too. If LBUSER1 says integer or logical,
+/// the values must be whole numbers of 32 bits.
 ///
 /// Fails as wgdos_pack; with invalid_argument if there are more or fewer values than the header
-/// says, if `to` is too small, if a record exceeds 2^31 - 1 bytes, if integers are to be packed, if a value
-/// that is not missing equals the missing value of the file, or if float64 exceeds float32. Values of float64
-/// are rounded to float32, but packed from float64.
+/// says, if `to` is too small, if a record exceeds 2^31 - 1 bytes, if integers are to be packed, if
+/// a value that is not missing equals the missing value of the file, or if float64 exceeds float32.
+/// Values of float64 are rounded to float32, but packed from float64.
 Result<PpEncoded> encode_pp(const PpHeader& header, std::span<const float> values,
                             std::span<const std::uint32_t> extra, const PpEncoding& encoding,
                             std::span<std::byte> to);
@@ -72,9 +72,10 @@ struct PpField {
 Result<PpField> read_pp(std::span<const std::byte> file, std::size_t begin);
 
 /// Unpacks the values of a field: LBROW * LBNPT of them, in the order of the file. Missing points
-/// become `missing`. Understands LBPACK 0, 1, 2 (32-bit values, which is how all values of such files
-/// are stored), and, with `land_mask`, 120 and 220. Safe with any bytes. Fails with format if data
-/// are damaged or packed otherwise; with invalid_argument if `values` or the mask has another size.
+/// become `missing`. Understands LBPACK 0, 1, 2 (32-bit values, which is how all values of such
+/// files are stored), and, with `land_mask`, 120 and 220. Safe with any bytes. Fails with format if
+/// data are damaged or packed otherwise; with invalid_argument if `values` or the mask has another
+/// size.
 Result<> decode_pp(const PpField& field, std::span<float> values, double missing = um_missing,
                    std::span<const std::uint8_t> land_mask = {});
 

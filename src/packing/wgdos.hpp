@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// WGDOS packing of the Unified Model: two-dimensional fields to an accuracy of 2^n, row by row. Pure
-// functions on memory: any thread may call them, they keep nothing between calls.
+// WGDOS packing of the Unified Model: two-dimensional fields to an accuracy of 2^n, row by row.
+// Pure functions on memory: any thread may call them, they keep nothing between calls.
 //
 // A field is a sequence of big-endian 32-bit words: the number of words, the exponent of the
 // accuracy, columns * 65536 + rows; then for each row its base value (32-bit IBM float), flags and
@@ -53,15 +53,15 @@ struct PackedField {
 /// Bytes that no field of this shape exceeds. 0 if the format cannot hold such a field.
 std::size_t most_wgdos_bytes(const FieldShape& shape) noexcept;
 
-/// Packs a field into `to`, which has at least most_wgdos_bytes(shape) bytes and does not overlap the
-/// values. The same values give the same bytes on every processor. Values that are rounded to zero
-/// are decoded as +0.
+/// Packs a field into `to`, which has at least most_wgdos_bytes(shape) bytes and does not overlap
+/// the values. The same values give the same bytes on every processor. Values that are rounded to
+/// zero are decoded as +0.
 ///
 /// Fails, with the row and the column counted from 0 and the value, with
-///   invalid_argument  if the shape or the accuracy is outside the format's limits, a value is NaN or
-///                     infinite and not missing, a row spans more than 2^31 - 1 multiples of 2^n (the message
-///                     gives the finest accuracy that is possible), or a value would be decoded as
-///                     um_missing;
+///   invalid_argument  if the shape or the accuracy is outside the format's limits, a value is NaN
+///                     or infinite and not missing, a row spans more than 2^31 - 1 multiples of
+///                     2^n (the message gives the finest accuracy that is possible), or a value
+///                     would be decoded as um_missing;
 ///   internal          if verification finds an error above 2^(n-1), which is a defect.
 Result<PackedField> wgdos_pack(std::span<const float> values, const FieldShape& shape,
                                const WgdosOptions& options, std::span<std::byte> to);
