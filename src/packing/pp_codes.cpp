@@ -22,39 +22,42 @@ constexpr std::uint16_t on_model_level =
     kind_bit(PpLevelKind::hybrid_height) | kind_bit(PpLevelKind::hybrid_pressure);
 constexpr std::uint16_t in_soil = kind_bit(PpLevelKind::soil);
 
+constexpr double screen_height = 1.5;
+constexpr double wind_height = 10;
+
 constexpr PpStash atmosphere(int section, int item) { return {1, section, item}; }
 
 constexpr PpCode codes[] = {
-    {"air_temperature", "K", on_height, atmosphere(3, 236), 16},
+    {"air_temperature", "K", on_height, atmosphere(3, 236), 16, screen_height},
     {"air_temperature", "K", on_pressure, atmosphere(16, 203), 16},
     {"air_temperature", "K", on_model_level, atmosphere(16, 4), 16},
     {"air_potential_temperature", "K", on_model_level, atmosphere(0, 4), 19},
     {"surface_temperature", "K", on_surface, atmosphere(0, 24), 16},
-    {"dew_point_temperature", "K", on_height, atmosphere(3, 250), 17},
+    {"dew_point_temperature", "K", on_height, atmosphere(3, 250), 17, screen_height},
     {"soil_temperature", "K", in_soil, atmosphere(8, 225), 23},
-    {"eastward_wind", "m s-1", on_height, atmosphere(3, 225), 56},
+    {"eastward_wind", "m s-1", on_height, atmosphere(3, 225), 56, wind_height},
     {"eastward_wind", "m s-1", on_pressure, atmosphere(15, 201), 56},
     {"eastward_wind", "m s-1", on_model_level, atmosphere(0, 2), 56},
-    {"x_wind", "m s-1", on_height, atmosphere(3, 225), 56},
+    {"x_wind", "m s-1", on_height, atmosphere(3, 225), 56, wind_height},
     {"x_wind", "m s-1", on_pressure, atmosphere(15, 201), 56},
     {"x_wind", "m s-1", on_model_level, atmosphere(0, 2), 56},
-    {"northward_wind", "m s-1", on_height, atmosphere(3, 226), 57},
+    {"northward_wind", "m s-1", on_height, atmosphere(3, 226), 57, wind_height},
     {"northward_wind", "m s-1", on_pressure, atmosphere(15, 202), 57},
     {"northward_wind", "m s-1", on_model_level, atmosphere(0, 3), 57},
-    {"y_wind", "m s-1", on_height, atmosphere(3, 226), 57},
+    {"y_wind", "m s-1", on_height, atmosphere(3, 226), 57, wind_height},
     {"y_wind", "m s-1", on_pressure, atmosphere(15, 202), 57},
     {"y_wind", "m s-1", on_model_level, atmosphere(0, 3), 57},
     {"upward_air_velocity", "m s-1", on_model_level, atmosphere(0, 150), 42},
-    {"wind_speed_of_gust", "m s-1", on_height, atmosphere(3, 463), 0},
+    {"wind_speed_of_gust", "m s-1", on_height, atmosphere(3, 463), 0, wind_height},
     {"geopotential_height", "m", on_pressure, atmosphere(16, 202), 1},
     {"surface_altitude", "m", on_surface, atmosphere(0, 33), 1},
     {"air_pressure", "Pa", on_model_level, atmosphere(0, 408), 8},
     {"surface_air_pressure", "Pa", on_surface, atmosphere(0, 409), 8},
     {"air_pressure_at_sea_level", "Pa", on_sea_level, atmosphere(16, 222), 8},
     {"air_pressure_at_mean_sea_level", "Pa", on_sea_level, atmosphere(16, 222), 8},
-    {"specific_humidity", "1", on_height, atmosphere(3, 237), 95},
+    {"specific_humidity", "1", on_height, atmosphere(3, 237), 95, screen_height},
     {"specific_humidity", "kg kg-1", on_model_level, atmosphere(0, 10), 95},
-    {"relative_humidity", "%", on_height, atmosphere(3, 245), 88},
+    {"relative_humidity", "%", on_height, atmosphere(3, 245), 88, screen_height},
     {"relative_humidity", "%", on_pressure, atmosphere(16, 204), 88},
     {"mass_fraction_of_cloud_ice_in_air", "kg kg-1", on_model_level, atmosphere(0, 12), 78},
     {"mass_fraction_of_cloud_liquid_water_in_air", "kg kg-1", on_model_level, atmosphere(0, 254), 79},

@@ -46,6 +46,9 @@ struct PpCode {
   std::uint16_t kinds = 0;  ///< bits 1 << PpLevelKind: the levels on which the code applies
   PpStash stash;
   int field_code = 0;  ///< LBFC; 0: none is known
+  /// Metres. Readers take values of the STASH code for values at this height, whatever the header
+  /// says; 0: they do not.
+  double height = 0;
 };
 
 /// All rows, in the order in which they are searched.

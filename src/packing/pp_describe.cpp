@@ -18,6 +18,7 @@ constexpr std::int32_t sea_level = 8888;
 constexpr std::uint32_t x_vector = 1;
 constexpr std::uint32_t y_vector = 2;
 constexpr std::int64_t hour_seconds = 3600;
+constexpr double height_tolerance = 0.01;
 /// The first day of the Gregorian calendar: LBTIM does not tell the standard calendar from the
 /// proleptic one.
 constexpr Date first_gregorian{.year = 1582, .month = 10, .day = 15};
@@ -42,6 +43,14 @@ Result<> describe_codes(const PpDescription& description, PpHeader& header) {
         "the units are '{}', but readers take values of STASH code {} (LBUSER4, word 42) for '{}': convert "
         "them",
         description.units, code->stash.section * 1000 + code->stash.item, code->units);
+  if (code != nullptr && !description.stash && !description.field_code && code->height != 0 &&
+      std::abs(description.level.value - code->height) > height_tolerance)
+    return fail(
+        ErrorCode::invalid_argument,
+        "the height is {} m, but readers take values of STASH code {} (LBUSER4, word 42) for values at {} m: "
+        "give the STASH code of that height, or the field code {} (LBFC, word 23)",
+        description.level.value, code->stash.section * 1000 + code->stash.item, code->height,
+        code->field_code);
   if (description.stash || (code != nullptr && !description.field_code)) {
     const PpStash stash = description.stash.value_or(code != nullptr ? code->stash : PpStash{});
     header[PpInteger::lbuser4] = stash.section * 1000 + stash.item;

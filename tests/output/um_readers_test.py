@@ -155,6 +155,16 @@ def test_levels():
     same(cube.coord("air_potential_temperature").points, [320])
 
 
+def test_heights():
+    """Readers give the STASH code of screen temperature 1.5 m, so that 2 m is told by the field code."""
+    encode(fresh("height.pp"), smooth(), **{**HEIGHT, "level_value": 2, "field_code": 16})
+    cube = cube_of("height.pp")
+    assert cube.standard_name == "air_temperature" and str(cube.units) == "K"
+    same(cube.coord("height").points, [2])
+    encode(fresh("height.pp"), smooth(), name="eastward_wind", units="m s-1", level="height", level_units="m", level_value=10)
+    same(cube_of("height.pp").coord("height").points, [10])
+
+
 def test_grids():
     encode(fresh("grid.pp"), smooth((9, 20)), **SURFACE, latitudes=np.linspace(60, 56, 9), longitudes=np.arange(355, 365, 0.5),
            pole_latitude=37.5, pole_longitude=177.5)

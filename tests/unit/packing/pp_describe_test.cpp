@@ -239,6 +239,13 @@ TEST(PpDescribe, RefusalsNameVariableWordAndRemedy) {
   EXPECT_THAT(refusal(description),
               AllOf(HasSubstr("'degC'"), HasSubstr("STASH code 3236"), HasSubstr("'K'")));
   description = temperature();
+  description.level.value = 2;
+  EXPECT_THAT(refusal(description),
+              AllOf(HasSubstr("2 m"), HasSubstr("1.5 m"), HasSubstr("field code 16 (LBFC")));
+  description.field_code = 16;
+  EXPECT_EQ(header_of(description)[R::blev], 2.0F);
+  EXPECT_EQ(header_of(description)[I::lbuser4], 0);
+  description = temperature();
   description.time.calendar = Calendar("all_leap");
   EXPECT_THAT(refusal(description), AllOf(HasSubstr("all_leap"), HasSubstr("LBTIM (word 13)")));
   description.time.calendar = Calendar("standard");
@@ -287,6 +294,7 @@ TEST(PpDescribe, RefusalsOfCoordinates) {
   EXPECT_THAT(refusal(description), HasSubstr("LBLEV, word 33"));
   description.level.kind = PpLevelKind::height;
   description.level.value = -1;
+  description.field_code = 16;
   EXPECT_THAT(refusal(description), HasSubstr("BLEV, word 52"));
 }
 
