@@ -83,6 +83,7 @@ class FieldEncoder {
       data_bytes = packed->bytes;
       encoded.missing = packed->missing;
       encoded.largest_error = packed->largest_error;
+      encoded.most_bits = packed->most_bits;
     } else {
       AFTERBAY_TRY_ASSIGN(data_bytes, encode_values(data, encoded));
     }

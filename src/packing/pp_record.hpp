@@ -35,6 +35,7 @@ struct PpEncoded {
   std::size_t bytes = 0;     ///< written
   std::size_t missing = 0;   ///< number of missing points
   double largest_error = 0;  ///< of the values as they are decoded
+  unsigned most_bits = 0;    ///< of packed integers, see PackedField
 };
 
 /// Writes the two records of a field to `to`, which has at least most_pp_bytes bytes. `header` is

@@ -48,6 +48,9 @@ struct PackedField {
   std::size_t missing = 0;  ///< number of missing points
   /// The largest |decoded - value|. Without verification the bound, 2^(accuracy - 1).
   double largest_error = 0;
+  /// Bits of the largest integers. Readers that compute in single precision add errors of their own
+  /// if it is more than 24.
+  unsigned most_bits = 0;
 };
 
 /// Bytes that no field of this shape exceeds. 0 if the format cannot hold such a field.

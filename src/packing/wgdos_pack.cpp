@@ -116,7 +116,7 @@ class FieldPacker {
     store_word(to + word_bytes, static_cast<std::uint32_t>(options_.accuracy));
     store_word(to + 2 * word_bytes, static_cast<std::uint32_t>(shape_.columns << 16 | shape_.rows));
     return PackedField{words * word_bytes, missing_count_,
-                       options_.verify ? largest_error_ : std::ldexp(scale_, -1)};
+                       options_.verify ? largest_error_ : std::ldexp(scale_, -1), most_bits_};
   }
 
  private:
@@ -127,6 +127,7 @@ class FieldPacker {
     if (scan.missing == values_.size()) return pack_missing(to);
     const auto range = range_at(scan, options_.accuracy);
     if (!range) return fail_range(scan);
+    most_bits_ = std::max(most_bits_, range->bits);
     const double margin = scale_;
     if (scan.least <= um_missing + margin && scan.largest >= um_missing - margin)
       AFTERBAY_TRY(check_collisions());
@@ -274,6 +275,7 @@ class FieldPacker {
   std::span<const T> values_;  ///< of the row
   std::size_t missing_count_ = 0;
   double largest_error_ = 0;
+  unsigned most_bits_ = 0;
 };
 
 bool has_wgdos_shape(const FieldShape& shape) {

@@ -68,8 +68,19 @@ double number(const Keys& keys, const char* name, double otherwise = 0) {
   return given.empty() ? otherwise : std::stod(given);
 }
 
+/// Numbers with blanks between them, or FIRST:STEP:COUNT.
 std::vector<double> numbers(const Keys& keys, const char* name) {
   std::istringstream stream(text(keys, name));
+  double first = 0;
+  double step = 0;
+  std::size_t count = 0;
+  char colons[2] = {};
+  if (stream >> first >> colons[0] >> step >> colons[1] >> count && colons[0] == ':') {
+    std::vector<double> points;
+    for (std::size_t i = 0; i < count; ++i) points.push_back(first + static_cast<double>(i) * step);
+    return points;
+  }
+  stream = std::istringstream(text(keys, name));
   return {std::istream_iterator<double>(stream), {}};
 }
 

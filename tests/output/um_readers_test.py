@@ -156,7 +156,7 @@ def test_levels():
 
 
 def test_heights():
-    """Readers give the STASH code of screen temperature 1.5 m, so that 2 m is told by the field code."""
+    """Readers give values of the STASH code of screen temperature 1.5 m: 2 m need the field code."""
     encode(fresh("height.pp"), smooth(), **{**HEIGHT, "level_value": 2, "field_code": 16})
     cube = cube_of("height.pp")
     assert cube.standard_name == "air_temperature" and str(cube.units) == "K"
@@ -225,6 +225,15 @@ def test_packed_fields():
         rounding = 0 if values.itemsize == 4 else np.abs(values[~missing]).max(initial=0) * 2.0**-24
         assert errors.max() <= 2.0 ** (accuracy - 1) + rounding, (number, errors.max(), accuracy)
         assert abs(errors.max() - reported) <= rounding, (number, errors.max(), reported)
+
+
+def test_widest_rows_and_integers_that_cf_python_reads():
+    for columns, largest in ((32767, 1.0), (30000, 511.0)):
+        values = np.linspace(0, largest, columns).reshape(1, -1).astype("f4")
+        encode(fresh("wide.pp"), values, **SURFACE, packing=1, accuracy=-15, latitudes=[0.0], longitudes=f"0:0.0078125:{columns}")
+        read = field_of("wide.pp").array.reshape(values.shape)
+        np.testing.assert_array_equal(read, unpack("wide.pp", values.shape))
+        assert np.abs(read.astype("f8") - values).max() <= 2.0**-16
 
 
 def sample_files():

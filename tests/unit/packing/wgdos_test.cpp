@@ -275,6 +275,13 @@ TYPED_TEST(Wgdos, LargestShapes) {
   EXPECT_EQ(back, full);
 }
 
+TYPED_TEST(Wgdos, BitsOfTheLargestIntegersAreReported) {
+  std::vector<std::byte> to(most_wgdos_bytes({3, 2}));
+  const std::vector<TypeParam> values{1, 1, 0, 255, 0, 16777216};
+  EXPECT_EQ(wgdos_pack(std::span(values).template first<4>(), {2, 2}, {}, to)->most_bits, 8);
+  EXPECT_EQ(wgdos_pack(std::span(values), {3, 2}, {}, to)->most_bits, 25);
+}
+
 TYPED_TEST(Wgdos, RefusedShapesAndAccuracies) {
   const std::vector<TypeParam> values(6, 1);
   EXPECT_THAT(refusal(values, {0, 6}, {}), HasSubstr("0 rows and 6 columns"));
