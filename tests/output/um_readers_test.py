@@ -156,7 +156,7 @@ def test_levels():
 
 
 def test_heights():
-    """Readers give values of the STASH code of screen temperature 1.5 m: 2 m need the field code."""
+    """Readers give values of screen temperature's code 1.5 m: 2 m need the field code."""
     encode(fresh("height.pp"), smooth(), **{**HEIGHT, "level_value": 2, "field_code": 16})
     cube = cube_of("height.pp")
     assert cube.standard_name == "air_temperature" and str(cube.units) == "K"
