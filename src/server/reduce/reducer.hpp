@@ -53,8 +53,8 @@ class Reducer {
   /// written, or states into a file of states. Counts writes of the record.
   void write_results(OutputFile& file, std::uint64_t seq, Record& record) AFTERBAY_REQUIRES(ingest_thread);
   /// Records of the collection have begun or ended. `records`: all that have not been erased. The
-  /// samples of a record begin when the ranks have put all of it, so that workers take neither cores
-  /// nor memory bandwidth from their puts.
+  /// samples of a record begin when the ranks have put all of it, so that workers take neither
+  /// cores nor memory bandwidth from their puts.
   void note(std::uint32_t collection, const std::map<std::uint64_t, Record>& records)
       AFTERBAY_REQUIRES(ingest_thread);
   /// Begins samples of records that are still being put if ranks may otherwise wait for room.
