@@ -77,6 +77,9 @@ class Spaces {
   const Space& without(const Space& of, const std::vector<std::string>& axes);
   /// All points of a grid.
   const Space& of_grid(const std::string& grid);
+  /// The points of this rank's array of a grid, as linear indices; nullopt for elements that belong
+  /// to no point.
+  std::vector<std::optional<std::uint64_t>> points_of(const Grid& grid);
   /// The decomposition for several values per point of a space's grid, as many as a dimension has.
   std::string with_vertices(const Space& space, const std::string& vertices);
 
