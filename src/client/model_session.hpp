@@ -54,6 +54,11 @@ class ModelSession {
   [[nodiscard]] const std::optional<Error>& failure() const noexcept { return core_.failure(); }
   /// Called while this rank waits; see ClientLink::set_idle.
   void set_idle(std::function<bool()> idle) { core_.set_idle(std::move(idle)); }
+  /// The same, besides what is called already.
+  void also_idle(std::function<bool()> idle) { core_.also_idle(std::move(idle)); }
+  /// Waits until `reached`, which is called at least every millisecond or so, and handles messages
+  /// meanwhile. Fails as other waits do; `what`: for errors.
+  Result<> wait_until(const std::function<bool()>& reached, const std::string& what);
   /// Inline topology, synchronous: end_step waits until the step is written on all ranks, because a
   /// rank that hosts a server must not leave for the model's own messages while another rank still
   /// waits for it. `arrive` tells the others that this rank has its answers; the function that it

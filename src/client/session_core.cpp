@@ -35,6 +35,14 @@ void SessionCore::set_idle(std::function<bool()> idle) {
   for (auto& link : links_) link->set_idle(idle);
 }
 
+void SessionCore::also_idle(std::function<bool()> idle) {
+  if (!idle_) return set_idle(std::move(idle));
+  set_idle([before = idle_, idle = std::move(idle)] {
+    const bool worked = before();
+    return idle() || worked;
+  });
+}
+
 // ---- sending
 
 Result<> SessionCore::send_encoded(std::size_t server, std::span<const std::byte> message,

@@ -100,10 +100,11 @@ void Output::State::start() {
     if (auto clock = file->epochs()) epochs->add(*std::move(clock), file->file().name);
   }
   reducers.apply();
+  late.emplace(&session, plan, time);
   Session::State& of = session.state();
   memory.emplace(of.config->output_memory_bytes,
                  of.model_profile.counter(observe::counters::output_memory, observe::CounterKind::peak));
-  memory->take(session, output::memory_of(plan));
+  memory->take(session, output::memory_of(plan, late->waiting()));
   for (std::size_t f = 0; f < definitions.fields().size(); ++f) {
     const output::Field& field = definitions.fields()[f];
     fields.push_back({plan.sources[f].get(), field.options.type});
@@ -193,6 +194,9 @@ void Output::State::end_step() {
   plan.end_step(now);
   session.end_step();
   in_step = false;
+  // After all that other ranks may wait for.
+  late->end_step(current);
+  if (current > 0 && epochs->is_due(current)) late->finish();
   if (current > 0) epochs->end_step(current, *saved);
   for (FieldStep& field : fields) field.wanted = false;
 }
@@ -365,6 +369,7 @@ Ticket Output::save(const std::string& path) {
   if (!it.started) refuse(ErrorCode::bad_state, "save comes after start()");
   if (it.ended) refuse(ErrorCode::bad_state, "save: the output has been finalized");
   it.end_step();
+  it.late->finish();
   return it.saved->write(path, it.current);
 }
 
@@ -376,10 +381,13 @@ void Output::finalize(const std::string& save_to) {
     return;
   }
   it.end_step();
-  if (save_to.empty())
+  it.late->finish();
+  if (save_to.empty()) {
     it.plan.end_run(it.time.at(it.current));
-  else
+    it.late->end_run(it.current);
+  } else {
     it.saved->write(save_to, it.current);
+  }
   it.ended = true;
   it.close_files();
 }

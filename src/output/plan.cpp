@@ -233,7 +233,14 @@ class Planner {
       refuse_at(find_described(field)->expression_at, ErrorCode::invalid_argument,
                 "field '{}': \"{}\" contains no field, so that it has no points", field, text);
     if (formula.text == "x0") return *operands.front();
-    for (const Series* const other : operands)
+    for (const Series* const other : operands) {
+      if (other->space().late != operands.front()->space().late)
+        refuse_at(
+            find_described(field)->expression_at, ErrorCode::conflict,
+            "field '{}': '{}' is the result of a reduction over a grid, which is known some steps later, "
+            "and '{}' is not: an expression can combine results of such reductions with each other only",
+            field, (other->space().late ? other : operands.front())->name(),
+            (other->space().late ? operands.front() : other)->name());
       if (&other->space() != &operands.front()->space())
         refuse_at(
             find_described(field)->expression_at, ErrorCode::conflict,
@@ -241,6 +248,7 @@ class Planner {
             "grid",
             field, operands.front()->name(), operands.front()->space().text(), other->name(),
             other->space().text());
+    }
     auto evaluator = expression::Evaluator::create(formula);
     if (!evaluator)
       refuse_at(find_described(field)->expression_at, evaluator.error().code, "field '{}': {}", field,
@@ -323,6 +331,7 @@ class Planner {
   Series& collapse(Series& of, const expression::Reduction& reduction, const Context& context,
                    const describe::Field& field) {
     const Space& from = of.space();
+    bool of_grid = false;
     for (const std::string& name : reduction.over) {
       const auto found = std::ranges::find(from.dimensions, name, &Space::Dimension::name);
       if (found == from.dimensions.end()) {
@@ -332,16 +341,12 @@ class Planner {
                   "field '{}': \"{}\" reduces over '{}', but its values have the dimensions {}{}", field.name,
                   reduction.text, name, said_list(names), did_you_mean(name, names));
       }
-      if (static_cast<std::size_t>(found - from.dimensions.begin()) >= from.axes)
-        refuse_at(
-            field.expression_at, ErrorCode::invalid_argument,
-            "field '{}': \"{}\" reduces over '{}', a dimension of the grid '{}', which is divided among "
-            "ranks: this version reduces over axes of fields, such as levels",
-            field.name, reduction.text, name, from.grid);
+      of_grid = of_grid || static_cast<std::size_t>(found - from.dimensions.begin()) >= from.axes;
     }
     std::vector<std::string> over = reduction.over;
     std::ranges::sort(over);
     const statistics::Statistic statistic = statistic_of(reduction.operation, of, missing_of(context));
+    if (of_grid) return reduce_grid(of, over, statistic, field);
     Collapsed*& known = collapsed_[{&of, fmt::format("{}", fmt::join(over, ",")), text_of(statistic)}];
     if (known == nullptr) {
       plan_.collapsed.push_back(
@@ -350,6 +355,22 @@ class Planner {
       identities_[known] =
           fmt::format("{} over {} of ({})", text_of(statistic), fmt::join(over, ", "), identity_of(of));
     }
+    return *known;
+  }
+
+  Series& reduce_grid(Series& of, const std::vector<std::string>& over,
+                      const statistics::Statistic& statistic, const describe::Field& field) {
+    OverGrid*& known = over_grids_[{&of, fmt::format("{}", fmt::join(over, ",")), text_of(statistic)}];
+    if (known != nullptr) return *known;
+    try {
+      plan_.over_grids.push_back(std::make_unique<OverGrid>(
+          of, spaces_.late(of.space(), over), spaces_.groups(of.space(), over), over, statistic));
+    } catch (const Failure& failure) {
+      refuse_at(field.expression_at, failure.code(), "field '{}': {}", field.name, failure.error().message);
+    }
+    known = plan_.over_grids.back().get();
+    identities_[known] =
+        fmt::format("{} over {} of ({})", text_of(statistic), fmt::join(over, ", "), identity_of(of));
     return *known;
   }
 
@@ -406,6 +427,13 @@ class Planner {
     }
     if (made.kind != TimeKind::once) static_cast<void>(schedule_for(context));
     made.space = &of->space();
+    if (!files.variables().empty() && files.is_late() != made.space->late)
+      refuse_at(
+          variable.at, ErrorCode::conflict,
+          "'{}' {} the result of a reduction over a grid, which is known some steps later, and '{}' {}: "
+          "write them into different files",
+          variable.name, made.space->late ? "is" : "is not", files.variables().front().name,
+          made.space->late ? "is not" : "is");
     made.type = type_of_variable(file, variable);
     if (!of->form().missing.empty()) made.fill = fill_of_variable(variable, made.type);
     const VariableText text = describe_variable(input_, file, variable, made.kind);
@@ -474,6 +502,7 @@ class Planner {
   std::map<std::string, Series*> derived_;
   std::map<std::tuple<const Series*, const Schedule*, const describe::File*>, Statistics*> statistics_;
   std::map<std::tuple<const Series*, std::string, std::string>, Collapsed*> collapsed_;
+  std::map<std::tuple<const Series*, std::string, std::string>, OverGrid*> over_grids_;
   std::map<const Series*, std::string> identities_;  ///< of what is computed
   std::vector<std::string> being_made_;
   std::vector<std::string> problems_;
@@ -489,20 +518,45 @@ const describe::Field* PlanInput::find_described(const std::string& name) const 
 
 void Plan::begin_step(std::int64_t number) {
   for (const auto& schedule : schedules) schedule->go_to(number);
-  for (const auto& it : computed) it->begin_step();
+  for (const auto& it : computed)
+    if (!it->space().late) it->begin_step();
   for (const auto& writer : writers) writer->set_step(number);
-  for (const auto& it : statistics) it->begin_step();
+  for (const auto& it : statistics)
+    if (!it->of().space().late) it->begin_step();
 }
 
 void Plan::end_step(const Date& now) {
-  for (const auto& it : statistics) it->end_step();
-  for (const auto& file : files) file->end_step(now);
+  for (const auto& it : statistics)
+    if (!it->of().space().late) it->end_step();
+  for (const auto& file : files)
+    if (!file->is_late()) file->end_step(now);
 }
 
 void Plan::end_run(const Date& now) {
   for (const auto& schedule : schedules) schedule->end_run();
-  for (const auto& it : computed) it->begin_step();
+  for (const auto& it : computed)
+    if (!it->space().late) it->begin_step();
   end_step(now);
+}
+
+void Plan::begin_late_step(std::int64_t number) {
+  for (const auto& schedule : schedules) schedule->go_to(number);
+  for (const auto& writer : writers) writer->set_step(number);
+  begin_late_end();
+}
+
+void Plan::begin_late_end() {
+  for (const auto& it : computed)
+    if (it->space().late) it->begin_step();
+  for (const auto& it : statistics)
+    if (it->of().space().late) it->begin_step();
+}
+
+void Plan::end_late_step(const Date& now) {
+  for (const auto& it : statistics)
+    if (it->of().space().late) it->end_step();
+  for (const auto& file : files)
+    if (file->is_late()) file->end_step(now);
 }
 
 std::size_t Plan::state_bytes() const {
@@ -510,6 +564,7 @@ std::size_t Plan::state_bytes() const {
   for (const auto& it : statistics) bytes += it->state_bytes();
   for (const auto& it : computed) bytes += it->buffer_bytes();
   for (const auto& it : collapsed) bytes += it->buffer_bytes();
+  for (const auto& it : over_grids) bytes += it->buffer_bytes(1);
   return bytes;
 }
 

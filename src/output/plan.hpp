@@ -16,6 +16,7 @@
 #include "output/definitions.hpp"
 #include "output/file_series.hpp"
 #include "output/formula.hpp"
+#include "output/over_grid.hpp"
 #include "output/schedule.hpp"
 #include "output/series.hpp"
 #include "output/spaces.hpp"
@@ -30,6 +31,7 @@ struct Plan {
   std::vector<std::unique_ptr<Subset>> subsets;
   std::vector<std::unique_ptr<Computed>> computed;
   std::vector<std::unique_ptr<Collapsed>> collapsed;
+  std::vector<std::unique_ptr<OverGrid>> over_grids;
   std::vector<std::unique_ptr<Statistics>> statistics;
   std::vector<std::unique_ptr<FileSeries>> files;
   std::vector<std::unique_ptr<Writer>> writers;
@@ -40,6 +42,14 @@ struct Plan {
   void end_step(const Date& now);
   /// Periods that have begun end with what they have.
   void end_run(const Date& now);
+
+  // What follows from reductions over grids is executed later (late_steps.hpp), and is left out above.
+
+  /// Goes back to a step, or to the end of the run.
+  void begin_late_step(std::int64_t number);
+  void begin_late_end();
+  /// Ends what follows, after the results were given away.
+  void end_late_step(const Date& now);
 
   /// Bytes of the states of statistics and of buffers for computations, on this rank.
   [[nodiscard]] std::size_t state_bytes() const;

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "output/late_steps.hpp"
 #include "output/plan.hpp"
 #include "output/preview_stages.hpp"
 #include "output/preview_target.hpp"
@@ -48,7 +49,8 @@ std::int64_t steps_of(const ModelTime& time, const Period& length) {
 /// Executes a plan without values.
 class ValuelessRun {
  public:
-  ValuelessRun(Plan& plan, const ModelTime& time, PreviewTargets& targets) : plan_(plan), time_(time) {
+  ValuelessRun(Plan& plan, const ModelTime& time, PreviewTargets& targets)
+      : plan_(plan), time_(time), late_(nullptr, plan, time) {
     for (const auto& file : plan.files) counts_.push_back(&targets.count(file->file().name));
   }
 
@@ -65,12 +67,14 @@ class ValuelessRun {
       source->put(value);
     }
     plan_.end_step(time_.at(number));
+    late_.end_step(number);
     puts_.now += wanted.size();
     count_step();
   }
 
   void end(std::int64_t last) {
     plan_.end_run(time_.at(last));
+    late_.end_run(last);
     for (const auto& file : plan_.files) file->close();
     count_step();
   }
@@ -90,6 +94,7 @@ class ValuelessRun {
 
   Plan& plan_;
   const ModelTime& time_;
+  LateSteps late_;  ///< of one rank, so that it executes each step at once
   std::vector<WriteCount*> counts_;
   WriteCount::Sum puts_;
   WriteCount::Sum traffic_;

@@ -64,8 +64,8 @@ void ExactSum::add(double value) noexcept {
   const std::int64_t sign = -static_cast<std::int64_t>(bits >> 63U);
   std::int64_t* const to = digits_.data() + first;
   for (int i = 0; i < 3; ++i) {
-    const auto part = static_cast<std::int64_t>(static_cast<std::uint64_t>(shifted >> (digit_bits * i)) &
-                                                digit_mask);
+    const auto part =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(shifted >> (digit_bits * i)) & digit_mask);
     to[i] += (part ^ sign) - sign;
   }
   touch(first, first + 2);
@@ -166,7 +166,8 @@ std::vector<double> ExactSum::terms() const {
 void ExactSum::encode(std::vector<std::byte>& to) const {
   const Magnitude sum = magnitude();
   const int count = sum.high - sum.low + 1;
-  const unsigned flags = (sum.negative ? 1U : 0U) | (positive_infinity_ ? 2U : 0U) | (negative_infinity_ ? 4U : 0U);
+  const unsigned flags =
+      (sum.negative ? 1U : 0U) | (positive_infinity_ ? 2U : 0U) | (negative_infinity_ ? 4U : 0U);
   to.push_back(static_cast<std::byte>(flags));
   to.push_back(static_cast<std::byte>(sum.low));
   to.push_back(static_cast<std::byte>(count));

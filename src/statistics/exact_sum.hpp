@@ -49,8 +49,8 @@ class ExactSum {
 
   /// From the lowest on. Each may hold more than its 32 bits, of either sign.
   std::array<std::int64_t, digits> digits_{};
-  int low_ = digits;  ///< digits from here on
-  int high_ = -1;     ///< up to this one may not be 0
+  int low_ = digits;           ///< digits from here on
+  int high_ = -1;              ///< up to this one may not be 0
   std::uint32_t pending_ = 0;  ///< additions since digits had 32 bits
   bool positive_infinity_ = false;
   bool negative_infinity_ = false;

@@ -27,7 +27,9 @@ bool decode_double(double& value, std::span<const std::byte>& from) noexcept {
 }
 
 /// Tells -0.0 and 0.0 apart, so that the order of values does not matter.
-bool is_lower(double a, double b) noexcept { return a < b || (a == b && std::signbit(a) && !std::signbit(b)); }
+bool is_lower(double a, double b) noexcept {
+  return a < b || (a == b && std::signbit(a) && !std::signbit(b));
+}
 
 }  // namespace
 

@@ -131,7 +131,8 @@ TEST(ExactSum, terms_and_products_are_exact) {
   std::mt19937_64 random(11);
   for (int round = 0; round < 200; ++round) {
     ExactSum sum;
-    for (int i = 0; i < 10; ++i) sum.add(std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 200)));
+    for (int i = 0; i < 10; ++i)
+      sum.add(std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 200)));
     ExactSum difference = sum;
     for (const double term : sum.terms()) difference.add(-term);
     ASSERT_EQ(difference.rounded(), 0);
