@@ -246,10 +246,6 @@ Result<> ModelSession::end_step() {
   return {};
 }
 
-Result<> ModelSession::wait_until(const std::function<bool()>& reached, const std::string& what) {
-  return core_.wait_until(reached, {.what = what, .file = {}, .servers = {}, .slice = transport::Millis(1)});
-}
-
 Result<Ticket> ModelSession::flush() {
   const observe::TimedCall timed(inside_call_, observed_.flush);
   AFTERBAY_TRY(rank_puts_.check_no_slot_out("flush"));

@@ -50,8 +50,7 @@ class Tree {
     Bytes bytes;
   };
   /// The first message of one of the ranks `from` in that direction; nothing: none arrived before
-  /// `end`. `whole`: a message that has begun to arrive by then may take until then; afterwards it is
-  /// lost.
+  /// `end`. `whole`: until when a message that has begun to arrive may take; then it is lost.
   Result<std::optional<Incoming>> receive(std::span<const int> from, Direction direction, Time end,
                                           Time whole);
   Result<std::optional<Incoming>> receive(std::span<const int> from, Direction direction, Time end) {

@@ -176,6 +176,7 @@ void Output::State::begin_step(std::int64_t number) {
   }
   current = number;
   begun = in_step = true;
+  plan.put_constants(covered);
 }
 
 void Output::State::end_step() {
@@ -196,7 +197,7 @@ void Output::State::end_step() {
   in_step = false;
   // After all that other ranks may wait for.
   late->end_step(current);
-  if (current > 0 && epochs->is_due(current)) late->finish();
+  if (current > 0 && late->is_behind() && epochs->is_due(current)) late->finish();
   if (current > 0) epochs->end_step(current, *saved);
   for (FieldStep& field : fields) field.wanted = false;
 }

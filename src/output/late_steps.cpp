@@ -45,7 +45,7 @@ LateSteps::LateSteps(Session* session, Plan& plan, const ModelTime& time)
   ascent_ = must(group->ascend_models());
   // Long messages reach their receiver only during calls of MPI: also if this rank waits for
   // servers, which may wait for the receiver.
-  session->state().model->also_idle([ascent = std::weak_ptr(ascent_)] {
+  session->state().model->waits().add_idle([ascent = std::weak_ptr(ascent_)] {
     if (const auto it = ascent.lock()) static_cast<void>(it->progress());
     return false;
   });
@@ -130,7 +130,7 @@ std::vector<std::byte> LateSteps::await(std::size_t child) {
     return message || std::chrono::steady_clock::now() > end;
   };
   if (!reached())
-    must(call_of(session_->state(), "step")->wait_until(reached, "contributions of other model ranks"));
+    must(call_of(session_->state(), "step")->waits().until(reached, "contributions of other model ranks"));
   if (message) return *std::move(message);
   const int rank = ascent_->number_of(child);
   throw Failure(
@@ -150,7 +150,7 @@ void LateSteps::send(std::vector<std::byte> message) {
     return must(ascent_->progress()) <= most_on_the_way || std::chrono::steady_clock::now() > end;
   };
   if (reached()) return;
-  must(call_of(session_->state(), "step")->wait_until(reached, "ranks to take contributions"));
+  must(call_of(session_->state(), "step")->waits().until(reached, "ranks to take contributions"));
   if (must(ascent_->progress()) > most_on_the_way)
     refuse(ErrorCode::timed_out,
            "another rank has not received contributions to reductions over grids within {} ms; see the other "

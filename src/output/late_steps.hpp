@@ -38,6 +38,8 @@ class LateSteps {
   void end_step(std::int64_t step);
   /// Executes all steps up to the last one. The first rank waits for all ranks to come as far.
   void finish();
+  /// Whether steps wait for their execution.
+  [[nodiscard]] bool is_behind() const noexcept { return !steps_.empty(); }
   /// After Plan::end_run: the same for what it has contributed.
   void end_run(std::int64_t step);
 

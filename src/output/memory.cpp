@@ -65,7 +65,8 @@ std::vector<MemoryUse> memory_of(const Plan& plan, std::size_t waiting) {
   for (const auto& it : plan.collapsed)
     sums[fmt::format("reduction '{}'{}", it->name(), on_grid(it->space()))] += it->buffer_bytes();
   for (const auto& it : plan.over_grids)
-    sums[fmt::format("reduction '{}'{}", it->name(), on_grid(it->of().space()))] += it->buffer_bytes(waiting);
+    sums[fmt::format("reduction '{}'{}", it->name(), on_grid(it->of().space()))] +=
+        it->buffer_bytes(it->part(), waiting);
   std::set<const Space*> spaces;
   for (const auto& it : plan.subsets) {
     sums[fmt::format("values of '{}'{}", it->name(), on_grid(it->space()))] += it->buffer_bytes();

@@ -182,12 +182,20 @@ std::size_t OverGrid::bytes_per_point() const noexcept {
   }
 }
 
-std::size_t OverGrid::buffer_bytes(std::size_t waiting) const noexcept {
+OverGrid::Part OverGrid::part() const noexcept {
+  return {groups_->elements.size(), levels_.size() * groups_->points.size(), space().points};
+}
+
+OverGrid::Part OverGrid::part(std::uint64_t elements, bool is_first) const noexcept {
+  return {elements, levels_.size() * std::min(groups_->all, elements),
+          is_first ? space().global_points() : 0};
+}
+
+std::uint64_t OverGrid::buffer_bytes(const Part& part, std::size_t waiting) const noexcept {
+  const std::uint64_t levels = levels_.empty() ? 0 : levels_.size() * levels_.front().size();
   const bool widens = !are_doubles(wants(of_->form()));
-  const std::size_t contributed = levels_.size() * groups_->points.size();
-  return (widens ? of_->space().points * sizeof(double) : 0) +
-         groups_->elements.size() * sizeof(std::uint32_t) + space().points * sizeof(double) +
-         waiting * contributed * bytes_per_point();
+  return part.elements * (sizeof(std::uint32_t) + (widens ? levels * sizeof(double) : 0)) +
+         part.results * sizeof(double) + waiting * part.contributed * bytes_per_point();
 }
 
 }  // namespace afterbay::output

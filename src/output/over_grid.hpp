@@ -45,10 +45,22 @@ class OverGrid final : public Series, public Consumer {
   /// Gives the results away. `all`: with the totals of all ranks; counts on the first rank.
   void emit_late(const Contribution& all);
 
-  /// On this rank. `waiting`: contributions that wait for those of other ranks.
-  [[nodiscard]] std::size_t buffer_bytes(std::size_t waiting) const noexcept;
+  /// What a rank has of it.
+  struct Part {
+    std::uint64_t elements = 0;     ///< of the grid
+    std::uint64_t contributed = 0;  ///< points of the result
+    std::uint64_t results = 0;      ///< points of the result that it gives away
+  };
+  /// Of this rank.
+  [[nodiscard]] Part part() const noexcept;
+  /// Of a rank that has so many elements of the grid; `is_first`: it has the results.
+  [[nodiscard]] Part part(std::uint64_t elements, bool is_first) const noexcept;
+  /// `waiting`: steps whose contributions wait for those of other ranks.
+  [[nodiscard]] std::uint64_t buffer_bytes(const Part& part, std::size_t waiting) const noexcept;
   /// About as many bytes are sent for a point of the result.
   [[nodiscard]] std::size_t bytes_per_point() const noexcept;
+  /// Whether values have come since the last `contribution`.
+  [[nodiscard]] bool has_contribution() const noexcept { return taken_.has_value(); }
   [[nodiscard]] const Series& of() const noexcept { return *of_; }
   /// "mean over lon".
   [[nodiscard]] const std::string& text() const noexcept { return text_; }

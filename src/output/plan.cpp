@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <tuple>
 
@@ -212,11 +213,41 @@ class Planner {
     if (source == nullptr)
       source = std::make_unique<Source>(field.name, spaces_.own(field),
                                         Form{field.options.type, field.options.fill});
-    if (context.subset == nullptr) return *source;
-    const Space& space = spaces_.subset(field, *context.subset);
-    auto& subset = subsets_[field.name + "|" + context.subset->name];
+    return context.subset == nullptr ? *source : subset_of(*source, field, *context.subset);
+  }
+
+  /// Expressions can also contain coordinates of grids, such as areas.
+  Series& operand_of(const std::string& name, const Context& context) {
+    const auto& all = input_.definitions.coordinates();
+    const auto found = std::ranges::find(all, name, &Coordinate::name);
+    const describe::Field* const described = find_described(name);
+    const bool is_field = input_.definitions.find_field(name) != nullptr ||
+                          (described != nullptr && !described->expression.empty());
+    if (is_field || found == all.end() || found->grid.empty() || !found->options.vertices.empty() ||
+        found->values.type == Type::text || found->values.type == Type::string)
+      return series(name, context);
+    Field like;
+    like.name = name;
+    like.options.grid = found->grid;
+    like.options.type = found->values.type;
+    if (like.options.type == Type::float32)
+      like.options.fill = Values(std::numeric_limits<float>::quiet_NaN());
+    if (like.options.type == Type::float64)
+      like.options.fill = Values(std::numeric_limits<double>::quiet_NaN());
+    auto& known = constants_[name];
+    if (known == nullptr) {
+      plan_.constants.push_back(
+          std::make_unique<Constant>(*found, spaces_.own(like), Form{like.options.type, like.options.fill}));
+      known = plan_.constants.back().get();
+    }
+    return context.subset == nullptr ? *known : subset_of(*known, like, *context.subset);
+  }
+
+  Series& subset_of(Series& of, const Field& field, const describe::Grid& grid) {
+    const Space& space = spaces_.subset(field, grid);
+    auto& subset = subsets_[field.name + "|" + grid.name];
     if (subset == nullptr) {
-      plan_.subsets.push_back(std::make_unique<Subset>(*source, space));
+      plan_.subsets.push_back(std::make_unique<Subset>(of, space));
       subset = plan_.subsets.back().get();
     }
     return *subset;
@@ -228,7 +259,7 @@ class Planner {
     for (const expression::Operand& operand : formula.operands)
       operands.push_back(operand.kind == expression::Operand::Kind::reduction
                              ? reduced[operand.reduction]
-                             : &series(operand.field, context));
+                             : &operand_of(operand.field, context));
     if (operands.empty())
       refuse_at(find_described(field)->expression_at, ErrorCode::invalid_argument,
                 "field '{}': \"{}\" contains no field, so that it has no points", field, text);
@@ -498,6 +529,7 @@ class Planner {
   Spaces& spaces_;
   Plan plan_;
   std::map<std::string, Schedule*> schedules_;
+  std::map<std::string, Constant*> constants_;
   std::map<std::string, Subset*> subsets_;
   std::map<std::string, Series*> derived_;
   std::map<std::tuple<const Series*, const Schedule*, const describe::File*>, Statistics*> statistics_;
@@ -523,6 +555,10 @@ void Plan::begin_step(std::int64_t number) {
   for (const auto& writer : writers) writer->set_step(number);
   for (const auto& it : statistics)
     if (!it->of().space().late) it->begin_step();
+}
+
+void Plan::put_constants(const Value& covered) {
+  for (const auto& it : constants) it->put(covered);
 }
 
 void Plan::end_step(const Date& now) {
@@ -564,7 +600,7 @@ std::size_t Plan::state_bytes() const {
   for (const auto& it : statistics) bytes += it->state_bytes();
   for (const auto& it : computed) bytes += it->buffer_bytes();
   for (const auto& it : collapsed) bytes += it->buffer_bytes();
-  for (const auto& it : over_grids) bytes += it->buffer_bytes(1);
+  for (const auto& it : over_grids) bytes += it->buffer_bytes(it->part(), 1);
   return bytes;
 }
 

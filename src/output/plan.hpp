@@ -28,6 +28,7 @@ namespace afterbay::output {
 struct Plan {
   std::vector<std::unique_ptr<Schedule>> schedules;
   std::vector<std::unique_ptr<Source>> sources;  ///< by number of the field; null: nothing uses it
+  std::vector<std::unique_ptr<Constant>> constants;
   std::vector<std::unique_ptr<Subset>> subsets;
   std::vector<std::unique_ptr<Computed>> computed;
   std::vector<std::unique_ptr<Collapsed>> collapsed;
@@ -38,12 +39,14 @@ struct Plan {
 
   /// Begins step `number`, and says what is needed in it: Series::needed.
   void begin_step(std::int64_t number);
+  /// Gives away what the model does not put. `covered`: by the step.
+  void put_constants(const Value& covered);
   /// Ends the step, which ends at `now`, after all that is needed was put.
   void end_step(const Date& now);
   /// Periods that have begun end with what they have.
   void end_run(const Date& now);
 
-  // What follows from reductions over grids is executed later (late_steps.hpp), and is left out above.
+  // What follows from reductions over grids is executed later (late_steps.hpp), and left out above.
 
   /// Goes back to a step, or to the end of the run.
   void begin_late_step(std::int64_t number);

@@ -89,8 +89,8 @@ class Spaces {
   /// The points of `of` without some of its dimensions, which are given by name and some of which
   /// belong to the grid; or of a late space.
   const Space& late(const Space& of, const std::vector<std::string>& over);
-  /// What this rank contributes to the points of `late(of, over)`. Throws conflict if ranks may hold
-  /// a point several times.
+  /// What this rank contributes to the points of `late(of, over)`. Throws conflict if ranks may
+  /// hold a point several times.
   std::shared_ptr<const GridGroups> groups(const Space& of, const std::vector<std::string>& over);
   /// The points of `of` without some of its axes, which are given by name.
   const Space& without(const Space& of, const std::vector<std::string>& axes);

@@ -47,8 +47,7 @@ class Group {
   /// after an error `timed_out` or `mpi` all later calls fail with it.
   virtual Result<Bytes> consult_models(const Consultation& question) = 0;
   /// Messages of model ranks to the first one, along a tree: each rank receives those of its
-  /// children, in the order in which they were sent, and sends to its parent. Used by the thread that
-  /// opened it.
+  /// children, in the order in which they were sent, and sends to its parent. Used by one thread.
   class Ascent {
    public:
     virtual ~Ascent() = default;
@@ -70,7 +69,7 @@ class Group {
     /// Messages that this rank has sent and that have not been received.
     virtual Result<std::size_t> progress() = 0;
   };
-  /// Collective over the model ranks; ends by the deadline. The group keeps it until it ends itself,
+  /// Collective over the model ranks; ends by the deadline. The group keeps it until it ends,
   /// because messages may be on their way.
   virtual Result<std::shared_ptr<Ascent>> ascend_models() = 0;
   /// Servers and frontends whose processes end early at nearly the same time.

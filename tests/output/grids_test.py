@@ -219,6 +219,45 @@ files:
         assert bits == first, layout
 
 
+def coordinates():
+    """Coordinates of grids, such as areas, are operands."""
+    for number, (layout, ranks) in enumerate((("tiles", 4), ("map", 3), ("whole", 1))):
+        fresh(f"areas{number}")
+        run("""
+defaults: {type: float64}
+fields:
+  globe: sum(tas*area over lat, lon) / sum(area over lat, lon)
+  flux: tas*area
+  total: sum(area over lat, lon)
+  heat: sum(sum(e3t over lev)*area over lat, lon)
+  sunny: "mean(lat2d > 5 ? tas : 0/0 over lat, lon)"
+grids:
+  part: {index: {lat: [1, 4], lon: [2, 5]}, reverse: [lat]}
+files:
+  steps: {every: 1ts, instant: [globe, heat, sunny]}
+  flux: {every: 1ts, instant: [flux]}
+  part: {every: 1ts, grid: part, instant: [globe]}
+  fx: {once: [total]}
+""", ranks=ranks, last=4, rich=1, decomposition=layout)
+        fields, steps = Fields(), range(1, 5)
+        points = np.arange(48).reshape(6, 8)
+        area, tas = points + 1.0, np.array([fields.value("tas", n) for n in steps])
+        e3t = np.array([v.sum(axis=0) for v in (fields.value("e3t", n) for n in steps)])
+        weighted = lambda a, w: np.array([over("sum", v * w, (0, 1)) for v in a]) / over("sum", w, (0, 1))
+        check("steps.nc", "globe", weighted(tas, area))
+        check("steps.nc", "heat", np.array([over("sum", v * area, (0, 1)) for v in e3t]))
+        check("flux.nc", "flux", tas * area)
+        box = (slice(4, 0, -1), slice(2, 6))
+        check("part.nc", "globe", weighted(tas[:, box[0], box[1]], area[box]))
+        check("fx.nc", "total", over("sum", area, (0, 1)))
+        check("steps.nc", "sunny", np.array([over("mean", np.where(points / 2 > 5, v, np.nan), (0, 1)) for v in tas]))
+    fresh("areas_of_cells")
+    run("fields: {x: sum(ts*clat over cell)}\nfiles: {f: {every: 1ts, instant: [x], type: float64}}\n", ranks=3, last=2, lat=5, lon=6,
+        grids="global", decomposition="map")
+    cells = np.arange(30)
+    check("f.nc", "x", np.array([over("sum", mixed(14, n, cells) / 256.0 * (cells * 53 % 161 - 80), (0,)) for n in (1, 2)]))
+
+
 def against_cdo():
     fresh("cdo")
     run("""
@@ -254,5 +293,5 @@ def mistakes():
 
 
 os.environ.setdefault("SCRATCH_ROOT", os.getcwd())
-for task in (layouts, unstructured, against_cdo, mistakes):
+for task in (layouts, unstructured, coordinates, against_cdo, mistakes):
     task()
