@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spaces of results of reductions over grids.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <numeric>
 
+#include "output/numbers.hpp"
 #include "output/refuse.hpp"
 #include "output/spaces.hpp"
 #include "session/state.hpp"
@@ -19,7 +21,7 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
-const Space& Spaces::late(const Space& of, const std::vector<std::string>& over) {
+const Space& Spaces::late(const Space& of, const std::vector<std::string>& over, const Regions& regions) {
   auto made = std::make_unique<Space>();
   made->name = of.name;
   made->late = true;
@@ -29,6 +31,10 @@ const Space& Spaces::late(const Space& of, const std::vector<std::string>& over)
     key += "|" + dimension.name + " " + dimension.cut;
     made->dimensions.push_back(dimension);
     if (dimension.name == station_name) made->stations = of.stations;
+  }
+  if (!regions.dimension.empty()) {
+    key += "|" + regions.dimension;
+    made->dimensions.push_back({regions.dimension, regions.count, {}, {}});
   }
   auto& space = spaces_[key];
   if (space) return *space;
@@ -51,7 +57,8 @@ const Space& Spaces::late(const Space& of, const std::vector<std::string>& over)
   return *space;
 }
 
-std::shared_ptr<const GridGroups> Spaces::groups(const Space& of, const std::vector<std::string>& over) {
+std::shared_ptr<const GridGroups> Spaces::groups(const Space& of, const std::vector<std::string>& over,
+                                                 const Regions& regions) {
   std::vector<bool> vanishes;
   std::string key = fmt::format("{}|{}", of.decomposition, of.grid);
   for (std::size_t d = of.axes; d < of.dimensions.size(); ++d) {
@@ -59,19 +66,41 @@ std::shared_ptr<const GridGroups> Spaces::groups(const Space& of, const std::vec
     key +=
         fmt::format("|{}{} {}", of.dimensions[d].name, vanishes.back() ? "" : " stays", of.dimensions[d].cut);
   }
+  if (regions.numbers != nullptr) key += "|by " + regions.numbers->name + " along " + regions.dimension;
   auto& known = groups_[key];
-  if (known == nullptr) known = std::make_shared<const GridGroups>(make_groups(of, vanishes));
+  if (known == nullptr) known = std::make_shared<const GridGroups>(make_groups(of, vanishes, regions));
   return known;
 }
 
-GridGroups Spaces::make_groups(const Space& of, const std::vector<bool>& vanishes) const {
+std::vector<std::uint64_t> Spaces::regions_of(const Space& of, const Regions& regions) {
+  std::vector<std::uint64_t> found;
+  if (regions.numbers == nullptr) return found;
+  for (const double number : numbers_of(regions.numbers->values)) {
+    const bool is_region =
+        number >= 1 && number <= static_cast<double>(regions.count) && number == std::floor(number);
+    found.push_back(is_region ? static_cast<std::uint64_t>(number) - 1 : regions.count);
+  }
+  if (!of.is_subset()) return found;
+  // Without axes, `from` begins with the elements of the first level.
+  std::uint64_t kept_levels = 1;
+  for (std::size_t a = 0; a < of.axes; ++a) kept_levels *= of.local[a];
+  std::vector<std::uint64_t> kept;
+  for (std::size_t i = 0; i < of.from.size() / std::max<std::uint64_t>(kept_levels, 1); ++i)
+    kept.push_back(found[of.from[i] % found.size()]);
+  return kept;
+}
+
+GridGroups Spaces::make_groups(const Space& of, const std::vector<bool>& vanishes,
+                               const Regions& regions) const {
   GridGroups groups;
   std::vector<std::uint64_t> lengths;
   for (std::size_t d = 0; d < vanishes.size(); ++d) {
     lengths.push_back(of.dimensions[of.axes + d].length);
     if (!vanishes[d]) groups.all *= lengths.back();
   }
+  groups.all *= regions.count;
   if (session_ == nullptr) return groups;
+  const std::vector<std::uint64_t> region = regions_of(of, regions);
   std::map<std::uint64_t, std::vector<std::uint32_t>> by_point;
   const auto add = [&](std::uint64_t place, std::uint32_t element) {
     std::uint64_t point = 0;
@@ -81,7 +110,10 @@ GridGroups Spaces::make_groups(const Space& of, const std::vector<bool>& vanishe
       point += place % lengths[d] * stride;
       stride *= lengths[d];
     }
-    by_point[point].push_back(element);
+    if (regions.numbers == nullptr)
+      by_point[point].push_back(element);
+    else if (region[element] < regions.count)
+      by_point[point * regions.count + region[element]].push_back(element);
   };
   const auto add_block = [&](const std::vector<std::uint64_t>& start,
                              const std::vector<std::uint64_t>& count) {

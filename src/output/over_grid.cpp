@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/over_grid.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -61,15 +59,16 @@ class TotalsWriter {
 
 }  // namespace
 
-std::string OverGrid::text_of(const statistics::Statistic& statistic, const std::vector<std::string>& over) {
-  return fmt::format("{} over {}", name_of(statistic.operation), fmt::join(over, ", "));
+std::string OverGrid::text_of(const statistics::Statistic& statistic, const std::string& vanishing) {
+  return fmt::format("{} over {}", name_of(statistic.operation), vanishing);
 }
 
 OverGrid::OverGrid(Series& of, const Space& space, std::shared_ptr<const GridGroups> groups,
-                   const std::vector<std::string>& over, const statistics::Statistic& statistic)
-    : Series(text_of(statistic, over) + " of " + of.name(), space, late_form()),
+                   const std::vector<std::string>& over, const std::string& vanishing,
+                   const statistics::Statistic& statistic)
+    : Series(text_of(statistic, vanishing) + " of " + of.name(), space, late_form()),
       of_(&of),
-      text_(text_of(statistic, over)),
+      text_(text_of(statistic, vanishing)),
       statistic_(statistic),
       groups_(std::move(groups)) {
   const Form taken = wants(of.form());

@@ -21,9 +21,11 @@ namespace afterbay::output {
 
 class OverGrid final : public Series, public Consumer {
  public:
-  /// `space`: Spaces::late of `of` without the dimensions `over`; `groups`: of both.
+  /// `space`: Spaces::late of `of` without the dimensions `over`; `groups`: of both. `vanishing`:
+  /// the dimensions and regions as text.
   OverGrid(Series& of, const Space& space, std::shared_ptr<const GridGroups> groups,
-           const std::vector<std::string>& over, const statistics::Statistic& statistic);
+           const std::vector<std::string>& over, const std::string& vanishing,
+           const statistics::Statistic& statistic);
 
   [[nodiscard]] bool available() const override { return of_->available(); }
   [[nodiscard]] bool is_reduced() const override { return of_->is_reduced(); }
@@ -62,11 +64,11 @@ class OverGrid final : public Series, public Consumer {
   /// Whether values have come since the last `contribution`.
   [[nodiscard]] bool has_contribution() const noexcept { return taken_.has_value(); }
   [[nodiscard]] const Series& of() const noexcept { return *of_; }
-  /// "mean over lon".
+  /// "mean over lon", "mean over lat, lon by basin along region".
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
  private:
-  static std::string text_of(const statistics::Statistic& statistic, const std::vector<std::string>& over);
+  static std::string text_of(const statistics::Statistic& statistic, const std::string& vanishing);
   void find_levels(const std::vector<std::string>& over);
   [[nodiscard]] bool are_doubles(const Form& form) const noexcept;
 

@@ -377,7 +377,11 @@ class Planner {
     std::vector<std::string> over = reduction.over;
     std::ranges::sort(over);
     const statistics::Statistic statistic = statistic_of(reduction.operation, of, missing_of(context));
-    if (of_grid) return reduce_grid(of, over, statistic, field);
+    if (of_grid) return reduce_grid(of, over, statistic, regions_of(of, reduction, field), field);
+    if (!reduction.by.empty())
+      refuse_at(field.expression_at, ErrorCode::invalid_argument,
+                "field '{}': \"{}\" has regions, but reduces over no dimension of a grid", field.name,
+                reduction.text);
     Collapsed*& known = collapsed_[{&of, fmt::format("{}", fmt::join(over, ",")), text_of(statistic)}];
     if (known == nullptr) {
       plan_.collapsed.push_back(
@@ -389,19 +393,59 @@ class Planner {
     return *known;
   }
 
+  Regions regions_of(const Series& of, const expression::Reduction& reduction,
+                     const describe::Field& field) const {
+    if (reduction.by.empty()) return {};
+    const auto refuse_regions = [&](ErrorCode code, const std::string& why) {
+      refuse_at(field.expression_at, code, "field '{}': \"{}\": {}", field.name, reduction.text, why);
+    };
+    const auto& all = input_.definitions.coordinates();
+    const auto found = std::ranges::find(all, reduction.by, &Coordinate::name);
+    if (found == all.end()) {
+      std::vector<std::string> names;
+      for (const Coordinate& it : all)
+        if (it.grid == of.space().grid) names.push_back(it.name);
+      refuse_regions(ErrorCode::unknown_name,
+                     fmt::format("there is no coordinate '{}', by which regions are numbered{}", reduction.by,
+                                 did_you_mean(reduction.by, names)));
+    }
+    if (found->grid != of.space().grid || !found->options.vertices.empty() ||
+        found->values.type == Type::text || found->values.type == Type::string)
+      refuse_regions(
+          ErrorCode::invalid_argument,
+          fmt::format("'{}' does not number points of the grid '{}': expected a coordinate of this "
+                      "grid with a number per point",
+                      reduction.by, of.space().grid));
+    const auto& dimensions = input_.definitions.dimensions();
+    const auto dimension = std::ranges::find(dimensions, reduction.along, &Dimension::name);
+    if (dimension == dimensions.end())
+      refuse_regions(ErrorCode::unknown_name,
+                     fmt::format("the model has no dimension '{}'; define one as long as there are regions",
+                                 reduction.along));
+    if (std::ranges::find(of.space().dimensions, reduction.along, &Space::Dimension::name) !=
+        of.space().dimensions.end())
+      refuse_regions(ErrorCode::conflict,
+                     fmt::format("the values have the dimension '{}' already", reduction.along));
+    return {&*found, reduction.along, dimension->length};
+  }
+
   Series& reduce_grid(Series& of, const std::vector<std::string>& over,
-                      const statistics::Statistic& statistic, const describe::Field& field) {
-    OverGrid*& known = over_grids_[{&of, fmt::format("{}", fmt::join(over, ",")), text_of(statistic)}];
+                      const statistics::Statistic& statistic, const Regions& regions,
+                      const describe::Field& field) {
+    std::string vanishing = fmt::format("{}", fmt::join(over, ", "));
+    if (regions.numbers != nullptr)
+      vanishing += fmt::format(" by {} along {}", regions.numbers->name, regions.dimension);
+    OverGrid*& known = over_grids_[{&of, vanishing, text_of(statistic)}];
     if (known != nullptr) return *known;
     try {
-      plan_.over_grids.push_back(std::make_unique<OverGrid>(
-          of, spaces_.late(of.space(), over), spaces_.groups(of.space(), over), over, statistic));
+      plan_.over_grids.push_back(std::make_unique<OverGrid>(of, spaces_.late(of.space(), over, regions),
+                                                            spaces_.groups(of.space(), over, regions), over,
+                                                            vanishing, statistic));
     } catch (const Failure& failure) {
       refuse_at(field.expression_at, failure.code(), "field '{}': {}", field.name, failure.error().message);
     }
     known = plan_.over_grids.back().get();
-    identities_[known] =
-        fmt::format("{} over {} of ({})", text_of(statistic), fmt::join(over, ", "), identity_of(of));
+    identities_[known] = fmt::format("{} over {} of ({})", text_of(statistic), vanishing, identity_of(of));
     return *known;
   }
 

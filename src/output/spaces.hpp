@@ -72,6 +72,13 @@ struct GridGroups {
   std::uint64_t all = 1;                ///< points of the grid without these dimensions
 };
 
+/// Regions of a grid, for each of which there is a result.
+struct Regions {
+  const Coordinate* numbers = nullptr;  ///< of the regions, from 1 on; others belong to none
+  std::string dimension;
+  std::uint64_t count = 1;
+};
+
 /// The spaces of a run. Subsets get decompositions of their own in the session.
 class Spaces {
  public:
@@ -87,11 +94,12 @@ class Spaces {
   /// together: stations, and boxes by coordinates that are no dimensions.
   const Space& subset(const Field& field, const describe::Grid& grid);
   /// The points of `of` without some of its dimensions, which are given by name and some of which
-  /// belong to the grid; or of a late space.
-  const Space& late(const Space& of, const std::vector<std::string>& over);
+  /// belong to the grid; or of a late space. With regions, their dimension is the last one.
+  const Space& late(const Space& of, const std::vector<std::string>& over, const Regions& regions = {});
   /// What this rank contributes to the points of `late(of, over)`. Throws conflict if ranks may
   /// hold a point several times.
-  std::shared_ptr<const GridGroups> groups(const Space& of, const std::vector<std::string>& over);
+  std::shared_ptr<const GridGroups> groups(const Space& of, const std::vector<std::string>& over,
+                                           const Regions& regions = {});
   /// The points of `of` without some of its axes, which are given by name.
   const Space& without(const Space& of, const std::vector<std::string>& axes);
   /// All points of a grid.
@@ -134,7 +142,9 @@ class Spaces {
   void leave_empty(Space& space) const;
   void gather_axes(Space& space, const std::vector<std::uint32_t>& of_grid, std::size_t own_points) const;
   const client::Decomposition& decomposition(const std::string& name) const;
-  GridGroups make_groups(const Space& of, const std::vector<bool>& vanishes) const;
+  GridGroups make_groups(const Space& of, const std::vector<bool>& vanishes, const Regions& regions) const;
+  /// By element of a space's part of its grid, from 0 on; those that are no region: regions.count.
+  [[nodiscard]] static std::vector<std::uint64_t> regions_of(const Space& of, const Regions& regions);
 
   Session* session_;
   const Definitions& definitions_;

@@ -48,8 +48,8 @@ class Preview(CommandTest):
         return json.loads(self.show("--json", *arguments).stdout)
 
     def test_reductions_over_grids(self):
-        """4 ranks hold 3 of 12 points each. The zonal mean has 15 points, to which 3 ranks contribute
-        at most; the two sums have one."""
+        """4 ranks hold 3 of 12 points each. The zonal mean has 15 points, to which 3 ranks
+        contribute at most; the two sums have one."""
         self.write("output.yaml", "fields:\n  zonal: mean(ta over lon)\n"
                    "  globe: sum(tas*area over lat, lon) / sum(area over lat, lon)\n"
                    "files: {f: {every: 1d, mean: [zonal, globe]}}\n")

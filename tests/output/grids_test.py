@@ -231,12 +231,16 @@ fields:
   total: sum(area over lat, lon)
   heat: sum(sum(e3t over lev)*area over lat, lon)
   sunny: "mean(lat2d > 5 ? tas : 0/0 over lat, lon)"
+  regional: mean(tas/3 over lat, lon by basin along region)
+  deep: sum(toce/7 over lat, lon by basin along region)
+  bands: max(tas over lon by basin along region)
+  relative: regional - sum(tas/3 over lat, lon by basin along region)/2
 grids:
   part: {index: {lat: [1, 4], lon: [2, 5]}, reverse: [lat]}
 files:
-  steps: {every: 1ts, instant: [globe, heat, sunny]}
+  steps: {every: 1ts, instant: [globe, heat, sunny, regional, deep, bands, relative]}
   flux: {every: 1ts, instant: [flux]}
-  part: {every: 1ts, grid: part, instant: [globe]}
+  part: {every: 1ts, grid: part, instant: [globe, regional]}
   fx: {once: [total]}
 """, ranks=ranks, last=4, rich=1, decomposition=layout)
         fields, steps = Fields(), range(1, 5)
@@ -249,6 +253,21 @@ files:
         check("flux.nc", "flux", tas * area)
         box = (slice(4, 0, -1), slice(2, 6))
         check("part.nc", "globe", weighted(tas[:, box[0], box[1]], area[box]))
+        basin = points * 5 // 3 % 7 - 2
+
+        def by_region(operation, values, axes, basins):
+            return np.stack([over(operation, np.where(basins == region, values, np.nan), axes) for region in range(1, 6)], -1)
+
+        check("steps.nc", "regional", np.array([by_region("mean", v / 3, (0, 1), basin) for v in tas]))
+        toce = np.array([fields.value("toce", n) for n in steps])
+        check("steps.nc", "deep", np.array([by_region("sum", v / 7, (1, 2), basin) for v in toce]))
+        check("steps.nc", "bands", np.array([by_region("max", v, (1,), basin) for v in tas]))
+        check("steps.nc", "relative", np.array([by_region("mean", v / 3, (0, 1), basin) - by_region("sum", v / 3, (0, 1), basin) / 2
+                                                for v in tas]))
+        check("part.nc", "regional", np.array([by_region("mean", v[box] / 3, (0, 1), basin[box]) for v in tas]))
+        with netCDF4.Dataset("steps.nc") as file:
+            assert file["deep"].dimensions == ("time", "lev", "region") and file["bands"].dimensions == ("time", "lat", "region")
+            assert list(file["region"][...]) == [1, 2, 3, 4, 5]
         check("fx.nc", "total", over("sum", area, (0, 1)))
         check("steps.nc", "sunny", np.array([over("mean", np.where(points / 2 > 5, v, np.nan), (0, 1)) for v in tas]))
     fresh("areas_of_cells")
@@ -281,6 +300,11 @@ MISTAKES = [
     ("x: mean(tas over lat, lon) * co2", "instant: [x]", "is the result of a reduction over a grid"),
     ("x: mean(tas over lon)", "instant: [x, tas]", "write them into different files"),
     ("x: mean(tas over lon) - mean(tas over lat)", "instant: [x]", "must lie on one grid"),
+    ("x: mean(tas over lat, lon by basn along region)", "instant: [x]", "did you mean \"basin\""),
+    ("x: mean(tas over lat, lon by basin along regions)", "instant: [x]", "no dimension 'regions'"),
+    ("x: mean(toce over lev by basin along region)", "instant: [x]", "reduces over no dimension of a grid"),
+    ("x: mean(toce over lat, lon by basin along lev)", "instant: [x]", "have the dimension 'lev' already"),
+    ("x: mean(tas over lat, lon by node_x along region)", "instant: [x]", "does not number points of the grid 'atm'"),
     ("x: rate(tas over lon)", "instant: [x]", "reduction over time only"),
 ]
 
@@ -288,7 +312,7 @@ MISTAKES = [
 def mistakes():
     for expression, file, text in MISTAKES:
         fresh("mistakes")
-        said = run(f"fields:\n  {expression}\nfiles:\n  f: {{every: 1d, {file}}}\n", expect=1)
+        said = run(f"fields:\n  {expression}\nfiles:\n  f: {{every: 1d, {file}}}\n", expect=1, rich=1)
         assert text in said and "output.yaml:" in said, f"{expression}: {said}"
 
 

@@ -282,6 +282,12 @@ class Model {
       latitudes.push_back(static_cast<double>(p) / 2);
       for (std::uint64_t v = 0; v < corners; ++v) vertices.push_back(static_cast<double>(corners * p + v));
     }
+    // Regions 1 to 4, of which there are 5; some points belong to none.
+    std::vector<std::int32_t> regions;
+    for (const std::uint64_t p : part_.points)
+      regions.push_back(static_cast<std::int32_t>(p * 5 / 3 % 7) - 2);
+    output.dimension("region", std::vector<std::int32_t>{1, 2, 3, 4, 5});
+    output.grid_coordinate("basin", "atm", regions.data());
     output.grid_coordinate("area", "atm", areas.data(), {.units = "m2", .standard_name = "cell_area"});
     output.grid_coordinate("lat2d", "atm", latitudes.data(), {.attributes = {{"bounds", "lat2d_vertices"}}});
     CoordinateOptions with_vertices;
