@@ -16,8 +16,10 @@ OPERATIONS = ("mean", "sum", "min", "max", "range", "stddev")
 LAYOUTS = [{"decomposition": "tiles", "ranks": 4, "servers": 1}, {"decomposition": "block", "ranks": 3, "servers": 2},
            {"decomposition": "map", "ranks": 4, "servers": 1}, {"decomposition": "whole", "ranks": 2, "servers": 1},
            {"decomposition": "block", "halo": 2, "ranks": 1, "servers": 1}, {"decomposition": "map", "ranks": 7, "servers": 1},
-           {"decomposition": "tiles", "ranks": 6, "servers": 0}]
-SETTINGS = [(), ("--afterbay.placement=slab",), ("--afterbay.collections.*.store=cdf5",), (), ("--afterbay.transport=mpi",), (), ()]
+           {"decomposition": "tiles", "ranks": 6, "servers": 0}, {"decomposition": "map", "ranks": 4, "servers": 1},
+           {"decomposition": "map", "ranks": 4, "servers": 0}]
+SETTINGS = [(), ("--afterbay.placement=slab",), ("--afterbay.collections.*.store=cdf5",), (), ("--afterbay.transport=mpi",), (), (),
+            ("--afterbay.topology=tiered", "--afterbay.nodes=0,0,0,0,1"), ("--afterbay.topology=inline", "--afterbay.inline.mode=thread")]
 
 
 def fresh(name):
