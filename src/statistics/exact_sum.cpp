@@ -185,10 +185,10 @@ bool ExactSum::add_encoded(std::span<const std::byte>& from) noexcept {
   if (flags > 7 || first + count > digits || from.size() - head < bytes) return false;
   positive_infinity_ = positive_infinity_ || (flags & 2U) != 0;
   negative_infinity_ = negative_infinity_ || (flags & 4U) != 0;
-  for (int i = 0; i < count; ++i) {
+  for (std::size_t at = 0; at < bytes; at += sizeof(std::uint32_t)) {
     std::uint32_t digit = 0;
-    std::memcpy(&digit, from.data() + head + static_cast<std::size_t>(i) * sizeof digit, sizeof digit);
-    digits_[static_cast<std::size_t>(first + i)] +=
+    std::memcpy(&digit, from.data() + head + at, sizeof digit);
+    digits_[static_cast<std::size_t>(first) + at / sizeof digit] +=
         (flags & 1U) != 0 ? -std::int64_t{digit} : std::int64_t{digit};
   }
   if (count > 0) touch(first, first + count - 1);
