@@ -104,10 +104,11 @@ void Output::State::start() {
     if (auto clock = file->epochs()) epochs->add(*std::move(clock), file->file().name);
   }
   reducers.apply();
+  late.emplace(&session, plan, time);
   Session::State& of = session.state();
   memory.emplace(of.config->output_memory_bytes,
                  of.model_profile.counter(observe::counters::output_memory, observe::CounterKind::peak));
-  memory->take(session, output::memory_of(plan));
+  memory->take(session, output::memory_of(plan, late->waiting()));
   for (std::size_t f = 0; f < definitions.fields().size(); ++f) {
     const output::Field& field = definitions.fields()[f];
     fields.push_back({plan.sources[f].get(), field.options.type});
@@ -179,6 +180,7 @@ void Output::State::begin_step(std::int64_t number) {
   }
   current = number;
   begun = in_step = true;
+  plan.put_constants(covered);
 }
 
 void Output::State::end_step() {
@@ -197,6 +199,9 @@ void Output::State::end_step() {
   plan.end_step(now);
   session.end_step();
   in_step = false;
+  // After all that other ranks may wait for.
+  late->end_step(current);
+  if (current > 0 && late->is_behind() && epochs->is_due(current)) late->finish();
   if (current > 0) epochs->end_step(current, *saved);
   for (FieldStep& field : fields) field.wanted = false;
 }
@@ -436,6 +441,7 @@ Ticket Output::save(const std::string& path) {
   if (!it.started) refuse(ErrorCode::bad_state, "save comes after start()");
   if (it.ended) refuse(ErrorCode::bad_state, "save: the output has been finalized");
   it.end_step();
+  it.late->finish();
   return it.saved->write(path, it.current);
 }
 
@@ -447,10 +453,13 @@ void Output::finalize(const std::string& save_to) {
     return;
   }
   it.end_step();
-  if (save_to.empty())
+  it.late->finish();
+  if (save_to.empty()) {
     it.plan.end_run(it.time.at(it.current));
-  else
+    it.late->end_run(it.current);
+  } else {
     it.saved->write(save_to, it.current);
+  }
   it.ended = true;
   it.close_files();
 }

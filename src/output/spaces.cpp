@@ -220,6 +220,7 @@ const Space& Spaces::subset(const Field& field, const describe::Grid& grid) {
 }
 
 const Space& Spaces::without(const Space& of, const std::vector<std::string>& axes) {
+  if (of.late) return late(of, axes);
   const auto remains = [&](const std::string& name) { return std::ranges::find(axes, name) == axes.end(); };
   Field rest;
   rest.name = "without " + fmt::format("{}", fmt::join(axes, ", "));
