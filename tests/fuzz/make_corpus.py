@@ -173,6 +173,7 @@ def main():
         run_that_is_killed(work)
         call(BUILD / "tests" / "fuzz" / "fuzz_parsers", "--write-messages", directory("messages"))
         call(BUILD / "tests" / "fuzz" / "fuzz_parsers", "--write-states", directory("statistics_state"))
+        call(BUILD / "tests" / "fuzz" / "fuzz_parsers", "--write-chunks", directory("encoded_chunk"))
     for path in sorted(CORPUS.iterdir()):
         print(f"{path.name}: {len(list(path.iterdir()))} files, {sum(p.stat().st_size for p in path.iterdir())} bytes")
 
