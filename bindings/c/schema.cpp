@@ -84,6 +84,10 @@ int afterbay_schema_set_deflate(afterbay_schema* schema, const char* variable, i
   return guarded([&] { variable_of(schema, variable).with_deflate(level, shuffle != 0); });
 }
 
+int afterbay_schema_set_filter(afterbay_schema* schema, const char* variable, const char* filter, int level) {
+  return guarded([&] { variable_of(schema, variable).with_filter(text(filter, "filter"), level); });
+}
+
 int afterbay_schema_set_decomposition(afterbay_schema* schema, const char* variable,
                                       const char* decomposition) {
   return guarded(

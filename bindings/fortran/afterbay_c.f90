@@ -231,6 +231,12 @@ module afterbay_c
       character(kind=c_char), intent(in) :: variable(*)
       integer(c_int), value :: level, shuffle
     end function
+    integer(c_int) function afterbay_schema_set_filter(schema, variable, filter, level) bind(C)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: variable(*), filter(*)
+      integer(c_int), value :: level
+    end function
     integer(c_int) function afterbay_schema_set_decomposition(schema, variable, decomposition) bind(C)
       import :: c_int, c_ptr, c_char
       type(c_ptr), value :: schema

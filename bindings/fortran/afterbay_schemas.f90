@@ -26,6 +26,9 @@ module afterbay_schemas
     !> variable. Dimensions are an array of names or one text with blanks between them ('x y time'),
     !> fastest first, the unlimited one last; '' for a scalar.
     generic :: variable => variable_list, variable_text
+    !> filter(variable, name [, level, ierr]): sets a filter by its name ('zstd'), which is on, or
+    !> has a level; 0 removes it.
+    procedure :: filter => variable_filter
     procedure, private :: &
         attribute_int8, attribute_int16, attribute_int32, attribute_int64, &
         attribute_float32, attribute_float64, attribute_text
@@ -187,6 +190,19 @@ contains
       code = afterbay_schema_set_deflate(self%handle, c_text(name), int(deflate, c_int), int(shuffled, c_int))
     end if
     call check(code, ierr)
+  end subroutine
+
+  subroutine variable_filter(self, variable, name, level, ierr)
+    class(afterbay_schema), intent(inout) :: self
+    character(*), intent(in) :: variable, name
+    integer, intent(in), optional :: level
+    integer, intent(out), optional :: ierr
+    integer :: wanted
+    wanted = 1
+    if (present(level)) wanted = level
+    call check(create(self), ierr)
+    if (.not. c_associated(self%handle)) return
+    call check(afterbay_schema_set_filter(self%handle, c_text(variable), c_text(name), int(wanted, c_int)), ierr)
   end subroutine
 
   !> The words of a text.

@@ -115,8 +115,9 @@ struct AFTERBAY_API Dimension {
 
 /// A filter of the chunks of a variable, by the number under which it is registered for HDF5.
 struct AFTERBAY_API Filter {
-  std::uint32_t id = 0;                   ///< 1 deflate, 2 shuffle, 3 fletcher32
-  std::vector<std::uint32_t> parameters;  ///< of deflate its level; the others have none
+  /// 1 deflate, 2 shuffle, 3 fletcher32, 32004 lz4, 32008 bitshuffle, 32015 zstd
+  std::uint32_t id = 0;
+  std::vector<std::uint32_t> parameters;  ///< of deflate and zstd their level; the others have none
   friend bool operator==(const Filter&, const Filter&) = default;
 };
 
@@ -170,6 +171,9 @@ struct AFTERBAY_API Variable {
     filters.push_back({id, std::move(parameters)});
     return *this;
   }
+  /// Sets a filter by its name ("zstd"): to a level, or with level 1 on for a filter without
+  /// levels; 0 removes it. Throws Failure (unknown_name) if there is no such filter.
+  Variable& with_filter(std::string_view filter_name, int level = 1);
   /// Sets the decomposition.
   Variable& on(std::string decomposition_name) {
     decomposition = std::move(decomposition_name);

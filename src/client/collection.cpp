@@ -17,6 +17,7 @@
 #include "model/schema_bytes.hpp"
 #include "model/validate.hpp"
 #include "pipeline/plan.hpp"
+#include "pipeline/quantize.hpp"
 
 namespace afterbay::client {
 namespace {
@@ -81,7 +82,7 @@ void leave_to_ranks(Processing& processing, bool changes_servers, Format format,
         "its files go to different servers in turn: with placement: collection, slab or variable, in one "
         "pool, they do not";
   else if (std::ranges::any_of(processing.reductions, passes_stages))
-    why = "values pass stages (multiply, add)";
+    why = "values pass stages (multiply, add, rounding)";
   else if (!traits_of(format).publishes)
     why = "its store writes no files";
   else if (settings.optional.value_or(false) || settings.droppable.value_or(false))
@@ -157,10 +158,12 @@ Result<> Collection::describe(const Definition& definition, const config::Config
   AFTERBAY_TRY(config::check_variables(session, name_, variable_names(schema_)));
   override_variables(schema_, settings);
   AFTERBAY_TRY(model::check_template(template_));
-  AFTERBAY_TRY(model::validate(schema_, format_));
-  model::convert_values(schema_);
   for (const Variable& variable : schema_.variables)
     processing_.stages.push_back(settings.settings_for(variable.name).stages);
+  pipeline::describe_quantization(schema_, processing_.stages);
+  processing_.stages.resize(schema_.variables.size());
+  AFTERBAY_TRY(model::validate(schema_, format_));
+  model::convert_values(schema_);
   if (std::ranges::all_of(processing_.stages, &pipeline::Settings::empty)) processing_.stages.clear();
   processing_.reductions = definition.reductions;
   expected_bytes_ = settings.expected_bytes.value_or(model::schema_bytes(schema_).estimate());

@@ -32,7 +32,8 @@ const Codec* find_codec(std::string_view name) noexcept {
 
 std::string codec_names() {
   std::vector<std::string> names;
-  for (const Codec* codec : rows) names.emplace_back(codec->name);
+  for (const Codec* codec : rows)
+    if (codec->lacks.empty()) names.emplace_back(codec->name);
   return one_of(names);
 }
 

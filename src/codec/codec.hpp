@@ -20,7 +20,10 @@
 #define AFTERBAY_CODECS(ROW) \
   ROW(deflate)               \
   ROW(shuffle)               \
-  ROW(fletcher32)
+  ROW(fletcher32)            \
+  ROW(zstd)                  \
+  ROW(lz4)                   \
+  ROW(bitshuffle)
 
 namespace afterbay::codec {
 
@@ -47,14 +50,20 @@ struct Codec {
   int most_level = 0;
   std::string_view documentation = {};  ///< documentation of its setting: a paragraph of Markdown
   std::size_t added_bytes = 0;          ///< number of bytes that encoding appends; FilterKind::checksum only
+  /// Other readers refuse input that is not a multiple of an element's size.
+  bool whole_elements = false;
   /// The largest ratio of decoded to encoded size.
   std::uint64_t most_expansion = 1;
   /// Whether variables of a type may have this filter; null: all types that can be filtered.
   bool (*takes)(Type type) = nullptr;
   /// Converts HDF5's list of values for this filter (cd_values) to parameters; nullopt if `encode`
-  /// and `decode` do not support them. In the other direction, HDF5 gets the parameters unchanged.
+  /// and `decode` do not support them.
   std::optional<std::vector<std::uint32_t>> (*from_hdf5)(std::span<const unsigned> values,
                                                          std::size_t element_bytes) = nullptr;
+  /// HDF5's list of values for a filter without parameters; null: the parameters are the list.
+  std::vector<unsigned> (*to_hdf5)(std::size_t element_bytes) = nullptr;
+  /// The place of the size of an element in that list; -1: it has none.
+  int element_value = -1;
   /// Encodes `input` in HDF5's format into `output`, which has the largest permitted size: one byte
   /// less than `input` for a compressor. Returns the number of bytes written, or 0 if a
   /// compressor's result does not fit.
@@ -64,6 +73,12 @@ struct Codec {
   /// FilterKind::checksum, `output` is empty, and the result is `input` without the appended bytes.
   Result<std::span<const std::byte>> (*decode)(const Filtering& filtering, std::span<const std::byte> input,
                                                std::span<std::byte> output) = nullptr;
+  /// The size of the bytes that were encoded to `input`; nullopt if `input` is damaged or does not
+  /// say it. Null if HDF5 itself has the filter.
+  std::optional<std::uint64_t> (*decoded_bytes)(std::span<const std::byte> input) = nullptr;
+  /// What this build lacks for the codec: "libzstd (Debian's package libzstd-dev)". Empty: nothing.
+  /// If something is lacking, all functions are null, and no chain may contain the codec.
+  std::string_view lacks = {};
 };
 
 #define AFTERBAY_ROW(NAME) extern const Codec NAME##_codec;
@@ -76,7 +91,7 @@ std::span<const Codec* const> all_codecs() noexcept;
 const Codec* find_codec(std::uint32_t id) noexcept;
 const Codec* find_codec(std::string_view name) noexcept;
 
-/// "deflate, shuffle or fletcher32", for messages.
+/// "deflate, shuffle or fletcher32", for messages: the codecs that this build has.
 std::string codec_names();
 /// The largest expansion of all codecs.
 std::uint64_t most_expansion() noexcept;

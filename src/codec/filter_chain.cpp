@@ -20,6 +20,9 @@ int position_of(const Filter& filter) noexcept {
 }
 
 std::optional<std::string> mistake_in(const Codec& codec, const Filter& filter) {
+  if (!codec.lacks.empty())
+    return fmt::format("has {}, which this build of Afterbay lacks: build it with {}, or use {}", codec.name,
+                       codec.lacks, codec.kind == FilterKind::compress ? "deflate" : "shuffle");
   const std::size_t expected = codec.most_level > 0 ? 1 : 0;
   if (filter.parameters.size() != expected)
     return fmt::format("has {} parameters for {}, which takes {}", filter.parameters.size(), codec.name,
@@ -53,6 +56,16 @@ std::optional<std::string> mistake_in(const FilterChain& chain) {
 }
 
 std::optional<std::string> mistake_for(const FilterChain& chain, Type type) {
+  std::size_t added_bytes = 0;
+  for (const Filter& filter : chain) {
+    const Codec* codec = find_codec(filter.id);
+    if (codec == nullptr) continue;
+    if (codec->whole_elements && added_bytes % std::max<std::size_t>(1, size_of(type)) != 0)
+      return fmt::format(
+          "requests {} after a checksum of {} bytes, which other readers refuse for type {}: use shuffle",
+          codec->name, added_bytes, afterbay::name_of(type));
+    added_bytes += codec->added_bytes;
+  }
   for (const Filter& filter : chain)
     if (const Codec* codec = find_codec(filter.id); codec != nullptr && codec->takes && !codec->takes(type))
       return fmt::format("requests {}, which is not possible for type {}", codec->name,

@@ -3,6 +3,11 @@
 
 #include <algorithm>
 
+#include "afterbay/error.hpp"
+#include "base/suggest.hpp"
+#include "codec/filter_chain.hpp"
+#include "model/filters.hpp"
+
 namespace afterbay {
 namespace {
 
@@ -25,6 +30,22 @@ void set_attribute(std::vector<Attribute>& attributes, std::string name, Values 
 
 Variable& Variable::attribute(std::string attribute_name, Values values) {
   set_attribute(attributes, std::move(attribute_name), std::move(values));
+  return *this;
+}
+
+Variable& Variable::with_filter(std::string_view filter_name, int level) {
+  const codec::Codec* const found = codec::find_codec(filter_name);
+  if (found == nullptr) {
+    std::vector<std::string> names;
+    for (const codec::Codec* it : codec::all_codecs()) names.emplace_back(it->name);
+    throw Failure(Error(ErrorCode::unknown_name, "there is no filter \"" + std::string(filter_name) +
+                                                     "\": " + codec::codec_names() + " are possible" +
+                                                     did_you_mean(filter_name, names))
+                      .in_variable(name));
+  }
+  FilterChain chain = model::filters_of(*this);
+  codec::set_filter(chain, found->id, codec::filter_of_level(*found, level));
+  model::set_filters(*this, std::move(chain));
   return *this;
 }
 

@@ -32,8 +32,15 @@ struct StageSetting {
   std::optional<std::string> (*canonical)(std::string_view text) = nullptr;
 };
 
-/// A computation whose result at a point depends only on the value at this point, so that a piece
-/// can be processed in parts, in any order and by any number of threads. Immutable.
+/// Where values lie, and what a stage found out about them.
+struct StageRun {
+  std::uint64_t first = 0;  ///< place of the first value in the variable's record, in C order
+  std::uint64_t kept = 0;   ///< increased by the values that were kept because results were too far from them
+  double largest_error = 0;  ///< increased to the largest difference between a value and its result
+};
+
+/// A computation whose result at a point depends only on the value at this point and its place, so
+/// that a piece can be processed in parts, in any order and by any number of threads. Immutable.
 class PointwiseStage {
  public:
   virtual ~PointwiseStage() = default;
@@ -45,6 +52,13 @@ class PointwiseStage {
   /// (model::MissingValues) remain unchanged. Returns the number of results that the type cannot
   /// hold; their stored values are unspecified.
   [[nodiscard]] virtual std::uint64_t run(std::byte* to, const std::byte* from, std::size_t count) const = 0;
+  /// As `run`, for stages that need places or count something.
+  [[nodiscard]] virtual std::uint64_t run_at(std::byte* to, const std::byte* from, std::size_t count,
+                                             StageRun& /*state*/) const {
+    return run(to, from, count);
+  }
+  /// Whether StageRun::first must be right: the values of a call then lie in one row of the record.
+  [[nodiscard]] virtual bool uses_places() const noexcept { return false; }
   /// Describes the computation in messages: "multiply 100, add -273.15".
   [[nodiscard]] virtual std::string text() const = 0;
 

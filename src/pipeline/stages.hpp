@@ -10,7 +10,9 @@
 
 /// The registration: one line per stage, in the order in which they are applied to a variable that
 /// has several. A file of pipeline/ defines `stages::NAME()`.
-#define AFTERBAY_STAGES(ROW) ROW(linear)
+#define AFTERBAY_STAGES(ROW) \
+  ROW(linear)                \
+  ROW(quantize)
 
 namespace afterbay::pipeline {
 

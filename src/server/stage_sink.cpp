@@ -17,6 +17,37 @@ namespace {
 
 constexpr std::size_t block_bytes = std::size_t{16} << 10;  ///< stays in the first-level cache between stages
 
+/// Where the values of a piece lie in their variable's record.
+class Places {
+ public:
+  Places(const model::Piece& piece, const model::Index& shape) : piece_(piece) {
+    const std::size_t rank = piece.box.rank();
+    std::uint64_t stride = 1;
+    for (std::size_t d = rank; d-- > 0; stride *= shape[d]) strides_[d] = stride;
+    outer_ = rank == 0 ? 0 : rank - 1;
+    if (rank > 0) row_ = piece.stored[outer_];
+    while (outer_ > 0 && piece.stored[outer_] == shape[outer_]) row_ *= piece.stored[--outer_];
+  }
+
+  /// The place of a value of the piece, in the piece's order.
+  [[nodiscard]] std::uint64_t of(std::uint64_t value) const {
+    std::uint64_t row = value / row_;
+    std::uint64_t place = value % row_;
+    if (piece_.box.rank() > 0) place += piece_.box.start[outer_] * strides_[outer_];
+    for (std::size_t d = outer_; d-- > 0; row /= piece_.stored[d])
+      place += (piece_.box.start[d] + row % piece_.stored[d]) * strides_[d];
+    return place;
+  }
+  /// The number of values from this one on whose places follow each other.
+  [[nodiscard]] std::uint64_t left_in_row(std::uint64_t value) const { return row_ - value % row_; }
+
+ private:
+  const model::Piece& piece_;
+  model::Index strides_;
+  std::size_t outer_ = 0;  ///< rows begin along this dimension
+  std::uint64_t row_ = 1;  ///< values
+};
+
 class StageSink : public Sink {
  public:
   StageSink(std::shared_ptr<const model::FileLayout> files,
@@ -41,11 +72,14 @@ class StageSink : public Sink {
       const model::FileLayout& files = *file_layout();
       to = lease->data() + files.phase(files.frames[files.pieces[frame.pieces.front()].frame], frame.record);
     }
+    std::uint64_t kept = 0;
     {
       const observe::Timed timed(timer);
-      for (const std::uint32_t p : frame.pieces) AFTERBAY_TRY(compute(p, frame, to));
+      for (const std::uint32_t p : frame.pieces) AFTERBAY_TRY(compute(p, frame, to, kept));
     }
-    return pass_on(to, frame, file);
+    auto cost = pass_on(to, frame, file);
+    if (cost) cost->kept_values = kept;
+    return cost;
   }
 
  private:
@@ -62,10 +96,12 @@ class StageSink : public Sink {
            });
   }
 
-  /// Computes one piece from its frame into the buffer `to`, which may be the frame itself.
-  Result<> compute(std::uint32_t number, const CompleteFrame& frame, std::byte* to) const {
-    const model::Piece& in_frame = handover_->pieces[number];
-    const model::Piece& in_file = file_layout()->pieces[number];
+  /// Computes one piece from its frame into the buffer `to`, which may be the frame itself. Adds to
+  /// `kept` the values that stages kept.
+  Result<> compute(std::uint32_t number, const CompleteFrame& frame, std::byte* to,
+                   std::uint64_t& kept) const {
+    const model::Piece in_frame = handover_->pieces[number];
+    const model::Piece in_file = file_layout()->pieces[number];
     const Computed& variable = variables_[in_frame.variable];
     const pipeline::Stages& stages = plan_.stages[in_frame.variable];
     const std::byte* from = frame.base + in_frame.frame_offset;
@@ -76,14 +112,28 @@ class StageSink : public Sink {
     }
     alignas(64) std::array<std::byte, block_bytes> block;
     std::vector<std::uint64_t> bad(stages.size());
-    for (std::uint64_t at = 0; at < in_frame.bytes; at += block_bytes) {
-      const std::size_t bytes = std::min<std::uint64_t>(block_bytes, in_frame.bytes - at);
+    const bool in_rows = std::ranges::any_of(stages, [](const auto& it) { return it->uses_places(); });
+    const Places places(in_frame, handover_->cutting->grid_of(in_frame.variable)->shape);
+    // The last stage stores its results where they belong, if they need no other byte order.
+    const bool stores_directly = !swaps_ && to != from;
+    std::size_t bytes = 0;
+    for (std::uint64_t at = 0; at < in_frame.bytes; at += bytes) {
+      bytes = std::min<std::uint64_t>(block_bytes, in_frame.bytes - at);
+      pipeline::StageRun run;
+      if (in_rows) {
+        const std::uint64_t value = at / variable.element_bytes;
+        run.first = places.of(value);
+        bytes = std::min<std::uint64_t>(bytes, places.left_in_row(value) * variable.element_bytes);
+      }
       const std::size_t count = bytes / variable.element_bytes;
       const std::byte* now = from + at;
       for (std::size_t s = 0; s < stages.size(); ++s) {
-        bad[s] += stages[s]->run(block.data(), now, count);
-        now = block.data();
+        std::byte* const results = stores_directly && s + 1 == stages.size() ? to + at : block.data();
+        bad[s] += stages[s]->run_at(results, now, count, run);
+        now = results;
       }
+      kept += run.kept;
+      if (stores_directly && !stages.empty()) continue;
       const auto stride = static_cast<std::ptrdiff_t>(variable.element_bytes);
       if (now != block.data() && to == from) {  // the kernel cannot work in place
         std::memcpy(block.data(), now, bytes);

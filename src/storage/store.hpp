@@ -70,6 +70,7 @@ struct WriteCost {
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;     ///< written to the file
   std::uint64_t direct_bytes = 0;  ///< part of bytes_out that was written with O_DIRECT
+  std::uint64_t kept_values = 0;   ///< values that stages kept to observe a stated accuracy
 };
 
 /// An artifact that has its final name.

@@ -66,6 +66,9 @@ static void add_fields(afterbay_schema* schema) {
   for (int i = 0; i < 5; ++i) add(schema, extra[i], AFTERBAY_FLOAT64, 3, field, "grid");
   OK(afterbay_schema_set_chunk(schema, "packed", 3, chunk));
   OK(afterbay_schema_set_deflate(schema, "packed", 4, 1));
+  OK(afterbay_schema_set_filter(schema, "packed", "fletcher32", 1));
+  OK(afterbay_schema_set_filter(schema, "halo", "shuffle", 1));
+  OK(afterbay_schema_set_filter(schema, "halo", "shuffle", 0));
   OK(afterbay_schema_set_fill(schema, "packed", AFTERBAY_FLOAT64, &fill));
 }
 

@@ -88,6 +88,9 @@ contains
     call schema%variable('tried', AFTERBAY_FLOAT64, 'x y time', decomposition='grid')
     call schema%variable('packed', AFTERBAY_FLOAT64, 'x y time', decomposition='grid', chunk=[4, 3, 1], deflate=4, &
         shuffle=.true.)
+    call schema%filter('packed', 'fletcher32')
+    call schema%filter('halo', 'shuffle')
+    call schema%filter('halo', 'shuffle', level=0)
     call schema%fill('packed', -1.5d0)
     call schema%variable('label', AFTERBAY_TEXT, 'length n')
     call schema%variable('names', AFTERBAY_STRING, 'n time')

@@ -39,6 +39,7 @@ def check_values(data):
     for name in ("halo", "strided", "slot", "tried", "packed"):
         equal(data[name][...], field, "f8")
     assert data["packed"].chunking() == [1, 3, 4] and data["packed"].filters()["complevel"] == 4
+    assert data["packed"].filters()["fletcher32"] and not data["halo"].filters()["shuffle"]
     assert data["packed"].filters()["shuffle"] and data["packed"]._FillValue == -1.5
     equal(data["label"][...].view("S5").ravel(), np.array([b"aaaaa", b"bbb  ", b" c   "]))
     assert data["names"][...].tolist() == [["a", "bb", ""], ["d", "bb", ""]], data["names"][...]

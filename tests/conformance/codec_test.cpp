@@ -96,7 +96,8 @@ TEST_P(Codecs, files_are_appended_to) {
 
 std::vector<std::string> names_of_codecs() {
   std::vector<std::string> names;
-  for (const codec::Codec* codec : codec::all_codecs()) names.emplace_back(codec->name);
+  for (const codec::Codec* codec : codec::all_codecs())
+    if (codec->lacks.empty()) names.emplace_back(codec->name);
   return names;
 }
 

@@ -5,6 +5,7 @@
 //   fuzz_parsers --write-messages DIRECTORY
 //   fuzz_parsers --write-pp-file DIRECTORY
 //   fuzz_parsers --write-states DIRECTORY
+//   fuzz_parsers --write-chunks DIRECTORY
 //   fuzz_parsers --write-wgdos-fields DIRECTORY
 //
 // Works in the working directory. Ends with 1 at the first input that the parser does not survive:
@@ -40,6 +41,7 @@ const std::map<std::string, Parser> parsers{{"calendar_text", parse_calendar_tex
                                             {"cdf_header", parse_cdf_header},
                                             {"configuration", parse_configuration},
                                             {"decomposition", parse_decomposition},
+                                            {"encoded_chunk", parse_encoded_chunk},
                                             {"epoch_log", parse_epoch_log},
                                             {"expression", parse_expression},
                                             {"journal", parse_journal},
@@ -109,6 +111,10 @@ int main(int argc, char** argv) {
   }
   if (words.size() == 2 && words[0] == "--write-states") {
     write_states(words[1]);
+    return 0;
+  }
+  if (words.size() == 2 && words[0] == "--write-chunks") {
+    write_chunks(words[1]);
     return 0;
   }
   if (words.size() == 2 && words[0] == "--write-pp-file") {

@@ -25,6 +25,7 @@ class ServerProfile {
   struct CollectionTimers {
     observe::Timer *write = nullptr, *fill = nullptr, *stages = nullptr, *statistics = nullptr,
                    *encode = nullptr, *library = nullptr, *disk = nullptr, *publish = nullptr;
+    std::string kept;  ///< name of the counter of values that stages kept
   };
 
   ServerProfile(observe::Profile& profile, std::size_t workers);

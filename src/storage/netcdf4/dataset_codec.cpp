@@ -15,7 +15,7 @@
 namespace afterbay::storage {
 namespace {
 
-constexpr std::size_t most_values = 8;  ///< largest number of values that a filter may list
+constexpr std::size_t most_values = 11;  ///< largest number of values that a filter may list
 
 /// Our filter for the values that HDF5 lists; nullopt if the codec does not support them.
 std::optional<Filter> filter_from(const codec::Codec& codec, std::span<const unsigned> values,
@@ -32,27 +32,74 @@ bool filters_all_chunks(hid_t creation_list) {
   return H5Pget_chunk_opts(creation_list, &options) >= 0 && options == 0;
 }
 
-/// HDF5 itself neither writes nor reads chunks with such a filter: its calls fail.
-std::size_t fail_to_filter(unsigned, std::size_t, const unsigned*, std::size_t, std::size_t*, void**) {
-  return 0;
+/// Decodes or encodes `input` into memory of HDF5; empty if that fails.
+std::span<std::byte> filtered(const codec::Codec& codec, bool decodes, std::span<const unsigned> values,
+                              std::span<const std::byte> input) {
+  std::size_t element_bytes = 1;
+  if (const int place = codec.element_value; place >= 0 && static_cast<std::size_t>(place) < values.size())
+    element_bytes = values[static_cast<std::size_t>(place)];
+  const auto parameters = codec.from_hdf5(values, element_bytes);
+  std::uint64_t room = input.size() + input.size() / 64 + 4096;  // more than any compressor adds
+  if (decodes) room = codec.decoded_bytes(input).value_or(0);
+  if (codec.kind != codec::FilterKind::compress) room = input.size();
+  if (!parameters || room / codec.most_expansion > input.size()) return {};
+  auto* const memory = static_cast<std::byte*>(H5allocate_memory(std::max<std::uint64_t>(1, room), false));
+  if (memory == nullptr) return {};
+  const std::span output(memory, room);
+  const codec::Filtering filtering{*parameters, element_bytes};
+  if (decodes) {
+    if (codec.decode(filtering, input, output)) return output;
+  } else if (const auto encoded = codec.encode(filtering, input, output)) {
+    return output.first(*encoded);
+  }
+  H5free_memory(memory);
+  return {};
+}
+
+/// A filter of HDF5 (H5Z_func_t). HDF5 calls it if it writes or reads chunks itself: for netCDF-C,
+/// and when a chunk that was incomplete is completed. Gives 0 if it fails.
+template <const codec::Codec& codec>
+std::size_t filter_for_hdf5(unsigned flags, std::size_t value_count, const unsigned* values,
+                            std::size_t input_bytes, std::size_t* buffer_bytes, void** buffer) {
+  const std::span<const std::byte> input(static_cast<const std::byte*>(*buffer), input_bytes);
+  const std::span<std::byte> output =
+      filtered(codec, (flags & H5Z_FLAG_REVERSE) != 0, {values, value_count}, input);
+  if (output.empty()) return 0;
+  H5free_memory(*buffer);
+  *buffer = output.data();
+  *buffer_bytes = output.size();
+  return output.size();
+}
+
+/// HDF5 calls it when a dataset with the filter is made (H5Z_set_local_func_t).
+template <const codec::Codec& codec>
+herr_t list_values_in_hdf5(hid_t creation_list, hid_t type, hid_t) {
+  const std::vector<unsigned> values = codec.to_hdf5(H5Tget_size(type));
+  return H5Pmodify_filter(creation_list, static_cast<H5Z_filter_t>(codec.id), H5Z_FLAG_OPTIONAL,
+                          values.size(), values.data());
+}
+
+template <const codec::Codec& codec>
+void register_codec() noexcept {
+  const auto number = static_cast<H5Z_filter_t>(codec.id);
+  if (codec.decoded_bytes == nullptr || H5Zfilter_avail(number) > 0) return;
+  const H5Z_class2_t entry{.version = H5Z_CLASS_T_VERS,
+                           .id = number,
+                           .encoder_present = 1,
+                           .decoder_present = 1,
+                           .name = codec.name.data(),
+                           .can_apply = nullptr,
+                           .set_local = codec.to_hdf5 != nullptr ? list_values_in_hdf5<codec> : nullptr,
+                           .filter = filter_for_hdf5<codec>};
+  H5Zregister(&entry);  // if it fails, variables with this filter cannot be defined
 }
 
 }  // namespace
 
 void register_codecs() noexcept {
-  for (const codec::Codec* codec : codec::all_codecs()) {
-    const auto number = static_cast<H5Z_filter_t>(codec->id);
-    if (H5Zfilter_avail(number) > 0) continue;
-    const H5Z_class2_t entry{.version = H5Z_CLASS_T_VERS,
-                             .id = number,
-                             .encoder_present = 1,
-                             .decoder_present = 0,
-                             .name = codec->name.data(),
-                             .can_apply = nullptr,
-                             .set_local = nullptr,
-                             .filter = fail_to_filter};
-    H5Zregister(&entry);  // if it fails, variables with this filter cannot be defined
-  }
+#define AFTERBAY_REGISTER(NAME) register_codec<codec::NAME##_codec>();
+    AFTERBAY_CODECS(AFTERBAY_REGISTER)
+#undef AFTERBAY_REGISTER
 }
 
 std::optional<codec::ChunkCodec> codec_of(hid_t creation_list, std::size_t element_bytes) {
@@ -66,7 +113,7 @@ std::optional<codec::ChunkCodec> codec_of(hid_t creation_list, std::size_t eleme
     const H5Z_filter_t number = H5Pget_filter2(creation_list, static_cast<unsigned>(i), &flags, &value_count,
                                                values.data(), 0, nullptr, nullptr);
     const codec::Codec* codec = number < 0 ? nullptr : codec::find_codec(static_cast<std::uint32_t>(number));
-    if (codec == nullptr || value_count > values.size()) return std::nullopt;
+    if (codec == nullptr || !codec->lacks.empty() || value_count > values.size()) return std::nullopt;
     auto filter = filter_from(*codec, std::span(values).first(value_count), element_bytes);
     if (!filter) return std::nullopt;
     chain.push_back(*std::move(filter));
@@ -84,7 +131,7 @@ Result<FilterChain> read_filters(int file, int variable, Type type, const std::s
   if (count > 0) AFTERBAY_TRY(check_netcdf(nc_inq_var_filter_ids(file, variable, &count, ids.data()), what));
   for (const unsigned id : ids) {
     const codec::Codec* codec = codec::find_codec(std::uint32_t{id});
-    if (codec == nullptr || codec::find_filter(chain, id) != nullptr) continue;
+    if (codec == nullptr || !codec->lacks.empty() || codec::find_filter(chain, id) != nullptr) continue;
     std::size_t value_count = 0;
     AFTERBAY_TRY(check_netcdf(nc_inq_var_filter_info(file, variable, id, &value_count, nullptr), what));
     if (value_count > most_values) continue;

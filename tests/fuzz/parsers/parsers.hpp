@@ -19,6 +19,7 @@ void parse_calendar_text(Bytes bytes);      ///< dates, periods, units of time a
 void parse_cdf_header(Bytes bytes);         ///< classic netCDF formats
 void parse_configuration(Bytes bytes);      ///< YAML
 void parse_decomposition(Bytes bytes);      ///< PIO's text, E3SM-IO's and our own files
+void parse_encoded_chunk(Bytes bytes);      ///< of any codec
 void parse_epoch_log(Bytes bytes);          ///< beside a part file
 void parse_expression(Bytes bytes);         ///< of fields, one per line; units, if a line is no expression
 void parse_journal(Bytes bytes);            ///< of one server
@@ -32,6 +33,9 @@ void parse_output_description(Bytes bytes);  ///< YAML, which must read back fro
 
 /// Writes one encoded message of each kind: the corpus of parse_messages.
 void write_messages(const std::filesystem::path& directory);
+
+/// Writes one chunk per codec, alone and in a chain: the corpus of parse_encoded_chunk.
+void write_chunks(const std::filesystem::path& directory);
 
 /// Writes one saved state of each kind: the corpus of parse_statistics_state.
 void write_states(const std::filesystem::path& directory);

@@ -72,6 +72,7 @@ std::vector<std::byte> decoded_by_hdf5(const ChunkCodec& codec, const EncodedChu
 std::vector<FilterChain> all_chains() {
   std::vector<FilterChain> chains{{}};
   for (const Codec* codec : all_codecs()) {
+    if (!codec->lacks.empty()) continue;
     const std::vector<FilterChain> before = chains;
     for (const int level : std::set<int>{1, std::max(1, codec->most_level)})
       for (FilterChain chain : before) {
