@@ -8,12 +8,14 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <sstream>
 #include <thread>
 #include <tuple>
 
 #include "conformance/grib2_files.hpp"
 #include "model/validate.hpp"
 #include "storage/byte_allowance.hpp"
+#include "storage/grib2/definition.hpp"
 
 namespace afterbay::test {
 namespace {
@@ -488,6 +490,30 @@ TEST_F(Grib2Store, writes_healpix_grids_or_says_which_version_of_eccodes_does) {
   (*file)->abandon();
   write_all(schema, 1);
   EXPECT_EQ(grib_keys(path(), "gridDefinitionTemplateNumber,Nside")[0].at("Nside"), "4");
+}
+
+/// Every row of the table of parameters is known to ecCodes, in the same units.
+TEST_F(Grib2Store, has_a_parameter_for_every_standard_name_of_its_table) {
+  namespace grib2 = storage::grib2;
+  Schema schema = grib2_schema();
+  std::erase_if(schema.variables, [](const Variable& it) { return it.name == "ta" || it.name == "ps" || it.name == "lsm"; });
+  for (const std::string& name : grib2::standard_names())
+    schema.variable(name, Type::float32, {"time", "lat", "lon"})
+        .attribute("standard_name", name)
+        .attribute("units", std::string(grib2::parameter_of(name)->units));
+  write_all(schema, 1);
+  const std::string names = output_of("grib_get -p shortName,cfName " + path());
+  const auto units = output_of("grib_get -p units " + path());
+  std::istringstream lines(units);
+  std::istringstream short_names(names);
+  std::string line;
+  for (const std::string& name : grib2::standard_names()) {
+    ASSERT_TRUE(std::getline(lines, line));
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    EXPECT_TRUE(grib2::same_units(grib2::parameter_of(name)->units, line)) << name << ": " << line;
+    ASSERT_TRUE(std::getline(short_names, line));
+    EXPECT_FALSE(line.starts_with("unknown")) << name;
+  }
 }
 
 }  // namespace

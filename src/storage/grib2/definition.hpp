@@ -44,6 +44,7 @@ std::vector<double> gaussian_latitudes(std::uint64_t n);
 /// A kind of level (code table 4.5), and its values by slab.
 struct Levels {
   long surface = 1;
+  long second_surface = 255;  ///< none
   bool has_value = false;
   std::vector<double> values;  ///< one per slab, or one for all
 };
@@ -56,7 +57,9 @@ struct Parameter {
   long discipline = 0;
   long category = 0;
   long number = 0;
-  long surface = -1;  ///< of fields without a vertical coordinate; -1: the ground (1)
+  // Of fields without a vertical coordinate.
+  long surface = 1;           ///< the ground
+  long second_surface = 255;  ///< of a layer; 255: it is none
 };
 /// The row of a CF standard name, or null.
 const Parameter* parameter_of(std::string_view standard_name);

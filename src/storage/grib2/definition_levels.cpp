@@ -8,7 +8,6 @@ namespace afterbay::storage::grib2 {
 namespace {
 
 // Code table 4.5.
-constexpr long ground = 1;
 constexpr long isobaric = 100;
 constexpr long above_sea = 102;
 constexpr long above_ground = 103;
@@ -77,8 +76,11 @@ Result<Levels> levels_of(const Schema& schema, const Variable& field) {
   AFTERBAY_TRY_ASSIGN(const Vertical vertical, vertical_of(schema, field));
   const Parameter* const parameter = parameter_of(cf::text_of(field.attributes, "standard_name"));
   Levels levels;
-  if (parameter != nullptr && parameter->surface >= 0) levels.surface = parameter->surface;
-  if (vertical.coordinate == nullptr && vertical.dimension.empty()) return levels;
+  if (vertical.coordinate == nullptr && vertical.dimension.empty()) {
+    if (parameter != nullptr) levels.surface = parameter->surface;
+    if (parameter != nullptr) levels.second_surface = parameter->second_surface;
+    return levels;
+  }
   std::vector<double> values;
   if (vertical.coordinate != nullptr) values = cf::numbers_of(vertical.coordinate->constant);
   const std::optional<Kind> kind =

@@ -19,6 +19,7 @@ namespace {
 /// reference value of packing has 32 bits.
 constexpr double missing_mark = 1e300;
 constexpr long default_bits = 16;
+constexpr long unknown_centre = 255;  ///< common code table C-11
 
 bool is_packing(const std::string& key) {
   return key == "packingType" || key == "bitsPerValue" || key == "decimalScaleFactor" || key == "changeDecimalPrecision";
@@ -107,6 +108,16 @@ Result<> set_parameter(Handle& handle, const Variable& variable, const std::vect
   AFTERBAY_TRY(handle.set("discipline", row->discipline));
   AFTERBAY_TRY(handle.set("parameterCategory", row->category));
   return handle.set("parameterNumber", row->number);
+}
+
+Result<> set_surfaces(Handle& handle, const Levels& levels) {
+  AFTERBAY_TRY(handle.set("typeOfFirstFixedSurface", levels.surface));
+  AFTERBAY_TRY(handle.set("typeOfSecondFixedSurface", levels.second_surface));
+  if (levels.has_value) return {};
+  for (const char* key : {"scaleFactorOfFirstFixedSurface", "scaledValueOfFirstFixedSurface",
+                          "scaleFactorOfSecondFixedSurface", "scaledValueOfSecondFixedSurface"})
+    AFTERBAY_TRY(handle.set_missing(key));
+  return {};
 }
 
 /// A value as GRIB2 writes it: a whole number times a power of ten.
@@ -226,6 +237,7 @@ Result<Grib2Encoder::Prototype> Grib2Encoder::prototype_of(const Schema& schema,
   AFTERBAY_TRY_ASSIGN(Handle handle, Handle::sample());
   AFTERBAY_TRY_ASSIGN(const long latest, handle.number("tablesVersionLatest"));
   AFTERBAY_TRY(handle.set("tablesVersion", latest));
+  AFTERBAY_TRY(handle.set("centre", unknown_centre));
   AFTERBAY_TRY_ASSIGN(const auto statistic, statistic_of(schema, variable));
   made.interval = statistic.has_value();
   AFTERBAY_TRY(handle.set("productDefinitionTemplateNumber", made.interval ? 8 : 0));
@@ -236,7 +248,7 @@ Result<Grib2Encoder::Prototype> Grib2Encoder::prototype_of(const Schema& schema,
   if (statistic) AFTERBAY_TRY(handle.set("typeOfStatisticalProcessing", *statistic));
   AFTERBAY_TRY_ASSIGN(made.levels, levels_of(schema, variable));
   made.named_level = has_key(keys, "typeOfLevel");
-  if (!made.named_level) AFTERBAY_TRY(handle.set("typeOfFirstFixedSurface", made.levels.surface));
+  if (!made.named_level) AFTERBAY_TRY(set_surfaces(handle, made.levels));
   AFTERBAY_TRY(set_parameter(handle, variable, keys));
   for (const Key& key : keys) {
     if (is_packing(key.name))

@@ -73,6 +73,10 @@ Result<> Handle::set(const std::string& key, const Values& value) {
   return set(key.c_str(), static_cast<long>(numbers[0]));
 }
 
+Result<> Handle::set_missing(const char* key) {
+  return check(codes_set_missing(handle_.get(), key), key, "missing");
+}
+
 Result<long> Handle::number(const char* key) const {
   long value = 0;
   if (const int status = codes_get_long(handle_.get(), key, &value); status != CODES_SUCCESS)

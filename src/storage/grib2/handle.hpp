@@ -35,6 +35,7 @@ class Handle {
   Result<> set(const char* key, std::span<const long> values);
   /// By the type of the value, which must be one number or a text.
   Result<> set(const std::string& key, const Values& value);
+  Result<> set_missing(const char* key);
   [[nodiscard]] Result<long> number(const char* key) const;
   [[nodiscard]] Result<std::string> text(const char* key) const;
   /// Valid until the handle is changed or destroyed.

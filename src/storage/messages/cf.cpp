@@ -106,8 +106,8 @@ const Variable* time_of(const Schema& schema) {
   if (record.empty()) return nullptr;
   for (const Variable& variable : schema.variables) {
     if (variable.dimensions.size() != 1 || variable.dimensions[0] != record) continue;
-    if (text_of(variable.attributes, "standard_name") == "time" || text_of(variable.attributes, "axis") == "T" ||
-        (variable.name == record && text_of(variable.attributes, "units").find(" since ") != std::string::npos))
+    if (variable.name == record || text_of(variable.attributes, "standard_name") == "time" ||
+        text_of(variable.attributes, "axis") == "T")
       return &variable;
   }
   return nullptr;
