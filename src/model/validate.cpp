@@ -57,8 +57,10 @@ class Validation {
       check(variable);
     }
     if (traits_.messages != nullptr && problems_.empty())
-      traits_.messages->check(schema_, [this](ErrorCode code, const std::string& variable,
-                                              const std::string& line) { problems_.add(code, variable, line); });
+      traits_.messages->check(schema_,
+                              [this](ErrorCode code, const std::string& variable, const std::string& line) {
+                                problems_.add(code, variable, line);
+                              });
     return problems_.result(fmt::format("the schema cannot be written as {}", traits_.name));
   }
 

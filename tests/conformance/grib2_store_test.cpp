@@ -35,11 +35,13 @@ class Grib2Store : public testing::Test {
   void SetUp() override {
     if (!has_grib2()) GTEST_SKIP() << "this needs ecCodes (libeccodes-dev) and its tools (libeccodes-tools)";
   }
-  [[nodiscard]] std::string path(const std::string& name = "out.grib2") const { return directory_.file(name); }
+  [[nodiscard]] std::string path(const std::string& name = "out.grib2") const {
+    return directory_.file(name);
+  }
 
   /// Writes everything, with the frames in the given order, and publishes.
-  void write(const storage::FileRequest& request, const std::vector<std::pair<std::size_t, std::uint64_t>>& jobs,
-             const Source& source) {
+  void write(const storage::FileRequest& request,
+             const std::vector<std::pair<std::size_t, std::uint64_t>>& jobs, const Source& source) {
     auto file = store_->create(request);
     ASSERT_TRUE(file) << file.error().text();
     for (const auto& [frame, record] : jobs) {
@@ -95,7 +97,8 @@ class Grib2Store : public testing::Test {
 
 TEST_F(Grib2Store, writes_messages_of_each_record_variable_and_level_in_order) {
   const auto request = write_all(grib2_schema(), 2);
-  const auto messages = grib_keys(path(), "shortName,typeOfLevel,level,dataDate,dataTime,step,Ni,Nj,gridType,bitsPerValue");
+  const auto messages =
+      grib_keys(path(), "shortName,typeOfLevel,level,dataDate,dataTime,step,Ni,Nj,gridType,bitsPerValue");
   ASSERT_EQ(messages.size(), 9u);  // 2 x (3 ta, ps), lsm
   const std::vector<std::string> names{"t", "t", "t", "sp", "t", "t", "t", "sp", "lsm"};
   const std::vector<std::string> levels{"850", "500", "250", "0", "850", "500", "250", "0", "0"};
@@ -111,7 +114,8 @@ TEST_F(Grib2Store, writes_messages_of_each_record_variable_and_level_in_order) {
   EXPECT_EQ(messages[0].at("typeOfLevel"), "isobaricInhPa");
   EXPECT_EQ(messages[3].at("typeOfLevel"), "surface");
   for (const std::uint64_t record : {0u, 1u}) {
-    for (const std::uint64_t level : {0u, 1u, 2u}) expect_values(request, record * 4 + level, "ta", record, level, 1e-3);
+    for (const std::uint64_t level : {0u, 1u, 2u})
+      expect_values(request, record * 4 + level, "ta", record, level, 1e-3);
     expect_values(request, record * 4 + 3, "ps", record, 0, 1e-3);
   }
   expect_values(request, 8, "lsm", 0, 0, 1e-3);
@@ -205,7 +209,8 @@ TEST_F(Grib2Store, writes_statistics_with_their_intervals) {
   schema.find_variable("ta")->attribute("cell_methods", "area: mean time: mean (interval: 20 minutes)");
   schema.find_variable("ps")->attribute("cell_methods", "time: maximum");
   write_all(schema, 2);
-  const auto messages = grib_keys(path(), "shortName,stepType,dataDate,dataTime,stepRange,validityDate,validityTime");
+  const auto messages =
+      grib_keys(path(), "shortName,stepType,dataDate,dataTime,stepRange,validityDate,validityTime");
   ASSERT_EQ(messages.size(), 9u);
   EXPECT_EQ(messages[0].at("stepType"), "avg");
   EXPECT_EQ(messages[3].at("stepType"), "max");
@@ -276,7 +281,8 @@ TEST_F(Grib2Store, refuses_values_that_cannot_be_packed) {
       written = write_frame(**file, request, f, 0, source);
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().variable, "ta");
-    EXPECT_NE(written.error().message.find("record 0 of variable 'ta'"), std::string::npos) << written.error().text();
+    EXPECT_NE(written.error().message.find("record 0 of variable 'ta'"), std::string::npos)
+        << written.error().text();
   }
 }
 
@@ -392,7 +398,8 @@ TEST_F(Grib2Store, refuses_to_append_and_to_be_readable) {
 }
 
 /// A file with one field on a grid; `name` names the coordinates of the grid.
-Schema on_grid(const std::vector<Dimension>& grid, const std::vector<Variable>& coordinates, const char* named) {
+Schema on_grid(const std::vector<Dimension>& grid, const std::vector<Variable>& coordinates,
+               const char* named) {
   Schema schema;
   schema.dimension("time", unlimited);
   schema.variable("time", Type::float64, {"time"}).attribute("units", "hours since 2026-11-01");
@@ -406,7 +413,8 @@ Schema on_grid(const std::vector<Dimension>& grid, const std::vector<Variable>& 
   return schema;
 }
 
-Variable coordinate(const char* name, const char* dimension, const char* units, const std::vector<double>& values) {
+Variable coordinate(const char* name, const char* dimension, const char* units,
+                    const std::vector<double>& values) {
   Variable made = variable(name, Type::float64, {dimension});
   made.attribute("units", units).with_constant(Values(values));
   return made;
@@ -414,8 +422,9 @@ Variable coordinate(const char* name, const char* dimension, const char* units, 
 
 /// Latitudes of N16, as ecCodes computes them.
 std::vector<double> latitudes_n16() {
-  return {85.760587120446, 80.268779072251, 74.744540368639, 69.212976169371, 63.678635561097, 58.142954049203,
-          52.606526034345, 47.069642059688, 41.532461246656, 35.995078411272, 30.457553961152, 24.919928629948,
+  return {85.760587120446, 80.268779072251, 74.744540368639, 69.212976169371,
+          63.678635561097, 58.142954049203, 52.606526034345, 47.069642059688,
+          41.532461246656, 35.995078411272, 30.457553961152, 24.919928629948,
           19.382231346434, 13.844483734385, 8.306702856519,  2.768903007736};
 }
 
@@ -426,7 +435,8 @@ TEST_F(Grib2Store, writes_regular_gaussian_grids) {
   for (int i = 0; i < 64; ++i) longitudes.push_back(i * 5.625);
   const Schema schema = on_grid({{"lat", 32}, {"lon", 64}},
                                 {coordinate("lat", "lat", "degrees_north", latitudes),
-                                 coordinate("lon", "lon", "degrees_east", longitudes)}, "");
+                                 coordinate("lon", "lon", "degrees_east", longitudes)},
+                                "");
   const auto request = write_all(schema, 1);
   const auto messages = grib_keys(path(), "gridType,N,Ni,Nj,numberOfDataPoints,global");
   EXPECT_EQ(messages[0].at("gridType"), "regular_gg");
@@ -451,7 +461,8 @@ TEST_F(Grib2Store, writes_reduced_gaussian_grids) {
   }
   const Schema schema = on_grid({{"cell", latitudes.size()}},
                                 {coordinate("lat", "cell", "degrees_north", latitudes),
-                                 coordinate("lon", "cell", "degrees_east", longitudes)}, "lat lon");
+                                 coordinate("lon", "cell", "degrees_east", longitudes)},
+                                "lat lon");
   const auto request = write_all(schema, 1);
   const auto messages = grib_keys(path(), "gridType,N,gridName,numberOfDataPoints");
   EXPECT_EQ(messages[0].at("gridType"), "reduced_gg");
@@ -465,8 +476,8 @@ TEST_F(Grib2Store, writes_unstructured_grids) {
   schema.attribute("GRIB_numberOfGridUsed", 26).attribute("GRIB_numberOfGridInReference", 1);
   schema.attribute("GRIB_uuidOfHGrid", "a27b8de6185811e4820eb5b098c6a5c0");
   write_all(schema, 1);
-  const auto messages =
-      grib_keys(path(), "gridType,gridDefinitionTemplateNumber,numberOfDataPoints,numberOfGridUsed,uuidOfHGrid");
+  const auto messages = grib_keys(
+      path(), "gridType,gridDefinitionTemplateNumber,numberOfDataPoints,numberOfGridUsed,uuidOfHGrid");
   EXPECT_EQ(messages[0].at("gridDefinitionTemplateNumber"), "101");
   EXPECT_EQ(messages[0].at("numberOfDataPoints"), "500");
   EXPECT_EQ(messages[0].at("numberOfGridUsed"), "26");
@@ -484,7 +495,8 @@ TEST_F(Grib2Store, writes_healpix_grids_or_says_which_version_of_eccodes_does) {
   const auto request = request_of(path(), schema, Format::grib2);
   auto file = store_->create(request);
   if (!file) {
-    EXPECT_NE(file.error().text().find("need ecCodes 2.32 or newer"), std::string::npos) << file.error().text();
+    EXPECT_NE(file.error().text().find("need ecCodes 2.32 or newer"), std::string::npos)
+        << file.error().text();
     return;
   }
   (*file)->abandon();
@@ -496,7 +508,8 @@ TEST_F(Grib2Store, writes_healpix_grids_or_says_which_version_of_eccodes_does) {
 TEST_F(Grib2Store, has_a_parameter_for_every_standard_name_of_its_table) {
   namespace grib2 = storage::grib2;
   Schema schema = grib2_schema();
-  std::erase_if(schema.variables, [](const Variable& it) { return it.name == "ta" || it.name == "ps" || it.name == "lsm"; });
+  std::erase_if(schema.variables,
+                [](const Variable& it) { return it.name == "ta" || it.name == "ps" || it.name == "lsm"; });
   for (const std::string& name : grib2::standard_names())
     schema.variable(name, Type::float32, {"time", "lat", "lon"})
         .attribute("standard_name", name)

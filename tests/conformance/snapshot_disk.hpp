@@ -19,8 +19,13 @@ class SnapshotDisk : public storage::Disk {
  public:
   /// Files in the directory `from` whose names begin with `prefix` are copied into directories in
   /// `to`, before this share of the writes.
-  SnapshotDisk(std::filesystem::path from, std::filesystem::path to, std::string prefix, double share, unsigned seed)
-      : from_(std::move(from)), to_(std::move(to)), prefix_(std::move(prefix)), share_(share), random_(seed) {}
+  SnapshotDisk(std::filesystem::path from, std::filesystem::path to, std::string prefix, double share,
+               unsigned seed)
+      : from_(std::move(from)),
+        to_(std::move(to)),
+        prefix_(std::move(prefix)),
+        share_(share),
+        random_(seed) {}
 
   ssize_t write(int descriptor, const std::byte* bytes, std::size_t count, off_t offset) override {
     if (on && std::uniform_real_distribution<>()(random_) < share_) {

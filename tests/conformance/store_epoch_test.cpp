@@ -182,8 +182,8 @@ TEST_P(StoreEpoch, a_crash_at_any_write_leaves_a_file_that_comes_back) {
   const double crash_share =
       GetParam().format == Format::netcdf4 ? (GetParam().append ? 0.03 : 0.002) : 0.25;  // about 30 crashes
   fs::create_directories(directory_.path() / "run");
-  auto disk = std::make_shared<SnapshotDisk>(directory_.path() / "run", directory_.path() / "crashes", "out.nc.part",
-                                             crash_share, seed);
+  auto disk = std::make_shared<SnapshotDisk>(directory_.path() / "run", directory_.path() / "crashes",
+                                             "out.nc.part", crash_share, seed);
   auto asked = request((directory_.path() / "run" / "out.nc").string());
   const Source source = sample_data(asked.schema, *asked.layout);
   if (GetParam().append) {

@@ -14,10 +14,10 @@ namespace {
 /// Attributes of fields that become keys of messages, or only describe the field in words. What
 /// others mean would be lost.
 constexpr std::array known_attributes{
-    "standard_name", "long_name",    "units",         "cell_methods", "coordinates",   "grid_mapping",
-    "_FillValue",    "missing_value", "cell_measures", "comment",      "history",       "source",
-    "references",    "institution",  "title",         "valid_min",    "valid_max",     "valid_range",
-    "actual_range",  "axis",         "positive",      "mesh",         "location",      "online_operation",
+    "standard_name",      "long_name",     "units",         "cell_methods", "coordinates", "grid_mapping",
+    "_FillValue",         "missing_value", "cell_measures", "comment",      "history",     "source",
+    "references",         "institution",   "title",         "valid_min",    "valid_max",   "valid_range",
+    "actual_range",       "axis",          "positive",      "mesh",         "location",    "online_operation",
     "interval_operation", "interval_write"};
 
 class Check {
@@ -27,7 +27,8 @@ class Check {
   void run() {
 #ifndef AFTERBAY_HAS_ECCODES
     add_(ErrorCode::invalid_argument, {},
-         "this build of Afterbay has no ecCodes, which encodes GRIB2: install it (Debian's package libeccodes-dev) "
+         "this build of Afterbay has no ecCodes, which encodes GRIB2: install it (Debian's package "
+         "libeccodes-dev) "
          "and build again, or use netCDF");
 #endif
     times();
@@ -59,10 +60,12 @@ class Check {
     });
     const Variable* const time = cf::time_of(schema_);
     if (time == nullptr && records)
-      add_(ErrorCode::invalid_argument, {},
-           fmt::format("the unlimited dimension '{}' has no time: each GRIB2 message contains the time of its record, "
-                       "so add a variable '{}' of this dimension with units such as \"hours since 2000-01-01\"",
-                       cf::record_dimension(schema_), cf::record_dimension(schema_)));
+      add_(
+          ErrorCode::invalid_argument, {},
+          fmt::format(
+              "the unlimited dimension '{}' has no time: each GRIB2 message contains the time of its record, "
+              "so add a variable '{}' of this dimension with units such as \"hours since 2000-01-01\"",
+              cf::record_dimension(schema_), cf::record_dimension(schema_)));
     if (time == nullptr) return;
     const auto axis = cf::time_axis_of(*time);
     if (!axis) {
@@ -77,9 +80,11 @@ class Check {
   void bounds(const Variable& variable) {
     const Dimension* const last =
         variable.dimensions.empty() ? nullptr : schema_.find_dimension(variable.dimensions.back());
-    if (variable.dimensions.size() != 2 || !cf::has_records(schema_, variable) || last == nullptr || last->length != 2)
+    if (variable.dimensions.size() != 2 || !cf::has_records(schema_, variable) || last == nullptr ||
+        last->length != 2)
       problem(variable, ErrorCode::invalid_argument,
-              "has the bounds of the time, but not two values per record: let it have the dimension '{}' and one of "
+              "has the bounds of the time, but not two values per record: let it have the dimension '{}' and "
+              "one of "
               "length 2",
               cf::record_dimension(schema_));
   }
@@ -87,22 +92,25 @@ class Check {
   void coordinate(const Variable& variable) {
     if (cf::has_records(schema_, variable))
       problem(variable, ErrorCode::invalid_argument,
-              "is a coordinate that changes from record to record, which GRIB2 messages cannot state: use netCDF");
+              "is a coordinate that changes from record to record, which GRIB2 messages cannot state: use "
+              "netCDF");
   }
 
   void field(const Variable& variable) {
     if (slab_dimensions(schema_, variable) == 0)
-      return problem(variable, ErrorCode::invalid_argument,
-                     "has no horizontal grid: a GRIB2 message holds a field on a grid; leave the variable out, or "
-                     "write it to a collection with a netCDF format");
+      return problem(
+          variable, ErrorCode::invalid_argument,
+          "has no horizontal grid: a GRIB2 message holds a field on a grid; leave the variable out, or "
+          "write it to a collection with a netCDF format");
     if (!variable.constant.empty())
       return problem(variable, ErrorCode::invalid_argument,
                      "has constant values, of which no GRIB2 message is made: put them");
     if (variable.type == Type::text || variable.type == Type::int64 || variable.type == Type::uint64)
-      return problem(variable, ErrorCode::wrong_type,
-                     "is {}: GRIB2 messages hold numbers that a float64 can hold; use float64, float32, int32 or "
-                     "smaller",
-                     name_of(variable.type));
+      return problem(
+          variable, ErrorCode::wrong_type,
+          "is {}: GRIB2 messages hold numbers that a float64 can hold; use float64, float32, int32 or "
+          "smaller",
+          name_of(variable.type));
     attributes(variable);
     parameter(variable);
     take_error(variable, grid_of(schema_, variable));
@@ -113,9 +121,11 @@ class Check {
   void attributes(const Variable& variable) {
     const std::vector<std::string> known(known_attributes.begin(), known_attributes.end());
     for (const Attribute& attribute : variable.attributes) {
-      if (attribute.name.starts_with("GRIB_") || std::ranges::find(known, attribute.name) != known.end()) continue;
+      if (attribute.name.starts_with("GRIB_") || std::ranges::find(known, attribute.name) != known.end())
+        continue;
       problem(variable, ErrorCode::invalid_argument,
-              "has the attribute '{}', which no GRIB2 message can hold{}: remove it, or set a key of ecCodes by an "
+              "has the attribute '{}', which no GRIB2 message can hold{}: remove it, or set a key of ecCodes "
+              "by an "
               "attribute GRIB_KEY",
               attribute.name, did_you_mean(attribute.name, known));
     }
@@ -135,8 +145,8 @@ class Check {
     const std::string_view units = cf::text_of(variable.attributes, "units");
     if (!same_units(units, row->units))
       problem(variable, ErrorCode::invalid_argument,
-              "has units '{}', but {} is in '{}' in GRIB2: convert it (settings add and multiply)", units, name,
-              row->units);
+              "has units '{}', but {} is in '{}' in GRIB2: convert it (settings add and multiply)", units,
+              name, row->units);
   }
 
   void statistic(const Variable& variable) {
@@ -145,7 +155,8 @@ class Check {
     if (!statistic || !*statistic) return;
     if (!cf::has_records(schema_, variable) || cf::time_bounds_of(schema_) == nullptr)
       problem(variable, ErrorCode::invalid_argument,
-              "is a statistic over time by its cell_methods, but the time has no bounds: give the time variable the "
+              "is a statistic over time by its cell_methods, but the time has no bounds: give the time "
+              "variable the "
               "attribute bounds and put that variable in every record");
   }
 

@@ -49,11 +49,15 @@ Result<Grid> rectilinear(const Variable& field, const Variable& y, const Variabl
   const std::vector<double> longitudes = cf::numbers_of(x.constant);
   for (const auto* const axis : {&y, &x})
     if (axis->constant.empty())
-      return refuse(field, "has the coordinate '{}', whose values are not known when the file is defined: GRIB2 "
-                    "messages contain the grid, so give them as constant values", axis->name);
+      return refuse(field,
+                    "has the coordinate '{}', whose values are not known when the file is defined: GRIB2 "
+                    "messages contain the grid, so give them as constant values",
+                    axis->name);
   if (!cf::is_latitude(y) || !cf::is_longitude(x))
-    return refuse(field, "lies on the coordinates '{}' and '{}', which are no latitudes and longitudes: regular, "
-                  "Gaussian, reduced Gaussian and unstructured grids can be written", y.name, x.name);
+    return refuse(field,
+                  "lies on the coordinates '{}' and '{}', which are no latitudes and longitudes: regular, "
+                  "Gaussian, reduced Gaussian and unstructured grids can be written",
+                  y.name, x.name);
   Grid grid;
   grid.points = latitudes.size() * longitudes.size();
   grid.ni = longitudes.size();
@@ -65,8 +69,10 @@ Result<Grid> rectilinear(const Variable& field, const Variable& y, const Variabl
   grid.di = distance_of(longitudes);
   grid.dj = std::abs(distance_of(latitudes));
   if (!is_regular(longitudes, grid.di) || grid.di < 0)
-    return refuse(field, "has longitudes '{}' without equal, ascending distances: write it as a field on an "
-                  "unstructured grid, or use netCDF", x.name);
+    return refuse(field,
+                  "has longitudes '{}' without equal, ascending distances: write it as a field on an "
+                  "unstructured grid, or use netCDF",
+                  x.name);
   grid.gauss = gaussian_number(latitudes);
   if (grid.gauss != 0) {
     grid.kind = GridKind::regular_gg;
@@ -74,12 +80,15 @@ Result<Grid> rectilinear(const Variable& field, const Variable& y, const Variabl
   }
   grid.kind = GridKind::regular_ll;
   if (is_regular(latitudes, distance_of(latitudes))) return grid;
-  return refuse(field, "has latitudes '{}' that are neither of equal distances nor those of a whole Gaussian grid: "
-                "write it as a field on an unstructured grid, or use netCDF", y.name);
+  return refuse(field,
+                "has latitudes '{}' that are neither of equal distances nor those of a whole Gaussian grid: "
+                "write it as a field on an unstructured grid, or use netCDF",
+                y.name);
 }
 
 /// The points per parallel if these are all points of a reduced Gaussian grid; otherwise empty.
-std::vector<long> reduced_gaussian(const std::vector<double>& latitudes, const std::vector<double>& longitudes) {
+std::vector<long> reduced_gaussian(const std::vector<double>& latitudes,
+                                   const std::vector<double>& longitudes) {
   std::vector<long> pl;
   std::vector<double> parallels;
   for (std::size_t i = 0; i < latitudes.size(); ++i) {
@@ -110,8 +119,11 @@ Result<Grid> one_dimensional(const Schema& schema, const Variable& field, std::u
     grid.nside = static_cast<std::uint64_t>(std::llround(std::sqrt(static_cast<double>(points) / 12)));
     grid.nested = cf::text_of(mapping->attributes, "indexing_scheme") != "ring";
     if (12 * grid.nside * grid.nside == points) return grid;
-    return refuse(field, "lies on a HEALPix grid and has {} points, which is not 12 nside^2: a GRIB2 message has all "
-                  "points of the sphere", points);
+    return refuse(
+        field,
+        "lies on a HEALPix grid and has {} points, which is not 12 nside^2: a GRIB2 message has all "
+        "points of the sphere",
+        points);
   }
   std::vector<double> latitudes;
   std::vector<double> longitudes;
@@ -169,7 +181,8 @@ Result<Grid> grid_of(const Schema& schema, const Variable& field) {
   const Variable* const y = cf::coordinate_of(schema, field.dimensions[count - 2]);
   const Variable* const x = cf::coordinate_of(schema, field.dimensions[count - 1]);
   if (y != nullptr && x != nullptr) return rectilinear(field, *y, *x);
-  return refuse(field, "lies on a curvilinear grid of two dimensions, which GRIB2 messages cannot describe: let it "
+  return refuse(field,
+                "lies on a curvilinear grid of two dimensions, which GRIB2 messages cannot describe: let it "
                 "have one dimension of all points (unstructured), or use netCDF");
 }
 

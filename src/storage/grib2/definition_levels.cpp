@@ -20,8 +20,8 @@ constexpr long below_sea = 160;
 /// A kind of vertical coordinate.
 struct Kind {
   long surface = 0;
-  double factor = 1;        ///< to the unit of GRIB2
-  bool numbered = false;    ///< levels have numbers instead of values
+  double factor = 1;      ///< to the unit of GRIB2
+  bool numbered = false;  ///< levels have numbers instead of values
 };
 
 std::optional<Kind> kind_of(const Variable& coordinate, bool ocean) {
@@ -52,12 +52,13 @@ Result<Vertical> vertical_of(const Schema& schema, const Variable& field) {
   const std::size_t between = field.dimensions.size() - first - cf::slab_dimensions(schema, field);
   Vertical vertical;
   if (between > 1)
-    return fail(make_error(ErrorCode::invalid_argument,
-                           "has the dimensions '{}' and '{}' besides its records and its horizontal grid: a GRIB2 "
-                           "message has one level, so one of them must go: use a variable or a file for each of its "
-                           "elements",
-                           field.dimensions[first], field.dimensions[first + 1])
-                    .in_variable(field.name));
+    return fail(
+        make_error(ErrorCode::invalid_argument,
+                   "has the dimensions '{}' and '{}' besides its records and its horizontal grid: a GRIB2 "
+                   "message has one level, so one of them must go: use a variable or a file for each of its "
+                   "elements",
+                   field.dimensions[first], field.dimensions[first + 1])
+            .in_variable(field.name));
   if (between == 1) {
     vertical.dimension = field.dimensions[first];
     vertical.coordinate = cf::coordinate_of(schema, vertical.dimension);
@@ -89,13 +90,14 @@ Result<Levels> levels_of(const Schema& schema, const Variable& field) {
           : kind_of(*vertical.coordinate, parameter != nullptr && parameter->discipline == 10);
   const bool given = cf::find_attribute(field.attributes, "GRIB_typeOfLevel") != nullptr;
   if ((!kind && !given) || (values.empty() && vertical.dimension.empty()))
-    return fail(make_error(ErrorCode::invalid_argument,
-                           "has the dimension '{}', which is no vertical coordinate that GRIB2 knows: give it a "
-                           "coordinate with constant values and the standard name air_pressure, height, altitude, "
-                           "depth, model_level_number or that of a hybrid or sigma coordinate, or give the variable "
-                           "the attribute GRIB_typeOfLevel",
-                           vertical.dimension)
-                    .in_variable(field.name));
+    return fail(
+        make_error(ErrorCode::invalid_argument,
+                   "has the dimension '{}', which is no vertical coordinate that GRIB2 knows: give it a "
+                   "coordinate with constant values and the standard name air_pressure, height, altitude, "
+                   "depth, model_level_number or that of a hybrid or sigma coordinate, or give the variable "
+                   "the attribute GRIB_typeOfLevel",
+                   vertical.dimension)
+            .in_variable(field.name));
   levels.has_value = true;
   if (kind) levels.surface = kind->surface;
   for (std::uint64_t k = 0; k < vertical.length; ++k) {
@@ -104,7 +106,8 @@ Result<Levels> levels_of(const Schema& schema, const Variable& field) {
       levels.values.push_back(number);
     } else {
       const bool whole = values[k] >= 1 && values[k] == std::floor(values[k]);
-      levels.values.push_back(kind && kind->numbered && !whole ? number : values[k] * (kind ? kind->factor : 1));
+      levels.values.push_back(kind && kind->numbered && !whole ? number
+                                                               : values[k] * (kind ? kind->factor : 1));
     }
   }
   return levels;

@@ -72,8 +72,11 @@ struct Statistic {
   std::string_view method;
   long number = 0;
 };
-constexpr std::array statistics{Statistic{"mean", 0},    Statistic{"sum", 1}, Statistic{"maximum", 2},
-                                Statistic{"minimum", 3}, Statistic{"root_mean_square", 5},
+constexpr std::array statistics{Statistic{"mean", 0},
+                                Statistic{"sum", 1},
+                                Statistic{"maximum", 2},
+                                Statistic{"minimum", 3},
+                                Statistic{"root_mean_square", 5},
                                 Statistic{"standard_deviation", 6}};
 
 /// ecCodes writes "m s**-1", and several words for numbers without a unit.
@@ -110,18 +113,20 @@ Result<std::optional<long>> statistic_of(const Schema& schema, const Variable& f
   if (method.empty() || method == "point") return std::optional<long>();
   const auto found = std::ranges::find(statistics, method, &Statistic::method);
   if (found != statistics.end()) return std::optional<long>(found->number);
-  return fail(make_error(ErrorCode::invalid_argument,
-                         "has the method '{}' over time in cell_methods, which GRIB2 messages cannot state: mean, "
-                         "sum, maximum, minimum, root_mean_square and standard_deviation are possible",
-                         method)
-                  .in_variable(field.name));
+  return fail(
+      make_error(ErrorCode::invalid_argument,
+                 "has the method '{}' over time in cell_methods, which GRIB2 messages cannot state: mean, "
+                 "sum, maximum, minimum, root_mean_square and standard_deviation are possible",
+                 method)
+          .in_variable(field.name));
 }
 
 std::vector<Key> keys_of(const std::vector<Attribute>& attributes) {
   constexpr std::string_view prefix = "GRIB_";
   std::vector<Key> keys;
   for (const Attribute& attribute : attributes)
-    if (attribute.name.starts_with(prefix)) keys.push_back({attribute.name.substr(prefix.size()), attribute.values});
+    if (attribute.name.starts_with(prefix))
+      keys.push_back({attribute.name.substr(prefix.size()), attribute.values});
   return keys;
 }
 

@@ -22,7 +22,8 @@ constexpr long default_bits = 16;
 constexpr long unknown_centre = 255;  ///< common code table C-11
 
 bool is_packing(const std::string& key) {
-  return key == "packingType" || key == "bitsPerValue" || key == "decimalScaleFactor" || key == "changeDecimalPrecision";
+  return key == "packingType" || key == "bitsPerValue" || key == "decimalScaleFactor" ||
+         key == "changeDecimalPrecision";
 }
 
 bool has_key(const std::vector<Key>& keys, std::string_view name) {
@@ -66,9 +67,10 @@ Result<> set_healpix(Handle& handle, const Grid& grid) {
     return handle.set("longitudeOfFirstGridPointInDegrees", 45.0);
   }();
   if (!set)
-    set.error().add(fmt::format("HEALPix grids (template 3.150) need ecCodes 2.32 or newer, and this is {}: use it, or "
-                                "write netCDF",
-                                codes_get_api_version()));
+    set.error().add(
+        fmt::format("HEALPix grids (template 3.150) need ecCodes 2.32 or newer, and this is {}: use it, or "
+                    "write netCDF",
+                    codes_get_api_version()));
   return set;
 }
 
@@ -94,14 +96,16 @@ Result<> set_parameter(Handle& handle, const Variable& variable, const std::vect
     AFTERBAY_TRY_ASSIGN(const std::string name, handle.text("shortName"));
     AFTERBAY_TRY_ASSIGN(const std::string units, handle.text("units"));
     if (given->value.type == Type::text && name != given->value.text())
-      return fail(ErrorCode::invalid_argument, "the attribute GRIB_{} is '{}', but the message would be read as '{}'",
-                  key, given->value.text(), name);
+      return fail(ErrorCode::invalid_argument,
+                  "the attribute GRIB_{} is '{}', but the message would be read as '{}'", key,
+                  given->value.text(), name);
     const std::string_view wanted = cf::text_of(variable.attributes, "units");
     if (wanted.empty() || same_units(wanted, units)) return {};
-    return fail(ErrorCode::invalid_argument,
-                "the variable has units '{}', but the parameter '{}' is in '{}' in GRIB2: convert it (settings add "
-                "and multiply)",
-                wanted, name, units);
+    return fail(
+        ErrorCode::invalid_argument,
+        "the variable has units '{}', but the parameter '{}' is in '{}' in GRIB2: convert it (settings add "
+        "and multiply)",
+        wanted, name, units);
   }
   const Parameter* const row = parameter_of(cf::text_of(variable.attributes, "standard_name"));
   if (row == nullptr) return {};
@@ -199,14 +203,16 @@ std::int64_t seconds_between(const Date& from, const Date& to) {
 Result<> check_date(const Date& date) {
   if (date.nanosecond == 0 && date.year >= 0 && date.year <= 65535) return {};
   return fail(ErrorCode::invalid_argument,
-              "the time {:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:09} has no GRIB2 date, which has whole seconds and years "
+              "the time {:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:09} has no GRIB2 date, which has whole seconds "
+              "and years "
               "from 0 to 65535",
               date.year, date.month, date.day, date.hour, date.minute, date.second, date.nanosecond);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<MessageEncoder>> Grib2Encoder::make(const Schema& schema, const model::FileLayout& layout) {
+Result<std::unique_ptr<MessageEncoder>> Grib2Encoder::make(const Schema& schema,
+                                                           const model::FileLayout& layout) {
   auto made = std::make_unique<Grib2Encoder>();
   for (const Variable& variable : schema.variables) {
     if (cf::text_of(variable.attributes, "standard_name") != "forecast_reference_time") continue;
@@ -222,14 +228,17 @@ Result<std::unique_ptr<MessageEncoder>> Grib2Encoder::make(const Schema& schema,
     }
     auto prototype = made->prototype_of(schema, variable);
     if (!prototype)
-      return fail(std::move(prototype).error().in_variable(variable.name).add(
-          fmt::format("while preparing GRIB2 messages of variable '{}'", variable.name)));
+      return fail(std::move(prototype)
+                      .error()
+                      .in_variable(variable.name)
+                      .add(fmt::format("while preparing GRIB2 messages of variable '{}'", variable.name)));
     made->prototypes_.push_back(*std::move(prototype));
   }
   return made;
 }
 
-Result<Grib2Encoder::Prototype> Grib2Encoder::prototype_of(const Schema& schema, const Variable& variable) const {
+Result<Grib2Encoder::Prototype> Grib2Encoder::prototype_of(const Schema& schema,
+                                                           const Variable& variable) const {
   Prototype made;
   made.name = variable.name;
   made.type = variable.type;
@@ -272,11 +281,12 @@ Result<std::vector<double>> Grib2Encoder::numbers_of(const Prototype& prototype,
       number = missing_mark;
       missing = true;
     } else if (!(std::abs(number) <= static_cast<double>(std::numeric_limits<float>::max()))) {
-      return fail(make_error(ErrorCode::invalid_argument,
-                             "record {} of variable '{}' has the value {} at point {} of a slab, which GRIB2 cannot "
-                             "pack: mark missing values by the fill value",
-                             said_index(slab.record), prototype.name, number, said_index(i))
-                      .in_variable(prototype.name));
+      return fail(
+          make_error(ErrorCode::invalid_argument,
+                     "record {} of variable '{}' has the value {} at point {} of a slab, which GRIB2 cannot "
+                     "pack: mark missing values by the fill value",
+                     said_index(slab.record), prototype.name, number, said_index(i))
+              .in_variable(prototype.name));
     }
   }
   return numbers;
@@ -302,8 +312,10 @@ Result<std::vector<std::byte>> Grib2Encoder::encode(const Slab& slab) {
   };
   auto packed = pack();
   if (!packed)
-    packed.error().in_variable(prototype.name).add(fmt::format("while packing record {} of variable '{}'",
-                                                               said_index(slab.record), prototype.name));
+    packed.error()
+        .in_variable(prototype.name)
+        .add(
+            fmt::format("while packing record {} of variable '{}'", said_index(slab.record), prototype.name));
   return packed;
 }
 
@@ -317,7 +329,8 @@ Result<> Grib2Encoder::stamp(std::span<std::byte> message, std::uint32_t variabl
     for (const Date* date : {&reference, &begin, &end}) AFTERBAY_TRY(check_date(*date));
     const std::int64_t step = seconds_between(reference, begin);
     const std::int64_t length = seconds_between(begin, end);
-    if (length < 0) return fail(ErrorCode::invalid_argument, "the interval of a record ends before it begins");
+    if (length < 0)
+      return fail(ErrorCode::invalid_argument, "the interval of a record ends before it begins");
     const Units units = units_of(step, length);
     AFTERBAY_TRY_ASSIGN(Handle handle, Handle::in(message));
     AFTERBAY_TRY(set_date(handle, reference, ""));

@@ -15,13 +15,16 @@ Result<std::unique_ptr<MessageEncoder>> make_encoder(const Schema& schema, const
 #else
 Result<std::unique_ptr<MessageEncoder>> make_encoder(const Schema&, const model::FileLayout&) {
   return fail(ErrorCode::invalid_argument,
-              "this build of Afterbay has no ecCodes, which encodes GRIB2: install it (Debian's package libeccodes-dev) "
+              "this build of Afterbay has no ecCodes, which encodes GRIB2: install it (Debian's package "
+              "libeccodes-dev) "
               "and build again, or use netCDF");
 }
 #endif
 
 }  // namespace
 
-std::unique_ptr<Store> make_grib2_store() { return std::make_unique<MessageStore>(Format::grib2, make_encoder); }
+std::unique_ptr<Store> make_grib2_store() {
+  return std::make_unique<MessageStore>(Format::grib2, make_encoder);
+}
 
 }  // namespace afterbay::storage

@@ -10,7 +10,8 @@ namespace afterbay::storage::grib2 {
 namespace {
 
 Error eccodes_error(int status, const std::string& what) {
-  return make_error(ErrorCode::invalid_argument, "{}: ecCodes says \"{}\"", what, codes_get_error_message(status))
+  return make_error(ErrorCode::invalid_argument, "{}: ecCodes says \"{}\"", what,
+                    codes_get_error_message(status))
       .with_native(status);
 }
 
@@ -22,14 +23,16 @@ Result<> check(int status, const char* key, const std::string& value) {
 }  // namespace
 
 Result<Handle> Handle::sample() {
-  if (codes_handle* const handle = codes_grib_handle_new_from_samples(nullptr, "GRIB2")) return Handle(handle);
+  if (codes_handle* const handle = codes_grib_handle_new_from_samples(nullptr, "GRIB2"))
+    return Handle(handle);
   return fail(ErrorCode::resources,
               "ecCodes does not find its samples of GRIB messages: install its data files (Debian's package "
               "libeccodes-data), or let ECCODES_SAMPLES_PATH and ECCODES_DEFINITION_PATH name them");
 }
 
 Result<Handle> Handle::copy_of(std::span<const std::byte> message) {
-  if (codes_handle* const handle = codes_handle_new_from_message_copy(nullptr, message.data(), message.size()))
+  if (codes_handle* const handle =
+          codes_handle_new_from_message_copy(nullptr, message.data(), message.size()))
     return Handle(handle);
   return fail(ErrorCode::internal, "ecCodes does not read a GRIB message that it has made");
 }
@@ -67,8 +70,8 @@ Result<> Handle::set(const std::string& key, const Values& value) {
   if (value.type == Type::text) return set(key.c_str(), std::string(value.text()));
   const std::vector<double> numbers = cf::numbers_of(value);
   if (numbers.size() != 1)
-    return fail(ErrorCode::invalid_argument, "the attribute GRIB_{} has {} values: it must be one number or a text",
-                key, value.count());
+    return fail(ErrorCode::invalid_argument,
+                "the attribute GRIB_{} has {} values: it must be one number or a text", key, value.count());
   if (value.type == Type::float32 || value.type == Type::float64) return set(key.c_str(), numbers[0]);
   return set(key.c_str(), static_cast<long>(numbers[0]));
 }

@@ -47,7 +47,8 @@ bool is_referred_to(const Schema& schema, const Variable& variable) {
 
 bool is_y_axis(const Variable& variable) {
   return is_latitude(variable) || text_of(variable.attributes, "axis") == "Y" ||
-         is_one_of(text_of(variable.attributes, "standard_name"), {"grid_latitude", "projection_y_coordinate"});
+         is_one_of(text_of(variable.attributes, "standard_name"),
+                   {"grid_latitude", "projection_y_coordinate"});
 }
 
 }  // namespace
@@ -122,7 +123,8 @@ const Variable* time_bounds_of(const Schema& schema) {
 
 const Variable* coordinate_of(const Schema& schema, std::string_view dimension) {
   const Variable* const found = schema.find_variable(dimension);
-  return found != nullptr && found->dimensions.size() == 1 && found->dimensions[0] == dimension ? found : nullptr;
+  return found != nullptr && found->dimensions.size() == 1 && found->dimensions[0] == dimension ? found
+                                                                                                : nullptr;
 }
 
 std::vector<const Variable*> auxiliary_coordinates(const Schema& schema, const Variable& field) {
@@ -157,7 +159,8 @@ unsigned slab_dimensions(const Schema& schema, const Variable& variable) {
   const std::size_t fixed = variable.dimensions.size() - (has_records(schema, variable) ? 1 : 0);
   if (fixed < 2) return static_cast<unsigned>(fixed);
   const std::size_t count = variable.dimensions.size();
-  if (const Variable* const y = coordinate_of(schema, variable.dimensions[count - 2])) return is_y_axis(*y) ? 2 : 1;
+  if (const Variable* const y = coordinate_of(schema, variable.dimensions[count - 2]))
+    return is_y_axis(*y) ? 2 : 1;
   for (const Variable* const auxiliary : auxiliary_coordinates(schema, variable))
     if (auxiliary->dimensions.size() == 2 && auxiliary->dimensions[0] == variable.dimensions[count - 2] &&
         auxiliary->dimensions[1] == variable.dimensions[count - 1])

@@ -47,7 +47,7 @@ class MessageEncoder {
 
 /// Makes the encoder of a file, and finds everything that can be found without values. Fails with
 /// the name of the variable.
-using MakeMessageEncoder =
-    std::function<Result<std::unique_ptr<MessageEncoder>>(const Schema& schema, const model::FileLayout& layout)>;
+using MakeMessageEncoder = std::function<Result<std::unique_ptr<MessageEncoder>>(
+    const Schema& schema, const model::FileLayout& layout)>;
 
 }  // namespace afterbay::storage

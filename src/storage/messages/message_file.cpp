@@ -137,7 +137,8 @@ std::optional<MessageTime> MessageFile::time_of(const MessageKey& key) const {
 
 Error MessageFile::no_time(std::uint64_t record, std::uint32_t variable) const {
   const std::string& name = schema_.variables[variable].name;
-  const std::string which = record == no_record ? std::string("the file") : fmt::format("record {}", said_index(record));
+  const std::string which =
+      record == no_record ? std::string("the file") : fmt::format("record {}", said_index(record));
   return make_error(ErrorCode::bad_state,
                     "variable '{}' was put, but {} has no time, which each of its messages contains: put {} "
                     "in every record",

@@ -17,8 +17,9 @@ std::optional<MessageKey> MessageOrder::next() const {
 
 MessageOrder::Turn MessageOrder::place_first() {
   const auto first = waiting_.begin();
-  Turn turn{{first->first, end_bytes_, first->second.kept.size_bytes, first->second.epochs, first->second.logged},
-            std::move(first->second)};
+  Turn turn{
+      {first->first, end_bytes_, first->second.kept.size_bytes, first->second.epochs, first->second.logged},
+      std::move(first->second)};
   next_ = first->first;
   waiting_.erase(first);
   if (++next_.number >= per_record_ && next_.record != no_record) next_ = {next_.record + 1, 0};

@@ -11,18 +11,20 @@ namespace {
 
 Result<> check_new_file(const FileRequest& request, Format format) {
   if (request.existing == Existing::append && path_exists(request.path))
-    return fail(make_error(ErrorCode::exists,
-                           "{} exists, and nothing can be appended to {} files: give another name, or replace it "
-                           "(existing: replace)",
-                           request.path, name_of(format))
-                    .in_file(request.path));
+    return fail(
+        make_error(ErrorCode::exists,
+                   "{} exists, and nothing can be appended to {} files: give another name, or replace it "
+                   "(existing: replace)",
+                   request.path, name_of(format))
+            .in_file(request.path));
   if (request.readable)
-    return fail(make_error(ErrorCode::invalid_argument,
-                           "{} is to be readable while it is written, which {} files are not: leave 'readable' "
-                           "off, or use {}",
-                           request.path, name_of(format),
-                           formats_with([](const FormatTraits& it) { return it.messages == nullptr; }))
-                    .in_file(request.path));
+    return fail(
+        make_error(ErrorCode::invalid_argument,
+                   "{} is to be readable while it is written, which {} files are not: leave 'readable' "
+                   "off, or use {}",
+                   request.path, name_of(format),
+                   formats_with([](const FormatTraits& it) { return it.messages == nullptr; }))
+            .in_file(request.path));
   return {};
 }
 

@@ -40,7 +40,9 @@ Result<RecordTimes> RecordTimes::make(const Schema& schema) {
   return times;
 }
 
-bool RecordTimes::takes(std::uint32_t variable) const noexcept { return variable == time_ || variable == bounds_; }
+bool RecordTimes::takes(std::uint32_t variable) const noexcept {
+  return variable == time_ || variable == bounds_;
+}
 
 Result<> RecordTimes::add(std::uint32_t variable, std::uint64_t record, std::span<const std::byte> values) {
   const Variable& of = schema_->variables[variable];

@@ -44,7 +44,8 @@ Result<std::vector<std::byte>> WaitingMessages::copy(const Kept& kept) const {
     const ssize_t got = disk_->read(file_.get(), bytes.data() + done, bytes.size() - done,
                                     static_cast<off_t>(kept.offset + done));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return fail(system_error(got < 0 ? errno : EIO, "read back waiting messages of", part_path_));
+    if (got <= 0)
+      return fail(system_error(got < 0 ? errno : EIO, "read back waiting messages of", part_path_));
     done += static_cast<std::size_t>(got);
   }
   return bytes;

@@ -24,7 +24,8 @@ class WaitingMessages {
     std::uint64_t offset = 0;  ///< in the file
   };
 
-  WaitingMessages(std::string part_path, std::shared_ptr<Disk> disk, std::shared_ptr<ByteAllowance> allowance);
+  WaitingMessages(std::string part_path, std::shared_ptr<Disk> disk,
+                  std::shared_ptr<ByteAllowance> allowance);
   WaitingMessages(const WaitingMessages&) = delete;
   WaitingMessages& operator=(const WaitingMessages&) = delete;
   ~WaitingMessages();

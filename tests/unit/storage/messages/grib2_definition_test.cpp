@@ -17,7 +17,9 @@ Schema sound_schema() {
   Schema schema;
   schema.dimension("time", unlimited).dimension("plev", 2).dimension("lat", 3).dimension("lon", 4);
   schema.variable("time", Type::float64, {"time"}).attribute("units", "hours since 2000-01-01");
-  schema.variable("plev", Type::float64, {"plev"}).attribute("units", "Pa").with_constant(Values({85000.0, 50000.0}));
+  schema.variable("plev", Type::float64, {"plev"})
+      .attribute("units", "Pa")
+      .with_constant(Values({85000.0, 50000.0}));
   schema.variable("lat", Type::float64, {"lat"})
       .attribute("units", "degrees_north")
       .with_constant(Values({-30.0, 0.0, 30.0}));
@@ -64,8 +66,10 @@ TEST(Grib2Definition, says_what_a_message_cannot_hold) {
       {[](Schema& s) { s.find_variable("lat")->constant = Values({-30.0, 0.0, 31.0}); }, "ta",
        "neither of equal distances"},
       {[](Schema& s) { s.find_variable("lat")->constant = Values(); }, "ta", "give them as constant values"},
-      {[](Schema& s) { s.variable("z", Type::float32, {"lat", "lon"}).constant = Values(std::vector<float>(12)); }, "z",
-       "has constant values"},
+      {[](Schema& s) {
+         s.variable("z", Type::float32, {"lat", "lon"}).constant = Values(std::vector<float>(12));
+       },
+       "z", "has constant values"},
   };
   if (!encodes()) GTEST_SKIP() << "this build has no ecCodes";
   for (const Case& it : cases) {
@@ -89,7 +93,8 @@ TEST(Grib2Definition, needs_a_time_for_records) {
 
 TEST(Grib2Definition, a_build_without_eccodes_says_so) {
   if (encodes()) GTEST_SKIP() << "this build has ecCodes";
-  EXPECT_NE(model::validate(sound_schema(), Format::grib2).error().message.find("has no ecCodes"), std::string::npos);
+  EXPECT_NE(model::validate(sound_schema(), Format::grib2).error().message.find("has no ecCodes"),
+            std::string::npos);
 }
 
 TEST(Grib2Definition, pieces_are_slabs) {
