@@ -293,6 +293,7 @@ class Runner:
                 metrics["report"] = json.loads(extra.read_text())
                 metrics["waited_s"] = waited_s(metrics["report"])
                 metrics["end_with_prepare_s"] = with_prepare(metrics)
+                metrics["servers"] = {f"{timer}_s": servers_s(metrics["report"], timer) for timer in ("write", "statistics")}
             if verify:
                 wrong = verify(row, directory)
                 if wrong:

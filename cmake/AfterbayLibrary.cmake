@@ -6,7 +6,7 @@
 # others (AFTERBAY_UNITY: most presets compile several files at once, which halves a whole build).
 # Which folders may be named stands in tools/check_layers.py.
 
-set(AFTERBAY_FOLDERS base time codec model pipeline statistics expression triggers config describe mpi wire transport client storage journal server
+set(AFTERBAY_FOLDERS base time codec packing model pipeline statistics expression triggers config describe mpi wire transport client storage journal server
   observe session output
   CACHE INTERNAL "folders of src/ in the order of their dependencies")
 

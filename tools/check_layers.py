@@ -12,6 +12,7 @@ ALLOWED = {
     "base": [],
     "time": ["base"],
     "codec": ["base"],
+    "packing": ["base", "time"],
     "model": ["base", "codec"],
     "pipeline": ["model"],
     "statistics": ["model"],

@@ -2,11 +2,13 @@
 #include "fields/case.hpp"
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 
 #include "common/copy_reference.hpp"
 #include "common/plain_sum.hpp"
@@ -48,16 +50,19 @@ struct Timings {
   double end_s = 0;
   std::vector<double> blocked_s;
   std::vector<double> sum_s;
+  std::vector<double> sum_in_turn_s;  ///< this rank's, while the others wait
   std::vector<double> copy_s;
 };
 
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-double largest(double value, MPI_Comm model) {
+double over_ranks(double value, MPI_Op operation, MPI_Comm model) {
   double result = 0;
-  MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, MPI_MAX, model);
+  MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, operation, model);
   return result;
 }
+
+double largest(double value, MPI_Comm model) { return over_ranks(value, MPI_MAX, model); }
 
 template <class Work>
 double timed(MPI_Comm model, Work work) {
@@ -65,6 +70,25 @@ double timed(MPI_Comm model, Work work) {
   const double start = now_s();
   work();
   return now_s() - start;
+}
+
+/// The time of this rank if the ranks work one after the other, so that each has a core and the
+/// memory to itself.
+template <class Work>
+double timed_in_turn(MPI_Comm model, Work work) {
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm_rank(model, &rank);
+  MPI_Comm_size(model, &ranks);
+  double own_s = 0;
+  for (int turn = 0; turn < ranks; ++turn) {
+    MPI_Barrier(model);
+    const double start = now_s();
+    if (turn != rank) continue;
+    work();
+    own_s = now_s() - start;
+  }
+  return own_s;
 }
 
 Timings run_steps(const Case& of, MPI_Comm comm, Model& model,
@@ -83,11 +107,14 @@ Timings run_steps(const Case& of, MPI_Comm comm, Model& model,
     const double blocked_s = timed(comm, [&] { writer->step(step, model); });
     if (step == 1) timings.first_step_s = blocked_s;
     if (measured) timings.blocked_s.push_back(blocked_s);
+    std::this_thread::sleep_for(std::chrono::milliseconds(of.pause_ms));
     if (!reference) continue;
     const double sum_s = timed(comm, [&] { reference->sum(model); });
+    const double in_turn_s = timed_in_turn(comm, [&] { reference->sum(model); });
     const double copy_s = timed(comm, [&] { reference->copy(model); });
     if (!measured) continue;
     timings.sum_s.push_back(sum_s);
+    timings.sum_in_turn_s.push_back(in_turn_s);
     timings.copy_s.push_back(copy_s);
   }
   writer->finish();
@@ -135,6 +162,8 @@ Case parse_case(int argc, char** argv, const std::string& description) {
   app.add_option("--warm-up-days", of.warm_up_days)->check(CLI::NonNegativeNumber);
   app.add_option("--steps-per-day", of.steps_per_day)->check(CLI::Range(1, 1440));
   app.add_flag("--reference", of.with_reference, "after each step, the plain sum and the plain copy");
+  app.add_option("--statistics", of.statistics)->check(CLI::IsMember({"auto", "model", "servers"}));
+  app.add_option("--pause-ms", of.pause_ms)->check(CLI::NonNegativeNumber);
   app.add_option("--servers", of.servers)->check(CLI::PositiveNumber);
   app.add_option("--format", of.store);
   app.add_option("--dir", of.directory)->check(CLI::ExistingDirectory);
@@ -180,7 +209,8 @@ void run_case(const Case& of, MPI_Comm comm, const std::function<std::unique_ptr
   about["day_end_s"] = largest(day_end_s(of, timings.blocked_s), comm);
   about["blocked_s"] = {{"max", largest(sum(timings.blocked_s), comm)}};
   if (of.with_reference) {
-    about["sum_s"] = {{"max", largest(sum(timings.sum_s), comm)}};
+    about["sum_s"] = {{"max", largest(sum(timings.sum_s), comm)},
+                      {"in_turn", over_ranks(sum(timings.sum_in_turn_s), MPI_SUM, comm)}};
     about["copy_s"] = {{"max", largest(sum(timings.copy_s), comm)}};
   }
   about["disk_bytes"] = bytes_of_files(of.directory);

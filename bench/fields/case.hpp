@@ -34,6 +34,8 @@ struct Case {
   int warm_up_days = 0;         ///< before them
   int steps_per_day = 48;       ///< a divisor of 1440
   bool with_reference = false;  ///< after each step: the plain sum and the plain copy of the same fields
+  std::string statistics = "auto";  ///< afterbay: who computes them
+  int pause_ms = 0;                 ///< the model computes nothing after each step
   int servers = 1;
   std::string store = "netcdf4";
   std::string directory = ".";

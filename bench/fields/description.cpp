@@ -16,7 +16,8 @@ std::string group(const std::string& name, const std::vector<Field>& fields, std
 std::string description_of(const Case& of) {
   const std::vector<Field> fields = of.fields();
   std::string text = "defaults: {directory: \"" + of.directory + "\", store: " + of.store +
-                     ", existing: replace}\n"
+                     ", existing: replace, statistics: " + of.statistics +
+                     "}\n"
                      "groups:\n" +
                      group("all", fields, 0, fields.size()) + group("first", fields, 0, 1) +
                      group("later", fields, 1, fields.size() / 2);

@@ -3,7 +3,9 @@
 //
 //   fuzz_parsers PARSER CORPUS [MUTANTS [SEED]]
 //   fuzz_parsers --write-messages DIRECTORY
+//   fuzz_parsers --write-pp-file DIRECTORY
 //   fuzz_parsers --write-states DIRECTORY
+//   fuzz_parsers --write-wgdos-fields DIRECTORY
 //
 // Works in the working directory. Ends with 1 at the first input that the parser does not survive:
 // an exception, too much memory, too much time (or with a signal, or a sanitizer's report); the
@@ -44,8 +46,10 @@ const std::map<std::string, Parser> parsers{{"calendar_text", parse_calendar_tex
                                             {"messages", parse_messages},
                                             {"model_definitions", parse_model_definitions},
                                             {"output_description", parse_output_description},
+                                            {"pp_file", parse_pp_file},
                                             {"statistics_page", parse_statistics_page},
-                                            {"statistics_state", parse_statistics_state}};
+                                            {"statistics_state", parse_statistics_state},
+                                            {"wgdos_field", parse_wgdos_field}};
 
 void out_of_time(int) {
   constexpr std::array text{"fuzz_parsers: too much time for the input in 'input'\n"};
@@ -105,6 +109,14 @@ int main(int argc, char** argv) {
   }
   if (words.size() == 2 && words[0] == "--write-states") {
     write_states(words[1]);
+    return 0;
+  }
+  if (words.size() == 2 && words[0] == "--write-pp-file") {
+    write_pp_file(words[1]);
+    return 0;
+  }
+  if (words.size() == 2 && words[0] == "--write-wgdos-fields") {
+    write_wgdos_fields(words[1]);
     return 0;
   }
   const auto parser = words.empty() ? parsers.end() : parsers.find(words[0]);

@@ -172,7 +172,9 @@ def main():
         maps(work)
         run_that_is_killed(work)
         call(BUILD / "tests" / "fuzz" / "fuzz_parsers", "--write-messages", directory("messages"))
+        call(BUILD / "tests" / "fuzz" / "fuzz_parsers", "--write-pp-file", directory("pp_file"))
         call(BUILD / "tests" / "fuzz" / "fuzz_parsers", "--write-states", directory("statistics_state"))
+        call(BUILD / "tests" / "fuzz" / "fuzz_parsers", "--write-wgdos-fields", directory("wgdos_field"))
     for path in sorted(CORPUS.iterdir()):
         print(f"{path.name}: {len(list(path.iterdir()))} files, {sum(p.stat().st_size for p in path.iterdir())} bytes")
 

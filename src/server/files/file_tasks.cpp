@@ -143,15 +143,17 @@ WorkerTask FileTasks::take_samples(FrameTask samples, std::uint64_t seq, const R
   const CollectionTimers timers = observation_.profile().of(*samples.collection);
   auto queued = memory_.add(std::move(samples), {turn.collection, seq}, false);
   return [this, timers, queued = std::move(queued), seq, head = record, turn, &states] {
+    const observe::Timed timed(timers.write);
     FrameWritten result{.file = wire::no_file, .collection = turn.collection, .seq = seq, .turn = turn};
     auto cost = memory_.take(
         *queued, [&](const FrameTask& task, ScratchBuffers& scratch) -> Result<storage::WriteCost> {
           const OrderedFrame ordered(task, scratch, timers.fill);
-          const observe::Timed timed(timers.stages);
+          observe::Timed computes(timers.statistics);
           AFTERBAY_TRY(states.take(ordered.frame(), head));
           storage::WriteCost taken;
           for (const std::uint32_t p : task.pieces)
             taken.bytes_in += task.collection->layout->pieces[p].bytes;
+          computes.bytes(taken.bytes_in);
           return taken;
         });
     if (cost)
@@ -176,7 +178,7 @@ WorkerTask FileTasks::write_results(OutputFile& file, std::vector<std::uint32_t>
       const model::Frame frame = layout.frames[layout.pieces[pieces.front()].frame];
       std::byte* const base = buffer.data() + layout.phase(frame, head.record);
       {
-        const observe::Timed computes(timers.stages);
+        const observe::Timed computes(timers.statistics);
         if (file.holds_states) {
           states.plane(pieces, head, base);
         } else {

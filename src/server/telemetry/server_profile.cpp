@@ -35,6 +35,7 @@ const ServerProfile::CollectionTimers& ServerProfile::of(const ServedCollection&
     it.write = profile_.timer(collection.name, timers_.write);
     it.fill = profile_.timer("fill", it.write);
     if (collection.sink->takes_scratch()) it.stages = profile_.timer("stages", it.write);
+    if (!collection.reductions.empty()) it.statistics = profile_.timer("statistics", it.write);
     it.encode = profile_.timer("encode", it.write);
     it.library = profile_.timer("library", it.write);
     it.disk = profile_.timer("disk", it.write);

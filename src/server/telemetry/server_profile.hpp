@@ -23,8 +23,8 @@ class ServerProfile {
   };
   /// The timers of a collection's files.
   struct CollectionTimers {
-    observe::Timer *write = nullptr, *fill = nullptr, *stages = nullptr, *encode = nullptr,
-                   *library = nullptr, *disk = nullptr, *publish = nullptr;
+    observe::Timer *write = nullptr, *fill = nullptr, *stages = nullptr, *statistics = nullptr,
+                   *encode = nullptr, *library = nullptr, *disk = nullptr, *publish = nullptr;
   };
 
   ServerProfile(observe::Profile& profile, std::size_t workers);

@@ -24,8 +24,10 @@ void parse_expression(Bytes bytes);         ///< of fields, one per line; units,
 void parse_journal(Bytes bytes);            ///< of one server
 void parse_messages(Bytes bytes);           ///< of all directions
 void parse_model_definitions(Bytes bytes);  ///< YAML, which must read back from what is written
+void parse_pp_file(Bytes bytes);            ///< fields of the Unified Model
 void parse_statistics_page(Bytes bytes);    ///< of a running server
 void parse_statistics_state(Bytes bytes);   ///< of a statistic over time
+void parse_wgdos_field(Bytes bytes);        ///< a packed field of the Unified Model
 void parse_output_description(Bytes bytes);  ///< YAML, which must read back from what is printed
 
 /// Writes one encoded message of each kind: the corpus of parse_messages.
@@ -33,6 +35,12 @@ void write_messages(const std::filesystem::path& directory);
 
 /// Writes one saved state of each kind: the corpus of parse_statistics_state.
 void write_states(const std::filesystem::path& directory);
+
+/// Writes a file with a field of each packing: the corpus of parse_pp_file.
+void write_pp_file(const std::filesystem::path& directory);
+
+/// Writes fields with and without bitmaps: the corpus of parse_wgdos_field.
+void write_wgdos_fields(const std::filesystem::path& directory);
 
 /// A file with these bytes in the working directory, for parsers that take a path. Its name is the
 /// same each time.
