@@ -5,9 +5,9 @@ build_packages=(g++ gfortran cmake ninja-build ccache pkg-config openmpi-bin lib
   libcli11-dev libexpected-dev libpng-dev libmuparser-dev libudunits2-dev libeccodes-dev)
 user_packages=(make netcdf-bin man-db) # also needed by the commands in docs/ and examples/
 python_packages=(python3-venv)
-test_packages=(binutils libgtest-dev libgmock-dev hdf5-tools iproute2 xz-utils "${user_packages[@]}" "${python_packages[@]}")
+test_packages=(binutils libgtest-dev libgmock-dev hdf5-tools libeccodes-tools iproute2 xz-utils "${user_packages[@]}" "${python_packages[@]}")
 baseline_packages=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev) # baselines of the benchmarks
-reader_packages=(cdo libeccodes-tools "${baseline_packages[@]}") # more readers of the files that the tests write, and the benchmarks' test
+reader_packages=(cdo "${baseline_packages[@]}") # more readers of the files that the tests write, and the benchmarks' test
 browser_packages=(chromium) # measures pages; Ubuntu has only a snap, which does not run in containers
 bench_packages=(cdo "${baseline_packages[@]}" "${python_packages[@]}")
 lint_packages=(clang clang-tidy "${python_packages[@]}")

@@ -338,9 +338,9 @@ class Recovery {
     return {};
   }
 
-  /// A file of messages is cut where its epoch no longer is contiguous, and the log's messages are
-  /// appended. Those of earlier epochs are in the log only once, and those before the cut are in the
-  /// file meanwhile.
+  /// A file of messages is cut where its epoch no longer is contiguous, and the messages in the log
+  /// are appended. Each is in the log once, also if it belongs to several epochs; those before the
+  /// cut are in the file by now.
   Result<> append_messages() {
     const std::vector<std::uint64_t>& from = state_.of.with_records;
     std::map<std::vector<std::uint64_t>, const LoggedChunk*> messages;

@@ -15,12 +15,12 @@
 
 namespace afterbay::storage::grib2 {
 
-/// Errors have the code invalid_argument, the key, its value, and the text of ecCodes. Different
-/// objects may be used by different threads.
+/// Errors have the code invalid_argument, the key, its value, and the text of ecCodes. Threads may
+/// use different objects at the same time.
 class Handle {
  public:
-  /// A message of GRIB edition 2 with the values of ecCodes' sample. Fails with resources if ecCodes
-  /// does not find its files.
+  /// A message of GRIB edition 2 with the values of ecCodes' sample. Fails with resources if
+  /// ecCodes does not find its files.
   static Result<Handle> sample();
   /// A copy of a message.
   static Result<Handle> copy_of(std::span<const std::byte> message);

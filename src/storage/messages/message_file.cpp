@@ -73,7 +73,6 @@ Result<WriteCost> MessageFile::write_strings(std::uint32_t variable, std::uint64
 
 Result<WriteCost> MessageFile::write(std::span<const PieceWrite> pieces) {
   if (!writer_) return fail(closed_error(part_.path()));
-  const std::shared_lock<std::shared_mutex> writing(writes_);
   return in_file(write_pieces(pieces), part_.path());
 }
 
@@ -92,6 +91,7 @@ Result<WriteCost> MessageFile::write_pieces(std::span<const PieceWrite> pieces) 
     if (times_->takes(write.piece.variable))
       AFTERBAY_TRY(times_->add(write.piece.variable, write.record, values));
   }
+  const std::shared_lock<std::shared_mutex> writing(writes_);
   AFTERBAY_TRY(write_ready(Gaps::wait, cost));
   return cost;
 }

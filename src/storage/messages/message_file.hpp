@@ -23,8 +23,8 @@ namespace afterbay::storage {
 
 /// The threads that write encode their messages concurrently; under a lock, messages get their
 /// offsets in order; then the thread that completed a sequence writes all of it. So a message waits
-/// in memory until the earlier ones are encoded, and until the time of its record is put. Slabs that
-/// are never put have no message.
+/// in memory until the earlier ones are encoded, and until the time of its record is put. Slabs
+/// that are never put have no message.
 class MessageFile : public File {
  public:
   MessageFile(const FileRequest& request, OpenPart opened, std::unique_ptr<MessageEncoder> encoder);
@@ -86,7 +86,8 @@ class MessageFile : public File {
   /// By variable: the number of its first message, in the record or among those without records.
   std::vector<std::uint32_t> first_number_;
   std::uint32_t per_record_ = 0;
-  /// Shared by writes, exclusive while an epoch is read: nothing that has an offset is unwritten then.
+  /// Shared while messages get offsets and are written, exclusive while an epoch is read:
+  /// everything that has an offset is written then.
   std::shared_mutex writes_;
   std::unique_ptr<EpochLog> log_;  ///< set at the first epoch
   mutable Mutex mutex_;
