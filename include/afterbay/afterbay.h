@@ -214,8 +214,8 @@ AFTERBAY_API int afterbay_schema_set_chunk(afterbay_schema* schema, const char* 
 /** Sets zlib level 0 (off) to 9, with or without byte shuffle; netCDF-4 only. */
 AFTERBAY_API int afterbay_schema_set_deflate(afterbay_schema* schema, const char* variable, int level,
                                              int shuffle);
-/** Sets a filter by its name ("zstd", see docs/how-to/chunks.md): to a level, or with level 1 on for
-   a filter without levels; 0 removes it; netCDF-4 only. Returns AFTERBAY_UNKNOWN_NAME, with a
+/** Sets a filter by its name ("zstd", see docs/how-to/chunks.md): to a level, or with level 1 on
+   for a filter without levels; 0 removes it; netCDF-4 only. Returns AFTERBAY_UNKNOWN_NAME, with a
    suggestion, if there is no such filter. Wrong levels, and filters that this build lacks, are
    reported by afterbay_collection_define. */
 AFTERBAY_API int afterbay_schema_set_filter(afterbay_schema* schema, const char* variable, const char* filter,

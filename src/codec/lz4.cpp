@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // LZ4 blocks, as HDF5's registered filter 32004 writes and reads them. Big-endian numbers: the
 // decoded size in 8 bytes, the decoded size of a block in 4; then per block its encoded size in 4
-// bytes and its bytes, which are not encoded if both sizes are equal. The last block may be smaller.
+// bytes and its bytes, which are not encoded if both sizes are equal. The last block may be
+// smaller.
 // Source of the format: "HDF5 LZ4 Filter", The HDF Group's list of registered filters.
 #include "codec/codec.hpp"
 

@@ -26,7 +26,8 @@ struct FloatFormat {
   static constexpr int most_digits = sizeof(T) == 4 ? 7 : 15;
 };
 
-/// The bits that are kept if the lowest `zeroed` bits of the mantissa are rounded away; below 1: all.
+/// The bits that are kept if the lowest `zeroed` bits of the mantissa are rounded away; below
+/// 1: all.
 template <class T>
 constexpr typename FloatFormat<T>::Word kept_bits(int zeroed) {
   using Word = typename FloatFormat<T>::Word;
@@ -75,8 +76,8 @@ struct MagnitudeRounding {
 template <class T>
 std::shared_ptr<const MagnitudeRounding<T>> digits_rounding(int digits);
 
-/// Rounds to multiples of the largest power of two that is at most 2 * `error`. In the table, values
-/// from half of this power on become a power of two.
+/// Rounds to multiples of the largest power of two that is at most 2 * `error`. In the table,
+/// values from half of this power on become a power of two.
 template <class T>
 MagnitudeRounding<T> absolute_rounding(double error);
 

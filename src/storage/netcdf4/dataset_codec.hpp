@@ -24,8 +24,8 @@ std::optional<codec::ChunkCodec> codec_of(hid_t creation_list, std::size_t eleme
 Result<FilterChain> read_filters(int file, int variable, Type type, const std::string& what);
 
 /// Registers with HDF5 the filters that it lacks: HDF5 and netCDF-C refuse to define variables with
-/// unknown filters. Plug-ins that HDF5 finds take precedence over our codecs when HDF5 itself reads or
-/// writes a chunk. The first LibraryLock of a process calls this.
+/// unknown filters. Plug-ins that HDF5 finds take precedence over our codecs when HDF5 itself reads
+/// or writes a chunk. The first LibraryLock of a process calls this.
 void register_codecs() noexcept;
 
 /// Defines the filters of a new variable. Needs a LibraryLock.

@@ -119,7 +119,7 @@ void expect_as_netcdf(const char* method, int mode, int number, const std::vecto
   std::size_t different = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (bits_of(results[i]) == bits_of(expected[i])) continue;
-    // For 7 digits of float32, netCDF-C 4.9.0 shifts by -1 bits, and values become 0 or 2; ours remain.
+    // For 7 digits of float32, netCDF-C 4.9.0 shifts by -1 bits, and values become 0 or 2.
     if (sizeof(T) == 4 && number == FloatFormat<T>::most_digits && results[i] == values[i] &&
         (expected[i] == 0 || std::abs(expected[i]) == 2))
       continue;
