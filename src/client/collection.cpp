@@ -160,7 +160,8 @@ Result<> Collection::describe(const Definition& definition, const config::Config
   AFTERBAY_TRY(model::check_template(template_));
   for (const Variable& variable : schema_.variables)
     processing_.stages.push_back(settings.settings_for(variable.name).stages);
-  pipeline::describe_quantization(schema_, processing_.stages);
+  // Other formats have no attributes for it, and perhaps no scalar variables.
+  if (!traits_of(format_).magic.empty()) pipeline::describe_quantization(schema_, processing_.stages);
   processing_.stages.resize(schema_.variables.size());
   AFTERBAY_TRY(model::validate(schema_, format_));
   model::convert_values(schema_);

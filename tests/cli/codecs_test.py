@@ -13,7 +13,7 @@ import h5py
 import netCDF4
 import numpy
 
-from _cli import FAILED, OK, CommandTest
+from _cli import OK, USAGE, CommandTest
 
 SHAPE = (5, 37, 53)
 #: filters of HDF5 by setting
@@ -60,9 +60,8 @@ class CodecsTest(CommandTest):
                 for name in names:
                     self.assertEqual(self.filters_of(file[name]), [NUMBERS[it] for it in chain], chain)
                     numpy.testing.assert_array_equal(file[name][...], values_of(name), f"{chain} {name}")
-                if "bitshuffle" not in chain or len(chain) > 1:
+                if "zstd" in chain or "deflate" in chain:
                     self.assertLess(file["f"].id.get_storage_size(), 0.95 * file["f"].nbytes)
-            self.expect(OK, "replay", "--verify", target, "in.nc")
 
     def test_netcdf_reads_zstd(self):
         write_input("in.nc", ["f", "d", "noise"])
@@ -77,9 +76,10 @@ class CodecsTest(CommandTest):
         names = ["f", "d", "s"]
         write_input("theirs.nc", names, compression="zstd", complevel=5, shuffle=True)
         self.expect(OK, "replay", "theirs.nc", "ours.nc", "--afterbay.topology=inline")
-        with h5py.File("ours.nc") as file:
+        with h5py.File("ours.nc") as file, h5py.File("theirs.nc") as theirs:
             for name in names:
-                self.assertEqual(self.filters_of(file[name]), [2, 32015])
+                self.assertIn(32015, self.filters_of(theirs[name]))
+                self.assertEqual(self.filters_of(file[name]), self.filters_of(theirs[name]))
                 numpy.testing.assert_array_equal(file[name][...], values_of(name))
 
     def test_what_hdf5plugin_wrote_is_read(self):
@@ -99,9 +99,9 @@ class CodecsTest(CommandTest):
 
     def test_a_chain_that_others_cannot_read_is_refused(self):
         write_input("in.nc", ["d"])
-        done = self.replay("in.nc", "out.nc", {"fletcher32": "on", "bitshuffle": "on"}, expected=FAILED)
+        done = self.replay("in.nc", "out.nc", {"fletcher32": "on", "bitshuffle": "on"}, expected=USAGE)
         self.assertIn("variable 'd' requests bitshuffle after a checksum of 4 bytes", done.stderr)
-        done = self.replay("in.nc", "out.nc", {"zstd": 3, "lz4": "on"}, expected=FAILED)
+        done = self.replay("in.nc", "out.nc", {"zstd": 3, "lz4": "on"}, expected=USAGE)
         self.assertIn("one compressor", done.stderr)
 
 

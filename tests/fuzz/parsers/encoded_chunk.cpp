@@ -46,7 +46,7 @@ void parse_encoded_chunk(Bytes bytes) {
 void write_chunks(const std::filesystem::path& directory) {
   constexpr std::size_t size_bytes = 1000;
   std::array<std::byte, size_bytes> plain{};
-  for (std::size_t i = 0; i < size_bytes; ++i) plain[i] = static_cast<std::byte>(i * i / 300 & 0xffu);
+  for (std::size_t i = 0; i < size_bytes; ++i) plain[i] = static_cast<std::byte>(i / 37);
   const auto all = codec::all_codecs();
   for (std::size_t i = 0; i < all.size(); ++i)
     for (const std::size_t first : {i, i + with_others}) {
