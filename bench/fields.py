@@ -5,8 +5,8 @@ step.
 Where model ranks compute statistics over time in `put`, the time of their calls is compared with a
 plain loop `sum += value` over the same memory, after each step in the same run. Where servers
 compute, the calls are compared with memcpy, while the servers keep up, and the servers' statistics
-with the plain loop. From end to end, daily means are compared with means that the model computes itself
-and writes by netCDF, and with `cdo daymean` of the values of all steps.
+with the plain loop. From end to end, daily means are compared with means that the model computes
+itself and writes by netCDF, and with `cdo daymean` of the values of all steps.
 """
 
 import argparse

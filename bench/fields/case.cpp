@@ -72,8 +72,8 @@ double timed(MPI_Comm model, Work work) {
   return now_s() - start;
 }
 
-/// The time of this rank if the ranks work one after the other, so that each has a core and the memory
-/// to itself.
+/// The time of this rank if the ranks work one after the other, so that each has a core and the
+/// memory to itself.
 template <class Work>
 double timed_in_turn(MPI_Comm model, Work work) {
   int rank = 0;

@@ -26,6 +26,9 @@ DataPath::DataPath(const config::Config& config, const Identity& identity, Host 
       files_(files_host(identity)),
       reducer_(config.memory.statistics_bytes,
                {.tasks = host_.tasks,
+                .frames = [this]() AFTERBAY_REQUIRES(ingest_thread) -> const transport::FramePool& {
+                  return host_.peers.frames();
+                },
                 .submit = [this](WorkerTask task)
                               AFTERBAY_REQUIRES(ingest_thread) { host_.submit(std::move(task), 0); },
                 .hold = [](OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) { ++file.pending; },

@@ -106,7 +106,9 @@ void Server::task_done(FileTaskResult result) {
 
 /// Called while ranks may be waiting for room.
 void Server::relieve() {
-  if (!end_.failed()) tasks_.memory().relieve();
+  if (end_.failed()) return;
+  data_.reducer().relieve();
+  tasks_.memory().relieve();
 }
 
 /// Handles lost ranks, and detects waits that nothing will end.

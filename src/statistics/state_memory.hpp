@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <memory_resource>
 #include <span>
 
 #include "statistics/state.hpp"
@@ -13,8 +14,12 @@ namespace afterbay::statistics {
 
 class StateMemory {
  public:
-  StateMemory(const Statistic& statistic, Type type, std::size_t points)
-      : lines_(lines_of(statistic, type, points)), memory_(std::make_unique_for_overwrite<Line[]>(lines_)) {}
+  /// `from` outlives it. Throws std::bad_alloc when memory is out.
+  StateMemory(const Statistic& statistic, Type type, std::size_t points,
+              std::pmr::memory_resource& from = *std::pmr::new_delete_resource())
+      : lines_(lines_of(statistic, type, points)),
+        memory_(static_cast<Line*>(from.allocate(lines_ * sizeof(Line), alignof(Line))),
+                Free{&from, lines_}) {}
 
   [[nodiscard]] std::span<std::byte> bytes() const noexcept {
     return {reinterpret_cast<std::byte*>(memory_.get()), lines_ * sizeof(Line)};
@@ -29,12 +34,17 @@ class StateMemory {
   struct alignas(64) Line {
     std::byte bytes[64];
   };
+  struct Free {
+    std::pmr::memory_resource* from;
+    std::size_t lines;
+    void operator()(Line* memory) const { from->deallocate(memory, lines * sizeof(Line), alignof(Line)); }
+  };
   static std::size_t lines_of(const Statistic& statistic, Type type, std::size_t points) noexcept {
     return (state_bytes(statistic, type, points) + sizeof(Line) - 1) / sizeof(Line);
   }
 
   std::size_t lines_;
-  std::unique_ptr<Line[]> memory_;
+  std::unique_ptr<Line, Free> memory_;
 };
 
 }  // namespace afterbay::statistics

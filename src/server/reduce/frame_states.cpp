@@ -33,7 +33,7 @@ Result<std::unique_ptr<FrameStates>> FrameStates::make(const ServedCollection& c
         if (used + made->bytes_ > limit) continue;  // the error says how much all of them need
         AFTERBAY_TRY_ASSIGN(statistics::Bundle bundle,
                             statistics::Bundle::create({variable.type, it.missing}, points));
-        statistics::StateMemory memory(it.statistic, variable.type, points);
+        statistics::StateMemory memory(it.statistic, variable.type, points, made->memory_);
         AFTERBAY_TRY(bundle.add(it.statistic, memory.bytes()));
         made->pieces_.emplace(p, PieceState{std::move(bundle), std::move(memory)});
       }

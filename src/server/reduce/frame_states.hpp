@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <vector>
 
 #include "base/result.hpp"
 #include "server/sink.hpp"
 #include "statistics/bundle.hpp"
+#include "statistics/huge_pages.hpp"
 #include "statistics/state_memory.hpp"
 
 namespace afterbay::server {
@@ -52,7 +54,9 @@ class FrameStates {
   explicit FrameStates(const ServedCollection& collection) : collection_(collection) {}
 
   const ServedCollection& collection_;
-  std::map<std::uint32_t, PieceState> pieces_;  ///< by index in the layout
+  statistics::HugePages pages_;
+  std::pmr::monotonic_buffer_resource memory_{&pages_};  ///< of all states
+  std::map<std::uint32_t, PieceState> pieces_;           ///< by index in the layout
   std::uint64_t bytes_ = 0;
 };
 

@@ -47,7 +47,22 @@ void Reducer::write_results(OutputFile& file, std::uint64_t seq, Record& record)
 void Reducer::note(std::uint32_t collection, const std::map<std::uint64_t, Record>& records) {
   if (records.empty()) return;
   const auto open = std::ranges::find_if(records, [](const auto& entry) { return !entry.second.ended; });
-  order_.allow(collection, open == records.end() ? records.rbegin()->first : open->first);
+  std::uint64_t& begun = begun_[collection];
+  begun = open == records.end() ? records.rbegin()->first : open->first;
+  const bool waits = open != records.end() && begun > 0 && !room_is_needed();
+  order_.allow(collection, waits ? begun - 1 : begun);
+}
+
+void Reducer::relieve() {
+  if (begun_.empty() || !room_is_needed()) return;
+  for (const auto& [collection, seq] : begun_) order_.allow(collection, seq);
+}
+
+bool Reducer::room_is_needed() {
+  const transport::FramePool& frames = host_.frames();
+  const std::uint64_t refusals = frames.older_refusals();
+  const bool refused = std::exchange(refusals_, refusals) != refusals;
+  return refused || frames.is_short() || 4 * frames.used_bytes() >= frames.capacity_bytes();
 }
 
 }  // namespace afterbay::server

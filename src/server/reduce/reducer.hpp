@@ -25,6 +25,7 @@ class Reducer {
  public:
   struct Host {
     FileTasks& tasks;
+    IngestFunction<const transport::FramePool&()> frames;
     /// Gives a task to a worker.
     IngestFunction<void(WorkerTask)> submit;
     /// The file is neither published nor removed before `submit_of_file`.
@@ -51,17 +52,27 @@ class Reducer {
   /// All ranks have handed over a record of a file: results of the variables that were put are
   /// written, or states into a file of states. Counts writes of the record.
   void write_results(OutputFile& file, std::uint64_t seq, Record& record) AFTERBAY_REQUIRES(ingest_thread);
-  /// Records of the collection have begun or ended. `records`: all that have not been erased.
+  /// Records of the collection have begun or ended. `records`: all that have not been erased. The
+  /// samples of a record begin when the ranks have put all of it, so that workers take neither cores
+  /// nor memory bandwidth from their puts.
   void note(std::uint32_t collection, const std::map<std::uint64_t, Record>& records)
       AFTERBAY_REQUIRES(ingest_thread);
+  /// Begins samples of records that are still being put if ranks may otherwise wait for room.
+  void relieve() AFTERBAY_REQUIRES(ingest_thread);
   /// A task of the frame has ended.
   void done(const FrameOrder::Frame& frame) AFTERBAY_REQUIRES(ingest_thread) { order_.done(frame); }
 
  private:
+  /// Whether ranks wait, or soon will: a quarter of the memory is used.
+  [[nodiscard]] bool room_is_needed() AFTERBAY_REQUIRES(ingest_thread);
+
   const std::uint64_t limit_;
   Host host_;
   std::uint64_t bytes_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
   FrameOrder order_ AFTERBAY_GUARDED_BY(ingest_thread);
+  /// By collection: the last record with samples that may run.
+  std::map<std::uint32_t, std::uint64_t> begun_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::uint64_t refusals_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;  ///< seen so far; see FramePool
   /// By collection; workers use those of frames whose turn it is.
   std::map<std::uint32_t, std::unique_ptr<FrameStates>> states_ AFTERBAY_GUARDED_BY(ingest_thread);
 };
