@@ -25,6 +25,7 @@ pkg_search_module(HDF5_SERIAL REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
 include(SerialNetcdf)
 include(Expressions)
 include(Codecs)
+include(Eccodes)
 find_library(AFTERBAY_HDF5_HL NAMES hdf5_serial_hl hdf5_hl HINTS ${HDF5_SERIAL_LIBRARY_DIRS} REQUIRED)
 mark_as_advanced(AFTERBAY_HDF5_HL)
 

@@ -88,6 +88,8 @@ std::string preview_json(const ShownPreview& shown) {
         {"puts_per_step", json_of(preview.puts)},
         {"bytes_to_servers_per_step", json_of(preview.traffic)},
         {"bytes_to_servers", preview.traffic_of_run},
+        {"bytes_between_model_ranks_per_step", json_of(preview.between_ranks)},
+        {"steps_to_results_of_grids", preview.lag},
         {"bytes_to_servers_per_day", static_cast<double>(preview.traffic_of_run) / preview.days}}}};
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -118,6 +118,12 @@ std::string totals_of(const output::Preview& preview) {
                       about(static_cast<double>(preview.traffic_of_run) / preview.days));
   if (preview.processes.servers > 1)
     text += fmt::format("; {} per step and server", about(preview.traffic.average / servers));
+  if (preview.lag > 0)
+    text += fmt::format(
+        "\nbetween model ranks: about {} per step on average and at most {}, of reductions over grids, whose "
+        "results follow {} later",
+        about(preview.between_ranks.average), print_about(preview.between_ranks.most),
+        counted(preview.lag, "step"));
   text += fmt::format("\nfields: {} of {} are used, {:.3g} puts per step on average and at most {}\n",
                       preview.fields - preview.unused.size(), preview.fields, preview.puts.average,
                       preview.puts.most);

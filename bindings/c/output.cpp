@@ -73,6 +73,15 @@ OutputOptions options_from(const afterbay_output_options& from) {
   return options;
 }
 
+ComputedCoordinates computed_from(const afterbay_computed_coordinates* from) {
+  ComputedCoordinates names;
+  if (from == nullptr) return names;
+  if (from->latitude != nullptr) names.latitude = from->latitude;
+  if (from->longitude != nullptr) names.longitude = from->longitude;
+  names.bounds = from->bounds != 0;
+  return names;
+}
+
 }  // namespace
 
 int afterbay_attributes_create(afterbay_attributes** attributes) {
@@ -121,6 +130,35 @@ int afterbay_output_grid(afterbay_output* output, const char* name, int rank, co
   return guarded([&] {
     output_of(output).grid(std::string(text(name, "name")), strings(dimensions, rank_of(rank), "dimensions"),
                            std::string(text(decomposition, "decomposition")));
+  });
+}
+
+int afterbay_output_healpix_grid(afterbay_output* output, const char* name, const char* dimension,
+                                 uint64_t nside, int nested, const char* decomposition,
+                                 const afterbay_computed_coordinates* coordinates) {
+  return guarded([&] {
+    output_of(output).healpix_grid(std::string(text(name, "name")), std::string(text(dimension, "dimension")),
+                                   {nside, nested != 0}, std::string(text(decomposition, "decomposition")),
+                                   computed_from(coordinates));
+  });
+}
+
+int afterbay_output_gaussian_grid(afterbay_output* output, const char* name, const char* dimension,
+                                  int latitudes, const uint32_t* points_of_latitudes,
+                                  const char* decomposition,
+                                  const afterbay_computed_coordinates* coordinates) {
+  return guarded([&] {
+    if (latitudes < 0)
+      refuse(ErrorCode::invalid_argument,
+             "latitudes is " + std::to_string(latitudes) + ": expected at least 1");
+    GaussianGrid points;
+    if (latitudes > 0) {
+      const uint32_t* const first = &need(points_of_latitudes, "points_of_latitudes");
+      points.points_of_latitudes.assign(first, first + latitudes);
+    }
+    output_of(output).gaussian_grid(
+        std::string(text(name, "name")), std::string(text(dimension, "dimension")), points,
+        std::string(text(decomposition, "decomposition")), computed_from(coordinates));
   });
 }
 

@@ -7,7 +7,8 @@ module afterbay_output_forms
   use afterbay_c
   implicit none
   private
-  public :: afterbay_attributes, c_values, c_output_options, c_coordinate_options, c_field_options, coordinate_form
+  public :: afterbay_attributes, c_values, c_output_options, c_coordinate_options, c_computed_coordinates
+  public :: c_field_options, coordinate_form
   public :: collect_described, names_described, release_values, collect_fill, attributes_object
 
   ! As in descriptors.c.
@@ -24,6 +25,11 @@ module afterbay_output_forms
     integer(c_int) :: has_member = 0
     integer(c_int64_t) :: member = 0
     type(c_ptr) :: resume = c_null_ptr
+  end type
+
+  type, bind(C) :: c_computed_coordinates
+    type(c_ptr) :: latitude = c_null_ptr, longitude = c_null_ptr
+    integer(c_int) :: bounds = 0
   end type
 
   type, bind(C) :: c_coordinate_options

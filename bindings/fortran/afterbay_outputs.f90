@@ -77,6 +77,8 @@ module afterbay_outputs
         dimension_int8, dimension_int16, dimension_int32, dimension_int64, dimension_float32, &
         dimension_float64
     procedure :: grid
+    procedure :: healpix_grid
+    procedure :: gaussian_grid
     procedure, private :: &
         coordinate_int8, coordinate_int16, coordinate_int32, coordinate_int64, coordinate_float32, &
         coordinate_float64, coordinate_text
@@ -181,6 +183,24 @@ module afterbay_outputs
       type(c_ptr), value :: output, dimensions
       character(kind=c_char), intent(in) :: name(*), decomposition(*)
       integer(c_int), value :: rank
+    end function
+    integer(c_int) function afterbay_output_healpix_grid(output, name, dimension, nside, nested, &
+        decomposition, coordinates) bind(C)
+      import :: c_int, c_int64_t, c_ptr, c_char, c_computed_coordinates
+      type(c_ptr), value :: output
+      character(kind=c_char), intent(in) :: name(*), dimension(*), decomposition(*)
+      integer(c_int64_t), value :: nside
+      integer(c_int), value :: nested
+      type(c_computed_coordinates), intent(in) :: coordinates
+    end function
+    integer(c_int) function afterbay_output_gaussian_grid(output, name, dimension, latitudes, &
+        points_of_latitudes, decomposition, coordinates) bind(C)
+      import :: c_int, c_int32_t, c_ptr, c_char, c_computed_coordinates
+      type(c_ptr), value :: output
+      character(kind=c_char), intent(in) :: name(*), dimension(*), decomposition(*)
+      integer(c_int), value :: latitudes
+      integer(c_int32_t), intent(in) :: points_of_latitudes(*)
+      type(c_computed_coordinates), intent(in) :: coordinates
     end function
     integer(c_int) function afterbay_output_coordinate(output, name, rank, dimensions, values, options) bind(C)
       import :: c_int, c_ptr, c_char, c_values, c_coordinate_options
@@ -343,6 +363,76 @@ contains
         int(names%count, c_int), names%data, c_text(decomposition))
     call release_values(names)
     call check(code, ierr)
+  end subroutine
+
+  !> Defines a HEALPix grid (Górski et al. 2005, doi:10.1086/427976): 12 nside**2 cells along one
+  !> dimension, which is defined, too, with their coordinates, which are computed: each rank those
+  !> of its part of the decomposition. `nested` (default .true.): points along a curve, for which
+  !> `nside` is a power of two; .false.: along rings from north to south. `latitude`, `longitude`:
+  !> names, default 'lat' and 'lon'. `bounds`: also the corners of the cells, four per point, with
+  !> the names of the coordinates and `_bnds`. Fields of the grid get the attribute `grid_mapping`,
+  !> unless they have one: a variable named `name`, with the attributes of CF-1.13
+  !> (`refinement_level`, `indexing_scheme`), and those that CDO reads (`healpix_nside`,
+  !> `healpix_order`). Does not wait. AFTERBAY_INVALID_ARGUMENT for a grid that does not exist or if
+  !> the decomposition has another length, AFTERBAY_UNKNOWN_NAME for a decomposition that is not
+  !> defined, AFTERBAY_CONFLICT if a name is taken.
+  subroutine healpix_grid(self, name, dimension, nside, decomposition, nested, latitude, longitude, bounds, ierr)
+    class(afterbay_output), intent(in) :: self
+    character(*), intent(in) :: name, dimension, decomposition
+    integer, intent(in) :: nside
+    logical, intent(in), optional :: nested
+    character(*), intent(in), optional :: latitude, longitude
+    logical, intent(in), optional :: bounds
+    integer, intent(out), optional :: ierr
+    type(c_computed_coordinates) :: form
+    character(:, kind=c_char), allocatable, target :: texts(:)
+    integer(c_int) :: in_order
+    call name_coordinates(latitude, longitude, bounds, texts, form)
+    in_order = 1
+    if (present(nested)) in_order = merge(1_c_int, 0_c_int, nested)
+    call check(afterbay_output_healpix_grid(afterbay_fortran_output(self%id), c_text(name), c_text(dimension), &
+        int(nside, c_int64_t), in_order, c_text(decomposition), form), ierr)
+  end subroutine
+
+  !> Likewise, a reduced Gaussian grid: latitudes from north to south, at the roots of the Legendre
+  !> polynomial, each with its number of points, from 0 degrees eastwards. ECMWF's octahedral grid
+  !> ON has 16 + 4 i points at latitude i of N, counted from the pole. There is no grid mapping.
+  !> Edges of cells lie in the middle between longitudes, and between latitudes so that areas are
+  !> those of Gauss's quadrature.
+  subroutine gaussian_grid(self, name, dimension, points_of_latitudes, decomposition, latitude, longitude, bounds, ierr)
+    class(afterbay_output), intent(in) :: self
+    character(*), intent(in) :: name, dimension, decomposition
+    integer, intent(in) :: points_of_latitudes(:)
+    character(*), intent(in), optional :: latitude, longitude
+    logical, intent(in), optional :: bounds
+    integer, intent(out), optional :: ierr
+    type(c_computed_coordinates) :: form
+    character(:, kind=c_char), allocatable, target :: texts(:)
+    call name_coordinates(latitude, longitude, bounds, texts, form)
+    call check(afterbay_output_gaussian_grid(afterbay_fortran_output(self%id), c_text(name), c_text(dimension), &
+        size(points_of_latitudes, kind=c_int), int(points_of_latitudes, c_int32_t), c_text(decomposition), form), ierr)
+  end subroutine
+
+  !> `form` points into `texts`.
+  subroutine name_coordinates(latitude, longitude, bounds, texts, form)
+    character(*), intent(in), optional :: latitude, longitude
+    logical, intent(in), optional :: bounds
+    character(:, kind=c_char), allocatable, target, intent(out) :: texts(:)
+    type(c_computed_coordinates), intent(out) :: form
+    integer :: length
+    length = 1
+    if (present(latitude)) length = max(length, len_trim(latitude) + 1)
+    if (present(longitude)) length = max(length, len_trim(longitude) + 1)
+    allocate (character(length, c_char) :: texts(2))
+    if (present(latitude)) then
+      texts(1) = trim(latitude)//c_null_char
+      form%latitude = c_loc(texts(1)(1:1))
+    end if
+    if (present(longitude)) then
+      texts(2) = trim(longitude)//c_null_char
+      form%longitude = c_loc(texts(2)(1:1))
+    end if
+    if (present(bounds)) form%bounds = merge(1_c_int, 0_c_int, bounds)
   end subroutine
 
   !> Defines a field of the model on a grid (absent: the same values on all ranks). `axes`:

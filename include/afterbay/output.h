@@ -148,6 +148,37 @@ AFTERBAY_API int afterbay_output_dimension_values(afterbay_output* output, const
     if the name is taken. */
 AFTERBAY_API int afterbay_output_grid(afterbay_output* output, const char* name, int rank,
                                       const char* const* dimensions, const char* decomposition);
+/** The coordinates of a grid that a rule defines. Set unused members to zero. */
+typedef struct afterbay_computed_coordinates {
+  const char* latitude;  /**< name; degrees; NULL: "lat" */
+  const char* longitude; /**< name; degrees, 0 to 360; NULL: "lon" */
+  /** 1: also the corners of the cells: four per point, with the names of the coordinates and
+      `_bnds`. */
+  int bounds;
+} afterbay_computed_coordinates;
+
+/** Defines a HEALPix grid (Górski et al. 2005, doi:10.1086/427976): 12 nside^2 cells along one
+    dimension, which is defined, too, with their coordinates, which are computed: each rank those of
+    its part of the decomposition. `nested` 1: points along a curve, for which `nside` is a power of
+    two; 0: along rings from north to south. `coordinates` NULL: all members zero. Fields of the
+    grid get the attribute `grid_mapping`, unless they have one: a variable named `name`, with the
+    attributes of CF-1.13 (`refinement_level`, `indexing_scheme`), and those that CDO reads
+    (`healpix_nside`, `healpix_order`). Does not wait. AFTERBAY_INVALID_ARGUMENT for a grid that
+    does not exist or if the decomposition has another length, AFTERBAY_UNKNOWN_NAME for a
+    decomposition that is not defined, AFTERBAY_CONFLICT if a name is taken. */
+AFTERBAY_API int afterbay_output_healpix_grid(afterbay_output* output, const char* name,
+                                              const char* dimension, uint64_t nside, int nested,
+                                              const char* decomposition,
+                                              const afterbay_computed_coordinates* coordinates);
+/** Likewise, a reduced Gaussian grid: `latitudes` of them from north to south, at the roots of the
+    Legendre polynomial, each with its number of points, from 0 degrees eastwards. ECMWF's
+    octahedral grid ON has 16 + 4 i points at latitude i of N, counted from the pole. There is no
+    grid mapping. Edges of cells lie in the middle between longitudes, and between latitudes so that
+    areas are those of Gauss's quadrature. */
+AFTERBAY_API int afterbay_output_gaussian_grid(afterbay_output* output, const char* name,
+                                               const char* dimension, int latitudes,
+                                               const uint32_t* points_of_latitudes, const char* decomposition,
+                                               const afterbay_computed_coordinates* coordinates);
 /** Defines an auxiliary coordinate with the same values on all ranks: of `rank` dimensions, slowest
     first, or of a single value if `rank` is 0. Variables with these dimensions name it in their
     attribute `coordinates`, unless other attributes of the field do. A single value is written for

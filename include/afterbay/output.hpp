@@ -95,6 +95,39 @@ struct AFTERBAY_API FieldOptions {
   std::vector<Attribute> attributes = {};  ///< further ones; `_FillValue` is `fill`
 };
 
+/// The points of a HEALPix grid: 12 nside^2 cells of equal area (Górski et al. 2005,
+/// doi:10.1086/427976).
+struct AFTERBAY_API HealpixGrid {
+  std::uint64_t nside = 0;  ///< cells along an edge of a base pixel, 1 to 2^29
+  /// Order of the points: `nested`, along a curve, for which nside is a power of two; otherwise
+  /// along rings from north to south.
+  bool nested = true;
+};
+
+/// The points of a reduced Gaussian grid: from north to south, at the roots of the Legendre
+/// polynomial, and from 0 degrees eastwards.
+struct AFTERBAY_API GaussianGrid {
+  std::vector<std::uint32_t> points_of_latitudes;  ///< at most 65536 latitudes
+
+  /// The octahedral grid O`number`: 20 points next to a pole, 4 more at each latitude towards the
+  /// equator (as used by ECMWF since 2016).
+  static GaussianGrid octahedral(std::uint32_t number) {
+    GaussianGrid grid;
+    for (std::uint32_t i = 0; i < number; ++i) grid.points_of_latitudes.push_back(20 + 4 * i);
+    for (std::uint32_t i = number; i-- > 0;) grid.points_of_latitudes.push_back(20 + 4 * i);
+    return grid;
+  }
+  friend bool operator==(const GaussianGrid&, const GaussianGrid&) = default;
+};
+
+/// The coordinates of a grid that a rule defines.
+struct AFTERBAY_API ComputedCoordinates {
+  std::string latitude = "lat";   ///< name; degrees
+  std::string longitude = "lon";  ///< name; degrees, 0 to 360
+  /// Also the corners of the cells: four per point, with the names of the coordinates and `_bnds`.
+  bool bounds = false;
+};
+
 /// The described output of a session. Movable. A session may have one.
 class AFTERBAY_API Output {
  public:
@@ -113,6 +146,18 @@ class AFTERBAY_API Output {
   /// they are distributed. A Block or Map has as many lengths as the grid has dimensions.
   void grid(const std::string& name, const std::vector<std::string>& dimensions,
             const std::string& decomposition);
+  /// Defines a grid whose points lie along one dimension, which is defined, too, with their
+  /// coordinates, which are computed: each rank those of its part of the decomposition. Fields of
+  /// the grid get the attribute `grid_mapping`, unless they have one: a variable named `name`, with
+  /// the attributes of CF-1.13 (`refinement_level`, `indexing_scheme`), and those that CDO reads
+  /// (`healpix_nside`, `healpix_order`). Throws invalid_argument for a grid that does not exist or
+  /// if the decomposition has another length, conflict if a name is taken.
+  void healpix_grid(const std::string& name, const std::string& dimension, const HealpixGrid& points,
+                    const std::string& decomposition, const ComputedCoordinates& coordinates = {});
+  /// Likewise, a reduced Gaussian grid. It has no grid mapping. Edges of cells lie in the middle
+  /// between longitudes, and between latitudes so that areas are those of Gauss's quadrature.
+  void gaussian_grid(const std::string& name, const std::string& dimension, const GaussianGrid& points,
+                     const std::string& decomposition, const ComputedCoordinates& coordinates = {});
   /// Defines an auxiliary coordinate with the same values on all ranks: of dimensions, or of a
   /// single value if there are none. Variables with these dimensions name it in their attribute
   /// `coordinates`, unless other attributes of the field do. A single value is written for fields

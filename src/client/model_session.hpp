@@ -32,6 +32,7 @@
 #include "client/session_core.hpp"
 #include "client/session_puts.hpp"
 #include "client/tickets.hpp"
+#include "client/waits.hpp"
 #include "config/config.hpp"
 #include "observe/profile.hpp"
 #include "wire/model_messages.hpp"
@@ -52,8 +53,7 @@ class ModelSession {
   [[nodiscard]] bool is_usable() const noexcept { return core_.is_usable(); }
   /// The error after which the session cannot continue, if there was one.
   [[nodiscard]] const std::optional<Error>& failure() const noexcept { return core_.failure(); }
-  /// Called while this rank waits; see ClientLink::set_idle.
-  void set_idle(std::function<bool()> idle) { core_.set_idle(std::move(idle)); }
+  [[nodiscard]] Waits& waits() noexcept { return waits_; }
   /// Inline topology, synchronous: end_step waits until the step is written on all ranks, because a
   /// rank that hosts a server must not leave for the model's own messages while another rank still
   /// waits for it. `arrive` tells the others that this rank has its answers; the function that it
@@ -140,6 +140,7 @@ class ModelSession {
 
   const config::Config& config_;
   SessionCore core_;
+  Waits waits_{core_};
   Observed observed_;
   Definitions definitions_;
   ServerChoice server_choice_;

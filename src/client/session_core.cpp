@@ -30,7 +30,12 @@ std::set<std::size_t> SessionCore::all_servers() const {
   return all;
 }
 
-void SessionCore::set_idle(std::function<bool()> idle) {
+void SessionCore::add_idle(std::function<bool()> idle) {
+  if (idle_)
+    idle = [before = idle_, then = std::move(idle)] {
+      const bool worked = before();
+      return then() || worked;
+    };
   idle_ = idle;
   for (auto& link : links_) link->set_idle(idle);
 }

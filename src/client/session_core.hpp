@@ -65,8 +65,8 @@ class SessionCore {
   [[nodiscard]] std::size_t servers() const noexcept { return links_.size(); }
   [[nodiscard]] std::set<std::size_t> all_servers() const;
   [[nodiscard]] transport::ClientLink& link(std::size_t server) const { return *links_[server]; }
-  /// Called while this rank waits; see ClientLink::set_idle.
-  void set_idle(std::function<bool()> idle);
+  /// Called while this rank waits, besides what is called already; see ClientLink::set_idle.
+  void add_idle(std::function<bool()> idle);
   /// Each rank that waits for answers also waits for the other ranks. See
   /// ModelSession::set_synchronous.
   void set_synchronous(Arrive arrive) { arrive_ = std::move(arrive); }

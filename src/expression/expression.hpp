@@ -42,7 +42,11 @@ struct Formula {
 struct Reduction {
   statistics::Operation operation = statistics::Operation::mean;
   std::vector<std::string> over;  ///< names of dimensions, each once; empty: over time
-  std::optional<Period> period;   ///< over time: longer than 0; unset: that of the file
+  /// Over dimensions: a coordinate that numbers regions from 1, and the dimension of the regions;
+  /// empty: there is one result.
+  std::string by;
+  std::string along;
+  std::optional<Period> period;  ///< over time: longer than 0; unset: that of the file
   Formula argument;
   std::string text;  ///< as written, for messages: "max(tas, 1d)", "mean(toce over lev)"
   [[nodiscard]] bool is_over_time() const noexcept { return over.empty(); }

@@ -222,18 +222,24 @@ Result<> Parser::arguments(Call& call) {
     if (!written.empty()) return take_period(call, written);
     AFTERBAY_TRY(choice());
     ++call.arguments;
-    if (is_reduction && call.arguments == 1 && takes_over()) return take_dimensions(call);
+    if (is_reduction && call.arguments == 1 && takes_word("over")) return take_dimensions(call);
   } while (take(","));
   return {};
 }
 
-bool Parser::takes_over() noexcept {
-  constexpr std::string_view over = "over";
+bool Parser::takes_word(std::string_view word) noexcept {
   skip_blanks();
-  const std::size_t end = at_ + over.size();
-  if (!text_.substr(at_).starts_with(over) || (end < text_.size() && is_in_word(text_[end]))) return false;
+  const std::size_t end = at_ + word.size();
+  if (!text_.substr(at_).starts_with(word) || (end < text_.size() && is_in_word(text_[end]))) return false;
   at_ = end;
   return true;
+}
+
+Result<std::string> Parser::take_name(std::string_view expected) {
+  if (!is_letter(next())) return unexpected(expected);
+  const std::size_t begin = at_;
+  while (at_ < text_.size() && is_in_word(text_[at_])) ++at_;
+  return std::string(text_.substr(begin, at_ - begin));
 }
 
 Result<> Parser::take_dimensions(Call& call) {
@@ -254,14 +260,18 @@ Result<> Parser::take_dimensions(Call& call) {
       return problem(at_, ErrorCode::invalid_argument,
                      "a reduction over dimensions has no period: write {0}({0}(x over lev), 1d) for both",
                      row.name);
-    if (!is_letter(c)) return unexpected("the name of a dimension");
-    while (at_ < text_.size() && is_in_word(text_[at_])) ++at_;
-    std::string name(text_.substr(begin, at_ - begin));
+    AFTERBAY_TRY_ASSIGN(std::string name, take_name("the name of a dimension"));
     if (std::ranges::find(call.over, name) != call.over.end())
       return problem(begin, ErrorCode::invalid_argument, "the dimension \"{}\" is named twice", name);
     call.over.push_back(std::move(name));
   } while (take(","));
-  return {};
+  if (!takes_word("by")) return {};
+  AFTERBAY_TRY_ASSIGN(call.by, take_name("the name of a coordinate that numbers regions"));
+  if (!takes_word("along")) return unexpected("\"along\" and the dimension of the regions");
+  AFTERBAY_TRY_ASSIGN(call.along, take_name("the name of a dimension"));
+  if (std::ranges::find(call.over, call.along) == call.over.end()) return {};
+  return problem(call.at, ErrorCode::invalid_argument,
+                 "the dimension \"{}\" is reduced, and cannot be that of regions", call.along);
 }
 
 std::string_view Parser::period_here() const {
@@ -317,12 +327,15 @@ void Parser::add_reduction(const Call& call) {
   Nodes unused;
   Reduction reduction{.operation = *functions()[call.row].reduction,
                       .over = call.over,
+                      .by = call.by,
+                      .along = call.along,
                       .period = call.period,
                       .argument = take_formula(call.first_node, unused),
                       .text = std::string(text_.substr(call.at, at_ - call.at))};
   std::string key =
       fmt::format("{}|{}|{}", call.row, call.period ? call.period->text() : "", reduction.argument.text);
   for (const std::string& dimension : reduction.over) key += "|over " + dimension;
+  if (!reduction.by.empty()) key += "|by " + reduction.by + " along " + reduction.along;
   for (const Operand& operand : reduction.argument.operands)
     key += fmt::format("|{}:{}", operand.field, operand.reduction);
   const auto [known, fresh] = reductions_.emplace(std::move(key), operands_.size());

@@ -31,6 +31,8 @@ class Parser {
     std::size_t second_at = 0;   ///< of the second argument
     std::optional<Period> period = {};
     std::vector<std::string> over = {};
+    std::string by = {};
+    std::string along = {};
   };
 
   // Each parses one level of the grammar, and appends its nodes.
@@ -48,9 +50,11 @@ class Parser {
   /// Whether an argument here is a period: "1d", but not "2" or "2*a".
   [[nodiscard]] std::string_view period_here() const;
   Result<> take_period(Call& call, std::string_view written);
-  /// Whether the word "over" comes next, which ends the argument of a reduction over dimensions.
-  [[nodiscard]] bool takes_over() noexcept;
+  /// Takes the word if it comes next, such as "over", which ends the argument of a reduction over
+  /// dimensions.
+  [[nodiscard]] bool takes_word(std::string_view word) noexcept;
   Result<> take_dimensions(Call& call);
+  Result<std::string> take_name(std::string_view expected);
   Result<> end_call(Call& call);
   Result<> check_arguments(const Call& call) const;
   void add_reduction(const Call& call);

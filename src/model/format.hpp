@@ -17,7 +17,8 @@
   ROW(netcdf4)                \
   ROW(cdf5)                   \
   ROW(cdf2)                   \
-  ROW(memory)
+  ROW(memory)                 \
+  ROW(grib2)
 
 namespace afterbay {
 

@@ -5,9 +5,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 
+#include "afterbay/error.hpp"
+#include "afterbay/schema.hpp"
 #include "afterbay/types.hpp"
 
 namespace afterbay {
@@ -36,6 +40,18 @@ enum class FilterRule : std::uint8_t {
   applied   ///< chunks are encoded
 };
 
+/// A file that is a sequence of messages, one per field, record and slab. A slab is what a message
+/// holds: the points of a field on its horizontal grid. Each piece of a field is one whole slab.
+struct MessageTraits {
+  /// The number of trailing dimensions of a slab; 0 for variables that are not written as messages,
+  /// such as the time. Pure.
+  unsigned (*slab_dimensions)(const Schema& schema, const Variable& variable) = nullptr;
+  /// A problem of a schema: its code, the variable (empty: none), and a sentence.
+  using Add = std::function<void(ErrorCode code, const std::string& variable, const std::string& line)>;
+  /// Adds what messages cannot hold. The schema is valid otherwise. Pure.
+  void (*check)(const Schema& schema, const Add& add) = nullptr;
+};
+
 struct FormatTraits {
   std::string_view name = {};   ///< in the configuration, the API, messages and the journal
   std::string_view title = {};  ///< as in its specification
@@ -58,6 +74,7 @@ struct FormatTraits {
   /// be larger.
   std::uint64_t most_variable_bytes = UINT64_MAX;
   std::uint64_t most_records = INT64_MAX;
+  const MessageTraits* messages = nullptr;  ///< null: the format is not a sequence of messages
   std::span<const std::string_view> reserved_attributes = {};  ///< names that the format reserves
 };
 

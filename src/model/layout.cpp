@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/caller_terms.hpp"
+#include "base/units.hpp"
 #include "model/chunk_shape.hpp"
 #include "model/filters.hpp"
 
@@ -86,7 +87,25 @@ class LayoutMaker {
     else
       return fail(std::move(bytes).error());
     if (traits_.chunks) AFTERBAY_TRY(choose_chunk(variable, result, stored));
+    if (traits_.messages != nullptr) AFTERBAY_TRY(cut_into_slabs(variable, result, stored));
     return result;
+  }
+
+  /// A piece of a field is one slab: what one message holds.
+  Result<> cut_into_slabs(const Variable& variable, const VariableLayout& result,
+                          StoredVariable& stored) const {
+    const unsigned dimensions = traits_.messages->slab_dimensions(schema_, variable);
+    if (dimensions == 0 || !result.framed) return {};
+    stored.slab = result.shape;
+    for (std::size_t d = 0; d + dimensions < stored.slab.size; ++d) stored.slab[d] = 1;
+    if (const std::uint64_t bytes = stored.slab.product() * size_of(variable.type);
+        bytes > sizes_.frame_bytes)
+      return fail(ErrorCode::resources,
+                  "a slab of variable '{}', which becomes one {} message, takes {} bytes, more than the {} "
+                  "bytes that a server's block holds: raise memory.block to {}",
+                  variable.name, traits_.title, bytes, sizes_.frame_bytes,
+                  print_bytes(round_up(bytes, 1u << 20)));
+    return {};
   }
 
   /// Record variables must be chunked; fixed ones are if that is asked for or they are filtered.
@@ -173,8 +192,9 @@ class LayoutMaker {
     grid.padded = stored.chunked;
     grid.shape = variable.shape;
     grid.element_bytes = size_of(schema_.variables[v].type);
-    grid.part =
-        stored.chunked ? stored.chunk : cut(variable.shape, grid.element_bytes, sizes_.gathered_bytes());
+    grid.part = stored.chunked          ? stored.chunk
+                : stored.slab.size != 0 ? stored.slab
+                                        : cut(variable.shape, grid.element_bytes, sizes_.gathered_bytes());
     grid.parts = grid.part;
     grid.section_offset = stored.section_offset;
     std::uint64_t pieces = 1;
@@ -197,7 +217,7 @@ class LayoutMaker {
     cutting_->add(grid);
     if (pieces == 0) return {};
     if (sizes_.apart) open_ = false;
-    if (grid.padded || grid.count == 1)
+    if (grid.padded || grid.count == 1 || stored.slab.size != 0)
       put_equal(grid, 0, grid.count);
     else
       put_alone(grid);

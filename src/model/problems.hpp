@@ -20,6 +20,8 @@ class Problems {
     ++count_;
   }
 
+  [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+
   /// Success if there were none; otherwise "HEADING (n problems):" and one line per problem.
   [[nodiscard]] Result<> result(const std::string& heading) {
     if (count_ == 0) return {};

@@ -56,6 +56,11 @@ class Validation {
         problem(variable, ErrorCode::conflict, "is defined twice: every variable needs a name of its own");
       check(variable);
     }
+    if (traits_.messages != nullptr && problems_.empty())
+      traits_.messages->check(schema_,
+                              [this](ErrorCode code, const std::string& variable, const std::string& line) {
+                                problems_.add(code, variable, line);
+                              });
     return problems_.result(fmt::format("the schema cannot be written as {}", traits_.name));
   }
 

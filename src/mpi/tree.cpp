@@ -84,8 +84,8 @@ Result<bool> Tree::settle(Time end) {
   }
 }
 
-Result<std::optional<Tree::Incoming>> Tree::receive(std::span<const int> from, Direction direction,
-                                                    Time end) {
+Result<std::optional<Tree::Incoming>> Tree::receive(std::span<const int> from, Direction direction, Time end,
+                                                    Time whole) {
   const BackOff back_off;
   for (;;) {
     for (const int source : from) {
@@ -97,7 +97,7 @@ Result<std::optional<Tree::Incoming>> Tree::receive(std::span<const int> from, D
       if (there == 0) continue;
       int count = 0;
       MPI_Get_count(&status, MPI_BYTE, &count);
-      AFTERBAY_TRY_ASSIGN(std::optional<Bytes> bytes, take(message, count, end));
+      AFTERBAY_TRY_ASSIGN(std::optional<Bytes> bytes, take(message, count, whole));
       if (!bytes) return std::nullopt;
       ++messages_;
       return Incoming{source, *std::move(bytes)};

@@ -50,8 +50,12 @@ class Tree {
     Bytes bytes;
   };
   /// The first message of one of the ranks `from` in that direction; nothing: none arrived before
-  /// `end`.
-  Result<std::optional<Incoming>> receive(std::span<const int> from, Direction direction, Time end);
+  /// `end`. `whole`: until when a message that has begun to arrive may take; then it is lost.
+  Result<std::optional<Incoming>> receive(std::span<const int> from, Direction direction, Time end,
+                                          Time whole);
+  Result<std::optional<Incoming>> receive(std::span<const int> from, Direction direction, Time end) {
+    return receive(from, direction, end, end);
+  }
   Result<std::optional<Incoming>> receive(int from, Direction direction, Time end) {
     return receive(std::span(&from, 1), direction, end);
   }
@@ -59,6 +63,8 @@ class Tree {
   Result<void> send(int to, Direction direction, Bytes bytes);
   /// Whether all messages of this rank were taken by MPI before `end`.
   Result<bool> settle(Time end);
+  /// Messages of this rank that MPI had not taken at the last look.
+  [[nodiscard]] std::size_t on_the_way() const noexcept { return outgoing_.size(); }
 
   /// Messages that this rank has sent and received with this tree.
   [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }

@@ -147,7 +147,13 @@ void Definitions::add(Field field) {
            "field '{}' has the attribute _FillValue, by which statistics would not recognize missing values: "
            "give the value as the field's option `fill`, which also makes the attribute",
            field.name);
-  if (!field.options.grid.empty()) static_cast<void>(grid(field.options.grid));
+  if (!field.options.grid.empty()) {
+    const std::string& mapping = grid(field.options.grid).mapping;
+    std::vector<Attribute>& attributes = field.options.attributes;
+    if (!mapping.empty() &&
+        std::ranges::find(attributes, "grid_mapping", &Attribute::name) == attributes.end())
+      attributes.push_back({"grid_mapping", mapping});
+  }
   for (const std::string& axis : field.options.axes) static_cast<void>(dimension(axis));
   const std::vector<std::string> all = dimensions_of(field);
   for (std::size_t i = 0; i < all.size(); ++i)

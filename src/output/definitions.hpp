@@ -27,6 +27,7 @@ struct Grid {
   std::string name;
   std::vector<std::string> dimensions;
   std::string decomposition;
+  std::string mapping = {};  ///< `grid_mapping` of its fields, unless they have one; empty: none
 };
 
 /// An auxiliary coordinate: constant, or of a grid and distributed as its fields are.

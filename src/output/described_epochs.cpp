@@ -116,6 +116,11 @@ std::string DescribedEpochs::name(std::int64_t step, const Date& date) const {
   return name.ends_with(suffix) ? name : name + std::string(suffix);
 }
 
+bool DescribedEpochs::is_due(std::int64_t step) {
+  const Date now = time_.at(step);
+  return std::ranges::any_of(clocks_, [&](OfFile& it) { return it.clock.until(now).end == now; });
+}
+
 void DescribedEpochs::end_step(std::int64_t step, SavedState& saved) {
   const Date now = time_.at(step);
   std::vector<std::string> due;

@@ -28,6 +28,8 @@ class DescribedEpochs {
   /// `file`: that asks for them.
   void add(Clock clock, const std::string& file);
   [[nodiscard]] bool saves_states() const noexcept { return !clocks_.empty() && !description_.state.empty(); }
+  /// Whether the step ends an epoch.
+  [[nodiscard]] bool is_due(std::int64_t step);
   /// Marks the epochs that the step ends, which has ended for the session, too. Does not wait.
   /// Throws conflict if a state would replace one that is still needed.
   void end_step(std::int64_t step, SavedState& saved);

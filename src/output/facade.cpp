@@ -5,7 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <optional>
 
 #include "base/log.hpp"
 #include "base/new_file.hpp"
@@ -13,8 +15,10 @@
 #include "base/units.hpp"
 #include "model/moves.hpp"
 #include "output/model_definitions.hpp"
+#include "output/point_grids.hpp"
 #include "output/reducers.hpp"
 #include "output/refuse.hpp"
+#include "output/spaces.hpp"
 #include "output/state.hpp"
 #include "session/state.hpp"
 
@@ -100,10 +104,11 @@ void Output::State::start() {
     if (auto clock = file->epochs()) epochs->add(*std::move(clock), file->file().name);
   }
   reducers.apply();
+  late.emplace(&session, plan, time);
   Session::State& of = session.state();
   memory.emplace(of.config->output_memory_bytes,
                  of.model_profile.counter(observe::counters::output_memory, observe::CounterKind::peak));
-  memory->take(session, output::memory_of(plan));
+  memory->take(session, output::memory_of(plan, late->waiting()));
   for (std::size_t f = 0; f < definitions.fields().size(); ++f) {
     const output::Field& field = definitions.fields()[f];
     fields.push_back({plan.sources[f].get(), field.options.type});
@@ -175,6 +180,7 @@ void Output::State::begin_step(std::int64_t number) {
   }
   current = number;
   begun = in_step = true;
+  plan.put_constants(covered);
 }
 
 void Output::State::end_step() {
@@ -193,6 +199,9 @@ void Output::State::end_step() {
   plan.end_step(now);
   session.end_step();
   in_step = false;
+  // After all that other ranks may wait for.
+  late->end_step(current);
+  if (current > 0 && late->is_behind() && epochs->is_due(current)) late->finish();
   if (current > 0) epochs->end_step(current, *saved);
   for (FieldStep& field : fields) field.wanted = false;
 }
@@ -248,6 +257,73 @@ void Output::grid(const std::string& name, const std::vector<std::string>& dimen
                   const std::string& decomposition) {
   state().check_defining("grid");
   state().definitions.add(output::Grid{name, dimensions, decomposition});
+}
+
+namespace {
+
+Values as_values(const std::vector<double>& numbers) {
+  return Values::raw(Type::float64, numbers.data(), numbers.size());
+}
+
+/// Defines dimension, grid and coordinates. `mapping`: see output::Grid.
+void add_point_grid(Session& session, output::Definitions& definitions, const output::PointGrid& points,
+                    const output::Grid& grid, const ComputedCoordinates& names) {
+  output::Definitions made = definitions;  // all or nothing
+  made.add(output::Dimension{grid.dimensions.front(), points.points(), {}, {}});
+  made.add(grid);
+  const std::string vertices = grid.dimensions.front() + "_vertices";
+  if (names.bounds) made.add(output::Dimension{vertices, 4, {}, {}});
+  std::vector<double> values[2];
+  std::vector<double> corners[2];
+  for (const std::optional<std::uint64_t>& index : output::Spaces(&session, made).points_of(grid)) {
+    const output::CellOnSphere cell = index ? points.cell(*index) : output::CellOnSphere{};
+    values[0].push_back(cell.centre.latitude);
+    values[1].push_back(cell.centre.longitude);
+    if (!names.bounds) continue;
+    for (const output::PointOnSphere& corner : cell.corners) {
+      corners[0].push_back(corner.latitude);
+      corners[1].push_back(corner.longitude);
+    }
+  }
+  const std::string* const name_of[] = {&names.latitude, &names.longitude};
+  const char* const units_of[] = {"degrees_north", "degrees_east"};
+  const char* const standard_name_of[] = {"latitude", "longitude"};
+  for (int i = 0; i < 2; ++i) {
+    CoordinateOptions options{.units = units_of[i], .standard_name = standard_name_of[i]};
+    const std::string bounds = *name_of[i] + "_bnds";
+    if (names.bounds) options.attributes.push_back({"bounds", bounds});
+    made.add(output::Coordinate{*name_of[i], {}, grid.name, as_values(values[i]), options});
+    if (names.bounds)
+      made.add(output::Coordinate{bounds, {}, grid.name, as_values(corners[i]), {.vertices = vertices}});
+  }
+  definitions = std::move(made);
+}
+
+}  // namespace
+
+void Output::healpix_grid(const std::string& name, const std::string& dimension, const HealpixGrid& points,
+                          const std::string& decomposition, const ComputedCoordinates& coordinates) {
+  State& it = state();
+  it.check_defining("healpix_grid");
+  const output::HealpixPoints all(points);
+  output::Definitions made = it.definitions;
+  const std::string order = points.nested ? "nested" : "ring";
+  std::vector<Attribute> attributes{{"grid_mapping_name", "healpix"}, {"indexing_scheme", order}};
+  if (std::has_single_bit(points.nside))
+    attributes.push_back({"refinement_level", std::int32_t{std::countr_zero(points.nside)}});
+  attributes.push_back({"healpix_nside", static_cast<std::int32_t>(points.nside)});
+  attributes.push_back({"healpix_order", order});
+  made.add(output::Coordinate{name, {}, {}, std::vector<std::int32_t>{0}, {.attributes = attributes}});
+  add_point_grid(it.session, made, all, {name, {dimension}, decomposition, name}, coordinates);
+  it.definitions = std::move(made);
+}
+
+void Output::gaussian_grid(const std::string& name, const std::string& dimension, const GaussianGrid& points,
+                           const std::string& decomposition, const ComputedCoordinates& coordinates) {
+  State& it = state();
+  it.check_defining("gaussian_grid");
+  add_point_grid(it.session, it.definitions, output::GaussianPoints(points),
+                 {name, {dimension}, decomposition}, coordinates);
 }
 
 void Output::coordinate(const std::string& name, const std::vector<std::string>& dimensions,
@@ -365,6 +441,7 @@ Ticket Output::save(const std::string& path) {
   if (!it.started) refuse(ErrorCode::bad_state, "save comes after start()");
   if (it.ended) refuse(ErrorCode::bad_state, "save: the output has been finalized");
   it.end_step();
+  it.late->finish();
   return it.saved->write(path, it.current);
 }
 
@@ -376,10 +453,13 @@ void Output::finalize(const std::string& save_to) {
     return;
   }
   it.end_step();
-  if (save_to.empty())
+  it.late->finish();
+  if (save_to.empty()) {
     it.plan.end_run(it.time.at(it.current));
-  else
+    it.late->end_run(it.current);
+  } else {
     it.saved->write(save_to, it.current);
+  }
   it.ended = true;
   it.close_files();
 }

@@ -74,6 +74,10 @@ class FileSeries final : public SampleTarget {
   /// When epochs are marked; nullopt: the model marks them. Throws as Clock does.
   [[nodiscard]] std::optional<Clock> epochs() const;
   [[nodiscard]] const std::vector<FileVariable>& variables() const noexcept { return variables_; }
+  /// Whether its variables are results of reductions over grids: Space::late.
+  [[nodiscard]] bool is_late() const noexcept {
+    return !variables_.empty() && variables_.front().space->late;
+  }
   [[nodiscard]] bool has_records() const noexcept { return has_periods_ || has_instants_; }
   [[nodiscard]] bool has_periods() const noexcept { return has_periods_; }
   /// Whether values of kind `once` are still missing.

@@ -54,7 +54,7 @@ struct Nothing {
 
 }  // namespace
 
-std::vector<MemoryUse> memory_of(const Plan& plan) {
+std::vector<MemoryUse> memory_of(const Plan& plan, std::size_t waiting) {
   std::map<std::string, std::size_t> sums;  // parts of a cycle have statistics of their own
   for (const auto& it : plan.statistics)
     sums[fmt::format("statistics of '{}' over {}{}", it->of().name(), it->schedule().every().text(),
@@ -64,6 +64,9 @@ std::vector<MemoryUse> memory_of(const Plan& plan) {
         it->buffer_bytes();
   for (const auto& it : plan.collapsed)
     sums[fmt::format("reduction '{}'{}", it->name(), on_grid(it->space()))] += it->buffer_bytes();
+  for (const auto& it : plan.over_grids)
+    sums[fmt::format("reduction '{}'{}", it->name(), on_grid(it->of().space()))] +=
+        it->buffer_bytes(it->part(), waiting);
   std::set<const Space*> spaces;
   for (const auto& it : plan.subsets) {
     sums[fmt::format("values of '{}'{}", it->name(), on_grid(it->space()))] += it->buffer_bytes();

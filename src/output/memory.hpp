@@ -19,8 +19,8 @@ struct MemoryUse {
 
 /// What the plan keeps on this rank during the run: states in full, and buffers at their largest.
 /// Not in it: copies of arrays that are put in sections or with a layout. Files must have been
-/// defined.
-std::vector<MemoryUse> memory_of(const Plan& plan);
+/// defined. `waiting`: LateSteps::waiting.
+std::vector<MemoryUse> memory_of(const Plan& plan, std::size_t waiting);
 
 /// Counts memory of this rank, and refuses what exceeds a limit.
 class Memory {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <tuple>
 
@@ -212,11 +213,41 @@ class Planner {
     if (source == nullptr)
       source = std::make_unique<Source>(field.name, spaces_.own(field),
                                         Form{field.options.type, field.options.fill});
-    if (context.subset == nullptr) return *source;
-    const Space& space = spaces_.subset(field, *context.subset);
-    auto& subset = subsets_[field.name + "|" + context.subset->name];
+    return context.subset == nullptr ? *source : subset_of(*source, field, *context.subset);
+  }
+
+  /// Expressions can also contain coordinates of grids, such as areas.
+  Series& operand_of(const std::string& name, const Context& context) {
+    const auto& all = input_.definitions.coordinates();
+    const auto found = std::ranges::find(all, name, &Coordinate::name);
+    const describe::Field* const described = find_described(name);
+    const bool is_field = input_.definitions.find_field(name) != nullptr ||
+                          (described != nullptr && !described->expression.empty());
+    if (is_field || found == all.end() || found->grid.empty() || !found->options.vertices.empty() ||
+        found->values.type == Type::text || found->values.type == Type::string)
+      return series(name, context);
+    Field like;
+    like.name = name;
+    like.options.grid = found->grid;
+    like.options.type = found->values.type;
+    if (like.options.type == Type::float32)
+      like.options.fill = Values(std::numeric_limits<float>::quiet_NaN());
+    if (like.options.type == Type::float64)
+      like.options.fill = Values(std::numeric_limits<double>::quiet_NaN());
+    auto& known = constants_[name];
+    if (known == nullptr) {
+      plan_.constants.push_back(
+          std::make_unique<Constant>(*found, spaces_.own(like), Form{like.options.type, like.options.fill}));
+      known = plan_.constants.back().get();
+    }
+    return context.subset == nullptr ? *known : subset_of(*known, like, *context.subset);
+  }
+
+  Series& subset_of(Series& of, const Field& field, const describe::Grid& grid) {
+    const Space& space = spaces_.subset(field, grid);
+    auto& subset = subsets_[field.name + "|" + grid.name];
     if (subset == nullptr) {
-      plan_.subsets.push_back(std::make_unique<Subset>(*source, space));
+      plan_.subsets.push_back(std::make_unique<Subset>(of, space));
       subset = plan_.subsets.back().get();
     }
     return *subset;
@@ -228,12 +259,19 @@ class Planner {
     for (const expression::Operand& operand : formula.operands)
       operands.push_back(operand.kind == expression::Operand::Kind::reduction
                              ? reduced[operand.reduction]
-                             : &series(operand.field, context));
+                             : &operand_of(operand.field, context));
     if (operands.empty())
       refuse_at(find_described(field)->expression_at, ErrorCode::invalid_argument,
                 "field '{}': \"{}\" contains no field, so that it has no points", field, text);
     if (formula.text == "x0") return *operands.front();
-    for (const Series* const other : operands)
+    for (const Series* const other : operands) {
+      if (other->space().late != operands.front()->space().late)
+        refuse_at(
+            find_described(field)->expression_at, ErrorCode::conflict,
+            "field '{}': '{}' is the result of a reduction over a grid, which is known some steps later, "
+            "and '{}' is not: an expression can combine results of such reductions with each other only",
+            field, (other->space().late ? other : operands.front())->name(),
+            (other->space().late ? operands.front() : other)->name());
       if (&other->space() != &operands.front()->space())
         refuse_at(
             find_described(field)->expression_at, ErrorCode::conflict,
@@ -241,6 +279,7 @@ class Planner {
             "grid",
             field, operands.front()->name(), operands.front()->space().text(), other->name(),
             other->space().text());
+    }
     auto evaluator = expression::Evaluator::create(formula);
     if (!evaluator)
       refuse_at(find_described(field)->expression_at, evaluator.error().code, "field '{}': {}", field,
@@ -323,6 +362,7 @@ class Planner {
   Series& collapse(Series& of, const expression::Reduction& reduction, const Context& context,
                    const describe::Field& field) {
     const Space& from = of.space();
+    bool of_grid = false;
     for (const std::string& name : reduction.over) {
       const auto found = std::ranges::find(from.dimensions, name, &Space::Dimension::name);
       if (found == from.dimensions.end()) {
@@ -332,16 +372,16 @@ class Planner {
                   "field '{}': \"{}\" reduces over '{}', but its values have the dimensions {}{}", field.name,
                   reduction.text, name, said_list(names), did_you_mean(name, names));
       }
-      if (static_cast<std::size_t>(found - from.dimensions.begin()) >= from.axes)
-        refuse_at(
-            field.expression_at, ErrorCode::invalid_argument,
-            "field '{}': \"{}\" reduces over '{}', a dimension of the grid '{}', which is divided among "
-            "ranks: this version reduces over axes of fields, such as levels",
-            field.name, reduction.text, name, from.grid);
+      of_grid = of_grid || static_cast<std::size_t>(found - from.dimensions.begin()) >= from.axes;
     }
     std::vector<std::string> over = reduction.over;
     std::ranges::sort(over);
     const statistics::Statistic statistic = statistic_of(reduction.operation, of, missing_of(context));
+    if (of_grid) return reduce_grid(of, over, statistic, regions_of(of, reduction, field), field);
+    if (!reduction.by.empty())
+      refuse_at(field.expression_at, ErrorCode::invalid_argument,
+                "field '{}': \"{}\" has regions, but reduces over no dimension of a grid", field.name,
+                reduction.text);
     Collapsed*& known = collapsed_[{&of, fmt::format("{}", fmt::join(over, ",")), text_of(statistic)}];
     if (known == nullptr) {
       plan_.collapsed.push_back(
@@ -350,6 +390,62 @@ class Planner {
       identities_[known] =
           fmt::format("{} over {} of ({})", text_of(statistic), fmt::join(over, ", "), identity_of(of));
     }
+    return *known;
+  }
+
+  Regions regions_of(const Series& of, const expression::Reduction& reduction,
+                     const describe::Field& field) const {
+    if (reduction.by.empty()) return {};
+    const auto refuse_regions = [&](ErrorCode code, const std::string& why) {
+      refuse_at(field.expression_at, code, "field '{}': \"{}\": {}", field.name, reduction.text, why);
+    };
+    const auto& all = input_.definitions.coordinates();
+    const auto found = std::ranges::find(all, reduction.by, &Coordinate::name);
+    if (found == all.end()) {
+      std::vector<std::string> names;
+      for (const Coordinate& it : all)
+        if (it.grid == of.space().grid) names.push_back(it.name);
+      refuse_regions(ErrorCode::unknown_name,
+                     fmt::format("there is no coordinate '{}', by which regions are numbered{}", reduction.by,
+                                 did_you_mean(reduction.by, names)));
+    }
+    if (found->grid != of.space().grid || !found->options.vertices.empty() ||
+        found->values.type == Type::text || found->values.type == Type::string)
+      refuse_regions(
+          ErrorCode::invalid_argument,
+          fmt::format("'{}' does not number points of the grid '{}': expected a coordinate of this "
+                      "grid with a number per point",
+                      reduction.by, of.space().grid));
+    const auto& dimensions = input_.definitions.dimensions();
+    const auto dimension = std::ranges::find(dimensions, reduction.along, &Dimension::name);
+    if (dimension == dimensions.end())
+      refuse_regions(ErrorCode::unknown_name,
+                     fmt::format("the model has no dimension '{}'; define one as long as there are regions",
+                                 reduction.along));
+    if (std::ranges::find(of.space().dimensions, reduction.along, &Space::Dimension::name) !=
+        of.space().dimensions.end())
+      refuse_regions(ErrorCode::conflict,
+                     fmt::format("the values have the dimension '{}' already", reduction.along));
+    return {&*found, reduction.along, dimension->length};
+  }
+
+  Series& reduce_grid(Series& of, const std::vector<std::string>& over,
+                      const statistics::Statistic& statistic, const Regions& regions,
+                      const describe::Field& field) {
+    std::string vanishing = fmt::format("{}", fmt::join(over, ", "));
+    if (regions.numbers != nullptr)
+      vanishing += fmt::format(" by {} along {}", regions.numbers->name, regions.dimension);
+    OverGrid*& known = over_grids_[{&of, vanishing, text_of(statistic)}];
+    if (known != nullptr) return *known;
+    try {
+      plan_.over_grids.push_back(std::make_unique<OverGrid>(of, spaces_.late(of.space(), over, regions),
+                                                            spaces_.groups(of.space(), over, regions), over,
+                                                            vanishing, statistic));
+    } catch (const Failure& failure) {
+      refuse_at(field.expression_at, failure.code(), "field '{}': {}", field.name, failure.error().message);
+    }
+    known = plan_.over_grids.back().get();
+    identities_[known] = fmt::format("{} over {} of ({})", text_of(statistic), vanishing, identity_of(of));
     return *known;
   }
 
@@ -406,6 +502,13 @@ class Planner {
     }
     if (made.kind != TimeKind::once) static_cast<void>(schedule_for(context));
     made.space = &of->space();
+    if (!files.variables().empty() && files.is_late() != made.space->late)
+      refuse_at(
+          variable.at, ErrorCode::conflict,
+          "'{}' {} the result of a reduction over a grid, which is known some steps later, and '{}' {}: "
+          "write them into different files",
+          variable.name, made.space->late ? "is" : "is not", files.variables().front().name,
+          made.space->late ? "is not" : "is");
     made.type = type_of_variable(file, variable);
     if (!of->form().missing.empty()) made.fill = fill_of_variable(variable, made.type);
     const VariableText text = describe_variable(input_, file, variable, made.kind);
@@ -470,10 +573,12 @@ class Planner {
   Spaces& spaces_;
   Plan plan_;
   std::map<std::string, Schedule*> schedules_;
+  std::map<std::string, Constant*> constants_;
   std::map<std::string, Subset*> subsets_;
   std::map<std::string, Series*> derived_;
   std::map<std::tuple<const Series*, const Schedule*, const describe::File*>, Statistics*> statistics_;
   std::map<std::tuple<const Series*, std::string, std::string>, Collapsed*> collapsed_;
+  std::map<std::tuple<const Series*, std::string, std::string>, OverGrid*> over_grids_;
   std::map<const Series*, std::string> identities_;  ///< of what is computed
   std::vector<std::string> being_made_;
   std::vector<std::string> problems_;
@@ -489,20 +594,49 @@ const describe::Field* PlanInput::find_described(const std::string& name) const 
 
 void Plan::begin_step(std::int64_t number) {
   for (const auto& schedule : schedules) schedule->go_to(number);
-  for (const auto& it : computed) it->begin_step();
+  for (const auto& it : computed)
+    if (!it->space().late) it->begin_step();
   for (const auto& writer : writers) writer->set_step(number);
-  for (const auto& it : statistics) it->begin_step();
+  for (const auto& it : statistics)
+    if (!it->of().space().late) it->begin_step();
+}
+
+void Plan::put_constants(const Value& covered) {
+  for (const auto& it : constants) it->put(covered);
 }
 
 void Plan::end_step(const Date& now) {
-  for (const auto& it : statistics) it->end_step();
-  for (const auto& file : files) file->end_step(now);
+  for (const auto& it : statistics)
+    if (!it->of().space().late) it->end_step();
+  for (const auto& file : files)
+    if (!file->is_late()) file->end_step(now);
 }
 
 void Plan::end_run(const Date& now) {
   for (const auto& schedule : schedules) schedule->end_run();
-  for (const auto& it : computed) it->begin_step();
+  for (const auto& it : computed)
+    if (!it->space().late) it->begin_step();
   end_step(now);
+}
+
+void Plan::begin_late_step(std::int64_t number) {
+  for (const auto& schedule : schedules) schedule->go_to(number);
+  for (const auto& writer : writers) writer->set_step(number);
+  begin_late_end();
+}
+
+void Plan::begin_late_end() {
+  for (const auto& it : computed)
+    if (it->space().late) it->begin_step();
+  for (const auto& it : statistics)
+    if (it->of().space().late) it->begin_step();
+}
+
+void Plan::end_late_step(const Date& now) {
+  for (const auto& it : statistics)
+    if (it->of().space().late) it->end_step();
+  for (const auto& file : files)
+    if (file->is_late()) file->end_step(now);
 }
 
 std::size_t Plan::state_bytes() const {
@@ -510,6 +644,7 @@ std::size_t Plan::state_bytes() const {
   for (const auto& it : statistics) bytes += it->state_bytes();
   for (const auto& it : computed) bytes += it->buffer_bytes();
   for (const auto& it : collapsed) bytes += it->buffer_bytes();
+  for (const auto& it : over_grids) bytes += it->buffer_bytes(it->part(), 1);
   return bytes;
 }
 

@@ -16,6 +16,7 @@
 #include "output/definitions.hpp"
 #include "output/file_series.hpp"
 #include "output/formula.hpp"
+#include "output/over_grid.hpp"
 #include "output/schedule.hpp"
 #include "output/series.hpp"
 #include "output/spaces.hpp"
@@ -27,19 +28,31 @@ namespace afterbay::output {
 struct Plan {
   std::vector<std::unique_ptr<Schedule>> schedules;
   std::vector<std::unique_ptr<Source>> sources;  ///< by number of the field; null: nothing uses it
+  std::vector<std::unique_ptr<Constant>> constants;
   std::vector<std::unique_ptr<Subset>> subsets;
   std::vector<std::unique_ptr<Computed>> computed;
   std::vector<std::unique_ptr<Collapsed>> collapsed;
+  std::vector<std::unique_ptr<OverGrid>> over_grids;
   std::vector<std::unique_ptr<Statistics>> statistics;
   std::vector<std::unique_ptr<FileSeries>> files;
   std::vector<std::unique_ptr<Writer>> writers;
 
   /// Begins step `number`, and says what is needed in it: Series::needed.
   void begin_step(std::int64_t number);
+  /// Gives away what the model does not put. `covered`: by the step.
+  void put_constants(const Value& covered);
   /// Ends the step, which ends at `now`, after all that is needed was put.
   void end_step(const Date& now);
   /// Periods that have begun end with what they have.
   void end_run(const Date& now);
+
+  // What follows from reductions over grids is executed later (late_steps.hpp), and left out above.
+
+  /// Goes back to a step, or to the end of the run.
+  void begin_late_step(std::int64_t number);
+  void begin_late_end();
+  /// Ends what follows, after the results were given away.
+  void end_late_step(const Date& now);
 
   /// Bytes of the states of statistics and of buffers for computations, on this rank.
   [[nodiscard]] std::size_t state_bytes() const;

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "output/late_steps.hpp"
 #include "output/plan.hpp"
 #include "output/preview_stages.hpp"
 #include "output/preview_target.hpp"
@@ -48,8 +49,10 @@ std::int64_t steps_of(const ModelTime& time, const Period& length) {
 /// Executes a plan without values.
 class ValuelessRun {
  public:
-  ValuelessRun(Plan& plan, const ModelTime& time, PreviewTargets& targets) : plan_(plan), time_(time) {
+  ValuelessRun(Plan& plan, const ModelTime& time, PreviewTargets& targets, std::uint64_t ranks)
+      : plan_(plan), time_(time), late_(nullptr, plan, time) {
     for (const auto& file : plan.files) counts_.push_back(&targets.count(file->file().name));
+    for (const auto& it : plan.over_grids) between_ranks_.push_back(bytes_between_ranks(*it, ranks));
   }
 
   void step(std::int64_t number) {
@@ -58,6 +61,7 @@ class ValuelessRun {
     for (const auto& source : plan_.sources)
       if (source != nullptr && source->needed()) wanted.push_back(source.get());
     Value value = covered_by_step(time_, number);
+    plan_.put_constants(value);
     constexpr std::byte nothing{};
     for (Source* const source : wanted) {
       value.data = &nothing;
@@ -65,21 +69,31 @@ class ValuelessRun {
       source->put(value);
     }
     plan_.end_step(time_.at(number));
+    count_contributions();
+    late_.end_step(number);
     puts_.now += wanted.size();
     count_step();
   }
 
   void end(std::int64_t last) {
     plan_.end_run(time_.at(last));
+    count_contributions();
+    late_.end_run(last);
     for (const auto& file : plan_.files) file->close();
     count_step();
   }
 
   [[nodiscard]] const WriteCount::Sum& puts() const noexcept { return puts_; }
   [[nodiscard]] const WriteCount::Sum& traffic() const noexcept { return traffic_; }
+  [[nodiscard]] const WriteCount::Sum& between_ranks() const noexcept { return exchanged_; }
 
  private:
+  void count_contributions() {
+    for (std::size_t i = 0; i < between_ranks_.size(); ++i)
+      if (plan_.over_grids[i]->has_contribution()) exchanged_.now += between_ranks_[i];
+  }
   void count_step() {
+    exchanged_.end_step();
     for (WriteCount* const count : counts_) {
       traffic_.now += count->traffic_of_step();
       count->end_step();
@@ -90,7 +104,10 @@ class ValuelessRun {
 
   Plan& plan_;
   const ModelTime& time_;
+  LateSteps late_;  ///< of one rank, so that it executes each step at once
   std::vector<WriteCount*> counts_;
+  std::vector<std::uint64_t> between_ranks_;  ///< bytes for one value of a reduction over a grid
+  WriteCount::Sum exchanged_;
   WriteCount::Sum puts_;
   WriteCount::Sum traffic_;
 };
@@ -166,7 +183,8 @@ Preview preview(const describe::Description& description, const ModelDefinitions
   made.has_step_0 =
       std::ranges::any_of(plan.files, [](const auto& file) { return file->file().timing.at_start; });
   describe_time(made, time);
-  ValuelessRun run(plan, time, targets);
+  const auto ranks = static_cast<std::uint64_t>(options.processes.model_ranks);
+  ValuelessRun run(plan, time, targets, ranks);
   for (std::int64_t n = made.has_step_0 ? 0 : 1; n <= made.steps; ++n) run.step(n);
   run.end(made.steps);
 
@@ -181,6 +199,8 @@ Preview preview(const describe::Description& description, const ModelDefinitions
   made.puts = run.puts().per_step(made.steps);
   made.traffic = run.traffic().per_step(made.steps);
   made.traffic_of_run = run.traffic().all;
+  made.between_ranks = run.between_ranks().per_step(made.steps);
+  if (!plan.over_grids.empty()) made.lag = LateSteps::lag_of(ranks);
   return made;
 }
 

@@ -103,6 +103,8 @@ struct Preview {
   PerStep puts;                      ///< of fields by the model that something needs
   PerStep traffic;                   ///< bytes from all model ranks to servers
   std::uint64_t traffic_of_run = 0;  ///< bytes
+  PerStep between_ranks;             ///< bytes of reductions over grids, about, from all model ranks
+  std::size_t lag = 0;               ///< steps after which there are results of reductions over grids
 
   [[nodiscard]] std::uint64_t bytes() const noexcept;  ///< of all files
   [[nodiscard]] std::uint64_t state_bytes_per_rank() const noexcept;

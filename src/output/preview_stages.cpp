@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "output/late_steps.hpp"
+
 namespace afterbay::output {
 
 namespace {
@@ -24,6 +26,12 @@ std::string timing_text(const Schedule& schedule) {
   if (schedule.sample()) text += ", sampled every " + schedule.sample()->text();
   if (schedule.cycle()) text += fmt::format(", in {} parts of a cycle", schedule.cycle()->parts());
   return text;
+}
+
+std::uint64_t grid_points(const Space& space) {
+  std::uint64_t points = 1;
+  for (std::size_t d = space.axes; d < space.dimensions.size(); ++d) points *= space.dimensions[d].length;
+  return points;
 }
 
 }  // namespace
@@ -50,6 +58,11 @@ template <class BytesOf>
 void PreviewStages::add_memory(PreviewStage& stage, const Space& space, BytesOf bytes_of) const {
   const auto ranks = static_cast<std::uint64_t>(processes_.model_ranks);
   const std::uint64_t points = space.global_points();
+  if (space.late) {
+    stage.bytes_per_rank += bytes_of(points);
+    stage.bytes_on_all_ranks += bytes_of(points);
+    return;
+  }
   if (space.decomposition.empty()) {
     stage.bytes_per_rank += bytes_of(points);
     stage.bytes_on_all_ranks += ranks * bytes_of(points);
@@ -59,6 +72,30 @@ void PreviewStages::add_memory(PreviewStage& stage, const Space& space, BytesOf 
   const std::uint64_t more = points % ranks;  // ranks with a point more
   stage.bytes_per_rank += bytes_of(more > 0 ? least + 1 : least);
   stage.bytes_on_all_ranks += more * bytes_of(least + 1) + (ranks - more) * bytes_of(least);
+}
+
+/// The first rank has the results, and keeps contributions longest.
+void PreviewStages::add_memory(PreviewStage& stage, const OverGrid& reduction) const {
+  const auto ranks = static_cast<std::uint64_t>(processes_.model_ranks);
+  const std::uint64_t all = grid_points(reduction.of().space());
+  const bool is_whole = reduction.of().space().decomposition.empty();
+  const std::uint64_t share = is_whole ? all : (all + ranks - 1) / ranks;
+  const auto waiting = static_cast<std::size_t>(LateSteps::lag_of(ranks)) + 1;
+  stage.bytes_per_rank = reduction.buffer_bytes(reduction.part(share, true), waiting);
+  stage.bytes_on_all_ranks =
+      stage.bytes_per_rank + (ranks - 1) * reduction.buffer_bytes(reduction.part(share, false), 1);
+}
+
+std::uint64_t bytes_between_ranks(const OverGrid& reduction, std::uint64_t ranks) {
+  const Space& space = reduction.of().space();
+  if (space.decomposition.empty()) return 0;
+  const std::uint64_t share = (grid_points(space) + ranks - 1) / ranks;
+  std::uint64_t points = 0;
+  for (std::uint64_t rank = 1; rank < ranks; ++rank) {
+    const std::uint64_t below = std::min(rank & (~rank + 1), ranks - rank);
+    points += reduction.part(below * share, false).contributed;
+  }
+  return points * reduction.bytes_per_point();
 }
 
 std::size_t PreviewStages::add_statistics(const Statistics& statistics) {
@@ -124,6 +161,12 @@ std::size_t PreviewStages::stage_of(const Series& series) {
     stage.of = {stage_of(collapsed->of())};
     stage.name = stage.text + " of " + made_[stage.of.front()].name;
     add_memory(stage, series.space(), [&](std::uint64_t points) { return collapsed->buffer_bytes(points); });
+  } else if (const auto* const over_grid = dynamic_cast<const OverGrid*>(&series)) {
+    stage.kind = PreviewStage::Kind::reduction;
+    stage.text = over_grid->text();
+    stage.of = {stage_of(over_grid->of())};
+    stage.name = stage.text + " of " + made_[stage.of.front()].name;
+    add_memory(stage, *over_grid);
   }
   return known_[&series] = add(std::move(stage));
 }

@@ -12,6 +12,10 @@
 
 namespace afterbay::output {
 
+/// About as many bytes go at most between model ranks for one value of a reduction over a grid, if
+/// they hold equal parts of it.
+std::uint64_t bytes_between_ranks(const OverGrid& reduction, std::uint64_t ranks);
+
 class PreviewStages {
  public:
   PreviewStages(const Plan& plan, const PlanInput& input, const Processes& processes);
@@ -26,6 +30,7 @@ class PreviewStages {
   std::size_t stage_of(const Series& series);
   std::size_t add(PreviewStage stage);
   std::size_t add_statistics(const Statistics& statistics);
+  void add_memory(PreviewStage& stage, const OverGrid& reduction) const;
   /// Adds the memory that `bytes_of(points)` says for a rank.
   template <class BytesOf>
   void add_memory(PreviewStage& stage, const Space& space, BytesOf bytes_of) const;

@@ -83,6 +83,13 @@ void Series::emit(const Value& value) {
   }
 }
 
+void Constant::put(Value covered) {
+  if (!needed()) return;
+  covered.data = values_->bytes.data();
+  covered.form = &form();
+  emit(covered);
+}
+
 void Subset::take(std::size_t /*slot*/, const Value& value) {
   const std::size_t bytes = size_of(form().type);
   kept_.resize(space().points * bytes);

@@ -12,6 +12,7 @@
 #include "afterbay/decomposition.hpp"
 #include "afterbay/schema.hpp"
 #include "model/box.hpp"
+#include "output/definitions.hpp"
 #include "output/schedule.hpp"
 #include "output/spaces.hpp"
 #include "statistics/bundle.hpp"
@@ -105,6 +106,20 @@ class Source final : public Series {
   using Series::Series;
   [[nodiscard]] bool available() const override { return true; }
   void put(const Value& value) { emit(value); }
+};
+
+/// A coordinate of a grid, which has the same values in each step.
+class Constant final : public Series {
+ public:
+  /// `values`: of this rank; outlives it.
+  Constant(const Coordinate& coordinate, const Space& space, Form form)
+      : Series(coordinate.name, space, std::move(form)), values_(&coordinate.values) {}
+  [[nodiscard]] bool available() const override { return true; }
+  /// `covered`: by the step.
+  void put(Value covered);
+
+ private:
+  const Values* values_;
 };
 
 /// Some of the points of a series.

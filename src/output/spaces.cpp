@@ -128,6 +128,29 @@ const Spaces::Part& Spaces::part_of(const Grid& grid) {
   return at->second = std::move(part);
 }
 
+std::vector<std::optional<std::uint64_t>> Spaces::points_of(const Grid& grid) {
+  const Part& part = part_of(grid);
+  std::vector<std::optional<std::uint64_t>> points(part.points);
+  const client::Decomposition* const of =
+      grid.decomposition.empty() ? nullptr : &decomposition(grid.decomposition);
+  if (of != nullptr && of->map) {
+    of->map->described().for_each([&](const model::PointRun& run) {
+      for (std::uint64_t i = 0; i < run.length; ++i) points[run.element + i] = run.offset + i;
+    });
+    return points;
+  }
+  std::vector<std::uint64_t> at(part.local.size(), 0);
+  for (std::optional<std::uint64_t>& point : points) {
+    std::uint64_t index = 0;
+    for (std::size_t d = 0; d < at.size(); ++d)
+      index = index * definitions_.dimension(grid.dimensions[d]).length + at[d] +
+              (of != nullptr ? of->block.start[d] : 0);
+    point = index;
+    for (std::size_t d = at.size(); d-- > 0 && ++at[d] == part.local[d];) at[d] = 0;
+  }
+  return points;
+}
+
 const Space& Spaces::own(const Field& field) {
   const std::string key = fmt::format("{}|{}", fmt::join(field.options.axes, ","), field.options.grid);
   auto& space = spaces_[key];
@@ -197,6 +220,7 @@ const Space& Spaces::subset(const Field& field, const describe::Grid& grid) {
 }
 
 const Space& Spaces::without(const Space& of, const std::vector<std::string>& axes) {
+  if (of.late) return late(of, axes);
   const auto remains = [&](const std::string& name) { return std::ranges::find(axes, name) == axes.end(); };
   Field rest;
   rest.name = "without " + fmt::format("{}", fmt::join(axes, ", "));

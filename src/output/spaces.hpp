@@ -45,7 +45,11 @@ struct Space {
   std::vector<std::uint32_t> outside;
   bool marks_outside = false;  ///< see describe::Outside
   const Space* own = nullptr;  ///< of all points of the field; null: this one
-  bool has_list = false;       ///< a dimension of listed points stands for those of the grid
+  /// Of results of reductions over a grid: the first model rank holds all points, and values come
+  /// later than those of other spaces (late_steps.hpp). All dimensions are axes. A single value is
+  /// an element on each rank, of which that of the first one counts.
+  bool late = false;
+  bool has_list = false;  ///< a dimension of listed points stands for those of the grid
   /// The listed points, the dimension "station", are those of stations; null: they are not.
   std::shared_ptr<const Stations> stations;
 
@@ -57,6 +61,22 @@ struct Space {
   /// Which points a subset keeps, " at lat 2-3 #c0ffee": differs for different points. Otherwise
   /// empty.
   [[nodiscard]] std::string places_text() const;
+};
+
+/// The elements of a rank's part of a grid, by the point of a result to which they belong when some
+/// dimensions of the grid vanish.
+struct GridGroups {
+  std::vector<std::uint64_t> points;    ///< of the grid without these dimensions, ascending
+  std::vector<std::size_t> ends;        ///< of each point's elements in `elements`
+  std::vector<std::uint32_t> elements;  ///< ascending for each point
+  std::uint64_t all = 1;                ///< points of the grid without these dimensions
+};
+
+/// Regions of a grid, for each of which there is a result.
+struct Regions {
+  const Coordinate* numbers = nullptr;  ///< of the regions, from 1 on; others belong to none
+  std::string dimension;
+  std::uint64_t count = 1;
 };
 
 /// The spaces of a run. Subsets get decompositions of their own in the session.
@@ -73,10 +93,20 @@ class Spaces {
   /// points. Waits for the other ranks, if it depends on coordinates of a grid that ranks hold
   /// together: stations, and boxes by coordinates that are no dimensions.
   const Space& subset(const Field& field, const describe::Grid& grid);
+  /// The points of `of` without some of its dimensions, which are given by name and some of which
+  /// belong to the grid; or of a late space. With regions, their dimension is the last one.
+  const Space& late(const Space& of, const std::vector<std::string>& over, const Regions& regions = {});
+  /// What this rank contributes to the points of `late(of, over)`. Throws conflict if ranks may
+  /// hold a point several times.
+  std::shared_ptr<const GridGroups> groups(const Space& of, const std::vector<std::string>& over,
+                                           const Regions& regions = {});
   /// The points of `of` without some of its axes, which are given by name.
   const Space& without(const Space& of, const std::vector<std::string>& axes);
   /// All points of a grid.
   const Space& of_grid(const std::string& grid);
+  /// The points of this rank's array of a grid, as linear indices; nullopt for elements that belong
+  /// to no point.
+  std::vector<std::optional<std::uint64_t>> points_of(const Grid& grid);
   /// The decomposition for several values per point of a space's grid, as many as a dimension has.
   std::string with_vertices(const Space& space, const std::string& vertices);
 
@@ -115,11 +145,15 @@ class Spaces {
   void leave_empty(Space& space) const;
   void gather_axes(Space& space, const std::vector<std::uint32_t>& of_grid, std::size_t own_points) const;
   const client::Decomposition& decomposition(const std::string& name) const;
+  GridGroups make_groups(const Space& of, const std::vector<bool>& vanishes, const Regions& regions) const;
+  /// By element of a space's part of its grid, from 0 on; those that are no region: regions.count.
+  [[nodiscard]] static std::vector<std::uint64_t> regions_of(const Space& of, const Regions& regions);
 
   Session* session_;
   const Definitions& definitions_;
   std::map<std::string, std::unique_ptr<Space>> spaces_;
   std::map<std::string, Part> parts_;
+  std::map<std::string, std::shared_ptr<const GridGroups>> groups_;  ///< by space and dimensions
   /// Elements of a grid's array that are kept, by the decomposition that was made for them.
   std::map<std::string, std::vector<std::uint32_t>> gathered_;
   std::map<std::string, std::vector<std::uint64_t>> local_of_;

@@ -13,6 +13,7 @@
 #include "model/box.hpp"
 #include "output/definitions.hpp"
 #include "output/described_epochs.hpp"
+#include "output/late_steps.hpp"
 #include "output/memory.hpp"
 #include "output/plan.hpp"
 #include "output/saved_state.hpp"
@@ -71,6 +72,7 @@ struct __attribute__((visibility("hidden"))) Output::State {
   output::Definitions definitions;
   std::optional<output::Spaces> spaces;
   output::Plan plan;
+  std::optional<output::LateSteps> late;
   std::optional<output::Memory> memory;
   std::optional<output::SavedState> saved;
   std::vector<FieldStep> fields;

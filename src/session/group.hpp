@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -44,6 +46,32 @@ class Group {
   /// Collective over the model ranks; all get an answer, or the same error. Ends by the deadline;
   /// after an error `timed_out` or `mpi` all later calls fail with it.
   virtual Result<Bytes> consult_models(const Consultation& question) = 0;
+  /// Messages of model ranks to the first one, along a tree: each rank receives those of its
+  /// children, in the order in which they were sent, and sends to its parent. Used by one thread.
+  class Ascent {
+   public:
+    virtual ~Ascent() = default;
+    Ascent() = default;
+    Ascent(const Ascent&) = delete;
+    Ascent& operator=(const Ascent&) = delete;
+    /// Messages that a rank farthest from the first one needs to reach it, one after the other.
+    [[nodiscard]] virtual int levels() const = 0;
+    /// The same from the farthest rank below this one; 0: there are none.
+    [[nodiscard]] virtual int height() const = 0;
+    [[nodiscard]] virtual std::size_t children() const = 0;
+    /// The next message of a child, if it has begun to arrive; then waits for the rest.
+    virtual Result<std::optional<Bytes>> look(std::size_t child) = 0;
+    /// Its number in the session.
+    [[nodiscard]] virtual int number_of(std::size_t child) const = 0;
+    /// Does not wait: long messages need `progress` until they have been received. Not on the first
+    /// rank.
+    virtual Result<> send(Bytes message) = 0;
+    /// Messages that this rank has sent and that have not been received.
+    virtual Result<std::size_t> progress() = 0;
+  };
+  /// Collective over the model ranks; ends by the deadline. The group keeps it until it ends,
+  /// because messages may be on their way.
+  virtual Result<std::shared_ptr<Ascent>> ascend_models() = 0;
   /// Servers and frontends whose processes end early at nearly the same time.
   struct EndingEarly {
     std::vector<int> ranks;  ///< ranks in the session, ascending, including the caller's

@@ -57,6 +57,42 @@ class Words {
   int size_ = 0;
 };
 
+/// Messages of a tree's ranks to its root.
+class TreeAscent final : public Group::Ascent {
+ public:
+  /// `numbers`: the ranks' numbers in the session.
+  TreeAscent(const mpi::Communicator& comm, std::vector<int> numbers, std::chrono::milliseconds deadline)
+      : tree_(comm), numbers_(std::move(numbers)), deadline_(deadline) {}
+
+  [[nodiscard]] int levels() const override { return mpi::branch_of(0, tree_.size()).height(); }
+  [[nodiscard]] int height() const override { return tree_.branch().height(); }
+  [[nodiscard]] std::size_t children() const override { return tree_.branch().children.size(); }
+  [[nodiscard]] int number_of(std::size_t child) const override {
+    return numbers_[static_cast<std::size_t>(tree_.branch().children[child])];
+  }
+  Result<std::optional<Group::Bytes>> look(std::size_t child) override {
+    using mpi::Tree;
+    const auto now = std::chrono::steady_clock::now();
+    const int from = tree_.branch().children[child];
+    AFTERBAY_TRY_ASSIGN(auto message,
+                        tree_.receive(std::span(&from, 1), Tree::Direction::up, now, now + deadline_));
+    if (!message) return std::nullopt;
+    return std::optional(std::move(message->bytes));
+  }
+  Result<> send(Group::Bytes message) override {
+    return tree_.send(tree_.branch().parent, mpi::Tree::Direction::up, std::move(message));
+  }
+  Result<std::size_t> progress() override {
+    AFTERBAY_TRY(tree_.settle(mpi::Tree::Time::min()));
+    return tree_.on_the_way();
+  }
+
+ private:
+  mpi::Tree tree_;
+  std::vector<int> numbers_;
+  mpi::Millis deadline_;
+};
+
 }  // namespace
 
 MpiGroup::~MpiGroup() {
@@ -113,9 +149,21 @@ Result<Group::Bytes> MpiGroup::consult_now(const Consultation& question) {
   return transport::network::consult(tree, {deadline_, question.what, &numbers}, steps);
 }
 
+/// On a communicator of its own: consultations may come between two messages.
+Result<std::shared_ptr<Group::Ascent>> MpiGroup::ascend_models() {
+  if (ascent_ != nullptr) return ascent_;
+  std::vector<int> numbers = models_.ranks();
+  AFTERBAY_TRY_ASSIGN(ascended_, mpi::Communicator::duplicate(
+                                     side_, deadline_, {numbers, "do all model ranks make this call?"}));
+  ascended_->take_leave(farewell);
+  ascent_ = std::make_shared<TreeAscent>(*ascended_, std::move(numbers), deadline_);
+  return ascent_;
+}
+
 void MpiGroup::leave_behind() {
   left_behind_ = true;
   if (consulted_) consulted_->leave_behind();
+  if (ascended_) ascended_->leave_behind();
 }
 
 /// The lowest of the ranks that call this at the same time reports, and tells all others, including

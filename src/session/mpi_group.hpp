@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -35,6 +36,7 @@ class MpiGroup : public Group {
   Result<std::vector<Bytes>> gather(const Bytes& mine) override;
   bool await_models(std::chrono::milliseconds limit) override;
   Result<Bytes> consult_models(const Consultation& question) override;
+  Result<std::shared_ptr<Ascent>> ascend_models() override;
   EndingEarly ending_early(std::chrono::milliseconds limit) override;
   void leave_behind() override;
   Result<std::function<Result<bool>()>> arrive() override;
@@ -53,7 +55,9 @@ class MpiGroup : public Group {
   RankRanges models_;
   std::vector<int> others_;
   std::optional<mpi::Communicator> consulted_;  ///< of the model ranks, made when they first consult
-  std::optional<Error> unanswered_;             ///< of a consultation: ranks did not answer
+  std::optional<mpi::Communicator> ascended_;   ///< likewise, of messages to the first one
+  std::shared_ptr<Ascent> ascent_;
+  std::optional<Error> unanswered_;  ///< of a consultation: ranks did not answer
   bool left_behind_ = false;
 };
 

@@ -181,7 +181,7 @@ void Session::State::host_server(bool in_thread) {
     });
     return;
   }
-  model->set_idle([this] {
+  model->waits().add_idle([this] {
     assert_role(ingest_thread);  // the hosting rank steps the server
     return server->step();
   });

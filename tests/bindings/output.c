@@ -139,6 +139,26 @@ static void define_grid(afterbay_output* output) {
         AFTERBAY_UNKNOWN_NAME, "atm");
 }
 
+/* Their coordinates are computed; no file has fields on them. */
+static void define_point_grids(afterbay_output* output) {
+  const uint32_t rows[] = {4, 6, 6, 4}, without[] = {4, 0, 4};
+  const afterbay_computed_coordinates named = {.latitude = "cell_lat", .longitude = "cell_lon", .bounds = 1};
+  OK(afterbay_output_healpix_grid(output, "healpix", "cell", 2, 1, "", &named));
+  FAILS(afterbay_output_healpix_grid(output, "healpix", "cell2", 2, 1, "", NULL), AFTERBAY_CONFLICT,
+        "healpix");
+  FAILS(afterbay_output_healpix_grid(output, "ring", "cell3", 3, 1, "", &named), AFTERBAY_INVALID_ARGUMENT,
+        "power of two");
+  FAILS(afterbay_output_healpix_grid(output, "ring", "cell3", 3, 0, "", NULL), AFTERBAY_CONFLICT, "lat");
+  OK(afterbay_output_gaussian_grid(output, "gaussian", "point", 4, rows, "",
+                                   &(afterbay_computed_coordinates){"point_lat", "point_lon", 0}));
+  FAILS(afterbay_output_gaussian_grid(output, "gaps", "point2", 3, without, "", NULL),
+        AFTERBAY_INVALID_ARGUMENT, "latitude number 2");
+  FAILS(afterbay_output_gaussian_grid(output, "gaps", "point2", 3, NULL, "", NULL), AFTERBAY_INVALID_ARGUMENT,
+        "points_of_latitudes");
+  FAILS(afterbay_output_gaussian_grid(output, "gaps", "point2", -1, rows, "", NULL),
+        AFTERBAY_INVALID_ARGUMENT, "-1");
+}
+
 static void define_fields(afterbay_output* output) {
   static const struct {
     const char* name;
@@ -366,6 +386,7 @@ static void run(afterbay_session* session, int first, int last, const char* resu
   open_output(session, resume, &output);
   define_dimensions(output);
   define_grid(output);
+  define_point_grids(output);
   define_fields(output);
   FAILS(afterbay_output_step(output, first), AFTERBAY_BAD_STATE, "start");
   OK(afterbay_output_start(output));

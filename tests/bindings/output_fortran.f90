@@ -96,6 +96,22 @@ contains
     call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'other')
   end subroutine
 
+  ! Their coordinates are computed; no file has fields on them.
+  subroutine define_point_grids(output)
+    type(afterbay_output), intent(in) :: output
+    integer :: ierr
+    call output%healpix_grid('healpix', 'cell', 2, '', latitude='cell_lat', longitude='cell_lon', bounds=.true.)
+    call output%healpix_grid('healpix', 'cell2', 2, '', ierr=ierr)
+    call fails(ierr, AFTERBAY_CONFLICT, 'healpix')
+    call output%healpix_grid('ring', 'cell3', 3, '', latitude='ring_lat', ierr=ierr)
+    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'power of two')
+    call output%healpix_grid('ring', 'cell3', 3, '', nested=.false., ierr=ierr)
+    call fails(ierr, AFTERBAY_CONFLICT, 'lat')
+    call output%gaussian_grid('gaussian', 'point', [4, 6, 6, 4], '', latitude='point_lat', longitude='point_lon')
+    call output%gaussian_grid('gaps', 'point2', [4, 0, 4], '', ierr=ierr)
+    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'latitude number 2')
+  end subroutine
+
   subroutine define_grid(output)
     type(afterbay_output), intent(in) :: output
     real(c_float) :: depth(0:ni + 1, 0:nj + 1), range(2, ni, nj)
@@ -329,6 +345,7 @@ contains
     copy = output
     call define_dimensions(output)
     call define_grid(copy)
+    call define_point_grids(copy)
     call define_fields(output)
     call output%step(first, ierr)
     call fails(ierr, AFTERBAY_BAD_STATE, 'start')

@@ -47,6 +47,23 @@ class Preview(CommandTest):
     def shown(self, *arguments):
         return json.loads(self.show("--json", *arguments).stdout)
 
+    def test_reductions_over_grids(self):
+        """4 ranks hold 3 of 12 points each. The zonal mean has 15 points, to which 3 ranks
+        contribute at most; the two sums have one."""
+        self.write("output.yaml", "fields:\n  zonal: mean(ta over lon)\n"
+                   "  globe: sum(tas*area over lat, lon) / sum(area over lat, lon)\n"
+                   "files: {f: {every: 1d, mean: [zonal, globe]}}\n")
+        totals = self.shown()["totals"]
+        bytes_per_point = 18
+        expected = (3 * 15 + 2 * 3) * bytes_per_point
+        self.assertEqual(totals["bytes_between_model_ranks_per_step"], {"average": expected, "most": expected})
+        self.assertEqual(totals["steps_to_results_of_grids"], 4)
+        text = self.show().stdout
+        self.assertIn(f"between model ranks: about {expected} B per step on average and at most {expected} B", text)
+        self.assertIn("whose results follow 4 steps later", text)
+        self.assertIn("mean over lon of ta", text)
+        self.assertEqual(self.shown("--model-ranks", "1")["totals"]["steps_to_results_of_grids"], 0)
+
     def test_json(self):
         shown = self.shown()
         self.assertEqual(shown["run"], {

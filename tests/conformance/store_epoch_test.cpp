@@ -14,7 +14,7 @@
 #include <sstream>
 
 #include "conformance/shared_files.hpp"
-#include "storage/block_writer/disk.hpp"
+#include "conformance/snapshot_disk.hpp"
 #include "storage/epoch/recover.hpp"
 
 namespace afterbay::test {
@@ -22,60 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using storage::Existing;
-
-/// Copies the part file and its logs just before some of the writes to them, as a crash would leave
-/// them at that moment; sometimes with the first half of the write.
-class SnapshotDisk : public storage::Disk {
- public:
-  SnapshotDisk(fs::path from, fs::path to, double share, unsigned seed)
-      : from_(std::move(from)), to_(std::move(to)), share_(share), random_(seed) {}
-
-  ssize_t write(int descriptor, const std::byte* bytes, std::size_t count, off_t offset) override {
-    if (on && std::uniform_real_distribution<>()(random_) < share_) {
-      // With O_DIRECT only whole pages can be written: such a write is not split.
-      if (count % 4096 != 0 && random_() % 2 == 0) {
-        const ssize_t half = Disk::write(descriptor, bytes, count / 2, offset);
-        take();
-        if (half < 0) return half;
-        const ssize_t rest =
-            Disk::write(descriptor, bytes + half, count - static_cast<std::size_t>(half), offset + half);
-        return rest < 0 ? rest : half + rest;
-      }
-      take();
-    }
-    return Disk::write(descriptor, bytes, count, offset);
-  }
-  int rename(const char* from, const char* to, bool replace) override {
-    if (on) take();
-    return Disk::rename(from, to, replace);
-  }
-  int link(int descriptor, const char* to) override {
-    if (on) take();
-    return Disk::link(descriptor, to);
-  }
-
-  void take() {
-    const fs::path place = to_ / std::to_string(snapshots.size());
-    fs::create_directories(place);
-    for (const auto& entry : fs::directory_iterator(from_))
-      if (entry.path().filename().string().starts_with("out.nc.part")) fs::copy(entry.path(), place);
-    snapshots.push_back({place, completed});
-  }
-
-  struct Snapshot {
-    fs::path place;
-    std::uint64_t completed = 0;  ///< epochs that had been reported complete
-  };
-  bool on = true;
-  std::uint64_t completed = 0;
-  std::vector<Snapshot> snapshots;
-
- private:
-  fs::path from_;
-  fs::path to_;
-  double share_;
-  std::mt19937 random_;
-};
 
 Schema epoch_schema(Format format) {
   Schema schema;
@@ -237,7 +183,7 @@ TEST_P(StoreEpoch, a_crash_at_any_write_leaves_a_file_that_comes_back) {
       GetParam().format == Format::netcdf4 ? (GetParam().append ? 0.03 : 0.002) : 0.25;  // about 30 crashes
   fs::create_directories(directory_.path() / "run");
   auto disk = std::make_shared<SnapshotDisk>(directory_.path() / "run", directory_.path() / "crashes",
-                                             crash_share, seed);
+                                             "out.nc.part", crash_share, seed);
   auto asked = request((directory_.path() / "run" / "out.nc").string());
   const Source source = sample_data(asked.schema, *asked.layout);
   if (GetParam().append) {

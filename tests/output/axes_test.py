@@ -106,7 +106,6 @@ files:
 
 def mistakes():
     for expression, text in (("mean(tas over lev)", "reduces over 'lev', but its values have the dimensions (lat, lon)"),
-                             ("mean(toce over lat)", "a dimension of the grid"),
                              ("mean(toce over levs)", "did you mean \"lev\""),
                              ("toce - mean(toce over lev)", "must lie on one grid"),
                              ("rate(toce over lev)", "reduction over time only")):

@@ -21,6 +21,10 @@ fields:
   tasmax: mean(max(tas, 1d))
   ws: sqrt(uas^2 + vas^2)
   column: sum(toce*e3t over lev)
+  zonal: mean(toce/3 over lon)
+  globe: sum(tas*e3t_sum over lat, lon) / sum(e3t_sum over lat, lon)
+  e3t_sum: sum(e3t over lev)
+  hottest: mean(max(tas/7, 1d) over lat, lon)
 grids:
   part: {index: {lat: [1, 3], lon: [0, 4]}, levels: {lev: [10, 20]}}
 files:
@@ -32,6 +36,9 @@ files:
   rec: {every: 6h, split: 7 records, name: "{file}_{part:03}", instant: [tas], at_start: true}
   hours: {every: 1mo, cycle: 1d, cycle_step: 12h, mean: [tas], min: [toce]}
   fx: {once: [orog]}
+  late: {every: 1mo, split: 2 records, name: "{file}_{part:03}", mean: [zonal, globe], stddev: [globe], difference: [zonal]}
+  late_days: {every: 1d, split: 1mo, name: "{file}_{start}", write: [hottest], instant: [globe], mean: [zonal: z]}
+  late_fx: {once: [globe]}
 """
 EPOCHS = (DESCRIPTION.replace("case: jobs", 'case: jobs\nstate: "states/{case}_{date:%Y%m%d}_{step:04}"')
           .replace("every: 6h, split", "every: 6h, epochs: 40ts, split").replace("co2], rate", "co2], epochs: 1mo, rate"))

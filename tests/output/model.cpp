@@ -141,6 +141,19 @@ class Model {
       session_.decomposition("atm", Block({nlat_, nlon_}, {first, std::uint64_t{0}}, {end - first, nlon_}));
       for (std::uint64_t p = first * nlon_; p < end * nlon_; ++p) part_.points.push_back(p);
       rows_ = end - first;
+    } else if (how == "tiles") {
+      // Blocks of rows and columns; without halo and sections.
+      const auto all = static_cast<std::uint64_t>(ranks);
+      const std::uint64_t columns = all % 2 == 0 ? 2 : 1;
+      const auto range = [](std::uint64_t length, std::uint64_t parts, std::uint64_t part) {
+        return std::pair(length * part / parts, length * (part + 1) / parts);
+      };
+      const auto number = static_cast<std::uint64_t>(rank);
+      const auto [south, north] = range(nlat_, all / columns, number / columns);
+      const auto [west, east] = range(nlon_, columns, number % columns);
+      session_.decomposition("atm", Block({nlat_, nlon_}, {south, west}, {north - south, east - west}));
+      for (std::uint64_t j = south; j < north; ++j)
+        for (std::uint64_t i = west; i < east; ++i) part_.points.push_back(j * nlon_ + i);
     } else if (how == "map") {
       // Points in turn, in descending order.
       Map map;
@@ -269,6 +282,12 @@ class Model {
       latitudes.push_back(static_cast<double>(p) / 2);
       for (std::uint64_t v = 0; v < corners; ++v) vertices.push_back(static_cast<double>(corners * p + v));
     }
+    // Regions 1 to 4, of which there are 5; some points belong to none.
+    std::vector<std::int32_t> regions;
+    for (const std::uint64_t p : part_.points)
+      regions.push_back(static_cast<std::int32_t>(p * 5 / 3 % 7) - 2);
+    output.dimension("region", std::vector<std::int32_t>{1, 2, 3, 4, 5});
+    output.grid_coordinate("basin", "atm", regions.data());
     output.grid_coordinate("area", "atm", areas.data(), {.units = "m2", .standard_name = "cell_area"});
     output.grid_coordinate("lat2d", "atm", latitudes.data(), {.attributes = {{"bounds", "lat2d_vertices"}}});
     CoordinateOptions with_vertices;

@@ -29,7 +29,10 @@ fields:
   highest: mean(max(tas, 1d))
   column: sum(toce*e3t over lev) / sum(e3t over lev)
   deviation: tas - max(toce over lev)
+  zonal: mean(toce over lon)
+  globe: sum(tas over lat, lon) / 2
 """
+LATE = ["zonal", "globe"]  # in files of their own
 ROOT = os.getcwd()
 
 
@@ -57,6 +60,9 @@ def sizes(path):
 def lists_of_fields(random_, grid, operations):
     """`mean: [tas, ...]` with a name for each variable of the file."""
     lists = {}
+    if random_.random() < 0.25:
+        return [f"{operation}: [{', '.join(f'{field}: {field}_{operation}' for field in LATE)}]"
+                for operation in random_.sample(operations, min(len(operations), 2))]
     fields = FIELDS if grid == "own" else [field for field in FIELDS if field != "co2"]  # which has no dimensions
     for field in random_.sample(fields, random_.randint(1, 5)):
         for operation in random_.sample(operations, min(len(operations), random_.randint(1, 2))):
@@ -83,7 +89,7 @@ def file_of(random_):
     keys += [f"every: {random_.choice(periods)}", f"partial: {random_.choice(['write', 'skip'])}",
              f"bounds: {random_.choice(['true', 'false'])}", f"missing: {random_.choice(['ignore', 'poison', '0.5'])}",
              f"statistics: {random_.choice(['auto', 'model'])}", *lists_of_fields(random_, grid, OPERATIONS)]
-    if random_.random() < 0.4:
+    if random_.random() < 0.4 and "zonal" not in "".join(keys):
         keys.append("once: [orog]")
     if kind == "split":
         keys += ["split: 1mo", 'name: "{file}_{start}-{end}"', "directory: sub"]
@@ -132,6 +138,9 @@ def one(seed):
         memory = re.search(r"take (\S+ \S+) of memory", said)[1]
         if ranks == 1:  # otherwise the first rank has another part of the grid
             assert memory == about(shown["totals"]["state_bytes_per_rank"]), f"{memory}: {shown['totals']}"
+        between = shown["totals"]["bytes_between_model_ranks_per_step"]["most"]
+        contributes = ranks > 1 and options["decomposition"] != "whole" and ("zonal_" in description)
+        assert (between > 0) == contributes, f"{between} bytes between {ranks} ranks"
         assert shown["run"]["model_ranks"] == ranks and shown["run"]["steps"] == options["last"]
         assert "unused" in shown["unused_fields"]
     except BaseException:

@@ -2,10 +2,10 @@
 
 build_packages=(g++ gfortran cmake ninja-build ccache pkg-config openmpi-bin libopenmpi-dev libhdf5-dev
   libnetcdf-dev zlib1g-dev libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libspdlog-dev
-  libcli11-dev libexpected-dev libpng-dev libmuparser-dev libudunits2-dev libzstd-dev liblz4-dev)
+  libcli11-dev libexpected-dev libpng-dev libmuparser-dev libudunits2-dev libzstd-dev liblz4-dev libeccodes-dev)
 user_packages=(make netcdf-bin man-db) # also needed by the commands in docs/ and examples/
 python_packages=(python3-venv)
-test_packages=(binutils libgtest-dev libgmock-dev hdf5-tools iproute2 xz-utils "${user_packages[@]}" "${python_packages[@]}")
+test_packages=(binutils libgtest-dev libgmock-dev hdf5-tools libeccodes-tools iproute2 xz-utils "${user_packages[@]}" "${python_packages[@]}")
 baseline_packages=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev) # baselines of the benchmarks
 reader_packages=(cdo "${baseline_packages[@]}") # more readers of the files that the tests write, and the benchmarks' test
 browser_packages=(chromium) # measures pages; Ubuntu has only a snap, which does not run in containers

@@ -50,9 +50,11 @@ struct LoggedFill {
   std::vector<std::byte> element;  ///< in the byte order of the file
 };
 
-/// The state at the epoch of a chunk that is written again when it gets more records.
+/// The state at the epoch of a chunk that is written again when it gets more records; or, for a
+/// format of messages, a message of this and all later epochs.
 struct LoggedChunk {
   std::uint64_t variable = 0;  ///< index into LoggedEpoch::datasets
+  /// Of a message: its record (2^64 - 1: none) and its number in the record, see MessageKey.
   std::vector<std::uint64_t> first_element;
   std::uint32_t skipped = 0;   ///< skipped filters, as in codec::EncodedChunk
   std::uint64_t bytes_at = 0;  ///< position in the log, set when it is read
@@ -64,12 +66,14 @@ struct LoggedEpoch {
   Epoch epoch;
   /// Structure after this position in the log belongs to the next epoch.
   std::uint64_t cut = 0;
-  std::uint64_t size_bytes = 0;  ///< size of the file
+  /// Size of the file; of a file of messages the part of it that contains all messages of the epoch
+  /// before a key and no others.
+  std::uint64_t size_bytes = 0;
   /// Size of the part file when the epoch completed; set by `commit`.
   std::uint64_t part_bytes = 0;
   Format format = Format::netcdf4;
   std::vector<std::string> datasets;        ///< for netCDF-4, by variable
-  std::vector<std::uint64_t> with_records;  ///< indices of variables
+  std::vector<std::uint64_t> with_records;  ///< indices of variables; for formats of messages that key
   std::vector<std::uint64_t> members;       ///< I/O servers whose own logs are part of it
 };
 

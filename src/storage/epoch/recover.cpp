@@ -254,7 +254,9 @@ class Recovery {
     AFTERBAY_TRY(write_fills());
     AFTERBAY_TRY_ASSIGN(const std::uint64_t size, writer_->size_bytes());
     if (size < state_.of.size_bytes) AFTERBAY_TRY(writer_->truncate(state_.of.size_bytes));
-    if (!traits_of(state_.of.format).arithmetic_places) {
+    if (traits_of(state_.of.format).messages != nullptr) {
+      AFTERBAY_TRY(append_messages());
+    } else if (!traits_of(state_.of.format).arithmetic_places) {
       const LibraryLock lock;  // the child must not find HDF5 in the middle of a call
       AFTERBAY_TRY(
           in_child("HDF5's part of the recovery of " + file_.path, [this] { return finish_hdf5(); }));
@@ -334,6 +336,30 @@ class Recovery {
       result_.filled_bytes += fill.size_bytes;
     }
     return {};
+  }
+
+  /// A file of messages is cut where its epoch no longer is contiguous, and the messages in the log
+  /// are appended. Each is in the log once, also if it belongs to several epochs; those before the
+  /// cut are in the file by now.
+  Result<> append_messages() {
+    const std::vector<std::uint64_t>& from = state_.of.with_records;
+    std::map<std::vector<std::uint64_t>, const LoggedChunk*> messages;
+    for (const auto& [number, state] : logged_.epochs)
+      for (const LoggedChunk& message : state.chunks)
+        if (number <= state_.of.epoch.number && message.first_element >= from)
+          messages[message.first_element] = &message;
+    AFTERBAY_TRY(writer_->truncate(state_.of.size_bytes));
+    AFTERBAY_TRY_ASSIGN(const auto log, EpochLog::open(EpochLog::path_of(file_.part_path), disk_));
+    std::uint64_t end_bytes = state_.of.size_bytes;
+    WriteCost cost;
+    for (const auto& [key, message] : messages) {
+      std::vector<std::byte> bytes(message->size_bytes);
+      AFTERBAY_TRY(log->read(message->bytes_at, bytes));
+      const Extent extent{end_bytes, bytes};
+      AFTERBAY_TRY(writer_->write({&extent, 1}, cost));
+      end_bytes += bytes.size();
+    }
+    return writer_->truncate(end_bytes);
   }
 
   /// Restores chunks that were written again later, and the number of records.

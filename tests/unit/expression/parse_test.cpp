@@ -209,6 +209,28 @@ TEST(ExpressionParse, Dimensions) {
   EXPECT_THAT(refusal("max(a, b over x)"), HasSubstr("found \"over\""));
 }
 
+TEST(ExpressionParse, Regions) {
+  const Expression it = parsed("mean(a over x, y by basin along region) / mean(a over x, y)");
+  ASSERT_EQ(it.reductions.size(), 2U);
+  EXPECT_THAT(it.reductions[0].over, ElementsAre("x", "y"));
+  EXPECT_EQ(it.reductions[0].by, "basin");
+  EXPECT_EQ(it.reductions[0].along, "region");
+  EXPECT_EQ(it.reductions[0].text, "mean(a over x, y by basin along region)");
+  EXPECT_EQ(it.reductions[1].by, "");
+  EXPECT_THAT(it.fields(), ElementsAre("a")) << "a coordinate is no field";
+  EXPECT_THAT(parsed("mean(by over by by by along along)").reductions[0].by, "by");
+  EXPECT_EQ(parsed("sum(a over x by b along r) + sum(a over x by b along r) + sum(a over x by c along r)")
+                .reductions.size(),
+            2U);
+  EXPECT_THAT(refusal("mean(a over x by)"),
+              HasSubstr("expected the name of a coordinate that numbers regions"));
+  EXPECT_THAT(refusal("mean(a over x by b)"),
+              HasSubstr("expected \"along\" and the dimension of the regions"));
+  EXPECT_THAT(refusal("mean(a over x by b along)"), HasSubstr("expected the name of a dimension"));
+  EXPECT_THAT(refusal("mean(a over x by b along x)"), HasSubstr("is reduced, and cannot be that of regions"));
+  EXPECT_THAT(refusal("mean(a by b along r)"), HasSubstr("found \"by\""));
+}
+
 TEST(ExpressionParse, ProblemsNameTheirPlace) {
   EXPECT_EQ(refusal(""), "the expression is empty");
   EXPECT_EQ(refusal(" \t"), "the expression is empty");

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a schema says about GRIB2 messages: grids, levels, parameters, statistics. Pure functions,
+// without ecCodes. Numbers of code tables are those of the WMO's Manual on Codes, FM 92 GRIB
+// edition 2.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "afterbay/schema.hpp"
+#include "base/result.hpp"
+
+namespace afterbay::storage::grib2 {
+
+enum class GridKind : std::uint8_t { regular_ll, regular_gg, reduced_gg, unstructured, healpix };
+
+/// A horizontal grid. Latitudes and longitudes of corners in degrees.
+struct Grid {
+  GridKind kind = GridKind::unstructured;
+  std::uint64_t points = 0;
+  std::uint64_t ni = 0;  ///< along a parallel
+  std::uint64_t nj = 0;  ///< along a meridian
+  double first_latitude = 0;
+  double last_latitude = 0;
+  double first_longitude = 0;
+  double last_longitude = 0;
+  double di = 0;            ///< distance of longitudes
+  double dj = 0;            ///< distance of latitudes, positive
+  std::uint64_t gauss = 0;  ///< parallels between a pole and the equator
+  std::vector<long> pl;     ///< points per parallel of a reduced grid
+  std::uint64_t nside = 0;  ///< of HEALPix
+  bool nested = true;       ///< order of HEALPix
+};
+/// The grid of a field. Fails with the variable's name if GRIB2 has no such grid.
+Result<Grid> grid_of(const Schema& schema, const Variable& field);
+
+/// Latitudes of the Gaussian grid with `n` parallels in each hemisphere, from north to south.
+std::vector<double> gaussian_latitudes(std::uint64_t n);
+
+/// A kind of level (code table 4.5), and its values by slab.
+struct Levels {
+  long surface = 1;
+  long second_surface = 255;  ///< none
+  bool has_value = false;
+  std::vector<double> values;  ///< one per slab, or one for all
+};
+Result<Levels> levels_of(const Schema& schema, const Variable& field);
+
+/// A parameter by its numbers (code tables 0.0, 4.1, 4.2).
+struct Parameter {
+  std::string_view standard_name;
+  std::string_view units;  ///< as CF writes them
+  long discipline = 0;
+  long category = 0;
+  long number = 0;
+  // Of fields without a vertical coordinate.
+  long surface = 1;           ///< the ground
+  long second_surface = 255;  ///< of a layer; 255: it is none
+};
+/// The row of a CF standard name, or null.
+const Parameter* parameter_of(std::string_view standard_name);
+/// All standard names of the table.
+std::vector<std::string> standard_names();
+/// Whether two texts of units mean the same, of which one may be as ecCodes writes them.
+bool same_units(std::string_view cf, std::string_view eccodes);
+
+/// Type of statistical processing (code table 4.10); nullopt: a moment.
+Result<std::optional<long>> statistic_of(const Schema& schema, const Variable& field);
+
+/// The attributes `GRIB_KEY` of a list, without the prefix.
+struct Key {
+  std::string name;
+  Values value;
+};
+std::vector<Key> keys_of(const std::vector<Attribute>& attributes);
+
+unsigned slab_dimensions(const Schema& schema, const Variable& variable);
+
+}  // namespace afterbay::storage::grib2

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "storage/grib2/definition.hpp"
+#include "storage/messages/cf.hpp"
+
+namespace afterbay::storage::grib2 {
+namespace {
+
+/// GRIB2 has angles in units of 10^-6 degrees; coordinates are often 32-bit numbers.
+constexpr double angle_tolerance = 2e-5;
+
+template <class... Args>
+tl::unexpected<Error> refuse(const Variable& field, fmt::format_string<Args...> format, Args&&... args) {
+  return fail(make_error(ErrorCode::invalid_argument, "{}", fmt::format(format, std::forward<Args>(args)...))
+                  .in_variable(field.name));
+}
+
+/// Whether the values have equal distances, and which.
+bool is_regular(const std::vector<double>& values, double distance) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (std::abs(values[i] - values[0] - static_cast<double>(i) * distance) > angle_tolerance) return false;
+  return true;
+}
+
+double distance_of(const std::vector<double>& values) {
+  return values.size() < 2 ? 0 : (values.back() - values.front()) / static_cast<double>(values.size() - 1);
+}
+
+double east_of_greenwich(double longitude) {
+  const double turned = std::fmod(longitude, 360.0);
+  return turned < 0 ? turned + 360 : turned;
+}
+
+/// N if the values are the latitudes of a whole Gaussian grid, from north to south or back.
+std::uint64_t gaussian_number(std::vector<double> latitudes) {
+  if (latitudes.size() < 2 || latitudes.size() % 2 != 0) return 0;
+  if (latitudes.front() < latitudes.back()) std::ranges::reverse(latitudes);
+  const std::vector<double> wanted = gaussian_latitudes(latitudes.size() / 2);
+  for (std::size_t j = 0; j < wanted.size(); ++j)
+    if (std::abs(wanted[j] - latitudes[j]) > angle_tolerance) return 0;
+  return latitudes.size() / 2;
+}
+
+Result<Grid> rectilinear(const Variable& field, const Variable& y, const Variable& x) {
+  const std::vector<double> latitudes = cf::numbers_of(y.constant);
+  const std::vector<double> longitudes = cf::numbers_of(x.constant);
+  for (const auto* const axis : {&y, &x})
+    if (axis->constant.empty())
+      return refuse(field,
+                    "has the coordinate '{}', whose values are not known when the file is defined: GRIB2 "
+                    "messages contain the grid, so give them as constant values",
+                    axis->name);
+  if (!cf::is_latitude(y) || !cf::is_longitude(x))
+    return refuse(field,
+                  "lies on the coordinates '{}' and '{}', which are no latitudes and longitudes: regular, "
+                  "Gaussian, reduced Gaussian and unstructured grids can be written",
+                  y.name, x.name);
+  Grid grid;
+  grid.points = latitudes.size() * longitudes.size();
+  grid.ni = longitudes.size();
+  grid.nj = latitudes.size();
+  grid.first_latitude = latitudes.front();
+  grid.last_latitude = latitudes.back();
+  grid.first_longitude = east_of_greenwich(longitudes.front());
+  grid.last_longitude = east_of_greenwich(longitudes.back());
+  grid.di = distance_of(longitudes);
+  grid.dj = std::abs(distance_of(latitudes));
+  if (!is_regular(longitudes, grid.di) || grid.di < 0)
+    return refuse(field,
+                  "has longitudes '{}' without equal, ascending distances: write it as a field on an "
+                  "unstructured grid, or use netCDF",
+                  x.name);
+  grid.gauss = gaussian_number(latitudes);
+  if (grid.gauss != 0) {
+    grid.kind = GridKind::regular_gg;
+    return grid;
+  }
+  grid.kind = GridKind::regular_ll;
+  if (is_regular(latitudes, distance_of(latitudes))) return grid;
+  return refuse(field,
+                "has latitudes '{}' that are neither of equal distances nor those of a whole Gaussian grid: "
+                "write it as a field on an unstructured grid, or use netCDF",
+                y.name);
+}
+
+/// The points per parallel if these are all points of a reduced Gaussian grid; otherwise empty.
+std::vector<long> reduced_gaussian(const std::vector<double>& latitudes,
+                                   const std::vector<double>& longitudes) {
+  std::vector<long> pl;
+  std::vector<double> parallels;
+  for (std::size_t i = 0; i < latitudes.size(); ++i) {
+    if (parallels.empty() || std::abs(latitudes[i] - parallels.back()) > angle_tolerance) {
+      if (!parallels.empty() && latitudes[i] > parallels.back()) return {};  // not from north to south
+      parallels.push_back(latitudes[i]);
+      pl.push_back(0);
+    }
+    ++pl.back();
+  }
+  if (parallels.size() < 4 || gaussian_number(parallels) == 0) return {};
+  std::size_t at = 0;
+  for (const long count : pl)
+    for (long i = 0; i < count; ++i, ++at)
+      if (const double wanted = 360.0 * static_cast<double>(i) / static_cast<double>(count);
+          std::abs(std::remainder(longitudes[at] - wanted, 360.0)) > angle_tolerance)
+        return {};
+  return pl;
+}
+
+/// A grid with one dimension; Source of the attributes of HEALPix: CF 1.13, appendix F.
+Result<Grid> one_dimensional(const Schema& schema, const Variable& field, std::uint64_t points) {
+  Grid grid;
+  grid.points = points;
+  if (const Variable* const mapping = schema.find_variable(cf::text_of(field.attributes, "grid_mapping"));
+      mapping != nullptr && cf::text_of(mapping->attributes, "grid_mapping_name") == "healpix") {
+    grid.kind = GridKind::healpix;
+    grid.nside = static_cast<std::uint64_t>(std::llround(std::sqrt(static_cast<double>(points) / 12)));
+    grid.nested = cf::text_of(mapping->attributes, "indexing_scheme") != "ring";
+    if (12 * grid.nside * grid.nside == points) return grid;
+    return refuse(
+        field,
+        "lies on a HEALPix grid and has {} points, which is not 12 nside^2: a GRIB2 message has all "
+        "points of the sphere",
+        points);
+  }
+  std::vector<double> latitudes;
+  std::vector<double> longitudes;
+  for (const Variable* const coordinate : cf::auxiliary_coordinates(schema, field)) {
+    if (coordinate->constant.count() != points) continue;
+    if (cf::is_latitude(*coordinate)) latitudes = cf::numbers_of(coordinate->constant);
+    if (cf::is_longitude(*coordinate)) longitudes = cf::numbers_of(coordinate->constant);
+  }
+  if (latitudes.empty() || longitudes.empty()) return grid;
+  grid.pl = reduced_gaussian(latitudes, longitudes);
+  if (grid.pl.empty()) return grid;
+  grid.kind = GridKind::reduced_gg;
+  grid.nj = grid.pl.size();
+  grid.gauss = grid.nj / 2;
+  grid.first_latitude = latitudes.front();
+  grid.last_latitude = latitudes.back();
+  grid.last_longitude = 360.0 - 360.0 / static_cast<double>(*std::ranges::max_element(grid.pl));
+  return grid;
+}
+
+}  // namespace
+
+/// Roots of the Legendre polynomial of degree 2n, by Newton's method from Bruns' approximation.
+std::vector<double> gaussian_latitudes(std::uint64_t n) {
+  const auto degree = static_cast<double>(2 * n);
+  std::vector<double> latitudes(2 * n);
+  for (std::uint64_t j = 0; j < n; ++j) {
+    double x = std::cos(std::numbers::pi * (static_cast<double>(j) + 0.75) / (degree + 0.5));
+    for (int step = 0; step < 20; ++step) {
+      double before = 1;
+      double value = x;
+      for (std::uint64_t k = 2; k <= 2 * n; ++k) {
+        const auto order = static_cast<double>(k);
+        const double next = ((2 * order - 1) * x * value - (order - 1) * before) / order;
+        before = value;
+        value = next;
+      }
+      const double change = value * (1 - x * x) / (degree * (before - x * value));
+      x -= change;
+      if (std::abs(change) < 1e-14) break;
+    }
+    latitudes[j] = std::asin(x) * 180 / std::numbers::pi;
+    latitudes[2 * n - 1 - j] = -latitudes[j];
+  }
+  return latitudes;
+}
+
+Result<Grid> grid_of(const Schema& schema, const Variable& field) {
+  const unsigned dimensions = cf::slab_dimensions(schema, field);
+  const std::size_t count = field.dimensions.size();
+  if (dimensions == 1) {
+    const Dimension* const cells = schema.find_dimension(field.dimensions[count - 1]);
+    return one_dimensional(schema, field, cells->length);
+  }
+  const Variable* const y = cf::coordinate_of(schema, field.dimensions[count - 2]);
+  const Variable* const x = cf::coordinate_of(schema, field.dimensions[count - 1]);
+  if (y != nullptr && x != nullptr) return rectilinear(field, *y, *x);
+  return refuse(field,
+                "lies on a curvilinear grid of two dimensions, which GRIB2 messages cannot describe: let it "
+                "have one dimension of all points (unstructured), or use netCDF");
+}
+
+unsigned slab_dimensions(const Schema& schema, const Variable& variable) {
+  return cf::slab_dimensions(schema, variable);
+}
+
+}  // namespace afterbay::storage::grib2

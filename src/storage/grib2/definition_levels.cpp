@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "storage/grib2/definition.hpp"
+#include "storage/messages/cf.hpp"
+
+namespace afterbay::storage::grib2 {
+namespace {
+
+// Code table 4.5.
+constexpr long isobaric = 100;
+constexpr long above_sea = 102;
+constexpr long above_ground = 103;
+constexpr long sigma = 104;
+constexpr long hybrid = 105;
+constexpr long below_ground = 106;
+constexpr long hybrid_height = 118;
+constexpr long below_sea = 160;
+
+/// A kind of vertical coordinate.
+struct Kind {
+  long surface = 0;
+  double factor = 1;      ///< to the unit of GRIB2
+  bool numbered = false;  ///< levels have numbers instead of values
+};
+
+std::optional<Kind> kind_of(const Variable& coordinate, bool ocean) {
+  const std::string_view name = cf::text_of(coordinate.attributes, "standard_name");
+  const std::string_view units = cf::text_of(coordinate.attributes, "units");
+  if (name == "atmosphere_sigma_coordinate") return Kind{sigma};
+  if (name == "atmosphere_hybrid_sigma_pressure_coordinate" || name == "model_level_number")
+    return Kind{hybrid, 1, true};
+  if (name == "atmosphere_hybrid_height_coordinate") return Kind{hybrid_height, 1, true};
+  if (units == "Pa") return Kind{isobaric};
+  if (units == "hPa" || units == "mbar" || units == "millibar") return Kind{isobaric, 100};
+  if (units != "m") return std::nullopt;
+  if (name == "height") return Kind{above_ground};
+  if (name == "altitude") return Kind{above_sea};
+  if (name == "depth") return Kind{ocean ? below_sea : below_ground};
+  return std::nullopt;
+}
+
+/// The vertical coordinate of a field: of its dimension before those of the slab, or a scalar one.
+struct Vertical {
+  const Variable* coordinate = nullptr;
+  std::string dimension;  ///< empty: scalar or none
+  std::uint64_t length = 1;
+};
+
+Result<Vertical> vertical_of(const Schema& schema, const Variable& field) {
+  const std::size_t first = cf::has_records(schema, field) ? 1 : 0;
+  const std::size_t between = field.dimensions.size() - first - cf::slab_dimensions(schema, field);
+  Vertical vertical;
+  if (between > 1)
+    return fail(
+        make_error(ErrorCode::invalid_argument,
+                   "has the dimensions '{}' and '{}' besides its records and its horizontal grid: a GRIB2 "
+                   "message has one level, so one of them must go: use a variable or a file for each of its "
+                   "elements",
+                   field.dimensions[first], field.dimensions[first + 1])
+            .in_variable(field.name));
+  if (between == 1) {
+    vertical.dimension = field.dimensions[first];
+    vertical.coordinate = cf::coordinate_of(schema, vertical.dimension);
+    vertical.length = schema.find_dimension(vertical.dimension)->length;
+    return vertical;
+  }
+  for (const Variable* const scalar : cf::auxiliary_coordinates(schema, field))
+    if (scalar->dimensions.empty() && !scalar->constant.empty() && kind_of(*scalar, false))
+      vertical.coordinate = scalar;
+  return vertical;
+}
+
+}  // namespace
+
+Result<Levels> levels_of(const Schema& schema, const Variable& field) {
+  AFTERBAY_TRY_ASSIGN(const Vertical vertical, vertical_of(schema, field));
+  const Parameter* const parameter = parameter_of(cf::text_of(field.attributes, "standard_name"));
+  Levels levels;
+  if (vertical.coordinate == nullptr && vertical.dimension.empty()) {
+    if (parameter != nullptr) levels.surface = parameter->surface;
+    if (parameter != nullptr) levels.second_surface = parameter->second_surface;
+    return levels;
+  }
+  std::vector<double> values;
+  if (vertical.coordinate != nullptr) values = cf::numbers_of(vertical.coordinate->constant);
+  const std::optional<Kind> kind =
+      vertical.coordinate == nullptr
+          ? std::nullopt
+          : kind_of(*vertical.coordinate, parameter != nullptr && parameter->discipline == 10);
+  const bool given = cf::find_attribute(field.attributes, "GRIB_typeOfLevel") != nullptr;
+  if ((!kind && !given) || (values.empty() && vertical.dimension.empty()))
+    return fail(
+        make_error(ErrorCode::invalid_argument,
+                   "has the dimension '{}', which is no vertical coordinate that GRIB2 knows: give it a "
+                   "coordinate with constant values and the standard name air_pressure, height, altitude, "
+                   "depth, model_level_number or that of a hybrid or sigma coordinate, or give the variable "
+                   "the attribute GRIB_typeOfLevel",
+                   vertical.dimension)
+            .in_variable(field.name));
+  levels.has_value = true;
+  if (kind) levels.surface = kind->surface;
+  for (std::uint64_t k = 0; k < vertical.length; ++k) {
+    const double number = static_cast<double>(k) + 1;
+    if (values.size() != vertical.length) {
+      levels.values.push_back(number);
+    } else {
+      const bool whole = values[k] >= 1 && values[k] == std::floor(values[k]);
+      levels.values.push_back(kind && kind->numbered && !whole ? number
+                                                               : values[k] * (kind ? kind->factor : 1));
+    }
+  }
+  return levels;
+}
+
+}  // namespace afterbay::storage::grib2

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifdef AFTERBAY_HAS_ECCODES
+#include "storage/grib2/grib2_encoder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/caller_terms.hpp"
+#include "storage/fill.hpp"
+#include "storage/grib2/handle.hpp"
+#include "storage/messages/cf.hpp"
+
+namespace afterbay::storage::grib2 {
+namespace {
+
+/// Stands for missing values on the way to ecCodes. No value of a message can be so large: the
+/// reference value of packing has 32 bits.
+constexpr double missing_mark = 1e300;
+constexpr long default_bits = 16;
+constexpr long unknown_centre = 255;  ///< common code table C-11
+
+bool is_packing(const std::string& key) {
+  return key == "packingType" || key == "bitsPerValue" || key == "decimalScaleFactor" ||
+         key == "changeDecimalPrecision";
+}
+
+bool has_key(const std::vector<Key>& keys, std::string_view name) {
+  return std::ranges::find(keys, name, &Key::name) != keys.end();
+}
+
+// ---- the grid
+
+Result<> set_rectilinear(Handle& handle, const Grid& grid) {
+  const bool gaussian = grid.kind == GridKind::regular_gg;
+  AFTERBAY_TRY(handle.set("gridType", std::string(gaussian ? "regular_gg" : "regular_ll")));
+  AFTERBAY_TRY(handle.set("Ni", static_cast<long>(grid.ni)));
+  AFTERBAY_TRY(handle.set("Nj", static_cast<long>(grid.nj)));
+  AFTERBAY_TRY(handle.set("jScansPositively", grid.first_latitude < grid.last_latitude ? 1 : 0));
+  AFTERBAY_TRY(handle.set("latitudeOfFirstGridPointInDegrees", grid.first_latitude));
+  AFTERBAY_TRY(handle.set("latitudeOfLastGridPointInDegrees", grid.last_latitude));
+  AFTERBAY_TRY(handle.set("longitudeOfFirstGridPointInDegrees", grid.first_longitude));
+  AFTERBAY_TRY(handle.set("longitudeOfLastGridPointInDegrees", grid.last_longitude));
+  AFTERBAY_TRY(handle.set("iDirectionIncrementInDegrees", grid.di));
+  if (gaussian) return handle.set("N", static_cast<long>(grid.gauss));
+  return handle.set("jDirectionIncrementInDegrees", grid.dj);
+}
+
+Result<> set_reduced(Handle& handle, const Grid& grid) {
+  AFTERBAY_TRY(handle.set("gridType", std::string("reduced_gg")));
+  AFTERBAY_TRY(handle.set("N", static_cast<long>(grid.gauss)));
+  AFTERBAY_TRY(handle.set("Nj", static_cast<long>(grid.nj)));
+  AFTERBAY_TRY(handle.set("pl", std::span<const long>(grid.pl)));
+  AFTERBAY_TRY(handle.set("latitudeOfFirstGridPointInDegrees", grid.first_latitude));
+  AFTERBAY_TRY(handle.set("latitudeOfLastGridPointInDegrees", grid.last_latitude));
+  AFTERBAY_TRY(handle.set("longitudeOfFirstGridPointInDegrees", 0.0));
+  return handle.set("longitudeOfLastGridPointInDegrees", grid.last_longitude);
+}
+
+/// Source: grid definition template 3.150, WMO Manual on Codes.
+Result<> set_healpix(Handle& handle, const Grid& grid) {
+  auto set = [&]() -> Result<> {
+    AFTERBAY_TRY(handle.set("gridType", std::string("healpix")));
+    AFTERBAY_TRY(handle.set("Nside", static_cast<long>(grid.nside)));
+    AFTERBAY_TRY(handle.set("ordering", std::string(grid.nested ? "nested" : "ring")));
+    return handle.set("longitudeOfFirstGridPointInDegrees", 45.0);
+  }();
+  if (!set)
+    set.error().add(
+        fmt::format("HEALPix grids (template 3.150) need ecCodes 2.32 or newer, and this is {}: use it, or "
+                    "write netCDF",
+                    codes_get_api_version()));
+  return set;
+}
+
+Result<> set_grid(Handle& handle, const Grid& grid) {
+  switch (grid.kind) {
+    case GridKind::regular_ll:
+    case GridKind::regular_gg: return set_rectilinear(handle, grid);
+    case GridKind::reduced_gg: return set_reduced(handle, grid);
+    case GridKind::healpix: return set_healpix(handle, grid);
+    case GridKind::unstructured: break;
+  }
+  AFTERBAY_TRY(handle.set("gridType", std::string("unstructured_grid")));
+  return handle.set("numberOfDataPoints", static_cast<long>(grid.points));
+}
+
+// ---- the parameter and the level
+
+Result<> set_parameter(Handle& handle, const Variable& variable, const std::vector<Key>& keys) {
+  for (const char* key : {"paramId", "shortName"}) {
+    const auto given = std::ranges::find(keys, key, &Key::name);
+    if (given == keys.end()) continue;
+    AFTERBAY_TRY(handle.set(given->name, given->value));
+    AFTERBAY_TRY_ASSIGN(const std::string name, handle.text("shortName"));
+    AFTERBAY_TRY_ASSIGN(const std::string units, handle.text("units"));
+    if (given->value.type == Type::text && name != given->value.text())
+      return fail(ErrorCode::invalid_argument,
+                  "the attribute GRIB_{} is '{}', but the message would be read as '{}'", key,
+                  given->value.text(), name);
+    const std::string_view wanted = cf::text_of(variable.attributes, "units");
+    if (wanted.empty() || same_units(wanted, units)) return {};
+    return fail(
+        ErrorCode::invalid_argument,
+        "the variable has units '{}', but the parameter '{}' is in '{}' in GRIB2: convert it (settings add "
+        "and multiply)",
+        wanted, name, units);
+  }
+  const Parameter* const row = parameter_of(cf::text_of(variable.attributes, "standard_name"));
+  if (row == nullptr) return {};
+  AFTERBAY_TRY(handle.set("discipline", row->discipline));
+  AFTERBAY_TRY(handle.set("parameterCategory", row->category));
+  return handle.set("parameterNumber", row->number);
+}
+
+Result<> set_surfaces(Handle& handle, const Levels& levels) {
+  AFTERBAY_TRY(handle.set("typeOfFirstFixedSurface", levels.surface));
+  AFTERBAY_TRY(handle.set("typeOfSecondFixedSurface", levels.second_surface));
+  if (levels.has_value) return {};
+  for (const char* key : {"scaleFactorOfFirstFixedSurface", "scaledValueOfFirstFixedSurface",
+                          "scaleFactorOfSecondFixedSurface", "scaledValueOfSecondFixedSurface"})
+    AFTERBAY_TRY(handle.set_missing(key));
+  return {};
+}
+
+/// A value as GRIB2 writes it: a whole number times a power of ten.
+Result<> set_surface_value(Handle& handle, double value) {
+  long factor = 0;
+  double scaled = value;
+  while (factor < 6 && std::abs(scaled - std::round(scaled)) > 1e-6 * std::max(1.0, std::abs(scaled))) {
+    ++factor;
+    scaled = value * std::pow(10.0, static_cast<double>(factor));
+  }
+  AFTERBAY_TRY(handle.set("scaleFactorOfFirstFixedSurface", factor));
+  return handle.set("scaledValueOfFirstFixedSurface", std::lround(scaled));
+}
+
+Result<> set_level(Handle& handle, const Levels& levels, bool named, std::uint64_t slab) {
+  if (!levels.has_value) return {};
+  const double value = levels.values[levels.values.size() == 1 ? 0 : slab];
+  return named ? handle.set("level", std::lround(value)) : set_surface_value(handle, value);
+}
+
+// ---- values
+
+template <class T>
+void widen(std::span<const std::byte> from, std::vector<double>& to) {
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    T value;
+    std::memcpy(&value, from.data() + i * sizeof value, sizeof value);
+    to[i] = static_cast<double>(value);
+  }
+}
+
+void widen(Type type, std::span<const std::byte> from, std::vector<double>& to) {
+  switch (type) {
+    case Type::int8: return widen<std::int8_t>(from, to);
+    case Type::int16: return widen<std::int16_t>(from, to);
+    case Type::int32: return widen<std::int32_t>(from, to);
+    case Type::uint8: return widen<std::uint8_t>(from, to);
+    case Type::uint16: return widen<std::uint16_t>(from, to);
+    case Type::uint32: return widen<std::uint32_t>(from, to);
+    case Type::float32: return widen<float>(from, to);
+    default: return widen<double>(from, to);
+  }
+}
+
+// ---- the time
+
+Result<> set_date(Handle& handle, const Date& date, const char* suffix) {
+  const auto set = [&](const char* name, long value) {
+    return handle.set((std::string(name) + suffix).c_str(), value);
+  };
+  AFTERBAY_TRY(set("year", static_cast<long>(date.year)));
+  AFTERBAY_TRY(set("month", date.month));
+  AFTERBAY_TRY(set("day", date.day));
+  AFTERBAY_TRY(set("hour", date.hour));
+  AFTERBAY_TRY(set("minute", date.minute));
+  return set("second", date.second);
+}
+
+/// Code table 4.4.
+struct Units {
+  long code = 0;
+  std::int64_t seconds = 1;
+};
+Units units_of(std::int64_t a, std::int64_t b) {
+  if (a % 3600 == 0 && b % 3600 == 0) return {1, 3600};
+  if (a % 60 == 0 && b % 60 == 0) return {0, 60};
+  return {13, 1};
+}
+
+std::int64_t seconds_between(const Date& from, const Date& to) {
+  static const cf::TimeAxis axis = [] {
+    cf::TimeAxis made;
+    made.rules = dates::named_rules("standard").value();
+    return made;
+  }();
+  return axis.seconds(from, to);
+}
+
+Result<> check_date(const Date& date) {
+  if (date.nanosecond == 0 && date.year >= 0 && date.year <= 65535) return {};
+  return fail(ErrorCode::invalid_argument,
+              "the time {:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:09} has no GRIB2 date, which has whole seconds "
+              "and years "
+              "from 0 to 65535",
+              date.year, date.month, date.day, date.hour, date.minute, date.second, date.nanosecond);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<MessageEncoder>> Grib2Encoder::make(const Schema& schema,
+                                                           const model::FileLayout& layout) {
+  auto made = std::make_unique<Grib2Encoder>();
+  for (const Variable& variable : schema.variables) {
+    if (cf::text_of(variable.attributes, "standard_name") != "forecast_reference_time") continue;
+    if (!variable.dimensions.empty() || variable.constant.empty()) continue;
+    AFTERBAY_TRY_ASSIGN(const cf::TimeAxis axis, cf::time_axis_of(variable));
+    AFTERBAY_TRY_ASSIGN(made->reference_, axis.date(cf::numbers_of(variable.constant).front()));
+  }
+  for (std::size_t v = 0; v < schema.variables.size(); ++v) {
+    const Variable& variable = schema.variables[v];
+    if (layout.stored[v].slab.size == 0) {
+      made->prototypes_.emplace_back();
+      continue;
+    }
+    auto prototype = made->prototype_of(schema, variable);
+    if (!prototype)
+      return fail(std::move(prototype)
+                      .error()
+                      .in_variable(variable.name)
+                      .add(fmt::format("while preparing GRIB2 messages of variable '{}'", variable.name)));
+    made->prototypes_.push_back(*std::move(prototype));
+  }
+  return made;
+}
+
+Result<Grib2Encoder::Prototype> Grib2Encoder::prototype_of(const Schema& schema,
+                                                           const Variable& variable) const {
+  Prototype made;
+  made.name = variable.name;
+  made.type = variable.type;
+  made.fill = cf::numbers_of(fill_of(variable)).front();
+  AFTERBAY_TRY_ASSIGN(Handle handle, Handle::sample());
+  AFTERBAY_TRY_ASSIGN(const long latest, handle.number("tablesVersionLatest"));
+  AFTERBAY_TRY(handle.set("tablesVersion", latest));
+  AFTERBAY_TRY(handle.set("centre", unknown_centre));
+  AFTERBAY_TRY_ASSIGN(const auto statistic, statistic_of(schema, variable));
+  made.interval = statistic.has_value();
+  AFTERBAY_TRY(handle.set("productDefinitionTemplateNumber", made.interval ? 8 : 0));
+  AFTERBAY_TRY_ASSIGN(const Grid grid, grid_of(schema, variable));
+  AFTERBAY_TRY(set_grid(handle, grid));
+  const std::vector<Key> keys = keys_of(variable.attributes);
+  for (const Key& key : keys_of(schema.attributes)) AFTERBAY_TRY(handle.set(key.name, key.value));
+  if (statistic) AFTERBAY_TRY(handle.set("typeOfStatisticalProcessing", *statistic));
+  AFTERBAY_TRY_ASSIGN(made.levels, levels_of(schema, variable));
+  made.named_level = has_key(keys, "typeOfLevel");
+  if (!made.named_level) AFTERBAY_TRY(set_surfaces(handle, made.levels));
+  AFTERBAY_TRY(set_parameter(handle, variable, keys));
+  for (const Key& key : keys) {
+    if (is_packing(key.name))
+      made.packing.push_back(key);
+    else if (key.name != "paramId" && key.name != "shortName")
+      AFTERBAY_TRY(handle.set(key.name, key.value));
+  }
+  if (made.levels.has_value) AFTERBAY_TRY(set_level(handle, made.levels, made.named_level, 0));
+  AFTERBAY_TRY_ASSIGN(const auto message, handle.message());
+  made.message.assign(message.begin(), message.end());
+  return made;
+}
+
+Result<std::vector<double>> Grib2Encoder::numbers_of(const Prototype& prototype, const Slab& slab,
+                                                     bool& missing) const {
+  std::vector<double> numbers(slab.values.size() / size_of(prototype.type));
+  widen(prototype.type, slab.values, numbers);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    double& number = numbers[i];
+    if (number == prototype.fill || (std::isnan(number) && std::isnan(prototype.fill))) {
+      number = missing_mark;
+      missing = true;
+    } else if (!(std::abs(number) <= static_cast<double>(std::numeric_limits<float>::max()))) {
+      return fail(
+          make_error(ErrorCode::invalid_argument,
+                     "record {} of variable '{}' has the value {} at point {} of a slab, which GRIB2 cannot "
+                     "pack: mark missing values by the fill value",
+                     said_index(slab.record), prototype.name, number, said_index(i))
+              .in_variable(prototype.name));
+    }
+  }
+  return numbers;
+}
+
+Result<std::vector<std::byte>> Grib2Encoder::encode(const Slab& slab) {
+  const Prototype& prototype = prototypes_[slab.variable];
+  bool missing = false;
+  AFTERBAY_TRY_ASSIGN(const std::vector<double> numbers, numbers_of(prototype, slab, missing));
+  const auto pack = [&]() -> Result<std::vector<std::byte>> {
+    AFTERBAY_TRY_ASSIGN(Handle handle, Handle::copy_of(prototype.message));
+    AFTERBAY_TRY(set_level(handle, prototype.levels, prototype.named_level, slab.number));
+    if (missing) {
+      AFTERBAY_TRY(handle.set("missingValue", missing_mark));
+      AFTERBAY_TRY(handle.set("bitmapPresent", 1));
+    }
+    for (const Key& key : prototype.packing) AFTERBAY_TRY(handle.set(key.name, key.value));
+    if (!has_key(prototype.packing, "bitsPerValue") && !has_key(prototype.packing, "decimalScaleFactor"))
+      AFTERBAY_TRY(handle.set("bitsPerValue", default_bits));
+    AFTERBAY_TRY(handle.set("values", std::span<const double>(numbers)));
+    AFTERBAY_TRY_ASSIGN(const auto message, handle.message());
+    return std::vector<std::byte>(message.begin(), message.end());
+  };
+  auto packed = pack();
+  if (!packed)
+    packed.error()
+        .in_variable(prototype.name)
+        .add(
+            fmt::format("while packing record {} of variable '{}'", said_index(slab.record), prototype.name));
+  return packed;
+}
+
+Result<> Grib2Encoder::stamp(std::span<std::byte> message, std::uint32_t variable, const MessageTime& time) {
+  const Prototype& prototype = prototypes_[variable];
+  const bool interval = prototype.interval && time.interval;
+  const Date& begin = interval ? time.begin : time.date;
+  const Date& end = interval ? time.end : time.date;
+  const Date reference = reference_.value_or(begin);
+  const auto enter = [&]() -> Result<> {
+    for (const Date* date : {&reference, &begin, &end}) AFTERBAY_TRY(check_date(*date));
+    const std::int64_t step = seconds_between(reference, begin);
+    const std::int64_t length = seconds_between(begin, end);
+    if (length < 0)
+      return fail(ErrorCode::invalid_argument, "the interval of a record ends before it begins");
+    const Units units = units_of(step, length);
+    AFTERBAY_TRY_ASSIGN(Handle handle, Handle::in(message));
+    AFTERBAY_TRY(set_date(handle, reference, ""));
+    AFTERBAY_TRY(handle.set("indicatorOfUnitOfTimeRange", units.code));
+    AFTERBAY_TRY(handle.set("forecastTime", static_cast<long>(step / units.seconds)));
+    if (interval) {
+      AFTERBAY_TRY(set_date(handle, end, "OfEndOfOverallTimeInterval"));
+      AFTERBAY_TRY(handle.set("indicatorOfUnitForTimeRange", units.code));
+      AFTERBAY_TRY(handle.set("lengthOfTimeRange", static_cast<long>(length / units.seconds)));
+    }
+    AFTERBAY_TRY_ASSIGN(const auto stamped, handle.message());
+    if (stamped.size() != message.size())
+      return fail(ErrorCode::internal, "a message changed its size when it got its time");
+    if (stamped.data() != message.data()) std::ranges::copy(stamped, message.begin());
+    return {};
+  };
+  auto entered = enter();
+  if (!entered) entered.error().in_variable(prototype.name);
+  return entered;
+}
+
+}  // namespace afterbay::storage::grib2
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the variables of a schema are by the CF conventions, for formats whose files are messages:
+// fields, the time of records, coordinates. Pure functions; CF 1.11 is meant where nothing else is
+// said.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "afterbay/calendar.hpp"
+#include "afterbay/schema.hpp"
+#include "base/result.hpp"
+#include "time/rules.hpp"
+
+namespace afterbay::storage::cf {
+
+enum class Role : std::uint8_t {
+  field,        ///< its values are written as messages, one per slab
+  time,         ///< the time of each record
+  time_bounds,  ///< two times per record
+  coordinate    ///< any other variable that describes fields: it is read for headers, not written
+};
+
+/// The text of an attribute; empty if there is none, or if it is no text.
+std::string_view text_of(const std::vector<Attribute>& attributes, std::string_view name);
+const Attribute* find_attribute(const std::vector<Attribute>& attributes, std::string_view name);
+/// The words of a text, which blanks separate.
+std::vector<std::string_view> words_of(std::string_view text);
+/// Values of any number type as doubles; empty for text and strings.
+std::vector<double> numbers_of(const Values& values);
+
+/// The name of the unlimited dimension; empty if there is none.
+std::string_view record_dimension(const Schema& schema);
+bool has_records(const Schema& schema, const Variable& variable);
+Role role_of(const Schema& schema, const Variable& variable);
+/// The variable with the role, or null.
+const Variable* time_of(const Schema& schema);
+const Variable* time_bounds_of(const Schema& schema);
+/// The variable with the name of a dimension and no other dimension, or null.
+const Variable* coordinate_of(const Schema& schema, std::string_view dimension);
+/// Variables that the attribute `coordinates` of a field names, as far as the schema has them.
+std::vector<const Variable*> auxiliary_coordinates(const Schema& schema, const Variable& field);
+
+bool is_latitude(const Variable& variable);
+bool is_longitude(const Variable& variable);
+
+/// The number of trailing dimensions that a slab of a field has: two if the last but one is a
+/// latitude or another y axis, otherwise one. 0 if the variable is no field, or has no dimensions
+/// but the unlimited one.
+unsigned slab_dimensions(const Schema& schema, const Variable& variable);
+
+/// Numbers of a time axis as dates.
+struct TimeAxis {
+  dates::Rules rules;
+  Date reference;
+  std::int64_t unit_ns = 0;
+
+  [[nodiscard]] Result<Date> date(double number) const;
+  /// Seconds from one date to another, rounded down.
+  [[nodiscard]] std::int64_t seconds(const Date& from, const Date& to) const;
+};
+/// From the attributes `units` and `calendar` of a time variable. Fails with invalid_argument and
+/// the variable's name.
+Result<TimeAxis> time_axis_of(const Variable& time);
+
+/// The word for the time dimension in the attribute `cell_methods`: "mean", "point"; empty if there
+/// is none.
+std::string_view time_method_of(const Schema& schema, const Variable& field);
+
+}  // namespace afterbay::storage::cf
