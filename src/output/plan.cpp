@@ -556,6 +556,9 @@ class Planner {
     constexpr int deepest = 100;
     if (const Field* const field = input_.definitions.find_field(name)) return field->options.type;
     const describe::Field* const described = find_described(name);
+    if (described == nullptr)
+      for (const Coordinate& coordinate : input_.definitions.coordinates())
+        if (coordinate.name == name) return coordinate.values.type;
     if (described == nullptr || depth > deepest) return Type::float64;
     for (const std::string& operand : described->operands)
       if (own_type(operand, depth + 1) != Type::float32) return Type::float64;

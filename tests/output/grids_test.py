@@ -243,6 +243,7 @@ files:
   steps: {every: 1ts, instant: [globe, heat, sunny, regional, deep, bands, relative]}
   flux: {every: 1ts, instant: [flux]}
   part: {every: 1ts, grid: part, instant: [globe, regional]}
+  own: {every: 1ts, type: own, instant: [globe]}
   fx: {once: [total]}
 """, ranks=ranks, last=4, rich=1, decomposition=layout)
         fields, steps = Fields(), range(1, 5)
@@ -271,6 +272,7 @@ files:
             assert file["deep"].dimensions == ("time", "lev", "region") and file["bands"].dimensions == ("time", "lat", "region")
             assert list(file["region"][...]) == [1, 2, 3, 4, 5]
         check("fx.nc", "total", over("sum", area, (0, 1)))
+        assert read("own.nc", "globe")[1] == "f4", "all operands are float32"
         check("steps.nc", "sunny", np.array([over("mean", np.where(points / 2 > 5, v, np.nan), (0, 1)) for v in tas]))
     fresh("areas_of_cells")
     run("fields: {x: sum(ts*clat over cell)}\nfiles: {f: {every: 1ts, instant: [x], type: float64}}\n", ranks=3, last=2, lat=5, lon=6,

@@ -211,7 +211,7 @@ def random_fields(count):
 
 
 def test_packed_fields():
-    for number, (values, accuracy) in enumerate(random_fields(60)):
+    for number, (values, accuracy) in enumerate(random_fields(40)):
         rows, columns = values.shape
         path = fresh("packed.pp")
         reported = encode(path, values, **SURFACE, packing=1, accuracy=accuracy, latitudes=np.linspace(-40, 40, rows) if rows > 1 else [0.0],
