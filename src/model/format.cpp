@@ -25,6 +25,10 @@ std::string list_of(const std::vector<std::string>& names, std::string_view last
   return list;
 }
 
+/// Whether it can be recommended for a schema of which little is known. Messages need grids, units
+/// and names that their format knows.
+bool takes_most(const FormatTraits& traits) { return traits.publishes && traits.messages == nullptr; }
+
 }  // namespace
 
 bool is_known(Format format) noexcept { return static_cast<std::size_t>(format) < all_formats().size(); }
@@ -49,12 +53,13 @@ std::vector<std::string> published_format_names() {
 
 std::string formats_with(bool (*has)(const FormatTraits&)) {
   return list_of(
-      names_of_those([has](const FormatTraits& traits) { return traits.publishes && has(traits); }), " or ");
+      names_of_those([has](const FormatTraits& traits) { return takes_most(traits) && has(traits); }),
+      " or ");
 }
 
 std::string formats_that_hold(Type type) {
   return list_of(names_of_those([type](const FormatTraits& traits) {
-                   return traits.publishes && traits.types.has(type);
+                   return takes_most(traits) && traits.types.has(type);
                  }),
                  " or ");
 }

@@ -168,7 +168,7 @@ files:
                 assert np.array_equal(file["area"][...], kept + 1) and np.array_equal(file["lat2d"][...], kept / 2)
                 assert file["lat2d_vertices"].dimensions == ("lat", "lon", "nv"), file["lat2d_vertices"].dimensions
                 assert np.array_equal(file["lat2d_vertices"][...], 4 * kept[..., None] + np.arange(4))
-                assert set(file["tas"].coordinates.split()) == {"height", "cell_index", "lat2d"}, file["tas"].coordinates
+                assert set(file["tas"].coordinates.split()) == {"height", "cell_index", "basin", "lat2d"}, file["tas"].coordinates
                 assert file["tas"].cell_measures == "area: area" and file["tas"].mesh == "mesh"
                 assert file["lat2d"].bounds == "lat2d_vertices" and file["mesh"].node_coordinates == "node_x node_y"
                 assert file["node_x"][:].tolist() == [0, 1, 2, 3, 4]
