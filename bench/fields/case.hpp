@@ -28,12 +28,12 @@ struct Field {
 struct Case {
   std::string output = "mean";  ///< afterbay: which files there are, see description.hpp; "calls"
   Grid grid{144, 96, 25};
-  int flat = 160;               ///< 2-D fields
-  int deep = 40;                ///< 3-D fields
-  int days = 1;                 ///< that are measured
-  int warm_up_days = 0;         ///< before them
-  int steps_per_day = 48;       ///< a divisor of 1440
-  bool with_reference = false;  ///< after each step: the plain sum and the plain copy of the same fields
+  int flat = 160;                   ///< 2-D fields
+  int deep = 40;                    ///< 3-D fields
+  int days = 1;                     ///< that are measured
+  int warm_up_days = 0;             ///< before them
+  int steps_per_day = 48;           ///< a divisor of 1440
+  bool with_reference = false;      ///< after each step: the plain sum and the plain copy of the same fields
   std::string statistics = "auto";  ///< afterbay: who computes them
   int pause_ms = 0;                 ///< the model computes nothing after each step
   int servers = 1;
