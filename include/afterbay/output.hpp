@@ -107,7 +107,7 @@ struct AFTERBAY_API HealpixGrid {
 /// The points of a reduced Gaussian grid: from north to south, at the roots of the Legendre
 /// polynomial, and from 0 degrees eastwards.
 struct AFTERBAY_API GaussianGrid {
-  std::vector<std::uint32_t> points_of_latitudes;  ///< at most 65536 latitudes
+  std::vector<std::uint32_t> points_of_latitudes;  ///< at most 32768 latitudes
 
   /// The octahedral grid O`number`: 20 points next to a pole, 4 more at each latitude towards the
   /// equator (as used by ECMWF since 2016).

@@ -265,10 +265,10 @@ Values as_values(const std::vector<double>& numbers) {
   return Values::raw(Type::float64, numbers.data(), numbers.size());
 }
 
-/// Defines dimension, grid and coordinates. `mapping`: see output::Grid.
-void add_point_grid(Session& session, output::Definitions& definitions, const output::PointGrid& points,
-                    const output::Grid& grid, const ComputedCoordinates& names) {
-  output::Definitions made = definitions;  // all or nothing
+/// `made` with dimension, grid and coordinates.
+output::Definitions with_point_grid(Session& session, output::Definitions made,
+                                    const output::PointGrid& points, const output::Grid& grid,
+                                    const ComputedCoordinates& names) {
   made.add(output::Dimension{grid.dimensions.front(), points.points(), {}, {}});
   made.add(grid);
   const std::string vertices = grid.dimensions.front() + "_vertices";
@@ -296,7 +296,7 @@ void add_point_grid(Session& session, output::Definitions& definitions, const ou
     if (names.bounds)
       made.add(output::Coordinate{bounds, {}, grid.name, as_values(corners[i]), {.vertices = vertices}});
   }
-  definitions = std::move(made);
+  return made;
 }
 
 }  // namespace
@@ -314,16 +314,16 @@ void Output::healpix_grid(const std::string& name, const std::string& dimension,
   attributes.push_back({"healpix_nside", static_cast<std::int32_t>(points.nside)});
   attributes.push_back({"healpix_order", order});
   made.add(output::Coordinate{name, {}, {}, std::vector<std::int32_t>{0}, {.attributes = attributes}});
-  add_point_grid(it.session, made, all, {name, {dimension}, decomposition, name}, coordinates);
-  it.definitions = std::move(made);
+  it.definitions = with_point_grid(it.session, std::move(made), all, {name, {dimension}, decomposition, name},
+                                   coordinates);
 }
 
 void Output::gaussian_grid(const std::string& name, const std::string& dimension, const GaussianGrid& points,
                            const std::string& decomposition, const ComputedCoordinates& coordinates) {
   State& it = state();
   it.check_defining("gaussian_grid");
-  add_point_grid(it.session, it.definitions, output::GaussianPoints(points),
-                 {name, {dimension}, decomposition}, coordinates);
+  it.definitions = with_point_grid(it.session, it.definitions, output::GaussianPoints(points),
+                                   {name, {dimension}, decomposition}, coordinates);
 }
 
 void Output::coordinate(const std::string& name, const std::vector<std::string>& dimensions,

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double degrees = 180 / std::numbers::pi;
 constexpr std::uint64_t most_nside = std::uint64_t{1} << 29;  ///< the points have numbers below 2^63
-constexpr std::size_t most_latitudes = 1 << 16;
+constexpr std::size_t most_latitudes = 1 << 15;
 constexpr std::uint32_t most_in_row = std::numeric_limits<std::int32_t>::max();
 
 /// For the 12 base pixels: the ring of their southern corner in units of nside, and the longitude

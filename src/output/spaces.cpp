@@ -130,6 +130,9 @@ const Spaces::Part& Spaces::part_of(const Grid& grid) {
 
 std::vector<std::optional<std::uint64_t>> Spaces::points_of(const Grid& grid) {
   const Part& part = part_of(grid);
+  if (part.points > std::numeric_limits<std::uint32_t>::max())
+    refuse(ErrorCode::resources, "grid '{}' has {} points on this rank; at most {} can be processed",
+           grid.name, part.points, std::numeric_limits<std::uint32_t>::max());
   std::vector<std::optional<std::uint64_t>> points(part.points);
   const client::Decomposition* const of =
       grid.decomposition.empty() ? nullptr : &decomposition(grid.decomposition);

@@ -37,7 +37,8 @@ void decompose(afterbay::Session& session, const std::string& how, Points& point
   }
   const std::uint64_t first = how == "whole" ? 0 : points.count * rank / ranks;
   const std::uint64_t end = how == "whole" ? points.count : points.count * (rank + 1) / ranks;
-  for (std::uint64_t p = first; p < end; ++p) points.mine.push_back(static_cast<std::int64_t>(p));
+  for (std::uint64_t p = first; p < end && p - first < (std::uint64_t{1} << 24); ++p)
+    points.mine.push_back(static_cast<std::int64_t>(p));
   if (how == "block")
     session.decomposition("points", afterbay::Block({points.count}, {first}, {end - first}));
 }

@@ -120,6 +120,7 @@ def main():
     check_cdo()
     assert "power of two, such as 4" in run("nested", 3, "block", 2, expect=1)
     assert "nside 0" in run("ring", 0, "whole", 2, expect=1)
+    assert "can be processed" in run("ring", 1 << 20, "whole", 2, expect=1)
     assert "0 latitudes" in run("gaussian", 0, "whole", 2, expect=1)
     print("computed coordinates are those of healpix, numpy and CDO")
 

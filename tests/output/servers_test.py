@@ -149,6 +149,13 @@ files:
             f"--afterbay.memory.server={memory}", "--afterbay.deadline=15s", "--afterbay.collections.*.existing=replace"]))
 
 
+def steps_larger_than_memory():
+    """Servers take samples when the ranks have put the whole step, unless memory cannot hold it."""
+    text = "files: {day: {every: 1d, statistics: servers, mean: [tas, uas, vas, toce, e3t]}}\n"
+    inside("large", lambda: run(text, ranks=3, servers=1, last=8, step="6h", lat=256, lon=256, settings=[
+        "--afterbay.memory.server=2MiB", "--afterbay.memory.block=64KiB", "--afterbay.deadline=15s"]))
+
+
 def refused(description, *parts, **options):
     found = run(description, expect=1, ranks=2, last=4, **options)
     for part in parts:
@@ -193,5 +200,6 @@ def states_that_do_not_belong_together():
 inside("mistakes", mistakes)
 inside("states", states_that_do_not_belong_together)
 full_memory()
+steps_larger_than_memory()
 for seed in range(int(os.environ.get("AFTERBAY_TEST_ROUNDS", "6"))):
     one(seed)
