@@ -141,7 +141,7 @@ def worker_rows(dataset: packing_data.Dataset, options: argparse.Namespace) -> l
                         launcher=("env",), group=key))
         for workers in (1, 2):
             rows.append(Row(f"workers/{key}/{workers}", f"{label}: {workers} worker{'s' * (workers > 1)}", PIPELINE, "afterbay", "afterbay_packed", 2,
-                            dataset.arguments(1) + ("--steps", str(steps), "--warm-up-steps", "1" if options.smallest else "16",
+                            dataset.arguments(1) + ("--steps", str(steps), "--warm-up-steps", "1" if options.smallest else str(steps),
                                                     f"--afterbay.writers={workers}", "--afterbay.memory.server=1GiB", REPORT, *session),
                             model=1, verify="grib2" not in session, group=key))
     return rows

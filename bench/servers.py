@@ -38,7 +38,7 @@ C = packing.COLLECTION
 #: bottleneck.
 PACKINGS = (
     ("deflate", "netCDF-4, shuffle, deflate 9", ("afterbay_packing", "--filters", "shuffle=1,deflate=9"), (C + "deflate=9", C + "shuffle=on"), True),
-    ("zstd", "netCDF-4, shuffle, zstd 12", ("afterbay_packing", "--filters", "shuffle=1,zstd=12"), (C + "zstd=12", C + "shuffle=on"), True),
+    ("zstd", "netCDF-4, shuffle, zstd 12", ("afterbay_packing", "--filters", "shuffle=1,zstd=12"), (C + "zstd=12", C + "shuffle=on"), False),
     ("ccsds", "GRIB2, grid_ccsds", ("eccodes_packing", "--packing", "grid_ccsds"), ("--store", "grib2", "--attribute", "GRIB_packingType=grid_ccsds"), False),
 )
 
