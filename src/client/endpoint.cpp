@@ -136,11 +136,10 @@ Result<> Endpoint::check_range(const Handover& handover, const void* data) {
   std::uint64_t bad = 0;
   for (const PiecePlan& part : plan.pieces) bad += part.out_of_range(data, plan.kernel, range_scratch_);
   if (bad == 0) return {};
-  return fail(
-      ErrorCode::wrong_type,
-      "{} values of type {} are out of range of the file's type {}; no value of the put was taken: put "
-      "the record again with other values",
-      bad, name_of(plan.type), name_of(plan.file_type));
+  return fail(ErrorCode::wrong_type,
+              "{} values of type {} are out of range of {}; no value of the put was taken: put "
+              "the record again with other values",
+              bad, name_of(plan.type), limits_of(*handover.file->collection, handover.variable));
 }
 
 Result<> Endpoint::copy_pieces(const Handover& handover, const void* data) {
@@ -377,7 +376,7 @@ bool Endpoint::lies_in_frames(const Handover& handover) const {
   const bool same_order = !model::needs_swap(collection.layout().big_endian) || size_of(type) == 1;
   // The points of a map are not contiguous in a frame.
   const bool on_map = collection.variable(handover.variable).map != nullptr;
-  return handover.plan->type == type && same_order && !on_map &&
+  return handover.plan->type == type && handover.plan->packing == nullptr && same_order && !on_map &&
          std::ranges::none_of(handover.file->servers, [&](auto s) { return core_.link(s).packs(); });
 }
 

@@ -103,7 +103,7 @@ Result<const PutPlan*> JointPuts::whole(const Collection& collection, std::uint3
   const MutexLock lock(mutex_);
   std::unique_ptr<PutPlans>& plans = whole_[&collection];
   if (!plans) plans = std::make_unique<PutPlans>(collection, nullptr);
-  return plans->plan(variable, collection.schema().variables[variable].type, {});
+  return plans->stored_plan(variable);
 }
 
 Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wanted) {

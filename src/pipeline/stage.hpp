@@ -30,6 +30,8 @@ struct StageSetting {
   std::string documentation;  ///< one paragraph
   /// The value in the form in which it is stored and sent; nullopt if it is not accepted.
   std::optional<std::string> (*canonical)(std::string_view text) = nullptr;
+  bool list = false;                      ///< values are separated by commas
+  std::vector<std::string> choices = {};  ///< the words, if no others are accepted
 };
 
 /// Where values lie, and what a stage found out about them.
