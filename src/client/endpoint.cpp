@@ -135,6 +135,7 @@ Result<> Endpoint::check_range(const Handover& handover, const void* data) {
   if (!plan.may_be_out_of_range) return {};
   std::uint64_t bad = 0;
   for (const PiecePlan& part : plan.pieces) bad += part.out_of_range(data, plan.kernel, range_scratch_);
+  if (plan.packing != nullptr) plan.packing->take_largest_error();  // of a trial
   if (bad == 0) return {};
   return fail(ErrorCode::wrong_type,
               "{} values of type {} are out of range of {}; no value of the put was taken: put "
@@ -205,7 +206,9 @@ Result<> Endpoint::finish(const Handover& handover) {
   // The lowest rank reports every put: a record exists even if no rank holds a point of it.
   if (handover.plan->pieces.empty() && core_.identity().model_rank != 0) return {};
   observe::add(bytes_, handover.plan->packed_bytes);
-  const wire::Put message{file.collection->id(), handover.seq, handover.variable};
+  const model::PackingRows* const packing = handover.plan->packing.get();
+  const wire::Put message{file.collection->id(), handover.seq, handover.variable,
+                          packing != nullptr ? packing->take_largest_error() : handover.largest_error};
   return file.collection->for_each_server_of(handover.variable, file.server, [&](std::size_t s) {
     return core_.send(s, message, Wake::no, encoded_);
   });

@@ -236,6 +236,7 @@ Result<> PartEndpoint::check_range(const Target& target, const void* data, const
   const Type type = target.plan->type;
   if (target.plan->values == 0 || !target.plan->may_be_out_of_range) return {};
   const std::uint64_t bad = target.plan->out_of_range(data, target.bytes, scratch_);
+  if (target.plan->to_rank.packing != nullptr) target.plan->to_rank.packing->take_largest_error();  // of a trial
   if (bad == 0) return {};
   return fail(ErrorCode::wrong_type,
               "{} values of type {} are out of range of {}; no value of the put was taken: {} "
@@ -368,6 +369,7 @@ Result<std::byte*> PartEndpoint::room(const JointPut& put, const PartPiece& piec
 Result<> PartEndpoint::copy(JointPut& put, const PartPlan& plan, const void* data) {
   if (!put.is_direct()) {
     (void)plan.copy_to_rank(data, put.rank_array());
+    put.note_error_of(plan.to_rank.packing.get());
     return {};
   }
   for (const PartPiece& piece : plan.pieces) {
@@ -375,6 +377,7 @@ Result<> PartEndpoint::copy(JointPut& put, const PartPlan& plan, const void* dat
     if (!frame) return fail(puts_.fail_with(std::move(frame).error()));
     announce(put, piece, *frame);
     (void)piece.copy(data, *frame + piece.site.frame_offset, plan.into_piece.kernel);
+    put.note_error_of(plan.into_piece.packing.get());
     if (auto done = puts_.deliver_to_piece(put, piece.number, piece.values); !done)
       return fail(puts_.fail_with(std::move(done).error()));
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/format_traits.hpp"
+#include "model/largest_error.hpp"
 #include "model/missing_values.hpp"
 #include "pipeline/stages.hpp"
 
@@ -151,6 +152,7 @@ void set_attributes(Variable& variable, const model::PackedValues& packing) {
     if (!numbers.empty()) it.values = packed_values(packing, numbers);
   }
   variable.attribute("scale_factor", packing.scale).attribute("add_offset", packing.offset);
+  model::reserve_largest_error(variable);
   variable.fill = fill_value_of(packing.packed);
   variable.type = packing.packed;
   variable.packing.reset();

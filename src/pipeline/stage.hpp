@@ -61,6 +61,8 @@ class PointwiseStage {
   }
   /// Whether StageRun::first must be right: the values of a call then lie in one row of the record.
   [[nodiscard]] virtual bool uses_places() const noexcept { return false; }
+  /// Whether `run_at` measures StageRun::largest_error.
+  [[nodiscard]] virtual bool measures_error() const noexcept { return false; }
   /// Describes the computation in messages: "multiply 100, add -273.15".
   [[nodiscard]] virtual std::string text() const = 0;
 

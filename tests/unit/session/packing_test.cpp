@@ -82,7 +82,7 @@ Schema packed_schema() {
 
 struct PackedFile {
   std::map<std::string, std::vector<double>> integers;
-  std::map<std::string, double> scale, offset;
+  std::map<std::string, double> scale, offset, largest_error;
 };
 
 double number_attribute(const std::filesystem::path& path, const char* variable, const char* name) {
@@ -101,6 +101,7 @@ PackedFile contents_of(const std::filesystem::path& path) {
     found.integers[name] = read<double>(path, name);
     found.scale[name] = number_attribute(path, name, "scale_factor");
     found.offset[name] = number_attribute(path, name, "add_offset");
+    found.largest_error[name] = number_attribute(path, name, "largest_error");
   }
   return found;
 }
@@ -198,15 +199,18 @@ void expect_close_to_what_was_put(const PackedFile& found) {
       for (const double value : packed_record(name, step)) put.push_back(value);
     const std::vector<double>& integers = found.integers.at(name);
     ASSERT_EQ(integers.size(), put.size()) << name;
+    double largest = 0;
     for (std::size_t i = 0; i < put.size(); ++i) {
       const bool missing = put[i] == packed_hole || std::isnan(put[i]);
       ASSERT_EQ(integers[i] == fills.at(name), missing) << name << " " << i;
       if (missing) continue;
       const double wanted = std::string_view(name) == "tas" ? put[i] - 273.15 : put[i];
       const double unpacked = integers[i] * found.scale.at(name) + found.offset.at(name);
+      largest = std::max(largest, std::abs(unpacked - wanted));
       ASSERT_LE(std::abs(unpacked - wanted), bounds.at(name) * (1 + 1e-9)) << name << " " << i;
       if (wanted == 0) ASSERT_EQ(unpacked, 0);
     }
+    EXPECT_NEAR(found.largest_error.at(name), largest, 1e-12) << name;
   }
 }
 
@@ -231,6 +235,7 @@ TEST(ThreadSessionPacking, gives_the_same_integers_for_every_layout_and_way) {
     EXPECT_EQ(found.integers, expected.integers) << how.name;
     EXPECT_EQ(found.scale, expected.scale) << how.name;
     EXPECT_EQ(found.offset, expected.offset) << how.name;
+    EXPECT_EQ(found.largest_error, expected.largest_error) << how.name;
   }
 }
 
@@ -256,6 +261,7 @@ TEST(ThreadSessionPacking, threads_whose_parts_travel_through_the_sessions_threa
   });
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
   EXPECT_EQ(contents_of(directory.path / "c.nc").integers, expected.integers);
+  EXPECT_EQ(contents_of(directory.path / "c.nc").largest_error, expected.largest_error);
 }
 
 // ---- One variable on one rank
