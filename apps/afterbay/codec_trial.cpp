@@ -92,9 +92,10 @@ Result<std::vector<ChunkSample>> sample_chunks(const InputFile& file, std::uint6
     const double bytes_of_record =
         static_cast<double>(all_points * element) / static_cast<double>(shape.front());
     const double share = bytes_of_record / static_cast<double>(record_bytes);
-    const double wanted = std::max(1.0, share * static_cast<double>(most_bytes) /
-                                            static_cast<double>(boxes.front().points() * element));
-    const auto step = std::max<std::size_t>(1, static_cast<std::size_t>(static_cast<double>(boxes.size()) / wanted));
+    const double wanted = std::max(
+        1.0, share * static_cast<double>(most_bytes) / static_cast<double>(boxes.front().points() * element));
+    const auto step =
+        std::max<std::size_t>(1, static_cast<std::size_t>(static_cast<double>(boxes.size()) / wanted));
     ChunkSample& sample = samples.emplace_back();
     sample.element_bytes = element;
     double taken = 0;
@@ -107,8 +108,7 @@ Result<std::vector<ChunkSample>> sample_chunks(const InputFile& file, std::uint6
   }
   if (samples.empty())
     return fail(make_error(ErrorCode::invalid_argument,
-                           "{} has no records of numbers: use a file that the model has written",
-                           file.path())
+                           "{} has no records of numbers: use a file that the model has written", file.path())
                     .in_file(file.path()));
   return samples;
 }

@@ -33,8 +33,8 @@ std::string table_of(std::vector<CodecTrial> trials, const CodecTrial& chosen, d
   std::ranges::stable_sort(trials, {}, &CodecTrial::bytes);
   std::string text = fmt::format("#   {:<24} {:>8} {:>22}\n", "filters", "size", "seconds per record");
   for (const CodecTrial& it : trials)
-    text += fmt::format("#   {:<24} {:>6.1f} % {:>22.3g}{}\n", text_of(it.filters), 100 * it.bytes / plain_bytes,
-                        it.seconds,
+    text += fmt::format("#   {:<24} {:>6.1f} % {:>22.3g}{}\n", text_of(it.filters),
+                        100 * it.bytes / plain_bytes, it.seconds,
                         it.filters == chosen.filters ? "  <- chosen"
                         : it.seconds > budget_s      ? "  too slow"
                                                      : "");
@@ -74,9 +74,11 @@ Exit measure(const CodecsOptions& options) {
     for (const auto& chunk : sample.chunks) measured += static_cast<double>(chunk.size());
   fmt::print("# Measured by afterbay codecs on {} of the first {} records of {}, with one core.\n",
              size_text(measured), options.records, options.file);
-  fmt::print("# A record has {}. The model takes {:g} s for it, in which {} writer{} ha{} {:.3g} s to encode it.\n#\n",
-             size_text(plain_bytes), options.every_s, options.writers, options.writers == 1 ? "" : "s",
-             options.writers == 1 ? "s" : "ve", budget_s);
+  fmt::print(
+      "# A record has {}. The model takes {:g} s for it, in which {} writer{} ha{} {:.3g} s to encode "
+      "it.\n#\n",
+      size_text(plain_bytes), options.every_s, options.writers, options.writers == 1 ? "" : "s",
+      options.writers == 1 ? "s" : "ve", budget_s);
   fmt::print("{}#\n", table_of(trials, chosen, budget_s, plain_bytes));
   fmt::print("# The smallest files among those in time. No filter changes values.\n{}",
              settings_of(options.collection, chosen.filters));

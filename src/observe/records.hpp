@@ -75,8 +75,8 @@ struct ErrorRecord {
 struct CollectionRecord {
   std::string name;
   std::string store;
-  std::vector<ChunkRecord> chunks;  ///< one per variable except strings; empty for stores without
-                                    ///< chunks
+  std::vector<ChunkRecord> chunks;    ///< one per variable except strings; empty for stores without
+                                      ///< chunks
   std::vector<ErrorRecord> errors{};  ///< joined from those of the servers
   template <class A>
   void fields(A& a) {

@@ -53,9 +53,9 @@ struct RoleReport {
 };
 
 struct Report {
-  std::vector<RoleReport> roles;  ///< model first
+  std::vector<RoleReport> roles;              ///< model first
   std::vector<CollectionRecord> collections;  ///< with the largest errors of their files
-  std::string session{};  ///< its name; empty: not shown
+  std::string session{};                      ///< its name; empty: not shown
 };
 
 Report merge(std::span<const RankProfile> profiles);

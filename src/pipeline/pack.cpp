@@ -118,7 +118,7 @@ Values integers_of(const model::PackedValues& packing, const std::vector<double>
   std::vector<Integer> all;
   for (const double number : numbers)
     all.push_back(static_cast<Integer>(model::packed_value(packing, number)));
-  return {all};
+  return Values(all);
 }
 
 Values packed_values(const model::PackedValues& packing, const std::vector<double>& numbers) {

@@ -24,7 +24,8 @@ Schema measured_schema() {
   for (const char* const name : {"a", "b"}) {
     Variable& variable = schema.variable(name, Type::float32, {"time", "x"});
     model::reserve_largest_error(variable);
-    for (int i = 0; i < 12; ++i) variable.attribute("more" + std::to_string(i), "so that HDF5 stores them densely");
+    for (int i = 0; i < 12; ++i)
+      variable.attribute("more" + std::to_string(i), "so that HDF5 stores them densely");
   }
   return schema;
 }

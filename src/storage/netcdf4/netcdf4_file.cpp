@@ -243,9 +243,9 @@ Result<> Netcdf4File::note_errors(const model::LargestErrors& errors) {
   const LibraryLock lock;
   for (const model::LargestError& it : errors) {
     if (!model::reserves_largest_error(schema_.variables[it.variable])) continue;
-    AFTERBAY_TRY(in_file(datasets_[it.variable].set_number(std::string(model::largest_error_attribute),
-                                                           it.value, appended_),
-                         part_.path()));
+    AFTERBAY_TRY(in_file(
+        datasets_[it.variable].set_number(std::string(model::largest_error_attribute), it.value, appended_),
+        part_.path()));
   }
   return in_file(driver_->check("write attributes"), part_.path());
 }
