@@ -68,9 +68,10 @@ struct WriteCost {
   std::uint64_t place_ns = 0;  ///< in the format library
   std::uint64_t write_ns = 0;
   std::uint64_t bytes_in = 0;
-  std::uint64_t bytes_out = 0;     ///< written to the file
-  std::uint64_t direct_bytes = 0;  ///< part of bytes_out that was written with O_DIRECT
-  std::uint64_t kept_values = 0;   ///< values that stages kept to observe a stated accuracy
+  std::uint64_t bytes_out = 0;          ///< written to the file
+  std::uint64_t direct_bytes = 0;       ///< part of bytes_out that was written with O_DIRECT
+  std::uint64_t kept_values = 0;        ///< values that stages kept to observe a stated accuracy
+  std::uint64_t unpacked_messages = 0;  ///< whose values could not be packed as asked for
 };
 
 /// An artifact that has its final name.
