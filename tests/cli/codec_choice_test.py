@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`afterbay codecs` measures codecs on a file; its output is a configuration that the session takes."""
+"""`afterbay codecs` measures codecs on a file; its output is a configuration."""
 import re
 import unittest
 

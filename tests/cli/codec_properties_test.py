@@ -109,7 +109,6 @@ class CodecProperties(CommandTest):
         with netCDF4.Dataset(path) as file:
             for name in VARIABLES:
                 found = numpy.ma.filled(file[name][:].astype("f8"), numpy.nan)
-                # Values that are NaN or infinite in float32 are masked by nothing but the fill value.
                 largest = self.check_values(case, name, found, what)
                 if name in ("absolute", "relative", "digits", "packed"):
                     numpy.testing.assert_allclose(file[name].largest_error, largest, rtol=1e-6, atol=1e-12)
