@@ -153,10 +153,10 @@ class File {
   /// it before publish, while no write runs; not on members.
   virtual void reach(std::uint64_t /*records*/) {}
 
-  /// Sets the attribute for the largest error of variables that reserve it (model/largest_error.hpp):
-  /// in the file when it is finished, and in what can be recovered from the next epoch on. In a file
-  /// that is appended to, a larger value that it has remains. Leader and sole writer; by one thread,
-  /// writes may run. Formats without such attributes do nothing.
+  /// Sets the attribute for the largest error of variables that reserve it
+  /// (model/largest_error.hpp): in the file when it is finished, and in what can be recovered from
+  /// the next epoch on. In a file that is appended to, a larger value that it has remains. Leader
+  /// and sole writer; by one thread, writes may run. Formats without such attributes do nothing.
   virtual Result<> note_errors(const model::LargestErrors& /*errors*/) { return {}; }
 
   /// Makes the written data durable, so that the state at this point can be recovered after a crash
