@@ -24,7 +24,7 @@ ALLOWED = {
     "observe": ["base"],
     "transport": ["wire", "mpi"],
     "client": ["transport", "config", "pipeline", "observe"],
-    "storage": ["model", "codec", "wire", "time"],
+    "storage": ["model", "codec", "wire", "time", "packing"],
     "journal": ["base"],
     "triggers": ["base"],
     "server": ["transport", "storage", "journal", "config", "pipeline", "statistics", "observe"],
@@ -35,8 +35,8 @@ ALLOWED = {
 # The traits of formats, and what formats of messages say about a schema: data and pure functions
 # that lie beside the stores but are built below model (src/storage/CMakeLists.txt).
 FORMAT_ROWS = re.compile(r"src/storage/(formats|[^/]+/(traits|definition_[^/]+)|messages/cf)\.cpp")
-FORMAT_ROWS_MAY_INCLUDE = ("model/format.hpp", "model/format_traits.hpp", "base/", "time/", "storage/messages/cf.hpp",
-                           "storage/grib2/definition.hpp")
+FORMAT_ROWS_MAY_INCLUDE = ("model/format.hpp", "model/format_traits.hpp", "base/", "time/", "packing/", "storage/messages/cf.hpp",
+                           "storage/grib2/definition.hpp", "storage/pp/definition.hpp")
 MPI_PLACES = ("src/mpi/", "src/transport/mpi", "src/session/", "include/afterbay/mpi.", "bindings/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// afterbay codecs: measures codecs on a file and prints the settings of the one that suits. Needs no
-// MPI.
+// afterbay codecs: measures codecs on a file and prints the settings of the one that suits. Needs
+// no MPI.
 #include <fmt/format.h>
 
 #include <algorithm>

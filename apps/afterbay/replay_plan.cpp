@@ -7,6 +7,8 @@
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "model/filters.hpp"
 
@@ -65,6 +67,7 @@ class Planner {
     add_dimensions();
     for (const Attribute& attribute : contents_.attributes) check_attribute("global attribute", attribute);
     plan_.schema.attributes = contents_.attributes;
+    plan_messages();
     for (std::size_t v = 0; v < contents_.variables.size(); ++v) add_variable(v);
     if (problems_.empty()) return std::move(plan_);
     return fail(make_error(ErrorCode::format, "{} cannot be played into a {} file:\n  {}", input_.path(),
@@ -100,6 +103,22 @@ class Planner {
              name_of(attribute.values.type), store_.name);
     if (std::ranges::find(store_.reserved_attributes, attribute.name) != store_.reserved_attributes.end())
       refuse("{} '{}' has a name that {} keeps for itself", what, attribute.name, store_.title);
+  }
+
+  /// Headers of messages contain the coordinates, which must be known before the first message.
+  void plan_messages() {
+    if (store_.messages == nullptr) return;
+    Schema whole = plan_.schema;
+    for (const InputVariable& input : contents_.variables) {
+      std::vector<std::string> names;
+      for (const std::size_t d : input.dimensions) names.push_back(contents_.dimensions[d].name);
+      whole.variable(input.name, input.type, names).attributes = input.attributes;
+    }
+    const MessageTraits& messages = *store_.messages;
+    for (const Variable& variable : whole.variables)
+      if (messages.needed_first != nullptr ? messages.needed_first(whole, variable)
+                                           : messages.slab_dimensions(whole, variable) == 0)
+        needed_first_.insert(variable.name);
   }
 
   void add_variable(std::size_t number) {
@@ -154,7 +173,7 @@ class Planner {
   Played choose(const InputVariable& input, bool record) const {
     const bool coordinate = !record && input.dimensions.size() == 1 &&
                             contents_.dimensions[input.dimensions[0]].name == input.name;
-    if (coordinate) return Played::constant;
+    if (coordinate || (!record && needed_first_.contains(input.name))) return Played::constant;
     if (input.type == Type::string) return Played::strings;
     // Models hold short fixed vectors and scalars on every rank, and distribute the rest.
     const std::size_t fixed = input.dimensions.size() - (record ? 1 : 0);
@@ -187,6 +206,7 @@ class Planner {
   const PlanRequest& request_;
   const FormatTraits& store_;
   Plan plan_;
+  std::set<std::string> needed_first_;  ///< by the first message
   std::vector<std::string> problems_;
 };
 

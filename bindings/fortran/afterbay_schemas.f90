@@ -29,9 +29,9 @@ module afterbay_schemas
     !> filter(variable, name [, level, ierr]): sets a filter by its name ('zstd'), which is on, or
     !> has a level; 0 removes it.
     procedure :: filter => variable_filter
-    !> packing(variable, type, low, high [, absolute_error, ierr]): packs real32 or real64 as integers
-    !> of 'int8', 'int16', 'int32' or 'auto' (the smallest that absolute_error allows), for numbers
-    !> from low to high in the units of the file.
+    !> packing(variable, type, low, high [, absolute_error, ierr]): packs real32 or real64 as
+    !> integers of 'int8', 'int16', 'int32' or 'auto' (the smallest that absolute_error allows), for
+    !> numbers from low to high in the units of the file.
     procedure :: packing => variable_packing
     procedure, private :: &
         attribute_int8, attribute_int16, attribute_int32, attribute_int64, &

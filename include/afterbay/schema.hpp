@@ -158,8 +158,8 @@ struct AFTERBAY_API Variable {
   /// Filters besides `deflate` and `shuffle`; netCDF-4 only. Whatever their order here, checksums
   /// are applied first, then `shuffle`, then compression.
   FilterChain filters;
-  /// Packs the values as integers; `type` is then the type of the values that are put and of missing
-  /// values. Not in formats of messages.
+  /// Packs the values as integers; `type` is then the type of the values that are put and of
+  /// missing values. Not in formats of messages.
   std::optional<Packing> packing;
 
   /// Adds or replaces an attribute.
@@ -188,8 +188,8 @@ struct AFTERBAY_API Variable {
   /// Sets a filter by its name ("zstd"): to a level, or with level 1 on for a filter without
   /// levels; 0 removes it. Throws Failure (unknown_name) if there is no such filter.
   Variable& with_filter(std::string_view filter_name, int level = 1);
-  /// Packs float32 or float64 as integers of `packed_type` ("int16", "auto", ...). A value outside of
-  /// [low, high] that they cannot hold is refused when it is put.
+  /// Packs float32 or float64 as integers of `packed_type` ("int16", "auto", ...). A value outside
+  /// of [low, high] that they cannot hold is refused when it is put.
   Variable& with_packing(std::string_view packed_type, double low, double high, double absolute_error = 0) {
     packing = Packing{std::string(packed_type), low, high, absolute_error};
     return *this;

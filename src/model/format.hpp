@@ -18,7 +18,8 @@
   ROW(cdf5)                   \
   ROW(cdf2)                   \
   ROW(memory)                 \
-  ROW(grib2)
+  ROW(grib2)                  \
+  ROW(pp)
 
 namespace afterbay {
 

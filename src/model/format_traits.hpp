@@ -46,6 +46,9 @@ struct MessageTraits {
   /// The number of trailing dimensions of a slab; 0 for variables that are not written as messages,
   /// such as the time. Pure.
   unsigned (*slab_dimensions)(const Schema& schema, const Variable& variable) = nullptr;
+  /// Whether the first message needs the values of a variable, which must be constant then; null:
+  /// of all variables without slabs. Pure.
+  bool (*needed_first)(const Schema& schema, const Variable& variable) = nullptr;
   /// A problem of a schema: its code, the variable (empty: none), and a sentence.
   using Add = std::function<void(ErrorCode code, const std::string& variable, const std::string& line)>;
   /// Adds what messages cannot hold. The schema is valid otherwise. Pure.

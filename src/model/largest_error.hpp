@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The largest difference between the values of a variable that were handed over and those in a file,
-// and the attribute that holds it.
+// The largest difference between the values of a variable that were handed over and those in a
+// file, and the attribute that holds it.
 #pragma once
 
 #include <cstdint>

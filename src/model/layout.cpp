@@ -95,7 +95,7 @@ class LayoutMaker {
   Result<> cut_into_slabs(const Variable& variable, const VariableLayout& result,
                           StoredVariable& stored) const {
     const unsigned dimensions = traits_.messages->slab_dimensions(schema_, variable);
-    if (dimensions == 0 || !result.framed) return {};
+    if (dimensions == 0 || variable.type == Type::string) return {};
     stored.slab = result.shape;
     for (std::size_t d = 0; d + dimensions < stored.slab.size; ++d) stored.slab[d] = 1;
     if (const std::uint64_t bytes = stored.slab.product() * size_of(variable.type);

@@ -40,7 +40,7 @@ struct LayoutSizes {
 struct StoredVariable {
   bool chunked = false;           ///< HDF5 chunks; else dense
   Index chunk;                    ///< chunk lengths without the record dimension, when chunked
-  Index slab;                     ///< formats of messages: lengths of a slab; empty: not written
+  Index slab;                     ///< formats of messages: lengths of a slab; empty: no messages
   std::uint64_t record_span = 1;  ///< chunk length along the record dimension
   std::uint64_t section_offset =
       0;  ///< arithmetic places: start of the variable, from the start of its section

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::array packed_types{Type::int8, Type::int16, Type::int32};
 /// Room for the roundings of scale * integer + offset, relative to the scale.
-constexpr double inexact = 0x1p-20;
+constexpr double inexact = 0x1p-10;
 
 double steps_of(Type type) { return 2.0 * static_cast<double>(most_packed(type)) - 1; }
 

@@ -103,6 +103,7 @@ std::int64_t seconds_between(const PpTime& time, const Date& from, const Date& t
 }
 
 Result<> describe_forecast(const PpTime& time, PpHeader& header) {
+  header[PpInteger::lbft] = 0;
   if (!time.reference) return {};
   const Date& last = time.end.value_or(time.begin);
   const std::int64_t seconds = seconds_between(time, *time.reference, last);
@@ -124,8 +125,8 @@ Result<> describe_forecast(const PpTime& time, PpHeader& header) {
   return {};
 }
 
-Result<> describe_time(const PpDescription& description, const PpMethods& methods, PpHeader& header) {
-  const PpTime& time = description.time;
+Result<> describe_time(std::string_view cell_methods, const PpTime& time, PpHeader& header) {
+  AFTERBAY_TRY_ASSIGN(const PpMethods methods, pp_methods(cell_methods));
   AFTERBAY_TRY_ASSIGN(const int calendar, calendar_code(time.calendar));
   const Date second = time.end ? *time.end : time.reference.value_or(time.begin);
   AFTERBAY_TRY(check_date(time, time.begin, calendar, "the time (LBYR, word 1)"));
@@ -142,7 +143,7 @@ Result<> describe_time(const PpDescription& description, const PpMethods& method
         ErrorCode::invalid_argument,
         "the values are of an interval, but the cell methods '{}' give no code for it (LBPROC, word 25): PP "
         "headers know mean, minimum and maximum over time",
-        description.cell_methods);
+        cell_methods);
   AFTERBAY_TRY(describe_forecast(time, header));
 
   const bool seconds_matter = time.begin.second != 0 || second.second != 0;
@@ -281,27 +282,37 @@ Result<> describe_level(const PpLevel& level, PpHeader& header) {
 
 Result<PpDescribed> describe(const PpDescription& description) {
   PpDescribed described;
-  AFTERBAY_TRY_ASSIGN(const PpMethods methods, pp_methods(description.cell_methods));
+  AFTERBAY_TRY(pp_methods(description.cell_methods));
   AFTERBAY_TRY(describe_codes(description, described.header));
   AFTERBAY_TRY(describe_grid(description.grid, described));
   AFTERBAY_TRY(describe_level(description.level, described.header));
-  AFTERBAY_TRY(describe_time(description, methods, described.header));
+  AFTERBAY_TRY(describe_time(description.cell_methods, description.time, described.header));
   described.header[PpReal::bmks] = 1.0F;
   return described;
+}
+
+/// What `describes` returns, or the exception of a calendar, with the name of the variable.
+template <class Describe>
+auto in_variable(const std::string& variable, const Describe& describes) -> decltype(describes()) {
+  try {
+    auto described = describes();
+    if (!described) described.error().in_variable(variable);
+    return described;
+  } catch (const Failure& failure) {
+    Error error = failure.error();
+    return fail(std::move(error.in_variable(variable).add("the time of a PP field (LBYR, word 1)")));
+  }
 }
 
 }  // namespace
 
 Result<PpDescribed> describe_pp(const PpDescription& description) {
-  try {
-    auto described = describe(description);
-    if (!described) return fail(std::move(described.error().in_variable(description.variable)));
-    return described;
-  } catch (const Failure& failure) {  // of the calendar
-    Error error = failure.error();
-    return fail(
-        std::move(error.in_variable(description.variable).add("the time of a PP field (LBYR, word 1)")));
-  }
+  return in_variable(description.variable, [&] { return describe(description); });
+}
+
+Result<> describe_pp_time(const std::string& variable, std::string_view cell_methods, const PpTime& time,
+                          PpHeader& header) {
+  return in_variable(variable, [&] { return describe_time(cell_methods, time, header); });
 }
 
 Result<PpLevel> level_of_cf(const std::string& standard_name, const std::string& units, double value,

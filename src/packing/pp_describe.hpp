@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "afterbay/calendar.hpp"
@@ -80,6 +81,11 @@ struct PpDescribed {
 /// outside year 1 to 9999, cell methods without a code, coordinates that are not strictly
 /// monotonic.
 Result<PpDescribed> describe_pp(const PpDescription& description);
+
+/// Replaces the words of a header on the time: LBYR to LBTIM, LBFT, LBREL, LBPROC. Fails as
+/// describe_pp; the header is unspecified then.
+Result<> describe_pp_time(const std::string& variable, std::string_view cell_methods, const PpTime& time,
+                          PpHeader& header);
 
 /// A level from a vertical coordinate of CF: air_pressure, height, depth and
 /// air_potential_temperature, in Pa, hPa, mbar, m, km or K. Fails with invalid_argument.

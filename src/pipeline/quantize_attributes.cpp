@@ -42,7 +42,6 @@ void describe_method(Schema& schema, const MethodNames& names) {
 
 void describe_quantization(Schema& schema, std::span<const Settings> given) {
   for (std::size_t v = 0; v < given.size(); ++v) {
-    if (states_accuracy(given[v])) model::reserve_largest_error(schema.variables[v]);
     const Quantization wanted = quantization_of(given[v]);
     for (const MethodNames& names : method_names) {
       if (names.method != wanted.method) continue;
@@ -52,6 +51,7 @@ void describe_quantization(Schema& schema, std::span<const Settings> given) {
           .attribute(std::string(names.cf_number), Values(std::int32_t{wanted.number}));
       describe_method(schema, names);
     }
+    if (states_accuracy(given[v])) model::reserve_largest_error(schema.variables[v]);
   }
 }
 

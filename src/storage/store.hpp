@@ -69,10 +69,11 @@ struct WriteCost {
   std::uint64_t place_ns = 0;  ///< in the format library
   std::uint64_t write_ns = 0;
   std::uint64_t bytes_in = 0;
-  std::uint64_t bytes_out = 0;     ///< written to the file
-  std::uint64_t direct_bytes = 0;  ///< part of bytes_out that was written with O_DIRECT
-  std::uint64_t kept_values = 0;   ///< values that stages kept to observe a stated accuracy
-  model::LargestErrors errors{};   ///< of variables whose errors stages measure
+  std::uint64_t bytes_out = 0;          ///< written to the file
+  std::uint64_t direct_bytes = 0;       ///< part of bytes_out that was written with O_DIRECT
+  std::uint64_t kept_values = 0;        ///< values that stages kept to observe a stated accuracy
+  std::uint64_t unpacked_messages = 0;  ///< whose values could not be packed as asked for
+  model::LargestErrors errors{};        ///< of variables whose errors stages measure
 };
 
 /// An artifact that has its final name.
@@ -152,10 +153,10 @@ class File {
   /// it before publish, while no write runs; not on members.
   virtual void reach(std::uint64_t /*records*/) {}
 
-  /// Sets the attribute for the largest error of variables that reserve it (model/largest_error.hpp):
-  /// in the file when it is finished, and in what can be recovered from the next epoch on. In a file
-  /// that is appended to, a larger value that it has remains. Leader and sole writer; by one thread,
-  /// writes may run. Formats without such attributes do nothing.
+  /// Sets the attribute for the largest error of variables that reserve it
+  /// (model/largest_error.hpp): in the file when it is finished, and in what can be recovered from
+  /// the next epoch on. In a file that is appended to, a larger value that it has remains. Leader
+  /// and sole writer; by one thread, writes may run. Formats without such attributes do nothing.
   virtual Result<> note_errors(const model::LargestErrors& /*errors*/) { return {}; }
 
   /// Makes the written data durable, so that the state at this point can be recovered after a crash

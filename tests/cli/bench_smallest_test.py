@@ -69,6 +69,19 @@ class Benchmarks(unittest.TestCase):
             self.assertGreater(figures["cost/16"]["open_us"], 0)
             self.assertGreater(figures["cost/16"]["endpoint_bytes"], 0)
 
+        if name == "packing":
+            for key in ("model/deflate-1", "noise/deflate-1", "noise/zlib-1", "workers/deflate-4/alone"):
+                self.assertGreater(figures[key]["packed_bytes"], 0)
+                self.assertGreater(figures[key]["end_s"], 0)
+                self.assertEqual(figures[key]["largest_error"], 0)
+            self.assertGreater(figures["workers/deflate-4/1"]["disk_bytes"], 0)
+            self.assertGreater(figures["blocked/none"]["copy_s"]["max"], 0)
+            self.assertIn("verified / not", said)
+        if name == "servers":
+            self.assertGreater(figures["deflate/1x1"]["disk_bytes"], 0)
+            self.assertEqual(figures["deflate/none"]["disk_bytes"], 0)
+            self.assertIn("/ no output", said)
+
     def test_another_build_is_run_beside_this_one(self):
         done = run("many_files", "--smallest", "--build", str(PROGRAMS), "--against", str(PROGRAMS), "--dir", ".", "--json", "against.json")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -121,6 +134,12 @@ class Benchmarks(unittest.TestCase):
 
     def test_scale_runs_through(self):
         self.runs_through("scale")
+
+    def test_packing_runs_through(self):
+        self.runs_through("packing")
+
+    def test_servers_runs_through(self):
+        self.runs_through("servers")
 
 
 if __name__ == "__main__":

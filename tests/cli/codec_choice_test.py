@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`afterbay codecs` measures codecs on a file; its output is a configuration that the session takes."""
+"""`afterbay codecs` measures codecs on a file; its output is a configuration."""
 import re
 import unittest
 
@@ -44,7 +44,7 @@ class CodecChoiceTest(CommandTest):
         write_input("in.nc")
         _, chosen, settings = self.measured("--every", "1000", "--only", "deflate", "--records", "3")
         self.assertIn("deflate", chosen)
-        self.write("run.yaml", "afterbay:\n" + "".join(f"  {line}\n" for line in settings.splitlines()))
+        self.write("run.yaml", settings)
         self.expect(OK, "replay", "in.nc", "out.nc", "--afterbay.topology=inline",
                     settings={"AFTERBAY_CONFIG": "run.yaml"})
         with netCDF4.Dataset("out.nc") as file:

@@ -12,6 +12,7 @@ try:
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
+os.environ["HDF5_PLUGIN_PATH"] = hdf5plugin.PLUGIN_PATH  # before netCDF4 sets its own
 import h5py
 import netCDF4
 import numpy
@@ -35,6 +36,7 @@ class Case:
         self.filters = {**BEFORE[seed % len(BEFORE)], **COMPRESSORS[seed // 2 % len(COMPRESSORS)]}
         if self.type == "f8" and {"fletcher32", "bitshuffle"} <= self.filters.keys():
             del self.filters["bitshuffle"]
+        self.has_infinities = seed // 2 % 2 == 0  # CDO cannot write them
         self.error = float(10 ** self.random.uniform(-4, 1))
         self.relative = float(10 ** self.random.uniform(-5, -1))
         self.digits = int(self.random.integers(1, 6))
@@ -48,7 +50,7 @@ class Case:
         values = numpy.clip(values, -400, 400) if name == "packed" else values
         values[self.random.random(self.shape) < 0.15] = MISSING
         values[self.random.random(self.shape) < 0.05] = numpy.nan
-        if name != "packed":
+        if name != "packed" and self.has_infinities:
             values[self.random.random(self.shape) < 0.05] = numpy.inf
         return values.astype(self.type)
 
@@ -107,7 +109,6 @@ class CodecProperties(CommandTest):
         with netCDF4.Dataset(path) as file:
             for name in VARIABLES:
                 found = numpy.ma.filled(file[name][:].astype("f8"), numpy.nan)
-                # Values that are NaN or infinite in float32 are masked by nothing but the fill value.
                 largest = self.check_values(case, name, found, what)
                 if name in ("absolute", "relative", "digits", "packed"):
                     numpy.testing.assert_allclose(file[name].largest_error, largest, rtol=1e-6, atol=1e-12)
@@ -132,7 +133,6 @@ class CodecProperties(CommandTest):
                                                  f"{what} {name}")
 
     def test_random_cases(self):
-        os.environ["HDF5_PLUGIN_PATH"] = hdf5plugin.PLUGIN_PATH  # for netCDF4
         for seed in range(16):
             case = Case(seed)
             what = f"seed {seed}: {case.filters}"
@@ -141,7 +141,7 @@ class CodecProperties(CommandTest):
             self.expect(OK, "replay", "in.nc", "one.nc", "--afterbay.topology=inline", replace, *case.settings())
             self.check_with_netcdf(case, "one.nc", what)
             self.check_with_h5py(case, "one.nc", what)
-            if shutil.which("cdo"):
+            if shutil.which("cdo") and not case.has_infinities:
                 self.check_with_cdo(case, "one.nc", what)
             if seed % 4 == 0:
                 done = run("replay", "in.nc", "many.nc", "--servers", "2", "--afterbay.placement=slab", replace,

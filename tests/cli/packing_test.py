@@ -36,7 +36,7 @@ def write_input(path):
 
 class PackingTest(CommandTest):
     def pack(self, *more, store="netcdf4", expected=OK):
-        settings = {"store": store, "variables.ts.pack": "int16", "variables.ts.pack_range": "150,350",
+        settings = {"store": store, "existing": "replace", "variables.ts.pack": "int16", "variables.ts.pack_range": "150,350",
                     "variables.pr.pack": "auto", "variables.pr.pack_range": "0,0.01",
                     "variables.pr.absolute_error": "1e-6"}
         return self.expect(expected, "replay", "in.nc", "out.nc", "--afterbay.topology=inline",
@@ -53,7 +53,7 @@ class PackingTest(CommandTest):
     def test_netcdf4_and_xarray_unpack(self):
         write_input("in.nc")
         for store in ("netcdf4", "cdf5", "cdf2"):
-            self.pack("--afterbay.collections.replay.existing=replace", store=store)
+            self.pack(store=store)
             with netCDF4.Dataset("out.nc") as file:
                 self.assertEqual((file["ts"].dtype, file["pr"].dtype), ("i2", "i2"))
                 self.assertEqual(file["ts"]._FillValue, -32768)
@@ -74,8 +74,8 @@ class PackingTest(CommandTest):
 
     def test_values_out_of_range_name_the_variable(self):
         write_input("in.nc")
-        done = self.pack("--afterbay.collections.replay.variables.ts.pack_range=255,265", expected=1)
-        for text in ("'ts'", "values of type float64 are out of range of the file's type int16", "from 255 to 265"):
+        done = self.pack("--afterbay.collections.replay.variables.ts.pack_range=255,265", expected=USAGE)
+        for text in ("variable ts", "values of type float64 are out of range of the file's type int16", "from 255 to 265"):
             self.assertIn(text, done.stderr)
 
     def test_impossible_accuracy_names_what_is_possible(self):

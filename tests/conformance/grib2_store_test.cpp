@@ -3,18 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <random>
 #include <sstream>
-#include <thread>
 #include <tuple>
 
-#include "conformance/grib2_files.hpp"
+#include "conformance/message_files.hpp"
 #include "model/validate.hpp"
-#include "storage/byte_allowance.hpp"
 #include "storage/grib2/definition.hpp"
 
 namespace afterbay::test {
@@ -30,44 +26,9 @@ Variable variable(const char* name, Type type, const std::vector<std::string>& d
   return made;
 }
 
-class Grib2Store : public testing::Test {
+class Grib2Store : public MessageFiles {
  protected:
-  void SetUp() override {
-    if (!has_grib2()) GTEST_SKIP() << "this needs ecCodes (libeccodes-dev) and its tools (libeccodes-tools)";
-  }
-  [[nodiscard]] std::string path(const std::string& name = "out.grib2") const {
-    return directory_.file(name);
-  }
-
-  /// Writes everything, with the frames in the given order, and publishes.
-  void write(const storage::FileRequest& request,
-             const std::vector<std::pair<std::size_t, std::uint64_t>>& jobs, const Source& source) {
-    auto file = store_->create(request);
-    ASSERT_TRUE(file) << file.error().text();
-    for (const auto& [frame, record] : jobs) {
-      const auto written = write_frame(**file, request, frame, record, source);
-      ASSERT_TRUE(written) << written.error().text();
-    }
-    const auto published = (*file)->publish();
-    ASSERT_TRUE(published) << published.error().text();
-    expect_checksum(request, *published);
-  }
-
-  static std::vector<std::pair<std::size_t, std::uint64_t>> all_jobs(const storage::FileRequest& request,
-                                                                     std::uint64_t records) {
-    std::vector<std::pair<std::size_t, std::uint64_t>> jobs;
-    for (std::uint64_t record = 0; record < records; ++record)
-      for (std::size_t f = 0; f < request.layout->frames.size(); ++f)
-        if (request.layout->frames[f].record || record == 0) jobs.emplace_back(f, record);
-    return jobs;
-  }
-
-  /// Writes `records` records of a schema and returns the request, of which the source refers to.
-  storage::FileRequest write_all(const Schema& schema, std::uint64_t records) {
-    const auto request = request_of(path(), schema, Format::grib2);
-    write(request, all_jobs(request, records), grib2_data(request.schema, *request.layout));
-    return request;
-  }
+  Grib2Store() : MessageFiles(Format::grib2) {}
 
   /// Compares a message with the values of a variable; `slab` counts its levels.
   void expect_values(const storage::FileRequest& request, std::size_t message, const char* name,
@@ -90,9 +51,6 @@ class Grib2Store : public testing::Test {
       ASSERT_NEAR(read[i], wanted, tolerance) << name << " point " << i;
     }
   }
-
-  std::unique_ptr<storage::Store> store_ = storage::make_store(Format::grib2);
-  TemporaryDirectory directory_;
 };
 
 TEST_F(Grib2Store, writes_messages_of_each_record_variable_and_level_in_order) {
@@ -121,45 +79,6 @@ TEST_F(Grib2Store, writes_messages_of_each_record_variable_and_level_in_order) {
   expect_values(request, 8, "lsm", 0, 0, 1e-3);
 }
 
-TEST_F(Grib2Store, writes_the_same_bytes_in_any_order_and_from_several_threads) {
-  const auto request = write_all(grib2_schema(), 4);
-  const Source source = grib2_data(request.schema, *request.layout);
-  std::mt19937 random(1);
-  for (int trial = 0; trial < 4; ++trial) {
-    auto other = request;
-    other.path = path("other.grib2");
-    other.existing = Existing::replace;
-    if (trial % 2 == 1) other.chunk_memory = std::make_shared<storage::ByteAllowance>(2000);  // spills
-    auto jobs = all_jobs(other, 4);
-    std::ranges::shuffle(jobs, random);
-    auto file = store_->create(other);
-    ASSERT_TRUE(file) << file.error().text();
-    std::atomic<std::size_t> next{0};
-    std::atomic<int> failures{0};
-    {
-      std::vector<std::jthread> threads;
-      for (int t = 0; t < 3; ++t)
-        threads.emplace_back([&] {
-          for (std::size_t n = next++; n < jobs.size(); n = next++)
-            if (!write_frame(**file, other, jobs[n].first, jobs[n].second, source)) ++failures;
-        });
-    }
-    EXPECT_EQ(failures, 0);
-    const auto published = (*file)->publish();
-    ASSERT_TRUE(published) << published.error().text();
-    expect_checksum(other, *published);
-    EXPECT_TRUE(file_bytes(path()) == file_bytes(other.path)) << trial;
-  }
-}
-
-TEST_F(Grib2Store, gives_the_same_bytes_for_frames_of_other_sizes) {
-  const auto request = write_all(grib2_schema(), 3);
-  auto small = request_of(path("small.grib2"), grib2_schema(), Format::grib2, Existing::refuse, {8192, 8192});
-  EXPECT_GT(small.layout->frames.size(), request.layout->frames.size());
-  write(small, all_jobs(small, 3), grib2_data(small.schema, *small.layout));
-  EXPECT_TRUE(file_bytes(path()) == file_bytes(small.path));
-}
-
 TEST_F(Grib2Store, leaves_out_slabs_and_records_that_were_never_put) {
   const auto request = request_of(path(), grib2_schema(), Format::grib2);
   const Source source = grib2_data(request.schema, *request.layout);
@@ -181,24 +100,6 @@ TEST_F(Grib2Store, leaves_out_slabs_and_records_that_were_never_put) {
   EXPECT_EQ(messages[0].at("dataTime"), "1800");
   EXPECT_EQ(messages[3].at("dataDate"), "20261102");
   EXPECT_EQ(messages[3].at("dataTime"), "1200");
-}
-
-TEST_F(Grib2Store, a_record_without_a_time_is_an_error_with_its_name) {
-  const auto request = request_of(path(), grib2_schema(), Format::grib2);
-  const Source source = grib2_data(request.schema, *request.layout);
-  auto file = store_->create(request);
-  ASSERT_TRUE(file) << file.error().text();
-  for (const model::Piece& piece : request.layout->pieces)
-    if (request.schema.variables[piece.variable].name == "ps") {
-      ASSERT_TRUE(write_pieces(**file, request, {piece}, 0, source));
-    }
-  const auto published = (*file)->publish();
-  ASSERT_FALSE(published);
-  EXPECT_EQ(published.error().code, ErrorCode::bad_state);
-  EXPECT_EQ(published.error().variable, "ps");
-  EXPECT_NE(published.error().message.find("put 'time' in every record"), std::string::npos)
-      << published.error().message;
-  EXPECT_FALSE(file_exists(path()));
 }
 
 TEST_F(Grib2Store, writes_statistics_with_their_intervals) {
@@ -379,22 +280,6 @@ TEST_F(Grib2Store, refuses_a_wrong_short_name_or_unit_when_the_file_is_created) 
     EXPECT_NE(refused.error().message.find(expected), std::string::npos) << refused.error().text();
     EXPECT_FALSE(file_exists(path() + ".part"));
   }
-}
-
-TEST_F(Grib2Store, refuses_to_append_and_to_be_readable) {
-  const auto request = write_all(grib2_schema(), 1);
-  auto append = request;
-  append.existing = Existing::append;
-  const auto refused = store_->create(append);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::exists);
-  auto readable = request;
-  readable.path = path("readable.grib2");
-  readable.readable = true;
-  const auto also = store_->create(readable);
-  ASSERT_FALSE(also);
-  EXPECT_NE(also.error().message.find("leave 'readable' off"), std::string::npos);
-  EXPECT_FALSE(file_exists(readable.path + ".part"));
 }
 
 /// A file with one field on a grid; `name` names the coordinates of the grid.

@@ -287,6 +287,18 @@ def run_grib(work):
     assert len(lines) == 6, lines
 
 
+def run_pp(work):
+    """Headers of the fields: STASH code, packing, level, the word that an attribute sets."""
+    sh("mpirun", "--oversubscribe", "-np", "4", "./program", cwd=work)
+    content, begin, fields = (work / "pp.pp").read_bytes(), 0, []
+    while begin < len(content):
+        words = numpy.frombuffer(content, ">i4", 64, begin + 4)
+        fields.append((int(words[41]), int(words[20]), int(words[32]), int(words[27])))
+        begin += 264
+        begin += 8 + int(numpy.frombuffer(content, ">i4", 1, begin)[0])
+    assert fields == 2 * [(16203, 1, 850, 4711), (16203, 1, 500, 4711), (5216, 0, 9999, 4711)], fields
+
+
 def check_history(file):
     numpy.testing.assert_array_equal(file["temperature"][:], numpy.full((9, 8), 283.0))
 
@@ -308,6 +320,8 @@ def run_program(work, name):
         return check_described(work)
     if name == "grib":
         return run_grib(work)
+    if name == "pp":
+        return run_pp(work)
     if name in INPUTS:
         INPUTS[name](work)
     for ranks in RANKS.get(name, (4,)):

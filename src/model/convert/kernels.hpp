@@ -35,8 +35,8 @@ class Conversion {
 };
 
 /// Converts the rows of a move. `streaming`, if present, stores past the caches, for large moves in
-/// long rows. A fence must follow it (model::execute does this). `custom`, if present, replaces both
-/// and belongs to the caller.
+/// long rows. A fence must follow it (model::execute does this). `custom`, if present, replaces
+/// both and belongs to the caller.
 struct Kernel {
   RowFunction row = nullptr;
   RowFunction streaming = nullptr;

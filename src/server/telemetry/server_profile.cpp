@@ -40,6 +40,8 @@ const ServerProfile::CollectionTimers& ServerProfile::of(const ServedCollection&
     it.library = profile_.timer("library", it.write);
     it.disk = profile_.timer("disk", it.write);
     it.kept = fmt::format("{}: values not rounded, to keep the stated accuracy", collection.name);
+    it.unpacked =
+        fmt::format("{}: fields stored unpacked, because they could not be packed", collection.name);
     it.publish = profile_.timer(collection.name, timers_.publish);
   }
   return at->second;
@@ -57,6 +59,7 @@ void ServerProfile::add(const storage::WriteCost& cost, const CollectionTimers& 
   observe::add(timers_.written, cost.bytes_out);
   observe::add(timers_.direct, cost.direct_bytes);
   if (cost.kept_values > 0) observe::add(profile_.counter(timers.kept), cost.kept_values);
+  if (cost.unpacked_messages > 0) observe::add(profile_.counter(timers.unpacked), cost.unpacked_messages);
 }
 
 void ServerProfile::count_created(const ServedCollection& collection, const storage::File& file,

@@ -25,7 +25,8 @@ class ServerProfile {
   struct CollectionTimers {
     observe::Timer *write = nullptr, *fill = nullptr, *stages = nullptr, *statistics = nullptr,
                    *encode = nullptr, *library = nullptr, *disk = nullptr, *publish = nullptr;
-    std::string kept;  ///< name of the counter of values that stages kept
+    std::string kept;      ///< name of the counter of values that stages kept
+    std::string unpacked;  ///< name of the counter of messages that could not be packed
   };
 
   ServerProfile(observe::Profile& profile, std::size_t workers);

@@ -274,11 +274,11 @@ class CdfFile : public File {
           log_, EpochLog::create(part_.part_path(), std::nullopt, part_.shared_disk(), part_.descriptor()));
     }
     AFTERBAY_TRY(log_->add_structure(4, encode_record_count(header_.version, epoch.records)));
-    AFTERBAY_TRY(
-        for_each_error([this](std::uint64_t offset, const std::vector<std::byte>& bytes) -> Result<> {
-          AFTERBAY_TRY(log_->add_structure(offset, bytes));
-          return {};
-        }));
+    const auto log_error = [this](std::uint64_t offset, const std::vector<std::byte>& bytes) -> Result<> {
+      AFTERBAY_TRY(log_->add_structure(offset, bytes));
+      return {};
+    };
+    AFTERBAY_TRY(for_each_error(log_error));
     LoggedEpoch marked;
     marked.epoch = epoch;
     marked.format = layout_->format;

@@ -21,8 +21,8 @@ struct CdfVariable {
   /// Offset of the variable, or of its first record if it has records.
   std::uint64_t begin = 0;
   std::uint64_t slab_bytes = 0;  ///< bytes per record, or of the whole variable; without padding
-  /// Offset of the number in the attribute for the largest error (model/largest_error.hpp); 0: it has
-  /// none.
+  /// Offset of the number in the attribute for the largest error (model/largest_error.hpp); 0: it
+  /// has none.
   std::uint64_t largest_error_at = 0;
 };
 

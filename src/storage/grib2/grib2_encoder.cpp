@@ -292,11 +292,11 @@ Result<std::vector<double>> Grib2Encoder::numbers_of(const Prototype& prototype,
   return numbers;
 }
 
-Result<std::vector<std::byte>> Grib2Encoder::encode(const Slab& slab) {
+Result<Message> Grib2Encoder::encode(const Slab& slab) {
   const Prototype& prototype = prototypes_[slab.variable];
   bool missing = false;
   AFTERBAY_TRY_ASSIGN(const std::vector<double> numbers, numbers_of(prototype, slab, missing));
-  const auto pack = [&]() -> Result<std::vector<std::byte>> {
+  const auto pack = [&]() -> Result<Message> {
     AFTERBAY_TRY_ASSIGN(Handle handle, Handle::copy_of(prototype.message));
     AFTERBAY_TRY(set_level(handle, prototype.levels, prototype.named_level, slab.number));
     if (missing) {
@@ -308,7 +308,7 @@ Result<std::vector<std::byte>> Grib2Encoder::encode(const Slab& slab) {
       AFTERBAY_TRY(handle.set("bitsPerValue", default_bits));
     AFTERBAY_TRY(handle.set("values", std::span<const double>(numbers)));
     AFTERBAY_TRY_ASSIGN(const auto message, handle.message());
-    return std::vector<std::byte>(message.begin(), message.end());
+    return Message{{message.begin(), message.end()}};
   };
   auto packed = pack();
   if (!packed)

@@ -19,7 +19,7 @@ class Grib2Encoder : public MessageEncoder {
  public:
   static Result<std::unique_ptr<MessageEncoder>> make(const Schema& schema, const model::FileLayout& layout);
 
-  Result<std::vector<std::byte>> encode(const Slab& slab) override;
+  Result<Message> encode(const Slab& slab) override;
   Result<> stamp(std::span<std::byte> message, std::uint32_t variable, const MessageTime& time) override;
 
  private:

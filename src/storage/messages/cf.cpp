@@ -121,6 +121,28 @@ const Variable* time_bounds_of(const Schema& schema) {
   return bounds.empty() ? nullptr : schema.find_variable(bounds);
 }
 
+const Variable* scalar_time_of(const Schema& schema) {
+  for (const Variable& variable : schema.variables)
+    if (variable.dimensions.empty() && !variable.constant.empty() &&
+        text_of(variable.attributes, "standard_name") == "time")
+      return &variable;
+  return nullptr;
+}
+
+const Variable* scalar_bounds_of(const Schema& schema, const Variable& scalar_time) {
+  const std::string_view name = text_of(scalar_time.attributes, "bounds");
+  const Variable* const bounds = name.empty() ? nullptr : schema.find_variable(name);
+  return bounds != nullptr && bounds->constant.count() == 2 ? bounds : nullptr;
+}
+
+const Variable* record_reference_of(const Schema& schema) {
+  for (const Variable& variable : schema.variables)
+    if (variable.dimensions.size() == 1 && has_records(schema, variable) &&
+        text_of(variable.attributes, "standard_name") == "forecast_reference_time")
+      return &variable;
+  return nullptr;
+}
+
 const Variable* coordinate_of(const Schema& schema, std::string_view dimension) {
   const Variable* const found = schema.find_variable(dimension);
   return found != nullptr && found->dimensions.size() == 1 && found->dimensions[0] == dimension ? found

@@ -39,6 +39,12 @@ Role role_of(const Schema& schema, const Variable& variable);
 /// The variable with the role, or null.
 const Variable* time_of(const Schema& schema);
 const Variable* time_bounds_of(const Schema& schema);
+/// The time of all fields: a scalar constant. Null if there is none.
+const Variable* scalar_time_of(const Schema& schema);
+/// The constant bounds of a scalar time, two values; null if there are none.
+const Variable* scalar_bounds_of(const Schema& schema, const Variable& scalar_time);
+/// A forecast_reference_time per record, or null.
+const Variable* record_reference_of(const Schema& schema);
 /// The variable with the name of a dimension and no other dimension, or null.
 const Variable* coordinate_of(const Schema& schema, std::string_view dimension);
 /// Variables that the attribute `coordinates` of a field names, as far as the schema has them.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,8 +23,9 @@ struct Slab {
   /// Index of the slab in the field's dimensions before those of the slab, in C order, without the
   /// unlimited one: 0 for the first level.
   std::uint64_t number = 0;
-  std::uint64_t record = 0;           ///< for errors
-  std::span<const std::byte> values;  ///< of the variable's type, in the byte order of the machine
+  std::uint64_t record = 0;  ///< for errors
+  /// Of the variable's type, in the byte order of the machine, at any address.
+  std::span<const std::byte> values;
 };
 
 /// The time of a record.
@@ -32,15 +34,23 @@ struct MessageTime {
   Date begin;  ///< of the interval, if it has one
   Date end;
   bool interval = false;
+  std::optional<Date> reference;  ///< of the forecast, if records have one
+};
+
+/// An encoded slab.
+struct Message {
+  std::vector<std::byte> bytes;
+  /// The values could not be packed as the variable says, and are stored as they are.
+  bool unpacked = false;
 };
 
 /// Makes the messages of one file. Any thread may call any function at any time.
 class MessageEncoder {
  public:
   virtual ~MessageEncoder() = default;
-  /// A complete message, but for its time. Fails if the values cannot be packed, and names the
-  /// variable and the record.
-  virtual Result<std::vector<std::byte>> encode(const Slab& slab) = 0;
+  /// A complete message, but for its time. Fails if the format cannot hold the values, and names
+  /// the variable and the record.
+  virtual Result<Message> encode(const Slab& slab) = 0;
   /// Enters the time into a message of `encode`, whose size stays the same.
   virtual Result<> stamp(std::span<std::byte> message, std::uint32_t variable, const MessageTime& time) = 0;
 };

@@ -77,6 +77,7 @@ Result<> MessageFile::log_waiting(const Epoch& epoch) {
   for (auto& [key, message] : order_->waiting()) {
     if (message.logged || !belongs(epoch, key, message.epochs)) continue;
     const std::optional<MessageTime> time = time_of(key);
+    if (!time && message.constant) continue;  // a later epoch has it
     if (!time) return fail(no_time(key.record, message.variable));
     AFTERBAY_TRY_ASSIGN(std::vector<std::byte> bytes, waiting_.copy(message.kept));
     AFTERBAY_TRY(encoder_->stamp(bytes, message.variable, *time));

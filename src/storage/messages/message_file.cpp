@@ -2,6 +2,7 @@
 #include "storage/messages/message_file.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <mutex>
 #include <utility>
 
@@ -38,14 +39,40 @@ void MessageFile::number_messages() {
     const model::VariableLayout& variable = layout_->variables[v];
     std::uint32_t& next = variable.record ? per_record_ : fixed;
     first_number_.push_back(next);
-    if (layout_->stored[v].slab.size != 0) next += variable.piece_count;
+    if (layout_->stored[v].slab.size != 0) next += messages_of(v);
   }
 }
 
+std::uint32_t MessageFile::messages_of(std::size_t variable) const {
+  const std::uint64_t slab = layout_->stored[variable].slab.product();
+  return slab == 0 ? 0 : static_cast<std::uint32_t>(layout_->variables[variable].shape.product() / slab);
+}
+
 Result<> MessageFile::begin() {
-  const MutexLock lock(mutex_);
-  order_.emplace(per_record_);
-  AFTERBAY_TRY_ASSIGN(times_, RecordTimes::make(schema_));
+  {
+    const MutexLock lock(mutex_);
+    order_.emplace(per_record_);
+    AFTERBAY_TRY_ASSIGN(times_, RecordTimes::make(schema_));
+  }
+  return encode_constants();
+}
+
+/// Fields with constant values wait with those without records, until the file has a time.
+Result<> MessageFile::encode_constants() {
+  for (std::uint32_t v = 0; v < schema_.variables.size(); ++v) {
+    const Values& values = schema_.variables[v].constant;
+    if (values.empty() || layout_->stored[v].slab.size == 0) continue;
+    const std::uint32_t count = messages_of(v);
+    const std::size_t slab_bytes = values.bytes.size() / std::max<std::size_t>(1, count);
+    for (std::uint32_t slab = 0; slab < count; ++slab) {
+      const auto bytes = std::span(values.bytes).subspan(slab * slab_bytes, slab_bytes);
+      AFTERBAY_TRY_ASSIGN(Message encoded, encoder_->encode({v, slab, 0, bytes}));
+      const MutexLock lock(mutex_);
+      MessageOrder::Waiting message{v, 0, {}, false, true};
+      AFTERBAY_TRY_ASSIGN(message.kept, waiting_.keep(std::move(encoded.bytes)));
+      (void)order_->add({no_record, first_number_[v] + slab}, std::move(message));
+    }
+  }
   return {};
 }
 
@@ -114,16 +141,19 @@ std::vector<std::byte> MessageFile::native(const PieceWrite& write) const {
 Result<> MessageFile::encode(const PieceWrite& write, WriteCost& cost) {
   const std::uint32_t variable = write.piece.variable;
   const bool has_records = layout_->variables[variable].record;
-  MessageOrder::Waiting message{variable, write.epochs, {}, false};
-  std::vector<std::byte> bytes;
+  MessageOrder::Waiting message{variable, write.epochs, {}, false, false};
+  Message encoded;
   {
     const Stopwatch watch(cost.encode_ns);
-    const std::vector<std::byte> values = native(write);
-    AFTERBAY_TRY_ASSIGN(bytes, encoder_->encode({variable, write.piece.number, write.record, values}));
+    const bool swap = layout_->big_endian != (std::endian::native == std::endian::big);
+    const std::vector<std::byte> swapped = swap ? native(write) : std::vector<std::byte>();
+    const std::span<const std::byte> values = swap ? swapped : write.bytes;
+    AFTERBAY_TRY_ASSIGN(encoded, encoder_->encode({variable, write.piece.number, write.record, values}));
   }
+  cost.unpacked_messages += encoded.unpacked ? 1 : 0;
   const MessageKey key{has_records ? write.record : no_record, first_number_[variable] + write.piece.number};
   const MutexLock lock(mutex_);
-  AFTERBAY_TRY_ASSIGN(message.kept, waiting_.keep(std::move(bytes)));
+  AFTERBAY_TRY_ASSIGN(message.kept, waiting_.keep(std::move(encoded.bytes)));
   if (order_->add(key, std::move(message))) return {};
   const std::string& name = schema_.variables[variable].name;
   return fail(make_error(ErrorCode::conflict, "record {} of variable '{}' was already written",
@@ -156,6 +186,10 @@ Result<std::vector<MessageFile::Job>> MessageFile::ready(Gaps gaps) {
     const auto& [key, message] = *order_->waiting().begin();
     const std::optional<MessageTime> time = time_of(key);
     if (!time && gaps == Gaps::wait) break;
+    if (!time && message.constant) {  // nothing was put
+      order_->waiting().erase(order_->waiting().begin());
+      continue;
+    }
     if (!time) return fail(no_time(key.record, message.variable));
     Job job{order_->place_first(), {}, *time};
     AFTERBAY_TRY_ASSIGN(job.bytes, waiting_.take(std::move(job.turn.message.kept)));

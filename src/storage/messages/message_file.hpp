@@ -60,8 +60,10 @@ class MessageFile : public File {
   enum class Gaps { wait, skip };
 
   void number_messages();
+  [[nodiscard]] std::uint32_t messages_of(std::size_t variable) const;
   Result<WriteCost> write_pieces(std::span<const PieceWrite> pieces);
   Result<> encode(const PieceWrite& write, WriteCost& cost);
+  Result<> encode_constants();
   [[nodiscard]] Result<> check_record(const PieceWrite& write);
   [[nodiscard]] std::vector<std::byte> native(const PieceWrite& write) const;
   Result<> write_ready(Gaps gaps, WriteCost& cost);

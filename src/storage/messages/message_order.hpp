@@ -31,7 +31,8 @@ class MessageOrder {
     std::uint32_t variable = 0;
     std::uint64_t epochs = 0;  ///< number of the last epoch before it was put
     WaitingMessages::Kept kept;
-    bool logged = false;  ///< an epoch log has it
+    bool logged = false;    ///< an epoch log has it
+    bool constant = false;  ///< it was not put: the schema has its values
   };
   struct Placed {
     MessageKey key;

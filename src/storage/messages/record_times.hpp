@@ -43,6 +43,8 @@ class RecordTimes {
   std::optional<cf::TimeAxis> axis_;
   std::optional<std::uint32_t> time_;
   std::optional<std::uint32_t> bounds_;
+  std::optional<std::uint32_t> reference_;
+  std::optional<cf::TimeAxis> reference_axis_;
   std::optional<MessageTime> scalar_;
   std::map<std::uint64_t, Record> records_;
 };

@@ -338,14 +338,18 @@ TEST(PipelineQuantizeAttributes, are_those_of_netcdf_and_cf) {
   for (int twice = 0; twice < 2; ++twice) describe_quantization(schema, given);
   ASSERT_EQ(schema.variables.size(), 6u);
   const Variable& a = schema.variables[0];
-  ASSERT_EQ(a.attributes.size(), 3u);
+  ASSERT_EQ(a.attributes.size(), 4u);
   EXPECT_EQ(a.attributes[0], (Attribute{"quantization_nsb", Values(std::int32_t{9})}));  // 2^-10 < 0.001
   EXPECT_EQ(a.attributes[1],
             (Attribute{"_QuantizeBitRoundNumberOfSignificantBits", Values(std::int32_t{9})}));
   EXPECT_EQ(a.attributes[2], (Attribute{"quantization", Values("quantization_info_bitround")}));
   EXPECT_EQ(schema.variables[1].attributes[0].name, "_QuantizeGranularBitRoundNumberOfSignificantDigits");
   EXPECT_TRUE(schema.variables[2].attributes.empty());
-  EXPECT_TRUE(schema.variables[3].attributes.empty());
+  ASSERT_EQ(schema.variables[3].attributes.size(), 1u);
+  for (const Attribute& it : {a.attributes[3], schema.variables[3].attributes[0]}) {
+    EXPECT_EQ(it.name, "largest_error");
+    EXPECT_TRUE(std::isnan(it.values.at<double>(0)));
+  }
   EXPECT_EQ(schema.variables[4].name, "quantization_info_bitround");
   EXPECT_EQ(schema.variables[4].attributes[0], (Attribute{"algorithm", Values("bitround")}));
   EXPECT_EQ(schema.variables[5].name, "quantization_info_granular_bitround");

@@ -7,8 +7,9 @@
 #include <filesystem>
 #include <map>
 #include <random>
+#include <tuple>
 
-#include "conformance/grib2_files.hpp"
+#include "conformance/message_files.hpp"
 #include "conformance/snapshot_disk.hpp"
 #include "storage/byte_allowance.hpp"
 #include "storage/epoch/recover.hpp"
@@ -18,7 +19,8 @@ namespace {
 
 constexpr std::uint64_t steps = 6;
 
-class Grib2Epoch : public testing::TestWithParam<bool> {
+/// A format, and whether messages wait in a file.
+class MessageEpoch : public testing::TestWithParam<std::tuple<Format, bool>> {
  protected:
   /// A piece that is put, after how many epochs.
   struct Put {
@@ -28,10 +30,13 @@ class Grib2Epoch : public testing::TestWithParam<bool> {
   };
 
   void SetUp() override {
-    if (!has_grib2()) GTEST_SKIP() << "this needs ecCodes (libeccodes-dev) and its tools (libeccodes-tools)";
+    const auto [format, spills] = GetParam();
+    if (!can_write(format))
+      GTEST_SKIP() << "this needs ecCodes (libeccodes-dev) and its tools (libeccodes-tools)";
     std::filesystem::create_directory(directory_.path() / "run");
-    request_ = request_of(directory_.file("run/out.grib2"), grib2_schema(), Format::grib2);
-    if (GetParam()) request_.chunk_memory = std::make_shared<storage::ByteAllowance>(1500);  // spills
+    request_ = request_of(directory_.file("run/out"), message_schema(format), format);
+    store_ = storage::make_store(format);
+    if (spills) request_.chunk_memory = std::make_shared<storage::ByteAllowance>(1500);  // spills
     source_ = grib2_data(request_.schema, *request_.layout);
     make_puts();
   }
@@ -67,7 +72,7 @@ class Grib2Epoch : public testing::TestWithParam<bool> {
   /// A file that contains only what was put before the epoch.
   std::vector<std::byte> reference(std::uint64_t epoch) {
     auto request = request_;
-    request.path = directory_.file("reference.grib2");
+    request.path = directory_.file("reference");
     request.existing = storage::Existing::replace;
     request.disk = nullptr;
     auto file = store_->create(request);
@@ -81,16 +86,16 @@ class Grib2Epoch : public testing::TestWithParam<bool> {
     return file_bytes(request.path);
   }
 
-  std::unique_ptr<storage::Store> store_ = storage::make_store(Format::grib2);
+  std::unique_ptr<storage::Store> store_;
   TemporaryDirectory directory_;
   storage::FileRequest request_;
   Source source_;
   std::vector<std::vector<Put>> puts_;
 };
 
-TEST_P(Grib2Epoch, every_epoch_is_recovered_after_a_crash_at_any_moment) {
+TEST_P(MessageEpoch, every_epoch_is_recovered_after_a_crash_at_any_moment) {
   auto disk = std::make_shared<SnapshotDisk>(directory_.path() / "run", directory_.path() / "crashes",
-                                             "out.grib2.part", 0.5, 3);
+                                             "out.part", 0.5, 3);
   request_.disk = disk;
   auto file = store_->create(request_);
   ASSERT_TRUE(file) << file.error().text();
@@ -117,12 +122,12 @@ TEST_P(Grib2Epoch, every_epoch_is_recovered_after_a_crash_at_any_moment) {
       const std::filesystem::path place = directory_.path() / "recovering";
       std::filesystem::remove_all(place);
       std::filesystem::copy(crash.place, place);
-      const auto found = storage::find_recoverable((place / "out.grib2").string(), true);
+      const auto found = storage::find_recoverable((place / "out").string(), true);
       if (crash.completed == 0) continue;
       ASSERT_TRUE(found) << found.error().text();
       const auto recovered = storage::recover_file(*found, {epoch, false, {}});
       ASSERT_TRUE(recovered) << recovered.error().text();
-      EXPECT_TRUE(file_bytes((place / "out.grib2").string()) == references[epoch])
+      EXPECT_TRUE(file_bytes((place / "out").string()) == references[epoch])
           << "epoch " << epoch << " of " << crash.completed << " at " << crash.place;
       EXPECT_EQ(recovered->size_bytes, references[epoch].size());
       ++recovered_files;
@@ -135,7 +140,7 @@ TEST_P(Grib2Epoch, every_epoch_is_recovered_after_a_crash_at_any_moment) {
   EXPECT_TRUE(file_bytes(request_.path) == reference(steps + 1));
 }
 
-TEST_P(Grib2Epoch, a_record_without_a_time_cannot_be_part_of_an_epoch) {
+TEST_P(MessageEpoch, a_record_without_a_time_cannot_be_part_of_an_epoch) {
   auto file = store_->create(request_);
   ASSERT_TRUE(file) << file.error().text();
   for (const Put& it : puts_[0])
@@ -147,8 +152,12 @@ TEST_P(Grib2Epoch, a_record_without_a_time_cannot_be_part_of_an_epoch) {
   EXPECT_NE(refused.error().message.find("has no time"), std::string::npos) << refused.error().message;
 }
 
-INSTANTIATE_TEST_SUITE_P(Memory, Grib2Epoch, testing::Bool(),
-                         [](const auto& it) { return std::string(it.param ? "spilled" : "in_memory"); });
+INSTANTIATE_TEST_SUITE_P(Formats, MessageEpoch,
+                         testing::Combine(testing::Values(Format::grib2, Format::pp), testing::Bool()),
+                         [](const auto& it) {
+                           return std::string(name_of(std::get<0>(it.param))) +
+                                  (std::get<1>(it.param) ? "_spilled" : "_in_memory");
+                         });
 
 }  // namespace
 }  // namespace afterbay::test

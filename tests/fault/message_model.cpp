@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model that keeps a GRIB2 file open and marks epochs: grib2_model DIRECTORY RECORDS. Every
-// process writes its id to pid.ROLE.RANK. The humidity is put in every second record only, so that
-// later messages wait.
+// A model that keeps a file of messages open and marks epochs: message_model STORE DIRECTORY
+// RECORDS. Every process writes its id to pid.ROLE.RANK. The humidity is put in every second record
+// only, so that later messages wait.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -20,7 +20,7 @@ using namespace afterbay;
 constexpr std::uint64_t rows = 31, columns = 60;
 constexpr std::uint64_t records_between_epochs = 3;
 
-Schema make_schema() {
+Schema make_schema(const std::string& store) {
   std::vector<double> latitudes(rows), longitudes(columns);
   for (std::uint64_t j = 0; j < rows; ++j) latitudes[j] = 90.0 - 6.0 * static_cast<double>(j);
   for (std::uint64_t i = 0; i < columns; ++i) longitudes[i] = 6.0 * static_cast<double>(i);
@@ -39,19 +39,22 @@ Schema make_schema() {
         .on("grid")
         .attribute("standard_name", standard_name)
         .attribute("units", units);
+  if (store != "pp") return it;
+  it.find_variable("hurs")->attribute("PP_stash", "m01s30i206").attribute("PP_accuracy", -4);
+  it.find_variable("ts")->attribute("PP_accuracy", -8);
   return it;
 }
 
-void model(Session& session, const std::string& directory, std::uint64_t records) {
+void model(Session& session, const std::string& store, const std::string& directory, std::uint64_t records) {
   const auto ranks = static_cast<std::uint64_t>(session.model_size());
   const auto rank = static_cast<std::uint64_t>(session.model_rank());
   const std::uint64_t first = rows * rank / ranks;
   const std::uint64_t mine = rows * (rank + 1) / ranks - first;
   session.decomposition("grid", Block{{rows, columns}, {first, 0}, {mine, columns}});
   OutputFile file = session
-                        .collection("forecast", make_schema(),
-                                    {.directory = directory, .store = "grib2", .existing = "replace"})
-                        .open("out.grib2");
+                        .collection("forecast", make_schema(store),
+                                    {.directory = directory, .store = store, .existing = "replace"})
+                        .open("out." + store);
   std::vector<float> values(mine * columns);
   for (std::uint64_t record = 0; record < records; ++record) {
     for (std::uint64_t i = 0; i < values.size(); ++i)
@@ -79,7 +82,7 @@ int main(int argc, char** argv) {
     if (session.is_server())
       session.serve();
     else
-      model(session, argv[1], static_cast<std::uint64_t>(std::atoll(argv[2])));
+      model(session, argv[1], argv[2], static_cast<std::uint64_t>(std::atoll(argv[3])));
   } catch (const Failure& failure) {
     std::cerr << "rank " << rank << ": " << failure.what() << std::endl;
     _exit(1);

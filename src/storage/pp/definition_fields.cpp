@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "base/suggest.hpp"
+#include "packing/wgdos.hpp"
+#include "storage/messages/cf.hpp"
+#include "storage/pp/definition.hpp"
+
+namespace afterbay::storage::pp {
+namespace {
+
+using packing::PpPacking;
+
+/// Attributes of fields that become words of the header, or only describe the field in words. What
+/// others mean would be lost.
+constexpr std::array known{"standard_name",
+                           "long_name",
+                           "units",
+                           "cell_methods",
+                           "coordinates",
+                           "grid_mapping",
+                           "_FillValue",
+                           "missing_value",
+                           "cell_measures",
+                           "comment",
+                           "history",
+                           "source",
+                           "references",
+                           "institution",
+                           "title",
+                           "valid_min",
+                           "valid_max",
+                           "valid_range",
+                           "actual_range",
+                           "axis",
+                           "positive",
+                           "online_operation",
+                           "interval_operation",
+                           "interval_write",
+                           "PP_packing",
+                           "PP_accuracy",
+                           "PP_mask",
+                           "PP_stash",
+                           "STASH",
+                           "um_stash_source"};
+
+struct WordName {
+  std::string_view name;
+  int number = 0;
+};
+/// Words that say nothing about values, grid, level or time. Source: Unified Model Documentation
+/// Paper F3, section 4.
+constexpr std::array word_names{
+    WordName{"PP_LBFC", 23},    WordName{"PP_LBCFC", 24},   WordName{"PP_LBRVC", 27},
+    WordName{"PP_LBEXP", 28},   WordName{"PP_LBPROJ", 31},  WordName{"PP_LBTYP", 32},
+    WordName{"PP_LBLEV", 33},   WordName{"PP_LBRSVD1", 34}, WordName{"PP_LBRSVD2", 35},
+    WordName{"PP_LBRSVD3", 36}, WordName{"PP_LBSRCE", 38},  WordName{"PP_LBUSER3", 41},
+    WordName{"PP_LBUSER5", 43}, WordName{"PP_LBUSER6", 44}};
+constexpr int field_code_word = 23;
+
+struct PackingName {
+  std::string_view name;
+  PpPacking packing = PpPacking::none;
+};
+constexpr std::array packing_names{PackingName{"none", PpPacking::none},
+                                   PackingName{"wgdos", PpPacking::wgdos},
+                                   PackingName{"land", PpPacking::land}, PackingName{"sea", PpPacking::sea}};
+
+const WordName* word_named(std::string_view attribute) {
+  const auto* const found = std::ranges::find(word_names, attribute, &WordName::name);
+  return found == word_names.end() ? nullptr : found;
+}
+
+/// A whole number from `least` to `most`.
+Result<int> whole_number(const Variable& field, const Attribute& attribute, int least, int most) {
+  const std::vector<double> numbers = cf::numbers_of(attribute.values);
+  if (numbers.size() == 1 && numbers[0] >= least && numbers[0] <= most &&
+      numbers[0] == std::trunc(numbers[0]))
+    return static_cast<int>(numbers[0]);
+  return refuse(field, "has the attribute '{}'{}, it must be a whole number from {} to {}", attribute.name,
+                numbers.size() == 1 ? fmt::format(" = {}", numbers[0]) : "", least, most);
+}
+
+Result<PpPacking> packing_named(const Variable& field, std::string_view name) {
+  const auto* const found = std::ranges::find(packing_names, name, &PackingName::name);
+  if (found != packing_names.end()) return found->packing;
+  std::vector<std::string> names;
+  for (const PackingName& it : packing_names) names.emplace_back(it.name);
+  return refuse(field, "has the attribute PP_packing = '{}', it must be {}{}", name, one_of(names),
+                did_you_mean(name, names));
+}
+
+packing::PpType type_of(const Variable& variable) {
+  if (variable.type == Type::float32 || variable.type == Type::float64) return packing::PpType::real;
+  const bool logical = cf::text_of(variable.attributes, "standard_name") == "land_binary_mask";
+  return logical ? packing::PpType::logical : packing::PpType::integer;
+}
+
+/// Limits of the format that follow from the shape and the type.
+Result<> check_storage(const Variable& variable, const Field& field) {
+  const std::uint64_t rows = field.description.grid.latitudes.size();
+  const std::uint64_t columns = field.description.grid.longitudes.size();
+  const bool wgdos = field.storage.method == PpPacking::wgdos;
+  if (rows * columns > std::numeric_limits<std::int32_t>::max() / 4 - 2 * (rows + columns))
+    return refuse(
+        variable,
+        "has {} x {} points, which are too many for a PP record of at most 2^31 - 1 bytes: divide the "
+        "grid, or write it as netCDF",
+        rows, columns);
+  if (wgdos && field.description.type != packing::PpType::real)
+    return refuse(variable,
+                  "is of type {}, which WGDOS cannot pack: use PP_packing = 'none', or the type float32",
+                  name_of(variable.type));
+  if (wgdos && std::max(rows, columns) > packing::most_wgdos_points)
+    return refuse(variable,
+                  "has {} rows of {} points, but WGDOS holds at most {} of each: use PP_packing = 'none', or "
+                  "divide the grid",
+                  rows, columns, packing::most_wgdos_points);
+  return {};
+}
+
+/// The placeholder for times of records: it exists in all calendars.
+packing::PpTime some_time(bool interval) {
+  packing::PpTime time;
+  time.begin = Date{.year = 2000};
+  if (interval) time.end = Date{.year = 2000, .month = 1, .day = 2};
+  return time;
+}
+
+}  // namespace
+
+bool is_needed_first(const Schema& schema, const Variable& variable) {
+  return slab_dimensions(schema, variable) == 0 ||
+         std::ranges::any_of(schema.variables, [&](const Variable& field) {
+           return cf::text_of(field.attributes, "PP_mask") == variable.name;
+         });
+}
+
+bool is_known_attribute(std::string_view name) {
+  return std::ranges::find(known, name) != known.end() || word_named(name) != nullptr;
+}
+
+std::vector<std::string> known_attributes() {
+  std::vector<std::string> names(known.begin(), known.end());
+  for (const WordName& word : word_names) names.emplace_back(word.name);
+  return names;
+}
+
+Result<Storage> storage_of(const Variable& field) {
+  Storage storage;
+  const Attribute* const method = cf::find_attribute(field.attributes, "PP_packing");
+  const Attribute* const accuracy = cf::find_attribute(field.attributes, "PP_accuracy");
+  storage.mask = cf::text_of(field.attributes, "PP_mask");
+  if (method != nullptr) {
+    AFTERBAY_TRY_ASSIGN(storage.method, packing_named(field, cf::text_of(field.attributes, "PP_packing")));
+  } else if (accuracy != nullptr) {
+    storage.method = PpPacking::wgdos;
+  }
+  const bool wgdos = storage.method == PpPacking::wgdos;
+  if (wgdos && accuracy == nullptr)
+    return refuse(field,
+                  "is packed by WGDOS, but has no accuracy: give it the attribute PP_accuracy = n, so that "
+                  "values are rounded to multiples of 2^n in its units");
+  if (!wgdos && accuracy != nullptr)
+    return refuse(field,
+                  "has the attribute PP_accuracy, but is not packed by WGDOS: leave it out, or give "
+                  "PP_packing = 'wgdos'");
+  if (wgdos) {
+    AFTERBAY_TRY_ASSIGN(storage.accuracy,
+                        whole_number(field, *accuracy, packing::least_accuracy, packing::most_accuracy));
+  }
+  const bool masked = storage.method == PpPacking::land || storage.method == PpPacking::sea;
+  if (masked && storage.mask.empty())
+    return refuse(field,
+                  "is packed by a land mask, but does not say which: name a constant variable with the mask "
+                  "of its grid in the attribute PP_mask");
+  if (!masked && !storage.mask.empty())
+    return refuse(field,
+                  "has the attribute PP_mask, but is not packed by it: leave it out, or give PP_packing = "
+                  "'land' or 'sea'");
+  return storage;
+}
+
+/// iris writes the code as um_stash_source into netCDF files.
+Result<std::optional<packing::PpStash>> stash_of(const Variable& field) {
+  for (const char* name : {"PP_stash", "um_stash_source", "STASH"}) {
+    const Attribute* const found = cf::find_attribute(field.attributes, name);
+    if (found == nullptr) continue;
+    std::string text(cf::text_of(field.attributes, name));
+    if (const std::vector<double> numbers = cf::numbers_of(found->values); numbers.size() == 1)
+      text = fmt::format("{}", numbers[0]);
+    const auto stash = packing::parse_stash(text);
+    if (!stash) return refuse(field, "has the attribute '{}': {}", name, stash.error().message);
+    return std::optional(*stash);
+  }
+  return std::optional<packing::PpStash>();
+}
+
+Result<std::vector<Word>> words_of(const Schema& schema, const Variable& field) {
+  std::vector<Word> words;
+  for (const std::vector<Attribute>* attributes : {&schema.attributes, &field.attributes})
+    for (const Attribute& attribute : *attributes) {
+      const WordName* const word = word_named(attribute.name);
+      if (word == nullptr) continue;
+      AFTERBAY_TRY_ASSIGN(const int value,
+                          whole_number(field, attribute, std::numeric_limits<std::int32_t>::min(),
+                                       std::numeric_limits<std::int32_t>::max()));
+      std::erase_if(words, [&](const Word& it) { return it.number == word->number; });
+      words.push_back({word->number, value});
+    }
+  return words;
+}
+
+std::string cell_methods_of(const Schema& schema, const Variable& field) {
+  std::string text;
+  for (const std::string_view word : cf::words_of(cf::text_of(field.attributes, "cell_methods"))) {
+    if (!text.empty()) text += ' ';
+    const std::string_view name = word.ends_with(':') ? word.substr(0, word.size() - 1) : std::string_view();
+    const Variable* const coordinate = name.empty() ? nullptr : cf::coordinate_of(schema, name);
+    if (!name.empty() && name == cf::record_dimension(schema))
+      text += "time:";
+    else if (coordinate != nullptr && cf::is_longitude(*coordinate))
+      text += "longitude:";
+    else
+      text += word;
+  }
+  return text;
+}
+
+Result<std::optional<Calendar>> calendar_of(const Schema& schema) {
+  const Variable* time = cf::time_of(schema);
+  if (time == nullptr) time = cf::scalar_time_of(schema);
+  if (time == nullptr) return std::optional<Calendar>();
+  AFTERBAY_TRY_ASSIGN(const cf::TimeAxis axis, cf::time_axis_of(*time));
+  return std::optional(Calendar(axis.rules.name));
+}
+
+Result<std::optional<Date>> reference_of(const Schema& schema) {
+  for (const Variable& variable : schema.variables) {
+    if (cf::text_of(variable.attributes, "standard_name") != "forecast_reference_time") continue;
+    if (!variable.dimensions.empty() || variable.constant.empty()) continue;
+    AFTERBAY_TRY_ASSIGN(const cf::TimeAxis axis, cf::time_axis_of(variable));
+    AFTERBAY_TRY_ASSIGN(const Date date, axis.date(cf::numbers_of(variable.constant).front()));
+    return std::optional(date);
+  }
+  return std::optional<Date>();
+}
+
+Result<Field> field_of(const Schema& schema, const Variable& variable) {
+  Field field;
+  packing::PpDescription& description = field.description;
+  description.variable = variable.name;
+  description.standard_name = cf::text_of(variable.attributes, "standard_name");
+  description.units = cf::text_of(variable.attributes, "units");
+  description.cell_methods = cell_methods_of(schema, variable);
+  description.type = type_of(variable);
+  AFTERBAY_TRY_ASSIGN(description.grid, grid_of(schema, variable));
+  AFTERBAY_TRY_ASSIGN(description.stash, stash_of(variable));
+  AFTERBAY_TRY_ASSIGN(field.places, places_of(schema, variable));
+  AFTERBAY_TRY_ASSIGN(field.storage, storage_of(variable));
+  AFTERBAY_TRY_ASSIGN(field.words, words_of(schema, variable));
+  for (const Word& word : field.words)
+    if (word.number == field_code_word) description.field_code = word.value;
+  const std::string_view method = cf::time_method_of(schema, variable);
+  field.over_time = !method.empty() && method != "point";
+  AFTERBAY_TRY(check_storage(variable, field));
+  return field;
+}
+
+Result<packing::PpDescribed> describe_slab(const Field& field, std::size_t slab) {
+  packing::PpDescription description = field.description;
+  description.level = field.places[slab].level;
+  description.ensemble_member = field.places[slab].member;
+  description.time = some_time(field.over_time);
+  AFTERBAY_TRY_ASSIGN(packing::PpDescribed described, packing::describe_pp(description));
+  for (const Word& word : field.words)
+    described.header[static_cast<packing::PpInteger>(word.number)] = word.value;
+  return described;
+}
+
+Result<std::vector<std::uint8_t>> mask_of(const Schema& schema, const Variable& field,
+                                          const std::string& mask) {
+  const Variable* const found = schema.find_variable(mask);
+  const std::size_t dimensions = cf::slab_dimensions(schema, field);
+  const std::vector<std::string> grid(field.dimensions.end() - static_cast<std::ptrdiff_t>(dimensions),
+                                      field.dimensions.end());
+  if (found == nullptr || found->constant.empty() || found->dimensions != grid)
+    return refuse(
+        field,
+        "has the attribute PP_mask = '{}', which is no variable with constant values on its grid: its "
+        "land points must be known before values are packed",
+        mask);
+  std::vector<std::uint8_t> land;
+  for (const double value : cf::numbers_of(found->constant)) land.push_back(value != 0 ? 1 : 0);
+  return land;
+}
+
+}  // namespace afterbay::storage::pp

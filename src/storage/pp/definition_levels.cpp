@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <map>
+
+#include "storage/messages/cf.hpp"
+#include "storage/pp/definition.hpp"
+
+namespace afterbay::storage::pp {
+namespace {
+
+using packing::PpInterval;
+using packing::PpLevel;
+using packing::PpLevelKind;
+
+std::string_view standard_name_of(const Variable& variable) {
+  return cf::text_of(variable.attributes, "standard_name");
+}
+
+bool is_member(const Variable& coordinate) { return standard_name_of(coordinate) == "realization"; }
+
+/// The bounds of a coordinate; empty if there are none.
+std::vector<PpInterval> bounds_of(const Schema& schema, const Variable& coordinate) {
+  const Variable* const bounds = schema.find_variable(cf::text_of(coordinate.attributes, "bounds"));
+  if (bounds == nullptr) return {};
+  const std::vector<double> numbers = cf::numbers_of(bounds->constant);
+  if (numbers.size() != 2 * coordinate.constant.count()) return {};
+  std::vector<PpInterval> intervals;
+  for (std::size_t i = 0; i < numbers.size(); i += 2) intervals.push_back({numbers[i], numbers[i + 1]});
+  return intervals;
+}
+
+/// "a: level_height b: sigma": the variables of the terms.
+std::map<std::string_view, const Variable*> terms_of(const Schema& schema, const Variable& coordinate) {
+  const auto words = cf::words_of(cf::text_of(coordinate.attributes, "formula_terms"));
+  std::map<std::string_view, const Variable*> terms;
+  for (std::size_t i = 0; i + 1 < words.size(); i += 2)
+    if (words[i].ends_with(':'))
+      terms[words[i].substr(0, words[i].size() - 1)] = schema.find_variable(words[i + 1]);
+  return terms;
+}
+
+/// Coordinates of a field that have no other dimensions than this one; empty: scalar ones.
+std::vector<const Variable*> coordinates_along(const Schema& schema, const Variable& field,
+                                               const std::string& dimension) {
+  std::vector<const Variable*> found;
+  const std::vector<std::string> wanted =
+      dimension.empty() ? std::vector<std::string>() : std::vector<std::string>{dimension};
+  if (const Variable* const own = dimension.empty() ? nullptr : cf::coordinate_of(schema, dimension))
+    found.push_back(own);
+  for (const Variable* const auxiliary : cf::auxiliary_coordinates(schema, field))
+    if (auxiliary->dimensions == wanted && !auxiliary->constant.empty()) found.push_back(auxiliary);
+  return found;
+}
+
+/// Source: CF, appendix D.
+Result<std::vector<PpLevel>> hybrid_levels(const Schema& schema, const Variable& field,
+                                           const Variable& coordinate, PpLevelKind kind) {
+  const bool height = kind == PpLevelKind::hybrid_height;
+  const auto terms = terms_of(schema, coordinate);
+  const auto term = [&](std::string_view name) -> const Variable* {
+    const auto found = terms.find(name);
+    return found == terms.end() ? nullptr : found->second;
+  };
+  const Variable* a = term(height || !term("ap") ? "a" : "ap");
+  const Variable* const b = term("b");
+  if (a == nullptr || b == nullptr || a->constant.empty() || a->constant.count() != b->constant.count())
+    return refuse(
+        field,
+        "has the vertical coordinate '{}' without constant coefficients: PP headers contain them, so "
+        "name them in its attribute formula_terms ({})",
+        coordinate.name, height ? "a: and b:" : "ap: and b:, or a:, b: and p0:");
+  double scale = 1;
+  if (!height && a != term("ap")) {
+    const Variable* const p0 = term("p0");
+    if (p0 == nullptr || p0->constant.count() != 1)
+      return refuse(field, "has the vertical coordinate '{}' without a constant p0: in its formula_terms",
+                    coordinate.name);
+    scale = cf::numbers_of(p0->constant).front();
+  }
+  const std::vector<double> first = cf::numbers_of(a->constant);
+  const std::vector<double> second = cf::numbers_of(b->constant);
+  const std::vector<PpInterval> first_bounds = bounds_of(schema, *a);
+  const std::vector<PpInterval> second_bounds = bounds_of(schema, *b);
+  std::vector<PpLevel> levels(first.size());
+  for (std::size_t k = 0; k < levels.size(); ++k) {
+    levels[k].kind = kind;
+    levels[k].value = first[k] * scale;
+    levels[k].coefficient = second[k];
+    if (!first_bounds.empty())
+      levels[k].bounds = PpInterval{first_bounds[k].lower * scale, first_bounds[k].upper * scale};
+    if (!second_bounds.empty()) levels[k].coefficient_bounds = second_bounds[k];
+  }
+  return levels;
+}
+
+std::optional<PpLevelKind> hybrid_kind(const Variable& coordinate) {
+  const std::string_view name = standard_name_of(coordinate);
+  if (name == "atmosphere_hybrid_height_coordinate") return PpLevelKind::hybrid_height;
+  if (name == "atmosphere_hybrid_sigma_pressure_coordinate") return PpLevelKind::hybrid_pressure;
+  return std::nullopt;
+}
+
+/// Levels of a coordinate whose values are those of the levels; empty if it is none.
+std::vector<PpLevel> plain_levels(const Schema& schema, const Variable& field, const Variable& coordinate) {
+  const std::string units(cf::text_of(coordinate.attributes, "units"));
+  std::string name(standard_name_of(coordinate));
+  // CF, section 4.3.1: units of pressure say that a coordinate is vertical.
+  if (name.empty() && (units == "Pa" || units == "hPa" || units == "mbar" || units == "millibar"))
+    name = "air_pressure";
+  const std::string_view quantity = standard_name_of(field);
+  const bool soil = packing::find_pp_code(quantity, PpLevelKind::depth) == nullptr &&
+                    packing::find_pp_code(quantity, PpLevelKind::soil) != nullptr;
+  const std::vector<PpInterval> bounds = bounds_of(schema, coordinate);
+  std::vector<PpLevel> levels;
+  for (const double value : cf::numbers_of(coordinate.constant)) {
+    const auto interval = bounds.empty() ? std::nullopt : std::optional<PpInterval>(bounds[levels.size()]);
+    auto level = packing::level_of_cf(name, units, value, interval);
+    if (!level) return {};
+    if (level->kind == PpLevelKind::depth && soil) level->kind = PpLevelKind::soil;
+    levels.push_back(*level);
+  }
+  return levels;
+}
+
+void number_levels(const std::vector<const Variable*>& coordinates, std::vector<PpLevel>& levels) {
+  std::vector<double> numbers;
+  for (const Variable* const coordinate : coordinates)
+    if (standard_name_of(*coordinate) == "model_level_number") numbers = cf::numbers_of(coordinate->constant);
+  for (std::size_t k = 0; k < levels.size(); ++k) {
+    if (levels[k].kind == PpLevelKind::pressure) continue;
+    levels[k].number =
+        numbers.size() == levels.size() ? static_cast<int>(std::lround(numbers[k])) : static_cast<int>(k) + 1;
+  }
+}
+
+/// The levels of a dimension, or of a scalar coordinate; empty if none of its coordinates is
+/// vertical.
+Result<std::vector<PpLevel>> levels_along(const Schema& schema, const Variable& field,
+                                          const std::string& dimension) {
+  const std::vector<const Variable*> coordinates = coordinates_along(schema, field, dimension);
+  std::vector<PpLevel> levels;
+  for (const Variable* const coordinate : coordinates) {
+    const auto kind = hybrid_kind(*coordinate);
+    if (!kind) continue;
+    AFTERBAY_TRY_ASSIGN(levels, hybrid_levels(schema, field, *coordinate, *kind));
+  }
+  for (const Variable* const coordinate : coordinates)
+    if (levels.empty()) levels = plain_levels(schema, field, *coordinate);
+  number_levels(coordinates, levels);
+  return levels;
+}
+
+/// The level of a field without a vertical coordinate: that on which its quantity has a code.
+PpLevel level_without_coordinate(const Variable& field) {
+  const bool at_sea_level =
+      packing::find_pp_code(standard_name_of(field), PpLevelKind::mean_sea_level) != nullptr;
+  PpLevel level;
+  level.kind = at_sea_level ? PpLevelKind::mean_sea_level : PpLevelKind::surface;
+  return level;
+}
+
+std::vector<int> members_of(const Variable& coordinate) {
+  std::vector<int> members;
+  for (const double number : cf::numbers_of(coordinate.constant))
+    members.push_back(static_cast<int>(std::lround(number)));
+  return members;
+}
+
+/// Adds the levels or the members of a dimension to places; those of later dimensions vary fastest.
+Result<> add_dimension(const Schema& schema, const Variable& field, const std::string& dimension,
+                       std::vector<Place>& places, bool& has_level) {
+  const std::uint64_t length = schema.find_dimension(dimension)->length;
+  const Variable* const own = cf::coordinate_of(schema, dimension);
+  std::vector<int> members = own != nullptr && is_member(*own) ? members_of(*own) : std::vector<int>();
+  std::vector<PpLevel> levels;
+  if (members.empty()) {
+    AFTERBAY_TRY_ASSIGN(levels, levels_along(schema, field, dimension));
+    if (levels.size() != length || has_level)
+      return refuse(field,
+                    "has the dimension '{}', which is no {}vertical coordinate that PP headers know: let it "
+                    "have constant values and the standard name air_pressure, height, depth, "
+                    "air_potential_temperature or realization, or formula_terms of a hybrid coordinate; or "
+                    "use a variable for each of its elements",
+                    dimension, has_level ? "second " : "");
+    has_level = true;
+  }
+  std::vector<Place> all;
+  for (const Place& place : places)
+    for (std::uint64_t k = 0; k < length; ++k) {
+      Place& added = all.emplace_back(place);
+      if (members.empty())
+        added.level = levels[k];
+      else
+        added.member = members[k];
+    }
+  places = std::move(all);
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Place>> places_of(const Schema& schema, const Variable& field) {
+  const std::size_t first = cf::has_records(schema, field) ? 1 : 0;
+  const std::size_t end = field.dimensions.size() - cf::slab_dimensions(schema, field);
+  std::vector<Place> places(1);
+  places[0].level = level_without_coordinate(field);
+  AFTERBAY_TRY_ASSIGN(const std::vector<PpLevel> scalar, levels_along(schema, field, ""));
+  if (scalar.size() == 1) places[0].level = scalar[0];
+  for (const Variable* const coordinate : coordinates_along(schema, field, ""))
+    if (is_member(*coordinate) && coordinate->constant.count() == 1)
+      places[0].member = members_of(*coordinate).front();
+  bool has_level = false;
+  for (std::size_t d = first; d < end; ++d)
+    AFTERBAY_TRY(add_dimension(schema, field, field.dimensions[d], places, has_level));
+  return places;
+}
+
+}  // namespace afterbay::storage::pp

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/format.hpp"
+
+namespace afterbay::storage::pp {
+extern const MessageTraits message_traits;  // definition_check.cpp
+}  // namespace afterbay::storage::pp
+
+namespace afterbay::formats {
+
+extern constinit const FormatTraits pp_traits{
+    .name = "pp",
+    .title = "PP",
+    .shared = false,  // a header contains the time of its record: design/0091-messages.md
+    .types = all_types.without(Type::string),
+    .messages = &storage::pp::message_traits,
+};
+
+}  // namespace afterbay::formats

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// What PP files refuse when a schema is defined, and how schemas are understood.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "model/layout.hpp"
+#include "model/validate.hpp"
+#include "storage/pp/definition.hpp"
+
+namespace afterbay::storage::pp {
+namespace {
+
+using packing::PpLevelKind;
+using packing::PpPacking;
+
+Schema sound_pp_schema() {
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("plev", 2).dimension("lat", 3).dimension("lon", 4);
+  schema.variable("time", Type::float64, {"time"}).attribute("units", "hours since 2000-01-01");
+  schema.variable("plev", Type::float64, {"plev"})
+      .attribute("units", "Pa")
+      .with_constant(Values({85000.0, 50000.0}));
+  schema.variable("lat", Type::float64, {"lat"})
+      .attribute("units", "degrees_north")
+      .with_constant(Values({-30.0, 0.0, 30.0}));
+  schema.variable("lon", Type::float64, {"lon"})
+      .attribute("units", "degrees_east")
+      .with_constant(Values({-90.0, 0.0, 90.0, 180.0}));
+  schema.variable("ta", Type::float32, {"time", "plev", "lat", "lon"})
+      .attribute("standard_name", "air_temperature")
+      .attribute("units", "K");
+  return schema;
+}
+
+Field field_in(const Schema& schema, const char* name = "ta") {
+  auto field = field_of(schema, *schema.find_variable(name));
+  EXPECT_TRUE(field) << field.error().text();
+  return field ? *std::move(field) : Field();
+}
+
+TEST(PpDefinition, says_what_a_header_cannot_hold) {
+  struct Case {
+    std::function<void(Schema&)> change;
+    std::string variable;
+    std::string text;
+  };
+  const auto ta = [](Schema& s) -> Variable& { return *s.find_variable("ta"); };
+  const std::vector<Case> cases{
+      {[](Schema& s) { s.variable("mean", Type::float32, {"time"}).attribute("units", "K"); }, "mean",
+       "has no horizontal grid"},
+      {[&](Schema& s) { ta(s).type = Type::int64; }, "ta", "use float32, float64, int32"},
+      {[&](Schema& s) { ta(s).type = Type::uint32; }, "ta", "is uint32"},
+      {[&](Schema& s) { ta(s).attribute("scale_factor", 2.0); }, "ta",
+       "has the attribute 'scale_factor', which no PP header can hold"},
+      {[&](Schema& s) { ta(s).attribute("PP_LBEX", 7); }, "ta", "did you mean \"PP_LBEXP\"?"},
+      {[&](Schema& s) { ta(s).attribute("PP_LBEXP", 1.5); }, "ta", "it must be a whole number"},
+      {[&](Schema& s) { ta(s).attribute("units", "degC"); }, "ta", "for 'K': convert"},
+      {[&](Schema& s) { ta(s).attribute("standard_name", "air_temperatur"); }, "ta",
+       "did you mean \"air_temperature\"?"},
+      {[](Schema& s) {
+         s.variable("tas", Type::float32, {"time", "lat", "lon"})
+             .attribute("standard_name", "air_temperature");
+       },
+       "tas", "such as a scalar height of 1.5 m"},
+      {[&](Schema& s) { ta(s).attribute("cell_methods", "time: mean"); }, "ta", "the time has no bounds"},
+      {[&](Schema& s) { ta(s).attribute("cell_methods", "area: mean"); }, "ta", "no code in PP headers"},
+      {[](Schema& s) { s.find_variable("time")->attribute("calendar", "julian"); }, "time",
+       "has the calendar 'julian'"},
+      {[](Schema& s) { s.find_variable("time")->attribute("units", "hours"); }, "time", "gives no time"},
+      {[](Schema& s) { s.find_variable("plev")->attribute("units", "1"); }, "ta",
+       "'plev', which is no vertical coordinate"},
+      {[](Schema& s) { s.find_variable("lon")->constant = Values({0.0, 1.0, 1.0, 4.0}); }, "ta",
+       "must rise or fall strictly"},
+      {[](Schema& s) { s.find_variable("lat")->constant = Values(); }, "ta", "give them as constant values"},
+      {[&](Schema& s) { ta(s).attribute("PP_packing", "wgdos"); }, "ta", "give it the attribute PP_accuracy"},
+      {[&](Schema& s) { ta(s).attribute("PP_packing", "wgdo"); }, "ta", "did you mean \"wgdos\"?"},
+      {[&](Schema& s) { ta(s).attribute("PP_packing", "none").attribute("PP_accuracy", -3); }, "ta",
+       "is not packed by WGDOS"},
+      {[&](Schema& s) { ta(s).attribute("PP_accuracy", -200); }, "ta", "from -126 to 126"},
+      {[&](Schema& s) { ta(s).attribute("PP_accuracy", -3).type = Type::int32; }, "ta",
+       "is of type int32, which WGDOS cannot pack"},
+      {[&](Schema& s) { ta(s).with_fill(Values(-1.0f)).attribute("missing_value", -2.0f); }, "ta",
+       "has the missing_value -2 besides its fill value -1"},
+      {[&](Schema& s) { ta(s).attribute("missing_value", -2.0f); }, "ta", "(that of netCDF)"},
+      {[&](Schema& s) { ta(s).attribute("PP_packing", "land").attribute("PP_mask", "lat"); }, "ta",
+       "is no variable with constant values on its grid"},
+      {[](Schema& s) {
+         s.variable("reference", Type::float64, {})
+             .attribute("standard_name", "forecast_reference_time")
+             .attribute("units", "hours since 2000-01-01")
+             .attribute("calendar", "360_day")
+             .with_constant(Values(0.0));
+         s.find_variable("ta")->attribute("coordinates", "reference");
+       },
+       "reference", "a PP header has one calendar"},
+  };
+  for (const Case& it : cases) {
+    Schema schema = sound_pp_schema();
+    it.change(schema);
+    const auto refused = model::validate(schema, Format::pp);
+    ASSERT_FALSE(refused) << it.text;
+    EXPECT_NE(refused.error().message.find(it.text), std::string::npos) << refused.error().message;
+    EXPECT_EQ(refused.error().variable, it.variable) << refused.error().message;
+  }
+  EXPECT_TRUE(model::validate(sound_pp_schema(), Format::pp));
+}
+
+TEST(PpDefinition, rows_of_more_points_than_wgdos_holds_are_refused) {
+  Schema schema = sound_pp_schema();
+  schema.dimensions[3].length = 65536;
+  std::vector<double> longitudes(65536);
+  for (std::size_t i = 0; i < longitudes.size(); ++i) longitudes[i] = 0.005 * static_cast<double>(i);
+  schema.find_variable("lon")->constant = Values(longitudes);
+  EXPECT_TRUE(model::validate(schema, Format::pp));
+  schema.find_variable("ta")->attribute("PP_accuracy", -3);
+  const auto refused = model::validate(schema, Format::pp);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("WGDOS holds at most 65535"), std::string::npos)
+      << refused.error().message;
+}
+
+TEST(PpDefinition, needs_a_time) {
+  Schema schema = sound_pp_schema();
+  schema.variables.erase(schema.variables.begin());
+  const auto refused = model::validate(schema, Format::pp);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("the unlimited dimension 'time' has no time"), std::string::npos);
+  Schema fixed = sound_pp_schema();
+  fixed.dimensions.erase(fixed.dimensions.begin());
+  fixed.variables.erase(fixed.variables.begin());
+  fixed.find_variable("ta")->dimensions.erase(fixed.find_variable("ta")->dimensions.begin());
+  const auto timeless = model::validate(fixed, Format::pp);
+  ASSERT_FALSE(timeless);
+  EXPECT_NE(timeless.error().message.find("add a scalar constant"), std::string::npos)
+      << timeless.error().message;
+}
+
+TEST(PpDefinition, pieces_are_slabs) {
+  const auto layout = model::make_layout(sound_pp_schema(), Format::pp, {});
+  ASSERT_TRUE(layout) << layout.error().text();
+  EXPECT_EQ(layout->variables[4].piece_count, 2u);
+}
+
+TEST(PpDefinition, understands_packing_and_words) {
+  Schema schema = sound_pp_schema();
+  schema.attribute("PP_LBEXP", 4000).attribute("PP_LBSRCE", 11011111);
+  schema.find_variable("ta")
+      ->attribute("PP_accuracy", -6)
+      .attribute("PP_LBEXP", 5000)
+      .attribute("um_stash_source", "m01s30i204");
+  const Field field = field_in(schema);
+  EXPECT_EQ(field.storage.method, PpPacking::wgdos);
+  EXPECT_EQ(field.storage.accuracy, -6);
+  const auto described = describe_slab(field, 1);
+  ASSERT_TRUE(described) << described.error().text();
+  using packing::PpInteger;
+  EXPECT_EQ(described->header[static_cast<PpInteger>(28)], 5000);
+  EXPECT_EQ(described->header[PpInteger::lbsrce], 11011111);
+  EXPECT_EQ(described->header[PpInteger::lbuser4], 30204);
+  EXPECT_EQ(described->header[PpInteger::lblev], 500);
+}
+
+TEST(PpDefinition, understands_hybrid_heights_with_bounds_and_numbers) {
+  Schema schema = sound_pp_schema();
+  schema.dimension("bnds", 2);
+  *schema.find_variable("plev") = Variable();
+  Variable& number = *std::ranges::find(schema.variables, std::string(), &Variable::name);
+  number.name = "plev";
+  number.type = Type::int32;
+  number.dimensions = {"plev"};
+  number.attribute("standard_name", "model_level_number").with_constant(Values({3, 7}));
+  schema.variable("height", Type::float64, {"plev"})
+      .attribute("standard_name", "atmosphere_hybrid_height_coordinate")
+      .attribute("units", "m")
+      .attribute("bounds", "height_bnds")
+      .attribute("formula_terms", "a: height b: sigma orog: surface_altitude")
+      .with_constant(Values({20.0, 80.0}));
+  schema.variable("height_bnds", Type::float64, {"plev", "bnds"})
+      .with_constant(Values({0.0, 50.0, 50.0, 120.0}));
+  schema.variable("sigma", Type::float64, {"plev"}).with_constant(Values({0.99, 0.95}));
+  schema.find_variable("ta")->attribute("coordinates", "height sigma");
+  ASSERT_TRUE(model::validate(schema, Format::pp)) << model::validate(schema, Format::pp).error().text();
+  const Field field = field_in(schema);
+  ASSERT_EQ(field.places.size(), 2u);
+  EXPECT_EQ(field.places[1].level.kind, PpLevelKind::hybrid_height);
+  EXPECT_EQ(field.places[1].level.number, 7);
+  EXPECT_EQ(field.places[1].level.value, 80);
+  EXPECT_EQ(field.places[1].level.coefficient, 0.95);
+  EXPECT_EQ(field.places[1].level.bounds->upper, 120);
+  EXPECT_FALSE(field.places[1].level.coefficient_bounds);
+}
+
+TEST(PpDefinition, understands_members_before_levels) {
+  Schema schema = sound_pp_schema();
+  schema.dimension("member", 3);
+  schema.variable("member", Type::int32, {"member"})
+      .attribute("standard_name", "realization")
+      .with_constant(Values({1, 2, 5}));
+  schema.find_variable("ta")->dimensions = {"time", "member", "plev", "lat", "lon"};
+  const Field field = field_in(schema);
+  ASSERT_EQ(field.places.size(), 6u);
+  EXPECT_EQ(field.places[3].member, 2);
+  EXPECT_EQ(field.places[3].level.value, 500);
+  EXPECT_EQ(field.places[4].member, 5);
+  EXPECT_EQ(field.places[4].level.value, 850);
+}
+
+TEST(PpDefinition, understands_rotated_grids) {
+  Schema schema = sound_pp_schema();
+  schema.find_variable("lat")->attributes = {{"standard_name", "grid_latitude"}, {"units", "degrees"}};
+  schema.find_variable("lon")->attributes = {{"standard_name", "grid_longitude"}, {"units", "degrees"}};
+  const auto refused = model::validate(schema, Format::pp);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("has no grid_mapping"), std::string::npos)
+      << refused.error().message;
+  schema.variable("pole", Type::int32, {})
+      .attribute("grid_mapping_name", "rotated_latitude_longitude")
+      .attribute("grid_north_pole_latitude", 37.5)
+      .attribute("grid_north_pole_longitude", 177.5)
+      .with_constant(Values(0));
+  schema.find_variable("ta")->attribute("grid_mapping", "pole");
+  const Field field = field_in(schema);
+  EXPECT_EQ(field.description.grid.pole_latitude, 37.5);
+  EXPECT_EQ(field.description.grid.pole_longitude, 177.5);
+}
+
+TEST(PpDefinition, cell_methods_have_the_names_of_cf) {
+  Schema schema = sound_pp_schema();
+  schema.find_variable("ta")->attribute("cell_methods", "lon: mean lat: point");
+  EXPECT_EQ(cell_methods_of(schema, *schema.find_variable("ta")), "longitude: mean lat: point");
+}
+
+TEST(PpDefinition, levels_without_coordinates_are_those_of_the_quantity) {
+  Schema schema = sound_pp_schema();
+  schema.variable("psl", Type::float32, {"time", "lat", "lon"})
+      .attribute("standard_name", "air_pressure_at_mean_sea_level")
+      .attribute("units", "Pa");
+  schema.variable("height", Type::float64, {})
+      .attribute("standard_name", "height")
+      .attribute("units", "m")
+      .with_constant(Values(1.5));
+  schema.variable("tas", Type::float32, {"time", "lat", "lon"})
+      .attribute("standard_name", "air_temperature")
+      .attribute("units", "K")
+      .attribute("coordinates", "height");
+  EXPECT_EQ(field_in(schema, "psl").places[0].level.kind, PpLevelKind::mean_sea_level);
+  EXPECT_EQ(field_in(schema, "tas").places[0].level.kind, PpLevelKind::height);
+  EXPECT_TRUE(model::validate(schema, Format::pp)) << model::validate(schema, Format::pp).error().text();
+}
+
+}  // namespace
+}  // namespace afterbay::storage::pp
