@@ -94,7 +94,6 @@ class LocalRun {
     sizes.memory_bytes = config.memory.frame_bytes();
     sizes.block_bytes = config.memory.block_bytes;
     sizes.small_block_bytes = config.memory.small_block_bytes;
-    sizes.small_share = config.memory.small_share;
     sizes.ring_bytes = config.memory.ring_bytes;
     const int servers = config.servers_talk() ? servers_ : 0;
     auto made = transport::ThreadHub::make(static_cast<std::size_t>(models_ + servers),
