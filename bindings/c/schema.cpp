@@ -88,6 +88,13 @@ int afterbay_schema_set_filter(afterbay_schema* schema, const char* variable, co
   return guarded([&] { variable_of(schema, variable).with_filter(text(filter, "filter"), level); });
 }
 
+int afterbay_schema_set_packing(afterbay_schema* schema, const char* variable, const char* packed_type,
+                                double low, double high, double absolute_error) {
+  return guarded([&] {
+    variable_of(schema, variable).with_packing(text(packed_type, "packed_type"), low, high, absolute_error);
+  });
+}
+
 int afterbay_schema_set_decomposition(afterbay_schema* schema, const char* variable,
                                       const char* decomposition) {
   return guarded(

@@ -237,6 +237,13 @@ module afterbay_c
       character(kind=c_char), intent(in) :: variable(*), filter(*)
       integer(c_int), value :: level
     end function
+    integer(c_int) function afterbay_schema_set_packing(schema, variable, packed_type, low, high, &
+        absolute_error) bind(C)
+      import :: c_int, c_ptr, c_char, c_double
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: variable(*), packed_type(*)
+      real(c_double), value :: low, high, absolute_error
+    end function
     integer(c_int) function afterbay_schema_set_decomposition(schema, variable, decomposition) bind(C)
       import :: c_int, c_ptr, c_char
       type(c_ptr), value :: schema

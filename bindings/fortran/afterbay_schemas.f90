@@ -29,6 +29,10 @@ module afterbay_schemas
     !> filter(variable, name [, level, ierr]): sets a filter by its name ('zstd'), which is on, or
     !> has a level; 0 removes it.
     procedure :: filter => variable_filter
+    !> packing(variable, type, low, high [, absolute_error, ierr]): packs real32 or real64 as integers
+    !> of 'int8', 'int16', 'int32' or 'auto' (the smallest that absolute_error allows), for numbers
+    !> from low to high in the units of the file.
+    procedure :: packing => variable_packing
     procedure, private :: &
         attribute_int8, attribute_int16, attribute_int32, attribute_int64, &
         attribute_float32, attribute_float64, attribute_text
@@ -203,6 +207,20 @@ contains
     call check(create(self), ierr)
     if (.not. c_associated(self%handle)) return
     call check(afterbay_schema_set_filter(self%handle, c_text(variable), c_text(name), int(wanted, c_int)), ierr)
+  end subroutine
+
+  subroutine variable_packing(self, variable, type, low, high, absolute_error, ierr)
+    class(afterbay_schema), intent(inout) :: self
+    character(*), intent(in) :: variable, type
+    real(c_double), intent(in) :: low, high
+    real(c_double), intent(in), optional :: absolute_error
+    integer, intent(out), optional :: ierr
+    real(c_double) :: error
+    error = 0
+    if (present(absolute_error)) error = absolute_error
+    call check(create(self), ierr)
+    if (.not. c_associated(self%handle)) return
+    call check(afterbay_schema_set_packing(self%handle, c_text(variable), c_text(type), low, high, error), ierr)
   end subroutine
 
   !> The words of a text.

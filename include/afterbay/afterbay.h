@@ -220,6 +220,13 @@ AFTERBAY_API int afterbay_schema_set_deflate(afterbay_schema* schema, const char
    reported by afterbay_collection_define. */
 AFTERBAY_API int afterbay_schema_set_filter(afterbay_schema* schema, const char* variable, const char* filter,
                                             int level);
+/** Packs a variable of type float32 or float64 as integers of packed_type ("int8", "int16", "int32",
+   or "auto": the smallest of them that absolute_error allows) for numbers in [low, high], in the
+   units of the file; readers unpack them with the attributes scale_factor and add_offset. At most
+   absolute_error away from what is put; 0: as the type allows. Ranges and errors that the type cannot
+   hold are refused when a collection is defined. See docs/how-to/which-codec.md. */
+AFTERBAY_API int afterbay_schema_set_packing(afterbay_schema* schema, const char* variable, const char* packed_type,
+                                             double low, double high, double absolute_error);
 /** Sets the variable's decomposition. A block covers the trailing dimensions of the variable. A
    map covers the trailing dimensions if they have its lengths, else the only other dimensions
    that have them. Default: every rank holds the whole variable. */

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -124,6 +125,16 @@ struct AFTERBAY_API Filter {
 /// Filters, one after the other.
 using FilterChain = std::vector<Filter>;
 
+/// Floating-point numbers that a file holds as integers: readers compute scale_factor * integer +
+/// add_offset (CF Conventions, section 8.1). See docs/how-to/which-codec.md.
+struct AFTERBAY_API Packing {
+  /// "int8", "int16" or "int32"; "auto": the smallest of them that `absolute_error` allows.
+  std::string type;
+  double low = 0, high = 0;   ///< the range of the numbers, in the units of the file
+  double absolute_error = 0;  ///< the largest error, in the units of the file; 0: what the type allows
+  friend bool operator==(const Packing&, const Packing&) = default;
+};
+
 /// A variable. Dimensions are in C order (slowest first); the unlimited one, if any, comes first.
 struct AFTERBAY_API Variable {
   std::string name;                     ///< as in the file
@@ -147,6 +158,9 @@ struct AFTERBAY_API Variable {
   /// Filters besides `deflate` and `shuffle`; netCDF-4 only. Whatever their order here, checksums
   /// are applied first, then `shuffle`, then compression.
   FilterChain filters;
+  /// Packs the values as integers; `type` is then the type of the values that are put and of missing
+  /// values. Not in formats of messages.
+  std::optional<Packing> packing;
 
   /// Adds or replaces an attribute.
   Variable& attribute(std::string attribute_name, Values values);
@@ -174,6 +188,12 @@ struct AFTERBAY_API Variable {
   /// Sets a filter by its name ("zstd"): to a level, or with level 1 on for a filter without
   /// levels; 0 removes it. Throws Failure (unknown_name) if there is no such filter.
   Variable& with_filter(std::string_view filter_name, int level = 1);
+  /// Packs float32 or float64 as integers of `packed_type` ("int16", "auto", ...). A value outside of
+  /// [low, high] that they cannot hold is refused when it is put.
+  Variable& with_packing(std::string_view packed_type, double low, double high, double absolute_error = 0) {
+    packing = Packing{std::string(packed_type), low, high, absolute_error};
+    return *this;
+  }
   /// Sets the decomposition.
   Variable& on(std::string decomposition_name) {
     decomposition = std::move(decomposition_name);

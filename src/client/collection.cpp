@@ -16,6 +16,7 @@
 #include "model/naming.hpp"
 #include "model/schema_bytes.hpp"
 #include "model/validate.hpp"
+#include "pipeline/pack.hpp"
 #include "pipeline/plan.hpp"
 #include "pipeline/quantize.hpp"
 
@@ -61,6 +62,12 @@ void override_variables(Schema& schema, const config::CollectionSettings& settin
   }
 }
 
+/// The values of an attribute; none if there is no such attribute.
+Values values_of(const Variable& variable, std::string_view attribute) {
+  const auto found = std::ranges::find(variable.attributes, attribute, &Attribute::name);
+  return found == variable.attributes.end() ? Values() : found->values;
+}
+
 /// How a collection's files are divided among servers. Files that are appended to have one writer.
 model::Split split_of(config::Placement placement, Format format, config::Existing existing,
                       std::size_t servers) {
@@ -77,12 +84,17 @@ void leave_to_ranks(Processing& processing, bool changes_servers, Format format,
   std::string& why = processing.why_not_reduced;
   // Saved states are files of the collection, whose values must be kept as they are.
   const auto passes_stages = [&](const wire::Reduction& it) { return processing.has_stages(it.variable); };
+  const auto is_packed = [&](const wire::Reduction& it) {
+    return processing.packing(it.variable) != nullptr;
+  };
   if (changes_servers)
     why =
         "its files go to different servers in turn: with placement: collection, slab or variable, in one "
         "pool, they do not";
   else if (std::ranges::any_of(processing.reductions, passes_stages))
     why = "values pass stages (multiply, add, rounding)";
+  else if (std::ranges::any_of(processing.reductions, is_packed))
+    why = "values are packed as integers";
   else if (!traits_of(format).publishes)
     why = "its store writes no files";
   else if (settings.optional.value_or(false) || settings.droppable.value_or(false))
@@ -103,6 +115,7 @@ Result<std::vector<std::unique_ptr<Collection>>> Collection::make(
   const std::vector<Pools::Pool*> pools = sides.pools->choose(settings, first.expected_bytes_);
   AFTERBAY_TRY(first.lay_out(*pools.front(), pools.size(), settings, decompositions, sides));
   definition.schema = first.schema_;
+  definition.packings = first.processing_.packings;
   for (std::size_t p = 1; p < pools.size(); ++p) {
     ++definition.id;
     made.push_back(std::make_unique<Collection>());
@@ -137,6 +150,9 @@ Result<> Collection::check_missing_values(std::uint32_t variable, const Variable
                     .in_variable(ours.name));
   };
   if (!(model::fill_of(changed) == model::fill_of(ours))) return refuse("_FillValue");
+  if (processing_.packing(variable) != nullptr)
+    for (const char* const attribute : {"scale_factor", "add_offset", "missing_value"})
+      if (!(values_of(changed, attribute) == values_of(ours, attribute))) return refuse(attribute);
   const bool computed = processing_.has_stages(variable);
   if (computed && !(model::missing_values(changed) == model::missing_values(ours)))
     return refuse("missing_value");
@@ -158,8 +174,7 @@ Result<> Collection::describe(const Definition& definition, const config::Config
   AFTERBAY_TRY(config::check_variables(session, name_, variable_names(schema_)));
   override_variables(schema_, settings);
   AFTERBAY_TRY(model::check_template(template_));
-  for (const Variable& variable : schema_.variables)
-    processing_.stages.push_back(settings.settings_for(variable.name).stages);
+  AFTERBAY_TRY(apply_variable_settings(definition, settings));
   // Other formats have no attributes for it, and perhaps no scalar variables.
   if (!traits_of(format_).magic.empty()) pipeline::describe_quantization(schema_, processing_.stages);
   processing_.stages.resize(schema_.variables.size());
@@ -168,6 +183,25 @@ Result<> Collection::describe(const Definition& definition, const config::Config
   if (std::ranges::all_of(processing_.stages, &pipeline::Settings::empty)) processing_.stages.clear();
   processing_.reductions = definition.reductions;
   expected_bytes_ = settings.expected_bytes.value_or(model::schema_bytes(schema_).estimate());
+  return {};
+}
+
+/// Takes the settings of what is computed with each variable, and gives packed ones their type.
+Result<> Collection::apply_variable_settings(const Definition& definition,
+                                             const config::CollectionSettings& settings) {
+  for (std::size_t v = 0; v < schema_.variables.size(); ++v) {
+    Variable& variable = schema_.variables[v];
+    pipeline::Settings stages = settings.settings_for(variable.name).stages;
+    std::optional<model::PackedValues> packing;
+    if (v < definition.packings.size() && definition.packings[v]) {
+      packing = definition.packings[v];
+      stages.clear();  // packing has used them
+    } else {
+      AFTERBAY_TRY_ASSIGN(packing, pipeline::pack(variable, stages, format_));
+    }
+    processing_.stages.push_back(std::move(stages));
+    processing_.packings.push_back(std::move(packing));
+  }
   return {};
 }
 

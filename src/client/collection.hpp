@@ -26,6 +26,7 @@
 #include "model/frame_owners.hpp"
 #include "model/layout.hpp"
 #include "model/map_moves.hpp"
+#include "model/packing.hpp"
 #include "observe/records.hpp"
 #include "pipeline/stage.hpp"
 #include "wire/model_messages.hpp"
@@ -52,6 +53,8 @@ struct VariableState {
 /// What servers compute with the values of a collection's variables between ranks and files.
 struct Processing {
   std::vector<pipeline::Settings> stages;  ///< one per variable; empty if no variable has any
+  /// How ranks pack values in `put`: one per variable; empty if they pack none.
+  std::vector<std::optional<model::PackedValues>> packings;
   /// Statistics over time. Servers can compute them if all files have the same servers, each with
   /// the same part: these keep what was put before a file is opened.
   std::vector<wire::Reduction> reductions;
@@ -63,6 +66,10 @@ struct Processing {
   }
   [[nodiscard]] bool has_stages(std::uint32_t variable) const noexcept {
     return !stages.empty() && !stages[variable].empty();
+  }
+  /// Null if the variable is not packed.
+  [[nodiscard]] const model::PackedValues* packing(std::uint32_t variable) const noexcept {
+    return variable < packings.size() && packings[variable] ? &*packings[variable] : nullptr;
   }
 };
 
@@ -76,6 +83,8 @@ class Collection {
     Schema schema;
     CollectionOptions options;
     std::vector<wire::Reduction> reductions = {};
+    /// Of a schema whose variables have the types of the file already.
+    std::vector<std::optional<model::PackedValues>> packings = {};
   };
   struct Sides {
     int model_rank = 0;
@@ -165,6 +174,11 @@ class Collection {
   [[nodiscard]] const VariableState& variable(std::uint32_t index) const { return variables_[index]; }
   /// What servers compute with values before they write them.
   [[nodiscard]] const Processing& processing() const noexcept { return processing_; }
+  /// The type of a variable's values without packing, in which missing values are recognized.
+  [[nodiscard]] Type unpacked_type(std::uint32_t variable) const noexcept {
+    const model::PackedValues* const packing = processing_.packing(variable);
+    return packing != nullptr ? packing->unpacked : schema_.variables[variable].type;
+  }
   /// The open records. They change with every put.
   [[nodiscard]] CollectionRecords& records() noexcept { return records_; }
   [[nodiscard]] const CollectionRecords& records() const noexcept { return records_; }
@@ -179,6 +193,7 @@ class Collection {
   /// `pools`: in how many the collection is.
   Result<> lay_out(const Pools::Pool& pool, std::size_t pools, const config::CollectionSettings& settings,
                    const std::vector<Decomposition>& decompositions, const Sides& sides);
+  Result<> apply_variable_settings(const Definition& definition, const config::CollectionSettings& settings);
   [[nodiscard]] Result<> check_missing_values(std::uint32_t variable, const Variable& changed) const;
   void join(const Pools::Pool& pool, std::size_t session_servers);
   std::vector<model::ChunkChoice> choose_chunks(const config::CollectionSettings& settings,

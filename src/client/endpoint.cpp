@@ -135,12 +135,12 @@ Result<> Endpoint::check_range(const Handover& handover, const void* data) {
   if (!plan.may_be_out_of_range) return {};
   std::uint64_t bad = 0;
   for (const PiecePlan& part : plan.pieces) bad += part.out_of_range(data, plan.kernel, range_scratch_);
+  if (plan.packing != nullptr) plan.packing->take_largest_error();  // of a trial
   if (bad == 0) return {};
-  return fail(
-      ErrorCode::wrong_type,
-      "{} values of type {} are out of range of the file's type {}; no value of the put was taken: put "
-      "the record again with other values",
-      bad, name_of(plan.type), name_of(plan.file_type));
+  return fail(ErrorCode::wrong_type,
+              "{} values of type {} are out of range of {}; no value of the put was taken: put "
+              "the record again with other values",
+              bad, name_of(plan.type), limits_of(*handover.file->collection, handover.variable));
 }
 
 Result<> Endpoint::copy_pieces(const Handover& handover, const void* data) {
@@ -206,7 +206,9 @@ Result<> Endpoint::finish(const Handover& handover) {
   // The lowest rank reports every put: a record exists even if no rank holds a point of it.
   if (handover.plan->pieces.empty() && core_.identity().model_rank != 0) return {};
   observe::add(bytes_, handover.plan->packed_bytes);
-  const wire::Put message{file.collection->id(), handover.seq, handover.variable};
+  const model::PackingRows* const packing = handover.plan->packing.get();
+  const wire::Put message{file.collection->id(), handover.seq, handover.variable,
+                          packing != nullptr ? packing->take_largest_error() : handover.largest_error};
   return file.collection->for_each_server_of(handover.variable, file.server, [&](std::size_t s) {
     return core_.send(s, message, Wake::no, encoded_);
   });
@@ -377,7 +379,7 @@ bool Endpoint::lies_in_frames(const Handover& handover) const {
   const bool same_order = !model::needs_swap(collection.layout().big_endian) || size_of(type) == 1;
   // The points of a map are not contiguous in a frame.
   const bool on_map = collection.variable(handover.variable).map != nullptr;
-  return handover.plan->type == type && same_order && !on_map &&
+  return handover.plan->type == type && handover.plan->packing == nullptr && same_order && !on_map &&
          std::ranges::none_of(handover.file->servers, [&](auto s) { return core_.link(s).packs(); });
 }
 

@@ -19,6 +19,8 @@ struct Handover {
   std::uint64_t record = 0;
   std::uint64_t seq = 0;
   std::uint64_t position = 0;
+  /// Of values that were packed before, wire::Put::largest_error; otherwise the plan has it.
+  double largest_error = -1;
 
   /// The server that gets a piece.
   [[nodiscard]] std::size_t owner(const PieceSite& site) const {

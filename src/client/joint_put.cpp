@@ -22,6 +22,8 @@ void JointPut::begin(std::uint64_t number, const PutKey& key, const Handover& ha
   all_values_ = whole.packed_bytes / bytes;
   missing_values_.store(all_values_, std::memory_order_relaxed);
   first_missing_.store(0, std::memory_order_relaxed);
+  const bool packs = handover.file->collection->processing().packing(key.variable) != nullptr;
+  largest_error_.store(packs ? 0 : -1, std::memory_order_relaxed);
   first_member_ = first_member;
   for (auto& some : members_) some.store(0, std::memory_order_relaxed);
   passed = 0;

@@ -73,6 +73,18 @@ class JointPut {
     return missing_values_.load(std::memory_order_acquire);
   }
   [[nodiscard]] std::uint64_t all_values() const noexcept { return all_values_; }
+  /// Takes what a member's packing has measured; null: nothing. Before the values are counted.
+  void note_error_of(const model::PackingRows* packing) noexcept {
+    if (packing == nullptr) return;
+    const double more = packing->take_largest_error();
+    double known = largest_error_.load(std::memory_order_relaxed);
+    while (known < more && !largest_error_.compare_exchange_weak(known, more, std::memory_order_relaxed)) {
+    }
+  }
+  /// wire::Put::largest_error.
+  [[nodiscard]] double largest_error() const noexcept {
+    return largest_error_.load(std::memory_order_relaxed);
+  }
 
   /// Notes that a member has handed over all of its part, for messages. Of more than `most_noted`
   /// members, the last are not noted.
@@ -121,6 +133,7 @@ class JointPut {
   std::uint64_t all_values_ = 0;
   std::atomic<std::uint64_t> missing_values_{0};
   std::atomic<std::size_t> first_missing_{0};
+  std::atomic<double> largest_error_{-1};
   std::size_t first_member_ = 1;
   std::array<std::atomic<std::uint64_t>, most_noted / 64> members_{};
 };

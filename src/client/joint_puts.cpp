@@ -103,7 +103,7 @@ Result<const PutPlan*> JointPuts::whole(const Collection& collection, std::uint3
   const MutexLock lock(mutex_);
   std::unique_ptr<PutPlans>& plans = whole_[&collection];
   if (!plans) plans = std::make_unique<PutPlans>(collection, nullptr);
-  return plans->plan(variable, collection.schema().variables[variable].type, {});
+  return plans->stored_plan(variable);
 }
 
 Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wanted) {
@@ -323,7 +323,8 @@ Result<> JointPuts::finish(JointPut& put) {
   const Handover& handover = put.handover();
   // The lowest rank reports every put: a record exists even if no rank holds a point of it.
   if (!handover.plan->pieces.empty() || core_.identity().model_rank == 0) {
-    const wire::Put message{handover.file->collection->id(), handover.seq, handover.variable};
+    const wire::Put message{handover.file->collection->id(), handover.seq, handover.variable,
+                            put.largest_error()};
     AFTERBAY_TRY(handover.file->collection->for_each_server_of(handover.variable, handover.file->server,
                                                                [&](std::size_t server) -> Result<> {
                                                                  links_.add(server, message);
@@ -448,6 +449,7 @@ Result<> JointPuts::forward() {
         if (put == nullptr || open->step() < put->step()) put = open;
       if (put == nullptr || put->is_direct() || !put->complete) return {};
       handover = put->handover();
+      handover.largest_error = put->largest_error();
       handover.position = puts_.take_position();
     }
     AFTERBAY_TRY(deliver_letters());

@@ -234,15 +234,15 @@ Result<> PartEndpoint::check_new(const Target& target) {
 /// Before anything is copied: committed data may already be on the way to the file.
 Result<> PartEndpoint::check_range(const Target& target, const void* data, const char* again) {
   const Type type = target.plan->type;
-  const Type in_file = target.file->collection->schema().variables[target.variable].type;
-  if (target.plan->values == 0 || !model::may_be_out_of_range(type, in_file)) return {};
+  if (target.plan->values == 0 || !target.plan->may_be_out_of_range) return {};
   const std::uint64_t bad = target.plan->out_of_range(data, target.bytes, scratch_);
+  if (target.plan->to_rank.packing != nullptr)
+    target.plan->to_rank.packing->take_largest_error();  // of a trial
   if (bad == 0) return {};
-  return fail(
-      ErrorCode::wrong_type,
-      "{} values of type {} are out of range of the file's type {}; no value of the put was taken: {} "
-      "again with other values",
-      bad, name_of(type), name_of(in_file), again);
+  return fail(ErrorCode::wrong_type,
+              "{} values of type {} are out of range of {}; no value of the put was taken: {} "
+              "again with other values",
+              bad, name_of(type), limits_of(*target.file->collection, target.variable), again);
 }
 
 /// Boxes that continue one another are joined, so that sections in order cost a comparison each.
@@ -370,13 +370,15 @@ Result<std::byte*> PartEndpoint::room(const JointPut& put, const PartPiece& piec
 Result<> PartEndpoint::copy(JointPut& put, const PartPlan& plan, const void* data) {
   if (!put.is_direct()) {
     (void)plan.copy_to_rank(data, put.rank_array());
+    put.note_error_of(plan.to_rank.packing.get());
     return {};
   }
   for (const PartPiece& piece : plan.pieces) {
     auto frame = room(put, piece);
     if (!frame) return fail(puts_.fail_with(std::move(frame).error()));
     announce(put, piece, *frame);
-    (void)piece.copy(data, *frame + piece.site.frame_offset, plan.kernel);
+    (void)piece.copy(data, *frame + piece.site.frame_offset, plan.into_piece.kernel);
+    put.note_error_of(plan.into_piece.packing.get());
     if (auto done = puts_.deliver_to_piece(put, piece.number, piece.values); !done)
       return fail(puts_.fail_with(std::move(done).error()));
   }
@@ -458,7 +460,8 @@ Result<PartEndpoint::Acquired> PartEndpoint::acquire(const std::shared_ptr<File>
   const Type in_file = collection.schema().variables[target->variable].type;
   const bool same_order = !model::needs_swap(collection.layout().big_endian) || size_of(in_file) == 1;
   const bool on_map = collection.variable(target->variable).map != nullptr;
-  if ((*put)->is_direct() && in_file == type && same_order && !on_map) {
+  if ((*put)->is_direct() && in_file == type && target->plan->into_piece.packing == nullptr && same_order &&
+      !on_map) {
     auto room = has_room(**put, *target->plan);
     if (!room && room.error().code != ErrorCode::resources) return failed(std::move(room).error());
     if (room && *room) {

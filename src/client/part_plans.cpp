@@ -60,9 +60,9 @@ bool EndpointPart::overlaps(const EndpointPart& other, const std::shared_ptr<Map
 std::uint64_t PartPlan::out_of_range(const void* data, std::size_t bytes,
                                      std::vector<std::byte>& scratch) const {
   if (const auto* const box_move = std::get_if<model::Move>(&pack))
-    return model::out_of_range(*box_move, data, to_rank);
+    return model::out_of_range(*box_move, data, to_rank.kernel);
   if (scratch.size() < values * bytes) scratch.resize(values * bytes);
-  return model::execute(std::get<model::MapMove>(pack), data, scratch.data(), to_rank);
+  return model::execute(std::get<model::MapMove>(pack), data, scratch.data(), to_rank.kernel);
 }
 
 PartPlans::PartPlans(const Collection& collection, const std::vector<EndpointPart>& parts,
@@ -147,8 +147,11 @@ Result<std::unique_ptr<PartPlan>> PartPlans::make_plan(std::uint32_t variable, c
   }
   const model::Box& array = *arrays_[variable];
   auto plan = std::make_unique<PartPlan>();
-  AFTERBAY_TRY_ASSIGN(plan->kernel, kernel_for(*collection_, variable, type));
-  plan->to_rank = model::kernel(type, in_schema.type, false);
+  const bool swaps = model::needs_swap(collection_->layout().big_endian);
+  AFTERBAY_TRY_ASSIGN(plan->into_piece, kernel_for(*collection_, variable, type, swaps));
+  AFTERBAY_TRY_ASSIGN(plan->to_rank, kernel_for(*collection_, variable, type, false));
+  plan->may_be_out_of_range =
+      plan->to_rank.packing != nullptr || model::may_be_out_of_range(type, in_schema.type);
   plan->type = type;
   plan->memory = memory;
   plan->section = section;

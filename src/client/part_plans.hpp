@@ -62,8 +62,9 @@ struct PartPiece {
 
 /// The copies for one type, layout in memory and section.
 struct PartPlan {
-  model::Kernel kernel{};   ///< into pieces
-  model::Kernel to_rank{};  ///< into the rank's array, which has the file's type and this machine's order
+  OwnedKernel into_piece;
+  OwnedKernel to_rank;  ///< into the rank's array, which has the file's type and this machine's order
+  bool may_be_out_of_range = false;  ///< of the file's type
   Type type = Type::float32;
   MemoryLayout memory;
   Section section;           ///< as given
@@ -78,7 +79,8 @@ struct PartPlan {
   std::deque<model::CellPoints> points;
 
   std::uint64_t copy_to_rank(const void* data, std::byte* to) const {
-    return std::visit([&](const auto& it) { return model::execute(it, data, to, to_rank); }, into_rank);
+    return std::visit([&](const auto& it) { return model::execute(it, data, to, to_rank.kernel); },
+                      into_rank);
   }
   /// The number of values out of range of the file's type. `scratch` grows to the size of a map's
   /// points.

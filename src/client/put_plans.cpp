@@ -32,12 +32,26 @@ bool same(const PutPlan& plan, Type type, const MemoryLayout& memory) {
 
 }  // namespace
 
-Result<model::Kernel> kernel_for(const Collection& collection, std::uint32_t variable, Type type) {
+Result<OwnedKernel> kernel_for(const Collection& collection, std::uint32_t variable, Type type,
+                               bool swap_bytes) {
   const Variable& in_schema = collection.schema().variables[variable];
-  const model::Kernel kernel =
-      model::kernel(type, in_schema.type, model::needs_swap(collection.layout().big_endian));
-  if (!kernel) return fail(no_conversion(in_schema, type));
-  return kernel;
+  OwnedKernel made;
+  if (const model::PackedValues* const packing = collection.processing().packing(variable)) {
+    made.packing = model::packing_rows(*packing, type, swap_bytes);
+    made.kernel.custom = made.packing.get();
+  } else {
+    made.kernel = model::kernel(type, in_schema.type, swap_bytes);
+  }
+  if (!made.kernel) return fail(no_conversion(in_schema, type));
+  return made;
+}
+
+std::string limits_of(const Collection& collection, std::uint32_t variable) {
+  std::string text = fmt::format("the file's type {}", name_of(collection.schema().variables[variable].type));
+  if (const model::PackedValues* const packing = collection.processing().packing(variable))
+    text += fmt::format(", as which the variable is packed for numbers from {} to {} (pack_range)",
+                        packing->low, packing->high);
+  return text;
 }
 
 PutPlans::PutPlans(const Collection& collection, observe::Timer* timer)
@@ -97,8 +111,10 @@ Result<const PutPlan*> PutPlans::plan(std::uint32_t variable, Type type, const M
   auto& plans = plans_[variable];
   auto known = std::ranges::find_if(plans, [&](const auto& plan) { return same(*plan, type, memory); });
   if (known == plans.end()) {
+    AFTERBAY_TRY_ASSIGN(OwnedKernel kernel, kernel_for(*collection_, variable, type,
+                                                       model::needs_swap(collection_->layout().big_endian)));
     AFTERBAY_TRY_ASSIGN(std::unique_ptr<PutPlan> plan,
-                        make_plan(collection_->variable(variable), type, memory));
+                        make_plan(collection_->variable(variable), type, memory, std::move(kernel)));
     plans.push_back(std::move(plan));
     known = std::prev(plans.end());
   }
@@ -109,15 +125,26 @@ Result<const PutPlan*> PutPlans::plan(std::uint32_t variable, Type type, const M
   return known->get();
 }
 
+Result<const PutPlan*> PutPlans::stored_plan(std::uint32_t variable) {
+  const Type type = collection_->schema().variables[variable].type;
+  if (collection_->processing().packing(variable) == nullptr) return plan(variable, type, {});
+  stored_plans_.resize(plans_.size());
+  std::unique_ptr<PutPlan>& made = stored_plans_[variable];
+  if (made == nullptr) {
+    OwnedKernel as_it_is{model::kernel(type, type, model::needs_swap(collection_->layout().big_endian)), {}};
+    AFTERBAY_TRY_ASSIGN(made, make_plan(collection_->variable(variable), type, {}, std::move(as_it_is)));
+  }
+  return made.get();
+}
+
 void PutPlans::make_likely_plans() {
   for (std::uint32_t v = 0; v < plans_.size(); ++v)
-    if (collection_->variable(v).contributes()) (void)plan(v, collection_->schema().variables[v].type, {});
+    if (collection_->variable(v).contributes()) (void)plan(v, collection_->unpacked_type(v), {});
 }
 
 Result<std::unique_ptr<PutPlan>> PutPlans::make_plan(const VariableState& variable, Type type,
-                                                     const MemoryLayout& memory) const {
+                                                     const MemoryLayout& memory, OwnedKernel kernel) const {
   const Variable& in_schema = collection_->schema().variables[variable.index];
-  AFTERBAY_TRY_ASSIGN(const model::Kernel kernel, kernel_for(*collection_, variable.index, type));
   if (auto fits = model::check(memory, variable.mine.count); !fits) {
     if (in_schema.decomposition.empty())
       fits.error().message = fmt::format(
@@ -129,9 +156,10 @@ Result<std::unique_ptr<PutPlan>> PutPlans::make_plan(const VariableState& variab
   auto plan = std::make_unique<PutPlan>();
   plan->type = type;
   plan->file_type = in_schema.type;
-  plan->may_be_out_of_range = model::may_be_out_of_range(type, in_schema.type);
+  plan->packing = std::move(kernel.packing);
+  plan->may_be_out_of_range = plan->packing != nullptr || model::may_be_out_of_range(type, in_schema.type);
   plan->memory = memory;
-  plan->kernel = kernel;
+  plan->kernel = kernel.kernel;
   if (!variable.contributes()) return plan;
   const model::ElementBytes bytes{size_of(type), size_of(in_schema.type)};
   if (variable.map) {

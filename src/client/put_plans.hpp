@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "client/collection.hpp"
 #include "model/map_moves.hpp"
 #include "model/moves.hpp"
+#include "model/packing.hpp"
 #include "observe/profile.hpp"
 #include "transport/link.hpp"
 
@@ -119,6 +121,8 @@ struct PiecePlan {
 /// The plans for all pieces of which this rank has a part, for one type and layout in memory.
 struct PutPlan {
   model::Kernel kernel{};
+  /// Packs the values: the kernel's conversion. Null: they are not packed.
+  std::unique_ptr<const model::PackingRows> packing;
   std::vector<PiecePlan> pieces;
   std::uint64_t packed_bytes = 0;
   Type type = Type::float32;
@@ -140,9 +144,19 @@ struct PutEntry {
   bool record = false;
 };
 
-/// The conversion of values of `type` to the variable's type and byte order in the handover layout.
-/// Text and numbers are not converted into each other.
-Result<model::Kernel> kernel_for(const Collection& collection, std::uint32_t variable, Type type);
+/// A conversion, and what it refers to.
+struct OwnedKernel {
+  model::Kernel kernel{};
+  std::unique_ptr<const model::PackingRows> packing;
+};
+
+/// The conversion of values of `type` to the variable's type, packed if the variable is, and to a
+/// byte order. Text and numbers are not converted into each other.
+Result<OwnedKernel> kernel_for(const Collection& collection, std::uint32_t variable, Type type,
+                               bool swap_bytes);
+
+/// What values out of range do not fit into, for messages: "the file's type int16".
+std::string limits_of(const Collection& collection, std::uint32_t variable);
 
 /// Refers to the collection. Reads only members that are constant once the servers have answered
 /// its definition.
@@ -161,6 +175,8 @@ class PutPlans {
   [[nodiscard]] Result<std::uint64_t> record_of(std::uint32_t variable, std::uint64_t record) const;
   /// The plan for data of that type and layout, made at first use and kept.
   Result<const PutPlan*> plan(std::uint32_t variable, Type type, const MemoryLayout& memory);
+  /// The plan for dense data that have the file's type, and are packed already if the variable is.
+  Result<const PutPlan*> stored_plan(std::uint32_t variable);
   /// Makes the plans for dense data of the file's type before the first put. Call it once the
   /// servers have answered.
   void make_likely_plans();
@@ -170,7 +186,8 @@ class PutPlans {
     return collection_->schema().variables[variable].name;
   }
   [[nodiscard]] Result<std::unique_ptr<PutPlan>> make_plan(const VariableState& variable, Type type,
-                                                           const MemoryLayout& memory) const;
+                                                           const MemoryLayout& memory,
+                                                           OwnedKernel kernel) const;
   [[nodiscard]] PieceSite site_of(std::uint32_t index, const model::Piece& piece) const;
   [[nodiscard]] std::vector<PiecePlan> box_pieces(const VariableState& variable, const MemoryLayout& memory,
                                                   model::ElementBytes bytes) const;
@@ -185,6 +202,7 @@ class PutPlans {
   /// The names of all variables; the entries refer to it.
   std::vector<char> names_;
   std::vector<std::vector<std::unique_ptr<PutPlan>>> plans_;  ///< by variable
+  std::vector<std::unique_ptr<PutPlan>> stored_plans_;        ///< of packed variables, by variable
 };
 
 }  // namespace afterbay::client

@@ -7,6 +7,7 @@
 #include "config/session_name.hpp"
 #include "config/setting_rows.hpp"
 #include "model/naming.hpp"
+#include "pipeline/pack.hpp"
 #include "pipeline/stages.hpp"
 
 namespace afterbay::config {
@@ -516,6 +517,8 @@ Setting<VariableSettings> stage_row(const pipeline::StageSetting& it) {
   row.type = it.type;
   row.accepted = it.accepted;
   row.documentation = it.documentation;
+  row.list = it.list;
+  row.choices = it.choices;
   row.agreed = true;
   row.assign = [it](VariableSettings& target, std::string_view text) -> Result<void> {
     auto value = it.canonical(text);
@@ -543,6 +546,8 @@ const std::vector<Setting<VariableSettings>>& variable_settings() {
     });
     for (const pipeline::StageKind* const kind : pipeline::all_stages())
       for (const pipeline::StageSetting& setting : kind->settings) rows.push_back(stage_row(setting));
+    for (const pipeline::StageSetting& setting : pipeline::packing_settings())
+      rows.push_back(stage_row(setting));
     return rows;
   }();
   return table;

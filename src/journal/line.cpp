@@ -31,6 +31,11 @@ struct TriggersField {
   std::vector<std::string>& names;
 };
 
+/// Left out if there are none.
+struct ErrorsField {
+  std::map<std::string, double>& errors;
+};
+
 /// Left out if there are none, or if they take too much room.
 struct FilesField {
   std::vector<ArtifactFile>& files;
@@ -92,6 +97,8 @@ void fields(A& a, FilePublished& v) {
   a("dropped", v.dropped);
   TriggersField triggers{v.triggers};
   a("triggers", triggers);
+  ErrorsField largest_errors{v.largest_errors};
+  a("largest_errors", largest_errors);
   a("file_count", v.file_count);
   FilesField files{v.files};
   a("files", files);
@@ -201,6 +208,9 @@ class JsonWriter {
   void operator()(const char* name, TriggersField& field) {
     if (!field.names.empty()) json_[name] = field.names;
   }
+  void operator()(const char* name, ErrorsField& field) {
+    if (!field.errors.empty()) json_[name] = field.errors;
+  }
   void operator()(const char* name, ChecksumField& field) {
     if (field.value) json_[name] = print_checksum(*field.value);
   }
@@ -249,6 +259,7 @@ class JsonReader {
       field.value = parse_checksum(at->get<std::string>());
   }
   void operator()(const char* name, TriggersField& field) { (*this)(name, field.names); }
+  void operator()(const char* name, ErrorsField& field) { (*this)(name, field.errors); }
   void operator()(const char* name, FilesField& field) {
     const auto at = json_.find(name);
     if (at == json_.end() || !at->is_array()) return;

@@ -49,10 +49,12 @@ struct FilePublished {
   FileFacts file;
   std::uint64_t bytes = 0;
   std::uint64_t records = 0;
-  std::optional<std::uint64_t> checksum;      ///< CRC-64/XZ of all its bytes; of a directory: checksum_of
-  std::optional<std::uint64_t> dropped{};     ///< records that were left out because the server's memory
-                                              ///< was full
-  std::vector<std::string> triggers{};        ///< names of the triggers that are to run for it
+  std::optional<std::uint64_t> checksum;   ///< CRC-64/XZ of all its bytes; of a directory: checksum_of
+  std::optional<std::uint64_t> dropped{};  ///< records that were left out because the server's memory
+                                           ///< was full
+  std::vector<std::string> triggers{};     ///< names of the triggers that are to run for it
+  /// By variable: the largest error of packed values, and of rounded ones whose accuracy was stated.
+  std::map<std::string, double> largest_errors{};
   std::optional<std::uint64_t> file_count{};  ///< of a directory; unset: it is a file
   std::vector<ArtifactFile> files{};          ///< of a directory, in the order of their names; a server
                                               ///< writes them once, in FileReady, unless they are

@@ -148,7 +148,7 @@ class Runner {
       contiguous_ = from_joins && to_joins;
     }
     per_point_ = move.inner.points;
-    plain_ = move.from_value == move.to_value &&
+    plain_ = move.from_value == move.to_value && kernel.custom == nullptr &&
              kernel.row == copy_kernel(static_cast<std::size_t>(move.to_value), false).row;
   }
 
@@ -206,7 +206,7 @@ class Runner {
         continue;
       }
       std::byte* const target = move_.to_packed ? to_ : converted;
-      bad_ += kernel_.row(target, source, count, move_.to_value, move_.from_value);
+      bad_ += kernel_.convert(target, source, count, move_.to_value, move_.from_value);
       if (move_.to_packed)
         to_ += static_cast<std::ptrdiff_t>(count) * move_.to_value;
       else
@@ -252,7 +252,7 @@ class Runner {
                std::ptrdiff_t to_stride) {
     const std::byte* const source = move_.from_packed ? from_ : from;
     std::byte* const target = move_.to_packed ? to_ : to;
-    bad_ += kernel_.row(target, source, count, to_stride, from_stride);
+    bad_ += kernel_.convert(target, source, count, to_stride, from_stride);
     if (move_.from_packed) from_ += static_cast<std::ptrdiff_t>(count) * move_.from_value;
     if (move_.to_packed) to_ += static_cast<std::ptrdiff_t>(count) * move_.to_value;
   }

@@ -173,7 +173,8 @@ void for_each_row(const Move& move, const Rows& rows, const std::byte* from, std
   }
 }
 
-std::uint64_t run_rows(const Move& move, const Rows& rows, RowFunction convert, const std::byte* from,
+template <class Convert>
+std::uint64_t run_rows(const Move& move, const Rows& rows, const Convert& convert, const std::byte* from,
                        std::byte* to) {
   const RowEnds ends(move, rows);
   std::uint64_t bad = 0;
@@ -260,10 +261,14 @@ Move reversed(const Move& move) {
 std::uint64_t execute(const Move& move, const void* from, std::byte* to, Kernel kernel) {
   if (move.empty()) return 0;
   const Rows rows(move);
+  const std::byte* const first = static_cast<const std::byte*>(from) + move.from_offset;
+  if (kernel.custom != nullptr) {
+    const auto convert = [&kernel](auto... row) { return kernel.custom->row(row...); };
+    return run_rows(move, rows, convert, first, to + move.to_offset);
+  }
   const bool streams = kernel.streaming != nullptr && rows.want_streaming();
   const std::uint64_t bad =
-      run_rows(move, rows, streams ? kernel.streaming : kernel.row,
-               static_cast<const std::byte*>(from) + move.from_offset, to + move.to_offset);
+      run_rows(move, rows, streams ? kernel.streaming : kernel.row, first, to + move.to_offset);
   if (streams) fence();
   return bad;
 }
@@ -277,7 +282,7 @@ std::uint64_t out_of_range(const Move& pack, const void* from, Kernel kernel) {
   for_each_row(pack, rows, static_cast<const std::byte*>(from) + pack.from_offset, block.data(),
                [&](const std::byte* /*row*/, const std::byte* values) {
                  for (std::uint64_t done = 0; done < rows.length; done += block_values)
-                   bad += kernel.row(
+                   bad += kernel.convert(
                        block.data(), values + static_cast<std::ptrdiff_t>(done) * rows.from_stride,
                        std::min(block_values, rows.length - done), rows.to_stride, rows.from_stride);
                });

@@ -152,6 +152,18 @@ class RoleMerge {
 
 }  // namespace
 
+void merge(std::vector<ErrorRecord>& all, const std::vector<ErrorRecord>& more) {
+  for (const ErrorRecord& it : more) {
+    const auto known = std::ranges::find_if(all, [&](const ErrorRecord& other) {
+      return other.collection == it.collection && other.variable == it.variable;
+    });
+    if (known == all.end())
+      all.push_back(it);
+    else
+      known->value = std::max(known->value, it.value);
+  }
+}
+
 std::uint32_t workers_of(const RoleReport& role) {
   std::uint32_t workers = 1;
   for (const Row& row : role.rows) workers = std::max(workers, row.threads);

@@ -60,16 +60,32 @@ struct ChunkRecord {
   }
 };
 
+/// The largest error of a packed variable, or of a rounded one whose accuracy was stated, in all
+/// published files.
+struct ErrorRecord {
+  std::string collection;
+  std::string variable;
+  double value = 0;  ///< in the units of the file
+  template <class A>
+  void fields(A& a) {
+    a(collection, variable, value);
+  }
+};
+
 struct CollectionRecord {
   std::string name;
   std::string store;
-  std::vector<ChunkRecord> chunks;  ///< one per variable except strings; empty for stores without
-                                    ///< chunks
+  std::vector<ChunkRecord> chunks;    ///< one per variable except strings; empty for stores without
+                                      ///< chunks
+  std::vector<ErrorRecord> errors{};  ///< joined from those of the servers
   template <class A>
   void fields(A& a) {
-    a(name, store, chunks);
+    a(name, store, chunks, errors);
   }
 };
+
+/// Gives each variable in `more` the larger one of both values.
+void merge(std::vector<ErrorRecord>& all, const std::vector<ErrorRecord>& more);
 
 /// A published file. Times are since the server's start.
 struct FileRecord {
@@ -98,9 +114,11 @@ struct ServerHistory {
   std::uint64_t older_files = 0;  ///< not in the list
   std::uint64_t records_refused =
       0;  ///< refusals because too many records of a variable were not yet written
+  std::vector<ErrorRecord> errors{};
   template <class A>
   void fields(A& a) {
-    a(server, rank, host, backlog_limit_bytes, started_at_s, points, files, older_files, records_refused);
+    a(server, rank, host, backlog_limit_bytes, started_at_s, points, files, older_files, records_refused,
+      errors);
   }
 };
 

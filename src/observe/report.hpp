@@ -53,9 +53,9 @@ struct RoleReport {
 };
 
 struct Report {
-  std::vector<RoleReport> roles;  ///< model first
-  std::vector<CollectionRecord> collections;
-  std::string session{};  ///< its name; empty: not shown
+  std::vector<RoleReport> roles;              ///< model first
+  std::vector<CollectionRecord> collections;  ///< with the largest errors of their files
+  std::string session{};                      ///< its name; empty: not shown
 };
 
 Report merge(std::span<const RankProfile> profiles);
@@ -65,7 +65,7 @@ std::uint32_t workers_of(const RoleReport& role);
 
 /// The table: per role the timers (Name, Inclusive, % Incl, Exclusive, % Excl, Max Excl, Min Excl,
 /// Max PE, Min PE), then bytes, bandwidth, peak backlog, memory high water, messages; then the
-/// chunk shapes, shortened. Ends with a newline.
+/// chunk shapes, shortened, and the largest errors. Ends with a newline.
 std::string table(const Report& report);
 
 /// The same as one JSON object, indented.

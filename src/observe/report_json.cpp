@@ -61,6 +61,7 @@ Json collection_json(const CollectionRecord& collection) {
                                 {"chunk", it.lengths.empty() ? Json() : Json(it.lengths)},
                                 {"chunk_bytes", it.bytes},
                                 {"chosen_by", it.why}});
+  for (const ErrorRecord& it : collection.errors) out["largest_errors"][it.variable] = it.value;
   return out;
 }
 

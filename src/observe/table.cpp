@@ -109,6 +109,15 @@ std::string chunks_text(const CollectionRecord& collection) {
   return text + "\n";
 }
 
+/// "  tas                      0.00498".
+std::string errors_text(const CollectionRecord& collection) {
+  if (collection.errors.empty()) return {};
+  std::string text = fmt::format("largest errors of {}, in the units of its files\n", collection.name);
+  for (const ErrorRecord& it : collection.errors)
+    text += fmt::format("  {:<24} {:.3g}\n", it.variable, it.value);
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string table(const Report& report) {
@@ -118,7 +127,8 @@ std::string table(const Report& report) {
     const std::string first = heading(role);
     text += first + std::string(first.size() - 1, '=') + "\n" + timers_table(role) + summary(role) + "\n";
   }
-  for (const CollectionRecord& collection : report.collections) text += chunks_text(collection);
+  for (const CollectionRecord& collection : report.collections)
+    text += chunks_text(collection) + errors_text(collection);
   return text;
 }
 

@@ -182,6 +182,7 @@ class Quantize : public PointwiseStage {
     return 0;
   }
   [[nodiscard]] bool uses_places() const noexcept override { return job_.method == RoundingMethod::groom; }
+  [[nodiscard]] bool measures_error() const noexcept override { return job_.verifies; }
   [[nodiscard]] std::string text() const override { return text_; }
 
  private:
@@ -312,6 +313,11 @@ const StageKind& stages::quantize() {
         &whole_number<most_digits_of_any>}},
       &make_quantize};
   return kind;
+}
+
+bool states_accuracy(const Settings& given) {
+  const Wanted wanted(given);
+  return wanted.absolute_error > 0 || wanted.bits_for_accuracy() > 0 || wanted.significant_digits > 0;
 }
 
 Quantization quantization_of(const Settings& given) {

@@ -21,10 +21,14 @@ struct Quantization {
 /// The method for settings of one variable, which `make_stages` has accepted.
 Quantization quantization_of(const Settings& given);
 
+/// Whether the settings state an accuracy, so that errors are measured.
+bool states_accuracy(const Settings& given);
+
 /// Adds to rounded variables the attribute of netCDF-C 4.9 (`_QuantizeBitRound...`) and those of CF
 /// 1.12, section 8.4, and at the end of the schema the variables that CF wants for the methods in
-/// use, `quantization_info_METHOD`. Replaces what is there already. `given` has one entry per
-/// variable of the schema, or is empty.
+/// use, `quantization_info_METHOD`. Reserves the attribute for the
+/// largest error (model/largest_error.hpp) of those whose accuracy is stated. Replaces what is there already.
+/// `given` has one entry per variable of the schema, or is empty.
 void describe_quantization(Schema& schema, std::span<const Settings> given);
 
 }  // namespace afterbay::pipeline

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/largest_error.hpp"
 #include "pipeline/quantize.hpp"
 
 namespace afterbay::pipeline {
@@ -41,6 +42,7 @@ void describe_method(Schema& schema, const MethodNames& names) {
 
 void describe_quantization(Schema& schema, std::span<const Settings> given) {
   for (std::size_t v = 0; v < given.size(); ++v) {
+    if (states_accuracy(given[v])) model::reserve_largest_error(schema.variables[v]);
     const Quantization wanted = quantization_of(given[v]);
     for (const MethodNames& names : method_names) {
       if (names.method != wanted.method) continue;

@@ -30,6 +30,8 @@ struct StageSetting {
   std::string documentation;  ///< one paragraph
   /// The value in the form in which it is stored and sent; nullopt if it is not accepted.
   std::optional<std::string> (*canonical)(std::string_view text) = nullptr;
+  bool list = false;                      ///< values are separated by commas
+  std::vector<std::string> choices = {};  ///< the words, if no others are accepted
 };
 
 /// Where values lie, and what a stage found out about them.
@@ -59,6 +61,8 @@ class PointwiseStage {
   }
   /// Whether StageRun::first must be right: the values of a call then lie in one row of the record.
   [[nodiscard]] virtual bool uses_places() const noexcept { return false; }
+  /// Whether `run_at` measures StageRun::largest_error.
+  [[nodiscard]] virtual bool measures_error() const noexcept { return false; }
   /// Describes the computation in messages: "multiply 100, add -273.15".
   [[nodiscard]] virtual std::string text() const = 0;
 

@@ -38,6 +38,7 @@ struct FrameWritten {
   std::uint64_t seq = 0;  ///< number of the record
   std::optional<Error> error{};
   std::optional<FrameOrder::Frame> turn{};  ///< of samples and results: whose turn it was
+  model::LargestErrors errors{};            ///< see storage::WriteCost
 };
 
 struct StringsWritten {

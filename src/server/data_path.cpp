@@ -4,6 +4,7 @@
 #include "server/data_path.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -69,6 +70,8 @@ Result<> DataPath::put(std::size_t peer, const wire::Put& message) {
   OutputFile* const file = files_.find(record->file);
   if (file == nullptr) return {};
   file->variables_put[message.variable] = true;
+  if (message.largest_error >= 0)
+    model::merge(file->errors, std::array{model::LargestError{message.variable, message.largest_error}});
   if (catalog_.find(message.collection)->layout->variables[message.variable].record)
     file->records_put = std::max(file->records_put, record->record + 1);
   return {};

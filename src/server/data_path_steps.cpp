@@ -38,6 +38,7 @@ Result<> DataPath::complete(FrameWritten& it) {
   if (it.file != wire::no_file) {
     AFTERBAY_TRY_ASSIGN(file, files_.require(it.file));
     OutputFiles::task_done(*file);
+    model::merge(file->errors, it.errors);
   }
   if (it.turn) reducer_.done(*it.turn);
   Record* const record = puts_.records().find(it.collection, it.seq);

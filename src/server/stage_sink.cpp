@@ -72,13 +72,15 @@ class StageSink : public Sink {
       const model::FileLayout& files = *file_layout();
       to = lease->data() + files.phase(files.frames[files.pieces[frame.pieces.front()].frame], frame.record);
     }
-    std::uint64_t kept = 0;
+    Found found;
     {
       const observe::Timed timed(timer);
-      for (const std::uint32_t p : frame.pieces) AFTERBAY_TRY(compute(p, frame, to, kept));
+      for (const std::uint32_t p : frame.pieces) AFTERBAY_TRY(compute(p, frame, to, found));
     }
     auto cost = pass_on(to, frame, file);
-    if (cost) cost->kept_values = kept;
+    if (!cost) return cost;
+    cost->kept_values = found.kept;
+    cost->errors = std::move(found.errors);
     return cost;
   }
 
@@ -90,6 +92,12 @@ class StageSink : public Sink {
     model::Kernel copy;  ///< to the byte order of the file
   };
 
+  /// What stages find out about a frame.
+  struct Found {
+    std::uint64_t kept = 0;  ///< values that were kept to observe a stated accuracy
+    model::LargestErrors errors;
+  };
+
   [[nodiscard]] bool computes(const CompleteFrame& frame) const {
     return swaps_ || std::ranges::any_of(frame.pieces, [&](std::uint32_t p) {
              return !plan_.stages[handover_->pieces[p].variable].empty();
@@ -97,9 +105,8 @@ class StageSink : public Sink {
   }
 
   /// Computes one piece from its frame into the buffer `to`, which may be the frame itself. Adds to
-  /// `kept` the values that stages kept.
-  Result<> compute(std::uint32_t number, const CompleteFrame& frame, std::byte* to,
-                   std::uint64_t& kept) const {
+  /// `found`.
+  Result<> compute(std::uint32_t number, const CompleteFrame& frame, std::byte* to, Found& found) const {
     const model::Piece in_frame = handover_->pieces[number];
     const model::Piece in_file = file_layout()->pieces[number];
     const Computed& variable = variables_[in_frame.variable];
@@ -117,6 +124,7 @@ class StageSink : public Sink {
     // The last stage stores its results where they belong, if they need no other byte order.
     const bool stores_directly = !swaps_ && to != from;
     std::size_t bytes = 0;
+    double largest_error = 0;
     for (std::uint64_t at = 0; at < in_frame.bytes; at += bytes) {
       bytes = std::min<std::uint64_t>(block_bytes, in_frame.bytes - at);
       pipeline::StageRun run;
@@ -132,7 +140,8 @@ class StageSink : public Sink {
         bad[s] += stages[s]->run_at(results, now, count, run);
         now = results;
       }
-      kept += run.kept;
+      found.kept += run.kept;
+      largest_error = std::max(largest_error, run.largest_error);
       if (stores_directly && !stages.empty()) continue;
       const auto stride = static_cast<std::ptrdiff_t>(variable.element_bytes);
       if (now != block.data() && to == from) {  // the kernel cannot work in place
@@ -143,6 +152,8 @@ class StageSink : public Sink {
     }
     for (std::size_t s = 0; s < stages.size(); ++s)
       if (bad[s] > 0) return fail(out_of_range(number, frame.record, *stages[s], bad[s]));
+    if (std::ranges::any_of(stages, [](const auto& it) { return it->measures_error(); }))
+      model::merge(found.errors, std::array{model::LargestError{in_frame.variable, largest_error}});
     return {};
   }
 

@@ -90,6 +90,15 @@ std::vector<std::string> hints_of(const std::vector<observe::RankProfile>& profi
   return {std::move(hint)};
 }
 
+void join_errors(std::vector<observe::CollectionRecord>& collections,
+                 const std::vector<observe::ServerHistory>& servers) {
+  std::vector<observe::ErrorRecord> errors;
+  for (const observe::ServerHistory& it : servers) observe::merge(errors, it.errors);
+  for (observe::CollectionRecord& collection : collections)
+    for (const observe::ErrorRecord& it : errors)
+      if (it.collection == collection.name) collection.errors.push_back(it);
+}
+
 /// Writes reports and records their paths.
 class Writer {
  public:
@@ -154,6 +163,7 @@ Result<> report(const ProcessReport& mine, const config::Config& config, Group& 
   observe::Report joined = observe::merge(all.profiles);
   joined.session = mine.session;
   joined.collections = std::move(all.collections);
+  join_errors(joined.collections, all.servers);
   const std::vector<std::string> hints = hints_of(all.profiles, config);
   const bool wrote = anything_written(all.profiles);
   std::string lines;

@@ -15,6 +15,7 @@
 #include "base/artifact_files.hpp"
 #include "base/result.hpp"
 #include "model/file_options.hpp"
+#include "model/largest_error.hpp"
 #include "model/layout.hpp"
 #include "storage/epoch/epoch.hpp"
 #include "storage/striping/striper.hpp"
@@ -71,6 +72,7 @@ struct WriteCost {
   std::uint64_t bytes_out = 0;     ///< written to the file
   std::uint64_t direct_bytes = 0;  ///< part of bytes_out that was written with O_DIRECT
   std::uint64_t kept_values = 0;   ///< values that stages kept to observe a stated accuracy
+  model::LargestErrors errors{};   ///< of variables whose errors stages measure
 };
 
 /// An artifact that has its final name.
@@ -99,6 +101,7 @@ struct MemberEpoch {
   std::uint64_t server = 0;        ///< FileRequest::server of the member
   bool logged = false;             ///< it keeps a log of its own
   std::vector<std::byte> account;  ///< of the pieces that it wrote: see member_file.hpp
+  model::LargestErrors errors{};   ///< those that it knows
 };
 
 /// A piece that needs a place: its position in a file that another server created.
@@ -148,6 +151,12 @@ class File {
   /// Extends the file to at least this number of records, even if nothing is written in them. Call
   /// it before publish, while no write runs; not on members.
   virtual void reach(std::uint64_t /*records*/) {}
+
+  /// Sets the attribute for the largest error of variables that reserve it (model/largest_error.hpp):
+  /// in the file when it is finished, and in what can be recovered from the next epoch on. In a file
+  /// that is appended to, a larger value that it has remains. Leader and sole writer; by one thread,
+  /// writes may run. Formats without such attributes do nothing.
+  virtual Result<> note_errors(const model::LargestErrors& /*errors*/) { return {}; }
 
   /// Makes the written data durable, so that the state at this point can be recovered after a crash
   /// at any later time, with `recover_file` (storage/epoch/recover.hpp). This state contains the

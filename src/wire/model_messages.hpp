@@ -231,9 +231,12 @@ struct Put {
   std::uint32_t collection = 0;
   std::uint64_t seq = 0;
   std::uint32_t variable = 0;
+  /// The largest error of the rank's packed values, in the units of the file; negative: they are not
+  /// packed.
+  double largest_error = -1;
   template <class A>
   void fields(A& a) {
-    a(collection, seq, variable);
+    a(collection, seq, variable, largest_error);
   }
 };
 

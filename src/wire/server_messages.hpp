@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "model/largest_error.hpp"
 #include "wire/data_fields.hpp"
 #include "wire/message_list.hpp"
 
@@ -71,9 +72,10 @@ struct PartDone {
   static constexpr Kind kind = BetweenServers::kind<PartDone>();
   std::uint64_t file = 0;
   std::vector<std::byte> account;  ///< storage::File::hand_over
+  model::LargestErrors errors{};
   template <class A>
   void fields(A& a) {
-    a(file, account);
+    a(file, account, errors);
   }
 };
 
@@ -92,9 +94,10 @@ struct MemberAccount {
   std::uint64_t server = 0;
   bool logged = false;
   std::vector<std::byte> account;
+  model::LargestErrors errors{};
   template <class A>
   void fields(A& a) {
-    a(server, logged, account);
+    a(server, logged, account, errors);
   }
 };
 

@@ -70,6 +70,7 @@ static void add_fields(afterbay_schema* schema) {
   OK(afterbay_schema_set_filter(schema, "halo", "shuffle", 1));
   OK(afterbay_schema_set_filter(schema, "halo", "shuffle", 0));
   OK(afterbay_schema_set_fill(schema, "packed", AFTERBAY_FLOAT64, &fill));
+  OK(afterbay_schema_set_packing(schema, "tried", "int16", 0, 65533, 0)); /* steps of 1 */
 }
 
 static void add_others(afterbay_schema* schema) {

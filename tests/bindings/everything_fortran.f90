@@ -91,6 +91,7 @@ contains
     call schema%filter('packed', 'fletcher32')
     call schema%filter('halo', 'shuffle')
     call schema%filter('halo', 'shuffle', level=0)
+    call schema%packing('tried', 'int16', 0.0_c_double, 65533.0_c_double)  ! steps of 1
     call schema%fill('packed', -1.5d0)
     call schema%variable('label', AFTERBAY_TEXT, 'length n')
     call schema%variable('names', AFTERBAY_STRING, 'n time')

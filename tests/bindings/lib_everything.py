@@ -38,6 +38,7 @@ def check_values(data):
         equal(data[name][...], field.astype(dtype), dtype)
     for name in ("halo", "strided", "slot", "tried", "packed"):
         equal(data[name][...], field, "f8")
+    assert data["tried"].dtype == "i2" and data["tried"]._FillValue == -32768, data["tried"]
     assert data["packed"].chunking() == [1, 3, 4] and data["packed"].filters()["complevel"] == 4
     assert data["packed"].filters()["fletcher32"] and not data["halo"].filters()["shuffle"]
     assert data["packed"].filters()["shuffle"] and data["packed"]._FillValue == -1.5

@@ -79,7 +79,11 @@ function(afterbay_link_inside target)
   target_link_libraries(${target} PRIVATE afterbay_options ${links})
   # Test code is compiled for a fast build; the code under test has the flags of the preset.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-O0>)
-  target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  # gcc frees memory less often, which saves a seventh of its time.
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=1048576>")
+  target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h> <chrono> <filesystem>
+    <functional> <map> <sstream> <thread> <fmt/format.h> <tl/expected.hpp>)
   target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include"
     "${PROJECT_BINARY_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
 endfunction()

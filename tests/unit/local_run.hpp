@@ -3,19 +3,20 @@
 // transport. For tests only.
 #pragma once
 
+#include <cstdint>
 #include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "afterbay/session.hpp"
-#include "session/state.hpp"
-#include "storage/store.hpp"
-#include "transport/thread/hub.hpp"
+#include "base/caller_terms.hpp"
+#include "model/format.hpp"
+
+namespace afterbay::storage {
+class Store;
+}
 
 namespace afterbay::test {
 
@@ -29,38 +30,7 @@ class LocalRun {
 
   /// Runs `model` on every rank (which need not finalize). Returns the exception of each rank, then
   /// the result of each server.
-  std::vector<std::optional<Error>> run(const Model& model) {
-    std::vector<std::optional<Error>> errors(static_cast<std::size_t>(models_ + servers_));
-    std::vector<transport::ThreadHub> hubs;
-    const std::unique_ptr<config::Config> sizes_from = config();
-    rank_links_.clear();
-    for (int r = 0; r < models_ + servers_; ++r)
-      rank_links_.push_back(std::make_shared<transport::RankLinks>());  // one per rank, as over MPI
-    for (int s = 0; s < servers_; ++s) hubs.push_back(hub(*sizes_from, static_cast<std::size_t>(s)));
-    {
-      std::vector<std::jthread> threads;
-      for (int s = 0; s < servers_; ++s) {
-        server::FellowServers::Links fellows;
-        for (int other = 0; sizes_from->servers_talk() && other < servers_; ++other)
-          fellows.push_back(other == s ? nullptr
-                                       : std::move(hubs[static_cast<std::size_t>(other)]
-                                                       .clients[static_cast<std::size_t>(models_ + s)]));
-        threads.emplace_back([&, s, links = std::move(fellows)]() mutable {
-          errors[static_cast<std::size_t>(models_ + s)] =
-              serve(std::move(hubs[static_cast<std::size_t>(s)].port), std::move(links), s);
-        });
-      }
-      for (int r = 0; r < models_; ++r) {
-        client::ModelSession::Links links;
-        for (auto& one : hubs) links.push_back(std::move(one.clients[static_cast<std::size_t>(r)]));
-        for (std::size_t s = 0; s < servers_of_one_thread; ++s) links[s]->set_idle([] { return false; });
-        threads.emplace_back([&, r, mine = std::move(links)]() mutable {
-          errors[static_cast<std::size_t>(r)] = play(model, r, std::move(mine));
-        });
-      }
-    }
-    return errors;
-  }
+  std::vector<std::optional<Error>> run(const Model& model);
 
   /// The servers' store, instead of the built-in ones.
   std::function<storage::Store&(Format)> stores;
@@ -77,95 +47,11 @@ class LocalRun {
   std::function<Settings(int rank)> settings_of_rank;
 
  private:
-  std::unique_ptr<config::Config> config(const Settings& more = {}) const {
-    config::Sources sources;
-    sources.environment.emplace();
-    sources.settings = settings_;
-    sources.settings.insert(sources.settings.end(), more.begin(), more.end());
-    sources.settings.emplace(sources.settings.begin(), "statistics.directory", "off");  // of the working one
-    sources.settings.emplace_back("report.table", "off");
-    auto loaded = config::load(sources);
-    if (!loaded) throw Failure(std::move(loaded).error());
-    return std::make_unique<config::Config>(std::move(*loaded));
-  }
-
-  transport::ThreadHub hub(const config::Config& config, std::size_t server) const {
-    transport::LinkSizes sizes;
-    sizes.memory_bytes = config.memory.frame_bytes();
-    sizes.block_bytes = config.memory.block_bytes;
-    sizes.small_block_bytes = config.memory.small_block_bytes;
-    sizes.ring_bytes = config.memory.ring_bytes;
-    const int servers = config.servers_talk() ? servers_ : 0;
-    auto made = transport::ThreadHub::make(static_cast<std::size_t>(models_ + servers),
-                                           {.sizes = sizes,
-                                            .policy = {config.deadline},
-                                            .server = server,
-                                            .rank_links = rank_links_,
-                                            .servers = static_cast<std::size_t>(servers)});
-    if (!made) throw Failure(std::move(made).error());
-    return std::move(*made);
-  }
-
-  std::optional<Error> serve(std::unique_ptr<transport::ServerPort> port,
-                             server::FellowServers::Links fellows, int number) const {
-    Session::State state("test", config());
-    server::Identity place{number, models_ + number, {}, servers_};
-    place.terms = terms;
-    place.slab_shares = slab_shares;
-    for (int r = 0; r < models_; ++r) place.session_ranks.push_back(r);
-    auto source = stores ? stores : [&](Format format) -> storage::Store& { return state.store(format); };
-    const Logger logger({"test", "server", models_ + number}, LogLevel::error);
-    server::Server server(place, *state.config, std::move(port), std::move(fellows), source,
-                          static_cast<std::size_t>(state.config->writers), state.server_profile, logger,
-                          journal(*state.config, number, logger));
-    if (stop_signal) server.stop_at(stop_signal);
-    if (auto served = server.run(); !served) return served.error();
-    return std::nullopt;
-  }
-
-  /// Servers are assigned to the configured pools in order.
-  static std::size_t pool_of(const config::Config& config, int server) {
-    std::size_t pool = 0;
-    for (const std::string& name : config.pools()) {
-      server -= config.of_pool(name).servers;
-      if (server < 0) break;
-      ++pool;
-    }
-    return config.pool_overrides.empty() ? 0 : pool;
-  }
-
-  /// Used if a test names a directory.
-  std::unique_ptr<journal::Recorder> journal(const config::Config& config, int number,
-                                             const Logger& logger) const {
-    if (config.origin("journal.directory").source == config::Source::fallback) return nullptr;
-    journal::Identity identity{"run-1", number, {}};
-    identity.started.session = "test";
-    identity.started.servers = servers_;
-    return std::make_unique<journal::Recorder>(
-        journal::Where{config.journal.directory, config.journal.required}, identity, logger);
-  }
-
-  std::optional<Error> play(const Model& model, int rank, client::ModelSession::Links links) const {
-    auto state = std::make_unique<Session::State>(
-        "test", config(settings_of_rank ? settings_of_rank(rank) : Settings()));
-    client::RankIdentity identity{rank, rank, models_, {}, terms, slab_shares};
-    for (int s = 0; s < servers_; ++s) identity.pool_of_server.push_back(pool_of(*state->config, s));
-    state->model = std::make_shared<client::ModelSession>(std::move(identity), *state->config,
-                                                          std::move(links), state->model_profile,
-                                                          Logger({"test", "model", rank}, LogLevel::error));
-    Session session(std::move(state));
-    try {
-      model(session, rank);
-    } catch (const Failure& failure) {
-      return failure.error();
-    }
-    return std::nullopt;
-  }
+  class Threads;
 
   int models_;
   int servers_;
   Settings settings_;
-  std::vector<std::shared_ptr<transport::RankLinks>> rank_links_;  ///< per rank, servers last
 };
 
 }  // namespace afterbay::test

@@ -20,12 +20,34 @@ namespace afterbay::model {
 using RowFunction = std::uint64_t (*)(std::byte* to, const std::byte* from, std::size_t count,
                                       std::ptrdiff_t to_stride, std::ptrdiff_t from_stride);
 
+/// A conversion with parameters, such as packing (model/packing.hpp).
+class Conversion {
+ public:
+  virtual ~Conversion() = default;
+  Conversion(const Conversion&) = delete;
+  Conversion& operator=(const Conversion&) = delete;
+  /// As a RowFunction.
+  virtual std::uint64_t row(std::byte* to, const std::byte* from, std::size_t count, std::ptrdiff_t to_stride,
+                            std::ptrdiff_t from_stride) const = 0;
+
+ protected:
+  Conversion() = default;
+};
+
 /// Converts the rows of a move. `streaming`, if present, stores past the caches, for large moves in
-/// long rows. A fence must follow it (model::execute does this).
+/// long rows. A fence must follow it (model::execute does this). `custom`, if present, replaces both
+/// and belongs to the caller.
 struct Kernel {
   RowFunction row = nullptr;
   RowFunction streaming = nullptr;
-  explicit operator bool() const noexcept { return row != nullptr; }
+  const Conversion* custom = nullptr;
+  explicit operator bool() const noexcept { return row != nullptr || custom != nullptr; }
+  /// As a RowFunction.
+  std::uint64_t convert(std::byte* to, const std::byte* from, std::size_t count, std::ptrdiff_t to_stride,
+                        std::ptrdiff_t from_stride) const {
+    return custom != nullptr ? custom->row(to, from, count, to_stride, from_stride)
+                             : row(to, from, count, to_stride, from_stride);
+  }
 };
 
 /// The best kernel for a pair of types on this processor; empty if there is none (text with

@@ -89,7 +89,7 @@ EpochKeeper::Parts EpochKeeper::take_parts(const Key& key, const OutputFile& fil
     if (part == parts.end())
       parts.push_back(whole);
     else
-      part->account = whole.account;
+      part->account = whole.account;  // its errors are in those of the file
   }
   return parts;
 }
@@ -98,8 +98,9 @@ void EpochKeeper::marked(const OutputFile& file, std::uint64_t number,
                          std::optional<storage::MemberEpoch> part) {
   if (stopped_) return;
   if (part)
-    host_.send_part(
-        file, {file.id, number, wire::MemberAccount{part->server, part->logged, std::move(part->account)}});
+    host_.send_part(file, {file.id, number,
+                           wire::MemberAccount{part->server, part->logged, std::move(part->account),
+                                               std::move(part->errors)}});
   const auto at = open_.find(number);
   if (at == open_.end()) return;
   for (OpenFile& entry : at->second.files)
@@ -111,7 +112,8 @@ void EpochKeeper::take_part(wire::EpochPart message) {
   const Key key(message.epoch, message.file);
   ++arrived_[key];
   if (message.part)
-    parts_[key].push_back({message.part->server, message.part->logged, std::move(message.part->account)});
+    parts_[key].push_back({message.part->server, message.part->logged, std::move(message.part->account),
+                           std::move(message.part->errors)});
 }
 
 /// Everything is durable on this server: records the epoch in the journal.

@@ -118,6 +118,7 @@ WorkerTask FileTasks::write(OutputFile& file, FrameTask frame, std::uint64_t seq
     if (cost) {
       timed.bytes(cost->bytes_in);
       observation_.wrote(*cost, timers);
+      result.errors = std::move(cost->errors);
     } else {
       result.error = std::move(cost).error();
     }
@@ -192,6 +193,7 @@ WorkerTask FileTasks::write_results(OutputFile& file, std::vector<std::uint32_t>
     if (cost) {
       cost->bytes_in = 0;  // they were counted as samples
       observation_.wrote(*cost, timers);
+      result.errors = std::move(cost->errors);
     } else {
       result.error =
           std::move(cost).error().in_file(file.path).in_variable(variables_of(*file.collection, pieces));
@@ -229,17 +231,21 @@ WorkerTask FileTasks::mark_epoch(OutputFile& file, storage::Epoch epoch,
   const bool member = file.role == OutputFile::Role::member;
   const CollectionTimers timers = observation_.profile().of(*file.collection);
   epoch.dropped = file.records_dropped;
-  return [this, &file, member, timers, epoch = std::move(epoch), parts = std::move(parts)]() mutable {
+  for (const storage::MemberEpoch& part : parts) model::merge(file.errors, part.errors);
+  return [this, &file, member, timers, epoch = std::move(epoch), parts = std::move(parts),
+          errors = file.errors]() mutable {
     observe::Timed timed(observation_.profile().timers().epoch);
     EpochMarked result{.file = file.id, .epoch = epoch.number};
     auto marked = [&]() -> Result<> {
       AFTERBAY_TRY(check_wanted(file));
       if (member) {
         AFTERBAY_TRY_ASSIGN(result.part, file.file->mark_member_epoch(epoch));
+        result.part->errors = std::move(errors);
         return {};
       }
       AFTERBAY_TRY(observation_.journal().settle());
       epoch.records = std::max(epoch.records, file.file->records());
+      if (!errors.empty()) AFTERBAY_TRY(file.file->note_errors(errors));
       AFTERBAY_TRY_ASSIGN(const auto cost, file.file->mark_epoch(epoch, parts));
       observation_.wrote(cost, timers);
       return {};

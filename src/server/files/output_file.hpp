@@ -74,6 +74,8 @@ struct OutputFile {
   std::uint64_t records_put = 0;
   /// Number of records left out because the memory was full.
   std::uint64_t records_dropped = 0;
+  /// The largest errors of packed and rounded variables, as far as this server knows them.
+  model::LargestErrors errors{};
   /// Written by the ingest thread.
   std::atomic<Ending> ending{Ending::published};
 

@@ -194,6 +194,7 @@ bool OutputFiles::part_complete(OutputFile& file) {
 }
 
 void OutputFiles::take_part(OutputFile& file, storage::MemberEpoch part) {
+  model::merge(file.errors, part.errors);
   file.parts.handed.push_back(std::move(part));
   --file.parts.missing;
   publish_if_complete(file);

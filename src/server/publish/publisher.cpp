@@ -89,6 +89,7 @@ Result<> Publisher::complete(OutputFile& file) {
   AFTERBAY_TRY(host_.check_wanted(file));
   for (const storage::MemberEpoch& whole : file.parts.handed) AFTERBAY_TRY(file.file->take(whole.account));
   file.file->reach(file.records_put);
+  if (!file.errors.empty()) AFTERBAY_TRY(file.file->note_errors(file.errors));
   return {};
 }
 

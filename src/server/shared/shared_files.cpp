@@ -48,7 +48,7 @@ bool SharedFiles::send_questions() {
 
 void SharedFiles::hand_over(const OutputFile& file, std::vector<std::byte> account) {
   const std::size_t leader = file.parts.leader;
-  check(leader, host_.send_part(leader, wire::PartDone{file.id, std::move(account)}));
+  check(leader, host_.send_part(leader, wire::PartDone{file.id, std::move(account), file.errors}));
 }
 
 // ---- leader
@@ -81,7 +81,7 @@ Result<> SharedFiles::part_done(std::size_t member, wire::PartDone message) {
     return afterbay::fail(
         make_error(ErrorCode::internal, "I/O server {} hands over a part of a file too early", member)
             .in_file(file->path));
-  host_.take_part(*file, {member, false, std::move(message.account)});
+  host_.take_part(*file, {member, false, std::move(message.account), std::move(message.errors)});
   return {};
 }
 

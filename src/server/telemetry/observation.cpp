@@ -73,6 +73,7 @@ void Observation::backlog(std::uint64_t bytes) { observe::peak(profile_.timers()
 void Observation::published(const OutputFile& file) {
   telemetry_.file_published(file.collection->id, file.collection->name, file.path, file.opened_ns,
                             file.as_published.bytes, file.records_taken);
+  telemetry_.errors_published(*file.collection, file.errors);
   fire_published(file);
   observe::add(profile_.timers().files, 1);
   logger_.info("published {}", file.path);

@@ -65,6 +65,13 @@ void Telemetry::file_published(std::uint32_t collection, const std::string& coll
                     seconds_between(started_ns_, now_ns()), bytes, records});
 }
 
+void Telemetry::errors_published(const ServedCollection& collection, const model::LargestErrors& errors) {
+  std::vector<observe::ErrorRecord> records;
+  for (const model::LargestError& it : errors)
+    records.push_back({collection.name, collection.schema.variables[it.variable].name, it.value});
+  observe::merge(errors_, records);
+}
+
 observe::ServerState Telemetry::state() {
   observe::ServerState state;
   state.session = identity_.session;
@@ -143,6 +150,7 @@ observe::ServerHistory Telemetry::history() const {
   history.points = sampler_.series();
   history.files.assign(tally_.files().begin(), tally_.files().end());
   history.older_files = tally_.older_files();
+  history.errors = errors_;
   return history;
 }
 

@@ -7,16 +7,19 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/ingest_thread.hpp"
 #include "base/log.hpp"
 #include "config/config.hpp"
+#include "model/largest_error.hpp"
 #include "observe/backlog_watch.hpp"
 #include "observe/profile.hpp"
 #include "observe/progress.hpp"
 #include "observe/sampler.hpp"
 #include "server/identity.hpp"
+#include "server/served_collection.hpp"
 #include "server/telemetry/tally.hpp"
 #include "server/thread_functions.hpp"
 #include "transport/link.hpp"
@@ -51,6 +54,9 @@ class Telemetry {
   void file_published(std::uint32_t collection, const std::string& collection_name, const std::string& path,
                       std::uint64_t opened_ns, std::uint64_t bytes, std::uint64_t records)
       AFTERBAY_REQUIRES(ingest_thread);
+  /// For the report.
+  void errors_published(const ServedCollection& collection, const model::LargestErrors& errors)
+      AFTERBAY_REQUIRES(ingest_thread);
 
   /// Publishes the current state, and warns if the backlog begins to grow.
   void sample() AFTERBAY_REQUIRES(ingest_thread);
@@ -79,6 +85,7 @@ class Telemetry {
   const double started_at_s_;
   const std::string host_name_;
   const std::int64_t pid_;
+  std::vector<observe::ErrorRecord> errors_ AFTERBAY_GUARDED_BY(ingest_thread);
   observe::Progress shown_ AFTERBAY_GUARDED_BY(ingest_thread){};  ///< state at the last progress line
   std::uint64_t next_shown_ns_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
   observe::BacklogWatch backlog_watch_ AFTERBAY_GUARDED_BY(ingest_thread);

@@ -2,6 +2,7 @@
 #include "storage/cdf/cdf_store.hpp"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
@@ -75,6 +76,11 @@ class CdfFile : public File {
   }
 
   void reach(std::uint64_t records) override { ledger_->reach(records); }
+
+  Result<> note_errors(const model::LargestErrors& errors) override {
+    errors_ = errors;
+    return {};
+  }
 
   Result<Published> finish() override {
     if (!writer_) return fail(closed_error(part_.path()));
@@ -232,6 +238,28 @@ class CdfFile : public File {
     return records;
   }
 
+  /// Passes the offset and the bytes of each number in the header to `write`.
+  template <class Write>
+  Result<> for_each_error(Write&& write) const {
+    for (const model::LargestError& it : errors_) {
+      const CdfVariable* const found = header_.find(schema_.variables[it.variable].name);
+      if (found == nullptr || found->largest_error_at == 0) continue;
+      if (appended_) {
+        std::array<std::byte, sizeof(double)> known{};
+        AFTERBAY_TRY(writer_->read(found->largest_error_at, known));
+        if (decode_number(known) > it.value) continue;
+      }
+      AFTERBAY_TRY(write(found->largest_error_at, encode_number(it.value)));
+    }
+    return {};
+  }
+
+  Result<> write_errors() {
+    return for_each_error([this](std::uint64_t offset, const std::vector<std::byte>& bytes) {
+      return writer_->write_structure(offset, bytes);
+    });
+  }
+
   /// The header contains the number of records when the file is complete; until then the log does,
   /// and the header of a readable file.
   Result<WriteCost> mark(const Epoch& epoch, std::span<const MemberEpoch> members) {
@@ -246,6 +274,11 @@ class CdfFile : public File {
           log_, EpochLog::create(part_.part_path(), std::nullopt, part_.shared_disk(), part_.descriptor()));
     }
     AFTERBAY_TRY(log_->add_structure(4, encode_record_count(header_.version, epoch.records)));
+    AFTERBAY_TRY(
+        for_each_error([this](std::uint64_t offset, const std::vector<std::byte>& bytes) -> Result<> {
+          AFTERBAY_TRY(log_->add_structure(offset, bytes));
+          return {};
+        }));
     LoggedEpoch marked;
     marked.epoch = epoch;
     marked.format = layout_->format;
@@ -269,6 +302,7 @@ class CdfFile : public File {
   Result<> show(std::uint64_t records, WriteCost& cost) {
     const std::unique_lock<std::shared_mutex> alone(writes_);
     AFTERBAY_TRY(fill_missing(cost));
+    AFTERBAY_TRY(write_errors());
     return writer_->write_structure(4, encode_record_count(header_.version, records));
   }
 
@@ -289,6 +323,7 @@ class CdfFile : public File {
     Published published;
     AFTERBAY_TRY(fill_missing(published.cost));
     published.records = ledger_->records();
+    AFTERBAY_TRY(write_errors());
     AFTERBAY_TRY(writer_->write_structure(4, encode_record_count(header_.version, published.records)));
     published.size_bytes = header_.file_bytes(published.records, header_bytes_);
     AFTERBAY_TRY(writer_->truncate(published.size_bytes));
@@ -311,6 +346,7 @@ class CdfFile : public File {
   CdfOffsets offsets_;
   std::optional<Ledger> ledger_;
   std::optional<CdfPieces> pieces_;
+  model::LargestErrors errors_;
   std::unique_ptr<EpochLog> log_;  ///< set after the first epoch
 };
 

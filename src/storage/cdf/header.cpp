@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <limits>
 #include <optional>
 
 #include "base/regular_file.hpp"
+#include "model/largest_error.hpp"
 
 namespace afterbay::storage {
 namespace {
@@ -68,6 +70,7 @@ class Cursor {
   void skip(std::uint64_t size_bytes) {
     if (has(size_bytes)) at_ += size_bytes;
   }
+  [[nodiscard]] std::uint64_t position() const { return at_; }
   void wide(bool is_wide) { wide_ = is_wide; }
   void damaged(std::string what) {
     if (!problem_)
@@ -98,12 +101,18 @@ std::uint64_t list(Cursor& cursor, std::uint32_t expected) {
   return count;
 }
 
-void skip_attributes(Cursor& cursor) {
+/// Returns the offset of the number in the attribute for the largest error; 0: there is none.
+std::uint64_t skip_attributes(Cursor& cursor) {
+  constexpr std::uint32_t type_double = 6;
+  std::uint64_t largest_error_at = 0;
   const std::uint64_t count = list(cursor, tag_attribute);
   for (std::uint64_t i = 0; i < count && cursor.good(); ++i) {
-    cursor.name();
-    const std::uint64_t size = element_bytes(cursor.tag());
+    const std::string name = cursor.name();
+    const std::uint32_t type = cursor.tag();
+    const std::uint64_t size = element_bytes(type);
     const std::uint64_t elements = cursor.count();
+    if (name == model::largest_error_attribute && type == type_double && elements == 1)
+      largest_error_at = cursor.position();
     if (size == 0)
       cursor.damaged("an attribute of unknown type");
     else if (product(elements, size) == too_many)
@@ -111,6 +120,7 @@ void skip_attributes(Cursor& cursor) {
     else
       cursor.skip(padded(elements * size));
   }
+  return largest_error_at;
 }
 
 CdfVariable read_variable(Cursor& cursor, const std::vector<std::uint64_t>& lengths, int version) {
@@ -129,7 +139,7 @@ CdfVariable read_variable(Cursor& cursor, const std::vector<std::uint64_t>& leng
     else if (__builtin_mul_overflow(points, lengths[dimension], &points))
       cursor.damaged("variable '" + variable.name + "' has more than 2^64 points");
   }
-  skip_attributes(cursor);
+  variable.largest_error_at = skip_attributes(cursor);
   const std::uint64_t element = element_bytes(cursor.tag());
   if (element == 0) cursor.damaged("variable '" + variable.name + "' is of unknown type");
   variable.slab_bytes = product(points, element);
@@ -241,6 +251,19 @@ Result<std::optional<CdfHeader>> check_cdf_header(const std::string& path) {
   auto header = read_cdf_header(*bytes);
   if (!header) return fail(std::move(header).error().in_file(path));
   return *std::move(header);
+}
+
+std::vector<std::byte> encode_number(double value) {
+  auto bits = std::bit_cast<std::uint64_t>(value);
+  std::vector<std::byte> bytes(sizeof bits);
+  for (std::size_t i = bytes.size(); i-- > 0; bits >>= 8) bytes[i] = static_cast<std::byte>(bits & 0xff);
+  return bytes;
+}
+
+double decode_number(std::span<const std::byte> bytes) {
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < sizeof bits; ++i) bits = bits << 8 | std::to_integer<std::uint64_t>(bytes[i]);
+  return std::bit_cast<double>(bits);
 }
 
 std::vector<std::byte> encode_record_count(int version, std::uint64_t records) {

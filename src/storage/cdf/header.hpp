@@ -21,6 +21,9 @@ struct CdfVariable {
   /// Offset of the variable, or of its first record if it has records.
   std::uint64_t begin = 0;
   std::uint64_t slab_bytes = 0;  ///< bytes per record, or of the whole variable; without padding
+  /// Offset of the number in the attribute for the largest error (model/largest_error.hpp); 0: it has
+  /// none.
+  std::uint64_t largest_error_at = 0;
 };
 
 struct CdfHeader {
@@ -51,6 +54,10 @@ Result<CdfHeader> read_cdf_header(BlockWriter& file);
 /// allocates memory for as many dimensions as they indicate. Nullopt if the file is not classic, or
 /// cannot be opened: then netCDF-C reports the error.
 Result<std::optional<CdfHeader>> check_cdf_header(const std::string& path);
+
+/// A float64 as the header contains it.
+std::vector<std::byte> encode_number(double value);
+double decode_number(std::span<const std::byte> bytes);
 
 /// The encoded number of records in the header, at offset 4.
 std::vector<std::byte> encode_record_count(int version, std::uint64_t records);

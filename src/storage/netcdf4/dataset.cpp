@@ -214,6 +214,18 @@ Result<> Dataset::write_strings(std::uint64_t record, std::span<const std::strin
   return {};
 }
 
+Result<> Dataset::set_number(const std::string& attribute, double value, bool only_larger) {
+  AFTERBAY_TRY(reach());
+  const Hdf5Id id(H5Aopen(id_.get(), attribute.c_str(), H5P_DEFAULT));
+  double known = 0;
+  if (!id.valid() || H5Aread(id.get(), H5T_NATIVE_DOUBLE, &known) < 0)
+    return fail(error("read attribute '" + attribute + "' of"));
+  if (known == value || (only_larger && known > value)) return {};
+  if (H5Awrite(id.get(), H5T_NATIVE_DOUBLE, &value) < 0)
+    return fail(error("write attribute '" + attribute + "' of"));
+  return {};
+}
+
 Result<> Dataset::close(bool careful) {
   if (!id_.valid()) return {};
   if (careful && H5Dflush(id_.get()) < 0) return fail(error("write what is known of"));

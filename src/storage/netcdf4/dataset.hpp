@@ -58,6 +58,9 @@ class Dataset {
   /// Writes all strings of as many records, beginning with `record`, as there are values for.
   Result<> write_strings(std::uint64_t record, std::span<const std::string> values);
 
+  /// Sets a number that is an attribute already; `only_larger`: unless it has a larger value.
+  Result<> set_number(const std::string& attribute, double value, bool only_larger);
+
   /// `careful`: for a file that may be damaged, HDF5's buffered data of the dataset are written
   /// first. A failed close leaves a half-closed dataset in HDF5.
   Result<> close(bool careful);

@@ -238,6 +238,18 @@ Result<> Netcdf4File::take(std::span<const std::byte> account) {
   return in_file(take_account(account, ledger_, writer_->checksum()), part_.path());
 }
 
+Result<> Netcdf4File::note_errors(const model::LargestErrors& errors) {
+  if (!writer_) return fail(closed_error(part_.path()));
+  const LibraryLock lock;
+  for (const model::LargestError& it : errors) {
+    if (!model::reserves_largest_error(schema_.variables[it.variable])) continue;
+    AFTERBAY_TRY(in_file(
+        datasets_[it.variable].set_number(std::string(model::largest_error_attribute), it.value, appended_),
+        part_.path()));
+  }
+  return in_file(driver_->check("write attributes"), part_.path());
+}
+
 Result<WriteCost> Netcdf4File::write_strings(std::uint32_t variable, std::uint64_t record,
                                              std::span<const std::string> values) {
   if (!writer_) return fail(closed_error(part_.path()));

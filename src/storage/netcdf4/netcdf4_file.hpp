@@ -46,6 +46,7 @@ class Netcdf4File : public File, private Placer {
   Result<std::vector<std::uint64_t>> place(std::span<const PlaceRequest> requests) override;
   Result<> take(std::span<const std::byte> account) override;
   void reach(std::uint64_t records) override { ledger_.reach(records); }
+  Result<> note_errors(const model::LargestErrors& errors) override;
   Result<WriteCost> mark_epoch(const Epoch& epoch, std::span<const MemberEpoch> members) override;
   Result<Published> finish() override;
   PartFile* part() noexcept override { return &part_; }

@@ -8,8 +8,8 @@
 //
 // Order and progress. Every request has a place in an order that is the same on all ranks: position
 // of the put, then frame. A rank publishes its place before it requests a block, and never requests
-// anything before that place. The last blocks (an eighth, at least one) are reserved for a rank that
-// no other rank is behind, and are not cut. Ranks that run ahead therefore cannot take the block
+// anything before that place. The last blocks (an eighth, at least one) are reserved for a rank
+// that no other rank is behind, and are not cut. Ranks that run ahead therefore cannot take the block
 // that the slowest rank needs to complete their frames. A block that is not allocated yet counts as
 // free.
 #pragma once
@@ -74,8 +74,8 @@ class FrameTable {
   [[nodiscard]] PieceState state(std::uint32_t part, std::uint32_t piece) const noexcept;
   /// Ends the instance in `part` and frees the part. Once per instance.
   void release(std::uint32_t part) noexcept;
-  /// If there is no unreserved block, makes blocks of parts that are all free; returns whether there
-  /// were any. For the server, one thread at a time. Meanwhile others may be refused parts that are
+  /// If there is no unreserved block, makes blocks of parts that are all free; returns whether
+  /// there were any. For the server, one thread at a time. Meanwhile others may be refused parts that are
   /// free.
   bool join_parts() noexcept;
   /// States that this rank, or `peer`, will request nothing before `order`.

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/result.hpp"
 #include "input_session.hpp"
 #include "mutator.hpp"
 #include "read_back.hpp"

@@ -60,6 +60,19 @@ struct QuantizedRun {
   std::vector<std::uint64_t> chunk;
 };
 
+/// Of differences between float32 numbers.
+float largest_error_of(const std::filesystem::path& path, const char* variable) {
+  int file = 0, id = 0;
+  double value = -1;
+  EXPECT_EQ(nc_open(path.c_str(), NC_NOWRITE, &file), NC_NOERR);
+  EXPECT_EQ(nc_inq_varid(file, variable, &id), NC_NOERR);
+  EXPECT_EQ(nc_get_att_double(file, id, "largest_error", &value), NC_NOERR);
+  EXPECT_EQ(nc_inq_varid(file, "rounded", &id), NC_NOERR);
+  EXPECT_EQ(nc_inq_att(file, id, "largest_error", nullptr, nullptr), NC_ENOTATT);  // states no accuracy
+  EXPECT_EQ(nc_close(file), NC_NOERR);
+  return static_cast<float>(value);
+}
+
 using FileValues = std::map<std::string, std::vector<float>>;
 
 /// Ranks hold bands of y.
@@ -101,6 +114,7 @@ FileValues values_of_run(const Shape& shape, const QuantizedRun& how) {
   FileValues values;
   for (const char* const name : {"rounded", "digits", "groomed", "bounded"})
     values[name] = read<float>(directory.path / "c.nc", name);
+  values["largest error"] = {largest_error_of(directory.path / "c.nc", "bounded")};
   return values;
 }
 
@@ -145,7 +159,9 @@ void expect_equal_bits(const std::vector<float>& one, const std::vector<float>& 
 TEST(ThreadSessionQuantize, gives_the_values_of_netcdf_for_every_layout) {
   for (const Shape& shape : {Shape{3, 7, 5}, Shape{1, 40, 31}, Shape{2, 9, 16}}) {
     const FileValues expected = values_of_netcdf(shape);
-    const std::vector<float> first = values_of_run(shape, {}).at("bounded");
+    const FileValues alone = values_of_run(shape, {});
+    const std::vector<float>& first = alone.at("bounded");
+    float largest = 0;
     for (const QuantizedRun& how :
          {QuantizedRun{}, QuantizedRun{"netcdf4", 3, 2, {{"placement", "slab"}}, {1, 1, 3, 3}},
           QuantizedRun{"netcdf4",
@@ -160,12 +176,17 @@ TEST(ThreadSessionQuantize, gives_the_values_of_netcdf_for_every_layout) {
       for (const auto& [name, wanted] : expected)
         expect_equal_bits(values.at(name), wanted, what + ": " + name);
       expect_equal_bits(values.at("bounded"), first, what);
+      EXPECT_EQ(values.at("largest error"), alone.at("largest error")) << what;
     }
     for (std::uint64_t record = 0; record < quantized_records; ++record) {
       const std::vector<float> values = random_record(shape, record);
-      for (std::uint64_t i = 0; i < values.size(); ++i)
-        EXPECT_LE(std::abs(first[record * values.size() + i] - values[i]), 0.1F);
+      for (std::uint64_t i = 0; i < values.size(); ++i) {
+        const float error = std::abs(first[record * values.size() + i] - values[i]);
+        EXPECT_LE(error, 0.1F);
+        largest = std::max(largest, error);
+      }
     }
+    EXPECT_EQ(alone.at("largest error"), std::vector<float>{largest});
   }
 }
 

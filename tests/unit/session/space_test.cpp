@@ -11,6 +11,7 @@
 #include "read_back.hpp"
 #include "scratch_directory.hpp"
 #include "storage/block_writer/patient_disk.hpp"
+#include "storage/store.hpp"
 #include "unit/local_run.hpp"
 
 namespace afterbay::test {

@@ -6,6 +6,8 @@
 #include <fstream>
 
 #include "map_session.hpp"
+#include "model/frame_owners.hpp"
+#include "model/layout.hpp"
 #include "scratch_directory.hpp"
 #include "unit/local_run.hpp"
 

@@ -10,6 +10,7 @@
 
 #include "read_back.hpp"
 #include "scratch_directory.hpp"
+#include "storage/store.hpp"
 #include "unit/local_run.hpp"
 
 namespace afterbay::test {

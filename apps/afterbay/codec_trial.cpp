@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec_trial.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "codec/chunk_codec.hpp"
+#include "codec/filter_chain.hpp"
+#include "compare_values.hpp"
+
+namespace afterbay::app {
+namespace {
+
+constexpr std::uint64_t most_chunk_bytes = std::uint64_t{4} << 20;  ///< where the file has no chunks
+
+struct Box {
+  std::vector<std::uint64_t> start, count;
+  [[nodiscard]] std::uint64_t points() const {
+    std::uint64_t all = 1;
+    for (const std::uint64_t length : count) all *= length;
+    return all;
+  }
+};
+
+bool has_records(const Contents& contents, const InputVariable& variable) {
+  return !variable.dimensions.empty() && contents.dimensions[variable.dimensions.front()].unlimited &&
+         contents.dimensions[variable.dimensions.front()].length > 0 && variable.type != Type::text &&
+         variable.type != Type::string;
+}
+
+/// The chunks in the first records, cut off at the ends of dimensions.
+std::vector<Box> boxes_of(const InputVariable& variable, std::vector<std::uint64_t> shape) {
+  std::vector<Box> boxes;
+  if (variable.chunk.empty()) {
+    std::vector<std::uint64_t> record = shape;
+    record.front() = 1;
+    for (std::uint64_t r = 0; r < shape.front(); ++r)
+      for (SlabWalk walk(record, most_chunk_bytes / size_of(variable.type)); !walk.done(); walk.next()) {
+        boxes.push_back({walk.start(), walk.count()});
+        boxes.back().start.front() = r;
+      }
+    return boxes;
+  }
+  std::vector<std::uint64_t> chunks;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    chunks.push_back((shape[d] + variable.chunk[d] - 1) / variable.chunk[d]);
+  for (SlabWalk walk(chunks, 1); !walk.done(); walk.next()) {
+    Box& box = boxes.emplace_back();
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      box.start.push_back(walk.start()[d] * variable.chunk[d]);
+      box.count.push_back(std::min(variable.chunk[d], shape[d] - box.start[d]));
+    }
+  }
+  return boxes;
+}
+
+}  // namespace
+
+std::string text_of(const FilterLevels& filters) {
+  std::string text;
+  for (const auto& [name, level] : filters) {
+    const codec::Codec* const codec = codec::find_codec(name);
+    text += (text.empty() ? "" : ", ") + name;
+    if (codec != nullptr && codec->most_level > 0) text += fmt::format(" {}", level);
+  }
+  return text.empty() ? "none" : text;
+}
+
+Result<std::vector<ChunkSample>> sample_chunks(const InputFile& file, std::uint64_t records,
+                                               std::uint64_t most_bytes) {
+  const Contents& contents = file.contents();
+  std::uint64_t record_bytes = 0;
+  for (const InputVariable& variable : contents.variables) {
+    if (!has_records(contents, variable)) continue;
+    std::uint64_t bytes = size_of(variable.type);
+    const std::vector<std::uint64_t> shape = contents.shape(variable);
+    for (std::size_t d = 1; d < shape.size(); ++d) bytes *= shape[d];
+    record_bytes += bytes;
+  }
+  std::vector<ChunkSample> samples;
+  for (const InputVariable& variable : contents.variables) {
+    if (!has_records(contents, variable)) continue;
+    std::vector<std::uint64_t> shape = contents.shape(variable);
+    shape.front() = std::min(shape.front(), records);
+    const std::vector<Box> boxes = boxes_of(variable, shape);
+    std::uint64_t all_points = 0;
+    for (const Box& box : boxes) all_points += box.points();
+    if (all_points == 0) continue;
+    const std::size_t element = size_of(variable.type);
+    const double bytes_of_record =
+        static_cast<double>(all_points * element) / static_cast<double>(shape.front());
+    const double share = bytes_of_record / static_cast<double>(record_bytes);
+    const double wanted = std::max(
+        1.0, share * static_cast<double>(most_bytes) / static_cast<double>(boxes.front().points() * element));
+    const auto step =
+        std::max<std::size_t>(1, static_cast<std::size_t>(static_cast<double>(boxes.size()) / wanted));
+    ChunkSample& sample = samples.emplace_back();
+    sample.element_bytes = element;
+    double taken = 0;
+    for (std::size_t b = 0; b < boxes.size(); b += step) {
+      std::vector<std::byte>& chunk = sample.chunks.emplace_back(boxes[b].points() * element);
+      AFTERBAY_TRY(file.read(variable, boxes[b].start, boxes[b].count, chunk));
+      taken += static_cast<double>(chunk.size());
+    }
+    sample.per_record = bytes_of_record / taken;
+  }
+  if (samples.empty())
+    return fail(make_error(ErrorCode::invalid_argument,
+                           "{} has no records of numbers: use a file that the model has written", file.path())
+                    .in_file(file.path()));
+  return samples;
+}
+
+std::vector<FilterLevels> chains_to_try(std::span<const std::string> only) {
+  const std::vector<std::pair<std::string, std::vector<int>>> compressors{
+      {"lz4", {1}}, {"deflate", {1, 4, 6}}, {"zstd", {1, 3, 5, 9, 12}}};
+  std::vector<FilterLevels> chains{{}};
+  for (const auto& [name, levels] : compressors) {
+    const codec::Codec* const codec = codec::find_codec(name);
+    if (codec == nullptr || !codec->lacks.empty()) continue;
+    if (!only.empty() && std::ranges::find(only, name) == only.end()) continue;
+    for (const int level : levels)
+      for (const char* const before : {"", "shuffle", "bitshuffle"}) {
+        // Who reads deflate only has no bitshuffle either.
+        if (name == "deflate" && std::string_view(before) == "bitshuffle") continue;
+        FilterLevels chain;
+        if (*before != '\0') chain.emplace_back(before, 1);
+        chain.emplace_back(name, level);
+        chains.push_back(std::move(chain));
+      }
+  }
+  return chains;
+}
+
+Result<CodecTrial> try_filters(const FilterLevels& filters, std::span<const ChunkSample> samples) {
+  CodecTrial trial;
+  trial.filters = filters;
+  FilterChain chain;
+  for (const auto& [name, level] : filters) {
+    const codec::Codec* const codec = codec::find_codec(name);
+    if (codec == nullptr) return fail(ErrorCode::unknown_name, "there is no codec '{}'", name);
+    codec::set_filter(chain, codec->id, codec::filter_of_level(*codec, level));
+  }
+  chain = codec::in_order(std::move(chain));
+  for (const ChunkSample& sample : samples) {
+    AFTERBAY_TRY_ASSIGN(const codec::ChunkCodec codec, codec::ChunkCodec::make(chain, sample.element_bytes));
+    double bytes = 0;
+    std::chrono::duration<double> time{};
+    for (const std::vector<std::byte>& chunk : sample.chunks) {
+      if (chain.empty()) {
+        bytes += static_cast<double>(chunk.size());
+        continue;
+      }
+      const auto begin = std::chrono::steady_clock::now();
+      AFTERBAY_TRY_ASSIGN(const codec::EncodedChunk encoded, codec.encode(chunk));
+      time += std::chrono::steady_clock::now() - begin;
+      bytes += static_cast<double>(encoded.bytes.bytes().size());
+    }
+    trial.bytes += bytes * sample.per_record;
+    trial.seconds += time.count() * sample.per_record;
+  }
+  return trial;
+}
+
+std::size_t choose(std::span<const CodecTrial> trials, double seconds) {
+  std::size_t best = 0;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const CodecTrial& it = trials[i];
+    const CodecTrial& known = trials[best];
+    if (it.seconds > seconds) continue;
+    const bool smaller = it.bytes < known.bytes || (it.bytes == known.bytes && it.seconds < known.seconds);
+    if (smaller || known.seconds > seconds) best = i;
+  }
+  return best;
+}
+
+}  // namespace afterbay::app

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/strict_floating_point.hpp"
+#include "model/convert/pack_rows.hpp"
+
+namespace afterbay::model::convert {
+namespace {
+
+#include "model/convert/pack_rows.inc"
+
+}  // namespace
+
+const PackLoop pack_baseline = &pack_block_values;
+
+}  // namespace afterbay::model::convert
