@@ -9,9 +9,9 @@
 // Order and progress. Every request has a place in an order that is the same on all ranks: position
 // of the put, then frame. A rank publishes its place before it requests a block, and never requests
 // anything before that place. The last blocks (an eighth, at least one) are reserved for a rank
-// that no other rank is behind, and are not cut. Ranks that run ahead therefore cannot take the block
-// that the slowest rank needs to complete their frames. A block that is not allocated yet counts as
-// free.
+// that no other rank is behind, and are not cut. Ranks that run ahead therefore cannot take the
+// block that the slowest rank needs to complete their frames. A block that is not allocated yet
+// counts as free.
 #pragma once
 
 #include <atomic>
@@ -75,8 +75,8 @@ class FrameTable {
   /// Ends the instance in `part` and frees the part. Once per instance.
   void release(std::uint32_t part) noexcept;
   /// If there is no unreserved block, makes blocks of parts that are all free; returns whether
-  /// there were any. For the server, one thread at a time. Meanwhile others may be refused parts that are
-  /// free.
+  /// there were any. For the server, one thread at a time. Meanwhile others may be refused parts
+  /// that are free.
   bool join_parts() noexcept;
   /// States that this rank, or `peer`, will request nothing before `order`.
   void publish(std::uint64_t order) noexcept { publish(self_, order); }
