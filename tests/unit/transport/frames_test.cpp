@@ -3,11 +3,13 @@
 // run ahead never take the memory that a slower one needs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <map>
 #include <random>
 #include <thread>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "transport/thread/hub.hpp"
@@ -18,12 +20,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// `blocks` blocks of 16 KiB, all of one class.
+/// `blocks` blocks of 16 KiB that are not cut.
 LinkSizes sizes_of(std::uint32_t blocks) {
   LinkSizes sizes;
   sizes.block_bytes = 16 << 10;
   sizes.small_block_bytes = 16 << 10;
-  sizes.small_share = 0.0;
   sizes.memory_bytes = blocks * sizes.block_bytes;
   sizes.ring_bytes = 4 << 10;
   sizes.reply_bytes = 2 << 10;
@@ -168,36 +169,120 @@ TEST(ThreadHubFrames, a_reused_block_starts_with_no_contributions) {
   }
 }
 
-TEST(ThreadHubFrames, small_frames_take_small_blocks) {
+/// Blocks of 16 KiB and a page are cut into two parts of 4 KiB or one of 16 KiB.
+TEST(ThreadHubFrames, small_frames_take_parts_of_blocks) {
   LinkSizes sizes = sizes_of(4);
   sizes.small_block_bytes = 4 << 10;
-  sizes.small_share = 0.25;
   ThreadHub hub = make_hub(1, sizes);
   FramePool& pool = hub.port->frames();
   ASSERT_TRUE(pool.declare(std::vector<FrameDeclaration>{{100, {1}}, {5000, {1}}}));
   EXPECT_EQ(pool.capacity_bytes(), 64u << 10);
   put(*hub.clients[0], {0, 0, 100, 0, 0}, 0);
-  EXPECT_EQ(pool.used_bytes(), 4u << 10);
+  EXPECT_EQ(pool.used_bytes(), 8u << 10);
   put(*hub.clients[0], {1, 0, 5000, 0, 1}, 0);
-  EXPECT_EQ(pool.used_bytes(), 20u << 10);
+  EXPECT_EQ(pool.used_bytes(), 24u << 10);
+  put(*hub.clients[0], {0, 1, 100, 0, 2}, 0);
+  EXPECT_EQ(pool.used_bytes(), 32u << 10) << "the other part of the first block";
+  pool.release(*pool.find(0, 0));
+  EXPECT_EQ(pool.used_bytes(), 24u << 10);
 }
 
-TEST(ThreadHubFrames, small_frames_take_spare_large_blocks_when_the_small_ones_are_used_up) {
-  LinkSizes sizes = sizes_of(0);
+/// 16 blocks, 2 of them reserved for the slowest rank.
+LinkSizes sizes_with_parts() {
+  LinkSizes sizes = sizes_of(16);
   sizes.small_block_bytes = 4 << 10;
-  sizes.memory_bytes = 16 * sizes.block_bytes;
-  sizes.small_share = 0.125;  // 8 small blocks and 14 large ones, one of each reserved for the
-                              // slowest rank
-  ThreadHub hub = make_hub(2, sizes);
+  return sizes;
+}
+
+TEST(ThreadHubFrames, blocks_of_the_reserve_are_not_cut) {
+  ThreadHub hub = make_hub(2, sizes_with_parts());
   std::vector<FrameDeclaration> frames(30, FrameDeclaration{2000, {2}});
   frames.push_back({9000, {2}});
   ASSERT_TRUE(hub.port->frames().declare(frames));
   std::uint32_t taken = 0;
   while (taken < 30 && hub.clients[0]->reserve({taken, 0, 2000, 0, taken + 1}, 0, 8, false)) ++taken;
-  EXPECT_EQ(taken, 20u);
-  // The rank that is behind still gets the blocks reserved for it, of either size.
-  EXPECT_TRUE(hub.clients[1]->reserve({20, 0, 2000, 0, 1}, 0, 8, false));
+  EXPECT_EQ(taken, 28u) << "two in each of the 14 unreserved blocks";
+  // The rank that is behind still gets the blocks reserved for it, for frames of either size.
+  EXPECT_TRUE(hub.clients[1]->reserve({28, 0, 2000, 0, 1}, 0, 8, false));
+  EXPECT_FALSE(hub.clients[0]->reserve({29, 0, 2000, 0, 30}, 0, 8, false)) << "no other part of it";
   EXPECT_TRUE(hub.clients[1]->reserve({30, 0, 9000, 0, 1}, 0, 8, false));
+}
+
+TEST(ThreadHubFrames, parts_that_are_all_free_become_blocks_when_there_is_no_other) {
+  ThreadHub hub = make_hub(1, sizes_with_parts());
+  FramePool& pool = hub.port->frames();
+  std::vector<FrameDeclaration> frames(32, FrameDeclaration{2000, {1}});
+  frames.resize(48, {9000, {1}});
+  ASSERT_TRUE(pool.declare(frames));
+  const auto reserve = [&](std::uint32_t frame, std::uint64_t seq) {
+    const std::uint64_t bytes = frame < 32 ? 2000 : 9000;
+    return hub.clients[0]->reserve({frame, seq, bytes, 0, seq * 48 + frame}, 0, 8, false).has_value();
+  };
+  for (std::uint32_t frame = 0; frame < 28; ++frame) ASSERT_TRUE(reserve(frame, 0));
+  for (std::uint32_t frame = 0; frame < 28; frame += 2) pool.release(*pool.find(frame, 0));
+  EXPECT_TRUE(pool.is_short());
+  EXPECT_TRUE(reserve(32, 0)) << "of the reserve";
+  EXPECT_TRUE(reserve(33, 0)) << "of the reserve";
+  EXPECT_FALSE(reserve(34, 0)) << "of each other block one part is in use";
+  for (std::uint32_t frame = 1; frame < 28; frame += 2) {
+    pool.release(*pool.find(frame, 0));
+    EXPECT_TRUE(reserve(34 + frame / 2, 0)) << frame;
+  }
+  EXPECT_EQ(pool.used_bytes(), 16 * 16u << 10);
+  EXPECT_EQ(pool.peak_used_bytes(), 16 * 16u << 10);
+  for (std::uint32_t frame = 32; frame < 48; ++frame) pool.release(*pool.find(frame, 0));
+  EXPECT_EQ(pool.used_bytes(), 0u);
+  EXPECT_FALSE(pool.is_short());
+  for (std::uint32_t frame = 0; frame < 28; ++frame) ASSERT_TRUE(reserve(frame, 1));
+}
+
+/// Ranks put frames of all sizes as fast as they can into little memory; each of them has the
+/// contents of its instance.
+TEST(ThreadHubFrames, parts_of_all_sizes_keep_their_contents) {
+  constexpr std::size_t ranks = 3;
+  constexpr std::uint64_t steps = 400;
+  LinkSizes sizes = sizes_of(0);
+  sizes.block_bytes = 64 << 10;
+  sizes.small_block_bytes = 4 << 10;
+  sizes.memory_bytes = 5 * sizes.block_bytes;
+  ThreadHub hub = make_hub(ranks, sizes);
+  FramePool& pool = hub.port->frames();
+  const std::vector<std::uint64_t> lengths{100, 4096, 9000, 20'000, 30'000, 64 << 10, 12'000, 3000};
+  std::vector<FrameDeclaration> frames;
+  for (const std::uint64_t bytes : lengths) frames.push_back({bytes, {ranks}});
+  ASSERT_TRUE(pool.declare(frames));
+  std::vector<std::jthread> threads;
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      for (std::uint64_t seq = 0; seq < steps; ++seq)
+        for (std::uint32_t frame = 0; frame < lengths.size(); ++frame) {
+          const std::uint64_t bytes = lengths[frame], share = bytes / ranks;
+          const FrameSlot slot{frame, seq, bytes, 0, seq * lengths.size() + frame};
+          const auto landing = hub.clients[rank]->reserve(slot, 0, 8, true);
+          ASSERT_TRUE(landing) << landing.error().text();
+          std::fill_n(landing->base + rank * share, share, static_cast<std::byte>(seq * 8 + frame));
+          ASSERT_TRUE(hub.clients[rank]->commit(slot, 0));
+          ASSERT_TRUE(hub.clients[rank]->flush());
+        }
+    });
+  std::uint64_t done = 0;
+  while (done < steps * lengths.size()) {
+    hub.port->wait(10ms);
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+      while (const auto ready = take_ready(*hub.port, rank)) {
+        const auto view = pool.find(ready->frame, ready->seq);
+        ASSERT_TRUE(view);
+        const std::uint64_t share = lengths[ready->frame] / ranks;
+        const auto wanted = static_cast<std::byte>(ready->seq * 8 + ready->frame);
+        ASSERT_EQ(std::ranges::count(view->buffer.first(ranks * share), wanted),
+                  static_cast<std::ptrdiff_t>(ranks * share));
+        pool.release(*view);
+        ++done;
+      }
+  }
+  threads.clear();
+  EXPECT_EQ(pool.used_bytes(), 0u);
+  EXPECT_LE(pool.peak_used_bytes(), pool.capacity_bytes());
 }
 
 TEST(ThreadHubFrames, no_room_is_would_block_or_a_wait_until_a_release) {
