@@ -77,54 +77,76 @@ std::optional<std::uint32_t> FrameTable::cut_for(const FrameSlot& slot) const no
 tl::expected<std::uint32_t, Refusal> FrameTable::take_for(const FrameSlot& slot, Blocks from) noexcept {
   const std::optional<std::uint32_t> cut = cut_for(slot);
   if (!cut) return tl::unexpected(Refusal::too_large);
-  if (const auto part = take_part(*cut)) return *part;
-  auto block = take(false);
-  if (block) return first_of(*block, *cut);
+  if (const auto part = take_part(*cut, false)) return *part;
+  const auto block = take(reserve());
+  if (block) return first_of(*block, *cut, false);
   for (std::uint32_t larger = *cut; larger-- > uncut;)
-    if (const auto part = take_part(larger)) return *part;
-  // Blocks of the reserve are not cut: the other parts would be taken by ranks that are ahead.
-  if (block.error() == Refusal::slower_rank && from != Blocks::unreserved &&
-      (from == Blocks::all || nobody_before(order_of(slot.position, slot.frame))))
-    block = take(true);
-  if (block) return first_of(*block, uncut);
+    if (const auto part = take_part(larger, false)) return *part;
+  if (block.error() == Refusal::no_memory || from == Blocks::unreserved) return block;
+  if (from == Blocks::by_order && !nobody_before(order_of(slot.position, slot.frame)))
+    return tl::unexpected(Refusal::slower_rank);
+  return take_reserved(*cut);
+}
+
+/// One block of the reserve is for small frames and one for others: the slowest rank may have begun
+/// several small ones, of several variables each, and completes them only later. The small ones get
+/// parts of one size, so that a block serves all of them.
+tl::expected<std::uint32_t, Refusal> FrameTable::take_reserved(std::uint32_t cut) noexcept {
+  const std::uint32_t smallest = segment_.geometry().reserve_cut;
+  const std::uint32_t reserved_cut = std::min(cut, smallest);
+  if (const auto part = take_part(reserved_cut, true)) return *part;
+  const bool two_kinds = smallest != uncut && reserve() > 1;
+  std::atomic<std::uint32_t>& for_small = header_.reserve_for_small;
+  const bool small = smallest != uncut && reserved_cut == smallest;
+  const bool is_there = (small ? for_small.fetch_add(1, std::memory_order_seq_cst)
+                               : for_small.load(std::memory_order_seq_cst)) != 0;
+  const auto block = take(two_kinds && is_there == small ? 1 : 0);
+  if (block) return first_of(*block, reserved_cut, true);
+  if (small) {
+    for_small.fetch_sub(1, std::memory_order_seq_cst);
+    return block;
+  }
+  for (std::uint32_t larger = reserved_cut; larger-- > uncut;)
+    if (const auto part = take_part(larger, true)) return *part;
   return block;
 }
 
-std::optional<std::uint32_t> FrameTable::take_part(std::uint32_t cut) noexcept {
+std::optional<std::uint32_t> FrameTable::take_part(std::uint32_t cut, bool reserved) noexcept {
   if (cut == uncut) return std::nullopt;
-  FreeParts& free = header_.parts[cut];
+  FreeParts& free = free_parts(cut, reserved);
   std::uint32_t count = free.count.load(std::memory_order_seq_cst);
   do {
     if (count == 0) return std::nullopt;
   } while (!free.count.compare_exchange_weak(count, count - 1, std::memory_order_seq_cst));
-  const std::uint32_t part = pop_part(cut);
+  const std::uint32_t part = pop_part(free);
   note_used(cut);
   return part;
 }
 
-std::uint32_t FrameTable::first_of(std::uint32_t block, std::uint32_t cut) noexcept {
+std::uint32_t FrameTable::first_of(std::uint32_t block, std::uint32_t cut, bool reserved) noexcept {
   BlockState& state = segment_.state(block);
   const std::uint32_t first = segment_.first_part(block);
   state.cut.store(cut, std::memory_order_relaxed);
+  state.reserved.store(reserved ? 1 : 0, std::memory_order_relaxed);
   note_used(cut);
   if (cut == uncut) return first;
   const std::uint32_t others = segment_.geometry().cut[cut].parts - 1;
   state.free_parts.store(others, std::memory_order_relaxed);
   for (std::uint32_t i = 1; i < others; ++i)
     segment_.meta(first + i).next.store(first + i + 2, std::memory_order_relaxed);
-  push_parts(cut, first + 1, first + others);
-  header_.parts[cut].count.fetch_add(others, std::memory_order_seq_cst);
+  FreeParts& free = free_parts(cut, reserved);
+  push_parts(free, first + 1, first + others);
+  free.count.fetch_add(others, std::memory_order_seq_cst);
   return first;
 }
 
-tl::expected<std::uint32_t, Refusal> FrameTable::take(bool reserve_too) noexcept {
+tl::expected<std::uint32_t, Refusal> FrameTable::take(std::uint32_t left) noexcept {
   if (blocks() == 0) return tl::unexpected(Refusal::no_memory);
   FreeBlocks& free = header_.free;
-  const std::uint32_t reserved = reserve();
   std::uint32_t count = free.count.load(std::memory_order_seq_cst);
   do {
     if (count == 0) return tl::unexpected(Refusal::no_block);
-    if (count <= reserved && !reserve_too) return tl::unexpected(Refusal::slower_rank);
+    if (count <= left) return tl::unexpected(Refusal::slower_rank);
   } while (!free.count.compare_exchange_weak(count, count - 1, std::memory_order_seq_cst));
   return take_counted();
 }
@@ -196,7 +218,7 @@ std::uint32_t FrameTable::blocks() const noexcept {
 
 std::uint32_t FrameTable::reserve() const noexcept {
   if (header_.free.withdrawn.load(std::memory_order_relaxed) == 0) return segment_.geometry().reserve;
-  return std::max(1u, blocks() / 8);
+  return std::max(1U, segment_.geometry().reserve_of(blocks()));
 }
 
 std::uint32_t FrameTable::unreserved() const noexcept {
@@ -250,8 +272,7 @@ void FrameTable::give_back_block(std::uint32_t block) noexcept {
 }
 
 /// For a caller that has taken one off the count: there is a part on the stack.
-std::uint32_t FrameTable::pop_part(std::uint32_t cut) noexcept {
-  FreeParts& free = header_.parts[cut];
+std::uint32_t FrameTable::pop_part(FreeParts& free) noexcept {
   std::uint64_t head = free.head.load(std::memory_order_acquire);
   for (;;) {
     const std::uint32_t part = static_cast<std::uint32_t>(head) - 1;
@@ -261,15 +282,14 @@ std::uint32_t FrameTable::pop_part(std::uint32_t cut) noexcept {
                                          std::memory_order_acquire))
       continue;
     BlockState& state = segment_.state(segment_.block_of(part));
-    if (state.free_parts.fetch_sub(1, std::memory_order_acq_rel) == segment_.geometry().cut[cut].parts)
+    if (state.free_parts.fetch_sub(1, std::memory_order_acq_rel) == segment_.parts_beside(part))
       header_.empty_blocks.fetch_sub(1, std::memory_order_relaxed);
     return part;
   }
 }
 
 /// A chain of parts, from first to last, each of which has the next one.
-void FrameTable::push_parts(std::uint32_t cut, std::uint32_t first, std::uint32_t last) noexcept {
-  FreeParts& free = header_.parts[cut];
+void FrameTable::push_parts(FreeParts& free, std::uint32_t first, std::uint32_t last) noexcept {
   std::uint64_t head = free.head.load(std::memory_order_relaxed);
   do {
     segment_.meta(last).next.store(static_cast<std::uint32_t>(head), std::memory_order_relaxed);
@@ -280,16 +300,17 @@ void FrameTable::push_parts(std::uint32_t cut, std::uint32_t first, std::uint32_
 void FrameTable::give_back(std::uint32_t part) noexcept {
   const std::uint32_t cut = segment_.cut_of(part);
   header_.used_bytes.fetch_sub(segment_.geometry().share_bytes(cut), std::memory_order_relaxed);
-  cut == uncut ? give_back_block(segment_.block_of(part)) : give_back_part(part, cut);
+  cut == uncut ? give_back_block(segment_.block_of(part)) : give_back_part(part);
 }
 
 /// The part is counted in its block first: who finds it on the stack finds the count, too.
-void FrameTable::give_back_part(std::uint32_t part, std::uint32_t cut) noexcept {
+void FrameTable::give_back_part(std::uint32_t part) noexcept {
   BlockState& state = segment_.state(segment_.block_of(part));
-  if (state.free_parts.fetch_add(1, std::memory_order_acq_rel) + 1 == segment_.geometry().cut[cut].parts)
+  FreeParts& free = free_parts(segment_.cut_of(part), state.reserved.load(std::memory_order_relaxed) != 0);
+  if (state.free_parts.fetch_add(1, std::memory_order_acq_rel) + 1 == segment_.parts_beside(part))
     header_.empty_blocks.fetch_add(1, std::memory_order_relaxed);
-  push_parts(cut, part, part);
-  header_.parts[cut].count.fetch_add(1, std::memory_order_seq_cst);
+  push_parts(free, part, part);
+  free.count.fetch_add(1, std::memory_order_seq_cst);
   header_.space.notify();
 }
 
@@ -298,26 +319,30 @@ bool FrameTable::join_parts() noexcept {
   bool done = false;
   const Geometry& geometry = segment_.geometry();
   for (std::uint32_t cut = uncut + 1; cut < geometry.cuts; ++cut)
-    if (header_.parts[cut].count.load(std::memory_order_relaxed) >= geometry.cut[cut].parts)
-      done |= join_parts(cut);
+    for (const bool reserved : {false, true})
+      if (FreeParts& free = free_parts(cut, reserved);
+          free.count.load(std::memory_order_relaxed) >= geometry.cut[cut].parts)
+        done |= join_parts(free, geometry.cut[cut].parts);
   return done;
 }
 
 /// Takes all parts that are free, and gives back blocks that are complete, and the other parts.
-bool FrameTable::join_parts(std::uint32_t cut) noexcept {
-  std::vector<std::uint32_t> parts(header_.parts[cut].count.exchange(0, std::memory_order_seq_cst));
-  for (std::uint32_t& part : parts) part = pop_part(cut);
+bool FrameTable::join_parts(FreeParts& free, std::uint32_t parts_of_block) noexcept {
+  std::vector<std::uint32_t> parts(free.count.exchange(0, std::memory_order_seq_cst));
+  for (std::uint32_t& part : parts) part = pop_part(free);
   std::ranges::sort(parts, std::greater<>());  // the first ones are used first
   bool done = false;
   for (std::size_t begin = 0, end = 0; begin < parts.size(); begin = end) {
     const std::uint32_t block = segment_.block_of(parts[begin]);
     while (end < parts.size() && segment_.block_of(parts[end]) == block) ++end;
-    if (end - begin == segment_.geometry().cut[cut].parts) {
+    if (end - begin == parts_of_block) {
+      if (&free == &header_.reserved_parts[segment_.geometry().reserve_cut])
+        header_.reserve_for_small.fetch_sub(1, std::memory_order_seq_cst);
       segment_.state(block).cut.store(uncut, std::memory_order_relaxed);
       give_back_block(block);
       done = true;
     } else {
-      for (std::size_t i = begin; i < end; ++i) give_back_part(parts[i], cut);
+      for (std::size_t i = begin; i < end; ++i) give_back_part(parts[i]);
     }
   }
   return done;

@@ -8,10 +8,11 @@
 //
 // Order and progress. Every request has a place in an order that is the same on all ranks: position
 // of the put, then frame. A rank publishes its place before it requests a block, and never requests
-// anything before that place. The last blocks (an eighth, at least one) are reserved for a rank
-// that no other rank is behind, and are not cut. Ranks that run ahead therefore cannot take the
-// block that the slowest rank needs to complete their frames. A block that is not allocated yet
-// counts as free.
+// anything before that place. The last blocks (an eighth, at least two if blocks are cut) and their
+// parts are reserved for a rank that no other rank is behind. Ranks that run ahead therefore cannot
+// take the memory that the slowest rank needs to complete their frames. A frame with pieces of
+// several variables is complete when the last of these is put: the slowest rank may need room for
+// other frames before that. A block that is not allocated yet counts as free.
 #pragma once
 
 #include <atomic>
@@ -108,20 +109,25 @@ class FrameTable {
   /// nullopt: the frame is too large.
   [[nodiscard]] std::optional<std::uint32_t> cut_for(const FrameSlot& slot) const noexcept;
   /// A part of the cut that wastes least, of a block that is cut for it if necessary; otherwise a
-  /// larger part. A block of the reserve is taken whole.
+  /// larger part; otherwise, if the caller may use it, a part of the reserve.
   tl::expected<std::uint32_t, Refusal> take_for(const FrameSlot& slot, Blocks from) noexcept;
-  std::optional<std::uint32_t> take_part(std::uint32_t cut) noexcept;
+  tl::expected<std::uint32_t, Refusal> take_reserved(std::uint32_t cut) noexcept;
+  std::optional<std::uint32_t> take_part(std::uint32_t cut, bool reserved) noexcept;
   /// Cuts a block that the caller has taken, and takes its first part.
-  std::uint32_t first_of(std::uint32_t block, std::uint32_t cut) noexcept;
-  tl::expected<std::uint32_t, Refusal> take(bool reserve_too) noexcept;
+  std::uint32_t first_of(std::uint32_t block, std::uint32_t cut, bool reserved) noexcept;
+  /// Leaves so many blocks.
+  tl::expected<std::uint32_t, Refusal> take(std::uint32_t left) noexcept;
   /// A free block, for a caller that has taken one off the count.
   tl::expected<std::uint32_t, Refusal> take_counted() noexcept;
   std::optional<std::uint32_t> pop_block() noexcept;
   void give_back_block(std::uint32_t block) noexcept;
-  std::uint32_t pop_part(std::uint32_t cut) noexcept;
-  void push_parts(std::uint32_t cut, std::uint32_t first, std::uint32_t last) noexcept;
-  void give_back_part(std::uint32_t part, std::uint32_t cut) noexcept;
-  bool join_parts(std::uint32_t cut) noexcept;
+  [[nodiscard]] FreeParts& free_parts(std::uint32_t cut, bool reserved) const noexcept {
+    return reserved ? header_.reserved_parts[cut] : header_.parts[cut];
+  }
+  std::uint32_t pop_part(FreeParts& free) noexcept;
+  void push_parts(FreeParts& free, std::uint32_t first, std::uint32_t last) noexcept;
+  void give_back_part(std::uint32_t part) noexcept;
+  bool join_parts(FreeParts& free, std::uint32_t parts_of_block) noexcept;
   void give_back(std::uint32_t part) noexcept;
   /// There is no more memory for fresh blocks.
   void withdraw_fresh() noexcept;

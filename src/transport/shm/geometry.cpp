@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint32_t most_parts = (1u << 24) - 1;  // an entry of the frame table holds 24 bits
 constexpr std::uint32_t most_frames = 1u << 24;       // as does a rank's place in the order
 constexpr std::uint32_t pieces_per_frame = 16;        // room for expected counts, on average
+constexpr std::uint32_t most_reserved_parts = 16;  // of a block of the reserve, for frames of all small sizes
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
@@ -75,8 +76,11 @@ Result<void> cut_memory(Geometry& geometry) {
                 "larger blocks",
                 sizes.memory_bytes, blocks, sizes.block_bytes, sizes.block_bytes);
   geometry.blocks = static_cast<std::uint32_t>(blocks);
-  geometry.reserve = std::max(1u, geometry.blocks / 8);
   make_cuts(geometry);
+  geometry.reserve = geometry.reserve_of(geometry.blocks);
+  while (geometry.reserve_cut + 1 < geometry.cuts &&
+         geometry.cut[geometry.reserve_cut + 1].parts <= most_reserved_parts)
+    ++geometry.reserve_cut;
   return {};
 }
 

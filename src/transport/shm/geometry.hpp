@@ -8,6 +8,7 @@
 // of parts | piece counters | blocks
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -46,6 +47,7 @@ struct Geometry {
   std::uint64_t places = 0;      ///< entries of the frame table
   std::uint32_t blocks = 0;
   std::uint32_t reserve = 0;       ///< blocks reserved for the rank that is behind all others
+  std::uint32_t reserve_cut = 0;   ///< the smallest parts into which these are cut
   std::uint32_t slots = 0;         ///< the most parts that a block has
   std::uint32_t block_pieces = 0;  ///< piece counters of a block, for all of its parts
   std::uint64_t block_stride = 0;  ///< distance between blocks
@@ -68,6 +70,10 @@ struct Geometry {
   /// What a part counts as, of the memory.
   [[nodiscard]] std::uint64_t share_bytes(std::uint32_t of_cut) const noexcept {
     return sizes.block_bytes / cut[of_cut].parts;
+  }
+  /// Of so many blocks: an eighth, but one for frames that need a whole block and one for parts.
+  [[nodiscard]] std::uint32_t reserve_of(std::uint32_t count) const noexcept {
+    return std::min(count, std::max(count / 8, cuts > 1 ? 2U : 1U));
   }
   /// The cut with the smallest parts that hold such a frame; `cuts` if none do.
   [[nodiscard]] std::uint32_t cut_for(std::uint64_t bytes, std::uint64_t pieces) const noexcept;

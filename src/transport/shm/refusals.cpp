@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/shm/refusals.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -19,18 +20,28 @@ Error Refusals::counted_twice(const FrameSlot& slot, std::uint32_t piece) const 
 
 Result<void> Refusals::check_fits(std::span<const FrameSlot> slots) const {
   const Geometry& geometry = segment_.geometry();
-  std::array<std::uint64_t, most_cuts> frames{};
+  using Frames = std::array<std::uint64_t, most_cuts>;
+  Frames frames{}, of_reserve{};  // by cut
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (i > 0 && slots[i].frame == slots[i - 1].frame) continue;  // several pieces lie in it
     const std::uint32_t frame = slots[i].frame;
     const std::uint32_t cut =
         geometry.cut_for(slots[i].bytes, table_.is_frame(frame) ? segment_.frame(frame).pieces : 0);
-    if (cut < geometry.cuts) ++frames[cut];
+    if (cut == geometry.cuts) continue;
+    ++frames[cut];
+    ++of_reserve[std::min(cut, geometry.reserve_cut)];
   }
-  std::uint64_t blocks = 0;
-  for (std::uint32_t cut = 0; cut < geometry.cuts; ++cut)
-    blocks += (frames[cut] + geometry.cut[cut].parts - 1) / geometry.cut[cut].parts;
-  if (blocks <= geometry.blocks) return {};
+  const auto blocks_of = [&](const Frames& of) {
+    std::uint64_t blocks = 0;
+    for (std::uint32_t cut = 0; cut < geometry.cuts; ++cut)
+      blocks += (of[cut] + geometry.cut[cut].parts - 1) / geometry.cut[cut].parts;
+    return blocks;
+  };
+  const bool two_kinds = geometry.reserve_cut != uncut && geometry.reserve > 1;
+  const std::uint64_t blocks = blocks_of(of_reserve);
+  if (blocks + (two_kinds ? 1 : 0) <= geometry.blocks ||
+      blocks_of(frames) <= geometry.blocks - geometry.reserve)
+    return {};
   return fail(ErrorCode::resources,
               "{}: to put this without waiting takes {} blocks of {} bytes at once; the server's memory has "
               "{}: use put, which fills them one after the other, or raise memory.server",

@@ -66,8 +66,10 @@ struct SegmentHeader {
   std::atomic<std::int32_t> memory_error{0};     ///< errno of the last block that could not be
                                                  ///< allocated
   FreeBlocks free;
-  std::atomic<std::int32_t> empty_blocks{0};  ///< that are cut, and all of whose parts are free
-  FreeParts parts[most_cuts];                 ///< by cut; none of `uncut`
+  std::atomic<std::int32_t> empty_blocks{0};        ///< that are cut, and all of whose parts are free
+  FreeParts parts[most_cuts];                       ///< by cut; none of `uncut`
+  FreeParts reserved_parts[most_cuts];              ///< likewise, of blocks of the reserve
+  std::atomic<std::uint32_t> reserve_for_small{0};  ///< blocks of the reserve in the smallest parts
 };
 
 /// One direction's position in a ring: total bytes written and read.
@@ -104,11 +106,12 @@ struct FrameRecord {
   std::uint64_t first_place = 0;  ///< in the frame table
 };
 
-/// A block. `cut` changes only while one process has all of its parts.
+/// A block. `cut` and `reserved` change only while one process has all of its parts.
 struct BlockState {
   alignas(64) std::atomic<std::uint32_t> next{0};  ///< in the stack of free blocks, + 1
   std::atomic<std::uint32_t> allocated{0};         ///< memory, metadata and counters are allocated
   std::atomic<std::uint32_t> cut{uncut};
+  std::atomic<std::uint32_t> reserved{0};    ///< if it is cut: its parts are for the slowest rank
   std::atomic<std::uint32_t> free_parts{0};  ///< if it is cut: those that are free, or are being given back
 };
 
@@ -181,6 +184,10 @@ class Segment {
   /// How the block of a part is cut.
   [[nodiscard]] std::uint32_t cut_of(std::uint32_t part) const noexcept {
     return states_[block_of(part)].cut.load(std::memory_order_relaxed);
+  }
+  /// Number of parts of the block of a part.
+  [[nodiscard]] std::uint32_t parts_beside(std::uint32_t part) const noexcept {
+    return geometry_.cut[cut_of(part)].parts;
   }
   /// The bytes of a part that somebody has taken.
   [[nodiscard]] std::byte* part(std::uint32_t number) const noexcept {
