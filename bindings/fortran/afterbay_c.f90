@@ -1,6 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Fortran interfaces of the C functions (afterbay/afterbay.h, afterbay/mpi.h, descriptors.c). Not
-! for users: use the module `afterbay`.
+! Fortran interfaces of the C functions. Not for users: use the module `afterbay`.
 module afterbay_c
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_funptr, c_int, c_int64_t, c_ptr, c_size_t, c_null_ptr
   implicit none
@@ -39,8 +38,7 @@ module afterbay_c
     type(c_ptr) :: endpoint = c_null_ptr  !< null: the file's own put
     type(c_ptr) :: file = c_null_ptr
     integer(c_int64_t) :: record = -1     !< from 0
-    integer(c_int) :: may_wait = 1
-    integer(c_int) :: offset_rank = -1, start_rank = -1, count_rank = -1
+    integer(c_int) :: may_wait = 1, offset_rank = -1, start_rank = -1, count_rank = -1
     integer(c_int64_t) :: offset(most_dimensions), start(most_dimensions), count(most_dimensions)
   end type
 
@@ -237,12 +235,11 @@ module afterbay_c
       character(kind=c_char), intent(in) :: variable(*), filter(*)
       integer(c_int), value :: level
     end function
-    integer(c_int) function afterbay_schema_set_packing(schema, variable, packed_type, low, high, &
-        absolute_error) bind(C)
+    integer(c_int) function afterbay_schema_set_packing(schema, variable, packed, low, high, error) bind(C)
       import :: c_int, c_ptr, c_char, c_double
       type(c_ptr), value :: schema
-      character(kind=c_char), intent(in) :: variable(*), packed_type(*)
-      real(c_double), value :: low, high, absolute_error
+      character(kind=c_char), intent(in) :: variable(*), packed(*)
+      real(c_double), value :: low, high, error
     end function
     integer(c_int) function afterbay_schema_set_decomposition(schema, variable, decomposition) bind(C)
       import :: c_int, c_ptr, c_char

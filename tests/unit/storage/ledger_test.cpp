@@ -257,7 +257,10 @@ TEST(Ledger, stops_at_the_first_failure) {
 }
 
 TEST(FillPattern, repeats_the_element_from_any_offset) {
-  Variable variable{"v", Type::int32, {}, {}, Values(0x01020304), {}, 0, false, {}, {}, {}};
+  Variable variable;
+  variable.name = "v";
+  variable.type = Type::int32;
+  variable.fill = Values(0x01020304);
   FillPattern big(variable, true);
   for (const std::uint64_t offset : {0u, 4u, 4092u, 8192u}) {
     const auto bytes = big.at(offset, 12);
