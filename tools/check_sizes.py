@@ -13,7 +13,6 @@ ASK, STOP = 500, 800
 PATTERNS = ["*.cpp", "*.hpp", "*.c", "*.h", "*.f90", "*.F90", "*.py", "*.sh", "*.cmake", "CMakeLists.txt", "dev"]
 FIELDS, METHODS = 25, 40
 CEILINGS = {
-    ("src/client/collection.hpp", "Collection"): (25, 42),
     ("src/observe/server_state.hpp", "ServerState"): (36, 2),
     ("src/server/files/output_file.hpp", "OutputFile"): (27, 6),
     ("src/storage/netcdf4/netcdf4_file.hpp", "Netcdf4File"): (21, 55),

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "afterbay/version.h"
 #include "base/suggest.hpp"
@@ -108,7 +111,11 @@ class Program {
     } catch (const CLI::ExtrasError&) {
       return refuse(about_extra(chosen()));
     } catch (const CLI::RequiredError& error) {
-      const bool wrong = !subcommand_names(chosen()).empty() && !chosen().remaining(true).empty();
+      // A mistyped option or subcommand is what is missing.
+      const std::vector<std::string> rest = chosen().remaining(true);
+      const bool wrong = std::ranges::any_of(rest, [&](const std::string& word) {
+        return word.starts_with("-") || !subcommand_names(chosen()).empty();
+      });
       return refuse(wrong ? about_extra(chosen()) : error.what());
     } catch (const CLI::ParseError& error) {
       return refuse(error.what());

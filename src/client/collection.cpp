@@ -62,6 +62,27 @@ void override_variables(Schema& schema, const config::CollectionSettings& settin
   }
 }
 
+/// Takes the settings of what is computed with each variable, and gives packed ones their type;
+/// those that `packed` has have it already.
+Result<> apply_variable_settings(Schema& schema, Format format,
+                                 const std::vector<std::optional<model::PackedValues>>& packed,
+                                 const config::CollectionSettings& settings, Processing& processing) {
+  for (std::size_t v = 0; v < schema.variables.size(); ++v) {
+    Variable& variable = schema.variables[v];
+    pipeline::Settings stages = settings.settings_for(variable.name).stages;
+    std::optional<model::PackedValues> packing;
+    if (v < packed.size() && packed[v]) {
+      packing = packed[v];
+      stages.clear();  // packing has used them
+    } else {
+      AFTERBAY_TRY_ASSIGN(packing, pipeline::pack(variable, stages, format));
+    }
+    processing.stages.push_back(std::move(stages));
+    processing.packings.push_back(std::move(packing));
+  }
+  return {};
+}
+
 /// The values of an attribute; none if there is no such attribute.
 Values values_of(const Variable& variable, std::string_view attribute) {
   const auto found = std::ranges::find(variable.attributes, attribute, &Attribute::name);
@@ -174,7 +195,7 @@ Result<> Collection::describe(const Definition& definition, const config::Config
   AFTERBAY_TRY(config::check_variables(session, name_, variable_names(schema_)));
   override_variables(schema_, settings);
   AFTERBAY_TRY(model::check_template(template_));
-  AFTERBAY_TRY(apply_variable_settings(definition, settings));
+  AFTERBAY_TRY(apply_variable_settings(schema_, format_, definition.packings, settings, processing_));
   // Other formats have no attributes for it, and perhaps no scalar variables.
   if (!traits_of(format_).magic.empty()) pipeline::describe_quantization(schema_, processing_.stages);
   processing_.stages.resize(schema_.variables.size());
@@ -183,25 +204,6 @@ Result<> Collection::describe(const Definition& definition, const config::Config
   if (std::ranges::all_of(processing_.stages, &pipeline::Settings::empty)) processing_.stages.clear();
   processing_.reductions = definition.reductions;
   expected_bytes_ = settings.expected_bytes.value_or(model::schema_bytes(schema_).estimate());
-  return {};
-}
-
-/// Takes the settings of what is computed with each variable, and gives packed ones their type.
-Result<> Collection::apply_variable_settings(const Definition& definition,
-                                             const config::CollectionSettings& settings) {
-  for (std::size_t v = 0; v < schema_.variables.size(); ++v) {
-    Variable& variable = schema_.variables[v];
-    pipeline::Settings stages = settings.settings_for(variable.name).stages;
-    std::optional<model::PackedValues> packing;
-    if (v < definition.packings.size() && definition.packings[v]) {
-      packing = definition.packings[v];
-      stages.clear();  // packing has used them
-    } else {
-      AFTERBAY_TRY_ASSIGN(packing, pipeline::pack(variable, stages, format_));
-    }
-    processing_.stages.push_back(std::move(stages));
-    processing_.packings.push_back(std::move(packing));
-  }
   return {};
 }
 

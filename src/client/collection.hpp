@@ -174,11 +174,6 @@ class Collection {
   [[nodiscard]] const VariableState& variable(std::uint32_t index) const { return variables_[index]; }
   /// What servers compute with values before they write them.
   [[nodiscard]] const Processing& processing() const noexcept { return processing_; }
-  /// The type of a variable's values without packing, in which missing values are recognized.
-  [[nodiscard]] Type unpacked_type(std::uint32_t variable) const noexcept {
-    const model::PackedValues* const packing = processing_.packing(variable);
-    return packing != nullptr ? packing->unpacked : schema_.variables[variable].type;
-  }
   /// The open records. They change with every put.
   [[nodiscard]] CollectionRecords& records() noexcept { return records_; }
   [[nodiscard]] const CollectionRecords& records() const noexcept { return records_; }
@@ -193,7 +188,6 @@ class Collection {
   /// `pools`: in how many the collection is.
   Result<> lay_out(const Pools::Pool& pool, std::size_t pools, const config::CollectionSettings& settings,
                    const std::vector<Decomposition>& decompositions, const Sides& sides);
-  Result<> apply_variable_settings(const Definition& definition, const config::CollectionSettings& settings);
   [[nodiscard]] Result<> check_missing_values(std::uint32_t variable, const Variable& changed) const;
   void join(const Pools::Pool& pool, std::size_t session_servers);
   std::vector<model::ChunkChoice> choose_chunks(const config::CollectionSettings& settings,

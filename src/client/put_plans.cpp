@@ -138,8 +138,11 @@ Result<const PutPlan*> PutPlans::stored_plan(std::uint32_t variable) {
 }
 
 void PutPlans::make_likely_plans() {
-  for (std::uint32_t v = 0; v < plans_.size(); ++v)
-    if (collection_->variable(v).contributes()) (void)plan(v, collection_->unpacked_type(v), {});
+  for (std::uint32_t v = 0; v < plans_.size(); ++v) {
+    if (!collection_->variable(v).contributes()) continue;
+    const model::PackedValues* const packing = collection_->processing().packing(v);
+    (void)plan(v, packing != nullptr ? packing->unpacked : collection_->schema().variables[v].type, {});
+  }
 }
 
 Result<std::unique_ptr<PutPlan>> PutPlans::make_plan(const VariableState& variable, Type type,

@@ -67,6 +67,11 @@ class Usage(CommandTest):
         self.assertIn('afterbay: no option "--versoin"; did you mean "--version"?',
                       self.expect(USAGE, "--versoin").stderr)
 
+    def test_mistyped_option_that_is_required(self):
+        self.assertIn('afterbay codecs: no option "--evry"; did you mean "--every"?',
+                      self.expect(USAGE, "codecs", "a.nc", "--evry", "10").stderr)
+        self.assertIn("afterbay codecs: --every is required", self.expect(USAGE, "codecs", "a.nc").stderr)
+
     def test_too_many_arguments(self):
         self.assertIn('unexpected argument "b.yaml"', self.expect(USAGE, "check", "a.yaml", "b.yaml").stderr)
 
