@@ -80,6 +80,8 @@ WORKERS = (
      (COLLECTION + "deflate=4", COLLECTION + "shuffle=on")),
     ("zstd-3", "shuffle, zstd 3", 256, ("afterbay_packing", "--filters", "shuffle=1,zstd=3"), (COLLECTION + "zstd=3", COLLECTION + "shuffle=on")),
     ("ccsds", "GRIB2, grid_ccsds", 64, ("eccodes_packing", "--packing", "grid_ccsds"), ("--store", "grib2", "--attribute", "GRIB_packingType=grid_ccsds")),
+    ("wgdos", "PP, WGDOS 2^-6", 256, ("afterbay_packing", "--wgdos", "-6", "--verify"),
+     ("--store", "pp", "--attribute", "PP_packing=wgdos", "--attribute", "PP_accuracy=-6")),
 )
 #: The same for the time that the model is blocked.
 PACKINGS = (
@@ -143,7 +145,7 @@ def worker_rows(dataset: packing_data.Dataset, options: argparse.Namespace) -> l
             rows.append(Row(f"workers/{key}/{workers}", f"{label}: {workers} worker{'s' * (workers > 1)}", PIPELINE, "afterbay", "afterbay_packed", 2,
                             dataset.arguments(1) + ("--steps", str(steps), "--warm-up-steps", "1" if options.smallest else str(steps),
                                                     f"--afterbay.writers={workers}", "--afterbay.memory.server=1GiB", REPORT, *session),
-                            model=1, verify="grib2" not in session, group=key))
+                            model=1, verify="--store" not in session, group=key))
     return rows
 
 

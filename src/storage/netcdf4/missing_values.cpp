@@ -11,12 +11,12 @@ namespace afterbay::storage {
 
 MissingValues::MissingValues(const Schema& schema, const model::FileLayout& layout,
                              std::vector<VariableStorage> storage, std::uint64_t present,
-                             PositionOf position_of)
+                             FindPosition find_position)
     : schema_(schema),
       layout_(layout),
       storage_(std::move(storage)),
       present_(present),
-      position_of_(std::move(position_of)) {}
+      find_position_(std::move(find_position)) {}
 
 Result<> MissingValues::each_hole(const Ledger& written, const IsPlaced& is_placed,
                                   const Visit& visit) const {
@@ -37,21 +37,21 @@ Result<> MissingValues::each_hole_of_dense(std::uint32_t variable, const Ledger&
                                            const Visit& visit) const {
   for (const model::Piece& piece : layout_.pieces_of_variable(variable)) {
     if (written.has(piece, 0)) continue;
-    AFTERBAY_TRY_ASSIGN(const std::uint64_t offset, position_of_(piece, 0));
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t offset, find_position_(piece, 0));
     AFTERBAY_TRY(visit({variable, offset, piece.bytes}));
   }
   return {};
 }
 
-/// Runs of records that are missing in chunks of which some are written. Their positions follow from
-/// that of the chunk: the runs may lie beyond the last record, and requesting a position there would
-/// extend the file.
+/// Runs of records that are missing in chunks of which some are written. Their positions follow
+/// from that of the chunk: the runs may lie beyond the last record, and requesting a position there
+/// would extend the file.
 Result<> MissingValues::each_hole_of_chunks(const model::Piece& piece, const Ledger& written,
                                             const Visit& visit) const {
   const std::uint64_t span = storage_[piece.variable].span;
   const std::uint64_t begin = (present_ + span - 1) / span * span;
   for (const std::uint64_t first : written.partly_written(piece, begin, span)) {
-    AFTERBAY_TRY_ASSIGN(const std::uint64_t chunk, position_of_(piece, first));
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t chunk, find_position_(piece, first));
     for (std::uint64_t record = first; record < first + span;) {
       const std::uint64_t run = record;
       while (record < first + span && !written.has(piece, record)) ++record;

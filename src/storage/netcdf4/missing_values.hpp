@@ -26,11 +26,11 @@ namespace afterbay::storage {
 class MissingValues {
  public:
   /// The position of a piece that is not encoded.
-  using PositionOf = std::function<Result<std::uint64_t>(const model::Piece& piece, std::uint64_t record)>;
+  using FindPosition = std::function<Result<std::uint64_t>(const model::Piece& piece, std::uint64_t record)>;
 
   /// `present`: number of records of earlier runs; HDF5 writes the chunks that contain some.
   MissingValues(const Schema& schema, const model::FileLayout& layout, std::vector<VariableStorage> storage,
-                std::uint64_t present, PositionOf position_of);
+                std::uint64_t present, FindPosition find_position);
 
   /// Writes fill values, also after the last record of a chunk: a later append finds them there, as
   /// netCDF-C leaves them.
@@ -59,7 +59,7 @@ class MissingValues {
   const model::FileLayout& layout_;
   std::vector<VariableStorage> storage_;  ///< by variable
   std::uint64_t present_;
-  PositionOf position_of_;
+  FindPosition find_position_;
 };
 
 }  // namespace afterbay::storage
