@@ -44,7 +44,7 @@ Integer reversed_bytes(Integer value) {
   return static_cast<Integer>(bits);
 }
 
-/// Numbers of a type that a variable can hold for certain: those at least one step within its range.
+/// Numbers that a variable can hold for certain: those at least one step within its range.
 template <class Number>
 class CertainRange {
  public:
