@@ -165,7 +165,7 @@ def rates(results: Results, key: str, path: str = "end_s") -> list[float]:
 
 
 def against_codec(results: Results, key: str, workers: str | int) -> list[float]:
-    """The rate of a session / that of the codec alone, by repeat; `workers`: how keys of rows end."""
+    """The rate of a session / that of the codec alone, by repeat. `workers` ends the row's key."""
     session, alone = f"workers/{key}/{workers}", f"workers/{key}/alone"
     both = zip(results.runs_of(session), results.runs_of(alone))
     return [(a["bytes"] / a["end_s"]) / (b["bytes"] / b["end_s"]) for a, b in both if a and b]

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <tuple>
 
 #include "observe/html_plot.hpp"
 #include "observe/progress.hpp"
@@ -74,6 +75,21 @@ std::string collections_of(const std::vector<FileRecord>& files) {
   return out + "</table></div>\n";
 }
 
+/// Empty if nothing was packed or rounded.
+std::string errors_of(const RunPage& page) {
+  std::vector<ErrorRecord> errors;
+  for (const ServerHistory& server : page.servers) merge(errors, server.errors);
+  if (errors.empty()) return {};
+  std::ranges::sort(errors, {}, [](const ErrorRecord& it) { return std::tie(it.collection, it.variable); });
+  std::string out =
+      "<h3>Largest errors of packed and rounded values</h3>\n<div class=scroll><table><tr><th>collection<th "
+      "class=name>variable<th>largest error, in the units of the file</tr>\n";
+  for (const ErrorRecord& it : errors)
+    out += fmt::format("<tr><td>{}<td class=name>{}<td>{:.3g}</tr>\n", html_text(it.collection),
+                       html_text(it.variable), it.value);
+  return out + "</table></div>\n";
+}
+
 }  // namespace
 
 std::string waits_table(const RunPage& page, const RunFigures& figures) {
@@ -106,7 +122,7 @@ std::string waits_table(const RunPage& page, const RunFigures& figures) {
 std::string files_tables(const RunPage& page, const RunFigures& figures) {
   std::vector<FileRecord> files = files_of(page);
   if (files.empty()) return "<p class=dim>No file was published.</p>\n";
-  std::string out = collections_of(files);
+  std::string out = collections_of(files) + errors_of(page);
   const std::size_t hidden =
       figures.files - std::min<std::size_t>(figures.files, std::min(files.size(), most_files_shown));
   if (files.size() > most_files_shown)

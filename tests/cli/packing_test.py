@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packed integers are unpacked by other software: netCDF4-python, xarray, CDO."""
+import json
+import pathlib
 import shutil
 import subprocess
 import unittest
@@ -71,6 +73,23 @@ class PackingTest(CommandTest):
         subprocess.run(["cdo", "-s", "-f", "nc4", "-b", "F64", "unpack", "out.nc", "unpacked.nc"], check=True)
         with netCDF4.Dataset("unpacked.nc") as file:
             self.check("ts", file["ts"][:].filled(numpy.nan), 100 / 65533 * (1 + 1e-9))
+
+    def test_the_largest_error_is_in_attribute_journal_and_reports(self):
+        write_input("in.nc")
+        self.pack("--afterbay.report.json=report.json", "--afterbay.report.html=report.html")
+        lines = [json.loads(line) for path in pathlib.Path("afterbay-journal").glob("*.jsonl") for line in path.read_text().splitlines()]
+        published = [line["largest_errors"] for line in lines if "largest_errors" in line]
+        self.assertTrue(published, lines)
+        (collection,) = json.loads(pathlib.Path("report.json").read_text())["collections"]
+        page = pathlib.Path("report.html").read_text()
+        with netCDF4.Dataset("out.nc") as file:
+            for name in ("ts", "pr"):
+                said = file[name].largest_error
+                found = file[name][:].filled(numpy.nan)
+                self.assertAlmostEqual(said, numpy.nanmax(numpy.abs(found - values_of(name))), delta=said * 1e-9)
+                self.assertEqual([errors[name] for errors in published], [said] * len(published))
+                self.assertEqual(collection["largest_errors"][name], said)
+                self.assertIn(f"<td class=name>{name}<td>{said:.3g}</tr>", page)
 
     def test_values_out_of_range_name_the_variable(self):
         write_input("in.nc")

@@ -202,6 +202,21 @@ TEST(ObserveReport, the_shapes_of_chunks_are_told_shortened_in_the_table_and_in_
   EXPECT_EQ(variables[13]["chosen_by"], "setting chunk");
 }
 
+TEST(ObserveReport, the_largest_errors_of_packed_values_are_told_by_variable) {
+  Report report;
+  report.collections = {{"history", "netcdf4", {}, {{"history", "tas", 0.00498}, {"history", "pr", 0}}},
+                        {"restart", "cdf5", {}}};
+  EXPECT_EQ(table(report),
+            "largest errors of history, in the units of its files\n"
+            "  tas                      0.00498\n"
+            "  pr                       0\n"
+            "\n");
+  const auto collections = nlohmann::json::parse(json(report))["collections"];
+  ASSERT_EQ(collections.size(), 2u);
+  EXPECT_EQ(collections[0]["largest_errors"], (nlohmann::json{{"tas", 0.00498}, {"pr", 0.0}}));
+  EXPECT_FALSE(collections[1].contains("largest_errors"));
+}
+
 TEST(ObserveReport, fortran_callers_read_the_shapes_of_chunks_in_their_order) {
   Report report;
   report.collections = {chunks_of_history(1)};

@@ -156,6 +156,20 @@ TEST(RunPage, of_a_run_that_failed_says_why_and_nothing_of_the_model) {
                           Not(HasSubstr("of it the model waited"))));
 }
 
+/// Two servers wrote files of one collection: a variable has one row, with the larger error.
+TEST(RunPage, the_largest_errors_of_packed_values_are_listed) {
+  RunPage page = page_of(2, 0);
+  EXPECT_THAT(run_page(page), Not(HasSubstr("Largest errors")));
+  page.servers.push_back(page.servers.front());
+  page.servers[0].errors = {{"history", "t<1>", 0.25}, {"history", "pr", 1e-9}};
+  page.servers[1].errors = {{"history", "t<1>", 0.5}};
+  EXPECT_THAT(run_page(page),
+              AllOf(HasSubstr("<h3>Largest errors of packed and rounded values</h3>"),
+                    HasSubstr("<tr><td>history<td class=name>pr<td>1e-09</tr>\n"
+                              "<tr><td>history<td class=name>t&lt;1&gt;<td>0.5</tr>\n</table>"),
+                    Not(HasSubstr("<td>0.25</tr>"))));
+}
+
 TEST(RunPage, frontends_have_a_plot_of_their_own) {
   RunPage page = page_of(2, 0);
   EXPECT_THAT(run_page(page), Not(HasSubstr("Held by frontends")));
