@@ -81,7 +81,7 @@ class NetcdfPacker final : public Packer {
       check(nc_def_var_fill(file_, variable_, NC_FILL, &data.missing), "nc_def_var_fill");
     filter();
     check(nc_enddef(file_), "nc_enddef");
-    // Not before: netCDF-C makes room for 10 chunks then, which would be packed when the file is closed.
+    // Not before: netCDF-C would make room for 10 chunks, and pack these when the file is closed.
     check(nc_set_var_chunk_cache(file_, variable_, 0, 1, 0), "nc_set_var_chunk_cache");
   }
 
