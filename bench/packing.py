@@ -164,8 +164,8 @@ def rates(results: Results, key: str, path: str = "end_s") -> list[float]:
     return [1e-9 * size / seconds for size, seconds in zip(results.series(key, "bytes"), results.series(key, path)) if size and seconds]
 
 
-def against_codec(results: Results, key: str, workers: int) -> list[float]:
-    """The rate of a session / that of the codec alone, by repeat."""
+def against_codec(results: Results, key: str, workers: str | int) -> list[float]:
+    """The rate of a session / that of the codec alone, by repeat. `workers` ends the row's key."""
     session, alone = f"workers/{key}/{workers}", f"workers/{key}/alone"
     both = zip(results.runs_of(session), results.runs_of(alone))
     return [(a["bytes"] / a["end_s"]) / (b["bytes"] / b["end_s"]) for a, b in both if a and b]
@@ -244,8 +244,8 @@ def worker_table(results: Results, rows: list[Row]) -> str:
     header = ["", "GB/s", "min-max", "/ codec alone", "min-max", "end s", "put s", "on disk MB"]
     lines = []
     for row in rows:
-        _, key, workers = row.key.split("/")
-        ratio = against_codec(results, key, int(workers)) if workers != "alone" else []
+        _, key, workers = row.key.split("/", 2)  # another version's rows end in "1/against"
+        ratio = against_codec(results, key, workers) if not workers.startswith("alone") else []
         lines.append([row.label, tables.median_text(rates(results, row.key), "{:.3f}"), tables.spread(rates(results, row.key)), tables.median_text(ratio),
                       tables.spread(ratio), tables.seconds(results.median(row.key, "end_s")), tables.seconds(results.median(row.key, "blocked_s.max")),
                       tables.median_text([value / 1e6 for value in results.values(row.key, "disk_bytes")], "{:.0f}")])
