@@ -77,16 +77,14 @@ Result<> JointPuts::end_step(Member& member) {
 Result<> JointPuts::end_steps() {
   const std::uint64_t ended = team_.ended_steps();
   std::uint64_t done = ended;
-  for (const auto& [position, put] : open_) {
-    if (put->step() >= ended) continue;
-    done = std::min(done, put->step());
-    if (put->complete) continue;  // will be forwarded by the session's thread
+  for (const auto& [number, put] : open_) done = std::min(done, put->step());
+  // Those that are complete will be forwarded by the session's thread.
+  if (const JointPut* const put = oldest_incomplete(nullptr); put != nullptr && put->step() < ended)
     return fail(fail_with_locked(make_error(
         ErrorCode::bad_state,
         "step {} has ended, but a part of this rank was not handed over: {}; every endpoint must "
         "put its part before it ends the step, and the parts of all endpoints must cover that of the rank",
-        said_index(put->step()), incomplete(nullptr))));
-  }
+        said_index(put->step()), missing_parts(*put))));
   records_.end_steps(done);
   return {};
 }
@@ -137,6 +135,15 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
             "file is open",
             name_of_put({&file, variable, plan, record, 0, 0}));
       }
+      if (const Member* const ahead =
+              team_.ahead_of(file.collection->variable(variable).decomposition, wanted.step))
+        return fail(
+            fail_with_locked(make_error(ErrorCode::bad_state,
+                                        "{} has ended step {} without its part of {}, which {} puts in that "
+                                        "step, and has put into a later "
+                                        "one: every endpoint must put its part before it ends the step",
+                                        ahead->text(), said_index(wanted.step),
+                                        name_of_put({&file, variable, plan, record, 0, 0}), member.text())));
       std::string waits_for;
       if (bytes != 0 && buffered_bytes_ != 0 && !wanted.has_begun_others &&
           buffered_bytes_ + bytes > limits_.memory_bytes) {
@@ -531,24 +538,28 @@ void JointPuts::add_work(Error& error) const {
   error.add(incomplete(nullptr));
 }
 
+/// The put that lacks a part, of the earliest step in which one does; null if none does. Endpoints
+/// that are ahead may have begun puts of later steps before.
+const JointPut* JointPuts::oldest_incomplete(const File* file) const {
+  const JointPut* oldest = nullptr;
+  for (const auto& [number, put] : open_) {
+    if (put->complete || (file != nullptr && put->handover().file != file)) continue;
+    if (oldest == nullptr || put->step() < oldest->step()) oldest = put;
+  }
+  return oldest;
+}
+
+std::string JointPuts::missing_parts(const JointPut& put) const {
+  std::string text = fmt::format("{} of {} values of {} are missing", put.missing_values(), put.all_values(),
+                                 name_of_put(put.handover()));
+  const std::string without = team_.without(put);
+  return without.empty() ? text : text + ": " + without;
+}
+
 /// What lacks a part; "" if nothing does.
 std::string JointPuts::incomplete(const File* file) const {
-  for (const auto& [position, put] : open_) {
-    if (put->complete || (file != nullptr && put->handover().file != file)) continue;
-    std::string text = fmt::format("{} of {} values of {} are missing", put->missing_values(),
-                                   put->all_values(), name_of_put(put->handover()));
-    std::string without;
-    const int decomposition =
-        put->handover().file->collection->variable(put->handover().variable).decomposition;
-    for (const auto& member : team_.members()) {
-      const bool has_part = std::ranges::find(member->parts, decomposition, &EndpointPart::decomposition) !=
-                            member->parts.end();
-      if (member->open && has_part && !put->has_of(member->number))
-        without += (without.empty() ? ": not handed over by " : ", ") + member->text();
-    }
-    return text + without;
-  }
-  return "";
+  const JointPut* const put = oldest_incomplete(file);
+  return put == nullptr ? "" : missing_parts(*put);
 }
 
 }  // namespace afterbay::client

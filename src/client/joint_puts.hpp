@@ -161,6 +161,9 @@ class JointPuts {
   void remove(JointPut& put) AFTERBAY_REQUIRES(mutex_);
   void find_oldest() AFTERBAY_REQUIRES(mutex_);
   Result<> end_steps() AFTERBAY_REQUIRES(mutex_);
+  /// `file`: of this file only, unless null.
+  [[nodiscard]] const JointPut* oldest_incomplete(const File* file) const AFTERBAY_REQUIRES(mutex_);
+  [[nodiscard]] std::string missing_parts(const JointPut& put) const AFTERBAY_REQUIRES(mutex_);
   [[nodiscard]] std::string incomplete(const File* file) const AFTERBAY_REQUIRES(mutex_);
   void moved() noexcept;
   Result<> deliver_letters();

@@ -307,6 +307,7 @@ Result<JointPut*> PartEndpoint::open(const Target& target, bool may_wait) {
         "already");
   if (member_->last_put.load(std::memory_order_relaxed) < opened.number)
     member_->last_put.store(opened.number, std::memory_order_release);
+  member_->put_steps.store(step_ + 1, std::memory_order_release);
   return opened.put;
 }
 

@@ -32,6 +32,8 @@ struct EndpointPart {
   std::shared_ptr<MapPart> map;  ///< its points; null: no map, or whole
   std::uint64_t after = 0;       ///< puts up to this number belong to callers that had the points before
 
+  /// Whether it has no points. Of a whole part: whether that of the rank has none is not asked.
+  [[nodiscard]] bool empty() const;
   /// Whether both have a point of the rank. Both are parts of the same decomposition.
   [[nodiscard]] bool overlaps(const EndpointPart& other, const std::shared_ptr<MapPart>& of_rank) const;
 };

@@ -12,6 +12,11 @@ std::string Member::text() const {
   return name.empty() ? fmt::format("endpoint {}", number) : fmt::format("endpoint {} ('{}')", number, name);
 }
 
+const EndpointPart* Member::part_of(int decomposition) const {
+  const auto part = std::ranges::find(parts, decomposition, &EndpointPart::decomposition);
+  return part == parts.end() || part->empty() ? nullptr : &*part;
+}
+
 Team::Team() { members_.push_back(std::make_shared<Member>()); }
 
 std::shared_ptr<Member> Team::join(std::string name) {
@@ -57,6 +62,7 @@ Result<std::uint64_t> Team::add(Member& member, EndpointPart part, const std::sh
             what(), member.text(), other->text());
       after = std::max(after, other->last_put.load(std::memory_order_acquire));
     }
+  part.after = after;
   member.parts.push_back(std::move(part));
   return after;
 }
@@ -67,6 +73,28 @@ const Member* Team::other_with(const Member& member, int decomposition) const {
         std::ranges::find(other->parts, decomposition, &EndpointPart::decomposition) != other->parts.end())
       return other.get();
   return nullptr;
+}
+
+const Member* Team::ahead_of(int decomposition, std::uint64_t step) const {
+  for (const auto& member : members_)
+    if (member->number != 0 && member->open && member->steps > step &&
+        member->put_steps.load(std::memory_order_acquire) > step + 1 &&
+        member->part_of(decomposition) != nullptr)
+      return member.get();
+  return nullptr;
+}
+
+std::string Team::without(const JointPut& put) const {
+  const Handover& of = put.handover();
+  const int decomposition = of.file->collection->variable(of.variable).decomposition;
+  std::string text;
+  for (const auto& member : members_) {
+    const EndpointPart* const part = member->part_of(decomposition);
+    if (part == nullptr || part->after >= put.number() || !member->open || put.has_of(member->number))
+      continue;
+    text += (text.empty() ? "not handed over by " : ", ") + member->text();
+  }
+  return text;
 }
 
 std::uint64_t Team::ended_steps() const {

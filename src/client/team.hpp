@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "client/joint_put.hpp"
 #include "client/part_plans.hpp"
 
 namespace afterbay::client {
@@ -24,6 +25,8 @@ struct Member {
   std::string name;        ///< as given; may be empty
   std::atomic<std::uint64_t> puts{0};
   std::atomic<std::uint64_t> last_put{0};  ///< the number of the last put to which it contributed
+  /// One more than the step of the last put to which it contributed.
+  std::atomic<std::uint64_t> put_steps{0};
 
   std::atomic<bool> busy{false};  ///< in a call
 
@@ -31,6 +34,8 @@ struct Member {
   bool open = true;
   std::vector<EndpointPart> parts;
 
+  /// Its part with points of the decomposition; null: none.
+  [[nodiscard]] const EndpointPart* part_of(int decomposition) const;
   /// "endpoint 3 ('band 3')", "the session's own thread".
   [[nodiscard]] std::string text() const;
 };
@@ -63,6 +68,12 @@ class Team {
   void note_whole(int decomposition, std::uint64_t number) { whole_[decomposition] = number; }
   /// Whether an open member other than `member` has a part of the decomposition.
   [[nodiscard]] const Member* other_with(const Member& member, int decomposition) const;
+
+  /// An open endpoint with points of the decomposition that has ended the step, and has put into a
+  /// later one: it will not put into that step any more. Null: none.
+  [[nodiscard]] const Member* ahead_of(int decomposition, std::uint64_t step) const;
+  /// Who has not handed over a part of the put, for messages; "" if everybody has.
+  [[nodiscard]] std::string without(const JointPut& put) const;
 
   [[nodiscard]] bool has_only_session() const {
     return std::ranges::none_of(members_, [](const auto& it) { return it->open && it->number != 0; });
