@@ -51,8 +51,7 @@ Result<> JointPuts::leave(Member& member) {
   Result<> ended;
   {
     const MutexLock lock(mutex_);
-    team_.leave(member);
-    team_.forget_closed(open_.empty() ? last_number_ + 1 : open_.begin()->first);
+    team_.leave(member, last_number_);
     ended = end_steps();
   }
   moved();
@@ -86,6 +85,7 @@ Result<> JointPuts::end_steps() {
         "put its part before it ends the step, and the parts of all endpoints must cover that of the rank",
         said_index(put->step()), missing_parts(*put))));
   records_.end_steps(done);
+  team_.forget_closed(open_.empty() ? last_number_ + 1 : open_.begin()->first);
   return {};
 }
 

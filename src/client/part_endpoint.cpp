@@ -68,7 +68,6 @@ tl::unexpected<Error> PartEndpoint::report(Error error, const File& file, std::s
 // ---- parts
 
 Result<> PartEndpoint::add(EndpointPart part, const Decomposition* of) {
-  const std::shared_ptr<MapPart> of_rank = of == nullptr ? nullptr : of->map;
   Decomposition read_as;
   if (of != nullptr) read_as = *of;
   if (!part.whole) {
@@ -81,7 +80,7 @@ Result<> PartEndpoint::add(EndpointPart part, const Decomposition* of) {
     read_as_.push_back(std::move(read_as));
     return {};
   }
-  auto after = puts_.in_team([&](Team& team) { return team.add(*member_, part, of_rank); });
+  auto after = puts_.in_team([&](Team& team) { return team.add(*member_, part, of); });
   if (!after) return fail(std::move(after).error().at_rank(session_rank_));
   part.after = *after;
   parts_.push_back(std::move(part));
