@@ -253,7 +253,9 @@ class AFTERBAY_API Slot {
 /// - Each endpoint ends its steps with end_step. A record of the rank is complete when the session
 ///   and all of its endpoints have ended the step.
 /// - Files are opened and closed by the session. close, flush, epoch and finalize wait until every
-///   endpoint has ended the steps that the session has ended; flush and epoch cover these steps.
+///   endpoint has ended the steps that the session has ended. From the first endpoint that a rank
+///   opens, its calls of flush and epoch cover these steps and no others, whether it has open
+///   endpoints or none.
 /// Errors are thrown as Failure and name rank and endpoint. A refused call leaves endpoint and
 /// session usable. A handle; copies name the same endpoint. Destroying the last one closes it.
 class AFTERBAY_API Endpoint {
@@ -420,8 +422,8 @@ class AFTERBAY_API Session {
   /// wait. Throws bad_state while a slot is not committed.
   void end_step();
   /// Returns a ticket that is complete when everything put before is durable or handed to the file
-  /// system. Does not wait, except for endpoints: while some are open, it covers the steps that
-  /// have ended. Throws bad_state while a slot is not committed.
+  /// system. Does not wait, except for endpoints. On a rank that has opened an endpoint, it covers
+  /// the steps that the session has ended. Throws bad_state while a slot is not committed.
   Ticket flush();
   /// Marks an epoch in the output. The ticket is complete when everything that all ranks put
   /// before, in all files, is durable and can be recovered after any later crash; files that are

@@ -489,7 +489,8 @@ Result<> JointPuts::settle(const char* call, File* closing) {
           // In one step with the check: no put may begin in a file that is being closed.
           closing->closed = true;
           records_.end_file(*closing);
-        } else if (open_.empty() && team_.has_only_session()) {
+        } else if (open_.empty() && !team_.has_had_endpoints()) {
+          // Nobody is ahead of the session: these records belong to its current step.
           records_.end_all();
         }
         break;

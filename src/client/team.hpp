@@ -81,6 +81,8 @@ class Team {
   [[nodiscard]] bool has_only_session() const {
     return std::ranges::none_of(members_, [](const auto& it) { return it->open && it->number != 0; });
   }
+  /// Whether an endpoint was ever opened.
+  [[nodiscard]] bool has_had_endpoints() const noexcept { return next_ > 1; }
   /// The number of steps that every open member has ended.
   [[nodiscard]] std::uint64_t ended_steps() const;
   /// Changes whenever an endpoint puts or ends a step.

@@ -229,7 +229,7 @@ TEST(ThreadSessionSharing, what_the_session_has_begun_refuses_close_flush_and_ep
     slot.commit();
     const double now = 0;
     file.put("time", 0, &now);
-    session.wait(session.flush());  // without endpoints it covers the current step
+    session.wait(session.flush());
     session.finalize();
   }));
   expect_contents(directory.path / "c.nc", 1);
