@@ -144,6 +144,19 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
                                         "one: every endpoint must put its part before it ends the step",
                                         ahead->text(), said_index(wanted.step),
                                         name_of_put({&file, variable, plan, record, 0, 0}), member.text())));
+      if (const JointRecords::Open* const later =
+              records_.begun_later(file, record, wanted.step, wanted.fixed))
+        return fail(
+            ErrorCode::bad_state,
+            "{} would begin in step {}, where {} is, but endpoints of this rank have begun {} of {} in step "
+            "{}: "
+            "records of a collection begin in the order of their steps. An endpoint begins with the step in "
+            "which the session is: let the session end the steps that earlier endpoints have ended before "
+            "another one goes on",
+            name_of_put({&file, variable, plan, record, 0, 0}), said_index(wanted.step), member.text(),
+            later->fixed ? std::string("the variables without records")
+                         : fmt::format("record {}", said_index(later->record)),
+            later->file->path, said_index(later->step));
       std::string waits_for;
       if (bytes != 0 && buffered_bytes_ != 0 && !wanted.has_begun_others &&
           buffered_bytes_ + bytes > limits_.memory_bytes) {
@@ -499,6 +512,7 @@ Result<> JointPuts::settle(const char* call, File* closing) {
         std::string what = team_.late(steps);
         if (const std::string lacking = incomplete(closing); !lacking.empty())
           what += (what.empty() ? "" : "; ") + lacking;
+        if (what.empty()) what = "a record of a step that has ended is behind one of a later step";
         return fail(fail_with_locked(
             make_error(ErrorCode::timed_out,
                        "{} waited {} s for the endpoints of this rank, none of which made progress: {}", call,

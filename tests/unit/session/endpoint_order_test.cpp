@@ -136,6 +136,48 @@ TEST(ThreadSessionSharing, an_endpoint_reads_while_the_session_waits_for_it) {
   }));
 }
 
+TEST(ThreadSessionSharing, new_endpoints_do_not_go_back_behind_the_steps_of_closed_ones) {
+  constexpr std::uint64_t ahead = 3;
+  const Directory directory;
+  expect_no_errors(with_upper_rows(directory, [&](Session& session, OutputFile& file, Endpoint& upper) {
+    upper.close();
+    const auto open = [&](const char* name) {
+      Endpoint all = session.endpoint(name);
+      all.whole("grid");
+      return all;
+    };
+    const auto put = [&](Endpoint& endpoint, std::uint64_t step) {
+      endpoint.put(file, "t", step, values_of(step, {0, rows}, 0, levels).data());
+      endpoint.put(file, "s", step, values_of(step, {0, rows}, 0, 1).data());
+      endpoint.end_step();
+    };
+    Endpoint first = open("first");
+    for (std::uint64_t step = 0; step < ahead; ++step) put(first, step);
+    first.close();
+    Endpoint early = open("early");
+    const Error error = error_of([&] { put(early, ahead); });
+    EXPECT_EQ(error.code, ErrorCode::bad_state);
+    EXPECT_THAT(error.text(),
+                AllOf(HasSubstr("variable 't', record 3 of "),
+                      HasSubstr("would begin in step 0, where endpoint 3 ('early') is"),
+                      HasSubstr("have begun record 2 of "), HasSubstr("in step 2"), HasSubstr("rank 0")));
+    early.close();
+    for (std::uint64_t step = 0; step < ahead; ++step) {
+      const auto now = static_cast<double>(step);
+      file.put("time", step, &now);
+      session.end_step();
+      session.wait(session.flush());
+    }
+    Endpoint next = open("next");
+    put(next, ahead);
+    const auto now = static_cast<double>(ahead);
+    file.put("time", ahead, &now);
+    session.end_step();
+    session.finalize();
+  }));
+  expect_contents(directory.path / "c.nc", ahead + 1);
+}
+
 TEST(ThreadSessionSharing, endpoints_are_at_most_32_records_ahead_of_the_session) {
   constexpr std::uint64_t many = 50;
   const Directory directory;
