@@ -125,11 +125,11 @@ const Member* Team::other_with(const Member& member, int decomposition) const {
 }
 
 const Member* Team::ahead_of(int decomposition, std::uint64_t step) const {
-  for (const auto& member : members_)
-    if (member->number != 0 && member->open && member->steps > step &&
-        member->put_steps.load(std::memory_order_acquire) > step + 1 &&
-        member->part_of(decomposition) != nullptr)
-      return member.get();
+  for (const auto& member : members_) {
+    if (member->steps <= step || member->put_steps.load(std::memory_order_acquire) <= step + 1) continue;
+    const EndpointPart* const part = member->part_of(decomposition);
+    if (part != nullptr && (member->open || !part->taken_over)) return member.get();
+  }
   return nullptr;
 }
 

@@ -71,8 +71,8 @@ class Team {
   /// Whether an open member other than `member` has a part of the decomposition.
   [[nodiscard]] const Member* other_with(const Member& member, int decomposition) const;
 
-  /// An open endpoint with points of the decomposition that has ended the step, and has put into a
-  /// later one: it will not put into that step any more. Null: none.
+  /// An endpoint with points of the decomposition that has ended the step, and has put into a later
+  /// one: it will not put into that step any more. Null: none.
   [[nodiscard]] const Member* ahead_of(int decomposition, std::uint64_t step) const;
   /// Who has not handed over a part of the put, and the points that nobody has, for messages; "" if
   /// neither is known.
