@@ -658,8 +658,8 @@ AFTERBAY_API int afterbay_endpoint_pool_open(afterbay_endpoint* const* endpoints
                                              afterbay_endpoint_pool** pool);
 /** Borrows an endpoint and returns its index in the list. Waits until one is free; in the thread
    that uses the session, it does what afterbay_session_progress does meanwhile. AFTERBAY_TIMED_OUT
-   if for the deadline none is given back and the rank's endpoints make no progress; the session
-   stays usable. */
+   if for the deadline none is given back and the rank's endpoints make no progress,
+   AFTERBAY_BAD_STATE if all have been closed: closed ones are not lent. The session stays usable. */
 AFTERBAY_API int afterbay_endpoint_pool_take(afterbay_endpoint_pool* pool, size_t* index);
 /** The same without waiting: AFTERBAY_WOULD_BLOCK if none is free. */
 AFTERBAY_API int afterbay_endpoint_pool_try_take(afterbay_endpoint_pool* pool, size_t* index);

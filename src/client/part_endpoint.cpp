@@ -598,7 +598,7 @@ Result<> PartEndpoint::check_at_rest(std::optional<std::uint64_t>& steps) {
 }
 
 void PartEndpoint::give_up() noexcept {
-  if (std::exchange(closed_, true)) return;
+  if (closed_.exchange(true)) return;
   try {
     (void)puts_.leave(*member_);
   } catch (...) {  // no memory: the deadline reports what is missing

@@ -101,12 +101,14 @@ EndpointPool::EndpointPool(std::span<const Endpoint> endpoints) : state_(std::ma
   for (const Endpoint& endpoint : endpoints) {
     const Endpoint::State& it = endpoint.state();
     const auto refused = [&](const char* why) {
-      return Failure(make_error(ErrorCode::invalid_argument, "a pool was made with {} {}",
+      return Failure(make_error(ErrorCode::invalid_argument, "a pool was made with {}, {}",
                                 it.endpoint->member().text(), why)
                          .at_rank(session->identity().session_rank));
     };
-    if (it.session.lock() != session) throw refused("of another session than that of the first endpoint");
-    if (std::ranges::find(members, it.endpoint) != members.end()) throw refused("twice");
+    if (it.session.lock() != session)
+      throw refused("which belongs to another session than that of the first endpoint");
+    if (std::ranges::find(members, it.endpoint) != members.end()) throw refused("which is in its list twice");
+    if (it.endpoint->is_closed()) throw refused("which has been closed: make it of open ones");
     members.push_back(it.endpoint);
   }
   state_->session = session;
