@@ -40,7 +40,9 @@ class AFTERBAY_CAPABILITY("session") SessionLock {
     mutex_.unlock();
     call_.store(nullptr, std::memory_order_release);
   }
-  /// For opening an endpoint: waits for calls of the session.
+  /// Whether a thread is in a call of the session.
+  [[nodiscard]] bool is_in_call() const noexcept { return call_.load(std::memory_order_acquire) != nullptr; }
+  /// For opening the first endpoint: waits for calls of the session.
   void take() AFTERBAY_ACQUIRE() { mutex_.lock(); }
   /// For an endpoint that sends.
   [[nodiscard]] bool try_lock() AFTERBAY_TRY_ACQUIRE(true) {

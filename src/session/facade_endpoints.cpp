@@ -2,6 +2,7 @@
 // The public handles of endpoints and their pools. Any thread calls them: none uses the session's
 // core.
 #include <algorithm>
+#include <thread>
 #include <vector>
 
 #include "afterbay/endpoint_pool.hpp"
@@ -10,15 +11,35 @@
 
 namespace afterbay {
 
+namespace {
+
+/// The first endpoint of a session waits for its calls, others do not: the session may be waiting
+/// for the thread that opens one.
+Result<std::shared_ptr<client::PartEndpoint>> open_endpoint_of(
+    client::ModelSession& model, const std::string& name) AFTERBAY_NO_THREAD_SAFETY_ANALYSIS {
+  client::JointPuts& joint = model.puts().joint();
+  client::SessionLock& lock = joint.links().lock();
+  if (lock.is_in_call_here()) return model.puts().open_endpoint(name);
+  if (!joint.started()) {
+    lock.take();
+  } else {
+    while (!lock.try_lock()) {  // an endpoint sends, or the session is in a call
+      if (lock.is_in_call()) return model.puts().join(name);
+      std::this_thread::yield();
+    }
+  }
+  auto opened = model.puts().open_endpoint(name);
+  lock.unlock();
+  joint.send();
+  return opened;
+}
+
+}  // namespace
+
 Endpoint Session::endpoint(const std::string& name) {
   auto handle = std::make_shared<Endpoint::State>();
   client::ModelSession& model = state().model_side();
-  client::SessionLock& lock = model.puts().joint().links().lock();
-  lock.take();
-  auto opened = model.puts().open_endpoint(name);
-  lock.unlock();
-  model.puts().joint().send();
-  handle->endpoint = unwrap(std::move(opened));
+  handle->endpoint = unwrap(open_endpoint_of(model, name));
   handle->session = state().model;
   return Endpoint(std::move(handle));
 }

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "unit/session/endpoint_model.hpp"
 
@@ -176,6 +178,35 @@ TEST(ThreadSessionSharing, new_endpoints_do_not_go_back_behind_the_steps_of_clos
     session.finalize();
   }));
   expect_contents(directory.path / "c.nc", ahead + 1);
+}
+
+TEST(ThreadSessionSharing, a_thread_opens_an_endpoint_while_the_session_waits_for_it) {
+  const Directory directory;
+  expect_no_errors(with_upper_rows(directory, [&](Session& session, OutputFile& file, Endpoint& upper) {
+    const auto put = [&](Endpoint& endpoint, Band part) {
+      endpoint.put(file, "t", 0, values_of(0, part, 0, levels).data());
+      endpoint.put(file, "s", 0, values_of(0, part, 0, 1).data());
+      endpoint.end_step();
+    };
+    Endpoint lower = lower_endpoint(session);
+    put(lower, lower_rows);
+    const double now = 0;
+    file.put("time", 0, &now);
+    session.end_step();
+    std::jthread late([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until the session waits
+      const auto start = std::chrono::steady_clock::now();
+      Endpoint another = session.endpoint("another");
+      EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5)) << "the deadline is 20 s";
+      EXPECT_EQ(error_of([&] { another.whole("grid"); }).code, ErrorCode::conflict);
+      put(upper, upper_rows);
+      another.close();
+    });
+    session.wait(file.close());
+    late.join();
+    session.finalize();
+  }));
+  expect_contents(directory.path / "c.nc", 1);
 }
 
 TEST(ThreadSessionSharing, endpoints_are_at_most_32_records_ahead_of_the_session) {
