@@ -119,6 +119,7 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
   for (;;) {
     Result<> begun;
     bool waits = false;
+    std::uint64_t patience = 1;  // in deadlines
     {
       MutexLock lock(mutex_);
       if (failure_) return fail(*failure_);
@@ -129,6 +130,18 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
       if (file.put.empty()) file.put.resize(file.collection->schema().variables.size());
       if (file.put[variable].contains(record)) {
         if (wanted.may_be_past) return Opened{};
+        const auto other = std::ranges::find_if(open_, [&](const auto& entry) {
+          const JointPut& put = *entry.second;
+          return put.handover().file == &file && put.handover().variable == variable &&
+                 put.handover().record == record;
+        });
+        if (other != open_.end())
+          return fail(
+              ErrorCode::conflict,
+              "{} was begun in step {}, but {} is in step {}: an endpoint begins with the step in which "
+              "the session is, and must be opened before the session ends the step",
+              name_of_put({&file, variable, plan, record, 0, 0}), said_index(other->second->step()),
+              member.text(), said_index(wanted.step));
         return fail(
             ErrorCode::conflict,
             "{} was put already on this rank, in this step or an earlier one: it can be put once while the "
@@ -191,14 +204,20 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
           waits_for = fmt::format(
               "{} records of collection '{}' have been begun, and the oldest has not ended: {}",
               CollectionRecords::most_open, file.collection->name(), team_.late(member.steps + 1));
+          // Then it has a deadline of its own, and its error says what it waits for.
+          if (const char* const call = links_.lock().call(); call != nullptr && !has_sessions_thread()) {
+            waits_for += fmt::format("; the session is in {}", call);
+            patience = 2;
+          }
         }
       }
       if (!waits_for.empty()) {
         if (!wanted.may_wait) return fail(ErrorCode::would_block, "{}", waits_for);
-        if (clock.expired(moves_.load(std::memory_order_relaxed)))
-          return fail(fail_with_locked(make_error(
-              ErrorCode::timed_out, "waited {} s to begin {}: {}", clock.limit_ns() / 1'000'000'000,
-              name_of_put({&file, variable, plan, record, 0, 0}), waits_for)));
+        const std::uint64_t stalled_ns = clock.stalled_ns(moves_.load(std::memory_order_relaxed));
+        if (stalled_ns >= patience * clock.limit_ns())
+          return fail(fail_with_locked(
+              make_error(ErrorCode::timed_out, "waited {} s to begin {}: {}", stalled_ns / 1'000'000'000,
+                         name_of_put({&file, variable, plan, record, 0, 0}), waits_for)));
         ++waiters_;
         changed_.wait_for(lock, has_sessions_thread() ? settling_slice : between_checks);
         --waiters_;
@@ -544,6 +563,12 @@ bool JointPuts::await_idle() noexcept {
   };
   while (busy() && now_ns() < until) std::this_thread::sleep_for(milliseconds(1));
   return !busy();
+}
+
+void JointPuts::add_missing(Error& error) const {
+  const MutexLock lock(mutex_);
+  if (const std::string lacking = incomplete(nullptr); !lacking.empty())
+    error.add(fmt::format("on this rank {}", lacking));
 }
 
 void JointPuts::add_work(Error& error) const {

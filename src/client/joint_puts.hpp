@@ -148,6 +148,8 @@ class JointPuts {
   /// After `stop`, before the links are destroyed: waits until no endpoint is in a call; false: in
   /// vain.
   [[nodiscard]] bool await_idle() noexcept;
+  /// Adds what callers have not handed over to an error.
+  void add_missing(Error& error) const;
   /// Adds what is not complete to an error.
   void add_work(Error& error) const;
 

@@ -213,6 +213,13 @@ Result<> PartEndpoint::check_new(const Target& target) {
     return target.fixed ? std::string("the variable")
                         : fmt::format("record {} of the variable", said_index(target.record));
   };
+  if (std::ranges::find(abandoned_, PutKey{target.file.get(), target.variable, target.record, step_}) !=
+      abandoned_.end())
+    return fail(
+        ErrorCode::conflict,
+        "a slot of {} was acquired by this caller and destroyed without commit: its values are missing "
+        "when the step ends",
+        text());
   if (known.put[target.variable].contains(target.record))
     return fail(ErrorCode::conflict,
                 "{} was put already by this caller: it can be put once while the file is open", text());
@@ -514,8 +521,12 @@ Result<> PartEndpoint::commit(const Acquired& slot, const void* buffer) {
 }
 
 void PartEndpoint::forget(const Acquired& slot) noexcept {
-  if (slots_out_.erase(slot.number) != 0 && slot.frames)
-    puts_.lend(*slot.put, -static_cast<std::int64_t>(slot.plan->values));
+  if (slots_out_.erase(slot.number) == 0 || slot.put == nullptr) return;
+  if (slot.frames) puts_.lend(*slot.put, -static_cast<std::int64_t>(slot.plan->values));
+  try {
+    abandoned_.push_back({slot.file.get(), slot.variable, slot.record, step_});
+  } catch (...) {  // no memory: another message says that the values were put already
+  }
 }
 
 // ---- reading
@@ -561,6 +572,7 @@ Result<> PartEndpoint::end_step() {
   AFTERBAY_TRY(check_usable("end_step"));
   AFTERBAY_TRY(check_nothing_begun("end_step"));
   std::erase_if(files_, [](const OfFile& of) { return of.file->closed.load(); });
+  abandoned_.clear();
   ++step_;
   return puts_.end_step(*member_);
 }

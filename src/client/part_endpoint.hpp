@@ -149,6 +149,7 @@ class PartEndpoint {
   std::uint64_t step_ = 0;
   std::map<std::uint64_t, const File*> slots_out_;  ///< by number
   std::uint64_t last_slot_ = 0;
+  std::vector<PutKey> abandoned_;    ///< slots of this step that were neither committed nor will be
   std::atomic<bool> closed_{false};  ///< written by the thread that uses it
   std::map<const Collection*, std::unique_ptr<PartPlans>> plans_;
   std::map<const Collection*, std::vector<const PutPlan*>> whole_;

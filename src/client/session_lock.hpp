@@ -40,8 +40,8 @@ class AFTERBAY_CAPABILITY("session") SessionLock {
     mutex_.unlock();
     call_.store(nullptr, std::memory_order_release);
   }
-  /// Whether a thread is in a call of the session.
-  [[nodiscard]] bool is_in_call() const noexcept { return call_.load(std::memory_order_acquire) != nullptr; }
+  /// The name of the session's call in which a thread is; null: none.
+  [[nodiscard]] const char* call() const noexcept { return call_.load(std::memory_order_acquire); }
   /// For opening the first endpoint: waits for calls of the session.
   void take() AFTERBAY_ACQUIRE() { mutex_.lock(); }
   /// For an endpoint that sends.

@@ -56,6 +56,7 @@ std::shared_ptr<Member> Team::join(std::string name) {
   member->number = next_++;
   member->name = std::move(name);
   member->steps = session()->steps;
+  member->first_step = member->steps;
   members_.push_back(member);
   return member;
 }
@@ -148,7 +149,9 @@ std::string Team::without(const JointPut& put) const {
     known.push_back(part);
     if (contributed) continue;
     if (member->open)
-      open += (open.empty() ? "" : ", ") + member->text();
+      open +=
+          (open.empty() ? "" : ", ") + member->text() +
+          (member->first_step > put.step() ? ", which was opened after the session had ended the step" : "");
     else
       closed += (closed.empty() ? "" : ", ") + member->text() + ", which was closed";
   }
@@ -218,14 +221,21 @@ bool Team::is_busy() const {
   });
 }
 
+/// Those that are ahead of the slowest probably wait for it.
 std::string Team::late(std::uint64_t steps) const {
-  std::string text;
+  const std::uint64_t least = ended_steps();
+  std::string slowest;
+  std::string ahead;
   for (const auto& member : members_) {
     if (!member->open || member->steps >= steps) continue;
-    text += fmt::format("{}{} has ended {} of {} steps and made {} puts", text.empty() ? "" : "; ",
-                        member->text(), member->steps, steps, member->puts.load(std::memory_order_relaxed));
+    if (member->steps == least)
+      slowest +=
+          fmt::format("{}{} has ended {} of {} steps and made {} puts", slowest.empty() ? "" : "; ",
+                      member->text(), member->steps, steps, member->puts.load(std::memory_order_relaxed));
+    else
+      ahead += fmt::format("{}{} ({} steps)", ahead.empty() ? "" : ", ", member->text(), member->steps);
   }
-  return text;
+  return ahead.empty() ? slowest : fmt::format("{}; others are ahead of it: {}", slowest, ahead);
 }
 
 }  // namespace afterbay::client

@@ -30,7 +30,8 @@ struct Member {
 
   std::atomic<bool> busy{false};  ///< in a call
 
-  std::uint64_t steps = 0;  ///< the number of steps that it has ended
+  std::uint64_t steps = 0;       ///< the number of steps that it has ended
+  std::uint64_t first_step = 0;  ///< in which it was opened
   bool open = true;
   std::uint64_t closed_after = 0;  ///< the number of the rank's last put when it was closed
   std::vector<EndpointPart> parts;
@@ -89,8 +90,8 @@ class Team {
   [[nodiscard]] std::uint64_t progress_of_endpoints() const;
   /// Whether an endpoint is in a call.
   [[nodiscard]] bool is_busy() const;
-  /// The open members that have ended fewer steps, with what is known of them; "" if there are
-  /// none.
+  /// The open members that have ended fewer steps, the slowest with what is known of them; "" if
+  /// there are none.
   [[nodiscard]] std::string late(std::uint64_t steps) const;
 
  private:

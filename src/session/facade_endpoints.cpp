@@ -24,7 +24,7 @@ Result<std::shared_ptr<client::PartEndpoint>> open_endpoint_of(
     lock.take();
   } else {
     while (!lock.try_lock()) {  // an endpoint sends, or the session is in a call
-      if (lock.is_in_call()) return model.puts().join(name);
+      if (lock.call() != nullptr) return model.puts().join(name);
       std::this_thread::yield();
     }
   }
@@ -48,23 +48,38 @@ Endpoint::State::~State() {
   if (const auto held = session.lock(); held && endpoint && !endpoint->close()) endpoint->give_up();
 }
 
+namespace {
+
+/// A decomposition of the rank, for a part of the endpoint.
+client::Decomposition decomposition_of(const Endpoint::State& endpoint, client::ModelSession& session,
+                                       const std::string& name) {
+  auto known = session.puts().decomposition(name);
+  if (!known)
+    throw Failure(known.error()
+                      .add("by " + endpoint.endpoint->member().text())
+                      .at_rank(session.identity().session_rank));
+  return std::move(*known);
+}
+
+}  // namespace
+
 void Endpoint::part(const std::string& decomposition, const Block& block) {
   State& it = alive(state_, "endpoint");
   const auto session = session_of(it.session);
-  unwrap(it.endpoint->add_block(unwrap(session->puts().decomposition(decomposition)), block));
+  unwrap(it.endpoint->add_block(decomposition_of(it, *session, decomposition), block));
 }
 
 void Endpoint::part(const std::string& decomposition, const Map& map) {
   State& it = alive(state_, "endpoint");
   const auto session = session_of(it.session);
-  unwrap(it.endpoint->add_map(unwrap(session->puts().decomposition(decomposition)), map));
+  unwrap(it.endpoint->add_map(decomposition_of(it, *session, decomposition), map));
 }
 
 void Endpoint::whole(const std::string& decomposition) {
   State& it = alive(state_, "endpoint");
   const auto session = session_of(it.session);
   if (decomposition.empty()) return unwrap(it.endpoint->add_whole(nullptr));
-  const client::Decomposition known = unwrap(session->puts().decomposition(decomposition));
+  const client::Decomposition known = decomposition_of(it, *session, decomposition);
   unwrap(it.endpoint->add_whole(&known));
 }
 
