@@ -406,6 +406,19 @@ void ModelSession::abandon(const std::string& reason, const Error* cause, bool r
   if (locked) lock.unlock();
 }
 
+bool ModelSession::end_from_other_thread(const std::string& reason, const Error& cause,
+                                         transport::Millis limit) noexcept {
+  SessionLock& lock = puts_.joint().links().lock();
+  puts_.joint().stop(cause);  // ends the calls that wait for endpoints
+  if (!lock.is_allowed_here()) return false;
+  bool locked = false;
+  for (int i = 0; i < most_waits_for_lock && !locked; ++i)
+    if (locked = lock.try_lock(); !locked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (!locked) return false;
+  core_.abandon(reason, &cause, true);
+  return core_.await_failure(limit);
+}
+
 void ModelSession::stop_endpoints() noexcept {
   puts_.joint().stop(core_.failure() ? *core_.failure()
                                      : Error(ErrorCode::bad_state, "the session has been finalized"));

@@ -119,6 +119,12 @@ bool Session::State::end_model_early(const std::string& reason, const Error* cau
   return true;
 }
 
+/// A server in this process is stepped by the thread that opened the session.
+bool Session::State::end_from_other_thread(const std::string& event, const Error& cause) {
+  if (!model || server || frontend) return false;
+  return model->end_from_other_thread(event, cause, early_end);
+}
+
 bool Session::State::end_server_early(const std::string& reason, const Error* cause) {
   assert_role(ingest_thread);  // nobody serves the session
   const auto has_said_so = [](const auto& it) AFTERBAY_REQUIRES(ingest_thread) {
