@@ -471,13 +471,14 @@ class AFTERBAY_API Session {
 /// would wait for the first to end.
 AFTERBAY_API void serve_all(std::span<Session* const> sessions);
 
-/// Ends the process with exit status 1 because of `error`. Its sessions that are open fail with this
-/// error as the reason, and all their ranks and servers learn it before the process ends. The error
-/// is printed on stderr once per job, with the ranks that stopped, instead of once per rank. Takes
-/// a few seconds at most. If several threads call it, the error of the first counts. A thread that
-/// did not open the session, and must not call MPI although the session needs it (MPI_THREAD_FUNNELED,
-/// and a server on another node or in the ranks), waits until the session's thread stops too, because
-/// its calls fail; if that makes none for 2 s, servers only notice that the process has ended.
+/// Ends the process with exit status 1 because of `error`. Its open sessions fail with this error
+/// as the reason, and all their ranks and servers learn it before the process ends. The error is
+/// printed on stderr once per job, with the ranks that stopped, instead of once per rank. Takes a
+/// few seconds at most. If several threads call it, the error of the first counts. A thread that
+/// did not open the session, and must not call MPI although the session needs it (with
+/// MPI_THREAD_FUNNELED, and a server on another node or in the ranks), waits until the session's
+/// thread stops as well, because its calls fail; if that makes none for 2 s, servers only notice
+/// that the process has ended.
 [[noreturn]] AFTERBAY_API void stop(const Error& error);
 
 }  // namespace afterbay

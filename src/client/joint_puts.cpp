@@ -22,6 +22,48 @@ std::string name_of_put(const Handover& handover) {
       layout.record ? fmt::format(", record {}", said_index(handover.record)) : "", handover.file->path);
 }
 
+/// `put`: its name, which `by` begins.
+Error left_out(const Member& ahead, const std::string& put, const Member& by, std::uint64_t step) {
+  return make_error(
+      ErrorCode::bad_state,
+      "{} has ended step {} without its part of {}, which {} puts in that step, and has put into "
+      "a later one: every endpoint must put its part before it ends the step",
+      ahead.text(), said_index(step), put, by.text());
+}
+
+Error begins_late(const JointRecords::Open& later, const std::string& put, const Member& by,
+                  std::uint64_t step) {
+  return make_error(
+      ErrorCode::bad_state,
+      "{} would begin in step {}, where {} is, but this rank has begun {} of {} in step {}: records of a "
+      "collection begin in the order of their steps. Let one thread put into every record of a step first, "
+      "and "
+      "let the session end the steps of earlier endpoints before new ones go on",
+      put, said_index(step), by.text(),
+      later.fixed ? std::string("the variables without records")
+                  : fmt::format("record {}", said_index(later.record)),
+      later.file->path, said_index(later.step));
+}
+
+/// The put that lacks a part, of the earliest step in which one does; null if none does. Endpoints
+/// that are ahead may have begun puts of later steps before. `file`: of this file only, unless
+/// null.
+const JointPut* oldest_incomplete(const std::map<std::uint64_t, JointPut*>& open, const File* file) {
+  const JointPut* oldest = nullptr;
+  for (const auto& [number, put] : open) {
+    if (put->complete || (file != nullptr && put->handover().file != file)) continue;
+    if (oldest == nullptr || put->step() < oldest->step()) oldest = put;
+  }
+  return oldest;
+}
+
+std::string missing_parts(const JointPut& put, const Team& team) {
+  std::string text = fmt::format("{} of {} values of {} are missing", put.missing_values(), put.all_values(),
+                                 name_of_put(put.handover()));
+  const std::string without = team.without(put);
+  return without.empty() ? text : text + ": " + without;
+}
+
 }  // namespace
 
 JointPuts::JointPuts(SessionCore& core, RankPuts& puts, Endpoint& rank, SharedLinks& links,
@@ -78,12 +120,12 @@ Result<> JointPuts::end_steps() {
   std::uint64_t done = ended;
   for (const auto& [number, put] : open_) done = std::min(done, put->step());
   // Those that are complete will be forwarded by the session's thread.
-  if (const JointPut* const put = oldest_incomplete(nullptr); put != nullptr && put->step() < ended)
+  if (const JointPut* const put = oldest_incomplete(open_, nullptr); put != nullptr && put->step() < ended)
     return fail(fail_with_locked(make_error(
         ErrorCode::bad_state,
         "step {} has ended, but a part of this rank was not handed over: {}; every endpoint must "
         "put its part before it ends the step, and the parts of all endpoints must cover that of the rank",
-        said_index(put->step()), missing_parts(*put))));
+        said_index(put->step()), missing_parts(*put, team_))));
   records_.end_steps(done);
   team_.forget_closed(open_.empty() ? last_number_ + 1 : open_.begin()->first);
   return {};
@@ -148,28 +190,13 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
             "file is open",
             name_of_put({&file, variable, plan, record, 0, 0}));
       }
-      if (const Member* const ahead =
-              team_.ahead_of(file.collection->variable(variable).decomposition, wanted.step))
-        return fail(
-            fail_with_locked(make_error(ErrorCode::bad_state,
-                                        "{} has ended step {} without its part of {}, which {} puts in that "
-                                        "step, and has put into a later "
-                                        "one: every endpoint must put its part before it ends the step",
-                                        ahead->text(), said_index(wanted.step),
-                                        name_of_put({&file, variable, plan, record, 0, 0}), member.text())));
-      if (const JointRecords::Open* const later =
-              records_.begun_later(file, record, wanted.step, wanted.fixed))
-        return fail(
-            ErrorCode::bad_state,
-            "{} would begin in step {}, where {} is, but endpoints of this rank have begun {} of {} in step "
-            "{}: "
-            "records of a collection begin in the order of their steps. An endpoint begins with the step in "
-            "which the session is: let the session end the steps that earlier endpoints have ended before "
-            "another one goes on",
-            name_of_put({&file, variable, plan, record, 0, 0}), said_index(wanted.step), member.text(),
-            later->fixed ? std::string("the variables without records")
-                         : fmt::format("record {}", said_index(later->record)),
-            later->file->path, said_index(later->step));
+      const auto name = [&] { return name_of_put({&file, variable, plan, record, 0, 0}); };
+      const int decomposition = file.collection->variable(variable).decomposition;
+      if (const Member* const ahead = team_.ahead_of(decomposition, wanted.step);
+          ahead != nullptr && !plan->pieces.empty())
+        return fail(fail_with_locked(left_out(*ahead, name(), member, wanted.step)));
+      if (const auto* const later = records_.begun_later(file, record, wanted.step, wanted.fixed))
+        return fail(begins_late(*later, name(), member, wanted.step));
       std::string waits_for;
       if (bytes != 0 && buffered_bytes_ != 0 && !wanted.has_begun_others &&
           buffered_bytes_ + bytes > limits_.memory_bytes) {
@@ -504,7 +531,7 @@ Result<> JointPuts::forward() {
   }
 }
 
-Result<> JointPuts::settle(const char* call, File* closing) {
+Result<> JointPuts::settle(const char* call, File* closing, bool last) {
   if (!started()) return {};
   StallClock clock(limits_.deadline, moves_.load(std::memory_order_relaxed));
   for (;;) {
@@ -521,7 +548,7 @@ Result<> JointPuts::settle(const char* call, File* closing) {
           // In one step with the check: no put may begin in a file that is being closed.
           closing->closed = true;
           records_.end_file(*closing);
-        } else if (open_.empty() && !team_.has_had_endpoints()) {
+        } else if (open_.empty() && (last ? team_.has_only_session() : !team_.has_had_endpoints())) {
           // Nobody is ahead of the session: these records belong to its current step.
           records_.end_all();
         }
@@ -565,41 +592,17 @@ bool JointPuts::await_idle() noexcept {
   return !busy();
 }
 
-void JointPuts::add_missing(Error& error) const {
-  const MutexLock lock(mutex_);
-  if (const std::string lacking = incomplete(nullptr); !lacking.empty())
-    error.add(fmt::format("on this rank {}", lacking));
-}
-
 void JointPuts::add_work(Error& error) const {
   const MutexLock lock(mutex_);
   if (open_.empty()) return;
   error.in_file(open_.begin()->second->handover().file->path);
-  error.add(incomplete(nullptr));
-}
-
-/// The put that lacks a part, of the earliest step in which one does; null if none does. Endpoints
-/// that are ahead may have begun puts of later steps before.
-const JointPut* JointPuts::oldest_incomplete(const File* file) const {
-  const JointPut* oldest = nullptr;
-  for (const auto& [number, put] : open_) {
-    if (put->complete || (file != nullptr && put->handover().file != file)) continue;
-    if (oldest == nullptr || put->step() < oldest->step()) oldest = put;
-  }
-  return oldest;
-}
-
-std::string JointPuts::missing_parts(const JointPut& put) const {
-  std::string text = fmt::format("{} of {} values of {} are missing", put.missing_values(), put.all_values(),
-                                 name_of_put(put.handover()));
-  const std::string without = team_.without(put);
-  return without.empty() ? text : text + ": " + without;
+  if (std::string lacking = incomplete(nullptr); !lacking.empty()) error.add(std::move(lacking));
 }
 
 /// What lacks a part; "" if nothing does.
 std::string JointPuts::incomplete(const File* file) const {
-  const JointPut* const put = oldest_incomplete(file);
-  return put == nullptr ? "" : missing_parts(*put);
+  const JointPut* const put = oldest_incomplete(open_, file);
+  return put == nullptr ? "" : missing_parts(*put, team_);
 }
 
 }  // namespace afterbay::client

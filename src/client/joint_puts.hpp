@@ -139,8 +139,9 @@ class JointPuts {
   Result<> tend();
   /// Waits until every member has ended the steps that the session has ended, and `closing` (unless
   /// null) has no open put; then closes that file. Also ends the records of the current step if no
-  /// endpoint was ever opened on this rank. `call`: for errors.
-  Result<> settle(const char* call, File* closing = nullptr);
+  /// endpoint was ever opened on this rank, or none is open and this is the `last` call. `call`:
+  /// for errors.
+  Result<> settle(const char* call, File* closing = nullptr, bool last = false);
   /// One more than the last record of the file that has ended on this rank.
   [[nodiscard]] std::uint64_t ended_records(const File& file) const;
   /// The session is over: calls of endpoints fail.
@@ -148,8 +149,6 @@ class JointPuts {
   /// After `stop`, before the links are destroyed: waits until no endpoint is in a call; false: in
   /// vain.
   [[nodiscard]] bool await_idle() noexcept;
-  /// Adds what callers have not handed over to an error.
-  void add_missing(Error& error) const;
   /// Adds what is not complete to an error.
   void add_work(Error& error) const;
 
@@ -163,9 +162,6 @@ class JointPuts {
   void remove(JointPut& put) AFTERBAY_REQUIRES(mutex_);
   void find_oldest() AFTERBAY_REQUIRES(mutex_);
   Result<> end_steps() AFTERBAY_REQUIRES(mutex_);
-  /// `file`: of this file only, unless null.
-  [[nodiscard]] const JointPut* oldest_incomplete(const File* file) const AFTERBAY_REQUIRES(mutex_);
-  [[nodiscard]] std::string missing_parts(const JointPut& put) const AFTERBAY_REQUIRES(mutex_);
   [[nodiscard]] std::string incomplete(const File* file) const AFTERBAY_REQUIRES(mutex_);
   void moved() noexcept;
   Result<> deliver_letters();

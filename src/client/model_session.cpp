@@ -27,7 +27,7 @@ ModelSession::ModelSession(RankIdentity identity, const config::Config& config, 
             {.handle = [this](std::size_t server,
                               std::span<const std::byte> message) { return handle(server, message); },
              .add_work = [this](Error& error) { add_work(error); },
-             .add_missing = [this](Error& error) { puts_.joint().add_missing(error); },
+             .add_missing = [this](Error& error) { puts_.joint().add_work(error); },
              .tend = [this] { return tend(); }}),
       observed_(profile),
       definitions_(core_, config, profile, std::move(logger)),
@@ -344,7 +344,7 @@ Result<> ModelSession::finalize() {
   AFTERBAY_TRY(core_.check_usable());
   AFTERBAY_TRY(rank_puts_.check_no_slot_out("finalize"));  // before any file is closed
   AFTERBAY_TRY(puts_.check_nothing_begun("finalize"));
-  AFTERBAY_TRY(puts_.joint().settle("finalize"));
+  AFTERBAY_TRY(puts_.joint().settle("finalize", nullptr, true));
   while (!open_files_.empty()) {
     const std::shared_ptr<File> file = open_files_.back();
     AFTERBAY_TRY(close(*file));
@@ -404,19 +404,6 @@ void ModelSession::abandon(const std::string& reason, const Error* cause, bool r
   }
   core_.abandon(reason, cause, reports);
   if (locked) lock.unlock();
-}
-
-bool ModelSession::end_from_other_thread(const std::string& reason, const Error& cause,
-                                         transport::Millis limit) noexcept {
-  SessionLock& lock = puts_.joint().links().lock();
-  puts_.joint().stop(cause);  // ends the calls that wait for endpoints
-  if (!lock.is_allowed_here()) return false;
-  bool locked = false;
-  for (int i = 0; i < most_waits_for_lock && !locked; ++i)
-    if (locked = lock.try_lock(); !locked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  if (!locked) return false;
-  core_.abandon(reason, &cause, true);
-  return core_.await_failure(limit);
 }
 
 void ModelSession::stop_endpoints() noexcept {

@@ -105,12 +105,6 @@ class ModelSession {
                bool reports = false) noexcept AFTERBAY_NO_THREAD_SAFETY_ANALYSIS;
   /// After `abandon`: waits until a server has answered that the session has failed, which that
   /// server has then reported on stderr. Returns false if no server has answered within `limit`.
-  /// For a thread that is not the session's, when the process is about to end: its calls fail, and
-  /// the servers and other ranks are told why, unless that takes MPI, which this thread must not
-  /// call, or a call of the session does not end. Whether the failure has been reported on stderr.
-  /// Afterwards no thread enters the session any more.
-  bool end_from_other_thread(const std::string& reason, const Error& cause,
-                             transport::Millis limit) noexcept AFTERBAY_NO_THREAD_SAFETY_ANALYSIS;
   bool await_failure(transport::Millis limit) noexcept { return core_.await_failure(limit); }
   /// Destroys the links. All later calls fail.
   void release_links() noexcept;

@@ -174,7 +174,7 @@ RANK_TEST(SessionEndpoints, run_ahead_of_the_thread_that_ends_steps_inline, 2) {
   run_ahead_of_the_master(small_session(0), "ahead_inline.nc");
 }
 
-// The other rank cannot put its record of the second step before the session's first step has ended.
+// The other rank cannot put its record of the second step before the session's first one has ended.
 RANK_TEST(SessionEndpoints, close_ahead_of_the_session_inline, 2) {
   run_session(small_session(0).set("deadline", "8s"), [&](Session& session) {
     const auto [first, mine] = share(rows, session.model_size(), session.model_rank());

@@ -162,7 +162,7 @@ TEST(ThreadSessionSharing, new_endpoints_do_not_go_back_behind_the_steps_of_clos
     EXPECT_THAT(error.text(),
                 AllOf(HasSubstr("variable 't', record 3 of "),
                       HasSubstr("would begin in step 0, where endpoint 3 ('early') is"),
-                      HasSubstr("have begun record 2 of "), HasSubstr("in step 2"), HasSubstr("rank 0")));
+                      HasSubstr("has begun record 2 of "), HasSubstr("in step 2"), HasSubstr("rank 0")));
     early.close();
     for (std::uint64_t step = 0; step < ahead; ++step) {
       const auto now = static_cast<double>(step);
