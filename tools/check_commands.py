@@ -39,6 +39,7 @@ PACKAGES = {
     "xz-utils": "xz",
     "python3-venv": "python3 python",
     "cdo": "cdo",
+    "fdb5": "fdb-read fdb-write",
     "libeccodes-tools": "grib_get grib_get_data",
     "pnetcdf-bin": "ncmpidiff ncmpidump ncvalidator",
     "clang": "clang clang++",

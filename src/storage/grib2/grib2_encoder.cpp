@@ -9,7 +9,7 @@
 
 #include "base/caller_terms.hpp"
 #include "storage/fill.hpp"
-#include "storage/grib2/handle.hpp"
+#include "storage/grib2/time_octets.hpp"
 #include "storage/messages/cf.hpp"
 
 namespace afterbay::storage::grib2 {
@@ -19,6 +19,7 @@ namespace {
 /// reference value of packing has 32 bits.
 constexpr double missing_mark = 1e300;
 constexpr long default_bits = 16;
+constexpr double largest_packed = std::numeric_limits<float>::max();
 constexpr long unknown_centre = 255;  ///< common code table C-11
 
 bool is_packing(const std::string& key) {
@@ -28,6 +29,16 @@ bool is_packing(const std::string& key) {
 
 bool has_key(const std::vector<Key>& keys, std::string_view name) {
   return std::ranges::find(keys, name, &Key::name) != keys.end();
+}
+
+/// Whether all that ecCodes keeps of one message is replaced by the next. It computes the number of
+/// bits from a decimal scale and from what it finds, and other packings have more state.
+bool can_reuse_handles(const std::vector<Key>& packing) {
+  return std::ranges::all_of(packing, [](const Key& key) {
+    if (key.name == "bitsPerValue") return true;
+    if (key.name != "packingType" || key.value.type != Type::text) return false;
+    return key.value.text() == "grid_simple" || key.value.text() == "grid_ccsds";
+  });
 }
 
 // ---- the grid
@@ -266,21 +277,27 @@ Result<Grib2Encoder::Prototype> Grib2Encoder::prototype_of(const Schema& schema,
       AFTERBAY_TRY(handle.set(key.name, key.value));
   }
   if (made.levels.has_value) AFTERBAY_TRY(set_level(handle, made.levels, made.named_level, 0));
+  made.reuses_handles = can_reuse_handles(made.packing);
   AFTERBAY_TRY_ASSIGN(const auto message, handle.message());
   made.message.assign(message.begin(), message.end());
   return made;
 }
 
-Result<std::vector<double>> Grib2Encoder::numbers_of(const Prototype& prototype, const Slab& slab,
-                                                     bool& missing) const {
-  std::vector<double> numbers(slab.values.size() / size_of(prototype.type));
+Result<Grib2Encoder::Field> Grib2Encoder::field_of(const Prototype& prototype, const Slab& slab) const {
+  Field field;
+  std::vector<double>& numbers = field.numbers;
+  numbers.resize(slab.values.size() / size_of(prototype.type));
   widen(prototype.type, slab.values, numbers);
+  double least = largest_packed, largest = -largest_packed;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     double& number = numbers[i];
     if (number == prototype.fill || (std::isnan(number) && std::isnan(prototype.fill))) {
       number = missing_mark;
-      missing = true;
-    } else if (!(std::abs(number) <= static_cast<double>(std::numeric_limits<float>::max()))) {
+      field.missing = true;
+    } else if (std::abs(number) <= largest_packed) {
+      least = std::min(least, number);
+      largest = std::max(largest, number);
+    } else {
       return fail(
           make_error(ErrorCode::invalid_argument,
                      "record {} of variable '{}' has the value {} at point {} of a slab, which GRIB2 cannot "
@@ -289,28 +306,57 @@ Result<std::vector<double>> Grib2Encoder::numbers_of(const Prototype& prototype,
               .in_variable(prototype.name));
     }
   }
-  return numbers;
+  field.varies = least < largest;
+  return field;
+}
+
+Result<Message> Grib2Encoder::pack(const Prototype& prototype, const Slab& slab, const Field& field) {
+  // The scale of a constant field would be that of the message before.
+  const bool reuses = prototype.reuses_handles && field.varies;
+  std::optional<Handle> handle = reuses ? take_idle(slab.variable, field.missing) : std::nullopt;
+  const bool is_new = !handle;
+  if (is_new) {
+    AFTERBAY_TRY_ASSIGN(handle, Handle::copy_of(prototype.message));
+  }
+  AFTERBAY_TRY(set_level(*handle, prototype.levels, prototype.named_level, slab.number));
+  // The bytes of some messages depend on the order of bitmap and packing.
+  if (is_new && field.missing) {
+    AFTERBAY_TRY(handle->set("missingValue", missing_mark));
+    AFTERBAY_TRY(handle->set("bitmapPresent", 1));
+  }
+  for (const Key& key : prototype.packing)
+    if (is_new || key.name != "packingType") AFTERBAY_TRY(handle->set(key.name, key.value));
+  if (!has_key(prototype.packing, "bitsPerValue") && !has_key(prototype.packing, "decimalScaleFactor"))
+    AFTERBAY_TRY(handle->set("bitsPerValue", default_bits));
+  AFTERBAY_TRY(handle->set("values", std::span<const double>(field.numbers)));
+  AFTERBAY_TRY_ASSIGN(const auto message, handle->message());
+  Message packed{{message.begin(), message.end()}};
+  if (reuses && packed.bytes.size() <= most_idle_bytes)
+    keep_idle(slab.variable, field.missing, *std::move(handle));
+  return packed;
+}
+
+std::optional<Handle> Grib2Encoder::take_idle(std::uint32_t variable, bool missing) {
+  const MutexLock lock(mutex_);
+  const auto found = std::ranges::find_if(
+      idle_, [&](const Idle& it) { return it.variable == variable && it.missing == missing; });
+  if (found == idle_.end()) return std::nullopt;
+  std::optional<Handle> handle = std::move(found->handle);
+  idle_.erase(found);
+  return handle;
+}
+
+/// The handle that was idle for longest makes room.
+void Grib2Encoder::keep_idle(std::uint32_t variable, bool missing, Handle handle) {
+  const MutexLock lock(mutex_);
+  if (idle_.size() >= most_idle) idle_.erase(idle_.begin());
+  idle_.push_back({variable, missing, std::move(handle)});
 }
 
 Result<Message> Grib2Encoder::encode(const Slab& slab) {
   const Prototype& prototype = prototypes_[slab.variable];
-  bool missing = false;
-  AFTERBAY_TRY_ASSIGN(const std::vector<double> numbers, numbers_of(prototype, slab, missing));
-  const auto pack = [&]() -> Result<Message> {
-    AFTERBAY_TRY_ASSIGN(Handle handle, Handle::copy_of(prototype.message));
-    AFTERBAY_TRY(set_level(handle, prototype.levels, prototype.named_level, slab.number));
-    if (missing) {
-      AFTERBAY_TRY(handle.set("missingValue", missing_mark));
-      AFTERBAY_TRY(handle.set("bitmapPresent", 1));
-    }
-    for (const Key& key : prototype.packing) AFTERBAY_TRY(handle.set(key.name, key.value));
-    if (!has_key(prototype.packing, "bitsPerValue") && !has_key(prototype.packing, "decimalScaleFactor"))
-      AFTERBAY_TRY(handle.set("bitsPerValue", default_bits));
-    AFTERBAY_TRY(handle.set("values", std::span<const double>(numbers)));
-    AFTERBAY_TRY_ASSIGN(const auto message, handle.message());
-    return Message{{message.begin(), message.end()}};
-  };
-  auto packed = pack();
+  AFTERBAY_TRY_ASSIGN(const Field field, field_of(prototype, slab));
+  auto packed = pack(prototype, slab, field);
   if (!packed)
     packed.error()
         .in_variable(prototype.name)
@@ -332,6 +378,9 @@ Result<> Grib2Encoder::stamp(std::span<std::byte> message, std::uint32_t variabl
     if (length < 0)
       return fail(ErrorCode::invalid_argument, "the interval of a record ends before it begins");
     const Units units = units_of(step, length);
+    const TimeOctets octets{reference, end, units.code, step / units.seconds, length / units.seconds,
+                            interval};
+    if (enter_time(message, octets)) return {};
     AFTERBAY_TRY_ASSIGN(Handle handle, Handle::in(message));
     AFTERBAY_TRY(set_date(handle, reference, ""));
     AFTERBAY_TRY(handle.set("indicatorOfUnitOfTimeRange", units.code));
