@@ -99,7 +99,7 @@ Output systems differ in these points. The column *option* shows the keys that c
 | time of a value | the end of the step in which it is put | |
 | where periods begin | with the hours, days, months and years of the calendar, whatever the start of the run; multiples of `ts` at the start of the run | `align: start`, `seasons`, or a date |
 | what belongs to a period | the steps that end after its begin, up to and including its end | `sample` chooses the values that enter statistics |
-| first and last periods that the run covers in part | written, with the bounds actually covered; a period without values has no record | `partial: skip` |
+| first and last periods that the run covers in part | written, with the bounds actually covered; a period without values has no record, unless the file has instants of its end | `partial: skip` |
 | a run in several jobs | continues its periods and files from a [saved state](../how-to/describe-output.md#restarts), as if it had been one job | |
 | time of a record | statistics: centre of the period, with bounds; instants: their time, with equal bounds | `stamp: start` or `end`, `bounds: false` |
 | folded periods (`cycle`) | a record per part of the cycle, with `climatology_bounds`; its time lies in the first occurrence of the part. A period that the run covers in part has records of all parts, missing where there was no value | |

@@ -187,7 +187,7 @@ bool FileSeries::is_in_open_part(const Date& end) const {
   if (!open_) return false;
   const describe::Split& split = file_->naming.split;
   if (split.period) return end <= state_.part_end;
-  return split.records == 0 || in_record_ || state_.records < static_cast<std::uint64_t>(split.records);
+  return split.records == 0 || begun_.record || state_.records < static_cast<std::uint64_t>(split.records);
 }
 
 void FileSeries::open_part(const Date& end) {
@@ -252,16 +252,22 @@ void FileSeries::put_time(std::uint64_t record, const Cycle::Span& span) {
   };
   put(time_name, &stamp);
   if (file_->time.bounds) put(cycle_ ? climatology_bounds_name : time_bounds_name, bounds);
-  if (has_periods_ && has_instants_) put(time_instant_name, &end);
+}
+
+/// A record of a period that the run did not finish has no instants, and no time of any.
+void FileSeries::put_time_of_instants(const Date& at) {
+  if (!has_periods_ || std::exchange(begun_.time_of_instants, true)) return;
+  const double number = units_.number(at);
+  open_->put(time_instant_name, state_.records - 1, &number, Type::float64, {});
 }
 
 /// The record of values up to `end`: the current one, or a new one.
 void FileSeries::begin_record(const Date& end) {
-  if (in_record_ && open_) return;
+  if (begun_.record && open_) return;
   if (!is_in_open_part(end)) open_part(end);
   state_.records += records_per_period();
   state_.record_end = end;
-  in_record_ = true;
+  begun_ = {.record = true};
   put_time(end);
 }
 
@@ -278,6 +284,7 @@ void FileSeries::write(std::size_t variable, const Value& value, std::size_t par
     return;
   }
   begin_record(value.end);
+  if (it.kind == TimeKind::instant) put_time_of_instants(value.end);
   if (value.in_servers) return open_->put_reduced(it.name, state_.records - 1);
   open_->put(it.name, state_.records - records_per_period() + part_of_cycle, value.data, value.form->type,
              value.layout == nullptr ? MemoryLayout{} : *value.layout);
@@ -292,7 +299,7 @@ void FileSeries::put_once(std::size_t variable) {
 bool FileSeries::needs_once(std::size_t variable) const { return !state_.complete && !once_[variable].kept; }
 
 void FileSeries::end_step(const Date& now) {
-  in_record_ = false;
+  begun_ = {};
   in_sample_ = false;
   if (!open_) return;
   const describe::Split& split = file_->naming.split;
@@ -334,7 +341,7 @@ void FileSeries::close() {
   found_ = 0;
   closed_ = open_->close();
   open_.reset();
-  in_record_ = false;
+  begun_ = {};
 }
 
 std::optional<Clock> FileSeries::epochs() const {

@@ -111,6 +111,7 @@ class FileSeries final : public SampleTarget {
   void begin_record(const Date& end);
   void put_time(const Date& end);
   void put_time(std::uint64_t record, const Cycle::Span& span);
+  void put_time_of_instants(const Date& at);
   [[nodiscard]] std::uint64_t records_per_period() const noexcept { return cycle_ ? cycle_->parts() : 1; }
   void put_once(std::size_t variable);
 
@@ -135,7 +136,12 @@ class FileSeries final : public SampleTarget {
   std::uint64_t found_ = 0;    ///< records of the file that is continued
   bool appends_ = false;       ///< to files that exist; not if the run resumes
   std::string last_path_;      ///< of the last part that was opened
-  bool in_record_ = false;
+  /// What the current step has begun.
+  struct Begun {
+    bool record = false;
+    bool time_of_instants = false;  ///< of the record
+  };
+  Begun begun_;
   std::uint64_t samples_ = 0;  ///< that have been begun
   bool in_sample_ = false;     ///< one has been begun in this step
   FileState state_;
