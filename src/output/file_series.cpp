@@ -234,16 +234,20 @@ void FileSeries::open_part(const Date& end) {
 /// The time of a record of statistics is that of its period, also if an instant is put first.
 void FileSeries::put_time(const Date& end) {
   const std::uint64_t first = state_.records - records_per_period();
-  if (!cycle_) return put_time(first, {has_periods_ ? schedule_->begin() : end, end, end});
+  if (!cycle_) {
+    Interval covered;
+    covered.begin = has_periods_ ? schedule_->begin() : end;
+    covered.end = end;
+    return put_time(first, {covered, covered});
+  }
   for (std::size_t part = 0; part < cycle_->parts(); ++part)
     put_time(first + part, cycle_->span(part, schedule_->begin(), end));
 }
 
-/// The stamp of a part of a cycle lies in its first occurrence.
 void FileSeries::put_time(std::uint64_t record, const Cycle::Span& span) {
-  const double begin = units_.number(span.begin);
-  const double end = units_.number(span.first_end);
-  const double bounds[2] = {begin, units_.number(span.end)};
+  const double begin = units_.number(span.stamped.begin);
+  const double end = units_.number(span.stamped.end);
+  const double bounds[2] = {units_.number(span.covered.begin), units_.number(span.covered.end)};
   double stamp = end;
   if (file_->time.stamp == describe::Stamp::start) stamp = begin;
   if (file_->time.stamp == describe::Stamp::centre) stamp = begin + (end - begin) / 2;

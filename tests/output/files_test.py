@@ -220,6 +220,35 @@ files:
         assert not np.ma.getmaskarray(file["tas"][:2]).any() and np.ma.getmaskarray(file["tas"][2:]).all()
 
 
+def cut_cycles():
+    """The run covers parts of the first and the last cycle: bounds say what values are made of."""
+    fresh("cut_cycles")
+    season = [[0, 60], [60, 152], [152, 244], [244, 335]]
+    for keys, options, bounds, times, steps in (
+            # Of the year from December, January and February.
+            ("every: 1y, cycle: 1y, cycle_step: 3mo, align: seasons", {"last": 240}, season, [30, 106, 198, 289.5], {0: range(1, 241)}),
+            ("every: 1y, cycle: 1y, cycle_step: 1mo", {"last": 60, "start": "2000-01-16"}, [[0, 15], [16, 45]], [7.5, 30.5],
+             {0: range(1, 61)}),
+            ("every: 1mo, cycle: 1d, cycle_step: 12h", {"last": 7}, [[0, 1.5], [0.5, 1.75]], [0.25, 0.75], {0: [1, 2, 5, 6], 1: [3, 4, 7]}),
+            # No part of November gets a date in December.
+            ("every: 1mo, cycle: 1d, cycle_step: 6h", {"last": 10, "start": "2000-11-30T12:00"},
+             [[-0.5, -0.25], [-0.25, 0], [0, 0.25], [0.25, 0.5], [0.5, 1.75], [0.75, 2], [1, 2.25], [1.25, 2.5]],
+             [-0.375, -0.125, 0.125, 0.375, 0.625, 0.875, 1.125, 1.375], {2: [1], 3: [2], 4: [3, 7], 7: [6, 10]}),
+            # Times lie in the first whole day, so that they ascend.
+            ("every: 1mo, cycle: 1d, cycle_step: 6h", {"last": 20, "start": "2000-11-15T12:00"},
+             [[0.5, 4.75], [0.75, 5], [0, 4.25], [0.25, 4.5]], [0.625, 0.875, 1.125, 1.375], {0: range(3, 21, 4), 2: range(1, 21, 4)})):
+        run(f"files: {{c: {{{keys}, existing: replace, mean: [tas]}}}}", **options)
+        found = read("c.nc", "climatology_bounds")[0]
+        assert found[:len(bounds)].tolist() == bounds, f"{keys}: {found}"
+        with xarray.open_dataset("c.nc", decode_times=False) as file:
+            assert file.time.values[:len(times)].tolist() == times, f"{keys}: {file.time.values}"
+            assert file.indexes["time"].is_monotonic_increasing and (np.diff(file.time) > 0).all()
+            reached = [k for k in range(len(bounds)) if not np.isnan(file.tas.values[k]).any()]
+            for k, all_steps in steps.items():
+                mean = sum(FIELDS.value("tas", n) for n in all_steps) / len(all_steps)
+                assert k in reached and np.array_equal(file.tas.values[k], mean.astype("f4")), (keys, k)
+
+
 def appended():
     """A run that appends to the file of an earlier one, without its state."""
     fresh("appended")
