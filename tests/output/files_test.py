@@ -151,6 +151,26 @@ files:
     check("u.nc", "growth", np.array([sum(FIELDS.value("e3t", n) for n in day) for day in days]), exact=False)
 
 
+def summands():
+    """`add` under `fields` moves the zero of a scale, as units do."""
+    fresh("summands")
+    run("""
+fields: {tas: {add: -273.15, attributes: {units: degC}}, uas: {units: cm s-1}}
+files:
+  s: {every: 1d, mean: [tas, uas], range: [tas], stddev: [tas], difference: [tas], max: [tas: {name: high, add: 0}]}
+""", last=8)
+    days = [range(1, 5), range(5, 9)]
+    values = np.array([[FIELDS.value("tas", n) for n in day] for day in days])
+    with xarray.open_dataset("s.nc") as file:
+        close = lambda name, expected: np.testing.assert_allclose(file[name].values, expected, rtol=1e-5, err_msg=name)
+        close("tas", values.mean(axis=1) - 273.15)
+        close("tas_range", np.ptp(values, axis=1))
+        close("tas_stddev", values.std(axis=1))
+        close("tas_difference", values[:, -1] - [values[0, 0], values[0, -1]])
+        close("high", values.max(axis=1))
+        close("uas", np.array([100 * sum(FIELDS.value("uas", n) for n in day) / 4 for day in days]))
+
+
 def coordinates():
     fresh("coordinates")
     for decomposition, ranks in (("block", 4), ("map", 3), ("whole", 1)):
@@ -312,6 +332,6 @@ files:
 
 
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for case in (names, times, subsets, coordinates, units, cycles, appended, alignments, sections, readers):
+for case in (names, times, subsets, coordinates, units, summands, cycles, cut_cycles, appended, alignments, sections, readers):
     case()
     print(f"{case.__name__}: as expected")
