@@ -2,6 +2,7 @@
 #include "describe/checks.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "base/printable.hpp"
@@ -296,8 +297,10 @@ void check_file_names(const Description& description, Problems& problems) {
     const std::string period = file.timing.every && has_records(file) ? file.timing.every->text() : "fx";
     const std::string name =
         partial_name(file.naming.name, {description.case_name, file.name, period, file.grid});
-    const std::string directory = file.settings.directory.value_or("");
-    const auto [earlier, fresh] = taken.emplace(directory + "/" + name, &file);
+    // "x", "./x" and "y/../x" are one file.
+    std::string path =
+        (std::filesystem::path(file.settings.directory.value_or("")) / name).lexically_normal().string();
+    const auto [earlier, fresh] = taken.emplace(std::move(path), &file);
     if (!fresh)
       problems.add(
           ErrorCode::conflict, file.at,

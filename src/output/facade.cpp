@@ -101,8 +101,10 @@ void Output::State::start() {
   const output::Reducers reducers(plan, &session);
   for (const auto& file : plan.files) {
     file->define(targets, definitions, *spaces, !options.resume.empty(), reducers.of(*file));
+    file->check_paths(known);
     if (auto clock = file->epochs()) epochs->add(*std::move(clock), file->file().name);
   }
+  epochs->check_paths(known);
   reducers.apply();
   late.emplace(&session, plan, time);
   Session::State& of = session.state();

@@ -77,7 +77,8 @@ class Planner {
 
   void plan(const describe::File& file) {
     Schedule* const schedule = file.timing.every ? &schedule_of(file) : nullptr;
-    auto files = std::make_unique<FileSeries>(input_.description, file, input_.time, schedule, input_.member);
+    auto files = std::make_unique<FileSeries>(input_.description, file, input_.time, schedule, input_.member,
+                                              *plan_.taken);
     std::vector<Schedule*> parts;
     if (file.timing.cycle) {
       Cycle cycle(input_.time, file.timing, file.name);

@@ -173,6 +173,7 @@ Preview preview(const describe::Description& description, const ModelDefinitions
   const Reducers reducers(plan, nullptr);
   for (const auto& file : plan.files) {
     file->define(targets, definitions, spaces, false, reducers.of(*file));
+    file->check_paths(known);
     static_cast<void>(file->epochs());
   }
   reducers.apply();

@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* head_attribute = "afterbay_output_state";
-constexpr int version = 3;
+constexpr int version = 4;
 
 /// The type of the entries of a column: doubles, values, counts.
 Type type_of_column(const statistics::State& state, std::uint32_t column, Type field) {
@@ -92,7 +92,9 @@ Json head_of(const FileState& file, const std::string& name, const Calendar& cal
           {"part_begin", calendar.text(file.part_begin)},
           {"part_end", calendar.text(file.part_end)},
           {"record_end", calendar.text(file.record_end)},
-          {"complete", file.complete}};
+          {"complete", file.complete},
+          {"names", file.pattern},
+          {"earlier names", file.earlier}};
 }
 
 FileState file_state(const Json& head, const Calendar& calendar) {
@@ -104,6 +106,8 @@ FileState file_state(const Json& head, const Calendar& calendar) {
   file.part_end = calendar.parse(head.at("part_end").get<std::string>());
   file.record_end = calendar.parse(head.at("record_end").get<std::string>());
   file.complete = head.at("complete").get<bool>();
+  file.pattern = head.at("names").get<std::string>();
+  file.earlier = head.at("earlier names").get<std::vector<std::uint64_t>>();
   return file;
 }
 
@@ -279,6 +283,15 @@ std::vector<std::string> SavedState::files_of(const std::string& path) const {
 
 Ticket SavedState::write(Collection& collection, const std::string& path, std::int64_t step, bool replaces) {
   const std::string whole = std::filesystem::absolute(path).string();
+  for (const std::string& file : files_of(path)) {
+    const auto owner = plan_.taken->owner(file);
+    if (owner && owner->file != nullptr)
+      throw Failure(make_error(ErrorCode::conflict,
+                               "a state would have the name of {}: give files and states different names",
+                               owner->text())
+                        .in_file(file));
+    plan_.taken->take(file, {});
+  }
   const std::string serial = fmt::format("{}-{:x}", step, now_ns());
   ServerStates servers(plan_);
   servers.write(whole, serial, replaces);
@@ -384,6 +397,7 @@ std::int64_t SavedState::read(const std::string& path) {
                       .in_file(path));
   }
   file.close();
+  for (const std::string& taken : files_of(path)) plan_.taken->take(taken, {});
   return step;
 }
 
