@@ -76,6 +76,8 @@ class FileSeries final : public SampleTarget {
   /// Complete when the last file that was closed is published; number 0: none was.
   [[nodiscard]] Ticket closed() const noexcept { return closed_; }
 
+  /// Null if it has no records.
+  [[nodiscard]] const Schedule* schedule() const noexcept { return schedule_; }
   [[nodiscard]] const describe::File& file() const noexcept { return *file_; }
   /// When epochs are marked; nullopt: the model marks them. Throws as Clock does.
   [[nodiscard]] std::optional<Clock> epochs() const;

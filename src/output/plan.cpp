@@ -480,6 +480,7 @@ class Planner {
     FileVariable made;
     made.name = variable.name;
     made.kind = TimeKind::period;
+    made.identity = fmt::format("{} of {}", describe::name_of(variable.operation), identity_of(*of));
     switch (variable.operation) {
       case describe::Operation::once:
         made.kind = TimeKind::once;
@@ -494,6 +495,7 @@ class Planner {
         break;
       default: {
         const auto statistic = statistic_of(operation_of(variable.operation), *of, missing_of(context));
+        made.identity += ", " + text_of(statistic);
         for (Schedule* const part : parts) folded.push_back(&statistics_of(*of, *part).add(statistic));
         const bool servers = file.statistics == describe::Reducer::servers;
         of = folded.empty()
@@ -514,6 +516,7 @@ class Planner {
     if (!of->form().missing.empty()) made.fill = fill_of_variable(variable, made.type);
     const VariableText text = describe_variable(input_, file, variable, made.kind);
     made.attributes = text.attributes;
+    made.identity += fmt::format(", times {} plus {}", text.conversion.multiply, text.conversion.add);
     const std::size_t number = files.add(std::move(made));
     if (folded.empty()) folded.push_back(of);
     for (std::size_t part = 0; part < folded.size(); ++part)

@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "base/own_collections.hpp"
 #include "model/values.hpp"
+#include "output/meaning.hpp"
 #include "output/refuse.hpp"
 #include "output/server_states.hpp"
 
@@ -259,6 +260,7 @@ std::string SavedState::head(const std::string& path, const std::string& serial,
     Json of_file = head_of(file->state(), file->file().name, time_.calendar);
     Json& once = of_file["once"] = Json::array();
     for (std::size_t v = 0; v < file->variables().size(); ++v) once.push_back(file->once(v).kept);
+    of_file["meaning"] = meaning_of(*file);
     files.push_back(std::move(of_file));
   }
   return head.dump();
@@ -342,6 +344,15 @@ std::int64_t SavedState::read(const std::string& path) {
     step = head.at("step").get<std::int64_t>();
     const Json& statistics = head.at("statistics");
     check_statistics(statistics, keys_of(plan_), path);
+    const Json& files = head.at("files");
+    if (files.size() != plan_.files.size())
+      throw Failure(make_error(ErrorCode::conflict, "the state has {} files, but the description has {}",
+                               files.size(), plan_.files.size())
+                        .in_file(path));
+    for (std::size_t f = 0; f < files.size(); ++f) {
+      check_same(files.at(f), "name", plan_.files[f]->file().name, path);
+      check_meaning(files.at(f).at("meaning").get<Meaning>(), *plan_.files[f], path);
+    }
     std::map<std::string, ServerStates::Reader> parts;
     std::vector<ServerStates::Restored> restored;
     for_each_state(plan_, [&](Statistics& of, std::size_t, std::size_t i, const statistics::State& state) {
@@ -373,15 +384,8 @@ std::int64_t SavedState::read(const std::string& path) {
     });
     for (auto& [name, part] : parts) part.close();
     ServerStates(plan_).restore(restored);
-    const Json& files = head.at("files");
-    if (files.size() != plan_.files.size())
-      throw Failure(make_error(ErrorCode::conflict, "the state has {} files, but the description has {}",
-                               files.size(), plan_.files.size())
-                        .in_file(path));
-    for (std::size_t f = 0; f < files.size(); ++f) {
-      check_same(files.at(f), "name", plan_.files[f]->file().name, path);
+    for (std::size_t f = 0; f < files.size(); ++f)
       plan_.files[f]->resume(file_state(files.at(f), time_.calendar));
-    }
     for_each_once(plan_, [&](FileSeries& of, std::size_t f, std::size_t v) {
       if (!files.at(f).at("once").at(v).get<bool>()) return;
       const Space& space = *of.variables()[v].space;
