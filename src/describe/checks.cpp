@@ -186,9 +186,10 @@ class FileCheck {
                  fmt::format("sample_offset ({}) needs sample, the time between samples",
                              timing.sample_offset->text()));
     if (*timing.sample_offset == *timing.sample || is_shorter(*timing.sample, *timing.sample_offset))
-      add("sample_offset", ErrorCode::invalid_argument,
-          fmt::format("sample_offset ({}) must be shorter than sample ({})", timing.sample_offset->text(),
-                      timing.sample->text()));
+      return add("sample_offset", ErrorCode::invalid_argument,
+                 fmt::format("sample_offset ({}) must be shorter than sample ({})",
+                             timing.sample_offset->text(), timing.sample->text()));
+    against_step("sample_offset", timing.sample_offset);
   }
 
   void split() {

@@ -524,18 +524,35 @@ class Planner {
           std::make_unique<Writer>(*folded[part], files, number, schedule, text.conversion, part));
   }
 
+  /// Visits the reductions over time of which a series has values, without those inside of others.
+  template <class Visit>
+  static void for_each_reduced(const Series& of, const Visit& visit) {
+    if (const auto* const reduced = dynamic_cast<const Reduced*>(&of)) visit(*reduced);
+    if (const auto* const computed = dynamic_cast<const Computed*>(&of))
+      for (const Series* const operand : computed->operands()) for_each_reduced(*operand, visit);
+    if (const auto* const collapsed = dynamic_cast<const Collapsed*>(&of))
+      for_each_reduced(collapsed->of(), visit);
+    if (const auto* const over_grid = dynamic_cast<const OverGrid*>(&of))
+      for_each_reduced(over_grid->of(), visit);
+  }
+
   /// A reduction over a shorter period than that of the file would be that of its last part only.
-  static void check_period(const Series& of, const Context& context) {
-    const auto* const reduced = dynamic_cast<const Reduced*>(&of);
-    if (reduced == nullptr || context.schedule == nullptr) return;
-    if (reduced->schedule().every() != context.schedule->every())
-      refuse_at(context.variable.at, ErrorCode::conflict,
-                "'{}' is a statistic over {}, but the file \"{}\" has a record every {}, which would have "
-                "its last value "
-                "only: reduce it over the period of the file, for example mean({}), or write a file with "
-                "that period",
-                context.variable.field, reduced->schedule().every().text(), context.file.name,
-                context.schedule->every().text(), context.variable.field);
+  void check_period(const Series& of, const Context& context) const {
+    if (context.schedule == nullptr) return;
+    const auto is_multiple = [this](const Schedule& one, const Schedule& other) {
+      return input_.time.calendar.multiple(one.every(), other.every()) == Multiple::yes;
+    };
+    for_each_reduced(of, [&](const Reduced& reduced) {
+      const Schedule& own = reduced.schedule();
+      if (is_multiple(own, *context.schedule) && is_multiple(*context.schedule, own)) return;
+      refuse_at(
+          context.variable.at, ErrorCode::conflict,
+          "'{}' has values of a statistic over {}, but the file \"{}\" has a record every {}, which would "
+          "have the last of them only: reduce it over the period of the file, for example mean({}), or "
+          "write a file with that period",
+          context.variable.field, own.every().text(), context.file.name, context.schedule->every().text(),
+          context.variable.field);
+    });
   }
 
   static void check_folded(const describe::Variable& variable, const Series& of) {

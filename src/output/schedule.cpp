@@ -152,6 +152,11 @@ Schedule::Schedule(const ModelTime& time, const describe::Timing& timing, const 
     sample_period_ = timing.sample->resolved(time.step);
     samples_.emplace(time, *timing.sample, timing.align, "sample of the file \"" + file + "\"");
     if (timing.sample_offset) offset_ = timing.sample_offset->resolved(time.step);
+    if (!offset_.is_zero() && time.calendar.multiple(offset_, time.step) == Multiple::no)
+      refuse(ErrorCode::invalid_argument,
+             "sample_offset of the file \"{}\" ({}) is no multiple of the model's step ({}), so that no step "
+             "would be sampled: choose a multiple of it",
+             file, offset_.text(), time.step.text());
   }
   text_ = fmt::format("{} by {} sample {} offset {}", timing.every->text(), text_of(timing.align),
                       timing.sample ? timing.sample->text() : "-", offset_.text());

@@ -61,6 +61,14 @@ expect_file(["two parts of the file 'f'", '"x_200001.nc"'],
             "every: 6h, split: 1d, existing: replace, name: 'x_{start:%Y%m}', mean: [tas]")
 expect_file(["every (12h)", "no multiple of the period of \"max(tas, 1d)\""], "every: 12h, write: [y]",
             "fields: {x: 'max(tas, 1d)', y: x * 2}\n")
+for expression in ("max(tas, 1d)", "max(tas, 1d)*2", "tas - max(tas, 1d)", "b + 1", "mean(max(toce, 1d) over lev)",
+                   "mean(max(tas, 1d) over lat)"):
+    expect_file(["'x' has values of a statistic over 1d", "a record every 1mo", "mean(x)"], "every: 1mo, write: [x]",
+                f"fields: {{b: 'max(tas, 1d)', x: '{expression}'}}\n")
+for options in ({"line": "sample: 12h, sample_offset: 6h", "step": "12h"}, {"line": "sample: 6h, sample_offset: 5h"}):
+    line = options.pop("line")
+    expect_file([f"sample_offset of the file \"f\" ({line.split()[-1]})", "no multiple of the model's step", "no step would be sampled"],
+                f"every: 1d, {line}, mean: [tas]", **options)
 for name in ("time", "bnds"):
     expect([f"dimension '{name}'", "choose another name"], dimension=name)
 # Every other problem is found before the first step; this one depends on values.
