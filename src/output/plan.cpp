@@ -59,6 +59,7 @@ class Planner {
       if (file.active()) attempt(file.at, [&] { plan(file); });
     if (!problems_.empty()) throw Failure(Error(code_, fmt::format("{}", fmt::join(problems_, "\n"))));
     share_sums();
+    find_fields_without_effect();
     return std::move(plan_);
   }
 
@@ -73,6 +74,18 @@ class Planner {
       if (!text.starts_with(at.file)) text = at.text() + ": " + text;
       if (std::ranges::find(problems_, text) == problems_.end()) problems_.push_back(std::move(text));
     }
+  }
+
+  /// Mistyped names, unless several models share the description. Patterns are switched off.
+  void find_fields_without_effect() {
+    const std::vector<std::string> names = input_.definitions.field_names();
+    for (const describe::Field& field : input_.description.fields)
+      if (field.expression.empty() && field.options.enabled && !input_.definitions.find_field(field.name) &&
+          std::ranges::find(input_.definitions.coordinates(), field.name, &Coordinate::name) ==
+              input_.definitions.coordinates().end())
+        plan_.without_effect.push_back(
+            fmt::format("{}: fields: the model has no field '{}', so that this entry has no effect{}",
+                        field.at.text(), field.name, did_you_mean(field.name, names)));
   }
 
   void plan(const describe::File& file) {

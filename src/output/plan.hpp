@@ -37,6 +37,8 @@ struct Plan {
   std::vector<std::unique_ptr<Statistics>> statistics;
   std::vector<std::unique_ptr<FileSeries>> files;
   std::vector<std::unique_ptr<Writer>> writers;
+  /// Which entries under `fields` have no effect, and why: with their places.
+  std::vector<std::string> without_effect;
 
   /// Begins step `number`, and says what is needed in it: Series::needed.
   void begin_step(std::int64_t number);

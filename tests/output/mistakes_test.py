@@ -102,6 +102,14 @@ expect(["step 5 cannot follow the start of the run"], first=5)
 expect(["2000-02-30"], start="2000-02-30")
 expect(["the model's step"], step="0s")
 
+# Entries under `fields` that no field of the model has: another model may have it.
+for path in glob.glob("*.nc"):
+    os.remove(path)
+said = run("fields: {tass: {units: degC}, vas: {units: cm s-1}, off: {enabled: false, units: K}}\n" + DAY, ranks=2, last=4)
+assert said.count("has no effect") == 1, said
+assert "output.yaml:1:10: fields: the model has no field 'tass'" in said and 'did you mean "tas"' in said, said
+os.remove("day.nc")
+
 # Saved states of something else.
 run(DAY, ranks=2, last=6, finalize_to="state.nc")
 state = pathlib.Path("state.nc").read_bytes()
