@@ -240,6 +240,24 @@ files:
         assert not np.ma.getmaskarray(file["tas"][:2]).any() and np.ma.getmaskarray(file["tas"][2:]).all()
 
 
+def methods():
+    fresh("methods")
+    run("""
+fields: {tx: "max(tas, 1d)", deep: mean(tx), column: "mean(toce over lev)", warm: "max(column, 1d)"}
+files:
+  m: {every: 2d, align: start, mean: [tx, warm], write: [deep]}
+  s: {every: 3d, align: start, sample: 1d12h, mean: [tas]}
+""", last=24)
+    with xarray.open_dataset("m.nc") as file:
+        for name in ("tx", "deep"):
+            assert file[name].attrs["cell_methods"] == "time: maximum time: mean", file[name].attrs
+            largest = [np.max([FIELDS.value("tas", n) for n in range(4 * day + 1, 4 * day + 5)], axis=0) for day in range(6)]
+            assert np.array_equal(file[name].values, np.array([sum(largest[k:k + 2]) / 2 for k in (0, 2, 4)], "f4")), name
+        assert file["warm"].attrs["cell_methods"].endswith(": mean time: maximum time: mean"), file["warm"].attrs
+    with xarray.open_dataset("s.nc") as file:
+        assert file["tas"].attrs["cell_methods"] == "time: mean (interval: 36 hours)", file["tas"].attrs
+
+
 def cut_cycles():
     """The run covers parts of the first and the last cycle: bounds say what values are made of."""
     fresh("cut_cycles")
@@ -332,6 +350,6 @@ files:
 
 
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for case in (names, times, subsets, coordinates, units, summands, cycles, cut_cycles, appended, alignments, sections, readers):
+for case in (names, times, subsets, coordinates, units, summands, cycles, cut_cycles, methods, appended, alignments, sections, readers):
     case()
     print(f"{case.__name__}: as expected")
