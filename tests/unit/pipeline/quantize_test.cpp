@@ -272,6 +272,55 @@ TYPED_TEST(PipelineQuantize, values_that_would_miss_the_accuracy_are_kept_and_co
   EXPECT_NEAR(state.largest_error, 0.01, 1e-6);
 }
 
+TYPED_TEST(PipelineQuantize, no_value_becomes_missing) {
+  using T = TypeParam;
+  Variable variable = variable_of<T>();
+  variable.fill = T{-1000};
+  variable.attribute("missing_value", Values(std::vector<T>{T{100}, T{0}}));
+  const auto near_fill = static_cast<T>(-999.7), near_second = static_cast<T>(99.97);
+  const std::vector<T> values{near_fill, T{-1000}, near_second, T{100},
+                              T{0.25},   T{7.25},  T{-0.25},    T{250.75}};
+  for (const char* name : {"absolute_error", "significant_digits", "granular_bitround", "bitround"}) {
+    StageRun state;
+    const Settings given{{name, name == std::string("bitround")         ? "6"
+                                : name == std::string("absolute_error") ? "1"
+                                                                        : "3"}};
+    const std::vector<T> results = quantized(given, values, state, variable);
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(results[i], values[i]) << name << ' ' << i;
+    for (const std::size_t i : {4u, 6u}) EXPECT_NE(results[i], T{0}) << name << ' ' << i;
+    EXPECT_GE(state.kept, 1u) << name;
+  }
+  StageRun state;
+  EXPECT_EQ(quantized({{"absolute_error", "1"}}, values, state, variable),
+            (std::vector<T>{near_fill, T{-1000}, near_second, T{100}, T{0.25}, T{8}, T{-0.25}, T{250}}));
+  EXPECT_EQ(state.kept, 4u);
+  EXPECT_EQ(state.largest_error, 0.75);
+}
+
+TYPED_TEST(PipelineQuantize, the_default_fill_value_is_not_reached_either) {
+  using T = TypeParam;
+  StageRun state;
+  const auto value = static_cast<T>(9.9702e36);
+  EXPECT_EQ(quantized<T>({{"relative_error", "0.001"}}, {value, T{1}}, state), (std::vector<T>{value, T{1}}));
+  EXPECT_EQ(state.kept, 1u);
+  EXPECT_EQ(state.largest_error, 0);
+}
+
+TYPED_TEST(PipelineQuantize, values_remain_on_their_side_of_valid_limits) {
+  using T = TypeParam;
+  Variable variable = variable_of<T>();
+  variable.attribute("valid_min", std::int32_t{-2}).attribute("valid_max", 0.7);
+  const auto inside = static_cast<T>(0.699), outside = static_cast<T>(0.8);
+  StageRun state;
+  EXPECT_EQ(quantized<T>({{"bitround", "1"}}, {inside, outside, T{-1.9}, T{-2.4}, T{0.6}}, state, variable),
+            (std::vector<T>{inside, T{0.75}, T{-2}, T{-2.4}, T{0.5}}));
+  EXPECT_EQ(state.kept, 2u);
+  Variable range = variable_of<T>();
+  range.attribute("valid_range", Values(std::vector<float>{-1, 0.7F}));
+  EXPECT_EQ(quantized<T>({{"bitround", "1"}}, {inside, T{0.6}}, state, range),
+            (std::vector<T>{inside, T{0.5}}));
+}
+
 TYPED_TEST(PipelineQuantize, an_absolute_error_makes_multiples_of_a_power_of_two) {
   using T = TypeParam;
   const std::vector<T> values{T(0.24), T(-0.24), T(0.26), T(10.3), T(-1000.26), T(1e-20)};
