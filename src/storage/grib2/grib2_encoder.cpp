@@ -10,6 +10,7 @@
 #include "base/caller_terms.hpp"
 #include "storage/fill.hpp"
 #include "storage/grib2/handle.hpp"
+#include "storage/grib2/packed_field.hpp"
 #include "storage/messages/cf.hpp"
 
 namespace afterbay::storage::grib2 {
@@ -18,13 +19,7 @@ namespace {
 /// Stands for missing values on the way to ecCodes. No value of a message can be so large: the
 /// reference value of packing has 32 bits.
 constexpr double missing_mark = 1e300;
-constexpr long default_bits = 16;
 constexpr long unknown_centre = 255;  ///< common code table C-11
-
-bool is_packing(const std::string& key) {
-  return key == "packingType" || key == "bitsPerValue" || key == "decimalScaleFactor" ||
-         key == "changeDecimalPrecision";
-}
 
 bool has_key(const std::vector<Key>& keys, std::string_view name) {
   return std::ranges::find(keys, name, &Key::name) != keys.end();
@@ -166,6 +161,16 @@ void widen(Type type, std::span<const std::byte> from, std::vector<double>& to) 
   }
 }
 
+Result<> set_packing(Handle& handle, const Packing& packing, const Unpacked& field) {
+  if (packing.ccsds) AFTERBAY_TRY(handle.set("packingType", std::string("grid_ccsds")));
+  if (packing.bits || !packing.decimals)
+    return handle.set("bitsPerValue", packing.bits.value_or(default_bits));
+  // ecCodes does not scale a single value, but some readers do.
+  if (!field.varies()) return handle.set("decimalScaleFactor", 0);
+  if (packing.ccsds) AFTERBAY_TRY(handle.set("bitsPerValue", bits_needed(field, *packing.decimals)));
+  return handle.set("decimalScaleFactor", *packing.decimals);
+}
+
 // ---- the time
 
 Result<> set_date(Handle& handle, const Date& date, const char* suffix) {
@@ -253,18 +258,17 @@ Result<Grib2Encoder::Prototype> Grib2Encoder::prototype_of(const Schema& schema,
   AFTERBAY_TRY_ASSIGN(const Grid grid, grid_of(schema, variable));
   AFTERBAY_TRY(set_grid(handle, grid));
   const std::vector<Key> keys = keys_of(variable.attributes);
-  for (const Key& key : keys_of(schema.attributes)) AFTERBAY_TRY(handle.set(key.name, key.value));
+  for (const Key& key : keys_of(schema.attributes))
+    if (!is_packing(key.name)) AFTERBAY_TRY(handle.set(key.name, key.value));
   if (statistic) AFTERBAY_TRY(handle.set("typeOfStatisticalProcessing", *statistic));
   AFTERBAY_TRY_ASSIGN(made.levels, levels_of(schema, variable));
   made.named_level = has_key(keys, "typeOfLevel");
   if (!made.named_level) AFTERBAY_TRY(set_surfaces(handle, made.levels));
   AFTERBAY_TRY(set_parameter(handle, variable, keys));
-  for (const Key& key : keys) {
-    if (is_packing(key.name))
-      made.packing.push_back(key);
-    else if (key.name != "paramId" && key.name != "shortName")
+  AFTERBAY_TRY_ASSIGN(made.packing, packing_of(schema, variable));
+  for (const Key& key : keys)
+    if (!is_packing(key.name) && key.name != "paramId" && key.name != "shortName")
       AFTERBAY_TRY(handle.set(key.name, key.value));
-  }
   if (made.levels.has_value) AFTERBAY_TRY(set_level(handle, made.levels, made.named_level, 0));
   AFTERBAY_TRY_ASSIGN(const auto message, handle.message());
   made.message.assign(message.begin(), message.end());
@@ -296,6 +300,8 @@ Result<Message> Grib2Encoder::encode(const Slab& slab) {
   const Prototype& prototype = prototypes_[slab.variable];
   bool missing = false;
   AFTERBAY_TRY_ASSIGN(const std::vector<double> numbers, numbers_of(prototype, slab, missing));
+  const Unpacked field = unpacked(numbers, missing_mark);
+  const Packing& packing = prototype.packing;
   const auto pack = [&]() -> Result<Message> {
     AFTERBAY_TRY_ASSIGN(Handle handle, Handle::copy_of(prototype.message));
     AFTERBAY_TRY(set_level(handle, prototype.levels, prototype.named_level, slab.number));
@@ -303,12 +309,14 @@ Result<Message> Grib2Encoder::encode(const Slab& slab) {
       AFTERBAY_TRY(handle.set("missingValue", missing_mark));
       AFTERBAY_TRY(handle.set("bitmapPresent", 1));
     }
-    for (const Key& key : prototype.packing) AFTERBAY_TRY(handle.set(key.name, key.value));
-    if (!has_key(prototype.packing, "bitsPerValue") && !has_key(prototype.packing, "decimalScaleFactor"))
-      AFTERBAY_TRY(handle.set("bitsPerValue", default_bits));
-    AFTERBAY_TRY(handle.set("values", std::span<const double>(numbers)));
+    AFTERBAY_TRY(set_packing(handle, packing, field));
+    const auto set = handle.set("values", std::span<const double>(numbers));
+    if (!set) return fail(cannot_pack(field, packing, set.error().message));
+    Message packed;
+    AFTERBAY_TRY_ASSIGN(packed.largest_error, largest_error(handle, field, packing));
     AFTERBAY_TRY_ASSIGN(const auto message, handle.message());
-    return Message{{message.begin(), message.end()}};
+    packed.bytes.assign(message.begin(), message.end());
+    return packed;
   };
   auto packed = pack();
   if (!packed)

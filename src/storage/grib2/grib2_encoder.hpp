@@ -31,7 +31,7 @@ class Grib2Encoder : public MessageEncoder {
     Levels levels;
     bool named_level = false;  ///< by GRIB_typeOfLevel
     bool interval = false;
-    std::vector<Key> packing;
+    Packing packing;
   };
 
   Result<Prototype> prototype_of(const Schema& schema, const Variable& variable) const;
