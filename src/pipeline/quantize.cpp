@@ -302,9 +302,24 @@ std::string text_of(const Settings& given) {
   return text;
 }
 
+/// Readers compute other values from those that are rounded.
+Result<> check_not_scaled(const Variable& variable, const Settings& given) {
+  if (!states_accuracy(given)) return {};
+  for (const Attribute& it : variable.attributes)
+    if (it.name == "scale_factor" || it.name == "add_offset")
+      return fail(
+          ErrorCode::conflict,
+          "variable '{}' has the attribute {}, by which readers change its values, so that their errors "
+          "would not be those of {}: remove the attribute, or round without a stated accuracy (bitround, "
+          "granular_bitround)",
+          variable.name, it.name, text_of(given));
+  return {};
+}
+
 template <class T>
 Made quantize_of(const Variable& variable, const Settings& given) {
   const Wanted wanted(given);
+  AFTERBAY_TRY(check_not_scaled(variable, given));
   if (const std::string mistake = mistake_in<T>(wanted, name_of(variable.type)); !mistake.empty())
     return fail(make_error(ErrorCode::invalid_argument, "variable '{}': {}", variable.name, mistake));
   RoundingJob<T> job;

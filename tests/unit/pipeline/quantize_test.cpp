@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <netcdf.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -372,6 +373,39 @@ TEST(PipelineQuantizeRefusals, name_the_variable_the_value_and_what_works) {
         std::pair("bitround", "53"), std::pair("significant_digits", "16"), std::pair("bitgroom", "2.5")})
     EXPECT_THAT(refusal(Type::float64, {{name, value}}), HasSubstr(std::string(name) + ": expected"))
         << value;
+}
+
+TEST(PipelineQuantizeRefusals, accuracy_of_values_that_readers_scale) {
+  for (const char* attribute : {"scale_factor", "add_offset"}) {
+    Variable variable = variable_of<float>();
+    variable.attribute(attribute, 100.0);
+    for (const Settings& given : {Settings{{"absolute_error", "1"}}, Settings{{"relative_error", "0.1"}}}) {
+      const auto refused = make_stages(variable, given);
+      ASSERT_FALSE(refused);
+      EXPECT_THAT(refused.error().message,
+                  HasSubstr(std::string("variable 'v' has the attribute ") + attribute));
+    }
+    EXPECT_TRUE(make_stages(variable, {{"bitround", "7"}}));
+  }
+}
+
+TEST(PipelineQuantizeAttributes, a_largest_error_of_other_values_is_removed) {
+  Schema schema;
+  schema.dimension("x", 3);
+  for (const char* name : {"rounded", "stated", "scaled", "as_put"})
+    schema.variable(name, Type::float32, {"x"}).attribute("largest_error", 1e-6);
+  const std::vector<Settings> given{
+      {{"bitround", "1"}}, {{"absolute_error", "1"}}, {{"multiply", "100"}}, {}};
+  describe_quantization(schema, given);
+  const auto has = [&](const char* name) {
+    const auto& attributes = schema.find_variable(name)->attributes;
+    return std::ranges::find(attributes, "largest_error", &Attribute::name) != attributes.end();
+  };
+  EXPECT_FALSE(has("rounded"));
+  EXPECT_TRUE(has("stated"));
+  EXPECT_TRUE(std::isnan(schema.find_variable("stated")->attributes.front().values.at<double>(0)));
+  EXPECT_FALSE(has("scaled"));
+  EXPECT_TRUE(has("as_put"));
 }
 
 TEST(PipelineQuantizeAttributes, are_those_of_netcdf_and_cf) {
