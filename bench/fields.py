@@ -44,7 +44,7 @@ def plan(options: argparse.Namespace) -> Plan:
     layouts = LAYOUTS[:1] if options.quick else LAYOUTS
     puts = (*size, "--days", str(options.days or 1), "--warm-up-days", "1", "--reference")
     rows = put_rows(PUTS, "put", (*puts, "--statistics", "model"), layouts)
-    rows += put_rows(SERVERS, "server", (*puts, "--pause-ms", str(PAUSES_MS[extent]), REPORT), layouts)
+    rows += put_rows(SERVERS, "server", (*puts, "--statistics", "servers", "--pause-ms", str(PAUSES_MS[extent]), REPORT), layouts)
     rows.append(Row("calls", "put and wants", CALLS, "afterbay", "afterbay_fields", 2, (*size, "--output", "calls"), model=1))
     rows += end_rows((*size, "--days", str(options.days or (1 if options.quick else 2))), layouts)
     return Plan(rows, options.runs or (3 if options.quick else 5), lambda results: checks(results, layouts), panels, verify_row, 1,
@@ -63,7 +63,7 @@ def end_rows(common: tuple[str, ...], layouts) -> list[Row]:
         layout, ranks, group = f"{model}+{servers}", f"{model} rank{'s' * (model > 1)}", str(model)
         ours = (*common, "--servers", str(servers), "--output")
         rows.append(Row(f"end/mean/{layout}", f"Afterbay, {layout}, servers compute", END, "afterbay", "afterbay_fields", model + servers,
-                        (*ours, "mean"), verify=True, model=model, group=group))
+                        (*ours, "mean", "--statistics", "servers"), verify=True, model=model, group=group))
         rows.append(Row(f"end/model/{layout}", f"Afterbay, {layout}, the model computes", END, "afterbay", "afterbay_fields", model + servers,
                         (*ours, "mean", "--statistics", "model"), verify=True, model=model, group=group))
         rows.append(Row(f"end/gather/{model}", f"means of the model, gather + serial netCDF-4, {ranks}", END, "baseline", "gather_fields", model,
@@ -110,7 +110,7 @@ def server_rates(results: Results, key: str) -> list[float]:
 
 def notes(results: Results, layouts) -> list[str]:
     lines = ["calls / memcpy has no bound where the ranks compute: they do that in put",
-             "servers compute: all means and maxima over a day; with five files, the model computes the monthly means, which are made of daily ones"]
+             "servers compute: means and maxima over a day; with five files, the model computes the monthly means, and the daily ones that they are made of"]
     for model, servers in layouts:
         ours = f"end/mean/{model}+{servers}"
         for row in results.in_scenario(END):

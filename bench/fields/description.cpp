@@ -28,13 +28,18 @@ std::string description_of(const Case& of) {
            "  means: {every: 1d, mean: group(first)}\n"
            "  later: {every: 1mo, instant: group(later)}\n";
   if (of.output == "mean") return text + "files:\n  means: {every: 1d, mean: group(all)}\n";
+  const std::string made_of_days = of.statistics == "servers" ? ", statistics: model" : "";
   return text +
          "grids:\n"
          "  box: {box: {lon: [-30, 60], lat: [20, 70]}}\n"
          "files:\n"
-         "  means: {every: 1d, mean: group(all)}\n"
+         "  means: {every: 1d, mean: group(all)" +
+         made_of_days +
+         "}\n"
          "  max: {every: 1d, max: group(all)}\n"
-         "  month: {every: 1mo, mean: group(all)}\n"
+         "  month: {every: 1mo, mean: group(all)" +
+         made_of_days +
+         "}\n"
          "  snap: {every: 6h, instant: group(all)}\n"
          "  box: {every: 1d, mean: group(all), grid: box}\n";
 }

@@ -10,7 +10,8 @@ namespace bench::fields {
 /// The output description of a case, by its `output`:
 /// - mean: means.nc, the daily mean of every field;
 /// - five: also snap.nc (the values every 6 hours), max.nc (daily maxima), month.nc (monthly means)
-///   and box.nc (daily means of a part of the points);
+///   and box.nc (daily means of a part of the points). With `statistics` of servers, the model
+///   computes means.nc and month.nc, because monthly means are made of daily ones;
 /// - instant: instants.nc, the values of every step;
 /// - calls: means.nc with the first field, and later.nc with values of the first half of the fields
 ///   at the end of each month. Of the others there is no output.

@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "base/processors.hpp"
 #include "model/fill_value.hpp"
 #include "output/agreement.hpp"
 #include "output/refuse.hpp"
@@ -17,26 +20,57 @@ namespace {
 
 using describe::Reducer;
 
-/// Whether a rank hands over samples without a network.
+/// Whether ranks hand over samples without a network, and what they leave to servers.
 struct Nearness {
   static constexpr wire::Kind kind{237};
   std::uint8_t shares_memory = 0;
+  std::uint32_t processes = 0;  ///< see Processors
+  std::uint32_t online = 0;
+  std::uint8_t apart = 0;
+  std::vector<std::uint64_t> allowed;
   template <class A>
   void fields(A& a) {
-    a(shares_memory);
+    a(shares_memory, processes, online, apart, allowed);
+  }
+  [[nodiscard]] Processors processors() const { return {processes, online, apart != 0, allowed}; }
+};
+
+struct Verdict {
+  static constexpr wire::Kind kind{239};
+  std::uint8_t servers = 0;
+  template <class A>
+  void fields(A& a) {
+    a(servers);
   }
 };
 
-bool all_share_memory(Session& session) {
+Nearness nearness_of(bool shares_memory, Processors processors) {
+  return {static_cast<std::uint8_t>(shares_memory ? 1 : 0), processors.processes, processors.online,
+          static_cast<std::uint8_t>(processors.apart ? 1 : 0), std::move(processors.allowed)};
+}
+
+/// Whether all ranks share memory with all servers, and so are on one node, which has a processor
+/// for each rank and each server. Servers that have to share them with ranks delay these: computing
+/// there takes as long as in the ranks, and handing over comes on top.
+bool servers_are_near(Session& session) {
   const Session::State& of = session.state();
   // A server that a model rank hosts would take the time from the model; behind frontends there is
   // a network.
   if (of.config->topology != config::Topology::dedicated) return false;
-  AgreementSteps<Nearness, Nearness> steps;
-  steps.join = [](Nearness& mine, const Nearness& theirs) { mine.shares_memory &= theirs.shares_memory; };
-  steps.decide = [](const Nearness& all) { return all; };
-  const Nearness mine{static_cast<std::uint8_t>(of.model->puts().shares_memory() ? 1 : 0)};
-  return agree(session, "who computes statistics over time", mine, steps).shares_memory != 0;
+  AgreementSteps<Nearness, Verdict> steps;
+  steps.join = [](Nearness& mine, const Nearness& theirs) {
+    Processors all = mine.processors();
+    all.join(theirs.processors());
+    mine = nearness_of(mine.shares_memory != 0 && theirs.shares_memory != 0, std::move(all));
+  };
+  const auto servers = static_cast<std::uint32_t>(of.servers);
+  steps.decide = [servers](const Nearness& all) {
+    const bool near = all.shares_memory != 0 && all.processors().suffice_for(servers);
+    return Verdict{static_cast<std::uint8_t>(near ? 1 : 0)};
+  };
+  return agree(session, "who computes statistics over time",
+               nearness_of(of.model->puts().shares_memory(), own_processors()), steps)
+             .servers != 0;
 }
 
 /// Why servers cannot compute it; empty: they can.
@@ -99,7 +133,7 @@ Reducers::Reducers(Plan& plan, Session* session) {
   if (session == nullptr)
     for (const auto& file : plan.files)
       if (near.contains(file.get())) undecided_.push_back(file->file().name);
-  if (!near.empty() && session != nullptr && all_share_memory(*session)) by_file_.merge(near);
+  if (!near.empty() && session != nullptr && servers_are_near(*session)) by_file_.merge(near);
 }
 
 std::vector<const Writer*> Reducers::writers_of(const Plan& plan, const Reduced& result) {

@@ -20,7 +20,7 @@ class Reducers {
   /// `session`: whose ranks agree on `statistics: auto`, which is collective; null: model ranks
   /// compute.
   Reducers(Plan& plan, Session* session);
-  /// Files whose statistics servers compute if all ranks share memory with them, in the order of
+  /// Files whose statistics servers compute if they are near (`auto`), in the order of
   /// the plan.
   [[nodiscard]] const std::vector<std::string>& undecided() const noexcept { return undecided_; }
   /// What servers are to compute of a file, for FileSeries::define.

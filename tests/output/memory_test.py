@@ -86,15 +86,26 @@ for part in ("the statistics of collection 'f' need ", "memory.statistics is 64.
     assert part in found, f"expected {part!r} in:\n{found}"
 assert not glob.glob("*.nc*"), "a file was made"
 
-# `auto`: servers that share memory with all ranks, and keep the file.
-for settings, servers, expected in [
+
+
+def servers_compute(keys="", settings=(), **options):
+    run(f"files: {{f: {{every: 1mo, {keys}mean: [tas]}}}}\n",
+        settings=["--afterbay.report.json=report.json", *(f"--afterbay.{setting}" for setting in settings)], **{**GRID, **options})
+    os.remove("f.nc")
+    report = json.loads(pathlib.Path("report.json").read_text())
+    return "memory of statistics" in report.get("server", {}).get("counters", {})
+
+
+# `auto`: servers that share memory with all ranks, have processors of their own, and keep the
+# file.
+processors = len(os.sched_getaffinity(0))
+for settings, servers, near in [
         ([], 1, True), ([], 2, True), (["placement=slab"], 2, True), (["transport=mpi"], 1, False), (["placement=file"], 2, False),
         (["topology=inline"], 0, False), (["topology=tiered", "nodes=0,0,1"], 1, False), (["collections.f.variables.tas.multiply=2"], 1, False),
         (["collections.f.optional=on"], 1, False)]:
-    run("files: {f: {every: 1mo, mean: [tas]}}\n", servers=servers,
-        settings=["--afterbay.report.json=report.json", *(f"--afterbay.{setting}" for setting in settings)], **GRID)
-    os.remove("f.nc")
-    report = json.loads(pathlib.Path("report.json").read_text())
-    found = "memory of statistics" in report.get("server", {}).get("counters", {})
-    assert found == expected, f"{settings}: servers computed: {found}"
+    found = servers_compute(settings=settings, servers=servers)
+    assert found == (near and RANKS + servers <= processors), f"{settings}: servers computed: {found}"
+    if near:
+        assert servers_compute("statistics: servers, ", settings, servers=servers), settings
+assert servers_compute(ranks=1) == (processors >= 2)
 print("the memory of described output is reported and limited")

@@ -98,6 +98,7 @@ class Model {
     output.start();
     const std::int64_t save_at = options_.number("save_at", -1);
     const std::int64_t kill_at = options_.number("kill_at", -1);
+    const std::int64_t kill_rank = options_.number("kill_rank", session_.model_rank());
     for (std::int64_t n = first_; n <= last_; ++n) {
       output.step(n);
       put(output, n);
@@ -108,7 +109,7 @@ class Model {
         session_.wait(saved);
         session_.wait(epoch);
       }
-      if (n == kill_at) kill(getpid(), SIGKILL);
+      if (n == kill_at && session_.model_rank() == kill_rank) kill(getpid(), SIGKILL);
     }
     if (options_.given.contains("ignore")) {
       try {

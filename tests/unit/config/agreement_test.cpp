@@ -54,7 +54,6 @@ TEST(ConfigAgreement, EachFlaggedSettingCounts) {
                                               "memory.server",
                                               "memory.block",
                                               "memory.small_block",
-                                              "memory.small_share",
                                               "memory.frames",
                                               "memory.chunks",
                                               "memory.input",

@@ -56,8 +56,7 @@ TEST_P(SessionRefusedOrder, ranks_do_not_wait_for_each_other) {
   LocalRun run(ranks, 3,
                {{"memory.server", "1MiB"},
                 {"memory.block", "160KiB"},
-                {"memory.small_block", "16KiB"},
-                {"memory.small_share", "0"},
+                {"memory.small_block", "160KiB"},
                 {"placement", "slab"},
                 {"deadline", "6s"}});
   const auto errors = run.run([&](Session& session, int rank) {
