@@ -228,7 +228,8 @@ class Quantize : public PointwiseStage {
     return found != 0;
   }
 
-  /// Keeps values that are missing or invalid for readers, but whose results are not, or the reverse.
+  /// Keeps values that are missing or invalid for readers if their results are not, and the
+  /// reverse.
   RoundingCounts<T> keep_validity(std::byte* to, const std::byte* from, std::size_t count,
                                   std::uint64_t first, const RoundingCounts<T>& found) const {
     std::vector<std::size_t> changed;
