@@ -167,7 +167,8 @@ Result<> set_packing(Handle& handle, const Packing& packing, const Unpacked& fie
     return handle.set("bitsPerValue", packing.bits.value_or(default_bits));
   // ecCodes does not scale a single value, but some readers do.
   if (!field.varies()) return handle.set("decimalScaleFactor", 0);
-  if (packing.ccsds) AFTERBAY_TRY(handle.set("bitsPerValue", bits_needed(field, *packing.decimals)));
+  // ecCodes 2.28 writes the scale of CCSDS packing, but does not apply it.
+  if (packing.ccsds) return handle.set("bitsPerValue", bits_needed(field, *packing.decimals));
   return handle.set("decimalScaleFactor", *packing.decimals);
 }
 

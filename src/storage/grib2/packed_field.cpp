@@ -89,7 +89,8 @@ Unpacked unpacked(std::span<const double> numbers, double missing) {
 }
 
 long bits_needed(const Unpacked& field, long decimals) {
-  const double steps = range_to_hold(field) * power_of_ten(decimals) + 1;
+  const double step = std::exp2(std::floor(std::log2(power_of_ten(-decimals))));
+  const double steps = range_to_hold(field) / step + 1;
   return std::clamp(static_cast<long>(std::ceil(std::log2(steps))), 1L, most_bits);
 }
 

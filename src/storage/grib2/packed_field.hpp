@@ -20,7 +20,8 @@ struct Unpacked {
 };
 Unpacked unpacked(std::span<const double> numbers, double missing);
 
-/// The bits that CCSDS packing needs for a decimal scale; simple packing finds them itself.
+/// The bits with which values are kept to half of 10^-decimals without a decimal scale: their unit
+/// is a power of two.
 long bits_needed(const Unpacked& field, long decimals);
 
 /// The largest difference between a value and what readers get. Fails with what would do if it is

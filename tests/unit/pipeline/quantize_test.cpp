@@ -124,6 +124,9 @@ void expect_as_netcdf(const char* method, int mode, int number, const std::vecto
     if (sizeof(T) == 4 && number == FloatFormat<T>::most_digits && results[i] == values[i] &&
         (expected[i] == 0 || std::abs(expected[i]) == 2))
       continue;
+    // netCDF-C makes values missing that it rounds to the fill value.
+    constexpr T fill = sizeof(T) == 4 ? T(NC_FILL_FLOAT) : T(NC_FILL_DOUBLE);
+    if (expected[i] == fill && results[i] == values[i]) continue;
     if (++different < 5)
       ADD_FAILURE() << method << " " << number << " of " << values[i] << " (" << std::hex
                     << bits_of(values[i]) << ") gives " << bits_of(results[i]) << ", netCDF "
