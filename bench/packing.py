@@ -80,6 +80,8 @@ WORKERS = (
      (COLLECTION + "deflate=4", COLLECTION + "shuffle=on")),
     ("zstd-3", "shuffle, zstd 3", 256, ("afterbay_packing", "--filters", "shuffle=1,zstd=3"), (COLLECTION + "zstd=3", COLLECTION + "shuffle=on")),
     ("ccsds", "GRIB2, grid_ccsds", 64, ("eccodes_packing", "--packing", "grid_ccsds"), ("--store", "grib2", "--attribute", "GRIB_packingType=grid_ccsds")),
+    ("wgdos", "PP, WGDOS 2^-6", 256, ("afterbay_packing", "--wgdos", "-6", "--verify"),
+     ("--store", "pp", "--attribute", "PP_packing=wgdos", "--attribute", "PP_accuracy=-6")),
 )
 #: The same for the time that the model is blocked.
 PACKINGS = (
@@ -143,7 +145,7 @@ def worker_rows(dataset: packing_data.Dataset, options: argparse.Namespace) -> l
             rows.append(Row(f"workers/{key}/{workers}", f"{label}: {workers} worker{'s' * (workers > 1)}", PIPELINE, "afterbay", "afterbay_packed", 2,
                             dataset.arguments(1) + ("--steps", str(steps), "--warm-up-steps", "1" if options.smallest else str(steps),
                                                     f"--afterbay.writers={workers}", "--afterbay.memory.server=1GiB", REPORT, *session),
-                            model=1, verify="grib2" not in session, group=key))
+                            model=1, verify="--store" not in session, group=key))
     return rows
 
 
@@ -162,8 +164,8 @@ def rates(results: Results, key: str, path: str = "end_s") -> list[float]:
     return [1e-9 * size / seconds for size, seconds in zip(results.series(key, "bytes"), results.series(key, path)) if size and seconds]
 
 
-def against_codec(results: Results, key: str, workers: int) -> list[float]:
-    """The rate of a session / that of the codec alone, by repeat."""
+def against_codec(results: Results, key: str, workers: str | int) -> list[float]:
+    """The rate of a session / that of the codec alone, by repeat. `workers` ends the row's key."""
     session, alone = f"workers/{key}/{workers}", f"workers/{key}/alone"
     both = zip(results.runs_of(session), results.runs_of(alone))
     return [(a["bytes"] / a["end_s"]) / (b["bytes"] / b["end_s"]) for a, b in both if a and b]
@@ -242,8 +244,8 @@ def worker_table(results: Results, rows: list[Row]) -> str:
     header = ["", "GB/s", "min-max", "/ codec alone", "min-max", "end s", "put s", "on disk MB"]
     lines = []
     for row in rows:
-        _, key, workers = row.key.split("/")
-        ratio = against_codec(results, key, int(workers)) if workers != "alone" else []
+        _, key, workers = row.key.split("/", 2)  # another version's rows end in "1/against"
+        ratio = against_codec(results, key, workers) if not workers.startswith("alone") else []
         lines.append([row.label, tables.median_text(rates(results, row.key), "{:.3f}"), tables.spread(rates(results, row.key)), tables.median_text(ratio),
                       tables.spread(ratio), tables.seconds(results.median(row.key, "end_s")), tables.seconds(results.median(row.key, "blocked_s.max")),
                       tables.median_text([value / 1e6 for value in results.values(row.key, "disk_bytes")], "{:.0f}")])

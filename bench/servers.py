@@ -39,6 +39,8 @@ C = packing.COLLECTION
 PACKINGS = (
     ("deflate", "netCDF-4, shuffle, deflate 9", ("afterbay_packing", "--filters", "shuffle=1,deflate=9"), (C + "deflate=9", C + "shuffle=on"), True),
     ("zstd", "netCDF-4, shuffle, zstd 12", ("afterbay_packing", "--filters", "shuffle=1,zstd=12"), (C + "zstd=12", C + "shuffle=on"), False),
+    ("wgdos", "PP, WGDOS 2^-6", ("afterbay_packing", "--wgdos", "-6", "--verify"),
+     ("--store", "pp", "--attribute", "PP_packing=wgdos", "--attribute", "PP_accuracy=-6"), False),
     ("ccsds", "GRIB2, grid_ccsds", ("eccodes_packing", "--packing", "grid_ccsds"), ("--store", "grib2", "--attribute", "GRIB_packingType=grid_ccsds"), False),
 )
 
@@ -83,7 +85,7 @@ def alone_bytes_per_s(programs: pathlib.Path, dataset: packing_data.Dataset, alo
 def packing_rows(dataset: packing_data.Dataset, key: str, label: str, session: tuple[str, ...], steps: int, pause_ms: float, smallest: bool) -> list[Row]:
     common = dataset.arguments(VARIABLES) + ("--files", str(FILES), "--variables", str(VARIABLES), "--steps", str(steps), "--pause-ms", f"{pause_ms:.3f}")
     warm_up = ("--warm-up-steps", "1" if smallest else "4")
-    readable = "grib2" not in session
+    readable = "--store" not in session
     rows = [Row(f"{key}/none", "no output", label, "yardstick", "afterbay_packed", 1, (*common, "--mode", "none"), model=1)]
     for servers, workers in LAYOUTS:
         rows.append(Row(f"{key}/{servers}x{workers}", f"{servers} server{'s' * (servers > 1)} x {workers} worker{'s' * (workers > 1)}", label, "afterbay",

@@ -1,9 +1,12 @@
-# afterbay_library(<folder> [SOURCES ...] [LINKS ...] [APART ...])
+# afterbay_library(<folder> [SOURCES ...] [LINKS ...] [APART ...] [PRECOMPILE ...])
 #
 # The target afterbay_<folder>: a static library of one folder of src/, header-only folders become
 # interface libraries. SOURCES defaults to every .cpp below the folder. LINKS names other folders
 # (base, model, ...) or CMake targets. APART: sources that cannot share a translation unit with
 # others (AFTERBAY_UNITY: most presets compile several files at once, which halves a whole build).
+# PRECOMPILE: the slowest headers of the folder, or the name of a folder whose precompiled header it
+# shares; the default is that of base. `none`: it has other flags. Only with AFTERBAY_PRECOMPILE:
+# without it, as in lint, a source that does not include what it uses is noticed.
 # Which folders may be named stands in tools/check_layers.py.
 
 set(AFTERBAY_FOLDERS base time codec packing model pipeline statistics expression triggers config describe mpi wire transport client storage journal server
@@ -24,7 +27,7 @@ function(afterbay_targets result)
 endfunction()
 
 function(afterbay_library folder)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS;APART")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS;APART;PRECOMPILE")
   if(NOT arg_SOURCES)
     file(GLOB_RECURSE arg_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   endif()
@@ -40,6 +43,17 @@ function(afterbay_library folder)
     if(AFTERBAY_UNITY)
       set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${AFTERBAY_UNITY})
       set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+    if(AFTERBAY_PRECOMPILE)
+      set_source_files_properties(${arg_APART} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+      if(NOT arg_PRECOMPILE)
+        set(arg_PRECOMPILE base)
+      endif()
+      if(arg_PRECOMPILE IN_LIST AFTERBAY_FOLDERS)
+        target_precompile_headers(${target} REUSE_FROM afterbay_${arg_PRECOMPILE})
+      elseif(NOT arg_PRECOMPILE STREQUAL "none")
+        target_precompile_headers(${target} PRIVATE ${arg_PRECOMPILE})
+      endif()
     endif()
     set_property(GLOBAL APPEND PROPERTY AFTERBAY_STATIC_LIBRARIES ${target})
   else()

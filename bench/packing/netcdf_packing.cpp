@@ -77,11 +77,12 @@ class NetcdfPacker final : public Packer {
     check(nc_def_var(file_, "x", NC_FLOAT, 4, dimensions, &variable_), "nc_def_var");
     const std::size_t chunk[] = {1, data.levels, data.rows, data.columns};
     check(nc_def_var_chunking(file_, variable_, NC_CHUNKED, chunk), "nc_def_var_chunking");
-    check(nc_set_var_chunk_cache(file_, variable_, 0, 1, 0), "nc_set_var_chunk_cache");
     if (data.missing == data.missing)
       check(nc_def_var_fill(file_, variable_, NC_FILL, &data.missing), "nc_def_var_fill");
     filter();
     check(nc_enddef(file_), "nc_enddef");
+    // Not before: netCDF-C would make room for 10 chunks, and pack these when the file is closed.
+    check(nc_set_var_chunk_cache(file_, variable_, 0, 1, 0), "nc_set_var_chunk_cache");
   }
 
   void filter() {

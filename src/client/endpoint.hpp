@@ -3,6 +3,9 @@
 // endpoint of the same rank is a second object. Endpoints share the session core, RankPuts, and the
 // records of collections and files, nothing else. Used by one thread.
 //
+// It is not the interface's afterbay::Endpoint, which a thread opens: that is a handle of a
+// PartEndpoint.
+//
 // Order on every link: per (file, record) BeginRecord, pieces, Put. All ranks put in the same
 // order, whichever endpoints they use, so that the running numbers (seq, position) agree without
 // messages between ranks.
@@ -28,6 +31,7 @@
 
 namespace afterbay::client {
 
+/// How a rank puts its whole part straight to the servers.
 class Endpoint {
  public:
   Endpoint(SessionCore& core, RankPuts& rank, std::chrono::milliseconds deadline, observe::Profile& profile);

@@ -571,8 +571,8 @@ Result<> PartEndpoint::check_nothing_begun(const char* call, const File* file) {
       std::ranges::count_if(slots_out_, [&](const auto& slot) { return concerns(slot.second); });
   if (slots != 0)
     return fail(make_error(ErrorCode::bad_state,
-                           "{} while {} of the slots of {} are out: commit or destroy them before", call,
-                           slots, member_->text())
+                           "{} of {} before {} of its slots {} committed: commit or destroy {} first", call,
+                           member_->text(), slots, slots == 1 ? "is" : "are", slots == 1 ? "it" : "them")
                     .at_rank(session_rank_));
   for (const OfFile& of : files_) {
     if (of.begun.empty() || !concerns(of.file.get())) continue;

@@ -20,7 +20,7 @@ namespace afterbay::client {
 /// One caller of `put`. The atomics are written by the caller's thread and read by any; the rest
 /// belongs to the Team.
 struct Member {
-  std::size_t number = 0;  ///< of all members that ever were; 0: the session
+  std::size_t number = 0;  ///< counts all members of the session, closed ones included; 0: the session
   std::string name;        ///< as given; may be empty
   std::atomic<std::uint64_t> puts{0};
   std::atomic<std::uint64_t> last_put{0};  ///< the number of the last put to which it contributed
@@ -31,7 +31,7 @@ struct Member {
   bool open = true;
   std::vector<EndpointPart> parts;
 
-  /// "endpoint 3 ('band 3')", "the session's own thread".
+  /// "endpoint 3 ('band 3')", "the session itself".
   [[nodiscard]] std::string text() const;
 };
 

@@ -56,7 +56,7 @@ Result<EncodedChunk> ChunkCodec::encode(std::span<const std::byte> chunk) const 
   std::span<const std::byte> input = chunk;
   for (std::size_t i = 0; i < codecs_.size(); ++i) {
     const Codec& codec = *codecs_[i];
-    AlignedBuffer output(room_for(codec, input.size()));
+    AlignedBuffer output = AlignedBuffer::reused(room_for(codec, input.size()));
     AFTERBAY_TRY_ASSIGN(const std::size_t size_bytes, codec.encode(filtering(i), input, output.bytes()));
     if (size_bytes == 0 && codec.kind == FilterKind::compress) {
       encoded.skipped |= 1u << i;
@@ -67,7 +67,7 @@ Result<EncodedChunk> ChunkCodec::encode(std::span<const std::byte> chunk) const 
     input = std::as_const(encoded.bytes).bytes();
   }
   if (input.data() == chunk.data()) {
-    encoded.bytes = AlignedBuffer(chunk.size());
+    encoded.bytes = AlignedBuffer::reused(chunk.size());
     if (!chunk.empty()) std::memcpy(encoded.bytes.data(), chunk.data(), chunk.size());
   }
   return encoded;

@@ -32,11 +32,11 @@ class Workspace {
   virtual std::span<std::byte> take(std::size_t slot, std::size_t size_bytes) = 0;
 };
 
-/// Allocates new memory for each use.
+/// Takes new memory for each use, or memory that the thread has kept.
 class OwnWorkspace : public Workspace {
  public:
   std::span<std::byte> take(std::size_t slot, std::size_t size_bytes) override {
-    return (slots_[slot] = AlignedBuffer(size_bytes)).bytes();
+    return (slots_[slot] = AlignedBuffer::reused(size_bytes)).bytes();
   }
 
  private:

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -42,16 +44,64 @@ Integer reversed_bytes(Integer value) {
   return static_cast<Integer>(bits);
 }
 
+/// Numbers that a variable can hold for certain: those at least one step within its range.
+template <class Number>
+class CertainRange {
+ public:
+  CertainRange(const PackedValues& packing, std::span<const double> missing)
+      : first_(exactly(missing.front())), last_(exactly(missing.back())) {
+    const double reach = (static_cast<double>(most_packed(packing.packed)) - 1) * packing.scale;
+    const double ends[] = {(packing.offset - reach - packing.add) / packing.multiply,
+                           (packing.offset + reach - packing.add) / packing.multiply};
+    // Roundings of the conversion to the units of the file must be far below a step.
+    const double rounding = 16 * std::numeric_limits<double>::epsilon() *
+                            (std::abs(packing.add) + std::abs(packing.offset) + reach);
+    if (!(rounding < packing.scale / 4) || !std::isfinite(ends[0]) || !std::isfinite(ends[1])) return;
+    low_ = inwards(std::min(ends[0], ends[1]), std::numeric_limits<Number>::infinity());
+    high_ = inwards(std::max(ends[0], ends[1]), -std::numeric_limits<Number>::infinity());
+  }
+
+  [[nodiscard]] bool holds(const std::byte* from, std::size_t count) const {
+    unsigned outside = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      Number value;
+      std::memcpy(&value, from + i * sizeof(Number), sizeof(Number));
+      outside |= static_cast<unsigned>(!((value >= low_) & (value <= high_)) & (value != first_) &
+                                       (value != last_) & (value == value));
+    }
+    return outside == 0;
+  }
+
+ private:
+  /// NaN if there is no such number.
+  static Number exactly(double value) {
+    constexpr Number none = std::numeric_limits<Number>::quiet_NaN();
+    if (std::isfinite(value) && std::abs(value) > std::numeric_limits<Number>::max()) return none;
+    const auto number = static_cast<Number>(value);
+    return static_cast<double>(number) == value ? number : none;
+  }
+  static Number inwards(double end, Number towards) {
+    return std::nextafter(static_cast<Number>(std::clamp<double>(end, std::numeric_limits<Number>::lowest(),
+                                                                 std::numeric_limits<Number>::max())),
+                          towards);
+  }
+
+  Number low_ = 1, high_ = 0;  ///< nothing is certain
+  Number first_, last_;        ///< missing values
+};
+
 template <class Integer>
 class Rows final : public PackingRows {
  public:
-  Rows(const PackedValues& packing, Kernel to_double, bool swaps)
-      : to_double_(to_double), loop_(pack_loop()), swaps_(swaps) {
+  Rows(const PackedValues& packing, Type from, Kernel to_double, bool swaps)
+      : to_double_(to_double), loop_(pack_loop()), from_(from), swaps_(swaps) {
     const bool float32 = packing.unpacked == Type::float32;
     for (std::size_t i = 0; i < packing.missing.count(); ++i)
       missing_.push_back(float32 ? static_cast<double>(packing.missing.at<float>(i))
                                  : packing.missing.at<double>(i));
     missing_.push_back(missing_.front());  // the loop compares with two
+    floats_.emplace(packing, missing_);
+    doubles_.emplace(packing, missing_);
     job_.multiply = packing.multiply;
     job_.add = packing.add;
     job_.scale = packing.scale;
@@ -85,6 +135,12 @@ class Rows final : public PackingRows {
     return bad;
   }
 
+  bool surely_in_range(const std::byte* from, std::size_t count, std::ptrdiff_t from_stride) const override {
+    if (from_stride != static_cast<std::ptrdiff_t>(size_of(from_))) return false;
+    if (from_ == Type::float32) return floats_->holds(from, count);
+    return from_ == Type::float64 && doubles_->holds(from, count);
+  }
+
   double take_largest_error() const override { return std::exchange(largest_error_, 0); }
 
  private:
@@ -116,8 +172,11 @@ class Rows final : public PackingRows {
 
   Kernel to_double_;
   convert::PackLoop loop_;
+  Type from_;
   bool swaps_;
   std::vector<double> missing_;  ///< two or more
+  std::optional<CertainRange<float>> floats_;
+  std::optional<CertainRange<double>> doubles_;
   convert::PackJob job_;
   mutable double largest_error_ = 0;
 };
@@ -197,9 +256,9 @@ std::unique_ptr<const PackingRows> packing_rows(const PackedValues& packing, Typ
   const Kernel to_double = kernel(from, Type::float64, false);
   if (!to_double) return nullptr;
   switch (packing.packed) {
-    case Type::int8: return std::make_unique<const Rows<std::int8_t>>(packing, to_double, swap_bytes);
-    case Type::int16: return std::make_unique<const Rows<std::int16_t>>(packing, to_double, swap_bytes);
-    default: return std::make_unique<const Rows<std::int32_t>>(packing, to_double, swap_bytes);
+    case Type::int8: return std::make_unique<const Rows<std::int8_t>>(packing, from, to_double, swap_bytes);
+    case Type::int16: return std::make_unique<const Rows<std::int16_t>>(packing, from, to_double, swap_bytes);
+    default: return std::make_unique<const Rows<std::int32_t>>(packing, from, to_double, swap_bytes);
   }
 }
 

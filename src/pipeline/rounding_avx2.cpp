@@ -18,6 +18,7 @@
 namespace afterbay::pipeline::rounding {
 namespace {
 
+constexpr std::size_t vector_bytes = 32;
 #include "pipeline/rounding_loops.inc"
 
 }  // namespace

@@ -19,6 +19,7 @@
 namespace afterbay::pipeline::rounding {
 namespace {
 
+constexpr std::size_t vector_bytes = 64;
 #include "pipeline/rounding_loops.inc"
 
 }  // namespace

@@ -9,6 +9,7 @@
 namespace afterbay::pipeline::rounding {
 namespace {
 
+constexpr std::size_t vector_bytes = 16;
 #include "pipeline/rounding_loops.inc"
 
 }  // namespace

@@ -182,7 +182,7 @@ static void put_slot(afterbay_endpoint* endpoint, int record) {
          ? afterbay_file_acquire(file, "slot", (uint64_t)record, AFTERBAY_FLOAT64, &slot)
          : afterbay_endpoint_acquire(endpoint, file, "slot", (uint64_t)record, AFTERBAY_FLOAT64, &slot));
   if (endpoint != NULL)
-    FAILS(afterbay_endpoint_end_step(endpoint), AFTERBAY_BAD_STATE, "1 of the slots of endpoint");
+    FAILS(afterbay_endpoint_end_step(endpoint), AFTERBAY_BAD_STATE, "before 1 of its slots is committed");
   OK(afterbay_slot_part_count(slot, &parts));
   for (size_t p = 0; p < parts; ++p) {
     OK(afterbay_slot_get_part(slot, p, &part));

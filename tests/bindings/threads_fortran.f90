@@ -236,7 +236,7 @@ contains
     if (it%is_thread) then
       call it%endpoint%acquire(file, 'slot', slot, AFTERBAY_FLOAT64, record)
       call it%endpoint%end_step(ierr)
-      call fails(ierr, AFTERBAY_BAD_STATE, '1 of the slots of endpoint')
+      call fails(ierr, AFTERBAY_BAD_STATE, 'before 1 of its slots is committed')
     else
       call file%acquire('slot', slot, AFTERBAY_FLOAT64, record)
     end if

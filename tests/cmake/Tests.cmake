@@ -79,9 +79,6 @@ function(afterbay_link_inside target)
   target_link_libraries(${target} PRIVATE afterbay_options ${links})
   # Test code is compiled for a fast build; the code under test has the flags of the preset.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-O0>)
-  # gcc searches for memory to free less often; with its default, that took a sixth of the time.
-  target_compile_options(${target} PRIVATE
-    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=1048576>")
   target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h> <chrono> <filesystem>
     <functional> <map> <sstream> <thread> <fmt/format.h> <tl/expected.hpp>)
   target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include"

@@ -28,7 +28,7 @@ dev_demo() {
   # it.
   need_packages "${build_packages[@]}" "${test_packages[@]}"
   need_python
-  build_preset dev apps/all examples/all
+  build_preset dev shallow_water
   mpi_environment
   AFTERBAY_BUILD=$root/build/dev exec bash tools/demo.sh "$@"
 }

@@ -29,6 +29,11 @@ class Conversion {
   /// As a RowFunction.
   virtual std::uint64_t row(std::byte* to, const std::byte* from, std::size_t count, std::ptrdiff_t to_stride,
                             std::ptrdiff_t from_stride) const = 0;
+  /// A quick check: true if `row` would find no value out of range. False says nothing.
+  [[nodiscard]] virtual bool surely_in_range(const std::byte* /*from*/, std::size_t /*count*/,
+                                             std::ptrdiff_t /*from_stride*/) const {
+    return false;
+  }
 
  protected:
   Conversion() = default;

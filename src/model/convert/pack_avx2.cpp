@@ -14,6 +14,7 @@
 namespace afterbay::model::convert {
 namespace {
 
+constexpr std::size_t lanes = 4;
 #include "model/convert/pack_rows.inc"
 
 }  // namespace

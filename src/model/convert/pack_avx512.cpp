@@ -15,6 +15,7 @@
 namespace afterbay::model::convert {
 namespace {
 
+constexpr std::size_t lanes = 8;
 #include "model/convert/pack_rows.inc"
 
 }  // namespace

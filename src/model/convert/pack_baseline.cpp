@@ -5,6 +5,7 @@
 namespace afterbay::model::convert {
 namespace {
 
+constexpr std::size_t lanes = 2;
 #include "model/convert/pack_rows.inc"
 
 }  // namespace

@@ -99,14 +99,16 @@ struct OutputFile {
   AsPublished as_published AFTERBAY_GUARDED_BY(ingest_thread){};
   /// By number in the schema; not of members.
   std::vector<bool> variables_put AFTERBAY_GUARDED_BY(ingest_thread){};
-  /// By model rank.
-  std::vector<bool> closed AFTERBAY_GUARDED_BY(ingest_thread);
-  /// Number of model ranks that have closed it.
-  std::size_t closed_by AFTERBAY_GUARDED_BY(ingest_thread) = 0;
   /// Model ranks that wait for the number of records.
   std::vector<std::size_t> asked_records AFTERBAY_GUARDED_BY(ingest_thread);
-  /// (model rank, ticket) of close.
-  std::set<std::pair<std::size_t, std::uint64_t>> tickets AFTERBAY_GUARDED_BY(ingest_thread);
+  /// Which ranks have closed it.
+  struct Closes {
+    std::vector<bool> by_rank{};
+    std::size_t count = 0;  ///< number of them
+    /// (model rank, ticket) of each call: answered when the file has ended.
+    std::set<std::pair<std::size_t, std::uint64_t>> tickets{};
+  };
+  Closes closes AFTERBAY_GUARDED_BY(ingest_thread){};
 
   /// Whether the file is still to be published. Any thread.
   [[nodiscard]] bool wanted() const noexcept { return ending == Ending::published; }
@@ -114,7 +116,7 @@ struct OutputFile {
   [[nodiscard]] Result<> check_wanted() const;
   /// Every rank has closed it: all its data are here.
   [[nodiscard]] bool closed_by_all() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
-    return closed_by == closed.size();
+    return closes.count == closes.by_rank.size();
   }
   /// Whether workers have, or will have, tasks that use it.
   [[nodiscard]] bool in_use() const noexcept AFTERBAY_REQUIRES(ingest_thread) {

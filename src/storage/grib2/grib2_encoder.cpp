@@ -9,8 +9,8 @@
 
 #include "base/caller_terms.hpp"
 #include "storage/fill.hpp"
-#include "storage/grib2/handle.hpp"
 #include "storage/grib2/packed_field.hpp"
+#include "storage/grib2/time_octets.hpp"
 #include "storage/messages/cf.hpp"
 
 namespace afterbay::storage::grib2 {
@@ -19,11 +19,16 @@ namespace {
 /// Stands for missing values on the way to ecCodes. No value of a message can be so large: the
 /// reference value of packing has 32 bits.
 constexpr double missing_mark = 1e300;
+constexpr double largest_packed = std::numeric_limits<float>::max();
 constexpr long unknown_centre = 255;  ///< common code table C-11
 
 bool has_key(const std::vector<Key>& keys, std::string_view name) {
   return std::ranges::find(keys, name, &Key::name) != keys.end();
 }
+
+/// Whether all that ecCodes keeps of one message is replaced by the next. It computes the number of
+/// bits from a decimal scale and from what it finds.
+bool can_reuse_handles(const Packing& packing) { return !packing.decimals; }
 
 // ---- the grid
 
@@ -161,8 +166,9 @@ void widen(Type type, std::span<const std::byte> from, std::vector<double>& to) 
   }
 }
 
-Result<> set_packing(Handle& handle, const Packing& packing, const Unpacked& field) {
-  if (packing.ccsds) AFTERBAY_TRY(handle.set("packingType", std::string("grid_ccsds")));
+/// `is_new`: the handle has packed nothing yet.
+Result<> set_packing(Handle& handle, const Packing& packing, const Unpacked& field, bool is_new) {
+  if (packing.ccsds && is_new) AFTERBAY_TRY(handle.set("packingType", std::string("grid_ccsds")));
   if (packing.bits || !packing.decimals)
     return handle.set("bitsPerValue", packing.bits.value_or(default_bits));
   // ecCodes does not scale a single value, but some readers do.
@@ -271,21 +277,27 @@ Result<Grib2Encoder::Prototype> Grib2Encoder::prototype_of(const Schema& schema,
     if (!is_packing(key.name) && key.name != "paramId" && key.name != "shortName")
       AFTERBAY_TRY(handle.set(key.name, key.value));
   if (made.levels.has_value) AFTERBAY_TRY(set_level(handle, made.levels, made.named_level, 0));
+  made.reuses_handles = can_reuse_handles(made.packing);
   AFTERBAY_TRY_ASSIGN(const auto message, handle.message());
   made.message.assign(message.begin(), message.end());
   return made;
 }
 
-Result<std::vector<double>> Grib2Encoder::numbers_of(const Prototype& prototype, const Slab& slab,
-                                                     bool& missing) const {
-  std::vector<double> numbers(slab.values.size() / size_of(prototype.type));
+Result<Grib2Encoder::Field> Grib2Encoder::field_of(const Prototype& prototype, const Slab& slab) const {
+  Field field;
+  std::vector<double>& numbers = field.numbers;
+  numbers.resize(slab.values.size() / size_of(prototype.type));
   widen(prototype.type, slab.values, numbers);
+  double least = largest_packed, largest = -largest_packed;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     double& number = numbers[i];
     if (number == prototype.fill || (std::isnan(number) && std::isnan(prototype.fill))) {
       number = missing_mark;
-      missing = true;
-    } else if (!(std::abs(number) <= static_cast<double>(std::numeric_limits<float>::max()))) {
+      field.missing = true;
+    } else if (std::abs(number) <= largest_packed) {
+      least = std::min(least, number);
+      largest = std::max(largest, number);
+    } else {
       return fail(
           make_error(ErrorCode::invalid_argument,
                      "record {} of variable '{}' has the value {} at point {} of a slab, which GRIB2 cannot "
@@ -294,32 +306,62 @@ Result<std::vector<double>> Grib2Encoder::numbers_of(const Prototype& prototype,
               .in_variable(prototype.name));
     }
   }
-  return numbers;
+  if (least <= largest) {
+    field.least = least;
+    field.largest = largest;
+  }
+  return field;
+}
+
+Result<Message> Grib2Encoder::pack(const Prototype& prototype, const Slab& slab, const Field& field) {
+  const Packing& packing = prototype.packing;
+  const Unpacked unpacked{field.numbers, missing_mark, field.least, field.largest};
+  // The scale of a constant field would be that of the message before.
+  const bool reuses = prototype.reuses_handles && unpacked.varies();
+  std::optional<Handle> handle = reuses ? take_idle(slab.variable, field.missing) : std::nullopt;
+  const bool is_new = !handle;
+  if (is_new) {
+    AFTERBAY_TRY_ASSIGN(handle, Handle::copy_of(prototype.message));
+  }
+  AFTERBAY_TRY(set_level(*handle, prototype.levels, prototype.named_level, slab.number));
+  // The bytes of some messages depend on the order of bitmap and packing.
+  if (is_new && field.missing) {
+    AFTERBAY_TRY(handle->set("missingValue", missing_mark));
+    AFTERBAY_TRY(handle->set("bitmapPresent", 1));
+  }
+  AFTERBAY_TRY(set_packing(*handle, packing, unpacked, is_new));
+  const auto set = handle->set("values", std::span<const double>(field.numbers));
+  if (!set) return fail(cannot_pack(unpacked, packing, set.error().message));
+  Message packed;
+  AFTERBAY_TRY_ASSIGN(packed.largest_error, largest_error(*handle, unpacked, packing));
+  AFTERBAY_TRY_ASSIGN(const auto message, handle->message());
+  packed.bytes.assign(message.begin(), message.end());
+  if (reuses && packed.bytes.size() <= most_idle_bytes)
+    keep_idle(slab.variable, field.missing, *std::move(handle));
+  return packed;
+}
+
+std::optional<Handle> Grib2Encoder::take_idle(std::uint32_t variable, bool missing) {
+  const MutexLock lock(mutex_);
+  const auto found = std::ranges::find_if(
+      idle_, [&](const Idle& it) { return it.variable == variable && it.missing == missing; });
+  if (found == idle_.end()) return std::nullopt;
+  std::optional<Handle> handle = std::move(found->handle);
+  idle_.erase(found);
+  return handle;
+}
+
+/// The handle that was idle for longest makes room.
+void Grib2Encoder::keep_idle(std::uint32_t variable, bool missing, Handle handle) {
+  const MutexLock lock(mutex_);
+  if (idle_.size() >= most_idle) idle_.erase(idle_.begin());
+  idle_.push_back({variable, missing, std::move(handle)});
 }
 
 Result<Message> Grib2Encoder::encode(const Slab& slab) {
   const Prototype& prototype = prototypes_[slab.variable];
-  bool missing = false;
-  AFTERBAY_TRY_ASSIGN(const std::vector<double> numbers, numbers_of(prototype, slab, missing));
-  const Unpacked field = unpacked(numbers, missing_mark);
-  const Packing& packing = prototype.packing;
-  const auto pack = [&]() -> Result<Message> {
-    AFTERBAY_TRY_ASSIGN(Handle handle, Handle::copy_of(prototype.message));
-    AFTERBAY_TRY(set_level(handle, prototype.levels, prototype.named_level, slab.number));
-    if (missing) {
-      AFTERBAY_TRY(handle.set("missingValue", missing_mark));
-      AFTERBAY_TRY(handle.set("bitmapPresent", 1));
-    }
-    AFTERBAY_TRY(set_packing(handle, packing, field));
-    const auto set = handle.set("values", std::span<const double>(numbers));
-    if (!set) return fail(cannot_pack(field, packing, set.error().message));
-    Message packed;
-    AFTERBAY_TRY_ASSIGN(packed.largest_error, largest_error(handle, field, packing));
-    AFTERBAY_TRY_ASSIGN(const auto message, handle.message());
-    packed.bytes.assign(message.begin(), message.end());
-    return packed;
-  };
-  auto packed = pack();
+  AFTERBAY_TRY_ASSIGN(const Field field, field_of(prototype, slab));
+  auto packed = pack(prototype, slab, field);
   if (!packed)
     packed.error()
         .in_variable(prototype.name)
@@ -341,6 +383,9 @@ Result<> Grib2Encoder::stamp(std::span<std::byte> message, std::uint32_t variabl
     if (length < 0)
       return fail(ErrorCode::invalid_argument, "the interval of a record ends before it begins");
     const Units units = units_of(step, length);
+    const TimeOctets octets{reference, end, units.code, step / units.seconds, length / units.seconds,
+                            interval};
+    if (enter_time(message, octets)) return {};
     AFTERBAY_TRY_ASSIGN(Handle handle, Handle::in(message));
     AFTERBAY_TRY(set_date(handle, reference, ""));
     AFTERBAY_TRY(handle.set("indicatorOfUnitOfTimeRange", units.code));

@@ -8,13 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "base/thread_safety.hpp"
 #include "storage/grib2/definition.hpp"
+#include "storage/grib2/handle.hpp"
 #include "storage/messages/message_encoder.hpp"
 
 namespace afterbay::storage::grib2 {
 
 /// Everything that is equal in all messages of a variable is in its prototype, a message without
-/// values. Each call copies it, so that threads share no object of ecCodes.
+/// values. A call copies it, or takes a handle of an earlier message if that gives the same bytes:
+/// to parse a message takes longer than to pack a small field. Threads share no handle.
 class Grib2Encoder : public MessageEncoder {
  public:
   static Result<std::unique_ptr<MessageEncoder>> make(const Schema& schema, const model::FileLayout& layout);
@@ -31,15 +34,34 @@ class Grib2Encoder : public MessageEncoder {
     Levels levels;
     bool named_level = false;  ///< by GRIB_typeOfLevel
     bool interval = false;
+    bool reuses_handles = false;
     Packing packing;
   };
+  /// The values of a slab.
+  struct Field {
+    std::vector<double> numbers;
+    bool missing = false;           ///< some are missing
+    double least = 0, largest = 0;  ///< of the others; 0 if all are missing
+  };
+  /// A handle that is not in use, with what its message has.
+  struct Idle {
+    std::uint32_t variable = 0;
+    bool missing = false;
+    Handle handle;
+  };
+  static constexpr std::size_t most_idle = 16;
+  static constexpr std::size_t most_idle_bytes = 256u << 10;  ///< of a message; larger ones are slow to pack
 
   Result<Prototype> prototype_of(const Schema& schema, const Variable& variable) const;
-  [[nodiscard]] Result<std::vector<double>> numbers_of(const Prototype& prototype, const Slab& slab,
-                                                       bool& missing) const;
+  [[nodiscard]] Result<Field> field_of(const Prototype& prototype, const Slab& slab) const;
+  Result<Message> pack(const Prototype& prototype, const Slab& slab, const Field& field);
+  std::optional<Handle> take_idle(std::uint32_t variable, bool missing) AFTERBAY_EXCLUDES(mutex_);
+  void keep_idle(std::uint32_t variable, bool missing, Handle handle) AFTERBAY_EXCLUDES(mutex_);
 
   std::vector<Prototype> prototypes_;  ///< one per variable
   std::optional<Date> reference_;      ///< the forecast's, if the schema has it
+  Mutex mutex_;
+  std::vector<Idle> idle_ AFTERBAY_GUARDED_BY(mutex_);  ///< the last one was used last
 };
 
 }  // namespace afterbay::storage::grib2

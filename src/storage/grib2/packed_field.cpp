@@ -77,17 +77,6 @@ std::string advice(const Unpacked& field, const Packing& packing) {
 
 }  // namespace
 
-Unpacked unpacked(std::span<const double> numbers, double missing) {
-  double least = std::numeric_limits<double>::infinity(), largest = -least;
-  for (const double number : numbers) {
-    const bool counts = number != missing;
-    least = counts && number < least ? number : least;
-    largest = counts && number > largest ? number : largest;
-  }
-  if (!(least <= largest)) least = largest = 0;
-  return {numbers, missing, least, largest};
-}
-
 long bits_needed(const Unpacked& field, long decimals) {
   const double step = std::exp2(std::floor(std::log2(power_of_ten(-decimals))));
   const double steps = range_to_hold(field) / step + 1;

@@ -18,7 +18,6 @@ struct Unpacked {
   double least = 0, largest = 0;  ///< of those that are not missing; 0 if all are
   [[nodiscard]] bool varies() const noexcept { return least < largest; }
 };
-Unpacked unpacked(std::span<const double> numbers, double missing);
 
 /// The bits with which values are kept to half of 10^-decimals without a decimal scale: their unit
 /// is a power of two.

@@ -21,7 +21,7 @@ Netcdf4File::Netcdf4File(const FileRequest& request, OpenPart opened)
       striping_(std::move(opened.striping)),
       present_(opened.records),
       driver_(std::make_unique<FileDriver>(*writer_)),
-      strings_written_(schema_.variables.size()),
+      strings_(schema_, *layout_, opened.appended, opened.records),
       chunk_memory_(request.chunk_memory),
       ledger_(*layout_, opened.records, opened.appended, request.epochs) {}
 
@@ -37,6 +37,10 @@ Result<> Netcdf4File::begin(StructureCache<Netcdf4Structure>& structures) {
   AFTERBAY_TRY(open_library(structure.get()));
   std::vector<VariableStorage> storage;
   for (const Dataset& dataset : datasets_) storage.push_back(dataset.storage());
+  placed_.emplace(*layout_, storage);
+  missing_.emplace(
+      schema_, *layout_, storage, appended_ ? present_ : 0,
+      [this](const model::Piece& piece, std::uint64_t record) { return place_plain(piece, record); });
   pieces_.emplace(schema_, *layout_, std::move(storage), *writer_, static_cast<Placer&>(*this),
                   chunk_memory_);
   AFTERBAY_TRY(check_readable());
@@ -107,7 +111,7 @@ Result<WriteCost> Netcdf4File::write_pieces(std::span<const PieceWrite> pieces) 
   if (appended_) AFTERBAY_TRY(keep_older_values(placed));
   AFTERBAY_TRY(pieces_->write(placed, cost));
   for (const PieceWrite& write : pieces) ledger_.mark(write.piece, write.record, write.epochs);
-  forget_placed(placed);
+  placed_->forget(placed, ledger_.settled());
   return cost;
 }
 
@@ -148,7 +152,7 @@ Result<std::vector<std::uint64_t>> Netcdf4File::place_all(std::span<const PlaceR
     offsets.push_back(offset);
   }
   AFTERBAY_TRY(driver_->check("place data"));
-  if (noted == Noted::yes) note_placed(requests, offsets);
+  if (noted == Noted::yes) placed_->note(requests, offsets);
   return offsets;
 }
 
@@ -261,10 +265,7 @@ Result<WriteCost> Netcdf4File::write_strings(std::uint32_t variable, std::uint64
     const LibraryLock lock;
     AFTERBAY_TRY(in_file(datasets_[variable].write_strings(record, values), part_.path()));
     AFTERBAY_TRY(in_file(driver_->check("write strings"), part_.path()));
-    std::vector<bool>& written = strings_written_[variable];
-    const std::uint64_t index = layout_->variables[variable].record ? record : 0;
-    if (written.size() <= index) written.resize(index + 1);
-    written[index] = true;
+    strings_.note(variable, record);
   }
   for (const std::string& text : values) cost.bytes_in += text.size();
   cost.bytes_out = cost.bytes_in;
@@ -284,7 +285,7 @@ Result<Published> Netcdf4File::complete() {
   Published published;
   WriteCost& cost = published.cost;
   AFTERBAY_TRY(pieces_->write_rest(cost));
-  AFTERBAY_TRY(fill_missing(cost));
+  AFTERBAY_TRY(missing_->fill(ledger_, *writer_, cost));
   {
     const Stopwatch watch(cost.place_ns);
     published.records = ledger_.records();
@@ -296,98 +297,10 @@ Result<Published> Netcdf4File::complete() {
   return published;
 }
 
-/// Chunks that were never written need nothing: readers return the fill value for them. Only holes
-/// in allocated storage must be filled: dense variables and plain chunks of several records.
-Result<> Netcdf4File::fill_missing(WriteCost& cost) {
-  for (std::uint32_t v = 0; v < datasets_.size(); ++v) {
-    const model::Pieces pieces = layout_->pieces_of_variable(v);
-    const VariableStorage& storage = datasets_[v].storage();
-    FillPattern fill(schema_.variables[v], false);
-    if (storage.kind == StorageKind::dense) {
-      const auto has = [&](const model::Piece& piece) { return ledger_.has(piece, 0); };
-      if (std::none_of(pieces.begin(), pieces.end(), has)) continue;
-      for (const model::Piece& piece : pieces)
-        if (!has(piece)) AFTERBAY_TRY(fill_records(piece, 0, {0, 1}, fill, cost));
-    }
-    if (storage.kind == StorageKind::chunks && storage.span > 1 && !storage.encodes())
-      for (const model::Piece& piece : pieces) AFTERBAY_TRY(fill_span(piece, fill, cost));
-  }
-  return {};
-}
-
-std::vector<Netcdf4File::RecordRun> Netcdf4File::missing_runs(const model::Piece& piece, std::uint64_t first,
-                                                              std::uint64_t end) const {
-  std::vector<RecordRun> runs;
-  for (std::uint64_t record = first; record < end; ++record) {
-    if (ledger_.has(piece, record)) continue;
-    if (runs.empty() || runs.back().first + runs.back().count != record) runs.push_back({record, 0});
-    ++runs.back().count;
-  }
-  return runs;
-}
-
-/// Fills the missing records of plain chunks of one piece, including those after the last record: a
-/// later append finds fill values there, as netCDF-C leaves them.
-Result<> Netcdf4File::fill_span(const model::Piece& piece, FillPattern& fill, WriteCost& cost) {
-  const std::uint64_t span = datasets_[piece.variable].storage().span;
-  // Older chunks are written by HDF5.
-  const std::uint64_t begin = appended_ ? (present_ + span - 1) / span * span : 0;
-  for (const std::uint64_t first : ledger_.partly_written(piece, begin, span))
-    for (const RecordRun& run : missing_runs(piece, first, first + span))
-      AFTERBAY_TRY(fill_records(piece, first, run, fill, cost));
-  return {};
-}
-
-/// Fills consecutive records of a piece in the chunk that begins at `first`: they may lie beyond
-/// the last record, and requesting their own positions would extend the file.
-Result<> Netcdf4File::fill_records(const model::Piece& piece, std::uint64_t first, const RecordRun& run,
-                                   FillPattern& fill, WriteCost& cost) {
-  AFTERBAY_TRY_ASSIGN(const std::uint64_t chunk, place_plain(piece, first));
-  Extent extent;
-  extent.offset = chunk + (run.first - first) * piece.bytes;
-  extent.bytes = fill.at(extent.offset, run.count * piece.bytes);
-  return writer_->write({&extent, 1}, cost);
-}
-
-/// HDF5 1.10 cannot read string records that were never written: writes their fill value. Requires
-/// a LibraryLock.
-Result<> Netcdf4File::fill_strings(std::uint64_t records) {
-  for (std::uint32_t v = 0; v < datasets_.size(); ++v) {
-    if (schema_.variables[v].type != Type::string || !schema_.variables[v].constant.empty()) continue;
-    const bool record = layout_->variables[v].record;
-    const std::uint64_t end = record ? records : 1;
-    std::vector<bool>& written = strings_written_[v];
-    if (written.size() < end) written.resize(end);
-    for (std::uint64_t r = record ? present_ : (appended_ ? 1 : 0); r < end; ++r) {
-      if (written[r]) continue;
-      const std::uint64_t first = r;
-      for (; r < end && !written[r]; ++r) written[r] = true;
-      AFTERBAY_TRY(fill_strings(v, first, r));
-    }
-  }
-  return {};
-}
-
-/// Many records per call: a call of HDF5 costs as much as a thousand strings.
-Result<> Netcdf4File::fill_strings(std::uint32_t variable, std::uint64_t first, std::uint64_t end) {
-  constexpr std::uint64_t most_strings = 4096;
-  const std::uint64_t record_strings = layout_->variables[variable].shape.product();
-  const std::uint64_t step =
-      std::max<std::uint64_t>(1, most_strings / std::max<std::uint64_t>(1, record_strings));
-  const Values fill = fill_of(schema_.variables[variable]);
-  const std::vector<std::string> values(std::min(step, end - first) * record_strings,
-                                        fill.strings.empty() ? std::string() : fill.strings[0]);
-  for (std::uint64_t record = first; record < end; record += step) {
-    const std::uint64_t count = std::min(step, end - record) * record_strings;
-    AFTERBAY_TRY(datasets_[variable].write_strings(record, std::span(values).first(count)));
-  }
-  return {};
-}
-
 /// Gives all record variables the same length and lets HDF5 write its buffered data.
 Result<> Netcdf4File::close_library(std::uint64_t records) {
   const LibraryLock lock;
-  AFTERBAY_TRY(fill_strings(records));
+  AFTERBAY_TRY(strings_.fill(records, datasets_));
   for (Dataset& dataset : datasets_) {
     AFTERBAY_TRY(dataset.extend(records));
     AFTERBAY_TRY(dataset.close(appended_));

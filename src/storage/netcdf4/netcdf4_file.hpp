@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <shared_mutex>
@@ -11,12 +10,14 @@
 #include <vector>
 
 #include "storage/epoch/epoch_log.hpp"
-#include "storage/fill.hpp"
 #include "storage/ledger.hpp"
 #include "storage/netcdf4/dataset.hpp"
 #include "storage/netcdf4/file_driver.hpp"
+#include "storage/netcdf4/missing_values.hpp"
 #include "storage/netcdf4/netcdf4_structure.hpp"
 #include "storage/netcdf4/piece_writer.hpp"
+#include "storage/netcdf4/placed_chunks.hpp"
+#include "storage/netcdf4/string_records.hpp"
 #include "storage/open_part.hpp"
 #include "storage/store.hpp"
 #include "storage/structure/structure_cache.hpp"
@@ -55,32 +56,6 @@ class Netcdf4File : public File, private Placer {
   [[nodiscard]] Striping striping() const override { return striping_; }
 
  private:
-  /// Consecutive records.
-  struct RecordRun {
-    std::uint64_t first = 0;
-    std::uint64_t count = 0;
-  };
-
-  struct StoredRange {
-    std::uint64_t offset = 0;
-    std::uint64_t size_bytes = 0;
-  };
-  /// While this object exists, no position is removed.
-  class Marking {
-   public:
-    explicit Marking(Netcdf4File& file) : file_(file) { set(true); }
-    Marking(const Marking&) = delete;
-    Marking& operator=(const Marking&) = delete;
-    ~Marking() { set(false); }
-
-   private:
-    void set(bool marking) {
-      const MutexLock lock(file_.placed_mutex_);
-      file_.marking_ = marking;
-    }
-    Netcdf4File& file_;
-  };
-
   Result<> open_library(const Netcdf4Structure* structure);
   [[nodiscard]] StorageKind kind_of(const model::Piece& piece, std::uint64_t record) const;
   [[nodiscard]] Result<> check_record(std::uint32_t variable, std::uint64_t record) const;
@@ -93,32 +68,14 @@ class Netcdf4File : public File, private Placer {
   Result<std::uint64_t> place_plain(const model::Piece& piece, std::uint64_t record);
   // Epochs: see netcdf4_epoch.cpp.
   Result<WriteCost> mark(const Epoch& epoch, std::span<const MemberEpoch> members);
-  static Result<std::unique_ptr<Ledger>> written_by(const Ledger& own, const Epoch& epoch,
-                                                    std::span<const MemberEpoch> members);
   Result<> keep_older_values(std::span<const PieceWrite> pieces);
   Result<LoggedEpoch> flush_structure(const Epoch& epoch);
   [[nodiscard]] Result<> check_readable() const;
   Result<> make_readable(WriteCost& cost);
   Result<> settle(std::uint64_t cut);
-  Result<> log_fills(const Ledger& written, std::uint64_t records);
-  Result<> log_dense_fills(const Ledger& written, std::uint32_t variable);
-  Result<> log_span_fills(const Ledger& written, const model::Piece& piece);
-  Result<> log_placed(const Ledger& written, std::uint64_t records);
-  Result<> log_fill(std::uint32_t variable, std::uint64_t offset, std::uint64_t size_bytes);
-  void note_placed(std::span<const PlaceRequest> requests, std::span<const std::uint64_t> offsets);
-  void forget_placed(std::span<const PieceWrite> written);
-  [[nodiscard]] std::uint64_t first_of_chunk(std::uint32_t variable, std::uint64_t record) const;
 
   Result<Published> complete();
   void close_writer() noexcept;
-  Result<> fill_missing(WriteCost& cost);
-  [[nodiscard]] std::vector<RecordRun> missing_runs(const model::Piece& piece, std::uint64_t first,
-                                                    std::uint64_t end) const;
-  Result<> fill_span(const model::Piece& piece, FillPattern& fill, WriteCost& cost);
-  Result<> fill_records(const model::Piece& piece, std::uint64_t first, const RecordRun& run,
-                        FillPattern& fill, WriteCost& cost);
-  Result<> fill_strings(std::uint64_t records);
-  Result<> fill_strings(std::uint32_t variable, std::uint64_t first, std::uint64_t end);
   Result<> close_library(std::uint64_t records);
   void leave_library() noexcept;
 
@@ -135,19 +92,15 @@ class Netcdf4File : public File, private Placer {
   std::unique_ptr<FileDriver> driver_;
   Hdf5Id file_;                    ///< used with a LibraryLock only, like the datasets
   std::vector<Dataset> datasets_;  ///< one per schema variable, in the same order
-  /// Written or filled, by variable and record; needs a LibraryLock.
-  std::vector<std::vector<bool>> strings_written_;
+  StringRecords strings_;          ///< used with a LibraryLock only
   std::shared_ptr<ByteAllowance> chunk_memory_;
   std::optional<PieceWriter> pieces_;
   std::optional<PlaceholderBytes> placeholder_;  ///< used with a LibraryLock only
   Ledger ledger_;
   std::unique_ptr<EpochLog> log_;  ///< set after the first epoch; outlives the driver's use of it
-  Mutex placed_mutex_;
-  /// Positions of pieces, or of their chunks, of which nothing may be written yet: by (piece, first
-  /// record).
-  std::map<std::pair<std::uint32_t, std::uint64_t>, StoredRange> placed_ AFTERBAY_GUARDED_BY(placed_mutex_);
-  /// An epoch is being marked, since its copy of the ledger.
-  bool marking_ AFTERBAY_GUARDED_BY(placed_mutex_) = false;
+  // Set by `begin`.
+  std::optional<PlacedChunks> placed_;
+  std::optional<MissingValues> missing_;
 };
 
 }  // namespace afterbay::storage

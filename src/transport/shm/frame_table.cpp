@@ -100,6 +100,7 @@ tl::expected<std::uint32_t, Refusal> FrameTable::take_reserved(std::uint32_t cut
   const bool small = smallest != uncut && reserved_cut == smallest;
   const bool is_there = (small ? for_small.fetch_add(1, std::memory_order_seq_cst)
                                : for_small.load(std::memory_order_seq_cst)) != 0;
+  // One block is left for small frames as long as they have none; if they have one, they leave one.
   const auto block = take(two_kinds && is_there == small ? 1 : 0);
   if (block) return first_of(*block, reserved_cut, true);
   if (small) {
