@@ -16,6 +16,7 @@
 #include "model/naming.hpp"
 #include "model/schema_bytes.hpp"
 #include "model/validate.hpp"
+#include "pipeline/message_accuracy.hpp"
 #include "pipeline/pack.hpp"
 #include "pipeline/plan.hpp"
 #include "pipeline/quantize.hpp"
@@ -76,6 +77,7 @@ Result<> apply_variable_settings(Schema& schema, Format format,
       stages.clear();  // packing has used them
     } else {
       AFTERBAY_TRY_ASSIGN(packing, pipeline::pack(variable, stages, format));
+      AFTERBAY_TRY(pipeline::leave_accuracy_to_messages(schema, variable, stages, format));
     }
     processing.stages.push_back(std::move(stages));
     processing.packings.push_back(std::move(packing));

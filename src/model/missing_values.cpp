@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/missing_values.hpp"
 
+#include <cmath>
 #include <cstring>
 
 #include "model/converted_values.hpp"
@@ -35,5 +36,28 @@ Values missing_values(const Variable& variable) {
   }
   return all;
 }
+
+template <class T>
+ValidRange<T> valid_range_of(const Variable& variable) {
+  ValidRange<T> range;
+  const auto take = [&range](const Values& limits, std::size_t i, T& limit) {
+    const T value = limits.at<T>(i);
+    if (std::isnan(value)) return;
+    limit = value;
+    range.exists = true;
+  };
+  for (const Attribute& attribute : variable.attributes) {
+    const bool both = attribute.name == "valid_range";
+    if (!both && attribute.name != "valid_min" && attribute.name != "valid_max") continue;
+    const auto limits = converted(attribute.values, variable.type);
+    if (!limits || limits->count() != (both ? 2 : 1)) continue;
+    if (attribute.name != "valid_max") take(*limits, 0, range.low);
+    if (attribute.name != "valid_min") take(*limits, both ? 1 : 0, range.high);
+  }
+  return range;
+}
+
+template ValidRange<float> valid_range_of(const Variable&);
+template ValidRange<double> valid_range_of(const Variable&);
 
 }  // namespace afterbay::model

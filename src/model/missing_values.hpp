@@ -19,6 +19,19 @@ namespace afterbay::model {
 /// cannot hold is left out. Source: CF Conventions 1.11, section 2.5.1.
 Values missing_values(const Variable& variable);
 
+/// Values that readers take for valid: those from `low` to `high`.
+template <class T>
+struct ValidRange {
+  bool exists = false;
+  T low = std::numeric_limits<T>::lowest();
+  T high = std::numeric_limits<T>::max();
+};
+
+/// What the attributes valid_range, valid_min and valid_max of a variable say, in its type, which
+/// is T: float or double. Limits that this type cannot hold, and NaN, are left out.
+template <class T>
+ValidRange<T> valid_range_of(const Variable& variable);
+
 /// The missing values of a variable of type T, and NaN.
 template <class T>
 class MissingValues {

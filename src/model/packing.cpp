@@ -207,7 +207,12 @@ std::int64_t packed_fill(Type type) noexcept { return -most_packed(type) - 1; }
 std::int64_t most_packed(Type type) noexcept { return (std::int64_t{1} << (8 * size_of(type) - 1)) - 1; }
 
 Result<PackedValues> packing_for(Type type, double low, double high, double error) {
-  if (!std::isfinite(low) || !std::isfinite(high) || !(low < high) || !std::isfinite(high - low))
+  if (low < high && std::isfinite(low) && std::isfinite(high) && !std::isfinite(high - low))
+    return fail(ErrorCode::invalid_argument,
+                "the range of packed numbers is from {} to {}, whose difference float64 cannot hold: give a "
+                "smaller range",
+                low, high);
+  if (!std::isfinite(low) || !std::isfinite(high) || !(low < high))
     return fail(ErrorCode::invalid_argument,
                 "the range of packed numbers is from {} to {}: expected two numbers, the smaller one first",
                 low, high);
@@ -222,6 +227,11 @@ Result<PackedValues> packing_for(Type type, double low, double high, double erro
     if (made.packed == Type::text) made.packed = Type::int32;  // the nearest
     if (least_error(made.packed, low, high) > error) return fail(cannot_hold(made.packed, low, high, error));
     made.scale = 2 * error * (1 - inexact);
+    if (!std::isfinite(made.scale) || made.scale / 4 > high - low + std::abs(low) + std::abs(high))
+      return fail(ErrorCode::invalid_argument,
+                  "numbers from {} to {} are packed with an absolute_error of {}, which is more than the "
+                  "numbers themselves: allow {} at most",
+                  low, high, error, high - low);
   } else {
     if (type == Type::text)
       return fail(ErrorCode::invalid_argument,
@@ -230,8 +240,9 @@ Result<PackedValues> packing_for(Type type, double low, double high, double erro
     made.scale = (high - low) / steps_of(type);
   }
   const double magnitude = std::max(std::abs(low), std::abs(high));
-  const double least_scale = magnitude * std::numeric_limits<double>::epsilon() / inexact;
-  if (made.scale < std::max(least_scale, std::numeric_limits<double>::min() / inexact))
+  const double least_scale = std::max(magnitude * std::numeric_limits<double>::epsilon() / inexact,
+                                      std::numeric_limits<double>::min() / inexact);
+  if (made.scale < least_scale)
     return fail(ErrorCode::invalid_argument,
                 "float64 cannot hold numbers from {} to {} in steps of {:.3g}: give a larger range, or an "
                 "absolute_error of {:.3g} or more",

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/converted_values.hpp"
 #include "model/format_traits.hpp"
 #include "model/largest_error.hpp"
 #include "model/missing_values.hpp"
@@ -32,7 +33,9 @@ std::optional<double> finite_number(std::string_view text) {
   return value;
 }
 
+/// With or without the brackets that lists have in YAML.
 std::optional<std::pair<double, double>> range_of(std::string_view text) {
+  if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
   const std::size_t comma = text.find(',');
   if (comma == std::string_view::npos) return std::nullopt;
   const auto low = finite_number(text.substr(0, comma));
@@ -139,23 +142,31 @@ bool holds_limits(std::string_view attribute) {
   return attribute == "valid_min" || attribute == "valid_max" || attribute == "valid_range";
 }
 
-void set_attributes(Variable& variable, const model::PackedValues& packing) {
+/// Packs limits as the values are, so that they remain on their side of them.
+Result<> pack_limits(const Variable& variable, Attribute& attribute, const model::PackedValues& packing) {
+  const auto numbers = model::converted(attribute.values, Type::float64);
+  std::vector<double> limits;
+  for (std::size_t i = 0; numbers && i < numbers->count(); ++i) limits.push_back(numbers->at<double>(i));
+  if (limits.empty() || std::ranges::any_of(limits, [](double it) { return std::isnan(it); }))
+    return fail(ErrorCode::invalid_argument,
+                "variable '{}' is packed, but its attribute {} is {}: packing needs numbers; remove the "
+                "attribute, or correct it",
+                variable.name, attribute.name, limits.empty() ? "no number" : "NaN");
+  attribute.values = packed_values(packing, limits);
+  return {};
+}
+
+Result<> set_attributes(Variable& variable, const model::PackedValues& packing) {
+  for (Attribute& it : variable.attributes)
+    if (holds_limits(it.name)) AFTERBAY_TRY(pack_limits(variable, it, packing));
   std::erase_if(variable.attributes,
                 [](const Attribute& it) { return it.name == "_FillValue" || it.name == "missing_value"; });
-  for (Attribute& it : variable.attributes) {
-    if (!holds_limits(it.name)) continue;
-    std::vector<double> numbers;
-    for (std::size_t i = 0; i < it.values.count(); ++i) {
-      if (it.values.type == Type::float64) numbers.push_back(it.values.at<double>(i));
-      if (it.values.type == Type::float32) numbers.push_back(static_cast<double>(it.values.at<float>(i)));
-    }
-    if (!numbers.empty()) it.values = packed_values(packing, numbers);
-  }
   variable.attribute("scale_factor", packing.scale).attribute("add_offset", packing.offset);
   model::reserve_largest_error(variable);
   variable.fill = fill_value_of(packing.packed);
   variable.type = packing.packed;
   variable.packing.reset();
+  return {};
 }
 
 }  // namespace
@@ -205,7 +216,7 @@ Result<std::optional<model::PackedValues>> pack(Variable& variable, Settings& gi
   if (wanted->low == 0 && wanted->high == 0)
     return refused(make_error(ErrorCode::invalid_argument,
                               "variable '{}' is packed, but the range of its values is not given: set "
-                              "pack_range, for example to [180, 340]",
+                              "pack_range, for example to 180,340",
                               variable.name));
   const double error = take_number(given, "absolute_error", wanted->absolute_error);
   auto packing = model::packing_for(type->second, wanted->low, wanted->high, error);
@@ -214,7 +225,7 @@ Result<std::optional<model::PackedValues>> pack(Variable& variable, Settings& gi
   packing->missing = model::missing_values(variable);
   packing->multiply = take_number(given, "multiply", 1);
   packing->add = take_number(given, "add", 0);
-  set_attributes(variable, *packing);
+  if (auto good = set_attributes(variable, *packing); !good) return refused(std::move(good).error());
   return Packed(*std::move(packing));
 }
 

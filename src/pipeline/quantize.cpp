@@ -150,6 +150,7 @@ class Quantize : public PointwiseStage {
     for (std::size_t i = 0; i < all.count(); ++i)
       if (const T value = all.at<T>(i); std::ranges::find(missing_, value) == missing_.end())
         missing_.push_back(value);
+    limits_ = model::valid_range_of<T>(variable);
     if (rounding_ == nullptr) return;
     job_.table = rounding_->table.data();
     job_.steps = rounding_->steps.data();
@@ -164,21 +165,23 @@ class Quantize : public PointwiseStage {
   }
   std::uint64_t run_at(std::byte* to, const std::byte* from, std::size_t count,
                        StageRun& state) const override {
-    RoundingJob<T> job = job_;
-    job.to = to;
-    job.from = from;
-    job.count = count;
-    job.first = state.first;
-    job.missing = missing_.data();
-    job.missing_count = missing_.size();
-    RoundingCounts<T> counts;
-    if constexpr (sizeof(T) == 4)
-      counts = rounding_loops().of_float(job);
-    else
-      counts = rounding_loops().of_double(job);
-    state.kept += counts.kept;
-    state.largest_error =
-        std::max(state.largest_error, static_cast<double>(std::bit_cast<T>(counts.largest_error_bits)));
+    alignas(64) std::array<std::byte, block_values * sizeof(T)> values;  // of a block, unrounded
+    std::size_t block = 0;
+    for (std::size_t at = 0; at < count; at += block) {
+      block = std::min(block_values, count - at);
+      const std::byte* before = from + at * sizeof(T);
+      std::byte* const after = to + at * sizeof(T);
+      if (after == before) {
+        std::memcpy(values.data(), before, block * sizeof(T));
+        before = values.data();
+      }
+      RoundingCounts<T> counts = rounded(after, before, block, state.first + at);
+      if (may_change_validity(after, block))
+        counts = keep_validity(after, before, block, state.first + at, counts);
+      state.kept += counts.kept;
+      state.largest_error =
+          std::max(state.largest_error, static_cast<double>(std::bit_cast<T>(counts.largest_error_bits)));
+    }
     return 0;
   }
   [[nodiscard]] bool uses_places() const noexcept override { return job_.method == RoundingMethod::groom; }
@@ -186,9 +189,71 @@ class Quantize : public PointwiseStage {
   [[nodiscard]] std::string text() const override { return text_; }
 
  private:
+  static constexpr std::size_t block_values = (std::size_t{16} << 10) / sizeof(T);
+
+  static T value_at(const std::byte* values, std::size_t i) {
+    T value;
+    std::memcpy(&value, values + i * sizeof(T), sizeof value);
+    return value;
+  }
+
+  RoundingCounts<T> rounded(std::byte* to, const std::byte* from, std::size_t count,
+                            std::uint64_t first) const {
+    RoundingJob<T> job = job_;
+    job.to = to;
+    job.from = from;
+    job.count = count;
+    job.first = first;
+    job.missing = missing_.data();
+    job.missing_count = missing_.size();
+    if constexpr (sizeof(T) == 4)
+      return rounding_loops().of_float(job);
+    else
+      return rounding_loops().of_double(job);
+  }
+
+  /// Whether readers take some of the results for missing or invalid. For speed, this does not look
+  /// at the values.
+  [[nodiscard]] bool may_change_validity(const std::byte* results, std::size_t count) const {
+    using Word = typename FloatFormat<T>::Word;
+    Word found = 0;
+    for (const T missing : missing_)
+      for (std::size_t i = 0; i < count; ++i) found |= static_cast<Word>(value_at(results, i) == missing);
+    if (limits_.exists)
+      for (std::size_t i = 0; i < count; ++i) {
+        const T result = value_at(results, i);
+        // Values beyond a limit may have come within it as well.
+        found |= static_cast<Word>(result <= limits_.low) | static_cast<Word>(result >= limits_.high);
+      }
+    return found != 0;
+  }
+
+  /// Keeps values that are missing or invalid for readers if their results are not, and the
+  /// reverse.
+  RoundingCounts<T> keep_validity(std::byte* to, const std::byte* from, std::size_t count,
+                                  std::uint64_t first, const RoundingCounts<T>& found) const {
+    std::vector<std::size_t> changed;
+    for (std::size_t i = 0; i < count; ++i)
+      if (is_valid(value_at(from, i)) != is_valid(value_at(to, i))) changed.push_back(i);
+    if (changed.empty()) return found;
+    // Once more without them, for the largest error of the others.
+    std::vector<std::byte> others(from, from + count * sizeof(T));
+    for (const std::size_t i : changed) std::memset(others.data() + i * sizeof(T), 0, sizeof(T));
+    RoundingCounts<T> counts = rounded(to, others.data(), count, first);
+    for (const std::size_t i : changed) std::memcpy(to + i * sizeof(T), from + i * sizeof(T), sizeof(T));
+    counts.kept += changed.size();
+    return counts;
+  }
+
+  [[nodiscard]] bool is_valid(T value) const {
+    if (limits_.exists && (value < limits_.low || value > limits_.high)) return false;
+    return std::ranges::find(missing_, value) == missing_.end();
+  }
+
   RoundingJob<T> job_;
   Rounding rounding_;
   std::vector<T> missing_;
+  model::ValidRange<T> limits_;
   std::string text_;
 };
 
@@ -238,9 +303,24 @@ std::string text_of(const Settings& given) {
   return text;
 }
 
+/// Readers compute other values from those that are rounded.
+Result<> check_not_scaled(const Variable& variable, const Settings& given) {
+  if (!states_accuracy(given)) return {};
+  for (const Attribute& it : variable.attributes)
+    if (it.name == "scale_factor" || it.name == "add_offset")
+      return fail(
+          ErrorCode::conflict,
+          "variable '{}' has the attribute {}, by which readers change its values, so that their errors "
+          "would not be those of {}: remove the attribute, or round without a stated accuracy (bitround, "
+          "granular_bitround)",
+          variable.name, it.name, text_of(given));
+  return {};
+}
+
 template <class T>
 Made quantize_of(const Variable& variable, const Settings& given) {
   const Wanted wanted(given);
+  AFTERBAY_TRY(check_not_scaled(variable, given));
   if (const std::string mistake = mistake_in<T>(wanted, name_of(variable.type)); !mistake.empty())
     return fail(make_error(ErrorCode::invalid_argument, "variable '{}': {}", variable.name, mistake));
   RoundingJob<T> job;

@@ -51,7 +51,13 @@ void describe_quantization(Schema& schema, std::span<const Settings> given) {
           .attribute(std::string(names.cf_number), Values(std::int32_t{wanted.number}));
       describe_method(schema, names);
     }
-    if (states_accuracy(given[v])) model::reserve_largest_error(schema.variables[v]);
+    if (states_accuracy(given[v])) {
+      model::reserve_largest_error(schema.variables[v]);
+    } else if (!given[v].empty()) {
+      // What the schema has is of other values: the file does not know the error of these.
+      std::erase_if(schema.variables[v].attributes,
+                    [](const Attribute& it) { return it.name == model::largest_error_attribute; });
+    }
   }
 }
 

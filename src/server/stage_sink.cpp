@@ -80,7 +80,7 @@ class StageSink : public Sink {
     auto cost = pass_on(to, frame, file);
     if (!cost) return cost;
     cost->kept_values = found.kept;
-    cost->errors = std::move(found.errors);
+    add(cost->errors, found.errors);
     return cost;
   }
 
@@ -97,6 +97,15 @@ class StageSink : public Sink {
     std::uint64_t kept = 0;  ///< values that were kept to observe a stated accuracy
     model::LargestErrors errors;
   };
+
+  /// Errors of packing, which the format does, come after those of rounding.
+  static void add(model::LargestErrors& packing, const model::LargestErrors& rounding) {
+    model::LargestErrors sums = rounding;
+    for (model::LargestError& sum : sums)
+      for (const model::LargestError& it : packing)
+        if (it.variable == sum.variable) sum.value += it.value;
+    model::merge(packing, sums);
+  }
 
   [[nodiscard]] bool computes(const CompleteFrame& frame) const {
     return swaps_ || std::ranges::any_of(frame.pieces, [&](std::uint32_t p) {

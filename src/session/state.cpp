@@ -245,7 +245,9 @@ session::ProcessReport Session::State::process_report() {
   if (frontend) add(server_profile, "frontend");
   if (model && model->identity().model_rank == 0)
     mine.collections = model->definitions().records_for_report();
-  if (server && !config->report.html.empty()) {
+  // The largest errors are in the histories of servers.
+  const bool reports_errors = config->report.table == config::ReportTable::on || !config->report.json.empty();
+  if (server && (reports_errors || !config->report.html.empty())) {
     assert_role(ingest_thread);  // the server has ended, or this thread stepped it
     mine.servers.push_back(server->history());
   }

@@ -10,6 +10,8 @@
 #include <tuple>
 
 #include "conformance/message_files.hpp"
+#include "model/largest_error.hpp"
+#include "model/message_accuracy.hpp"
 #include "model/validate.hpp"
 #include "storage/grib2/definition.hpp"
 
@@ -200,6 +202,137 @@ TEST_F(Grib2Store, packs_by_the_keys_of_attributes) {
   EXPECT_EQ(messages[3].at("packingType"), "grid_simple");
   expect_values(request, 0, "ta", 0, 0, 1e-5);
   expect_values(request, 3, "ps", 0, 0, 0.05 + 1e-6);
+}
+
+TEST_F(Grib2Store, states_the_largest_error_of_packing) {
+  const std::vector<std::pair<const char*, Values>> keys{{"GRIB_bitsPerValue", 4},
+                                                         {"GRIB_bitsPerValue", 10},
+                                                         {"GRIB_decimalScaleFactor", 1},
+                                                         {"GRIB_decimalScaleFactor", -1},
+                                                         {"GRIB_decimalScaleFactor", 3}};
+  for (const char* type : {"grid_simple", "grid_ccsds"})
+    for (const auto& [key, value] : keys) {
+      Schema schema = grib2_schema();
+      schema.find_variable("ta")->attribute("GRIB_packingType", type).attribute(key, value);
+      const auto request = request_of(path(), schema, Format::grib2, Existing::replace);
+      const Source source = grib2_data(request.schema, *request.layout);
+      auto file = store_->create(request);
+      ASSERT_TRUE(file) << file.error().text();
+      double said = -1;
+      for (std::size_t f = 0; f < request.layout->frames.size(); ++f) {
+        const auto written = write_frame(**file, request, f, 0, source);
+        ASSERT_TRUE(written) << written.error().text();
+        for (const model::LargestError& it : written->errors)
+          if (request.schema.variables[it.variable].name == "ta") said = std::max(said, it.value);
+      }
+      ASSERT_TRUE((*file)->publish());
+      double found = 0;
+      std::uint32_t v = 0;
+      while (request.schema.variables[v].name != "ta") ++v;
+      const auto bytes = source(v, 0);
+      for (std::size_t slab = 0; slab < 3; ++slab) {
+        const std::vector<double> read = grib_values(path(), slab);
+        for (std::size_t i = 0; i < read.size(); ++i) {
+          float wanted = 0;
+          std::memcpy(&wanted, bytes.data() + (slab * read.size() + i) * 4, 4);
+          found = std::max(found, std::abs(read[i] - static_cast<double>(wanted)));
+        }
+      }
+      // The tool prints nine digits or so.
+      EXPECT_NEAR(said, found, 1e-6 * std::max(1.0, said)) << type << ' ' << key;
+      EXPECT_GT(said, 0) << type << ' ' << key;
+    }
+}
+
+TEST_F(Grib2Store, keeps_a_single_value_and_the_accuracy_of_the_file) {
+  Schema schema = grib2_schema();
+  schema.attribute("GRIB_decimalScaleFactor", 2).attribute("GRIB_packingType", "grid_ccsds");
+  schema.find_variable("ps")->attribute("GRIB_bitsPerValue", 8);
+  const auto request = request_of(path(), schema, Format::grib2);
+  const float constant = 273.15F;
+  const Source source = [&](std::uint32_t v, std::uint64_t record) {
+    auto bytes = grib2_data(request.schema, *request.layout)(v, record);
+    if (request.schema.variables[v].name != "ta") return bytes;
+    for (std::size_t i = 0; i < bytes.size() / 4; ++i) std::memcpy(bytes.data() + i * 4, &constant, 4);
+    return bytes;
+  };
+  write(request, all_jobs(request, 1), source);
+  const auto messages = grib_keys(path(), "decimalScaleFactor,bitsPerValue,packingType");
+  EXPECT_EQ(messages[0].at("decimalScaleFactor"), "0");
+  EXPECT_EQ(messages[0].at("bitsPerValue"), "0");
+  EXPECT_EQ(messages[3].at("bitsPerValue"), "8");
+  EXPECT_EQ(messages[3].at("packingType"), "grid_ccsds");
+  EXPECT_NEAR(grib_values(path(), 0)[5], 273.15, 1e-4);
+  expect_values(request, 4, "lsm", 0, 0, 0.005 + 1e-6);
+}
+
+TEST_F(Grib2Store, refuses_a_decimal_scale_that_packing_cannot_keep) {
+  // 32 bits hold the float32 values of ta exactly.
+  for (const auto& [type, name] : {std::pair("grid_simple", "ta"), std::pair("grid_ccsds", "ps")})
+    for (const int decimals : {12, 15, 20, 38}) {
+      Schema schema = grib2_schema();
+      schema.find_variable(name)
+          ->attribute("GRIB_packingType", type)
+          .attribute("GRIB_decimalScaleFactor", decimals);
+      const auto request = request_of(path(), schema, Format::grib2, Existing::replace);
+      auto file = store_->create(request);
+      ASSERT_TRUE(file) << file.error().text();
+      Result<storage::WriteCost> written;
+      for (std::size_t f = 0; written && f < request.layout->frames.size(); ++f)
+        written = write_frame(**file, request, f, 0, grib2_data(request.schema, *request.layout));
+      ASSERT_FALSE(written) << type << ' ' << decimals;
+      const std::string text = written.error().text();
+      for (const char* part :
+           {name, "while packing record 0 of variable", "cannot be packed with GRIB_decimalScaleFactor",
+            "use GRIB_decimalScaleFactor = ", "or less"})
+        EXPECT_NE(text.find(part), std::string::npos) << text;
+    }
+}
+
+TEST_F(Grib2Store, refuses_keys_of_packing_that_no_message_can_have) {
+  const auto said = [](const std::vector<std::pair<const char*, Values>>& keys) {
+    Schema schema = grib2_schema();
+    for (const auto& [key, value] : keys) schema.find_variable("ta")->attribute(key, value);
+    const auto valid = model::validate(schema, Format::grib2);
+    return valid ? std::string("accepted") : valid.error().text();
+  };
+  const auto expect = [&](const std::vector<std::pair<const char*, Values>>& keys, const char* text) {
+    EXPECT_NE(said(keys).find(text), std::string::npos) << said(keys);
+  };
+  for (const int bits : {0, -1, 33, 200})
+    expect({{"GRIB_bitsPerValue", bits}}, "it must be a whole number from 1 to 32");
+  expect({{"GRIB_bitsPerValue", 2.5}}, "it must be a whole number from 1 to 32");
+  expect({{"GRIB_decimalScaleFactor", 300}}, "it must be a whole number from -38 to 38");
+  expect({{"GRIB_packingType", "grid_ccds"}}, "did you mean");
+  expect({{"GRIB_packingType", "grid_jpeg"}}, "it must be grid_simple or grid_ccsds");
+  expect({{"GRIB_bitsPerValue", 4}, {"GRIB_decimalScaleFactor", 2}}, "of which each sets the accuracy");
+  expect({{"GRIB_changeDecimalPrecision", 2}}, "which follows from packing");
+  EXPECT_EQ(said({{"GRIB_decimalScaleFactor", 2}, {"GRIB_packingType", "grid_ccsds"}}), "accepted");
+}
+
+TEST_F(Grib2Store, an_absolute_error_sets_the_decimal_scale) {
+  const MessageAccuracy* const accuracy = message_accuracy_of(Format::grib2);
+  ASSERT_NE(accuracy, nullptr);
+  const auto decimals = [&](double error, Variable made = {}) {
+    const auto kept = accuracy->keep_error(made, error);
+    if (!kept) return kept.error().message;
+    EXPECT_TRUE(*kept);
+    const auto found = std::ranges::find(made.attributes, "GRIB_decimalScaleFactor", &Attribute::name);
+    return std::to_string(found->values.at<std::int32_t>(0));
+  };
+  EXPECT_EQ(decimals(0.01), "2");
+  EXPECT_EQ(decimals(0.005), "2");
+  EXPECT_EQ(decimals(0.0049), "3");
+  EXPECT_EQ(decimals(50), "-2");
+  EXPECT_EQ(decimals(1e-30), "30");
+  EXPECT_NE(decimals(1e-40).find("at most 38 is possible"), std::string::npos);
+  Variable given;
+  given.attribute("GRIB_decimalScaleFactor", 3);
+  EXPECT_EQ(decimals(0.01, given), "3");
+  EXPECT_NE(decimals(1e-4, given).find("let it be 4"), std::string::npos) << decimals(1e-4, given);
+  Variable bits;
+  bits.attribute("GRIB_bitsPerValue", 12);
+  EXPECT_NE(decimals(1, bits).find("remove the attribute"), std::string::npos);
 }
 
 TEST_F(Grib2Store, writes_levels_of_every_kind) {

@@ -106,6 +106,32 @@ TEST_P(LargestError, of_an_older_run_remains_if_it_is_larger) {
   }
 }
 
+TEST_P(LargestError, that_a_file_has_no_place_for_is_refused_before_anything_is_written) {
+  const auto refusal = [this](const Schema& first, const Schema& second) {
+    const auto created = request_of(path_, first, GetParam(), storage::Existing::replace);
+    auto file = store_->create(created);
+    EXPECT_TRUE(file) << (file ? "" : file.error().text());
+    write_record(**file, created, 0, sample_data(created.schema, *created.layout));
+    EXPECT_TRUE((*file)->publish());
+    const auto refused = store_->create(request_of(path_, second, GetParam(), storage::Existing::append));
+    if (!refused) return refused.error().text();
+    (*refused)->abandon();
+    return std::string("accepted");
+  };
+  Schema unmeasured = measured_schema();
+  std::erase_if(unmeasured.find_variable("a")->attributes,
+                [](const Attribute& it) { return it.name == "largest_error"; });
+  EXPECT_NE(refusal(unmeasured, measured_schema()).find("'a': its largest error is to be measured"),
+            std::string::npos);
+  EXPECT_EQ(refusal(measured_schema(), unmeasured), "accepted");  // values are as they were put
+  Schema rounded = measured_schema();
+  rounded.find_variable("a")->attribute("quantization", "q");
+  unmeasured.find_variable("a")->attribute("quantization", "q");
+  EXPECT_EQ(refusal(rounded, rounded), "accepted");
+  EXPECT_NE(refusal(rounded, unmeasured).find("'a': values are rounded without a stated accuracy"),
+            std::string::npos);
+}
+
 INSTANTIATE_TEST_SUITE_P(Formats, LargestError, testing::Values(Format::netcdf4, Format::cdf5, Format::cdf2),
                          [](const auto& it) { return std::string(name_of(it.param)); });
 

@@ -2,11 +2,13 @@
 // PP files, read by this project's decoder; tests/ranks/pp_readers.py has others read them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "conformance/message_files.hpp"
+#include "model/message_accuracy.hpp"
 #include "packing/pp_record.hpp"
 
 namespace afterbay::test {
@@ -137,6 +139,38 @@ TEST_F(PpStore, values_that_wgdos_cannot_hold_are_stored_unpacked_and_counted) {
   schema.find_variable("ta")->attribute("PP_accuracy", -30);
   EXPECT_EQ(write_with(1e6F, schema), 3u);  // all levels span more than 2^31 multiples of 2^-30
   EXPECT_EQ(read_fields(path())[0].values[10], 1e6F);
+}
+
+TEST_F(PpStore, an_absolute_error_sets_the_accuracy_of_wgdos) {
+  const MessageAccuracy* const accuracy = message_accuracy_of(Format::pp);
+  ASSERT_NE(accuracy, nullptr);
+  const auto result = [&](double error, Variable made) {
+    const auto kept = accuracy->keep_error(made, error);
+    if (!kept) return kept.error().message;
+    if (!*kept) return std::string("rounded");
+    const auto found = std::ranges::find(made.attributes, "PP_accuracy", &Attribute::name);
+    return std::to_string(found->values.at<std::int32_t>(0));
+  };
+  Variable plain;
+  plain.type = Type::float32;
+  EXPECT_EQ(result(0.01, plain), "-6");
+  EXPECT_EQ(result(1, plain), "1");
+  EXPECT_EQ(result(0.99, plain), "0");
+  EXPECT_NE(result(1e-40, plain).find("allow 5.88e-39"), std::string::npos) << result(1e-40, plain);
+  Variable packed = plain;
+  packed.attribute("PP_accuracy", 2);
+  EXPECT_EQ(result(2, packed), "2");
+  EXPECT_NE(result(0.01, packed).find("let it be -6"), std::string::npos) << result(0.01, packed);
+  Variable named = plain;
+  named.attribute("PP_packing", "wgdos");
+  EXPECT_EQ(result(0.01, named), "-6");
+  EXPECT_TRUE(accuracy->packs(named));
+  Variable unpacked = plain;
+  unpacked.attribute("PP_packing", "none");
+  EXPECT_EQ(result(0.01, unpacked), "rounded");
+  EXPECT_FALSE(accuracy->packs(unpacked));
+  unpacked.type = Type::float64;
+  EXPECT_NE(result(0.01, unpacked).find("give the variable the type float32"), std::string::npos);
 }
 
 TEST_F(PpStore, a_field_with_nan_is_stored_unpacked_and_the_others_are_packed) {

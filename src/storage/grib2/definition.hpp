@@ -78,6 +78,22 @@ struct Key {
 };
 std::vector<Key> keys_of(const std::vector<Attribute>& attributes);
 
+/// How the values of a field are packed: the keys packingType, bitsPerValue and decimalScaleFactor,
+/// of the field or else of the file.
+struct Packing {
+  bool ccsds = false;
+  std::optional<long> bits;      ///< per value
+  std::optional<long> decimals;  ///< D: values are kept to half of 10^-D
+  std::vector<Key> keys;         ///< the same, as given
+};
+constexpr long default_bits = 16;
+constexpr long most_bits = 32;
+constexpr long most_decimals = 38;  ///< and -38: powers of ten that 32-bit reals hold
+/// Fails with the variable's name for keys that contradict each other, or that no message can have.
+Result<Packing> packing_of(const Schema& schema, const Variable& field);
+/// Whether a key is for `packing_of`.
+bool is_packing(std::string_view key);
+
 unsigned slab_dimensions(const Schema& schema, const Variable& variable);
 
 }  // namespace afterbay::storage::grib2

@@ -115,6 +115,7 @@ class Check {
     parameter(variable);
     take_error(variable, grid_of(schema_, variable));
     take_error(variable, levels_of(schema_, variable));
+    take_error(variable, packing_of(schema_, variable));
     statistic(variable);
   }
 

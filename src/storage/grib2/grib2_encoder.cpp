@@ -9,6 +9,7 @@
 
 #include "base/caller_terms.hpp"
 #include "storage/fill.hpp"
+#include "storage/grib2/packed_field.hpp"
 #include "storage/grib2/time_octets.hpp"
 #include "storage/messages/cf.hpp"
 
@@ -18,28 +19,16 @@ namespace {
 /// Stands for missing values on the way to ecCodes. No value of a message can be so large: the
 /// reference value of packing has 32 bits.
 constexpr double missing_mark = 1e300;
-constexpr long default_bits = 16;
 constexpr double largest_packed = std::numeric_limits<float>::max();
 constexpr long unknown_centre = 255;  ///< common code table C-11
-
-bool is_packing(const std::string& key) {
-  return key == "packingType" || key == "bitsPerValue" || key == "decimalScaleFactor" ||
-         key == "changeDecimalPrecision";
-}
 
 bool has_key(const std::vector<Key>& keys, std::string_view name) {
   return std::ranges::find(keys, name, &Key::name) != keys.end();
 }
 
 /// Whether all that ecCodes keeps of one message is replaced by the next. It computes the number of
-/// bits from a decimal scale and from what it finds, and other packings have more state.
-bool can_reuse_handles(const std::vector<Key>& packing) {
-  return std::ranges::all_of(packing, [](const Key& key) {
-    if (key.name == "bitsPerValue") return true;
-    if (key.name != "packingType" || key.value.type != Type::text) return false;
-    return key.value.text() == "grid_simple" || key.value.text() == "grid_ccsds";
-  });
-}
+/// bits from a decimal scale and from what it finds.
+bool can_reuse_handles(const Packing& packing) { return !packing.decimals; }
 
 // ---- the grid
 
@@ -177,6 +166,18 @@ void widen(Type type, std::span<const std::byte> from, std::vector<double>& to) 
   }
 }
 
+/// `is_new`: the handle has packed nothing yet.
+Result<> set_packing(Handle& handle, const Packing& packing, const Unpacked& field, bool is_new) {
+  if (packing.ccsds && is_new) AFTERBAY_TRY(handle.set("packingType", std::string("grid_ccsds")));
+  if (packing.bits || !packing.decimals)
+    return handle.set("bitsPerValue", packing.bits.value_or(default_bits));
+  // ecCodes does not scale a single value, but some readers do.
+  if (!field.varies()) return handle.set("decimalScaleFactor", 0);
+  // ecCodes 2.28 writes the scale of CCSDS packing, but does not apply it.
+  if (packing.ccsds) return handle.set("bitsPerValue", bits_needed(field, *packing.decimals));
+  return handle.set("decimalScaleFactor", *packing.decimals);
+}
+
 // ---- the time
 
 Result<> set_date(Handle& handle, const Date& date, const char* suffix) {
@@ -264,18 +265,17 @@ Result<Grib2Encoder::Prototype> Grib2Encoder::prototype_of(const Schema& schema,
   AFTERBAY_TRY_ASSIGN(const Grid grid, grid_of(schema, variable));
   AFTERBAY_TRY(set_grid(handle, grid));
   const std::vector<Key> keys = keys_of(variable.attributes);
-  for (const Key& key : keys_of(schema.attributes)) AFTERBAY_TRY(handle.set(key.name, key.value));
+  for (const Key& key : keys_of(schema.attributes))
+    if (!is_packing(key.name)) AFTERBAY_TRY(handle.set(key.name, key.value));
   if (statistic) AFTERBAY_TRY(handle.set("typeOfStatisticalProcessing", *statistic));
   AFTERBAY_TRY_ASSIGN(made.levels, levels_of(schema, variable));
   made.named_level = has_key(keys, "typeOfLevel");
   if (!made.named_level) AFTERBAY_TRY(set_surfaces(handle, made.levels));
   AFTERBAY_TRY(set_parameter(handle, variable, keys));
-  for (const Key& key : keys) {
-    if (is_packing(key.name))
-      made.packing.push_back(key);
-    else if (key.name != "paramId" && key.name != "shortName")
+  AFTERBAY_TRY_ASSIGN(made.packing, packing_of(schema, variable));
+  for (const Key& key : keys)
+    if (!is_packing(key.name) && key.name != "paramId" && key.name != "shortName")
       AFTERBAY_TRY(handle.set(key.name, key.value));
-  }
   if (made.levels.has_value) AFTERBAY_TRY(set_level(handle, made.levels, made.named_level, 0));
   made.reuses_handles = can_reuse_handles(made.packing);
   AFTERBAY_TRY_ASSIGN(const auto message, handle.message());
@@ -306,13 +306,18 @@ Result<Grib2Encoder::Field> Grib2Encoder::field_of(const Prototype& prototype, c
               .in_variable(prototype.name));
     }
   }
-  field.varies = least < largest;
+  if (least <= largest) {
+    field.least = least;
+    field.largest = largest;
+  }
   return field;
 }
 
 Result<Message> Grib2Encoder::pack(const Prototype& prototype, const Slab& slab, const Field& field) {
+  const Packing& packing = prototype.packing;
+  const Unpacked unpacked{field.numbers, missing_mark, field.least, field.largest};
   // The scale of a constant field would be that of the message before.
-  const bool reuses = prototype.reuses_handles && field.varies;
+  const bool reuses = prototype.reuses_handles && unpacked.varies();
   std::optional<Handle> handle = reuses ? take_idle(slab.variable, field.missing) : std::nullopt;
   const bool is_new = !handle;
   if (is_new) {
@@ -324,13 +329,13 @@ Result<Message> Grib2Encoder::pack(const Prototype& prototype, const Slab& slab,
     AFTERBAY_TRY(handle->set("missingValue", missing_mark));
     AFTERBAY_TRY(handle->set("bitmapPresent", 1));
   }
-  for (const Key& key : prototype.packing)
-    if (is_new || key.name != "packingType") AFTERBAY_TRY(handle->set(key.name, key.value));
-  if (!has_key(prototype.packing, "bitsPerValue") && !has_key(prototype.packing, "decimalScaleFactor"))
-    AFTERBAY_TRY(handle->set("bitsPerValue", default_bits));
-  AFTERBAY_TRY(handle->set("values", std::span<const double>(field.numbers)));
+  AFTERBAY_TRY(set_packing(*handle, packing, unpacked, is_new));
+  const auto set = handle->set("values", std::span<const double>(field.numbers));
+  if (!set) return fail(cannot_pack(unpacked, packing, set.error().message));
+  Message packed;
+  AFTERBAY_TRY_ASSIGN(packed.largest_error, largest_error(*handle, unpacked, packing));
   AFTERBAY_TRY_ASSIGN(const auto message, handle->message());
-  Message packed{{message.begin(), message.end()}};
+  packed.bytes.assign(message.begin(), message.end());
   if (reuses && packed.bytes.size() <= most_idle_bytes)
     keep_idle(slab.variable, field.missing, *std::move(handle));
   return packed;

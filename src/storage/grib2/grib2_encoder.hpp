@@ -35,13 +35,13 @@ class Grib2Encoder : public MessageEncoder {
     bool named_level = false;  ///< by GRIB_typeOfLevel
     bool interval = false;
     bool reuses_handles = false;
-    std::vector<Key> packing;  ///< keys that are set for each message
+    Packing packing;
   };
   /// The values of a slab.
   struct Field {
     std::vector<double> numbers;
-    bool missing = false;  ///< some are missing
-    bool varies = false;   ///< the others are not all equal
+    bool missing = false;           ///< some are missing
+    double least = 0, largest = 0;  ///< of the others; 0 if all are missing
   };
   /// A handle that is not in use, with what its message has.
   struct Idle {

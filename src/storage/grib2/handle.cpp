@@ -87,6 +87,13 @@ Result<long> Handle::number(const char* key) const {
   return value;
 }
 
+Result<double> Handle::real(const char* key) const {
+  double value = 0;
+  if (const int status = codes_get_double(handle_.get(), key, &value); status != CODES_SUCCESS)
+    return fail(eccodes_error(status, fmt::format("the key '{}' cannot be read", key)));
+  return value;
+}
+
 Result<std::string> Handle::text(const char* key) const {
   std::array<char, 256> text{};
   std::size_t length = text.size();

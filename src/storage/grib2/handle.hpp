@@ -37,6 +37,7 @@ class Handle {
   Result<> set(const std::string& key, const Values& value);
   Result<> set_missing(const char* key);
   [[nodiscard]] Result<long> number(const char* key) const;
+  [[nodiscard]] Result<double> real(const char* key) const;
   [[nodiscard]] Result<std::string> text(const char* key) const;
   /// Valid until the handle is changed or destroyed.
   [[nodiscard]] Result<std::span<const std::byte>> message() const;

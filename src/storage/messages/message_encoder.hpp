@@ -42,6 +42,8 @@ struct Message {
   std::vector<std::byte> bytes;
   /// The values could not be packed as the variable says, and are stored as they are.
   bool unpacked = false;
+  /// The largest difference between a value and what readers get; negative: values are not packed.
+  double largest_error = -1;
 };
 
 /// Makes the messages of one file. Any thread may call any function at any time.

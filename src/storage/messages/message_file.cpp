@@ -2,6 +2,7 @@
 #include "storage/messages/message_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <mutex>
 #include <utility>
@@ -151,6 +152,8 @@ Result<> MessageFile::encode(const PieceWrite& write, WriteCost& cost) {
     AFTERBAY_TRY_ASSIGN(encoded, encoder_->encode({variable, write.piece.number, write.record, values}));
   }
   cost.unpacked_messages += encoded.unpacked ? 1 : 0;
+  if (encoded.largest_error >= 0)
+    model::merge(cost.errors, std::array{model::LargestError{variable, encoded.largest_error}});
   const MessageKey key{has_records ? write.record : no_record, first_number_[variable] + write.piece.number};
   const MutexLock lock(mutex_);
   AFTERBAY_TRY_ASSIGN(message.kept, waiting_.keep(std::move(encoded.bytes)));

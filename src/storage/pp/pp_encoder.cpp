@@ -139,6 +139,8 @@ Result<Message> PpEncoder::encode_as(const Prototype& prototype, std::uint64_t s
     message.unpacked = true;
     encoded = packing::encode_pp(header, values, prototype.extra, encoding, buffer);
   }
+  if (encoded && (prototype.encoding.packing == PpPacking::wgdos || prototype.type == Type::float64))
+    message.largest_error = encoded->largest_error;
   if (encoded)
     message.bytes.assign(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(encoded->bytes));
   give_back(std::move(buffer));

@@ -108,6 +108,21 @@ class Comparison {
     const Values fill = wanted.fill.empty() && given != nullptr ? given->values : wanted.fill;
     fill_value(wanted.name, fill, found.fill);
     attributes("attribute '" + wanted.name + ":", listed, found.attributes, false);
+    largest_error(wanted, found);
+  }
+
+  /// Each run raises it; nothing can be added to the variables of a file.
+  void largest_error(const Variable& wanted, const Variable& found) {
+    const bool measures = model::reserves_largest_error(wanted);
+    const bool has_it = model::reserves_largest_error(found);
+    if (measures && !has_it)
+      say("variable '{}': its largest error is to be measured, but the file has no attribute {} for it: "
+          "state no accuracy, or write a new file",
+          wanted.name, model::largest_error_attribute);
+    else if (!measures && has_it && find(wanted.attributes, "quantization") != nullptr)
+      say("variable '{}': values are rounded without a stated accuracy, so that the attribute {} of the file "
+          "would be wrong: state the accuracy of the run that created it",
+          wanted.name, model::largest_error_attribute);
   }
 
   void fill_value(const std::string& variable, const Values& wanted, const Values& found) {

@@ -203,7 +203,12 @@ TEST(Packing, says_what_is_possible) {
               HasSubstr("do not fit into int32: allow an absolute_error of"));
   EXPECT_THAT(refusal(Type::int16, 1e9, 1e9 + 1e-6, 0), HasSubstr("float64 cannot hold numbers"));
   EXPECT_THAT(refusal(Type::int16, 2, 1, 0), HasSubstr("the smaller one first"));
-  EXPECT_THAT(refusal(Type::int16, -1e308, 1e308, 0), HasSubstr("the smaller one first"));
+  EXPECT_THAT(refusal(Type::int16, -1e308, 1e308, 0),
+              HasSubstr("whose difference float64 cannot hold: give a smaller range"));
+  EXPECT_THAT(refusal(Type::int16, 0, 5e-324, 0),
+              HasSubstr("give a larger range, or an absolute_error of 2.28e-305 or more"));
+  EXPECT_THAT(refusal(Type::int16, 200, 300, 1e308),
+              HasSubstr("more than the numbers themselves: allow 100 at most"));
   EXPECT_THAT(refusal(Type::text, 0, 1, 0), HasSubstr("give both"));
   EXPECT_EQ(packing_of(Type::text, 0, 1, 0.01).packed, Type::int8);
   EXPECT_EQ(packing_of(Type::text, 0, 1, 0.0001).packed, Type::int16);

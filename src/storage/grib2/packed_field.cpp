@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifdef AFTERBAY_HAS_ECCODES
+#include "storage/grib2/packed_field.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/strict_floating_point.hpp"
+
+namespace afterbay::storage::grib2 {
+namespace {
+
+/// Of the reference value, which has 32 bits.
+constexpr double reference_epsilon = std::numeric_limits<float>::epsilon();
+/// Of differences that are computed.
+constexpr double room = 1 + 1e-9;
+
+double power_of_ten(long exponent) { return std::pow(10.0, static_cast<double>(exponent)); }
+
+double largest_magnitude(const Unpacked& field) {
+  return std::max(std::abs(field.least), std::abs(field.largest));
+}
+
+/// The range that integers must hold: the reference value is at most the least value.
+double range_to_hold(const Unpacked& field) {
+  return field.largest - field.least + reference_epsilon * largest_magnitude(field);
+}
+
+/// How readers compute values.
+struct Scales {
+  double reference = 0;
+  double binary = 1;
+  double decimal = 1;
+  double most = 0;  ///< the largest integer
+
+  /// The error of the nearest value that the message can have.
+  [[nodiscard]] double error_of(double value) const {
+    constexpr double no_fraction = 6755399441055744.0;  // 1.5 * 2^52
+    double integer = (value / decimal - reference) / binary;
+    integer = integer < 0 ? 0 : integer > most ? most : integer;
+    integer = (integer + no_fraction) - no_fraction;
+    return std::abs((integer * binary + reference) * decimal - value);
+  }
+};
+
+Result<Scales> scales_of(const Handle& handle) {
+  Scales scales;
+  AFTERBAY_TRY_ASSIGN(scales.reference, handle.real("referenceValue"));
+  AFTERBAY_TRY_ASSIGN(const long bits, handle.number("bitsPerValue"));
+  if (bits == 0) return scales;  // all values are the reference value
+  AFTERBAY_TRY_ASSIGN(const long binary, handle.number("binaryScaleFactor"));
+  AFTERBAY_TRY_ASSIGN(const long decimal, handle.number("decimalScaleFactor"));
+  scales.binary = std::ldexp(1.0, static_cast<int>(binary));
+  scales.decimal = power_of_ten(-decimal);
+  scales.most = std::ldexp(1.0, static_cast<int>(bits)) - 1;
+  return scales;
+}
+
+double allowed_error(const Unpacked& field, const Packing& packing) {
+  if (packing.decimals) return 0.5 * power_of_ten(-*packing.decimals);
+  const double of_reference = reference_epsilon * largest_magnitude(field);
+  if (!field.varies()) return of_reference;
+  const double steps = std::ldexp(1.0, static_cast<int>(packing.bits.value_or(default_bits))) - 1;
+  constexpr double least_normal = std::numeric_limits<float>::min();
+  return std::max(range_to_hold(field) / steps, least_normal);
+}
+
+std::string advice(const Unpacked& field, const Packing& packing) {
+  if (!packing.decimals) return "use another number of GRIB_bitsPerValue";
+  if (!field.varies()) return "a single value is kept as a 32-bit real, so allow its error";
+  constexpr double steps = 0x1p24;
+  const double possible = std::floor(std::log10(steps / range_to_hold(field)));
+  return fmt::format("use GRIB_decimalScaleFactor = {} or less, or GRIB_bitsPerValue = {}", possible,
+                     most_bits);
+}
+
+}  // namespace
+
+long bits_needed(const Unpacked& field, long decimals) {
+  const double step = std::exp2(std::floor(std::log2(power_of_ten(-decimals))));
+  const double steps = range_to_hold(field) / step + 1;
+  return std::clamp(static_cast<long>(std::ceil(std::log2(steps))), 1L, most_bits);
+}
+
+Result<double> largest_error(const Handle& handle, const Unpacked& field, const Packing& packing) {
+  AFTERBAY_TRY_ASSIGN(const Scales scales, scales_of(handle));
+  double found = 0;
+  for (const double number : field.numbers) {
+    const double error = number == field.missing ? 0 : scales.error_of(number);
+    found = error > found ? error : found;
+  }
+  // Values themselves are computed in double precision.
+  const double exact = 4 * std::numeric_limits<double>::epsilon() * largest_magnitude(field);
+  if (found <= allowed_error(field, packing) * room + exact) return found;
+  return fail(cannot_pack(field, packing,
+                          fmt::format("the error would be {:.3g} instead of at most {:.3g}", found,
+                                      allowed_error(field, packing))));
+}
+
+Error cannot_pack(const Unpacked& field, const Packing& packing, const std::string& why) {
+  const std::string how = packing.decimals
+                              ? fmt::format("GRIB_decimalScaleFactor = {}", *packing.decimals)
+                              : fmt::format("GRIB_bitsPerValue = {}", packing.bits.value_or(default_bits));
+  return make_error(ErrorCode::invalid_argument, "values from {} to {} cannot be packed with {}: {}; {}",
+                    field.least, field.largest, how, why, advice(field, packing));
+}
+
+}  // namespace afterbay::storage::grib2
+#endif
