@@ -52,11 +52,12 @@ std::vector<const Variable*> coordinates_along(const Schema& schema, const Varia
   return found;
 }
 
+using Terms = std::map<std::string_view, const Variable*>;
+
 /// Source: CF, appendix D.
 Result<std::vector<PpLevel>> hybrid_levels(const Schema& schema, const Variable& field,
-                                           const Variable& coordinate, PpLevelKind kind) {
+                                           const Variable& coordinate, PpLevelKind kind, const Terms& terms) {
   const bool height = kind == PpLevelKind::hybrid_height;
-  const auto terms = terms_of(schema, coordinate);
   const auto term = [&](std::string_view name) -> const Variable* {
     const auto found = terms.find(name);
     return found == terms.end() ? nullptr : found->second;
@@ -98,6 +99,19 @@ std::optional<PpLevelKind> hybrid_kind(const Variable& coordinate) {
   if (name == "atmosphere_hybrid_height_coordinate") return PpLevelKind::hybrid_height;
   if (name == "atmosphere_hybrid_sigma_pressure_coordinate") return PpLevelKind::hybrid_pressure;
   return std::nullopt;
+}
+
+/// The coefficients of levels without formula_terms, by the names that iris gives them if it has no
+/// orography or surface pressure.
+Terms named_terms(const std::vector<const Variable*>& coordinates) {
+  Terms terms;
+  for (const Variable* const coordinate : coordinates) {
+    const std::string_view name = cf::text_of(coordinate->attributes, "long_name");
+    if (name == "level_height") terms["a"] = coordinate;
+    if (name == "level_pressure") terms["ap"] = coordinate;
+    if (name == "sigma") terms["b"] = coordinate;
+  }
+  return terms;
 }
 
 /// Levels of a coordinate whose values are those of the levels; empty if it is none.
@@ -142,7 +156,15 @@ Result<std::vector<PpLevel>> levels_along(const Schema& schema, const Variable& 
   for (const Variable* const coordinate : coordinates) {
     const auto kind = hybrid_kind(*coordinate);
     if (!kind) continue;
-    AFTERBAY_TRY_ASSIGN(levels, hybrid_levels(schema, field, *coordinate, *kind));
+    AFTERBAY_TRY_ASSIGN(levels,
+                        hybrid_levels(schema, field, *coordinate, *kind, terms_of(schema, *coordinate)));
+  }
+  if (const Terms terms = named_terms(coordinates);
+      levels.empty() && terms.size() == 2 && terms.contains("b")) {
+    const bool height = terms.contains("a");
+    AFTERBAY_TRY_ASSIGN(
+        levels, hybrid_levels(schema, field, *terms.at(height ? "a" : "ap"),
+                              height ? PpLevelKind::hybrid_height : PpLevelKind::hybrid_pressure, terms));
   }
   for (const Variable* const coordinate : coordinates)
     if (levels.empty()) levels = plain_levels(schema, field, *coordinate);

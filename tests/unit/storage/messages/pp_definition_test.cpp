@@ -192,6 +192,27 @@ TEST(PpDefinition, understands_hybrid_heights_with_bounds_and_numbers) {
   EXPECT_FALSE(field.places[1].level.coefficient_bounds);
 }
 
+TEST(PpDefinition, understands_level_heights_without_orography_as_iris_names_them) {
+  Schema schema = sound_pp_schema();
+  schema.find_variable("plev")->attributes = {{"standard_name", "model_level_number"}};
+  schema.find_variable("plev")->constant = Values({3.0, 7.0});
+  schema.variable("z", Type::float64, {"plev"})
+      .attribute("long_name", "level_height")
+      .with_constant(Values({20.0, 80.0}));
+  schema.variable("s", Type::float64, {"plev"})
+      .attribute("long_name", "sigma")
+      .with_constant(Values({0.99, 0.95}));
+  schema.find_variable("ta")->attribute("coordinates", "z s").attribute("um_version", "12.1");
+  const Field field = field_in(schema);
+  ASSERT_EQ(field.places.size(), 2u);
+  EXPECT_EQ(field.places[1].level.kind, PpLevelKind::hybrid_height);
+  EXPECT_EQ(field.places[1].level.value, 80);
+  EXPECT_EQ(field.places[1].level.number, 7);
+  EXPECT_EQ(field.description.um_version, 1201);
+  schema.find_variable("ta")->attribute("um_version", "12");
+  EXPECT_FALSE(field_of(schema, *schema.find_variable("ta")));
+}
+
 TEST(PpDefinition, understands_members_before_levels) {
   Schema schema = sound_pp_schema();
   schema.dimension("member", 3);
