@@ -124,7 +124,7 @@ Result<> check_storage(const Variable& variable, const Field& field) {
   const std::uint64_t rows = field.description.grid.latitudes.size();
   const std::uint64_t columns = field.description.grid.longitudes.size();
   const bool wgdos = field.storage.method == PpPacking::wgdos;
-  if (rows * columns > std::numeric_limits<std::int32_t>::max() / 4 - 2 * (rows + columns))
+  if (rows * columns > std::numeric_limits<std::int32_t>::max() / 4 - 4 * (rows + columns))
     return refuse(
         variable,
         "has {} x {} points, which are too many for a PP record of at most 2^31 - 1 bytes: divide the "

@@ -18,17 +18,6 @@ std::string_view standard_name_of(const Variable& variable) {
 
 bool is_member(const Variable& coordinate) { return standard_name_of(coordinate) == "realization"; }
 
-/// The bounds of a coordinate; empty if there are none.
-std::vector<PpInterval> bounds_of(const Schema& schema, const Variable& coordinate) {
-  const Variable* const bounds = schema.find_variable(cf::text_of(coordinate.attributes, "bounds"));
-  if (bounds == nullptr) return {};
-  const std::vector<double> numbers = cf::numbers_of(bounds->constant);
-  if (numbers.size() != 2 * coordinate.constant.count()) return {};
-  std::vector<PpInterval> intervals;
-  for (std::size_t i = 0; i < numbers.size(); i += 2) intervals.push_back({numbers[i], numbers[i + 1]});
-  return intervals;
-}
-
 /// "a: level_height b: sigma": the variables of the terms.
 std::map<std::string_view, const Variable*> terms_of(const Schema& schema, const Variable& coordinate) {
   const auto words = cf::words_of(cf::text_of(coordinate.attributes, "formula_terms"));
@@ -220,6 +209,16 @@ Result<> add_dimension(const Schema& schema, const Variable& field, const std::s
 }
 
 }  // namespace
+
+std::vector<PpInterval> bounds_of(const Schema& schema, const Variable& coordinate) {
+  const Variable* const bounds = schema.find_variable(cf::text_of(coordinate.attributes, "bounds"));
+  if (bounds == nullptr) return {};
+  const std::vector<double> numbers = cf::numbers_of(bounds->constant);
+  if (numbers.size() != 2 * coordinate.constant.count()) return {};
+  std::vector<PpInterval> intervals;
+  for (std::size_t i = 0; i < numbers.size(); i += 2) intervals.push_back({numbers[i], numbers[i + 1]});
+  return intervals;
+}
 
 Result<std::vector<Place>> places_of(const Schema& schema, const Variable& field) {
   const std::size_t first = cf::has_records(schema, field) ? 1 : 0;

@@ -253,6 +253,47 @@ TEST(PpDefinition, cell_methods_have_the_names_of_cf) {
   EXPECT_EQ(cell_methods_of(schema, *schema.find_variable("ta")), "longitude: mean lat: point");
 }
 
+TEST(PpDefinition, formula_terms_that_change_are_fields_also_if_they_are_coordinates) {
+  Schema schema = sound_pp_schema();
+  schema.find_variable("plev")->attribute("formula_terms", "a: plev b: plev orog: height");
+  schema.variable("height", Type::float32, {"time", "lat", "lon"})
+      .attribute("standard_name", "surface_altitude")
+      .attribute("units", "m");
+  schema.find_variable("ta")->attribute("coordinates", "height");
+  EXPECT_TRUE(model::validate(schema, Format::pp)) << model::validate(schema, Format::pp).error().text();
+  EXPECT_EQ(slab_dimensions(schema, *schema.find_variable("height")), 2u);
+  schema.find_variable("height")->dimensions.erase(schema.find_variable("height")->dimensions.begin());
+  EXPECT_EQ(slab_dimensions(schema, *schema.find_variable("height")), 0u);
+}
+
+TEST(PpDefinition, climatologies_have_bounds_of_their_own_name) {
+  Schema schema = sound_pp_schema();
+  schema.dimension("bnds", 2);
+  schema.variable("limits", Type::float64, {"time", "bnds"});
+  schema.find_variable("ta")->attribute("cell_methods", "time: mean within years time: mean over years");
+  const auto refused = model::validate(schema, Format::pp);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("the time has no bounds"), std::string::npos);
+  schema.find_variable("time")->attribute("climatology", "limits");
+  EXPECT_TRUE(model::validate(schema, Format::pp)) << model::validate(schema, Format::pp).error().text();
+  EXPECT_TRUE(field_in(schema).over_time);
+}
+
+TEST(PpDefinition, understands_bounds_of_latitudes_and_longitudes) {
+  Schema schema = sound_pp_schema();
+  schema.dimension("bnds", 2);
+  schema.find_variable("lon")->attribute("bounds", "lon_bnds").constant = Values({0.0, 1.0, 3.0, 6.0});
+  schema.variable("lon_bnds", Type::float64, {"lon", "bnds"})
+      .with_constant(Values({-0.5, 0.5, 0.5, 2.0, 2.0, 4.5, 4.5, 8.0}));
+  const Field field = field_in(schema);
+  ASSERT_EQ(field.description.grid.longitude_bounds.size(), 4u);
+  EXPECT_EQ(field.description.grid.longitude_bounds[3].upper, 8);
+  EXPECT_TRUE(field.description.grid.latitude_bounds.empty());
+  const auto described = describe_slab(field, 0);
+  ASSERT_TRUE(described) << described.error().text();
+  EXPECT_EQ(described->extra.size(), 3u * 5);  // longitudes, their lower and upper bounds
+}
+
 TEST(PpDefinition, levels_without_coordinates_are_those_of_the_quantity) {
   Schema schema = sound_pp_schema();
   schema.variable("psl", Type::float32, {"time", "lat", "lon"})
