@@ -113,7 +113,7 @@ std::string cell_methods(const PlanInput& input, const describe::File& file,
   std::string text = before + "time: " + method;
   if (file.timing.sample)
     text += fmt::format(" (interval: {})", interval_text(file.timing.sample->resolved(input.time.step),
-                                                     input.time.calendar.day_seconds()));
+                                                         input.time.calendar.day_seconds()));
   return text;
 }
 
