@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "codec/chunk_codec.hpp"
@@ -114,21 +115,24 @@ Result<std::vector<ChunkSample>> sample_chunks(const InputFile& file, std::uint6
 }
 
 std::vector<FilterLevels> chains_to_try(std::span<const std::string> only) {
-  const std::vector<std::pair<std::string, std::vector<int>>> compressors{
-      {"lz4", {1}}, {"deflate", {1, 4, 6}}, {"zstd", {1, 3, 5, 9, 12}}};
+  static constexpr std::array usual_levels{1};
+  const auto is_here = [](const codec::Codec& it) { return it.lacks.empty(); };
+  std::vector<const codec::Codec*> rearrangers{nullptr};
+  for (const codec::Codec* const it : codec::codecs_of(codec::FilterKind::rearrange))
+    if (is_here(*it)) rearrangers.push_back(it);
   std::vector<FilterLevels> chains{{}};
-  for (const auto& [name, levels] : compressors) {
-    const codec::Codec* const codec = codec::find_codec(name);
-    if (codec == nullptr || !codec->lacks.empty()) continue;
-    if (!only.empty() && std::ranges::find(only, name) == only.end()) continue;
+  for (const codec::Codec* const compressor : codec::codecs_of(codec::FilterKind::compress)) {
+    if (!is_here(*compressor)) continue;
+    if (!only.empty() && std::ranges::find(only, compressor->name) == only.end()) continue;
+    const std::span<const int> levels =
+        compressor->trial_levels.empty() ? std::span<const int>(usual_levels) : compressor->trial_levels;
     for (const int level : levels)
-      for (const char* const before : {"", "shuffle", "bitshuffle"}) {
-        // Who reads deflate only has no bitshuffle either.
-        if (name == "deflate" && std::string_view(before) == "bitshuffle") continue;
-        FilterLevels chain;
-        if (*before != '\0') chain.emplace_back(before, 1);
-        chain.emplace_back(name, level);
-        chains.push_back(std::move(chain));
+      for (const codec::Codec* const before : rearrangers) {
+        // Readers that open the compressor without a plugin must not need one for the other filter.
+        if (before != nullptr && is_part_of_hdf5(*compressor) && !is_part_of_hdf5(*before)) continue;
+        FilterLevels& chain = chains.emplace_back();
+        if (before != nullptr) chain.emplace_back(before->name, 1);
+        chain.emplace_back(compressor->name, level);
       }
   }
   return chains;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "codec/codec.hpp"
 #include "codec_trial.hpp"
 #include "command.hpp"
 #include "observe/profile.hpp"
@@ -103,9 +104,13 @@ Action prepare(CLI::App& app) {
   app.add_option("--sample", options->sample_mib, "MiB to measure at most, about")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  app.add_option("--only", options->only, "compressors that readers have: deflate, zstd, lz4")
+  std::vector<std::string> compressors;
+  for (const codec::Codec* const it : codec::codecs_of(codec::FilterKind::compress))
+    if (it->lacks.empty()) compressors.emplace_back(it->name);
+  app.add_option("--only", options->only,
+                 fmt::format("compressors that readers have: {}", fmt::join(compressors, ", ")))
       ->delimiter(',')
-      ->check(CLI::IsMember({"deflate", "zstd", "lz4"}));
+      ->check(CLI::IsMember(compressors));
   app.add_option("--collection", options->collection, "name of the collection in the printed settings")
       ->capture_default_str();
   app.footer(

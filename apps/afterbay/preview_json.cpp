@@ -80,6 +80,7 @@ std::string preview_json(const ShownPreview& shown) {
       {"stages", stages},
       {"undecided", preview.undecided},
       {"unused_fields", preview.unused},
+      {"without_effect", preview.without_effect},
       {"totals",
        {{"bytes", preview.bytes()},
         {"state_bytes_per_rank", preview.state_bytes_per_rank()},

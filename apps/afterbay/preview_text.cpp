@@ -129,6 +129,7 @@ std::string totals_of(const output::Preview& preview) {
                       preview.puts.most);
   if (!preview.unused.empty())
     text += wrapped(fmt::format("not used: {}", fmt::join(preview.unused, ", ")), text_columns, "", "  ");
+  for (const std::string& it : preview.without_effect) text += it + "\n";
   return text;
 }
 

@@ -31,8 +31,9 @@ module afterbay_endpoints
   !> - Each endpoint ends its steps with end_step. A record of the rank is complete when the session
   !>   and all of its endpoints have ended the step.
   !> - Files are opened and closed by the session. file%close, session%flush, epoch and finalize
-  !>   wait until every endpoint has ended the steps that the session has ended; flush and epoch
-  !>   cover these steps.
+  !>   wait until every endpoint has ended the steps that the session has ended. From the first
+  !>   endpoint that a rank opens, its calls of flush and epoch cover these steps and no others,
+  !>   whether it has open endpoints or none.
   !> Errors name rank and endpoint. A refused call leaves endpoint and session usable. All
   !> procedures except number return AFTERBAY_BAD_STATE while another thread is in a call of the
   !> endpoint, and after close.

@@ -341,7 +341,8 @@ AFTERBAY_API int afterbay_session_progress(afterbay_session* session);
    wait. AFTERBAY_BAD_STATE while a slot is not committed. */
 AFTERBAY_API int afterbay_session_end_step(afterbay_session* session);
 /** Returns a ticket that is complete when everything put before is durable or handed to the file
-   system. Does not wait. AFTERBAY_BAD_STATE while a slot is not committed. */
+   system. Does not wait, except for endpoints. On a rank that has opened an endpoint, it covers the
+   steps that the session has ended. AFTERBAY_BAD_STATE while a slot is not committed. */
 AFTERBAY_API int afterbay_session_flush(afterbay_session* session, afterbay_ticket* ticket);
 /** Marks an epoch in the output. The ticket is complete when everything that all ranks put
    before, in all files, is durable and can be recovered after any later crash; files that are
@@ -585,8 +586,9 @@ AFTERBAY_API void afterbay_slot_free(afterbay_slot* slot);
    - Each endpoint ends its steps with afterbay_endpoint_end_step. A record of the rank is complete
      when the session and all of its endpoints have ended the step.
    - Files are opened and closed by the session. afterbay_file_close, afterbay_session_flush, _epoch
-     and _finalize wait until every endpoint has ended the steps that the session has ended; flush
-     and epoch cover these steps.
+     and _finalize wait until every endpoint has ended the steps that the session has ended. From
+     the first endpoint that a rank opens, its calls of flush and epoch cover these steps and no
+     others, whether it has open endpoints or none.
    Errors name rank and endpoint. A refused call leaves endpoint and session usable. All functions
    except afterbay_endpoint_number return AFTERBAY_BAD_STATE while another thread is in a call of
    the endpoint, and after afterbay_endpoint_close. */
@@ -656,8 +658,9 @@ AFTERBAY_API int afterbay_endpoint_pool_open(afterbay_endpoint* const* endpoints
                                              afterbay_endpoint_pool** pool);
 /** Borrows an endpoint and returns its index in the list. Waits until one is free; in the thread
    that uses the session, it does what afterbay_session_progress does meanwhile. AFTERBAY_TIMED_OUT
-   if for the deadline none is given back and the rank's endpoints make no progress; the session
-   stays usable. */
+   if for the deadline none is given back and the rank's endpoints make no progress,
+   AFTERBAY_BAD_STATE if all have been closed: closed ones are not lent. The session stays
+   usable. */
 AFTERBAY_API int afterbay_endpoint_pool_take(afterbay_endpoint_pool* pool, size_t* index);
 /** The same without waiting: AFTERBAY_WOULD_BLOCK if none is free. */
 AFTERBAY_API int afterbay_endpoint_pool_try_take(afterbay_endpoint_pool* pool, size_t* index);

@@ -24,15 +24,16 @@ class EndpointLoan;
 class AFTERBAY_API EndpointPool {
  public:
   /// `endpoints`: open ones of one session, whose parts are registered. Does not wait. Throws
-  /// invalid_argument if there are none, one is listed twice or they belong to several sessions,
-  /// and bad_state if a handle is empty.
+  /// invalid_argument if there are none, one is listed twice or has been closed, or they belong to
+  /// several sessions, and bad_state if a handle is empty.
   explicit EndpointPool(std::span<const Endpoint> endpoints);
   /// An empty handle: every call throws bad_state.
   EndpointPool() = default;
 
   /// Borrows an endpoint. Waits until one is free; in the thread that uses the session, it does
   /// what Session::progress does meanwhile. Throws timed_out if for the deadline none is given back
-  /// and the rank's endpoints make no progress; the session stays usable.
+  /// and the rank's endpoints make no progress, bad_state if all have been closed: closed ones are
+  /// not lent. The session stays usable.
   [[nodiscard]] EndpointLoan take();
   /// The same without waiting; nothing if none is free.
   [[nodiscard]] std::optional<EndpointLoan> try_take();

@@ -253,7 +253,9 @@ class AFTERBAY_API Slot {
 /// - Each endpoint ends its steps with end_step. A record of the rank is complete when the session
 ///   and all of its endpoints have ended the step.
 /// - Files are opened and closed by the session. close, flush, epoch and finalize wait until every
-///   endpoint has ended the steps that the session has ended; flush and epoch cover these steps.
+///   endpoint has ended the steps that the session has ended. From the first endpoint that a rank
+///   opens, its calls of flush and epoch cover these steps and no others, whether it has open
+///   endpoints or none.
 /// Errors are thrown as Failure and name rank and endpoint. A refused call leaves endpoint and
 /// session usable. A handle; copies name the same endpoint. Destroying the last one closes it.
 class AFTERBAY_API Endpoint {
@@ -420,8 +422,8 @@ class AFTERBAY_API Session {
   /// wait. Throws bad_state while a slot is not committed.
   void end_step();
   /// Returns a ticket that is complete when everything put before is durable or handed to the file
-  /// system. Does not wait, except for endpoints: while some are open, it covers the steps that
-  /// have ended. Throws bad_state while a slot is not committed.
+  /// system. Does not wait, except for endpoints. On a rank that has opened an endpoint, it covers
+  /// the steps that the session has ended. Throws bad_state while a slot is not committed.
   Ticket flush();
   /// Marks an epoch in the output. The ticket is complete when everything that all ranks put
   /// before, in all files, is durable and can be recovered after any later crash; files that are
@@ -469,10 +471,14 @@ class AFTERBAY_API Session {
 /// would wait for the first to end.
 AFTERBAY_API void serve_all(std::span<Session* const> sessions);
 
-/// Ends the process with exit status 1 because of `error`. The sessions that the calling thread has
-/// opened and not finalized fail with this error as the reason, and all their ranks and servers
-/// learn it before the process ends. The error is printed on stderr once per job, with the ranks
-/// that stopped, instead of once per rank. Takes a few seconds at most.
+/// Ends the process with exit status 1 because of `error`. Its open sessions fail with this error
+/// as the reason, and all their ranks and servers learn it before the process ends. The error is
+/// printed on stderr once per job, with the ranks that stopped, instead of once per rank. Takes a
+/// few seconds at most. If several threads call it, the error of the first counts. A thread that
+/// did not open the session, and must not call MPI although the session needs it (with
+/// MPI_THREAD_FUNNELED, and a server on another node or in the ranks), waits until the session's
+/// thread stops as well, because its calls fail; if that makes none for 2 s, servers only notice
+/// that the process has ended.
 [[noreturn]] AFTERBAY_API void stop(const Error& error);
 
 }  // namespace afterbay

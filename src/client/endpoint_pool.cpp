@@ -29,26 +29,30 @@ EndpointPool::EndpointPool(JointPuts& puts, std::vector<std::shared_ptr<PartEndp
 
 EndpointPool::Entry* EndpointPool::first_free() {
   Entry* first = nullptr;
-  std::uint64_t slowest = entries_.front().steps;
+  std::uint64_t slowest = ~std::uint64_t{0};
   for (Entry& entry : entries_) {
+    if (entry.endpoint->is_closed()) continue;
     slowest = std::min(slowest, entry.steps);
     const auto turn = [](const Entry& it) { return std::pair(it.steps, it.given_back); };
     if (!entry.lent && (first == nullptr || turn(entry) < turn(*first))) first = &entry;
   }
-  return first != nullptr && first->steps <= slowest + 1 ? first : nullptr;
+  return first != nullptr && first->steps - slowest <= 1 ? first : nullptr;
 }
 
 tl::unexpected<Error> EndpointPool::none_free(ErrorCode code, std::string what) {
   constexpr std::size_t most_named = 8;
   std::size_t lent = 0;
   std::string names;
+  std::size_t open = 0;
   for (const Entry& entry : entries_) {
+    if (entry.endpoint->is_closed()) continue;
+    ++open;
     if (!entry.lent || ++lent > most_named) continue;
     names += (names.empty() ? "" : ", ") + entry.endpoint->member().text();
   }
   if (lent > most_named) names += fmt::format(" and {} more", lent - most_named);
   std::string text = fmt::format("{}: {} are lent", what, names);
-  if (lent < entries_.size()) text += ", and the others are more than a step ahead of them";
+  if (lent < open) text += ", and the others are more than a step ahead of them";
   return fail(
       Error(code, text + ": give them back when their tasks have ended the step").at_rank(session_rank_));
 }
@@ -67,6 +71,12 @@ Result<std::size_t> EndpointPool::take(bool may_wait) {
         entry->lent = true;
         return static_cast<std::size_t>(entry - entries_.data());
       }
+      if (std::ranges::all_of(entries_, [](const Entry& entry) { return entry.endpoint->is_closed(); }))
+        return fail(
+            make_error(ErrorCode::bad_state,
+                       "all {} endpoints of the pool have been closed: open others, and a pool of them",
+                       entries_.size())
+                .at_rank(session_rank_));
       if (!may_wait) return none_free(ErrorCode::would_block, "no endpoint of the pool is free");
       if (!clock) clock.emplace(puts_.limits().deadline, puts + changes_);
       if (clock->expired(puts + changes_))

@@ -18,7 +18,7 @@ namespace afterbay::client {
 
 class EndpointPool {
  public:
-  /// `endpoints`: of one session; at least one, none twice.
+  /// `endpoints`: open ones of one session; at least one, none twice.
   EndpointPool(JointPuts& puts, std::vector<std::shared_ptr<PartEndpoint>> endpoints, int session_rank);
   EndpointPool(const EndpointPool&) = delete;
   EndpointPool& operator=(const EndpointPool&) = delete;
@@ -26,9 +26,10 @@ class EndpointPool {
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
   /// Lends the free endpoint that has ended the fewest steps; of several, the one that was given
   /// back first. None that is more than a step ahead of another one: with n endpoints, each loan
-  /// ending a step, the loans n s + 1 to n s + n are then those of step s. Returns its number in
-  /// the list. Waits until one can be lent, and fails (timed_out) if the rank's endpoints make no
-  /// progress for the deadline; the session goes on. Without `may_wait` fails (would_block).
+  /// ending a step, the loans n s + 1 to n s + n are then those of step s. Closed endpoints are not
+  /// lent, and no other waits for them. Returns its number in the list. Waits until one can be
+  /// lent, and fails (timed_out) if the rank's endpoints make no progress for the deadline, or
+  /// (bad_state) if all were closed; the session goes on. Without `may_wait` fails (would_block).
   Result<std::size_t> take(bool may_wait);
   /// Fails (bad_state) if the endpoint is not lent, or has begun what it must end: a slot,
   /// sections. It is free nevertheless.

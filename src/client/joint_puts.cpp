@@ -22,6 +22,48 @@ std::string name_of_put(const Handover& handover) {
       layout.record ? fmt::format(", record {}", said_index(handover.record)) : "", handover.file->path);
 }
 
+/// `put`: its name, which `by` begins.
+Error left_out(const Member& ahead, const std::string& put, const Member& by, std::uint64_t step) {
+  return make_error(
+      ErrorCode::bad_state,
+      "{} has ended step {} without its part of {}, which {} puts in that step, and has put into "
+      "a later one: every endpoint must put its part before it ends the step",
+      ahead.text(), said_index(step), put, by.text());
+}
+
+Error begins_late(const JointRecords::Open& later, const std::string& put, const Member& by,
+                  std::uint64_t step) {
+  return make_error(
+      ErrorCode::bad_state,
+      "{} would begin in step {}, where {} is, but this rank has begun {} of {} in step {}: records of a "
+      "collection begin in the order of their steps. Let one thread put into every record of a step first, "
+      "and "
+      "let the session end the steps of earlier endpoints before new ones go on",
+      put, said_index(step), by.text(),
+      later.fixed ? std::string("the variables without records")
+                  : fmt::format("record {}", said_index(later.record)),
+      later.file->path, said_index(later.step));
+}
+
+/// The put that lacks a part, of the earliest step in which one does; null if none does. Endpoints
+/// that are ahead may have begun puts of later steps before. `file`: of this file only, unless
+/// null.
+const JointPut* oldest_incomplete(const std::map<std::uint64_t, JointPut*>& open, const File* file) {
+  const JointPut* oldest = nullptr;
+  for (const auto& [number, put] : open) {
+    if (put->complete || (file != nullptr && put->handover().file != file)) continue;
+    if (oldest == nullptr || put->step() < oldest->step()) oldest = put;
+  }
+  return oldest;
+}
+
+std::string missing_parts(const JointPut& put, const Team& team) {
+  std::string text = fmt::format("{} of {} values of {} are missing", put.missing_values(), put.all_values(),
+                                 name_of_put(put.handover()));
+  const std::string without = team.without(put);
+  return without.empty() ? text : text + ": " + without;
+}
+
 }  // namespace
 
 JointPuts::JointPuts(SessionCore& core, RankPuts& puts, Endpoint& rank, SharedLinks& links,
@@ -51,8 +93,7 @@ Result<> JointPuts::leave(Member& member) {
   Result<> ended;
   {
     const MutexLock lock(mutex_);
-    team_.leave(member);
-    team_.forget_closed(open_.empty() ? last_number_ + 1 : open_.begin()->first);
+    team_.leave(member, last_number_);
     ended = end_steps();
   }
   moved();
@@ -77,17 +118,16 @@ Result<> JointPuts::end_step(Member& member) {
 Result<> JointPuts::end_steps() {
   const std::uint64_t ended = team_.ended_steps();
   std::uint64_t done = ended;
-  for (const auto& [position, put] : open_) {
-    if (put->step() >= ended) continue;
-    done = std::min(done, put->step());
-    if (put->complete) continue;  // will be forwarded by the session's thread
+  for (const auto& [number, put] : open_) done = std::min(done, put->step());
+  // Those that are complete will be forwarded by the session's thread.
+  if (const JointPut* const put = oldest_incomplete(open_, nullptr); put != nullptr && put->step() < ended)
     return fail(fail_with_locked(make_error(
         ErrorCode::bad_state,
         "step {} has ended, but a part of this rank was not handed over: {}; every endpoint must "
         "put its part before it ends the step, and the parts of all endpoints must cover that of the rank",
-        said_index(put->step()), incomplete(nullptr))));
-  }
+        said_index(put->step()), missing_parts(*put, team_))));
   records_.end_steps(done);
+  team_.forget_closed(open_.empty() ? last_number_ + 1 : open_.begin()->first);
   return {};
 }
 
@@ -121,6 +161,7 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
   for (;;) {
     Result<> begun;
     bool waits = false;
+    std::uint64_t patience = 1;  // in deadlines
     {
       MutexLock lock(mutex_);
       if (failure_) return fail(*failure_);
@@ -131,12 +172,31 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
       if (file.put.empty()) file.put.resize(file.collection->schema().variables.size());
       if (file.put[variable].contains(record)) {
         if (wanted.may_be_past) return Opened{};
+        const auto other = std::ranges::find_if(open_, [&](const auto& entry) {
+          const JointPut& put = *entry.second;
+          return put.handover().file == &file && put.handover().variable == variable &&
+                 put.handover().record == record;
+        });
+        if (other != open_.end())
+          return fail(
+              ErrorCode::conflict,
+              "{} was begun in step {}, but {} is in step {}: an endpoint begins with the step in which "
+              "the session is, and must be opened before the session ends the step",
+              name_of_put({&file, variable, plan, record, 0, 0}), said_index(other->second->step()),
+              member.text(), said_index(wanted.step));
         return fail(
             ErrorCode::conflict,
             "{} was put already on this rank, in this step or an earlier one: it can be put once while the "
             "file is open",
             name_of_put({&file, variable, plan, record, 0, 0}));
       }
+      const auto name = [&] { return name_of_put({&file, variable, plan, record, 0, 0}); };
+      const int decomposition = file.collection->variable(variable).decomposition;
+      if (const Member* const ahead = team_.ahead_of(decomposition, wanted.step);
+          ahead != nullptr && !plan->pieces.empty())
+        return fail(fail_with_locked(left_out(*ahead, name(), member, wanted.step)));
+      if (const auto* const later = records_.begun_later(file, record, wanted.step, wanted.fixed))
+        return fail(begins_late(*later, name(), member, wanted.step));
       std::string waits_for;
       if (bytes != 0 && buffered_bytes_ != 0 && !wanted.has_begun_others &&
           buffered_bytes_ + bytes > limits_.memory_bytes) {
@@ -171,14 +231,20 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
           waits_for = fmt::format(
               "{} records of collection '{}' have been begun, and the oldest has not ended: {}",
               CollectionRecords::most_open, file.collection->name(), team_.late(member.steps + 1));
+          // Then it has a deadline of its own, and its error says what it waits for.
+          if (const char* const call = links_.lock().call(); call != nullptr && !has_sessions_thread()) {
+            waits_for += fmt::format("; the session is in {}", call);
+            patience = 2;
+          }
         }
       }
       if (!waits_for.empty()) {
         if (!wanted.may_wait) return fail(ErrorCode::would_block, "{}", waits_for);
-        if (clock.expired(moves_.load(std::memory_order_relaxed)))
-          return fail(fail_with_locked(make_error(
-              ErrorCode::timed_out, "waited {} s to begin {}: {}", clock.limit_ns() / 1'000'000'000,
-              name_of_put({&file, variable, plan, record, 0, 0}), waits_for)));
+        const std::uint64_t stalled_ns = clock.stalled_ns(moves_.load(std::memory_order_relaxed));
+        if (stalled_ns >= patience * clock.limit_ns())
+          return fail(fail_with_locked(
+              make_error(ErrorCode::timed_out, "waited {} s to begin {}: {}", stalled_ns / 1'000'000'000,
+                         name_of_put({&file, variable, plan, record, 0, 0}), waits_for)));
         ++waiters_;
         changed_.wait_for(lock, has_sessions_thread() ? settling_slice : between_checks);
         --waiters_;
@@ -465,7 +531,7 @@ Result<> JointPuts::forward() {
   }
 }
 
-Result<> JointPuts::settle(const char* call, File* closing) {
+Result<> JointPuts::settle(const char* call, File* closing, bool last) {
   if (!started()) return {};
   StallClock clock(limits_.deadline, moves_.load(std::memory_order_relaxed));
   for (;;) {
@@ -482,7 +548,8 @@ Result<> JointPuts::settle(const char* call, File* closing) {
           // In one step with the check: no put may begin in a file that is being closed.
           closing->closed = true;
           records_.end_file(*closing);
-        } else if (open_.empty() && team_.has_only_session()) {
+        } else if (open_.empty() && (last ? team_.has_only_session() : !team_.has_had_endpoints())) {
+          // Nobody is ahead of the session: these records belong to its current step.
           records_.end_all();
         }
         break;
@@ -491,6 +558,7 @@ Result<> JointPuts::settle(const char* call, File* closing) {
         std::string what = team_.late(steps);
         if (const std::string lacking = incomplete(closing); !lacking.empty())
           what += (what.empty() ? "" : "; ") + lacking;
+        if (what.empty()) what = "a record of a step that has ended is behind one of a later step";
         return fail(fail_with_locked(
             make_error(ErrorCode::timed_out,
                        "{} waited {} s for the endpoints of this rank, none of which made progress: {}", call,
@@ -528,27 +596,13 @@ void JointPuts::add_work(Error& error) const {
   const MutexLock lock(mutex_);
   if (open_.empty()) return;
   error.in_file(open_.begin()->second->handover().file->path);
-  error.add(incomplete(nullptr));
+  if (std::string lacking = incomplete(nullptr); !lacking.empty()) error.add(std::move(lacking));
 }
 
 /// What lacks a part; "" if nothing does.
 std::string JointPuts::incomplete(const File* file) const {
-  for (const auto& [position, put] : open_) {
-    if (put->complete || (file != nullptr && put->handover().file != file)) continue;
-    std::string text = fmt::format("{} of {} values of {} are missing", put->missing_values(),
-                                   put->all_values(), name_of_put(put->handover()));
-    std::string without;
-    const int decomposition =
-        put->handover().file->collection->variable(put->handover().variable).decomposition;
-    for (const auto& member : team_.members()) {
-      const bool has_part = std::ranges::find(member->parts, decomposition, &EndpointPart::decomposition) !=
-                            member->parts.end();
-      if (member->open && has_part && !put->has_of(member->number))
-        without += (without.empty() ? ": not handed over by " : ", ") + member->text();
-    }
-    return text + without;
-  }
-  return "";
+  const JointPut* const put = oldest_incomplete(open_, file);
+  return put == nullptr ? "" : missing_parts(*put, team_);
 }
 
 }  // namespace afterbay::client

@@ -138,9 +138,10 @@ class JointPuts {
   /// In the session's thread: sends, and forwards what was collected for it.
   Result<> tend();
   /// Waits until every member has ended the steps that the session has ended, and `closing` (unless
-  /// null) has no open put; then closes that file. Ends all records if the session is the only
-  /// member. `call`: for errors.
-  Result<> settle(const char* call, File* closing = nullptr);
+  /// null) has no open put; then closes that file. Also ends the records of the current step if no
+  /// endpoint was ever opened on this rank, or none is open and this is the `last` call. `call`:
+  /// for errors.
+  Result<> settle(const char* call, File* closing = nullptr, bool last = false);
   /// One more than the last record of the file that has ended on this rank.
   [[nodiscard]] std::uint64_t ended_records(const File& file) const;
   /// The session is over: calls of endpoints fail.

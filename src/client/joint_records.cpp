@@ -46,6 +46,17 @@ std::uint64_t JointRecords::oldest_step(const File& file) const {
   return oldest == open_.end() ? 0 : oldest->step;
 }
 
+const JointRecords::Open* JointRecords::begun_later(const File& file, std::uint64_t record,
+                                                    std::uint64_t step, bool fixed) const {
+  const Open* last = nullptr;
+  for (const Open& open : open_) {
+    if (open.file == &file && open.record == record && open.step == step && open.fixed == fixed)
+      return nullptr;
+    if (open.file->collection == file.collection && open.file->server == file.server) last = &open;
+  }
+  return last != nullptr && last->step > step ? last : nullptr;
+}
+
 /// In the order of their numbers: one that is still open keeps those after it open.
 void JointRecords::end_steps(std::uint64_t steps) {
   ended_steps_ = std::max(ended_steps_, steps);

@@ -36,6 +36,11 @@ class JointRecords {
                                       const std::function<bool(const Open&)>& may_end);
   /// The step of the oldest open record of the file's collection; it must have one.
   [[nodiscard]] std::uint64_t oldest_step(const File& file) const;
+  /// The last record of the file's collection if it was begun in a later step than this one, which
+  /// is not open yet and must not begin after it: records end in the order in which they begin,
+  /// step by step. Otherwise null.
+  [[nodiscard]] const Open* begun_later(const File& file, std::uint64_t record, std::uint64_t step,
+                                        bool fixed) const;
   /// Ends the records of the first `steps` steps.
   void end_steps(std::uint64_t steps);
   [[nodiscard]] std::uint64_t ended_steps() const noexcept { return ended_steps_; }

@@ -27,6 +27,7 @@ ModelSession::ModelSession(RankIdentity identity, const config::Config& config, 
             {.handle = [this](std::size_t server,
                               std::span<const std::byte> message) { return handle(server, message); },
              .add_work = [this](Error& error) { add_work(error); },
+             .add_missing = [this](Error& error) { puts_.joint().add_work(error); },
              .tend = [this] { return tend(); }}),
       observed_(profile),
       definitions_(core_, config, profile, std::move(logger)),
@@ -343,7 +344,7 @@ Result<> ModelSession::finalize() {
   AFTERBAY_TRY(core_.check_usable());
   AFTERBAY_TRY(rank_puts_.check_no_slot_out("finalize"));  // before any file is closed
   AFTERBAY_TRY(puts_.check_nothing_begun("finalize"));
-  AFTERBAY_TRY(puts_.joint().settle("finalize"));
+  AFTERBAY_TRY(puts_.joint().settle("finalize", nullptr, true));
   while (!open_files_.empty()) {
     const std::shared_ptr<File> file = open_files_.back();
     AFTERBAY_TRY(close(*file));

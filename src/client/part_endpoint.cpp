@@ -68,7 +68,6 @@ tl::unexpected<Error> PartEndpoint::report(Error error, const File& file, std::s
 // ---- parts
 
 Result<> PartEndpoint::add(EndpointPart part, const Decomposition* of) {
-  const std::shared_ptr<MapPart> of_rank = of == nullptr ? nullptr : of->map;
   Decomposition read_as;
   if (of != nullptr) read_as = *of;
   if (!part.whole) {
@@ -81,7 +80,7 @@ Result<> PartEndpoint::add(EndpointPart part, const Decomposition* of) {
     read_as_.push_back(std::move(read_as));
     return {};
   }
-  auto after = puts_.in_team([&](Team& team) { return team.add(*member_, part, of_rank); });
+  auto after = puts_.in_team([&](Team& team) { return team.add(*member_, part, of); });
   if (!after) return fail(std::move(after).error().at_rank(session_rank_));
   part.after = *after;
   parts_.push_back(std::move(part));
@@ -214,6 +213,13 @@ Result<> PartEndpoint::check_new(const Target& target) {
     return target.fixed ? std::string("the variable")
                         : fmt::format("record {} of the variable", said_index(target.record));
   };
+  if (std::ranges::find(abandoned_, PutKey{target.file.get(), target.variable, target.record, step_}) !=
+      abandoned_.end())
+    return fail(
+        ErrorCode::conflict,
+        "a slot of {} was acquired by this caller and destroyed without commit: its values are missing "
+        "when the step ends",
+        text());
   if (known.put[target.variable].contains(target.record))
     return fail(ErrorCode::conflict,
                 "{} was put already by this caller: it can be put once while the file is open", text());
@@ -307,6 +313,7 @@ Result<JointPut*> PartEndpoint::open(const Target& target, bool may_wait) {
         "already");
   if (member_->last_put.load(std::memory_order_relaxed) < opened.number)
     member_->last_put.store(opened.number, std::memory_order_release);
+  member_->put_steps.store(step_ + 1, std::memory_order_release);
   return opened.put;
 }
 
@@ -514,8 +521,12 @@ Result<> PartEndpoint::commit(const Acquired& slot, const void* buffer) {
 }
 
 void PartEndpoint::forget(const Acquired& slot) noexcept {
-  if (slots_out_.erase(slot.number) != 0 && slot.frames)
-    puts_.lend(*slot.put, -static_cast<std::int64_t>(slot.plan->values));
+  if (slots_out_.erase(slot.number) == 0 || slot.put == nullptr) return;
+  if (slot.frames) puts_.lend(*slot.put, -static_cast<std::int64_t>(slot.plan->values));
+  try {
+    abandoned_.push_back({slot.file.get(), slot.variable, slot.record, step_});
+  } catch (...) {  // no memory: another message says that the values were put already
+  }
 }
 
 // ---- reading
@@ -561,6 +572,7 @@ Result<> PartEndpoint::end_step() {
   AFTERBAY_TRY(check_usable("end_step"));
   AFTERBAY_TRY(check_nothing_begun("end_step"));
   std::erase_if(files_, [](const OfFile& of) { return of.file->closed.load(); });
+  abandoned_.clear();
   ++step_;
   return puts_.end_step(*member_);
 }
@@ -598,7 +610,7 @@ Result<> PartEndpoint::check_at_rest(std::optional<std::uint64_t>& steps) {
 }
 
 void PartEndpoint::give_up() noexcept {
-  if (std::exchange(closed_, true)) return;
+  if (closed_.exchange(true)) return;
   try {
     (void)puts_.leave(*member_);
   } catch (...) {  // no memory: the deadline reports what is missing

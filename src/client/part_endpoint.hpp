@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -85,7 +86,8 @@ class PartEndpoint {
   /// The same for a pool to which the endpoint is given back. `steps`: set unless another thread is
   /// in a call of the endpoint.
   [[nodiscard]] Result<> check_at_rest(std::optional<std::uint64_t>& steps);
-  [[nodiscard]] bool is_closed() const noexcept { return closed_; }
+  /// Any thread.
+  [[nodiscard]] bool is_closed() const noexcept { return closed_.load(std::memory_order_acquire); }
   [[nodiscard]] bool has_part(int decomposition) const {
     return std::ranges::find(parts_, decomposition, &EndpointPart::decomposition) != parts_.end();
   }
@@ -148,7 +150,8 @@ class PartEndpoint {
   std::uint64_t step_ = 0;
   std::map<std::uint64_t, const File*> slots_out_;  ///< by number
   std::uint64_t last_slot_ = 0;
-  bool closed_ = false;
+  std::vector<PutKey> abandoned_;    ///< slots of this step that were neither committed nor will be
+  std::atomic<bool> closed_{false};  ///< written by the thread that uses it
   std::map<const Collection*, std::unique_ptr<PartPlans>> plans_;
   std::map<const Collection*, std::vector<const PutPlan*>> whole_;
   std::vector<OfFile> files_;

@@ -43,6 +43,11 @@ Result<> check_section(const Section& section, const model::Index& array) {
 
 }  // namespace
 
+bool EndpointPart::empty() const {
+  if (whole) return false;
+  return map ? map->runs().empty() : std::ranges::find(block.count, 0U) != block.count.end();
+}
+
 bool EndpointPart::overlaps(const EndpointPart& other, const std::shared_ptr<MapPart>& of_rank) const {
   if (of_rank) {
     const model::PointRuns& mine = points_of(*this, of_rank);
@@ -50,10 +55,7 @@ bool EndpointPart::overlaps(const EndpointPart& other, const std::shared_ptr<Map
     for (const model::OffsetRun& run : model::outside(mine, points_of(other, of_rank))) left += run.length;
     return left < mine.points();
   }
-  const auto empty = [](const EndpointPart& part) {
-    return !part.whole && std::ranges::find(part.block.count, 0U) != part.block.count.end();
-  };
-  if (empty(*this) || empty(other)) return false;
+  if (empty() || other.empty()) return false;
   return whole || other.whole || overlap(block, other.block);
 }
 

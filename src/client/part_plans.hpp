@@ -31,7 +31,10 @@ struct EndpointPart {
   Block block;                   ///< in the decomposition's index space, unless it is whole or a map
   std::shared_ptr<MapPart> map;  ///< its points; null: no map, or whole
   std::uint64_t after = 0;       ///< puts up to this number belong to callers that had the points before
+  bool taken_over = false;       ///< another endpoint has registered points of it
 
+  /// Whether it has no points. Of a whole part: whether that of the rank has none is not asked.
+  [[nodiscard]] bool empty() const;
   /// Whether both have a point of the rank. Both are parts of the same decomposition.
   [[nodiscard]] bool overlaps(const EndpointPart& other, const std::shared_ptr<MapPart>& of_rank) const;
 };

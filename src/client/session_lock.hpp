@@ -40,7 +40,9 @@ class AFTERBAY_CAPABILITY("session") SessionLock {
     mutex_.unlock();
     call_.store(nullptr, std::memory_order_release);
   }
-  /// For opening an endpoint: waits for calls of the session.
+  /// The name of the session's call in which a thread is; null: none.
+  [[nodiscard]] const char* call() const noexcept { return call_.load(std::memory_order_acquire); }
+  /// For opening the first endpoint: waits for calls of the session.
   void take() AFTERBAY_ACQUIRE() { mutex_.lock(); }
   /// For an endpoint that sends.
   [[nodiscard]] bool try_lock() AFTERBAY_TRY_ACQUIRE(true) {

@@ -176,6 +176,10 @@ bool SessionPuts::is_out(const AcquiredSlot& slot) const {
 Result<std::shared_ptr<PartEndpoint>> SessionPuts::open_endpoint(std::string name) {
   AFTERBAY_TRY(share("opening an endpoint"));
   AFTERBAY_TRY(check_nothing_begun("opening an endpoint"));
+  return join(std::move(name));
+}
+
+Result<std::shared_ptr<PartEndpoint>> SessionPuts::join(std::string name) {
   AFTERBAY_TRY(joint_.check_usable());
   return std::make_shared<PartEndpoint>(
       joint_, joint_.in_team([&](Team& team) { return team.join(std::move(name)); }), profile_,

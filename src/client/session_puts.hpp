@@ -68,6 +68,9 @@ class SessionPuts {
 
   /// Opens an endpoint. Refused while the session has a slot out.
   Result<std::shared_ptr<PartEndpoint>> open_endpoint(std::string name);
+  /// The same for a session that shares its puts already, without asking what it has begun. Any
+  /// thread, without the session's lock.
+  Result<std::shared_ptr<PartEndpoint>> join(std::string name);
   /// A decomposition of the rank, for the part of an endpoint. Any thread.
   [[nodiscard]] Result<Decomposition> decomposition(const std::string& name) const {
     return definitions_.started_decomposition(name);

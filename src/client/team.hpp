@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "client/joint_put.hpp"
 #include "client/part_plans.hpp"
 
 namespace afterbay::client {
@@ -24,13 +25,19 @@ struct Member {
   std::string name;        ///< as given; may be empty
   std::atomic<std::uint64_t> puts{0};
   std::atomic<std::uint64_t> last_put{0};  ///< the number of the last put to which it contributed
+  /// One more than the step of the last put to which it contributed.
+  std::atomic<std::uint64_t> put_steps{0};
 
   std::atomic<bool> busy{false};  ///< in a call
 
-  std::uint64_t steps = 0;  ///< the number of steps that it has ended
+  std::uint64_t steps = 0;       ///< the number of steps that it has ended
+  std::uint64_t first_step = 0;  ///< in which it was opened
   bool open = true;
+  std::uint64_t closed_after = 0;  ///< the number of the rank's last put when it was closed
   std::vector<EndpointPart> parts;
 
+  /// Its part with points of the decomposition; null: none.
+  [[nodiscard]] const EndpointPart* part_of(int decomposition) const;
   /// "endpoint 3 ('band 3')", "the session itself".
   [[nodiscard]] std::string text() const;
 };
@@ -42,21 +49,22 @@ class Team {
 
   [[nodiscard]] const std::shared_ptr<Member>& session() const noexcept { return members_.front(); }
   [[nodiscard]] const std::vector<std::shared_ptr<Member>>& members() const noexcept { return members_; }
-  /// The lowest number of an endpoint that is open, remembered, or will be opened.
-  [[nodiscard]] std::size_t first_endpoint() const noexcept {
-    return members_.size() > 1 ? members_[1]->number : next_;
-  }
+  /// The lowest number of an endpoint that is open, or will be opened.
+  [[nodiscard]] std::size_t first_endpoint() const noexcept;
   /// A new member begins with the step in which the session is.
   std::shared_ptr<Member> join(std::string name);
-  /// Closed members are remembered until no put up to their last one is open.
-  void leave(Member& member);
+  /// Closed members are remembered until no put up to their last one is open, and until all have
+  /// ended the step in which a member was closed whose points nobody has registered again.
+  /// `last_put`: the number of the rank's last put.
+  void leave(Member& member, std::uint64_t last_put);
   void forget_closed(std::uint64_t oldest_put);
 
   /// Adds a part. Fails (conflict) if an open member has a point of it, or the member has a part of
   /// the decomposition. Returns the number of the last put to which a closed member that had one of
   /// its points, or the session, has contributed: the part must not contribute to it, nor to
   /// earlier ones.
-  Result<std::uint64_t> add(Member& member, EndpointPart part, const std::shared_ptr<MapPart>& of_rank);
+  /// `of`: the rank's decomposition; null for the variables without one.
+  Result<std::uint64_t> add(Member& member, EndpointPart part, const Decomposition* of);
   /// The session puts all of the rank's part of a decomposition, in the put of that number;
   /// `under_way`: its number is not known yet, and nobody may take over a part.
   static constexpr std::uint64_t under_way = ~std::uint64_t{0};
@@ -64,20 +72,40 @@ class Team {
   /// Whether an open member other than `member` has a part of the decomposition.
   [[nodiscard]] const Member* other_with(const Member& member, int decomposition) const;
 
+  /// An endpoint with points of the decomposition that has ended the step, and has put into a later
+  /// one: it will not put into that step any more. Null: none.
+  [[nodiscard]] const Member* ahead_of(int decomposition, std::uint64_t step) const;
+  /// Who has not handed over a part of the put, and the points that nobody has, for messages; "" if
+  /// neither is known.
+  [[nodiscard]] std::string without(const JointPut& put) const;
+
   [[nodiscard]] bool has_only_session() const {
     return std::ranges::none_of(members_, [](const auto& it) { return it->open && it->number != 0; });
   }
+  /// Whether an endpoint was ever opened.
+  [[nodiscard]] bool has_had_endpoints() const noexcept { return next_ > 1; }
   /// The number of steps that every open member has ended.
   [[nodiscard]] std::uint64_t ended_steps() const;
   /// Changes whenever an endpoint puts or ends a step.
   [[nodiscard]] std::uint64_t progress_of_endpoints() const;
   /// Whether an endpoint is in a call.
   [[nodiscard]] bool is_busy() const;
-  /// The open members that have ended fewer steps, with what is known of them; "" if there are
-  /// none.
+  /// The open members that have ended fewer steps, the slowest with what is known of them; "" if
+  /// there are none.
   [[nodiscard]] std::string late(std::uint64_t steps) const;
 
  private:
+  /// The rank's part of a decomposition.
+  struct OfRank {
+    std::string name;
+    Block block;
+    std::shared_ptr<MapPart> map;  ///< null: a block
+  };
+  /// The points of the rank that are in none of the parts, for messages; "" if there are none.
+  [[nodiscard]] static std::string uncovered(const OfRank& rank,
+                                             const std::vector<const EndpointPart*>& parts);
+
+  std::map<int, OfRank> of_rank_;                 ///< of the decompositions of which endpoints have parts
   std::vector<std::shared_ptr<Member>> members_;  ///< by number, except those forgotten
   std::size_t next_ = 1;
   std::map<int, std::uint64_t> whole_;  ///< see note_whole

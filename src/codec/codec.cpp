@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/suggest.hpp"
 
@@ -28,6 +29,17 @@ const Codec* find_codec(std::string_view name) noexcept {
   for (const Codec* codec : rows)
     if (codec->name == name) return codec;
   return nullptr;
+}
+
+std::vector<const Codec*> codecs_of(FilterKind kind) {
+  std::vector<const Codec*> found;
+  std::ranges::copy_if(rows, std::back_inserter(found), [&](const Codec* it) { return it->kind == kind; });
+  return found;
+}
+
+bool is_part_of_hdf5(const Codec& codec) noexcept {
+  constexpr std::uint32_t first_registered = 256;
+  return codec.id < first_registered;
 }
 
 std::string codec_names() {

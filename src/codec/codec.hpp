@@ -48,6 +48,8 @@ struct Codec {
   /// The highest level; the filter's only parameter is a level from 1 to this. 0: the filter is on
   /// or off and has no parameter.
   int most_level = 0;
+  /// Levels that `afterbay codecs` tries, ascending. Empty: 1 only. Compressors only.
+  std::span<const int> trial_levels = {};
   std::string_view documentation = {};  ///< documentation of its setting: a paragraph of Markdown
   std::size_t added_bytes = 0;          ///< number of bytes that encoding appends; FilterKind::checksum only
   /// Other readers refuse input that is not a multiple of an element's size.
@@ -90,6 +92,12 @@ std::span<const Codec* const> all_codecs() noexcept;
 /// The codec with this number or name; null if there is none.
 const Codec* find_codec(std::uint32_t id) noexcept;
 const Codec* find_codec(std::string_view name) noexcept;
+
+/// The codecs of a kind, in the order of the table, whether or not this build has them.
+std::vector<const Codec*> codecs_of(FilterKind kind);
+/// Whether every HDF5 library has the filter; otherwise readers need a plugin.
+/// Source: H5Zpublic.h: numbers below H5Z_FILTER_RESERVED (256) are the library's own.
+bool is_part_of_hdf5(const Codec& codec) noexcept;
 
 /// "deflate, shuffle or fletcher32", for messages: the codecs that this build has.
 std::string codec_names();

@@ -2,6 +2,7 @@
 #include "codec/deflate.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "codec/codec.hpp"
 
@@ -52,6 +53,8 @@ Result<std::span<const std::byte>> decode_deflate(const Filtering&, std::span<co
   return output;
 }
 
+constexpr std::array deflate_trials{1, 4, 6};
+
 }  // namespace
 
 // Source: RFC 1951 and zlib's documentation: deflate expands one byte to at most 1032.
@@ -60,6 +63,7 @@ constinit const Codec deflate_codec{
     .id = 1,
     .kind = FilterKind::compress,
     .most_level = most_deflate_level,
+    .trial_levels = deflate_trials,
     .documentation = "Compression level of zlib for all variables, 0 for none; netCDF-4 only.",
     .most_expansion = 1040,
     .from_hdf5 = deflate_from_hdf5,

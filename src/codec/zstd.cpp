@@ -3,6 +3,8 @@
 // frame per chunk, which states its decoded size. Its only value is the level.
 #include "codec/codec.hpp"
 
+#include <array>
+
 #ifdef AFTERBAY_HAS_ZSTD
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -84,12 +86,17 @@ std::optional<std::uint64_t> zstd_decoded_bytes(std::span<const std::byte> input
 }  // namespace
 #endif
 
+namespace {
+constexpr std::array zstd_trials{1, 3, 5, 9, 12};
+}  // namespace
+
 // Source of the expansion: RFC 8878, 3.1.1.2: a block of 4 bytes (RLE) stands for up to 128 KiB.
 constinit const Codec zstd_codec{
     .name = "zstd",
     .id = 32015,
     .kind = FilterKind::compress,
     .most_level = 22,
+    .trial_levels = zstd_trials,
     .documentation =
         "Compression level of Zstandard for all variables, 0 for none: faster than `deflate` at the same "
         "size. Readers need HDF5's filter 32015, which netCDF-C has from 4.9 on and `hdf5plugin` brings to "

@@ -2,6 +2,7 @@
 #include "describe/checks.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "base/printable.hpp"
@@ -185,9 +186,10 @@ class FileCheck {
                  fmt::format("sample_offset ({}) needs sample, the time between samples",
                              timing.sample_offset->text()));
     if (*timing.sample_offset == *timing.sample || is_shorter(*timing.sample, *timing.sample_offset))
-      add("sample_offset", ErrorCode::invalid_argument,
-          fmt::format("sample_offset ({}) must be shorter than sample ({})", timing.sample_offset->text(),
-                      timing.sample->text()));
+      return add("sample_offset", ErrorCode::invalid_argument,
+                 fmt::format("sample_offset ({}) must be shorter than sample ({})",
+                             timing.sample_offset->text(), timing.sample->text()));
+    against_step("sample_offset", timing.sample_offset);
   }
 
   void split() {
@@ -296,8 +298,10 @@ void check_file_names(const Description& description, Problems& problems) {
     const std::string period = file.timing.every && has_records(file) ? file.timing.every->text() : "fx";
     const std::string name =
         partial_name(file.naming.name, {description.case_name, file.name, period, file.grid});
-    const std::string directory = file.settings.directory.value_or("");
-    const auto [earlier, fresh] = taken.emplace(directory + "/" + name, &file);
+    // "x", "./x" and "y/../x" are one file.
+    std::string path =
+        (std::filesystem::path(file.settings.directory.value_or("")) / name).lexically_normal().string();
+    const auto [earlier, fresh] = taken.emplace(std::move(path), &file);
     if (!fresh)
       problems.add(
           ErrorCode::conflict, file.at,

@@ -2,6 +2,7 @@
 #include "describe/resolver.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "describe/checks.hpp"
 #include "expression/expression.hpp"
@@ -20,6 +21,27 @@ Pairs without_keys(Pairs properties, std::initializer_list<std::string_view> key
   std::erase_if(properties,
                 [&](const auto& pair) { return std::ranges::find(keys, pair.first.name) != keys.end(); });
   return properties;
+}
+
+/// `add` of a field moves the zero of its scale, as units such as degC do: differences of values
+/// stay as they are, and a sum would change by it as often as there are values.
+Pairs moved_for(Operation operation, Pairs of_field, const Entry& entry, Problems& problems) {
+  switch (operation) {
+    case Operation::range:
+    case Operation::stddev:
+    case Operation::difference: return without_keys(std::move(of_field), {"add"});
+    case Operation::sum:
+    case Operation::rate: break;
+    default: return of_field;
+  }
+  const Node* const add = value_in(of_field, "add");
+  if (add != nullptr && add->is_scalar() && std::strtod(add->characters().c_str(), nullptr) != 0)
+    problems.add(
+        ErrorCode::conflict, entry.at,
+        fmt::format("the field \"{}\" has \"add: {}\" under fields (at {}), which moves its zero, so "
+                    "that a {} cannot be converted: write \"add: 0\" into this entry",
+                    entry.field, printable(add->characters()), add->at.text(), name_of(operation)));
+  return of_field;
 }
 
 }  // namespace
@@ -254,10 +276,13 @@ void Resolver::add_variable(File& file, const Entry& entry, Operation operation)
   if (const auto field = field_properties_.find(entry.field); field != field_properties_.end())
     properties = field->second;
   budget_.take(properties.size(), entry.at);
-  if (entry.options != nullptr && entry.options->is_mapping()) {
-    const Pairs own = known_keys(entry.options->pairs(), variable_keys(), "a variable", problems_);
-    put_over(properties, without_keys(own, {"name"}), budget_);
-  }
+  Pairs own;
+  if (entry.options != nullptr && entry.options->is_mapping())
+    own =
+        without_keys(known_keys(entry.options->pairs(), variable_keys(), "a variable", problems_), {"name"});
+  if (value_in(own, "add") == nullptr)
+    properties = moved_for(operation, std::move(properties), entry, problems_);
+  put_over(properties, own, budget_);
   assign_all(variable.options, properties, variable_keys(), problems_);
   check_grid(properties);
   file.variables.push_back(std::move(variable));

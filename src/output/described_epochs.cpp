@@ -79,8 +79,10 @@ void DescribedEpochs::add(Clock clock, const std::string& file) {
   clocks_.push_back({std::move(clock), file});
 }
 
-void DescribedEpochs::check_names(Clock clock) const {
+void DescribedEpochs::check_names(Clock clock) {
   constexpr int epochs = 40;
+  const bool has_step = std::ranges::any_of(must(describe::state_name_tokens(description_.state)),
+                                            [](const auto& token) { return token.name == "step"; });
   std::string last;
   Date begin = time_.start;
   for (std::int64_t i = 1; i <= epochs; ++i) {
@@ -92,9 +94,19 @@ void DescribedEpochs::check_names(Clock clock) const {
           "state: the states of two epochs, one after the other, would have the name \"{}\": give {{date}} "
           "a finer format, or add {{step}}",
           next);
+    if (!has_step) first_.push_back(next);
     last = std::move(next);
     begin = end;
   }
+}
+
+void DescribedEpochs::check_paths(const TakenPaths& known) const {
+  for (const std::string& path : first_)
+    if (const auto owner = known.owner(path))
+      refuse_at(
+          description_.state_at, ErrorCode::conflict,
+          "state: a state would have the name \"{}\", which {} has: give files and states different names",
+          path, owner->text());
 }
 
 std::string DescribedEpochs::name(std::int64_t step, const Date& date) const {

@@ -27,6 +27,9 @@ class DescribedEpochs {
   /// Throws conflict if states of epochs that follow each other would have one name.
   /// `file`: that asks for them.
   void add(Clock clock, const std::string& file);
+  /// Throws conflict, at the place in the description, if one of the first states would have the
+  /// path of a file.
+  void check_paths(const TakenPaths& known) const;
   [[nodiscard]] bool saves_states() const noexcept { return !clocks_.empty() && !description_.state.empty(); }
   /// Whether the step ends an epoch.
   [[nodiscard]] bool is_due(std::int64_t step);
@@ -44,7 +47,7 @@ class DescribedEpochs {
   struct Kept;
 
   [[nodiscard]] std::string name(std::int64_t step, const Date& date) const;
-  void check_names(Clock clock) const;
+  void check_names(Clock clock);
 
   Session& session_;
   const describe::Description& description_;
@@ -52,6 +55,7 @@ class DescribedEpochs {
   std::optional<std::int64_t> member_;
   std::vector<OfFile> clocks_;
   bool within_days_ = false;         ///< epochs are closer to each other than days
+  std::vector<std::string> first_;   ///< paths of states at first epochs, if they do not contain steps
   std::vector<std::string> recent_;  ///< paths of the last states: the same on all ranks
   std::shared_ptr<Kept> kept_;
 };

@@ -99,10 +99,13 @@ void Output::State::start() {
   plan = output::make_plan({*description, definitions, time, options.member}, *spaces);
   epochs.emplace(session, *description, time, options.member);
   const output::Reducers reducers(plan, &session);
+  output::TakenPaths known;
   for (const auto& file : plan.files) {
     file->define(targets, definitions, *spaces, !options.resume.empty(), reducers.of(*file));
+    file->check_paths(known);
     if (auto clock = file->epochs()) epochs->add(*std::move(clock), file->file().name);
   }
+  epochs->check_paths(known);
   reducers.apply();
   late.emplace(&session, plan, time);
   Session::State& of = session.state();
@@ -154,12 +157,13 @@ void Output::State::report_plan() const {
       std::ranges::count_if(fields, [](const FieldStep& field) { return field.source != nullptr; });
   std::size_t statistics = 0;
   for (const auto& some : plan.statistics) statistics += some->bundle().size();
-  Logger({of.name, "model", 0}, of.config->log)
-      .info(
-          "described output: {} of {} fields go into {} kinds of files; {} statistics and {} computed fields "
-          "take {} of memory on this rank, and with results, subsets and conversions {}",
-          used, fields.size(), plan.files.size(), statistics, plan.computed.size(),
-          print_about(plan.state_bytes()), print_about(memory->bytes()));
+  const Logger logger({of.name, "model", 0}, of.config->log);
+  for (const std::string& text : plan.without_effect) logger.warning("{}", text);
+  logger.info(
+      "described output: {} of {} fields go into {} kinds of files; {} statistics and {} computed fields "
+      "take {} of memory on this rank, and with results, subsets and conversions {}",
+      used, fields.size(), plan.files.size(), statistics, plan.computed.size(),
+      print_about(plan.state_bytes()), print_about(memory->bytes()));
 }
 
 void Output::State::begin_step(std::int64_t number) {

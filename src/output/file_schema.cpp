@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "model/fill_value.hpp"
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
 #include "output/station_variables.hpp"
@@ -73,8 +74,12 @@ class Maker {
       add_bounds_dimension();
       add(bounds, Type::float64, {time_name, bounds_dimension});
     }
-    if (periods && instants) axis(time_instant_name).attribute("long_name", "time of instantaneous values");
+    has_statistics_ = periods;
     splits_time_ = periods && instants;
+    if (!splits_time_) return;
+    Variable& of_instants = axis(time_instant_name);
+    of_instants.attribute("long_name", "time of instantaneous values");
+    of_instants.fill = model::default_fill(Type::float64);
   }
 
   /// The rules of a user-defined calendar: CF Conventions 1.11, section 4.4; day_seconds is an
@@ -104,6 +109,7 @@ class Maker {
       Variable& variable = add(given.name, given.type, dimensions);
       variable.attributes = std::move(attributes);
       variable.fill = given.fill;
+      if (variable.fill.empty() && may_lack_values(given)) variable.fill = model::default_fill(given.type);
       variable.decomposition = space.decomposition;
     }
   }
@@ -133,6 +139,13 @@ class Maker {
 
   void add_bounds_dimension() {
     if (made_.schema.find_dimension(bounds_dimension) == nullptr) made_.schema.dimension(bounds_dimension, 2);
+  }
+
+  /// Records of statistics may have no value of some variables: of an instant, if the run ends
+  /// within the period, of a statistic without a sample in the period, of a part of a cycle that
+  /// the run does not reach. Without the attribute, readers would take what is there for a value.
+  [[nodiscard]] bool may_lack_values(const FileVariable& variable) const {
+    return has_statistics_ && variable.kind != TimeKind::once;
   }
 
   /// The same subset cuts grids with different coordinates differently.
@@ -405,6 +418,7 @@ class Maker {
   std::map<std::string, std::map<std::string, std::set<std::string>>> cuts_;
   bool has_only_stations_ = false;     ///< all variables have the same stations
   std::set<std::string> coordinates_;  ///< that have been added
+  bool has_statistics_ = false;
   bool splits_time_ = false;
   FileSchema made_;
 };

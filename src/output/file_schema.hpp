@@ -29,6 +29,7 @@ struct FileVariable {
   Type type = Type::float32;
   Values fill;  ///< one value of `type`; empty: that of netCDF
   std::vector<Attribute> attributes;
+  std::string identity;  ///< what the values are, in full: see Meaning
 };
 
 /// A coordinate of a file of which each rank writes its part.

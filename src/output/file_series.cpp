@@ -8,13 +8,10 @@
 #include <cstring>
 #include <limits>
 
-#include "describe/checks.hpp"
-#include "describe/name_template.hpp"
 #include "model/converted_values.hpp"
 #include "model/fill_value.hpp"
 #include "model/format.hpp"
 #include "model/format_traits.hpp"
-#include "model/template_text.hpp"
 #include "output/archive_chunks.hpp"
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
@@ -24,18 +21,6 @@
 namespace afterbay::output {
 
 namespace {
-
-/// As coarse as the unit of the period: 2000-03 for months. There are no colons in names of files.
-std::string_view date_format(const Period& period) {
-  if (period.seconds != 0 || period.nanoseconds != 0) return "%Y-%m-%dT%H%M%S";
-  if (period.days != 0) return "%Y-%m-%d";
-  return period.months != 0 ? "%Y-%m" : "%Y";
-}
-
-std::string padded(const describe::NameToken& token, std::int64_t number) {
-  const int digits = token.format.empty() ? 0 : must(model::template_digits(token.name, token.format));
-  return fmt::format("{:0{}}", number, digits);
-}
 
 TimeUnits units_of(const describe::File& file, const ModelTime& time) {
   if (file.time.units.empty()) return {time.calendar, "days", time.reference};
@@ -49,55 +34,14 @@ TimeUnits units_of(const describe::File& file, const ModelTime& time) {
 }  // namespace
 
 FileSeries::FileSeries(const describe::Description& description, const describe::File& file,
-                       const ModelTime& time, const Schedule* schedule, std::optional<std::int64_t> member)
-    : description_(&description),
-      file_(&file),
+                       const ModelTime& time, const Schedule* schedule, std::optional<std::int64_t> member,
+                       TakenPaths& taken)
+    : file_(&file),
       time_(&time),
       schedule_(schedule),
-      member_(member),
-      units_(units_of(file, time)) {
-  const describe::Split& split = file.naming.split;
-  if (split.period)
-    parts_.emplace(time, *split.period, file.timing.align, "split of the file \"" + file.name + "\"");
-  for (const describe::NameToken& token : must(describe::name_tokens(file.naming.name))) {
-    if (token.name == "end" && !split.period)
-      refuse_at(file.at, ErrorCode::invalid_argument,
-                "the name of the file '{}' contains {{end}}, which is only known with \"split\" by a period, "
-                "such as "
-                "1mo: leave it out",
-                file.name);
-    if (token.name == "member" && !member)
-      refuse_at(file.at, ErrorCode::invalid_argument,
-                "the name of the file '{}' contains {{member}}, but the model has not given the number of "
-                "its member",
-                file.name);
-  }
-  if (split.period) check_names();
-}
-
-void FileSeries::check_names() {
-  constexpr int parts = 40;
-  const FileState none = state_;
-  std::string last;
-  Date begin = time_->start;
-  for (int part = 1; part <= parts; ++part) {
-    const Interval interval = time_->calendar.interval(begin, parts_->every(), parts_->alignment());
-    state_.part = part;
-    state_.part_end = interval.end;
-    std::string name = name_of_part(interval.begin);
-    if (name == last) refuse_same_name(name);
-    last = std::move(name);
-    begin = interval.end;
-  }
-  state_ = none;
-}
-
-void FileSeries::refuse_same_name(const std::string& path) const {
-  refuse_at(file_->at, ErrorCode::conflict,
-            "two parts of the file '{}', one after the other, would have the name \"{}\": give {{start}} a "
-            "finer format in the key name, or add {{part}}",
-            file_->name, path);
-}
+      units_(units_of(file, time)),
+      names_(description, file, time, member),
+      taken_(&taken) {}
 
 std::size_t FileSeries::add(FileVariable variable) {
   has_periods_ = has_periods_ || variable.kind == TimeKind::period;
@@ -155,61 +99,53 @@ void FileSeries::put_sample(std::size_t variable, const Value& value) {
                       value.layout == nullptr ? MemoryLayout{} : *value.layout);
 }
 
-std::string FileSeries::name_of_part(const Date& begin) const {
-  const std::string period =
-      file_->timing.every && describe::has_records(*file_) ? file_->timing.every->text() : "fx";
-  const std::string known =
-      describe::partial_name(file_->naming.name, {description_->case_name, file_->name, period, file_->grid});
-  const describe::Split& split = file_->naming.split;
-  const Period coarse = split.period ? split.period->resolved(time_->step)
-                                     : file_->timing.every.value_or(Period{.days = 1}).resolved(time_->step);
-  const std::string_view usual =
-      date_format(split.period || coarse.seconds != 0 ? coarse : Period{.days = 1});
-  const bool inclusive = file_->naming.end_date == describe::EndDate::inclusive;
-  std::string name;
-  for (const model::TemplatePiece& piece : must(model::split_template(known))) {
-    if (!piece.is_token) {
-      name += piece.text;
-      continue;
-    }
-    const describe::NameToken token = must(describe::name_tokens("{" + piece.text + "}")).front();
-    const std::string_view format = token.format.empty() ? usual : std::string_view(token.format);
-    if (token.name == "start") name += time_->calendar.format(begin, format);
-    if (token.name == "end")
-      name += time_->calendar.format(inclusive ? time_->before(state_.part_end) : state_.part_end, format);
-    if (token.name == "part") name += padded(token, state_.part);
-    if (token.name == "member") name += padded(token, member_.value());
+void FileSeries::take_path() {
+  const std::string path = target_->path(FileName{.name = state_.path});
+  const TakenPaths::Owner own{file_, state_.part};
+  if (const auto owner = taken_->owner(path)) refuse_path(path, own, *owner);
+  taken_->take(path, own);
+}
+
+void FileSeries::refuse_path(const std::string& path, const TakenPaths::Owner& own,
+                             const TakenPaths::Owner& other) const {
+  const char* const what_to_do =
+      other.file == file_     ? "give {start} a finer format in the key name, or add {part}"
+      : other.file == nullptr ? "give files and states different names"
+                              : "add {file} to the key name, or choose another directory";
+  refuse_at(file_->at, ErrorCode::conflict, "{} would have the name \"{}\", which {} has: {}", own.text(),
+            path, other.text(), what_to_do);
+}
+
+void FileSeries::check_paths(TakenPaths& known) const {
+  constexpr std::int64_t parts = 40;
+  for (const PartNames::Part& part : names_.first(parts)) {
+    const std::string path = target_->path(FileName{.name = names_.of(part)});
+    const TakenPaths::Owner own{file_, part.number};
+    // Whether the run is long enough for two parts of one name is not known.
+    if (const auto owner = known.owner(path); owner && owner->file != file_) refuse_path(path, own, *owner);
+    known.take(path, own);
   }
-  return name;
 }
 
 bool FileSeries::is_in_open_part(const Date& end) const {
   if (!open_) return false;
   const describe::Split& split = file_->naming.split;
   if (split.period) return end <= state_.part_end;
-  return split.records == 0 || in_record_ || state_.records < static_cast<std::uint64_t>(split.records);
+  return split.records == 0 || begun_.record || state_.records < static_cast<std::uint64_t>(split.records);
 }
 
 void FileSeries::open_part(const Date& end) {
   close();
-  if (!std::exchange(is_continued_, false) || (parts_ && end > state_.part_end)) {
+  if (!std::exchange(is_continued_, false) || (names_.clock() && end > state_.part_end)) {
     const FileState earlier = std::exchange(state_, {});
-    state_.part = earlier.part + 1;
-    state_.part_begin = earlier.part == 0 ? time_->start : earlier.record_end;
-    if (parts_) {
-      // What ends at a boundary belongs to the part that ends there, except for the start of the
-      // run.
-      const bool at_start = end == time_->start;
-      const Interval part =
-          at_start ? time_->calendar.interval(end, parts_->every(), parts_->alignment()) : parts_->until(end);
-      const Interval first = time_->calendar.interval(time_->start, parts_->every(), parts_->alignment());
-      state_.part = part.index - first.index + 1;
-      state_.part_begin = part.begin;
-      state_.part_end = part.end;
-    }
-    state_.path = name_of_part(state_.part_begin);
-    if (state_.path == last_path_) refuse_same_name(state_.path);
-    last_path_ = state_.path;
+    PartNames::Part part{earlier.part + 1, earlier.part == 0 ? time_->start : earlier.record_end, {}};
+    if (names_.clock()) part = names_.until(end);
+    state_.part = part.number;
+    state_.part_begin = part.begin;
+    state_.part_end = part.end;
+    state_.path = names_.of(part);
+    names_.begin(part, state_.path);
+    take_path();
     open_ = target_->open(FileName{.name = state_.path, .replace = resumes_});
     if (appends_ && has_records()) state_.records = open_->records();
   } else {
@@ -234,16 +170,20 @@ void FileSeries::open_part(const Date& end) {
 /// The time of a record of statistics is that of its period, also if an instant is put first.
 void FileSeries::put_time(const Date& end) {
   const std::uint64_t first = state_.records - records_per_period();
-  if (!cycle_) return put_time(first, {has_periods_ ? schedule_->begin() : end, end, end});
+  if (!cycle_) {
+    Interval covered;
+    covered.begin = has_periods_ ? schedule_->begin() : end;
+    covered.end = end;
+    return put_time(first, {covered, covered});
+  }
   for (std::size_t part = 0; part < cycle_->parts(); ++part)
     put_time(first + part, cycle_->span(part, schedule_->begin(), end));
 }
 
-/// The stamp of a part of a cycle lies in its first occurrence.
 void FileSeries::put_time(std::uint64_t record, const Cycle::Span& span) {
-  const double begin = units_.number(span.begin);
-  const double end = units_.number(span.first_end);
-  const double bounds[2] = {begin, units_.number(span.end)};
+  const double begin = units_.number(span.stamped.begin);
+  const double end = units_.number(span.stamped.end);
+  const double bounds[2] = {units_.number(span.covered.begin), units_.number(span.covered.end)};
   double stamp = end;
   if (file_->time.stamp == describe::Stamp::start) stamp = begin;
   if (file_->time.stamp == describe::Stamp::centre) stamp = begin + (end - begin) / 2;
@@ -252,16 +192,22 @@ void FileSeries::put_time(std::uint64_t record, const Cycle::Span& span) {
   };
   put(time_name, &stamp);
   if (file_->time.bounds) put(cycle_ ? climatology_bounds_name : time_bounds_name, bounds);
-  if (has_periods_ && has_instants_) put(time_instant_name, &end);
+}
+
+/// A record of a period that the run did not finish has no instants, and no time of any.
+void FileSeries::put_time_of_instants(const Date& at) {
+  if (!has_periods_ || std::exchange(begun_.time_of_instants, true)) return;
+  const double number = units_.number(at);
+  open_->put(time_instant_name, state_.records - 1, &number, Type::float64, {});
 }
 
 /// The record of values up to `end`: the current one, or a new one.
 void FileSeries::begin_record(const Date& end) {
-  if (in_record_ && open_) return;
+  if (begun_.record && open_) return;
   if (!is_in_open_part(end)) open_part(end);
   state_.records += records_per_period();
   state_.record_end = end;
-  in_record_ = true;
+  begun_ = {.record = true};
   put_time(end);
 }
 
@@ -278,6 +224,7 @@ void FileSeries::write(std::size_t variable, const Value& value, std::size_t par
     return;
   }
   begin_record(value.end);
+  if (it.kind == TimeKind::instant) put_time_of_instants(value.end);
   if (value.in_servers) return open_->put_reduced(it.name, state_.records - 1);
   open_->put(it.name, state_.records - records_per_period() + part_of_cycle, value.data, value.form->type,
              value.layout == nullptr ? MemoryLayout{} : *value.layout);
@@ -292,7 +239,7 @@ void FileSeries::put_once(std::size_t variable) {
 bool FileSeries::needs_once(std::size_t variable) const { return !state_.complete && !once_[variable].kept; }
 
 void FileSeries::end_step(const Date& now) {
-  in_record_ = false;
+  begun_ = {};
   in_sample_ = false;
   if (!open_) return;
   const describe::Split& split = file_->naming.split;
@@ -334,7 +281,7 @@ void FileSeries::close() {
   found_ = 0;
   closed_ = open_->close();
   open_.reset();
-  in_record_ = false;
+  begun_ = {};
 }
 
 std::optional<Clock> FileSeries::epochs() const {
@@ -343,11 +290,25 @@ std::optional<Clock> FileSeries::epochs() const {
   return Clock(*time_, *timing.epochs, timing.align, "epochs of the file \"" + file_->name + "\"");
 }
 
-FileState FileSeries::state() const { return state_; }
+FileState FileSeries::state() const {
+  FileState state = state_;
+  state.pattern = names_.pattern();
+  state.earlier = names_.earlier();
+  return state;
+}
 
 void FileSeries::resume(FileState state) {
   state_ = std::move(state);
+  names_.set_earlier(std::exchange(state_.earlier, {}));
   is_continued_ = !state_.path.empty();
+  // Which files earlier jobs have published under other names is not known.
+  resumes_ = resumes_ && state_.pattern == names_.pattern();
+  // What the earlier jobs have published stays. What they wrote after the state is written again.
+  const std::int64_t published = state_.part - (is_continued_ ? 1 : 0);
+  for (const PartNames::Part& part : names_.first(published))
+    if (part.number <= published)
+      taken_->take(target_->path(FileName{.name = names_.of(part)}), {file_, part.number});
+  if (is_continued_) taken_->take(target_->path(FileName{.name = state_.path}), {file_, state_.part});
 }
 
 // ---- Writer

@@ -13,6 +13,7 @@
 #include "expression/units.hpp"
 #include "output/definitions.hpp"
 #include "output/file_schema.hpp"
+#include "output/part_names.hpp"
 #include "output/schedule.hpp"
 #include "output/series.hpp"
 #include "output/target.hpp"
@@ -25,18 +26,20 @@ struct FileState {
   std::uint64_t records = 0;
   std::int64_t part = 0;  ///< number of the open or last part, from 1
   Date part_begin;
-  Date part_end;          ///< only with `split` by period
-  Date record_end;        ///< of the last record
-  bool complete = false;  ///< a file without records has been written
+  Date part_end;                       ///< only with `split` by period
+  Date record_end;                     ///< of the last record
+  bool complete = false;               ///< a file without records has been written
+  std::string pattern;                 ///< PartNames::pattern
+  std::vector<std::uint64_t> earlier;  ///< PartNames::earlier
 };
 
 /// One entry under `files`, and its file that is open.
 class FileSeries final : public SampleTarget {
  public:
   /// `schedule`: of the file; null if it has no records. Throws, at the place in the description,
-  /// if the name cannot be made.
+  /// if the name cannot be made. `taken`: of the run.
   FileSeries(const describe::Description& description, const describe::File& file, const ModelTime& time,
-             const Schedule* schedule, std::optional<std::int64_t> member);
+             const Schedule* schedule, std::optional<std::int64_t> member, TakenPaths& taken);
 
   /// Returns the number of the variable. All are added before `define`.
   std::size_t add(FileVariable variable);
@@ -44,6 +47,9 @@ class FileSeries final : public SampleTarget {
   /// `reductions`: servers compute them if they can: see reduces.
   void define(Targets& targets, const Definitions& definitions, Spaces& spaces, bool resumes,
               const std::vector<Reduction>& reductions);
+  /// Adds the paths that are known before the first step; throws conflict if another file has one
+  /// of them. Comes after `define`.
+  void check_paths(TakenPaths& known) const;
   /// Whether servers compute the reductions of the definition.
   [[nodiscard]] bool reduces() const { return target_->reduces(); }
   [[nodiscard]] std::string why_not_reduced() const { return target_->why_not_reduced(); }
@@ -70,6 +76,8 @@ class FileSeries final : public SampleTarget {
   /// Complete when the last file that was closed is published; number 0: none was.
   [[nodiscard]] Ticket closed() const noexcept { return closed_; }
 
+  /// Null if it has no records.
+  [[nodiscard]] const Schedule* schedule() const noexcept { return schedule_; }
   [[nodiscard]] const describe::File& file() const noexcept { return *file_; }
   /// When epochs are marked; nullopt: the model marks them. Throws as Clock does.
   [[nodiscard]] std::optional<Clock> epochs() const;
@@ -101,41 +109,45 @@ class FileSeries final : public SampleTarget {
   void restore_once(std::size_t variable, std::vector<std::byte> values);
 
  private:
-  [[nodiscard]] std::string name_of_part(const Date& begin) const;
-  /// Refuses names that one part has as the one before.
-  void check_names();
-  [[noreturn]] void refuse_same_name(const std::string& path) const;
+  /// Throws conflict if another file of the run has the path of the part.
+  void take_path();
+  [[noreturn]] void refuse_path(const std::string& path, const TakenPaths::Owner& own,
+                                const TakenPaths::Owner& other) const;
   /// For a record that ends at `end`.
   void open_part(const Date& end);
   [[nodiscard]] bool is_in_open_part(const Date& end) const;
   void begin_record(const Date& end);
   void put_time(const Date& end);
   void put_time(std::uint64_t record, const Cycle::Span& span);
+  void put_time_of_instants(const Date& at);
   [[nodiscard]] std::uint64_t records_per_period() const noexcept { return cycle_ ? cycle_->parts() : 1; }
   void put_once(std::size_t variable);
 
-  const describe::Description* description_;
   const describe::File* file_;
   const ModelTime* time_;
   const Schedule* schedule_;
-  std::optional<std::int64_t> member_;
   TimeUnits units_;
+  PartNames names_;
+  TakenPaths* taken_;
   std::vector<FileVariable> variables_;
   std::vector<Once> once_;  ///< by variable
   std::vector<DistributedCoordinate> distributed_;
   bool has_periods_ = false;
   bool has_instants_ = false;
-  std::optional<Clock> parts_;  ///< with `split` by period
   std::optional<Cycle> cycle_;
   std::unique_ptr<Target> target_;
   std::unique_ptr<TargetFile> open_;  ///< null: none
   Ticket closed_;
   bool is_continued_ = false;  ///< the file that is to be opened exists
-  bool resumes_ = false;       ///< new files replace those that an earlier run wrote after its state
+  bool resumes_ = false;       ///< new files replace those that an earlier job wrote after its state
   std::uint64_t found_ = 0;    ///< records of the file that is continued
   bool appends_ = false;       ///< to files that exist; not if the run resumes
-  std::string last_path_;      ///< of the last part that was opened
-  bool in_record_ = false;
+  /// What the current step has begun.
+  struct Begun {
+    bool record = false;
+    bool time_of_instants = false;  ///< of the record
+  };
+  Begun begun_;
   std::uint64_t samples_ = 0;  ///< that have been begun
   bool in_sample_ = false;     ///< one has been begun in this step
   FileState state_;

@@ -59,6 +59,7 @@ class Planner {
       if (file.active()) attempt(file.at, [&] { plan(file); });
     if (!problems_.empty()) throw Failure(Error(code_, fmt::format("{}", fmt::join(problems_, "\n"))));
     share_sums();
+    find_fields_without_effect();
     return std::move(plan_);
   }
 
@@ -75,9 +76,22 @@ class Planner {
     }
   }
 
+  /// Mistyped names, unless several models share the description. Patterns are switched off.
+  void find_fields_without_effect() {
+    const std::vector<std::string> names = input_.definitions.field_names();
+    for (const describe::Field& field : input_.description.fields)
+      if (field.expression.empty() && field.options.enabled && !input_.definitions.find_field(field.name) &&
+          std::ranges::find(input_.definitions.coordinates(), field.name, &Coordinate::name) ==
+              input_.definitions.coordinates().end())
+        plan_.without_effect.push_back(
+            fmt::format("{}: fields: the model has no field '{}', so that this entry has no effect{}",
+                        field.at.text(), field.name, did_you_mean(field.name, names)));
+  }
+
   void plan(const describe::File& file) {
     Schedule* const schedule = file.timing.every ? &schedule_of(file) : nullptr;
-    auto files = std::make_unique<FileSeries>(input_.description, file, input_.time, schedule, input_.member);
+    auto files = std::make_unique<FileSeries>(input_.description, file, input_.time, schedule, input_.member,
+                                              *plan_.taken);
     std::vector<Schedule*> parts;
     if (file.timing.cycle) {
       Cycle cycle(input_.time, file.timing, file.name);
@@ -479,6 +493,7 @@ class Planner {
     FileVariable made;
     made.name = variable.name;
     made.kind = TimeKind::period;
+    made.identity = fmt::format("{} of {}", describe::name_of(variable.operation), identity_of(*of));
     switch (variable.operation) {
       case describe::Operation::once:
         made.kind = TimeKind::once;
@@ -493,6 +508,7 @@ class Planner {
         break;
       default: {
         const auto statistic = statistic_of(operation_of(variable.operation), *of, missing_of(context));
+        made.identity += ", " + text_of(statistic);
         for (Schedule* const part : parts) folded.push_back(&statistics_of(*of, *part).add(statistic));
         const bool servers = file.statistics == describe::Reducer::servers;
         of = folded.empty()
@@ -513,6 +529,7 @@ class Planner {
     if (!of->form().missing.empty()) made.fill = fill_of_variable(variable, made.type);
     const VariableText text = describe_variable(input_, file, variable, made.kind);
     made.attributes = text.attributes;
+    made.identity += fmt::format(", times {} plus {}", text.conversion.multiply, text.conversion.add);
     const std::size_t number = files.add(std::move(made));
     if (folded.empty()) folded.push_back(of);
     for (std::size_t part = 0; part < folded.size(); ++part)
@@ -520,18 +537,35 @@ class Planner {
           std::make_unique<Writer>(*folded[part], files, number, schedule, text.conversion, part));
   }
 
+  /// Visits the reductions over time of which a series has values, without those inside of others.
+  template <class Visit>
+  static void for_each_reduced(const Series& of, const Visit& visit) {
+    if (const auto* const reduced = dynamic_cast<const Reduced*>(&of)) visit(*reduced);
+    if (const auto* const computed = dynamic_cast<const Computed*>(&of))
+      for (const Series* const operand : computed->operands()) for_each_reduced(*operand, visit);
+    if (const auto* const collapsed = dynamic_cast<const Collapsed*>(&of))
+      for_each_reduced(collapsed->of(), visit);
+    if (const auto* const over_grid = dynamic_cast<const OverGrid*>(&of))
+      for_each_reduced(over_grid->of(), visit);
+  }
+
   /// A reduction over a shorter period than that of the file would be that of its last part only.
-  static void check_period(const Series& of, const Context& context) {
-    const auto* const reduced = dynamic_cast<const Reduced*>(&of);
-    if (reduced == nullptr || context.schedule == nullptr) return;
-    if (reduced->schedule().every() != context.schedule->every())
-      refuse_at(context.variable.at, ErrorCode::conflict,
-                "'{}' is a statistic over {}, but the file \"{}\" has a record every {}, which would have "
-                "its last value "
-                "only: reduce it over the period of the file, for example mean({}), or write a file with "
-                "that period",
-                context.variable.field, reduced->schedule().every().text(), context.file.name,
-                context.schedule->every().text(), context.variable.field);
+  void check_period(const Series& of, const Context& context) const {
+    if (context.schedule == nullptr) return;
+    const auto is_multiple = [this](const Schedule& one, const Schedule& other) {
+      return input_.time.calendar.multiple(one.every(), other.every()) == Multiple::yes;
+    };
+    for_each_reduced(of, [&](const Reduced& reduced) {
+      const Schedule& own = reduced.schedule();
+      if (is_multiple(own, *context.schedule) && is_multiple(*context.schedule, own)) return;
+      refuse_at(
+          context.variable.at, ErrorCode::conflict,
+          "'{}' has values of a statistic over {}, but the file \"{}\" has a record every {}, which would "
+          "have the last of them only: reduce it over the period of the file, for example mean({}), or "
+          "write a file with that period",
+          context.variable.field, own.every().text(), context.file.name, context.schedule->every().text(),
+          context.variable.field);
+    });
   }
 
   static void check_folded(const describe::Variable& variable, const Series& of) {

@@ -26,6 +26,7 @@ namespace afterbay::output {
 /// The parts of a plan, in the order in which they were made: what is computed from something comes
 /// after it.
 struct Plan {
+  std::unique_ptr<TakenPaths> taken = std::make_unique<TakenPaths>();  ///< by files and states
   std::vector<std::unique_ptr<Schedule>> schedules;
   std::vector<std::unique_ptr<Source>> sources;  ///< by number of the field; null: nothing uses it
   std::vector<std::unique_ptr<Constant>> constants;
@@ -36,6 +37,8 @@ struct Plan {
   std::vector<std::unique_ptr<Statistics>> statistics;
   std::vector<std::unique_ptr<FileSeries>> files;
   std::vector<std::unique_ptr<Writer>> writers;
+  /// Which entries under `fields` have no effect, and why: with their places.
+  std::vector<std::string> without_effect;
 
   /// Begins step `number`, and says what is needed in it: Series::needed.
   void begin_step(std::int64_t number);

@@ -41,8 +41,8 @@ std::string method_of(statistics::Operation operation) {
   }
 }
 
-/// "6 hours", "1 day": as CF writes intervals.
-std::string interval_text(const Period& period) {
+/// "6 hours", "1 day": as CF writes intervals, with a single unit of UDUNITS.
+std::string interval_text(const Period& period, std::int64_t day_seconds) {
   const auto counted = [](std::int64_t count, std::string_view unit) {
     return fmt::format("{} {}{}", count, unit, count == 1 ? "" : "s");
   };
@@ -51,10 +51,11 @@ std::string interval_text(const Period& period) {
   if (period.years != 0 && period == Period{.years = period.years}) return counted(period.years, "year");
   if (period.months != 0 && period == Period{.months = period.months}) return counted(period.months, "month");
   if (period.days != 0 && period == Period{.days = period.days}) return counted(period.days, "day");
-  if (period == Period{.seconds = period.seconds}) {
-    if (period.seconds % hour == 0) return counted(period.seconds / hour, "hour");
-    if (period.seconds % minute == 0) return counted(period.seconds / minute, "minute");
-    return counted(period.seconds, "second");
+  if (period == Period{.days = period.days, .seconds = period.seconds}) {
+    const std::int64_t seconds = period.days * day_seconds + period.seconds;
+    if (seconds % hour == 0) return counted(seconds / hour, "hour");
+    if (seconds % minute == 0) return counted(seconds / minute, "minute");
+    return counted(seconds, "second");
   }
   return period.text();
 }
@@ -70,9 +71,9 @@ std::string dimensions_text(const PlanInput& input, const expression::Reduction&
   return text;
 }
 
-/// "time: maximum time: mean" for mean(max(tas, 1d)), "depth: mean" for mean(toce over lev); empty
-/// if the field is more than a chain of reductions. `over_time`: whether there may be such over
-/// time.
+/// "time: maximum time: mean" for mean(max(tas, 1d)), also if the maximum is a field of its own,
+/// "depth: mean" for mean(toce over lev); empty if the field is more than a chain of reductions.
+/// `over_time`: whether there may be such over time.
 std::string chain_of(const PlanInput& input, const std::string& name, bool over_time) {
   const describe::Field* const field = input.find_described(name);
   if (field == nullptr || field->expression.empty()) return {};
@@ -87,6 +88,9 @@ std::string chain_of(const PlanInput& input, const std::string& name, bool over_
                    reduction.argument.operands.front().kind == expression::Operand::Kind::reduction &&
                    reduction.argument.operands.front().reduction == i - 1);
     if (method.empty() || !chained || (reduction.is_over_time() && !over_time)) return {};
+    if (i == 0 && reduction.argument.text == "x0" &&
+        reduction.argument.operands.front().kind == expression::Operand::Kind::field)
+      text = chain_of(input, reduction.argument.operands.front().field, over_time);
     text += (text.empty() ? "" : " ") + dimensions_text(input, reduction) + method;
   }
   return text;
@@ -94,11 +98,11 @@ std::string chain_of(const PlanInput& input, const std::string& name, bool over_
 
 std::string cell_methods(const PlanInput& input, const describe::File& file,
                          const describe::Variable& variable, TimeKind kind) {
-  const std::string over_axes = chain_of(input, variable.field, false);
-  if (kind == TimeKind::once) return over_axes;
-  const std::string before = over_axes.empty() ? "" : over_axes + " ";
+  const std::string reductions = chain_of(input, variable.field, kind == TimeKind::period);
+  if (kind == TimeKind::once) return reductions;
+  const std::string before = reductions.empty() ? "" : reductions + " ";
   if (variable.operation == describe::Operation::write || variable.operation == describe::Operation::instant)
-    return kind == TimeKind::instant ? before + "time: point" : chain_of(input, variable.field, true);
+    return kind == TimeKind::instant ? before + "time: point" : reductions;
   const std::string method = method_of(variable.operation);
   if (method.empty()) return {};
   if (file.timing.cycle)
@@ -108,7 +112,8 @@ std::string cell_methods(const PlanInput& input, const describe::File& file,
         return fmt::format("{}time: {} within {} time: {} over {}", before, method, unit, method, unit);
   std::string text = before + "time: " + method;
   if (file.timing.sample)
-    text += fmt::format(" (interval: {})", interval_text(file.timing.sample->resolved(input.time.step)));
+    text += fmt::format(" (interval: {})", interval_text(file.timing.sample->resolved(input.time.step),
+                                                         input.time.calendar.day_seconds()));
   return text;
 }
 

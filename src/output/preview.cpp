@@ -171,8 +171,10 @@ Preview preview(const describe::Description& description, const ModelDefinitions
   Plan plan = make_plan(input, spaces);
   // With `statistics: auto`, ranks decide when they know their servers.
   const Reducers reducers(plan, nullptr);
+  TakenPaths known;
   for (const auto& file : plan.files) {
     file->define(targets, definitions, spaces, false, reducers.of(*file));
+    file->check_paths(known);
     static_cast<void>(file->epochs());
   }
   reducers.apply();
@@ -196,6 +198,7 @@ Preview preview(const describe::Description& description, const ModelDefinitions
   made.fields = definitions.fields().size();
   for (std::size_t f = 0; f < made.fields; ++f)
     if (plan.sources[f] == nullptr) made.unused.push_back(definitions.fields()[f].name);
+  made.without_effect = plan.without_effect;
   made.puts = run.puts().per_step(made.steps);
   made.traffic = run.traffic().per_step(made.steps);
   made.traffic_of_run = run.traffic().all;

@@ -94,9 +94,10 @@ struct Preview {
   bool has_step_0 = false;  ///< the model puts its state at the start, because a file has `at_start`
   double days = 0;          ///< of 86400 s, that the run covers
   Processes processes;
-  std::vector<PreviewFile> files;    ///< in the order of the description, those that are written
-  std::vector<PreviewStage> stages;  ///< of the plan
-  std::vector<std::string> unused;   ///< fields that nothing uses
+  std::vector<PreviewFile> files;           ///< in the order of the description, those that are written
+  std::vector<PreviewStage> stages;         ///< of the plan
+  std::vector<std::string> unused;          ///< fields that nothing uses
+  std::vector<std::string> without_effect;  ///< Plan::without_effect
   /// Files with `statistics: auto` that servers may compute: shown as if model ranks did.
   std::vector<std::string> undecided;
   std::size_t fields = 0;            ///< that the model has defined

@@ -49,10 +49,12 @@ class CountedTarget final : public Target {
   CountedTarget(WriteCount& count, std::string name, std::string directory, bool reduces)
       : count_(count), name_(std::move(name)), directory_(std::move(directory)), reduces_(reduces) {}
   std::unique_ptr<TargetFile> open(const FileName& name) override {
+    return std::make_unique<CountedFile>(count_, path(name));
+  }
+  [[nodiscard]] std::string path(const FileName& name) const override {
     const std::string path = must(model::file_name("", name_, name));
     const bool inside = !directory_.empty() && !path.starts_with('/');
-    return std::make_unique<CountedFile>(
-        count_, inside ? directory_ + (directory_.ends_with('/') ? "" : "/") + path : path);
+    return inside ? directory_ + (directory_.ends_with('/') ? "" : "/") + path : path;
   }
 
   [[nodiscard]] bool reduces() const override { return reduces_; }

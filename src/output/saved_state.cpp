@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "base/own_collections.hpp"
 #include "model/values.hpp"
+#include "output/meaning.hpp"
 #include "output/refuse.hpp"
 #include "output/server_states.hpp"
 
@@ -20,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* head_attribute = "afterbay_output_state";
-constexpr int version = 3;
+constexpr int version = 4;
 
 /// The type of the entries of a column: doubles, values, counts.
 Type type_of_column(const statistics::State& state, std::uint32_t column, Type field) {
@@ -92,7 +93,9 @@ Json head_of(const FileState& file, const std::string& name, const Calendar& cal
           {"part_begin", calendar.text(file.part_begin)},
           {"part_end", calendar.text(file.part_end)},
           {"record_end", calendar.text(file.record_end)},
-          {"complete", file.complete}};
+          {"complete", file.complete},
+          {"names", file.pattern},
+          {"earlier names", file.earlier}};
 }
 
 FileState file_state(const Json& head, const Calendar& calendar) {
@@ -104,6 +107,8 @@ FileState file_state(const Json& head, const Calendar& calendar) {
   file.part_end = calendar.parse(head.at("part_end").get<std::string>());
   file.record_end = calendar.parse(head.at("record_end").get<std::string>());
   file.complete = head.at("complete").get<bool>();
+  file.pattern = head.at("names").get<std::string>();
+  file.earlier = head.at("earlier names").get<std::vector<std::uint64_t>>();
   return file;
 }
 
@@ -255,6 +260,7 @@ std::string SavedState::head(const std::string& path, const std::string& serial,
     Json of_file = head_of(file->state(), file->file().name, time_.calendar);
     Json& once = of_file["once"] = Json::array();
     for (std::size_t v = 0; v < file->variables().size(); ++v) once.push_back(file->once(v).kept);
+    of_file["meaning"] = meaning_of(*file);
     files.push_back(std::move(of_file));
   }
   return head.dump();
@@ -279,6 +285,15 @@ std::vector<std::string> SavedState::files_of(const std::string& path) const {
 
 Ticket SavedState::write(Collection& collection, const std::string& path, std::int64_t step, bool replaces) {
   const std::string whole = std::filesystem::absolute(path).string();
+  for (const std::string& file : files_of(path)) {
+    const auto owner = plan_.taken->owner(file);
+    if (owner && owner->file != nullptr)
+      throw Failure(make_error(ErrorCode::conflict,
+                               "a state would have the name of {}: give files and states different names",
+                               owner->text())
+                        .in_file(file));
+    plan_.taken->take(file, {});
+  }
   const std::string serial = fmt::format("{}-{:x}", step, now_ns());
   ServerStates servers(plan_);
   servers.write(whole, serial, replaces);
@@ -329,6 +344,15 @@ std::int64_t SavedState::read(const std::string& path) {
     step = head.at("step").get<std::int64_t>();
     const Json& statistics = head.at("statistics");
     check_statistics(statistics, keys_of(plan_), path);
+    const Json& files = head.at("files");
+    if (files.size() != plan_.files.size())
+      throw Failure(make_error(ErrorCode::conflict, "the state has {} files, but the description has {}",
+                               files.size(), plan_.files.size())
+                        .in_file(path));
+    for (std::size_t f = 0; f < files.size(); ++f) {
+      check_same(files.at(f), "name", plan_.files[f]->file().name, path);
+      check_meaning(files.at(f).at("meaning").get<Meaning>(), *plan_.files[f], path);
+    }
     std::map<std::string, ServerStates::Reader> parts;
     std::vector<ServerStates::Restored> restored;
     for_each_state(plan_, [&](Statistics& of, std::size_t, std::size_t i, const statistics::State& state) {
@@ -360,15 +384,8 @@ std::int64_t SavedState::read(const std::string& path) {
     });
     for (auto& [name, part] : parts) part.close();
     ServerStates(plan_).restore(restored);
-    const Json& files = head.at("files");
-    if (files.size() != plan_.files.size())
-      throw Failure(make_error(ErrorCode::conflict, "the state has {} files, but the description has {}",
-                               files.size(), plan_.files.size())
-                        .in_file(path));
-    for (std::size_t f = 0; f < files.size(); ++f) {
-      check_same(files.at(f), "name", plan_.files[f]->file().name, path);
+    for (std::size_t f = 0; f < files.size(); ++f)
       plan_.files[f]->resume(file_state(files.at(f), time_.calendar));
-    }
     for_each_once(plan_, [&](FileSeries& of, std::size_t f, std::size_t v) {
       if (!files.at(f).at("once").at(v).get<bool>()) return;
       const Space& space = *of.variables()[v].space;
@@ -384,6 +401,7 @@ std::int64_t SavedState::read(const std::string& path) {
                       .in_file(path));
   }
   file.close();
+  for (const std::string& taken : files_of(path)) plan_.taken->take(taken, {});
   return step;
 }
 

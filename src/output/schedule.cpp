@@ -110,17 +110,38 @@ Date Cycle::part_begin(const Date& cycle_begin, std::size_t part) const {
   return time_->calendar.add(cycle_begin, part_.every(), static_cast<std::int64_t>(part));
 }
 
+Interval Cycle::occurrence(const Interval& cycle, std::size_t part) const {
+  Interval all = cycle;
+  all.begin = part_begin(cycle.begin, part);
+  all.end = part_begin(cycle.begin, part + 1);
+  return all;
+}
+
 Cycle::Span Cycle::span(std::size_t part, const Date& begin, const Date& end) const {
   const auto cycle_at = [&](const Date& date) {
     return time_->calendar.interval(date, cycle_.every(), cycle_.alignment());
   };
-  Interval first = cycle_at(begin);
-  if (part_begin(first.begin, part) < begin) first = cycle_at(first.end);
-  Interval last = cycle_at(time_->before(end));
-  if (part_begin(last.begin, part + 1) > end) last = cycle_at(time_->before(last.begin));
-  // A run that ends early may not reach the part in this period.
-  const Date first_end = part_begin(first.begin, part + 1);
-  return {part_begin(first.begin, part), first_end, std::max(first_end, part_begin(last.begin, part + 1))};
+  const auto covered_in = [&](const Interval& cycle) {
+    Interval covered = occurrence(cycle, part);
+    if (covered.begin < begin) covered.begin = begin;
+    if (covered.end > end) covered.end = end;
+    return covered;
+  };
+  const auto is_reached = [](const Interval& it) { return it.begin < it.end; };
+  const Interval first_cycle = cycle_at(begin);
+  const Interval last_cycle = cycle_at(time_->before(end));
+  Interval first = covered_in(first_cycle);
+  if (!is_reached(first)) first = covered_in(cycle_at(first_cycle.end));
+  if (!is_reached(first)) {
+    const Interval all = occurrence(first_cycle, part);
+    return {all, all};
+  }
+  Interval last = covered_in(last_cycle);
+  if (!is_reached(last)) last = covered_in(cycle_at(time_->before(last_cycle.begin)));
+  const Interval whole = first_cycle.begin < begin ? cycle_at(first_cycle.end) : first_cycle;
+  Span span{first, whole.end > end ? first : occurrence(whole, part)};
+  span.covered.end = last.end;
+  return span;
 }
 
 Schedule::Schedule(const ModelTime& time, const describe::Timing& timing, const std::string& file)
@@ -131,6 +152,11 @@ Schedule::Schedule(const ModelTime& time, const describe::Timing& timing, const 
     sample_period_ = timing.sample->resolved(time.step);
     samples_.emplace(time, *timing.sample, timing.align, "sample of the file \"" + file + "\"");
     if (timing.sample_offset) offset_ = timing.sample_offset->resolved(time.step);
+    if (!offset_.is_zero() && time.calendar.multiple(offset_, time.step) == Multiple::no)
+      refuse(ErrorCode::invalid_argument,
+             "sample_offset of the file \"{}\" ({}) is no multiple of the model's step ({}), so that no step "
+             "would be sampled: choose a multiple of it",
+             file, offset_.text(), time.step.text());
   }
   text_ = fmt::format("{} by {} sample {} offset {}", timing.every->text(), text_of(timing.align),
                       timing.sample ? timing.sample->text() : "-", offset_.text());

@@ -41,17 +41,19 @@ class Cycle {
   [[nodiscard]] std::size_t parts() const noexcept { return parts_; }
   /// The part that contains the time just before `date`.
   [[nodiscard]] std::size_t part_until(const Date& date);
-  /// What the run covers of a part in the period from `begin` to `end`: from the begin of its first
-  /// occurrence to the end of its last one, and the end of the first.
+  /// What the run covers of a part in a period.
   struct Span {
-    Date begin;
-    Date first_end;
-    Date end;
+    Interval covered;  ///< from the begin of its first occurrence to the end of its last one
+    Interval stamped;  ///< the occurrence in which the time of the record lies
   };
+  /// In the period that the run covers from `begin` to `end`. A part that it does not reach has its
+  /// occurrence in the first cycle. Times lie in the first whole cycle, so that they ascend, or, if
+  /// there is none, in the first occurrence.
   [[nodiscard]] Span span(std::size_t part, const Date& begin, const Date& end) const;
 
  private:
   [[nodiscard]] Date part_begin(const Date& cycle_begin, std::size_t part) const;
+  [[nodiscard]] Interval occurrence(const Interval& cycle, std::size_t part) const;
 
   const ModelTime* time_;
   Clock cycle_;

@@ -53,6 +53,7 @@ class SessionTarget final : public Target {
   std::unique_ptr<TargetFile> open(const FileName& name) override {
     return std::make_unique<SessionFile>(collection_.open(name));
   }
+  [[nodiscard]] std::string path(const FileName& name) const override { return unwrap(made_->path(name)); }
   [[nodiscard]] bool reduces() const override { return samples_ != nullptr; }
   [[nodiscard]] std::string why_not_reduced() const override { return made_->processing().why_not_reduced; }
   void begin_sample(std::uint64_t number, bool begins_interval, double seconds) override {

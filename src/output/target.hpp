@@ -50,6 +50,8 @@ class Target {
   Target& operator=(const Target&) = delete;
 
   virtual std::unique_ptr<TargetFile> open(const FileName& name) = 0;
+  /// Of a file that is opened with this name.
+  [[nodiscard]] virtual std::string path(const FileName& name) const = 0;
 
   /// Whether servers compute the reductions of the definition. Only then there are samples, and
   /// files of states (statistics/planes.hpp).

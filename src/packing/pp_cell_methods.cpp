@@ -55,6 +55,28 @@ int code_of(std::string_view dimension, std::string_view method) {
   return zonal && method == "mean" ? pp_zonal_mean : -1;
 }
 
+/// "within years" or "over years" behind a method; empty if there is neither.
+std::string_view take_years(std::string_view& text) {
+  std::string_view ahead = text;
+  const std::string_view word = take_word(ahead);
+  if ((word != "within" && word != "over") || take_word(ahead) != "years") return {};
+  text = ahead;
+  return word;
+}
+
+/// Adds the method of a dimension. False if it has no code, or not after those before it.
+bool add_method(std::string_view dimension, std::string_view method, std::string_view years,
+                PpMethods& methods) {
+  if (!years.empty() && (dimension != "time" || method != "mean")) return false;
+  if (method == "point") return true;
+  if (years == "over") return methods.within_years;
+  const int code = code_of(dimension, method);
+  if (code < 0 || (dimension == "time" && methods.over_time())) return false;
+  methods.lbproc |= code;
+  methods.within_years = methods.within_years || years == "within";
+  return true;
+}
+
 }  // namespace
 
 std::string_view PpMethods::time_name() const noexcept {
@@ -65,11 +87,12 @@ Result<PpMethods> pp_methods(std::string_view cell_methods) {
   PpMethods methods;
   std::string_view rest = cell_methods;
   std::vector<std::string_view> dimensions;
+  bool over_years = false;
   const auto refused = [&](std::string_view what) {
     return fail(
         ErrorCode::invalid_argument,
         "the cell methods '{}' have no code in PP headers (LBPROC, word 25), because of '{}': time has mean, "
-        "minimum, maximum and point, longitude has mean",
+        "minimum, maximum, point, and mean within years with mean over years; longitude has mean",
         cell_methods, what);
   };
   while (true) {
@@ -83,16 +106,16 @@ Result<PpMethods> pp_methods(std::string_view cell_methods) {
       methods.sampling_hours = hours_of(word);
       continue;
     }
-    if (dimensions.empty()) return refused(word);
-    for (const std::string_view dimension : dimensions) {
-      if (word == "point") continue;
-      const int code = code_of(dimension, word);
-      if (code < 0 || (dimension == "time" && methods.over_time())) return refused(word);
-      methods.lbproc |= code;
-    }
+    const std::string_view years = take_years(rest);
+    const std::string_view said = years.empty() ? word : years == "over" ? "over years" : "within years";
+    if (dimensions.empty() || (years == "over" && over_years)) return refused(said);
+    for (const std::string_view dimension : dimensions)
+      if (!add_method(dimension, word, years, methods)) return refused(said);
+    over_years = over_years || years == "over";
     dimensions.clear();
   }
   if (!dimensions.empty()) return refused(dimensions.back());
+  if (methods.within_years && !over_years) return refused("within years");
   if (!methods.over_time()) methods.sampling_hours = 0;
   return methods;
 }

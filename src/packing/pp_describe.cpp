@@ -15,8 +15,14 @@ namespace {
 constexpr int um_source = 1111;
 constexpr std::int32_t special_level = 9999;
 constexpr std::int32_t sea_level = 8888;
-constexpr std::uint32_t x_vector = 1;
-constexpr std::uint32_t y_vector = 2;
+/// Codes of the vectors of extra data for points, lower and upper bounds of an axis.
+struct AxisVectors {
+  std::uint32_t points;
+  std::uint32_t lower;
+  std::uint32_t upper;
+};
+constexpr AxisVectors x_vectors{1, 12, 13};
+constexpr AxisVectors y_vectors{2, 14, 15};
 constexpr std::int64_t hour_seconds = 3600;
 constexpr double height_tolerance = 0.01;
 /// The first day of the Gregorian calendar: LBTIM does not tell the standard calendar from the
@@ -153,7 +159,7 @@ Result<> describe_time(std::string_view cell_methods, const PpTime& time, PpHead
   header[PpInteger::lbrel] = seconds_matter ? 3 : 2;
   set_date(header, PpInteger::lbyr, time.begin, last_word(time.begin));
   set_date(header, PpInteger::lbyrd, second, last_word(second));
-  const int kind = time.end ? 2 : time.reference ? 1 : 0;
+  const int kind = methods.within_years ? 3 : time.end ? 2 : time.reference ? 1 : 0;
   header[PpInteger::lbtim] = (time.end ? methods.sampling_hours * 100 : 0) + kind * 10 + calendar;
   header[PpInteger::lbproc] = methods.lbproc;
   return {};
@@ -191,6 +197,21 @@ void add_vector(std::vector<std::uint32_t>& extra, std::uint32_t code, const std
   for (const double point : points) extra.push_back(std::bit_cast<std::uint32_t>(static_cast<float>(point)));
 }
 
+/// The points of an irregular axis, and their bounds if it has them.
+void add_axis(std::vector<std::uint32_t>& extra, const AxisVectors& vectors,
+              const std::vector<double>& points, const std::vector<PpInterval>& bounds) {
+  add_vector(extra, vectors.points, points);
+  if (bounds.size() != points.size()) return;
+  std::vector<double> lower;
+  std::vector<double> upper;
+  for (const PpInterval& interval : bounds) {
+    lower.push_back(interval.lower);
+    upper.push_back(interval.upper);
+  }
+  add_vector(extra, vectors.lower, lower);
+  add_vector(extra, vectors.upper, upper);
+}
+
 /// 0: the globe; 4: all longitudes of some latitudes; 3: others.
 int hemisphere_code(const PpGrid& grid, double latitude_step, double longitude_step) {
   const double around = std::abs(longitude_step) * static_cast<double>(grid.longitudes.size());
@@ -223,8 +244,8 @@ Result<> describe_grid(const PpGrid& grid, PpDescribed& described) {
   header[PpInteger::lbnpt] = static_cast<std::int32_t>(grid.longitudes.size());
   header[PpReal::bplat] = static_cast<float>(grid.pole_latitude);
   header[PpReal::bplon] = rotated ? static_cast<float>(grid.pole_longitude) : 0.0F;
-  if (dx == 0) add_vector(described.extra, x_vector, grid.longitudes);
-  if (dy == 0) add_vector(described.extra, y_vector, grid.latitudes);
+  if (dx == 0) add_axis(described.extra, x_vectors, grid.longitudes, grid.longitude_bounds);
+  if (dy == 0) add_axis(described.extra, y_vectors, grid.latitudes, grid.latitude_bounds);
   header[PpReal::bzy] = dy == 0 ? 0.0F : static_cast<float>(grid.latitudes.front() - dy);
   header[PpReal::bdy] = static_cast<float>(dy);
   header[PpReal::bzx] = dx == 0 ? 0.0F : static_cast<float>(grid.longitudes.front() - dx);

@@ -17,19 +17,21 @@
 
 namespace afterbay::packing {
 
-/// Latitudes of rows and longitudes of points, in degrees, in the order of the values; of the
-/// rotated grid if the pole is elsewhere. Steps may be positive, negative or irregular (then the
-/// coordinates are stored as extra data).
-struct PpGrid {
-  std::vector<double> latitudes;
-  std::vector<double> longitudes;
-  double pole_latitude = 90;  ///< grid_north_pole_latitude of CF
-  double pole_longitude = 0;  ///< grid_north_pole_longitude
-};
-
 struct PpInterval {
   double lower = 0;
   double upper = 0;
+};
+
+/// Latitudes of rows and longitudes of points, in degrees, in the order of the values; of the
+/// rotated grid if the pole is elsewhere. Steps may be positive, negative or irregular (then the
+/// coordinates and their bounds are stored as extra data).
+struct PpGrid {
+  std::vector<double> latitudes;
+  std::vector<double> longitudes;
+  std::vector<PpInterval> latitude_bounds;  ///< one per latitude, or none; not stored of a regular axis
+  std::vector<PpInterval> longitude_bounds;
+  double pole_latitude = 90;  ///< grid_north_pole_latitude of CF
+  double pole_longitude = 0;  ///< grid_north_pole_longitude
 };
 
 /// A level. Members that its kind does not have are not used.

@@ -57,7 +57,11 @@ Result<> DataPath::open(std::size_t peer, wire::OpenFile message) {
 // ---- records and frames
 
 Result<> DataPath::begin_record(std::size_t peer, const wire::BeginRecord& message) {
-  AFTERBAY_TRY(puts_.records().begin(peer, message, epochs_.reached(peer)));
+  const auto path_of = [this](std::uint64_t id) AFTERBAY_REQUIRES(ingest_thread) {
+    const OutputFile* const file = files_.find(id);
+    return file != nullptr ? file->path : fmt::format("file number {}, which is not open here", id);
+  };
+  AFTERBAY_TRY(puts_.records().begin(peer, message, epochs_.reached(peer), path_of));
   if (reducer_.has(message.collection))
     reducer_.note(message.collection, puts_.records().of(message.collection));
   return {};

@@ -16,14 +16,24 @@ std::string RecordPart::record_text() const {
 
 namespace {
 
-std::string text_of(std::uint64_t file, std::uint64_t record) {
-  if (file == wire::no_file) return fmt::format("the samples number {} of its statistics", record);
-  return fmt::format("record {} of its file number {}", said_index(record), file);
+std::string text_of(const RecordHead& it, const std::function<std::string(std::uint64_t file)>& path_of) {
+  if (it.is_sample()) return fmt::format("the samples number {} of its statistics", it.record);
+  const std::string file = path_of ? path_of(it.file) : fmt::format("file number {}", it.file);
+  if (it.fixed) return fmt::format("the variables without records of {}", file);
+  return fmt::format("record {} of {}", said_index(it.record), file);
+}
+
+/// " (variable 'ps')", if a rank has put one already.
+std::string text_of_put(const Record& it, const ServedCollection& collection) {
+  for (std::size_t v = 0; v < it.put.size(); ++v)
+    if (!it.put[v].empty()) return fmt::format(" (variable '{}')", collection.schema.variables[v].name);
+  return "";
 }
 
 }  // namespace
 
-Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message, std::uint64_t epochs) {
+Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message, std::uint64_t epochs,
+                        const std::function<std::string(std::uint64_t file)>& path_of) {
   const ServedCollection* collection = catalog_.find(message.collection);
   if (collection == nullptr)
     return fail(ErrorCode::internal,
@@ -46,11 +56,27 @@ Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message, std:
   if (it.file == message.file && it.record == message.record && it.meaning == message.meaning &&
       it.duration == message.duration && it.progress == message.progress)
     return {};
+  RecordHead theirs;
+  theirs.file = message.file;
+  theirs.record = message.record;
+  theirs.fixed = message.meaning == wire::RecordKind::fixed;
+  const bool differ = theirs.file != it.file || theirs.record != it.record || theirs.fixed != it.fixed;
+  if (!differ)
+    return fail(
+        make_error(ErrorCode::conflict,
+                   "model rank {} states another duration, meaning or progress than other ranks for {} "
+                   "of collection '{}'",
+                   peer, text_of(it, path_of), collection->name)
+            .at_rank(catalog_.session_rank(peer)));
   return fail(
-      make_error(ErrorCode::conflict,
-                 "model rank {} hands over {} where other ranks hand over {} of collection '{}': every rank "
-                 "must put the same records in the same order",
-                 peer, text_of(message.file, message.record), text_of(it.file, it.record), collection->name)
+      make_error(
+          ErrorCode::conflict,
+          "model rank {} hands over {} where other ranks hand over {}{}, of collection '{}': every rank "
+          "must begin the same records in the same order. A record begins with its first put, by "
+          "whichever thread. The order also differs if one leaves out a record, or if ranks flush in the "
+          "middle of a step and only some of them have opened endpoints",
+          peer, text_of(theirs, path_of), text_of(it, path_of), text_of_put(it, *collection),
+          collection->name)
           .at_rank(catalog_.session_rank(peer)));
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -55,8 +56,10 @@ class Records {
   explicit Records(const Catalog& catalog) : catalog_(catalog) {}
 
   /// A rank states the meaning of `seq`; fails (conflict) if another rank stated otherwise.
-  /// `epochs`: number of the last epoch that the rank reached before.
-  Result<> begin(std::size_t peer, const wire::BeginRecord& message, std::uint64_t epochs = 0)
+  /// `epochs`: number of the last epoch that the rank reached before. `path_of`: of a file, by its
+  /// number, for the message.
+  Result<> begin(std::size_t peer, const wire::BeginRecord& message, std::uint64_t epochs = 0,
+                 const std::function<std::string(std::uint64_t file)>& path_of = {})
       AFTERBAY_REQUIRES(ingest_thread);
   Result<> put(std::size_t peer, const wire::Put& message) AFTERBAY_REQUIRES(ingest_thread);
   /// Strings belong to no record; they count as the rank's last put.

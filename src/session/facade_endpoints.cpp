@@ -2,6 +2,7 @@
 // The public handles of endpoints and their pools. Any thread calls them: none uses the session's
 // core.
 #include <algorithm>
+#include <thread>
 #include <vector>
 
 #include "afterbay/endpoint_pool.hpp"
@@ -10,15 +11,35 @@
 
 namespace afterbay {
 
+namespace {
+
+/// The first endpoint of a session waits for its calls, others do not: the session may be waiting
+/// for the thread that opens one.
+Result<std::shared_ptr<client::PartEndpoint>> open_endpoint_of(
+    client::ModelSession& model, const std::string& name) AFTERBAY_NO_THREAD_SAFETY_ANALYSIS {
+  client::JointPuts& joint = model.puts().joint();
+  client::SessionLock& lock = joint.links().lock();
+  if (lock.is_in_call_here()) return model.puts().open_endpoint(name);
+  if (!joint.started()) {
+    lock.take();
+  } else {
+    while (!lock.try_lock()) {  // an endpoint sends, or the session is in a call
+      if (lock.call() != nullptr) return model.puts().join(name);
+      std::this_thread::yield();
+    }
+  }
+  auto opened = model.puts().open_endpoint(name);
+  lock.unlock();
+  joint.send();
+  return opened;
+}
+
+}  // namespace
+
 Endpoint Session::endpoint(const std::string& name) {
   auto handle = std::make_shared<Endpoint::State>();
   client::ModelSession& model = state().model_side();
-  client::SessionLock& lock = model.puts().joint().links().lock();
-  lock.take();
-  auto opened = model.puts().open_endpoint(name);
-  lock.unlock();
-  model.puts().joint().send();
-  handle->endpoint = unwrap(std::move(opened));
+  handle->endpoint = unwrap(open_endpoint_of(model, name));
   handle->session = state().model;
   return Endpoint(std::move(handle));
 }
@@ -27,23 +48,38 @@ Endpoint::State::~State() {
   if (const auto held = session.lock(); held && endpoint && !endpoint->close()) endpoint->give_up();
 }
 
+namespace {
+
+/// A decomposition of the rank, for a part of the endpoint.
+client::Decomposition decomposition_of(const Endpoint::State& endpoint, client::ModelSession& session,
+                                       const std::string& name) {
+  auto known = session.puts().decomposition(name);
+  if (!known)
+    throw Failure(known.error()
+                      .add("by " + endpoint.endpoint->member().text())
+                      .at_rank(session.identity().session_rank));
+  return std::move(*known);
+}
+
+}  // namespace
+
 void Endpoint::part(const std::string& decomposition, const Block& block) {
   State& it = alive(state_, "endpoint");
   const auto session = session_of(it.session);
-  unwrap(it.endpoint->add_block(unwrap(session->puts().decomposition(decomposition)), block));
+  unwrap(it.endpoint->add_block(decomposition_of(it, *session, decomposition), block));
 }
 
 void Endpoint::part(const std::string& decomposition, const Map& map) {
   State& it = alive(state_, "endpoint");
   const auto session = session_of(it.session);
-  unwrap(it.endpoint->add_map(unwrap(session->puts().decomposition(decomposition)), map));
+  unwrap(it.endpoint->add_map(decomposition_of(it, *session, decomposition), map));
 }
 
 void Endpoint::whole(const std::string& decomposition) {
   State& it = alive(state_, "endpoint");
   const auto session = session_of(it.session);
   if (decomposition.empty()) return unwrap(it.endpoint->add_whole(nullptr));
-  const client::Decomposition known = unwrap(session->puts().decomposition(decomposition));
+  const client::Decomposition known = decomposition_of(it, *session, decomposition);
   unwrap(it.endpoint->add_whole(&known));
 }
 
@@ -101,12 +137,14 @@ EndpointPool::EndpointPool(std::span<const Endpoint> endpoints) : state_(std::ma
   for (const Endpoint& endpoint : endpoints) {
     const Endpoint::State& it = endpoint.state();
     const auto refused = [&](const char* why) {
-      return Failure(make_error(ErrorCode::invalid_argument, "a pool was made with {} {}",
+      return Failure(make_error(ErrorCode::invalid_argument, "a pool was made with {}, {}",
                                 it.endpoint->member().text(), why)
                          .at_rank(session->identity().session_rank));
     };
-    if (it.session.lock() != session) throw refused("of another session than that of the first endpoint");
-    if (std::ranges::find(members, it.endpoint) != members.end()) throw refused("twice");
+    if (it.session.lock() != session)
+      throw refused("which belongs to another session than that of the first endpoint");
+    if (std::ranges::find(members, it.endpoint) != members.end()) throw refused("which is in its list twice");
+    if (it.endpoint->is_closed()) throw refused("which has been closed: make it of open ones");
     members.push_back(it.endpoint);
   }
   state_->session = session;

@@ -65,17 +65,54 @@ void OpenSessions::terminate() {
   std::abort();
 }
 
+std::vector<OpenSessions::Entry> OpenSessions::open_here(bool in_this_thread) {
+  std::vector<Entry> some;
+  const MutexLock lock(mutex_);
+  std::ranges::copy_if(entries_, std::back_inserter(some), [&](const Entry& entry) {
+    return (entry.thread == std::this_thread::get_id()) == in_this_thread && entry.process == ::getpid();
+  });
+  return some;
+}
+
 bool OpenSessions::end_early(const std::string& reason, const Error* cause) {
-  std::vector<Entry> mine;
-  {
-    const MutexLock lock(mutex_);
-    std::ranges::copy_if(entries_, std::back_inserter(mine), [](const Entry& entry) {
-      return entry.thread == std::this_thread::get_id() && entry.process == ::getpid();
-    });
-  }
+  const std::vector<Entry> mine = open_here(true);
   bool reported = !mine.empty();
   for (const Entry& entry : mine) reported = entry.state->end_early(reason, cause) && reported;
   return reported;
+}
+
+Error OpenSessions::begin_to_stop(const Error& error) {
+  const bool has_sessions = !open_here(true).empty();
+  MutexLock lock(stop_.mutex);
+  if (!stop_.error) {
+    stop_.error = error;
+    return error;
+  }
+  for (;;) {
+    if (has_sessions && stop_.waits_for_others && !stop_.another_ends_it) {
+      stop_.another_ends_it = true;
+      stop_.changed.notify_all();
+      return *stop_.error;
+    }
+    stop_.changed.wait(lock);
+  }
+}
+
+bool OpenSessions::end_those_of_others(const std::string& reason, const Error& cause) {
+  const std::vector<Entry> others = open_here(false);
+  bool reported = !others.empty();
+  for (const Entry& entry : others) reported = entry.state->end_from_other_thread(reason, cause) && reported;
+  if (reported || others.empty()) return reported;
+  MutexLock lock(stop_.mutex);
+  stop_.waits_for_others = true;
+  stop_.changed.notify_all();
+  stop_.changed.wait_for(lock, others_stop, [this] {
+    assert_held(stop_.mutex);
+    return stop_.another_ends_it;
+  });
+  while (stop_.another_ends_it) stop_.changed.wait(lock);
+  stop_.waits_for_others = false;
+  return false;
 }
 
 void OpenSessions::keep(std::shared_ptr<Session::State> session) {
@@ -102,8 +139,11 @@ void OpenSessions::print(const Error& error) {
 namespace afterbay {
 
 void stop(const Error& error) {
+  constexpr const char* reason = "it stopped with an error";
   auto& sessions = session::OpenSessions::of_this_process();
-  if (!sessions.end_early("it stopped with an error", &error)) sessions.print(error);
+  const Error first = sessions.begin_to_stop(error);
+  if (!sessions.end_early(reason, &first) && !sessions.end_those_of_others(reason, first))
+    sessions.print(first);
   std::exit(1);
 }
 

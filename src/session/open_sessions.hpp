@@ -6,8 +6,10 @@
 
 #include <sys/types.h>
 
+#include <condition_variable>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -30,6 +32,14 @@ class OpenSessions {
   /// any, and the failure of each has been reported on stderr.
   bool end_early(const std::string& reason, const Error* cause);
 
+  /// The process ends because of `error`. One thread ends it; for all others this does not return.
+  /// Returns the error of the thread that was first.
+  Error begin_to_stop(const Error& error);
+  /// Ends the sessions that other threads have opened. If this thread cannot, it waits some seconds
+  /// for one of them to stop as well, because its calls fail with the same error. Returns true if
+  /// there were any, and the failure of each has been reported on stderr.
+  bool end_those_of_others(const std::string& reason, const Error& cause);
+
   /// The program has destroyed a session in a thread that must not call MPI. Never destroyed:
   /// MPI_Finalize, or the end of the process, ends it in the right thread.
   void keep(std::shared_ptr<Session::State> session);
@@ -50,9 +60,19 @@ class OpenSessions {
     std::thread::id thread;
     pid_t process;
   };
+  [[nodiscard]] std::vector<Entry> open_here(bool in_this_thread) AFTERBAY_EXCLUDES(mutex_);
+
   Mutex mutex_;
   std::vector<Entry> entries_ AFTERBAY_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<Session::State>> kept_ AFTERBAY_GUARDED_BY(mutex_);
+  /// How the process stops.
+  struct Stop {
+    Mutex mutex;
+    std::condition_variable_any changed;
+    std::optional<Error> error AFTERBAY_GUARDED_BY(mutex);  ///< of the first thread that stops
+    bool waits_for_others AFTERBAY_GUARDED_BY(mutex) = false;
+    bool another_ends_it AFTERBAY_GUARDED_BY(mutex) = false;
+  } stop_;
   std::terminate_handler at_terminate_ = nullptr;  ///< the handler before this library's
   mpi::Communicator failed_;                       ///< accessed by the MPI thread
   std::string failed_message_;

@@ -14,7 +14,8 @@ constexpr std::size_t trace_events = 1u << 16;  ///< per process; older ones are
 
 /// Ranks end a session at nearly the same time.
 constexpr std::chrono::milliseconds farewell{1000};
-constexpr std::chrono::milliseconds early_end{3000};  ///< for the others to learn of it
+constexpr std::chrono::milliseconds early_end{3000};         ///< for the others to learn of it
+constexpr std::chrono::milliseconds others_call_ends{1000};  ///< of a session that has failed
 /// For processes that make the same mistake.
 constexpr std::chrono::milliseconds end_together{200};
 
@@ -117,6 +118,24 @@ bool Session::State::end_model_early(const std::string& reason, const Error* cau
   if (first) report();
   if ((!group || !group->await_models(early_end)) && !first) report();
   return true;
+}
+
+/// Afterwards no thread enters the session any more.
+bool Session::State::end_from_other_thread(const std::string& event,
+                                           const Error& cause) AFTERBAY_NO_THREAD_SAFETY_ANALYSIS {
+  if (!model || server || frontend) return false;  // the thread that opened it also steps the server
+  client::SessionLock& lock = model->puts().joint().links().lock();
+  model->puts().joint().stop(cause);  // ends the calls that wait for endpoints
+  if (!lock.is_allowed_here()) return false;
+  const auto until = std::chrono::steady_clock::now() + others_call_ends;
+  const char* other = nullptr;
+  while (!lock.enter("stop", other)) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    other = nullptr;
+  }
+  model->abandon(event, &cause, true);
+  return model->await_failure(early_end);
 }
 
 bool Session::State::end_server_early(const std::string& reason, const Error* cause) {

@@ -99,6 +99,9 @@ struct __attribute__((visibility("hidden"))) Session::State {
   /// to it. Takes a few seconds at most. Returns true if the failure has been reported on stderr,
   /// once for all ranks that end alike.
   bool end_early(const std::string& event, const Error* cause);
+  /// The same for a model rank in a thread that did not open the session, when the process is about
+  /// to end.
+  bool end_from_other_thread(const std::string& event, const Error& cause);
   /// Watches for the end of MPI and of the process. The state must not move from then on.
   Result<> watch_for_end();
 

@@ -51,7 +51,7 @@ constexpr const char* all_units = "y, mo, d, h, min, s, ms, us, ns or ts (time s
 /// "": no suggestion.
 std::string suggestion(const std::string& unit) {
   if (unit == "m") return ": is it min (minutes) or mo (months)?";
-  if (unit == "w" || unit == "week" || unit == "weeks") return ": write 7d for a week";
+  if (unit == "w" || unit == "week" || unit == "weeks") return ": write 7d for a week.";
   std::vector<std::string> written;
   for (const Synonym& synonym : synonyms) {
     if (unit == synonym.written) return fmt::format("; did you mean \"{}\"?", synonym.unit);

@@ -3,7 +3,8 @@
    model ranks, the second of which makes the mistake. Messages name that rank and the endpoint,
    within the deadline. HOW: `refused`, what is refused, after which the run goes on; `at_once`, two
    threads use one endpoint (over MPI and with little memory.endpoints); `left_out`, a thread ends
-   its step without its part; `silent`, a thread makes no more calls. */
+   its step without its part; `silent`, a thread makes no more calls; `stops`, a thread that did not
+   open the session ends the program. */
 #define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include <afterbay/mpi.h>
 #include <pthread.h>
@@ -201,12 +202,37 @@ static void leave_out(int silent) {
   HOLDS(MPI_Wtime() - begin < 3 * DEADLINE_S);
 }
 
+/* ---- Stops */
+
+static void* stop_in_thread(void* nothing) {
+  if (put(lower, 0, NULL) == AFTERBAY_OK) put(lower, 0, NULL);
+  afterbay_stop();
+  return nothing;
+}
+
+/* The session's thread waits for the other thread, as at the end of a parallel region. */
+static void stop_program(void) {
+  pthread_t other;
+  OK(put(upper, 0, NULL));
+  OK(afterbay_endpoint_end_step(upper));
+  if (rank == 0) {
+    HOLDS(put(lower, 0, NULL) == AFTERBAY_OK);
+    OK(afterbay_endpoint_end_step(lower));
+    OK(afterbay_session_end_step(session));
+    if (afterbay_file_close(file, NULL) != AFTERBAY_OK || afterbay_session_finalize(session) != AFTERBAY_OK)
+      afterbay_stop();
+    fail("the other rank has stopped", __LINE__);
+  }
+  HOLDS(pthread_create(&other, NULL, stop_in_thread, NULL) == 0);
+  pthread_join(other, NULL);
+}
+
 int main(int argc, char** argv) {
   int provided = 0, server = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   if (argc < 3) fail("usage: endpoint_mistakes HOW FILE", __LINE__);
   const char* const how = argv[1];
-  const int fails = strcmp(how, "left_out") == 0 || strcmp(how, "silent") == 0;
+  const int fails = strcmp(how, "left_out") == 0 || strcmp(how, "silent") == 0 || strcmp(how, "stops") == 0;
   afterbay_options* options;
   OK(afterbay_options_create(&options));
   OK(afterbay_options_set_arguments(options, argc - 1, (const char* const*)argv + 1));
@@ -218,7 +244,9 @@ int main(int argc, char** argv) {
   } else {
     OK(afterbay_session_model_rank(session, &rank));
     define(argv[2]);
-    if (fails)
+    if (strcmp(how, "stops") == 0)
+      stop_program();
+    else if (fails)
       leave_out(strcmp(how, "silent") == 0);
     else if (strcmp(how, "at_once") == 0)
       use_at_once();

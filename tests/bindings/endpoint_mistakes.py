@@ -13,6 +13,12 @@ def main():
         mpirun(3, program("endpoint_mistakes"), how, f"{how}{len(settings)}.nc", "--afterbay.servers=1", "--afterbay.deadline=3s",
                "--afterbay.report.table=off", *settings)
         print(f"{how} {' '.join(settings)}: good", flush=True)
+    # The reason reaches the server, which prints it once.
+    said = mpirun(3, program("endpoint_mistakes"), "stops", "stops.nc", "--afterbay.servers=1", "--afterbay.deadline=3s",
+                  "--afterbay.report.table=off", expect=1)
+    assert said.count("was put already by this caller") == 1, said
+    assert "by endpoint 2 ('lower')" in said and "has died" not in said, said
+    print("stops: good", flush=True)
 
 
 main()

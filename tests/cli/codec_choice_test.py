@@ -40,6 +40,24 @@ class CodecChoiceTest(CommandTest):
         self.assertEqual(chosen, "none")
         self.assertTrue(all(note == "too slow" for name, (_, _, note) in rows.items() if name != "none"))
 
+    def test_all_compressors_of_the_build_are_tried(self):
+        write_input("in.nc")
+        refusal = self.expect(USAGE, "codecs", "in.nc", "--every", "1", "--only", "gzip").stderr
+        known = set(re.search(r"{(.*?)}", refusal)[1].split(","))
+        # The settings page has a section for every filter that a build can have.
+        page = self.expect(OK, "settings", "--markdown").stdout
+        filters = {name for name in re.findall(r"^### `collections\.NAME\.(\w+)`", page, re.M)}
+        self.assertLessEqual({"deflate"}, known)
+        self.assertLessEqual(known, filters)
+        chains = [name for name in self.measured("--every", "1000")[0] if name != "none"]
+        self.assertEqual({chain.split(", ")[-1].split()[0] for chain in chains}, known)
+        for name in known:
+            only = self.measured("--every", "1000", "--only", name)[0]
+            self.assertEqual({chain.split(", ")[-1].split()[0] for chain in only if chain != "none"}, {name})
+        # A file for readers without plugins needs none.
+        self.assertFalse([chain for chain in chains if "bitshuffle" in chain and "deflate" in chain])
+        self.assertIn("bitshuffle, lz4", chains)
+
     def test_settings_give_the_predicted_size(self):
         write_input("in.nc")
         _, chosen, settings = self.measured("--every", "1000", "--only", "deflate", "--records", "3")

@@ -151,6 +151,26 @@ files:
     check("u.nc", "growth", np.array([sum(FIELDS.value("e3t", n) for n in day) for day in days]), exact=False)
 
 
+def summands():
+    """`add` under `fields` moves the zero of a scale, as units do."""
+    fresh("summands")
+    run("""
+fields: {tas: {add: -273.15, attributes: {units: degC}}, uas: {units: cm s-1}}
+files:
+  s: {every: 1d, mean: [tas, uas], range: [tas], stddev: [tas], difference: [tas], max: [tas: {name: high, add: 0}]}
+""", last=8)
+    days = [range(1, 5), range(5, 9)]
+    values = np.array([[FIELDS.value("tas", n) for n in day] for day in days])
+    with xarray.open_dataset("s.nc") as file:
+        close = lambda name, expected: np.testing.assert_allclose(file[name].values, expected, rtol=1e-5, err_msg=name)
+        close("tas", values.mean(axis=1) - 273.15)
+        close("tas_range", np.ptp(values, axis=1))
+        close("tas_stddev", values.std(axis=1))
+        close("tas_difference", values[:, -1] - [values[0, 0], values[0, -1]])
+        close("high", values.max(axis=1))
+        close("uas", np.array([100 * sum(FIELDS.value("uas", n) for n in day) / 4 for day in days]))
+
+
 def coordinates():
     fresh("coordinates")
     for decomposition, ranks in (("block", 4), ("map", 3), ("whole", 1)):
@@ -220,6 +240,53 @@ files:
         assert not np.ma.getmaskarray(file["tas"][:2]).any() and np.ma.getmaskarray(file["tas"][2:]).all()
 
 
+def methods():
+    fresh("methods")
+    run("""
+fields: {tx: "max(tas, 1d)", deep: mean(tx), column: "mean(toce over lev)", warm: "max(column, 1d)"}
+files:
+  m: {every: 2d, align: start, mean: [tx, warm], write: [deep]}
+  s: {every: 3d, align: start, sample: 1d12h, mean: [tas]}
+""", last=24)
+    with xarray.open_dataset("m.nc") as file:
+        for name in ("tx", "deep"):
+            assert file[name].attrs["cell_methods"] == "time: maximum time: mean", file[name].attrs
+            largest = [np.max([FIELDS.value("tas", n) for n in range(4 * day + 1, 4 * day + 5)], axis=0) for day in range(6)]
+            assert np.array_equal(file[name].values, np.array([sum(largest[k:k + 2]) / 2 for k in (0, 2, 4)], "f4")), name
+        assert file["warm"].attrs["cell_methods"].endswith(": mean time: maximum time: mean"), file["warm"].attrs
+    with xarray.open_dataset("s.nc") as file:
+        assert file["tas"].attrs["cell_methods"] == "time: mean (interval: 36 hours)", file["tas"].attrs
+
+
+def cut_cycles():
+    """The run covers parts of the first and the last cycle: bounds say what values are made of."""
+    fresh("cut_cycles")
+    season = [[0, 60], [60, 152], [152, 244], [244, 335]]
+    for keys, options, bounds, times, steps in (
+            # Of the year from December, January and February.
+            ("every: 1y, cycle: 1y, cycle_step: 3mo, align: seasons", {"last": 240}, season, [30, 106, 198, 289.5], {0: range(1, 241)}),
+            ("every: 1y, cycle: 1y, cycle_step: 1mo", {"last": 60, "start": "2000-01-16"}, [[0, 15], [16, 45]], [7.5, 30.5],
+             {0: range(1, 61)}),
+            ("every: 1mo, cycle: 1d, cycle_step: 12h", {"last": 7}, [[0, 1.5], [0.5, 1.75]], [0.25, 0.75], {0: [1, 2, 5, 6], 1: [3, 4, 7]}),
+            # No part of November gets a date in December.
+            ("every: 1mo, cycle: 1d, cycle_step: 6h", {"last": 10, "start": "2000-11-30T12:00"},
+             [[-0.5, -0.25], [-0.25, 0], [0, 0.25], [0.25, 0.5], [0.5, 1.75], [0.75, 2], [1, 2.25], [1.25, 2.5]],
+             [-0.375, -0.125, 0.125, 0.375, 0.625, 0.875, 1.125, 1.375], {2: [1], 3: [2], 4: [3, 7], 7: [6, 10]}),
+            # Times lie in the first whole day, so that they ascend.
+            ("every: 1mo, cycle: 1d, cycle_step: 6h", {"last": 20, "start": "2000-11-15T12:00"},
+             [[0.5, 4.75], [0.75, 5], [0, 4.25], [0.25, 4.5]], [0.625, 0.875, 1.125, 1.375], {0: range(3, 21, 4), 2: range(1, 21, 4)})):
+        run(f"files: {{c: {{{keys}, existing: replace, mean: [tas]}}}}", **options)
+        found = read("c.nc", "climatology_bounds")[0]
+        assert found[:len(bounds)].tolist() == bounds, f"{keys}: {found}"
+        with xarray.open_dataset("c.nc", decode_times=False) as file:
+            assert file.time.values[:len(times)].tolist() == times, f"{keys}: {file.time.values}"
+            assert file.indexes["time"].is_monotonic_increasing and (np.diff(file.time) > 0).all()
+            reached = [k for k in range(len(bounds)) if not np.isnan(file.tas.values[k]).any()]
+            for k, all_steps in steps.items():
+                mean = sum(FIELDS.value("tas", n) for n in all_steps) / len(all_steps)
+                assert k in reached and np.array_equal(file.tas.values[k], mean.astype("f4")), (keys, k)
+
+
 def appended():
     """A run that appends to the file of an earlier one, without its state."""
     fresh("appended")
@@ -283,6 +350,6 @@ files:
 
 
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for case in (names, times, subsets, coordinates, units, cycles, appended, alignments, sections, readers):
+for case in (names, times, subsets, coordinates, units, summands, cycles, cut_cycles, methods, appended, alignments, sections, readers):
     case()
     print(f"{case.__name__}: as expected")

@@ -61,6 +61,14 @@ expect_file(["two parts of the file 'f'", '"x_200001.nc"'],
             "every: 6h, split: 1d, existing: replace, name: 'x_{start:%Y%m}', mean: [tas]")
 expect_file(["every (12h)", "no multiple of the period of \"max(tas, 1d)\""], "every: 12h, write: [y]",
             "fields: {x: 'max(tas, 1d)', y: x * 2}\n")
+for expression in ("max(tas, 1d)", "max(tas, 1d)*2", "tas - max(tas, 1d)", "b + 1", "mean(max(toce, 1d) over lev)",
+                   "mean(max(tas, 1d) over lat)"):
+    expect_file(["'x' has values of a statistic over 1d", "a record every 1mo", "mean(x)"], "every: 1mo, write: [x]",
+                f"fields: {{b: 'max(tas, 1d)', x: '{expression}'}}\n")
+for options in ({"line": "sample: 12h, sample_offset: 6h", "step": "12h"}, {"line": "sample: 6h, sample_offset: 5h"}):
+    line = options.pop("line")
+    expect_file([f"sample_offset of the file \"f\" ({line.split()[-1]})", "no multiple of the model's step", "no step would be sampled"],
+                f"every: 1d, {line}, mean: [tas]", **options)
 for name in ("time", "bnds"):
     expect([f"dimension '{name}'", "choose another name"], dimension=name)
 # Every other problem is found before the first step; this one depends on values.
@@ -93,6 +101,14 @@ expect(["this session has an Output already"], mistake="second")
 expect(["step 5 cannot follow the start of the run"], first=5)
 expect(["2000-02-30"], start="2000-02-30")
 expect(["the model's step"], step="0s")
+
+# Entries under `fields` that no field of the model has: another model may have it.
+for path in glob.glob("*.nc"):
+    os.remove(path)
+said = run("fields: {tass: {units: degC}, vas: {units: cm s-1}, off: {enabled: false, units: K}}\n" + DAY, ranks=2, last=4)
+assert said.count("has no effect") == 1, said
+assert "output.yaml:1:10: fields: the model has no field 'tass'" in said and 'did you mean "tas"' in said, said
+os.remove("day.nc")
 
 # Saved states of something else.
 run(DAY, ranks=2, last=6, finalize_to="state.nc")

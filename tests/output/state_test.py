@@ -9,6 +9,7 @@ import shutil
 import subprocess
 
 import netCDF4
+import xarray
 
 from lib_described import run
 
@@ -59,6 +60,38 @@ def other_fields():
     run(DAY, first=7, last=12, resume="state.nc", units_of="vas:km h-1")  # which nothing uses
 
 
+def changed_descriptions():
+    """Files would have had records of two kinds."""
+    before = """fields: {a: uas + vas, w: a*2}
+grids: {g: {index: {lon: [0, 1]}}}
+files:
+  f: {every: 12h, instant: [w, tas: {grid: g}], once: [orog]}
+  m: {every: 1d, mean: [tas], stamp: start}
+"""
+    run(before, last=6, finalize_to="state.nc")
+    published = {path: pathlib.Path(path).read_bytes() for path in ("f.nc", "m.nc")}
+    for old, new, parts in (
+            ("mean: [tas]", "mean: [tas: {add: -273.15}]", ["5:24", "'m'", "the conversion of 'tas' was \"none\"", '"add: -273.15" now']),
+            ("mean: [tas]", "mean: [tas: {type: float64}]", ["5:24", "'m'", "the type of 'tas'", "float64"]),
+            ("mean: [tas]", "mean: [tas: t]", ["5:24", "'m'", "the saved state does not have the values of 't'"]),
+            ("start", "end", ["5:3", "'m'", 'stamp was "start"', '"end" now']),
+            ("uas + vas", "uas - vas", ["4:29", "'f'", "the values of 'w' was", "x0 - x1"]),
+            ("[0, 1]", "[2, 3]", ["4:32", "'f'", "the points of 'tas'", "lon 2-3"]),
+            ("12h", "6h", ["4:3", "'f'", "every was", "12h", "6h"]),
+            ("12h", "12h, split: 1y, name: '{file}_{start}'", ["4:3", "'f'", 'split was "no"', '"1y" now'])):
+        assert old in before
+        found = run(before.replace(old, new), first=7, last=12, resume="state.nc", expect=1)
+        for part in [*parts, "records of two kinds", "state.nc"]:
+            assert part in found, f"{new}: expected {part!r} in:\n{found}"
+        for path, data in published.items():
+            assert pathlib.Path(path).read_bytes() == data, f"{new}: {path} was changed"
+        for path in glob.glob("*.part*"):
+            os.remove(path)
+    run(before, first=7, last=12, resume="state.nc", ranks=2)
+    with xarray.open_dataset("m.nc") as file:
+        assert [str(time)[:10] for time in file.time.values] == ["2000-01-01", "2000-01-02", "2000-01-03"], file.time
+
+
 def never_published():
     """A file that was refused at its end was published if the model ignored the error and finalized
     the session."""
@@ -94,6 +127,6 @@ def fill_as_attribute():
     assert not glob.glob("*.nc*")
 
 
-for task in (settings_for_all_files, other_fields, never_published, fill_as_attribute):
+for task in (settings_for_all_files, other_fields, changed_descriptions, never_published, fill_as_attribute):
     inside(task.__name__, task)
     print(f"{task.__name__}: good", flush=True)

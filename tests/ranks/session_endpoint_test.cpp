@@ -174,6 +174,40 @@ RANK_TEST(SessionEndpoints, run_ahead_of_the_thread_that_ends_steps_inline, 2) {
   run_ahead_of_the_master(small_session(0), "ahead_inline.nc");
 }
 
+// The other rank cannot put its record of the second step before the session's first one has ended.
+RANK_TEST(SessionEndpoints, close_ahead_of_the_session_inline, 2) {
+  run_session(small_session(0).set("deadline", "8s"), [&](Session& session) {
+    const auto [first, mine] = share(rows, session.model_size(), session.model_rank());
+    session.decomposition("grid", Block{{rows, columns}, {first, 0}, {mine, columns}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("y", rows).dimension("x", columns);
+    schema.variable("t", Type::float64, {"time", "y", "x"}).on("grid");
+    OutputFile file = session.collection("c", schema, {.existing = "replace"}).open("closed_ahead.nc");
+    Endpoint endpoint = session.endpoint();
+    endpoint.whole("grid");
+    const auto put = [&, first = first, mine = mine](std::uint64_t step) {
+      std::vector<double> values;
+      for (std::uint64_t i = first * columns; i < (first + mine) * columns; ++i)
+        values.push_back(value(step, 0, i));
+      endpoint.put(file, "t", step, values.data());
+      endpoint.end_step();
+    };
+    put(0);
+    if (session.model_rank() == 1) {
+      put(1);
+      endpoint.close();
+    }
+    session.end_step();
+    if (session.model_rank() == 0) put(1);
+    session.end_step();
+  });
+  if (rank() != 0) return;
+  const auto t = test::read<double>("closed_ahead.nc", "t");
+  ASSERT_EQ(t.size(), 2 * rows * columns);
+  for (std::size_t i = 0; i < t.size(); ++i)
+    ASSERT_EQ(t[i], value(i / (rows * columns), 0, i % (rows * columns))) << i;
+}
+
 RANK_TEST(ThreadsOverMpi, run_ahead_of_the_thread_that_ends_steps_over_mpi, 3) {
   run_ahead_of_the_master(small_session(1).set("nodes", "0,0,1").set("isolate_nodes", "off"), "ahead_mpi.nc");
 }

@@ -28,21 +28,32 @@ bool names(std::string_view text, std::string_view name) {
 }
 
 /// Whether another variable names this one as something that describes it. Terms of a formula that
-/// change from record to record, such as the surface pressure, are fields.
+/// change from record to record, such as the surface pressure, are fields, even if they are named
+/// as coordinates.
 bool is_referred_to(const Schema& schema, const Variable& variable) {
-  constexpr std::array always{"coordinates", "bounds", "climatology", "grid_mapping"};
+  constexpr std::array always{"bounds", "climatology", "grid_mapping"};
   constexpr std::array fixed{"cell_measures", "formula_terms", "ancillary_variables"};
   const auto refers = [&](const Variable& other, const char* attribute) {
     return names(text_of(other.attributes, attribute), variable.name);
   };
   const bool changes = has_records(schema, variable);
+  const bool changing_term = changes && std::ranges::any_of(schema.variables, [&](const Variable& other) {
+                               return refers(other, "formula_terms");
+                             });
   for (const Variable& other : schema.variables) {
+    if (!changing_term && refers(other, "coordinates")) return true;
     for (const char* attribute : always)
       if (refers(other, attribute)) return true;
     for (const char* attribute : fixed)
       if (!changes && refers(other, attribute)) return true;
   }
   return false;
+}
+
+/// Bounds of means within and over years have a name of their own (section 7.4).
+std::string_view bounds_name_of(const Variable& time) {
+  const std::string_view bounds = text_of(time.attributes, "bounds");
+  return bounds.empty() ? text_of(time.attributes, "climatology") : bounds;
 }
 
 bool is_y_axis(const Variable& variable) {
@@ -117,7 +128,7 @@ const Variable* time_of(const Schema& schema) {
 const Variable* time_bounds_of(const Schema& schema) {
   const Variable* const time = time_of(schema);
   if (time == nullptr) return nullptr;
-  const std::string_view bounds = text_of(time->attributes, "bounds");
+  const std::string_view bounds = bounds_name_of(*time);
   return bounds.empty() ? nullptr : schema.find_variable(bounds);
 }
 
@@ -130,7 +141,7 @@ const Variable* scalar_time_of(const Schema& schema) {
 }
 
 const Variable* scalar_bounds_of(const Schema& schema, const Variable& scalar_time) {
-  const std::string_view name = text_of(scalar_time.attributes, "bounds");
+  const std::string_view name = bounds_name_of(scalar_time);
   const Variable* const bounds = name.empty() ? nullptr : schema.find_variable(name);
   return bounds != nullptr && bounds->constant.count() == 2 ? bounds : nullptr;
 }
@@ -219,12 +230,15 @@ std::string_view time_method_of(const Schema& schema, const Variable& field) {
   const std::string_view record = record_dimension(schema);
   const std::vector<std::string_view> words = words_of(text_of(field.attributes, "cell_methods"));
   bool of_time = false;
-  for (const std::string_view word : words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
     if (word.ends_with(':')) {
       const std::string_view name = word.substr(0, word.size() - 1);
       of_time = of_time || name == record || name == "time";
     } else if (of_time) {
-      return word;
+      const bool qualified = i + 2 < words.size() && (words[i + 1] == "within" || words[i + 1] == "over");
+      const std::string_view& last = qualified ? words[i + 2] : word;
+      return {word.data(), static_cast<std::size_t>(last.data() + last.size() - word.data())};
     }
   }
   return {};

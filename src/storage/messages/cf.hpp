@@ -72,8 +72,8 @@ struct TimeAxis {
 /// the variable's name.
 Result<TimeAxis> time_axis_of(const Variable& time);
 
-/// The word for the time dimension in the attribute `cell_methods`: "mean", "point"; empty if there
-/// is none.
+/// The method for the time dimension in the attribute `cell_methods`: "mean", "point", "mean within
+/// years"; empty if there is none.
 std::string_view time_method_of(const Schema& schema, const Variable& field);
 
 }  // namespace afterbay::storage::cf

@@ -53,6 +53,9 @@ Result<packing::PpDescribed> describe_slab(const Field& field, std::size_t slab)
 Result<std::vector<std::uint8_t>> mask_of(const Schema& schema, const Variable& field,
                                           const std::string& mask);
 
+/// The constant bounds of a coordinate, one interval per value; empty if there are none.
+std::vector<packing::PpInterval> bounds_of(const Schema& schema, const Variable& coordinate);
+
 // Parts of a Field.
 Result<packing::PpGrid> grid_of(const Schema& schema, const Variable& field);
 Result<std::vector<Place>> places_of(const Schema& schema, const Variable& field);

@@ -86,7 +86,9 @@ class Check {
   void coordinate(const Variable& variable) {
     if (!cf::has_records(schema_, variable) || &variable == cf::record_reference_of(schema_)) return;
     // Forecast periods are differences of two times, which headers contain.
-    if (!is_forecast_period(variable) || cf::record_reference_of(schema_) == nullptr)
+    const auto reference = reference_of(schema_);
+    const bool has_reference = cf::record_reference_of(schema_) != nullptr || (reference && *reference);
+    if (!is_forecast_period(variable) || !has_reference)
       problem(
           variable, ErrorCode::invalid_argument,
           "is a coordinate that changes from record to record, which PP headers cannot state: use netCDF");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -45,7 +46,8 @@ constexpr std::array known{"standard_name",
                            "PP_mask",
                            "PP_stash",
                            "STASH",
-                           "um_stash_source"};
+                           "um_stash_source",
+                           "um_version"};
 
 struct WordName {
   std::string_view name;
@@ -93,6 +95,24 @@ Result<PpPacking> packing_named(const Variable& field, std::string_view name) {
                 did_you_mean(name, names));
 }
 
+/// "7.3" as 703: the attribute that iris writes, of the field or of the file; 0 if there is none.
+Result<int> um_version_of(const Schema& schema, const Variable& field) {
+  std::string_view text = cf::text_of(field.attributes, "um_version");
+  if (text.empty()) text = cf::text_of(schema.attributes, "um_version");
+  if (text.empty()) return 0;
+  constexpr int most_part = 99;
+  int major = 0;
+  int minor = 0;
+  const auto [point, first] = std::from_chars(text.data(), text.data() + text.size(), major);
+  const bool divided = first == std::errc() && point != text.data() + text.size() && *point == '.';
+  const auto [end, second] = divided ? std::from_chars(point + 1, text.data() + text.size(), minor)
+                                     : std::from_chars_result{point, std::errc::invalid_argument};
+  if (second == std::errc() && end == text.data() + text.size() && major >= 0 && major <= most_part &&
+      minor >= 0 && minor <= most_part)
+    return major * 100 + minor;
+  return refuse(field, "has the attribute um_version = '{}', it must be like 12.1", text);
+}
+
 packing::PpType type_of(const Variable& variable) {
   if (variable.type == Type::float32 || variable.type == Type::float64) return packing::PpType::real;
   const bool logical = cf::text_of(variable.attributes, "standard_name") == "land_binary_mask";
@@ -104,7 +124,7 @@ Result<> check_storage(const Variable& variable, const Field& field) {
   const std::uint64_t rows = field.description.grid.latitudes.size();
   const std::uint64_t columns = field.description.grid.longitudes.size();
   const bool wgdos = field.storage.method == PpPacking::wgdos;
-  if (rows * columns > std::numeric_limits<std::int32_t>::max() / 4 - 2 * (rows + columns))
+  if (rows * columns > std::numeric_limits<std::int32_t>::max() / 4 - 4 * (rows + columns))
     return refuse(
         variable,
         "has {} x {} points, which are too many for a PP record of at most 2^31 - 1 bytes: divide the "
@@ -259,6 +279,7 @@ Result<Field> field_of(const Schema& schema, const Variable& variable) {
   description.type = type_of(variable);
   AFTERBAY_TRY_ASSIGN(description.grid, grid_of(schema, variable));
   AFTERBAY_TRY_ASSIGN(description.stash, stash_of(variable));
+  AFTERBAY_TRY_ASSIGN(description.um_version, um_version_of(schema, variable));
   AFTERBAY_TRY_ASSIGN(field.places, places_of(schema, variable));
   AFTERBAY_TRY_ASSIGN(field.storage, storage_of(variable));
   AFTERBAY_TRY_ASSIGN(field.words, words_of(schema, variable));

@@ -58,9 +58,11 @@ Result<> rotate(const Schema& schema, const Variable& field, PpGrid& grid) {
 Result<PpGrid> zonal(const Schema& schema, const Variable& field, const Variable& y) {
   PpGrid grid;
   AFTERBAY_TRY_ASSIGN(grid.latitudes, points_of(field, y));
+  grid.latitude_bounds = bounds_of(schema, y);
   for (const Variable* const scalar : cf::auxiliary_coordinates(schema, field)) {
     if (!scalar->dimensions.empty() || !cf::is_longitude(*scalar)) continue;
     AFTERBAY_TRY_ASSIGN(grid.longitudes, points_of(field, *scalar));
+    grid.longitude_bounds = bounds_of(schema, *scalar);
     return grid;
   }
   return refuse(
@@ -89,6 +91,8 @@ Result<PpGrid> grid_of(const Schema& schema, const Variable& field) {
   PpGrid grid;
   AFTERBAY_TRY_ASSIGN(grid.latitudes, points_of(field, *y));
   AFTERBAY_TRY_ASSIGN(grid.longitudes, points_of(field, *last));
+  grid.latitude_bounds = bounds_of(schema, *y);
+  grid.longitude_bounds = bounds_of(schema, *last);
   if (cf::is_latitude(*y) && cf::is_longitude(*last)) return grid;
   if (is_named(*y, "grid_latitude") && is_named(*last, "grid_longitude")) {
     AFTERBAY_TRY(rotate(schema, field, grid));

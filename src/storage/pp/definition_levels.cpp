@@ -18,17 +18,6 @@ std::string_view standard_name_of(const Variable& variable) {
 
 bool is_member(const Variable& coordinate) { return standard_name_of(coordinate) == "realization"; }
 
-/// The bounds of a coordinate; empty if there are none.
-std::vector<PpInterval> bounds_of(const Schema& schema, const Variable& coordinate) {
-  const Variable* const bounds = schema.find_variable(cf::text_of(coordinate.attributes, "bounds"));
-  if (bounds == nullptr) return {};
-  const std::vector<double> numbers = cf::numbers_of(bounds->constant);
-  if (numbers.size() != 2 * coordinate.constant.count()) return {};
-  std::vector<PpInterval> intervals;
-  for (std::size_t i = 0; i < numbers.size(); i += 2) intervals.push_back({numbers[i], numbers[i + 1]});
-  return intervals;
-}
-
 /// "a: level_height b: sigma": the variables of the terms.
 std::map<std::string_view, const Variable*> terms_of(const Schema& schema, const Variable& coordinate) {
   const auto words = cf::words_of(cf::text_of(coordinate.attributes, "formula_terms"));
@@ -52,11 +41,12 @@ std::vector<const Variable*> coordinates_along(const Schema& schema, const Varia
   return found;
 }
 
+using Terms = std::map<std::string_view, const Variable*>;
+
 /// Source: CF, appendix D.
 Result<std::vector<PpLevel>> hybrid_levels(const Schema& schema, const Variable& field,
-                                           const Variable& coordinate, PpLevelKind kind) {
+                                           const Variable& coordinate, PpLevelKind kind, const Terms& terms) {
   const bool height = kind == PpLevelKind::hybrid_height;
-  const auto terms = terms_of(schema, coordinate);
   const auto term = [&](std::string_view name) -> const Variable* {
     const auto found = terms.find(name);
     return found == terms.end() ? nullptr : found->second;
@@ -98,6 +88,19 @@ std::optional<PpLevelKind> hybrid_kind(const Variable& coordinate) {
   if (name == "atmosphere_hybrid_height_coordinate") return PpLevelKind::hybrid_height;
   if (name == "atmosphere_hybrid_sigma_pressure_coordinate") return PpLevelKind::hybrid_pressure;
   return std::nullopt;
+}
+
+/// The coefficients of levels without formula_terms, by the names that iris gives them if it has no
+/// orography or surface pressure.
+Terms named_terms(const std::vector<const Variable*>& coordinates) {
+  Terms terms;
+  for (const Variable* const coordinate : coordinates) {
+    const std::string_view name = cf::text_of(coordinate->attributes, "long_name");
+    if (name == "level_height") terms["a"] = coordinate;
+    if (name == "level_pressure") terms["ap"] = coordinate;
+    if (name == "sigma") terms["b"] = coordinate;
+  }
+  return terms;
 }
 
 /// Levels of a coordinate whose values are those of the levels; empty if it is none.
@@ -142,7 +145,15 @@ Result<std::vector<PpLevel>> levels_along(const Schema& schema, const Variable& 
   for (const Variable* const coordinate : coordinates) {
     const auto kind = hybrid_kind(*coordinate);
     if (!kind) continue;
-    AFTERBAY_TRY_ASSIGN(levels, hybrid_levels(schema, field, *coordinate, *kind));
+    AFTERBAY_TRY_ASSIGN(levels,
+                        hybrid_levels(schema, field, *coordinate, *kind, terms_of(schema, *coordinate)));
+  }
+  if (const Terms terms = named_terms(coordinates);
+      levels.empty() && terms.size() == 2 && terms.contains("b")) {
+    const bool height = terms.contains("a");
+    AFTERBAY_TRY_ASSIGN(
+        levels, hybrid_levels(schema, field, *terms.at(height ? "a" : "ap"),
+                              height ? PpLevelKind::hybrid_height : PpLevelKind::hybrid_pressure, terms));
   }
   for (const Variable* const coordinate : coordinates)
     if (levels.empty()) levels = plain_levels(schema, field, *coordinate);
@@ -198,6 +209,16 @@ Result<> add_dimension(const Schema& schema, const Variable& field, const std::s
 }
 
 }  // namespace
+
+std::vector<PpInterval> bounds_of(const Schema& schema, const Variable& coordinate) {
+  const Variable* const bounds = schema.find_variable(cf::text_of(coordinate.attributes, "bounds"));
+  if (bounds == nullptr) return {};
+  const std::vector<double> numbers = cf::numbers_of(bounds->constant);
+  if (numbers.size() != 2 * coordinate.constant.count()) return {};
+  std::vector<PpInterval> intervals;
+  for (std::size_t i = 0; i < numbers.size(); i += 2) intervals.push_back({numbers[i], numbers[i + 1]});
+  return intervals;
+}
 
 Result<std::vector<Place>> places_of(const Schema& schema, const Variable& field) {
   const std::size_t first = cf::has_records(schema, field) ? 1 : 0;

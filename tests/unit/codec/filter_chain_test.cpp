@@ -14,6 +14,7 @@
 namespace afterbay::codec {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(CodecRows, are_complete_and_differ) {
@@ -33,6 +34,19 @@ TEST(CodecRows, are_complete_and_differ) {
   }
   EXPECT_EQ(find_codec("none"), nullptr);
   EXPECT_EQ(find_codec(std::uint32_t{0}), nullptr);
+}
+
+TEST(CodecRows, trial_levels_are_levels_of_compressors) {
+  for (const Codec* codec : all_codecs()) {
+    if (codec->trial_levels.empty()) continue;
+    EXPECT_EQ(codec->kind, FilterKind::compress) << codec->name;
+    EXPECT_GE(codec->trial_levels.front(), 1) << codec->name;
+    EXPECT_LE(codec->trial_levels.back(), codec->most_level) << codec->name;
+    EXPECT_TRUE(std::ranges::is_sorted(codec->trial_levels)) << codec->name;
+  }
+  EXPECT_THAT(codecs_of(FilterKind::checksum), ElementsAre(&fletcher32_codec));
+  EXPECT_TRUE(is_part_of_hdf5(deflate_codec));
+  EXPECT_FALSE(is_part_of_hdf5(bitshuffle_codec));
 }
 
 TEST(CodecRows, levels_become_filters_and_back) {

@@ -32,6 +32,32 @@ d.yaml:4:16: every: "1 fortnight" is not a period: "fortnight" is not a unit; un
 d.yaml:5:28: like: there is no "dya" under "files:"; did you mean "day"?)");
 }
 
+TEST(DescribeRules, AFieldsSummandMovesNoDifferences) {
+  const auto added = [](const std::string& lists) {
+    const Description description =
+        described("fields: {tas: {add: -273.15, multiply: 2}}\nfiles: {a: {every: 1d, " + lists + "}}\n");
+    if (description.files.empty()) return std::string("none");
+    const auto& stages = description.files.front().variables.front().options.settings.stages;
+    const auto add = stages.find("add");
+    EXPECT_EQ(stages.at("multiply"), "2");
+    return add == stages.end() ? std::string("none") : add->second;
+  };
+  for (const char* const moved : {"mean", "instant", "min", "max", "write"})
+    EXPECT_EQ(added(std::string(moved) + ": tas"), "-273.15") << moved;
+  for (const char* const kept : {"range", "stddev", "difference"})
+    EXPECT_EQ(added(std::string(kept) + ": tas"), "none") << kept;
+  EXPECT_EQ(added("range: [tas: {add: 5}]"), "5");
+  const auto refused = [](const std::string& lists) {
+    return refusal("fields: {tas: {add: -273.15}}\nfiles: {a: {every: 1d, " + lists + "}}\n");
+  };
+  for (const char* const sum : {"sum", "rate"})
+    EXPECT_THAT(refused(std::string(sum) + ": [tas]"),
+                AllOf(HasSubstr("d.yaml:2:"), HasSubstr("add: -273.15"), HasSubstr("moves its zero"),
+                      HasSubstr("(at d.yaml:1:21)"), HasSubstr("write \"add: 0\"")))
+        << sum;
+  EXPECT_EQ(refused("sum: [tas: {add: 0}]"), "accepted");
+}
+
 TEST(DescribeRules, NamesOfStates) {
   const auto state = [](const std::string& name, const std::string& keys = "epochs: 1d, ") {
     return refusal("state: " + name + "\nfiles: {a: {every: 1d, " + keys + "mean: tas}}\n");

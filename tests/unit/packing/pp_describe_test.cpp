@@ -174,6 +174,36 @@ TEST(PpDescribe, Grids) {
   EXPECT_THAT(described->extra, ElementsAre(3001U, word(1), word(2), word(4), 1002U, word(7)));
 }
 
+TEST(PpDescribe, BoundsOfIrregularAxesAreExtraData) {
+  PpDescription description = temperature();
+  description.grid.longitudes = {1, 2, 4};
+  description.grid.longitude_bounds = {{0.5, 1.5}, {1.5, 3}, {3, 5}};
+  for (std::size_t i = 0; i < description.grid.latitudes.size(); ++i)
+    description.grid.latitude_bounds.push_back({description.grid.latitudes[i] - 1, 90});
+  const auto described = describe_pp(description);
+  ASSERT_TRUE(described);
+  const auto word = [](float value) { return std::bit_cast<std::uint32_t>(value); };
+  EXPECT_THAT(described->extra, ElementsAre(3001U, word(1), word(2), word(4), 3012U, word(0.5), word(1.5),
+                                            word(3), 3013U, word(1.5), word(3), word(5)));
+}
+
+TEST(PpDescribe, MeansWithinYearsAndOverYears) {
+  // The words on time of air_temp.pp of iris-sample-data.
+  PpDescription description = temperature();
+  description.cell_methods = "time: mean within years time: mean over years";
+  description.time.begin = {1994, 12, 1};
+  description.time.end = Date{1998, 12, 1};
+  description.time.reference = Date{.year = 1998, .month = 3, .day = 1, .hour = 3};
+  const PpHeader header = header_of(description);
+  EXPECT_EQ(header[I::lbtim], 32);
+  EXPECT_EQ(header[I::lbproc], 128);
+  EXPECT_EQ(header[I::lbft], 6477);
+  EXPECT_EQ(header[I::lbyr], 1994);
+  EXPECT_EQ(header[I::lbyrd], 1998);
+  description.time.end.reset();
+  EXPECT_THAT(refusal(description), HasSubstr("the time is no interval"));
+}
+
 TEST(PpDescribe, CoordinatesRoundedToSinglePrecisionAreRegular) {
   PpDescription description = temperature();
   description.grid.longitudes.clear();
@@ -197,8 +227,18 @@ TEST(PpDescribe, CellMethods) {
   EXPECT_EQ(pp_methods("time: mean (interval: 30 min)")->sampling_hours, 0);
   EXPECT_EQ(pp_methods("time: mean (interval: 100 h)")->sampling_hours, 0);
   EXPECT_EQ(pp_methods("time: mean (comment: 6 h)")->sampling_hours, 0);
-  for (const char* text : {"time: sum", "area: mean", "time: mean time: maximum", "time: mean where land",
-                           "mean", "time:", "time: mean within years"}) {
+  const auto climatology =
+      pp_methods("time: mean within years (interval: 6 hour) longitude: mean time: mean over years");
+  ASSERT_TRUE(climatology);
+  EXPECT_EQ(climatology->lbproc, 128 + 64);
+  EXPECT_EQ(climatology->sampling_hours, 6);
+  EXPECT_TRUE(climatology->within_years);
+  EXPECT_FALSE(pp_methods("time: mean")->within_years);
+  for (const char* text :
+       {"time: sum", "area: mean", "time: mean time: maximum", "time: mean where land", "mean",
+        "time:", "time: mean within years", "time: mean over years", "time: mean time: mean over years",
+        "time: maximum within years time: mean over years", "time: mean within days time: mean over days",
+        "time: mean within years time: mean over years time: mean over years"}) {
     const auto methods = pp_methods(text);
     ASSERT_FALSE(methods) << text;
     EXPECT_THAT(methods.error().text(), HasSubstr("LBPROC, word 25"));

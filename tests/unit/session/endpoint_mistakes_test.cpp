@@ -162,6 +162,123 @@ TEST(ThreadEndpointMistakes, a_part_that_nobody_put_is_reported_when_the_step_en
   });
 }
 
+TEST(ThreadEndpointMistakes, an_endpoint_that_leaves_out_its_part_and_goes_on_is_named) {
+  // It puts the next record before the others put the one that it has left out ...
+  with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
+    for (Endpoint* const it : {&a, &b}) {
+      it->put(file, "t", 0, zeros().data());
+      it->end_step();
+    }
+    session.end_step();
+    b.end_step();
+    b.put(file, "t", 2, zeros().data());
+    b.end_step();
+    const Error error = error_of([&] { a.put(file, "t", 1, zeros().data()); });
+    EXPECT_EQ(error.code, ErrorCode::bad_state);
+    EXPECT_THAT(error.text(), AllOf(HasSubstr("endpoint 2 ('lower') has ended step 1 without its part of "
+                                              "variable 't', record 1 of "),
+                                    HasSubstr("c.nc, which endpoint 1 ('upper') puts"), HasSubstr("rank 0"),
+                                    Not(HasSubstr("record 2"))));
+    EXPECT_EQ(error_of([&] { session.end_step(); }).code, ErrorCode::bad_state);
+  });
+  // ... or after.
+  with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
+    a.put(file, "t", 0, zeros().data());
+    b.end_step();
+    b.put(file, "t", 1, zeros().data());
+    session.end_step();
+    const Error error = error_of([&] { a.end_step(); });
+    EXPECT_EQ(error.code, ErrorCode::bad_state);
+    EXPECT_THAT(error.text(), AllOf(HasSubstr("420 of 720 values of variable 't', record 0"),
+                                    HasSubstr("not handed over by endpoint 2 ('lower')"),
+                                    Not(HasSubstr("'upper'")), Not(HasSubstr("record 1"))));
+  });
+  // It may leave out variables of which it has no points.
+  with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
+    Endpoint none = session.endpoint("none");
+    none.part("grid", Block{{rows, columns}, {0, 0}, {0, columns}});
+    none.put(file, "t", 0, zeros().data());
+    none.end_step();
+    a.put(file, "t", 0, zeros().data());
+    a.end_step();
+    session.end_step();
+    EXPECT_THAT(error_of([&] {
+                  none.end_step();
+                  b.end_step();
+                }).text(),
+                AllOf(HasSubstr("'lower'"), Not(HasSubstr("'none'"))));
+  });
+}
+
+TEST(ThreadEndpointMistakes, an_endpoint_that_is_closed_before_it_puts_its_part_is_named) {
+  for (const bool closed_first : {true, false})
+    with_two_endpoints(settings(), [&](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
+      if (closed_first) b.close();
+      a.put(file, "t", 0, zeros().data());
+      if (!closed_first) b.close();
+      a.end_step();
+      const Error error = error_of([&] { session.end_step(); });
+      EXPECT_EQ(error.code, ErrorCode::bad_state);
+      EXPECT_THAT(error.text(), AllOf(HasSubstr("420 of 720 values of variable 't', record 0"),
+                                      HasSubstr("not handed over by endpoint 2 ('lower'), which was closed"),
+                                      HasSubstr("rank 0"), Not(HasSubstr("belong to no endpoint"))));
+    });
+  // Not if another one has its points by then.
+  with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
+    a.put(file, "t", 0, zeros().data());
+    b.close();
+    Endpoint c = session.endpoint("next");
+    c.part("grid", Block{{rows, columns}, {10, 0}, {14, columns}});
+    for (Endpoint* const it : {&a, &c}) it->end_step();
+    EXPECT_THAT(error_of([&] { session.end_step(); }).text(),
+                AllOf(HasSubstr("not handed over by endpoint 3 ('next')"), Not(HasSubstr("'lower'"))));
+  });
+}
+
+TEST(ThreadEndpointMistakes, points_that_no_endpoint_has_are_named) {
+  with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
+    for (Endpoint* const it : {&a, &b}) {
+      it->put(file, "t", 0, zeros().data());
+      it->end_step();
+    }
+    session.end_step();
+    b.close();
+    Endpoint c = session.endpoint("less");
+    c.part("grid", Block{{rows, columns}, {12, 0}, {12, columns - 2}});
+    for (Endpoint* const it : {&a, &c}) {
+      it->put(file, "t", 1, zeros().data());
+      it->end_step();
+    }
+    const Error error = error_of([&] { session.end_step(); });
+    EXPECT_EQ(error.code, ErrorCode::bad_state);
+    EXPECT_THAT(error.text(),
+                AllOf(HasSubstr("44 points of decomposition 'grid' belong to no endpoint, among "
+                                "them [10:12, 0:10]"),
+                      Not(HasSubstr("not handed over by"))));
+  });
+  const Directory directory;
+  LocalRun run(1, 1, settings());
+  (void)run.run([&](Session& session, int) {
+    Map map;
+    map.global = {12};
+    map.indices = {1, 3, 5, 7, 9, 11};
+    session.decomposition("points", map);
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("x", 12);
+    schema.variable("v", Type::float32, {"time", "x"}).on("points");
+    OutputFile file = session.collection("c", schema, {.directory = directory.path.string()}).open("c.nc");
+    Endpoint some = session.endpoint();
+    map.indices = {9, 1, 3};
+    some.part("points", map);
+    some.put(file, "v", 0, zeros().data());
+    some.end_step();
+    EXPECT_THAT(
+        error_of([&] { session.end_step(); }).text(),
+        HasSubstr("3 points of decomposition 'points' belong to no endpoint, the first of them with the "
+                  "linear index 5"));
+  });
+}
+
 TEST(ThreadEndpointMistakes, a_thread_that_leaves_out_its_part_is_reported_within_the_deadline) {
   with_two_endpoints({{"deadline", "1s"}}, [](Session& session, OutputFile& file, Endpoint& a, Endpoint&) {
     a.put(file, "t", 0, zeros().data());

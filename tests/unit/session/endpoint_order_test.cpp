@@ -4,12 +4,15 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "unit/session/endpoint_model.hpp"
 
 namespace afterbay::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 /// One rank and one endpoint that has rows [0, 10); returns the errors of the run.
@@ -135,6 +138,77 @@ TEST(ThreadSessionSharing, an_endpoint_reads_while_the_session_waits_for_it) {
   }));
 }
 
+TEST(ThreadSessionSharing, new_endpoints_do_not_go_back_behind_the_steps_of_closed_ones) {
+  constexpr std::uint64_t ahead = 3;
+  const Directory directory;
+  expect_no_errors(with_upper_rows(directory, [&](Session& session, OutputFile& file, Endpoint& upper) {
+    upper.close();
+    const auto open = [&](const char* name) {
+      Endpoint all = session.endpoint(name);
+      all.whole("grid");
+      return all;
+    };
+    const auto put = [&](Endpoint& endpoint, std::uint64_t step) {
+      endpoint.put(file, "t", step, values_of(step, {0, rows}, 0, levels).data());
+      endpoint.put(file, "s", step, values_of(step, {0, rows}, 0, 1).data());
+      endpoint.end_step();
+    };
+    Endpoint first = open("first");
+    for (std::uint64_t step = 0; step < ahead; ++step) put(first, step);
+    first.close();
+    Endpoint early = open("early");
+    const Error error = error_of([&] { put(early, ahead); });
+    EXPECT_EQ(error.code, ErrorCode::bad_state);
+    EXPECT_THAT(error.text(),
+                AllOf(HasSubstr("variable 't', record 3 of "),
+                      HasSubstr("would begin in step 0, where endpoint 3 ('early') is"),
+                      HasSubstr("has begun record 2 of "), HasSubstr("in step 2"), HasSubstr("rank 0")));
+    early.close();
+    for (std::uint64_t step = 0; step < ahead; ++step) {
+      const auto now = static_cast<double>(step);
+      file.put("time", step, &now);
+      session.end_step();
+      session.wait(session.flush());
+    }
+    Endpoint next = open("next");
+    put(next, ahead);
+    const auto now = static_cast<double>(ahead);
+    file.put("time", ahead, &now);
+    session.end_step();
+    session.finalize();
+  }));
+  expect_contents(directory.path / "c.nc", ahead + 1);
+}
+
+TEST(ThreadSessionSharing, a_thread_opens_an_endpoint_while_the_session_waits_for_it) {
+  const Directory directory;
+  expect_no_errors(with_upper_rows(directory, [&](Session& session, OutputFile& file, Endpoint& upper) {
+    const auto put = [&](Endpoint& endpoint, Band part) {
+      endpoint.put(file, "t", 0, values_of(0, part, 0, levels).data());
+      endpoint.put(file, "s", 0, values_of(0, part, 0, 1).data());
+      endpoint.end_step();
+    };
+    Endpoint lower = lower_endpoint(session);
+    put(lower, lower_rows);
+    const double now = 0;
+    file.put("time", 0, &now);
+    session.end_step();
+    std::jthread late([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until the session waits
+      const auto start = std::chrono::steady_clock::now();
+      Endpoint another = session.endpoint("another");
+      EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5)) << "the deadline is 20 s";
+      EXPECT_EQ(error_of([&] { another.whole("grid"); }).code, ErrorCode::conflict);
+      put(upper, upper_rows);
+      another.close();
+    });
+    session.wait(file.close());
+    late.join();
+    session.finalize();
+  }));
+  expect_contents(directory.path / "c.nc", 1);
+}
+
 TEST(ThreadSessionSharing, endpoints_are_at_most_32_records_ahead_of_the_session) {
   constexpr std::uint64_t many = 50;
   const Directory directory;
@@ -228,7 +302,7 @@ TEST(ThreadSessionSharing, what_the_session_has_begun_refuses_close_flush_and_ep
     slot.commit();
     const double now = 0;
     file.put("time", 0, &now);
-    session.wait(session.flush());  // without endpoints it covers the current step
+    session.wait(session.flush());
     session.finalize();
   }));
   expect_contents(directory.path / "c.nc", 1);
@@ -275,7 +349,8 @@ TEST(ThreadSessionSharing, an_endpoint_that_is_destroyed_too_early_is_reported_w
     lower.end_step();
     const Error error = error_of([&] { session.end_step(); });
     EXPECT_EQ(error.code, ErrorCode::bad_state);
-    EXPECT_THAT(error.text(), HasSubstr("200 of 720 values of variable 't', record 0"));
+    EXPECT_THAT(error.text(), AllOf(HasSubstr("200 of 720 values of variable 't', record 0"),
+                                    HasSubstr("not handed over by endpoint 1 ('upper'), which was closed")));
   });
 }
 

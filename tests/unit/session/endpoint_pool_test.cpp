@@ -204,7 +204,7 @@ TEST(ThreadEndpointPool, mistakes_are_refused) {
     };
     EXPECT_EQ(refusal({}).code, ErrorCode::invalid_argument);
     EXPECT_THAT(refusal({tiles.endpoints[0], tiles.endpoints[0]}).text(),
-                AllOf(HasSubstr("endpoint 1 ('tile') twice"), HasSubstr("rank 0")));
+                AllOf(HasSubstr("endpoint 1 ('tile'), which is in its list twice"), HasSubstr("rank 0")));
     EXPECT_EQ(refusal({Endpoint()}).code, ErrorCode::bad_state);
     EXPECT_EQ(error_of([] { (void)EndpointPool().take(); }).code, ErrorCode::bad_state);
     const Error not_lent = error_of([&] { pool.give_back(1); });
@@ -228,6 +228,35 @@ TEST(ThreadEndpointPool, mistakes_are_refused) {
     put_all(other.endpoint(), file, tiles.bands[1], 0);
     end_steps(session, file, 1);
   });
+}
+
+TEST(ThreadEndpointPool, closed_endpoints_are_not_lent) {
+  with_pool(3, {{"deadline", "2s"}},
+            [](Session& session, OutputFile& file, const Tiles& tiles, EndpointPool& pool) {
+              for (std::uint64_t step = 0; step < 2; ++step)
+                for (std::size_t i = 0; i < 3; ++i) {
+                  EndpointLoan tile = pool.take();
+                  put_all(tile.endpoint(), file, tiles.bands[tile.index()], step);
+                  if (step == 1 && i == 0) tile->close();
+                }
+              // The closed one has ended two steps: others need not wait until it ends a third.
+              end_steps(session, file, 2);
+              for (int i = 0; i < 3; ++i) {
+                EndpointLoan tile = pool.take();
+                EXPECT_NE(tile.index(), 0U);
+                tile->end_step();
+              }
+              EXPECT_THAT(
+                  error_of([&] { EndpointPool made(tiles.endpoints); }).text(),
+                  AllOf(HasSubstr("endpoint 1 ('tile'), which has been closed"), HasSubstr("rank 0")));
+              Endpoint(tiles.endpoints[1]).close();
+              Endpoint(tiles.endpoints[2]).close();
+              for (const bool waits : {true, false}) {
+                const Error error = error_of([&] { waits ? (void)pool.take() : (void)pool.try_take(); });
+                EXPECT_EQ(error.code, ErrorCode::bad_state);
+                EXPECT_THAT(error.text(), HasSubstr("all 3 endpoints of the pool have been closed"));
+              }
+            });
 }
 
 TEST(ThreadEndpointPool, loans_may_outlive_the_session) {

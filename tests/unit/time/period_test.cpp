@@ -62,7 +62,7 @@ TEST(Period, WhatIsNoneIsRefusedWithTheUnitThatWasMeant) {
   EXPECT_THAT(refusal("1DAY"), HasSubstr("did you mean \"d\"?"));
   EXPECT_THAT(refusal("2steps"), HasSubstr("did you mean \"ts\"?"));
   EXPECT_THAT(refusal("5m"), HasSubstr("min (minutes) or mo (months)"));
-  EXPECT_THAT(refusal("1w"), HasSubstr("7d for a week"));
+  EXPECT_THAT(refusal("1w"), HasSubstr("write 7d for a week. Units are y, mo"));
   EXPECT_THAT(refusal("1parsec"), HasSubstr("units are y, mo, d, h"));
   EXPECT_THAT(refusal("1d,6h"), HasSubstr("a number was expected"));
   EXPECT_THAT(refusal("1\xC2\xB5s"), HasSubstr("has no unit"));

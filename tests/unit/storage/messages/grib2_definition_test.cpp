@@ -56,6 +56,14 @@ TEST(Grib2Definition, says_what_a_message_cannot_hold) {
       {[](Schema& s) { s.find_variable("ta")->attribute("cell_methods", "time: mean"); }, "ta",
        "the time has no bounds"},
       {[](Schema& s) { s.find_variable("ta")->attribute("cell_methods", "time: median"); }, "ta", "'median'"},
+      {[](Schema& s) {
+         s.dimension("bnds", 2);
+         s.find_variable("time")->attribute("climatology", "limits");
+         s.variable("limits", Type::float64, {"time", "bnds"});
+         s.find_variable("ta")->attribute("cell_methods",
+                                          "time: mean within years (interval: 6 hour) time: mean over years");
+       },
+       "ta", "has the method 'mean within years' over time"},
       {[](Schema& s) { s.find_variable("time")->attribute("calendar", "360_day"); }, "time",
        "has the calendar '360_day'"},
       {[](Schema& s) { s.find_variable("time")->attribute("units", "hours"); }, "time", "gives no time"},

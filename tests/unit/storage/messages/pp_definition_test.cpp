@@ -192,6 +192,27 @@ TEST(PpDefinition, understands_hybrid_heights_with_bounds_and_numbers) {
   EXPECT_FALSE(field.places[1].level.coefficient_bounds);
 }
 
+TEST(PpDefinition, understands_level_heights_without_orography_as_iris_names_them) {
+  Schema schema = sound_pp_schema();
+  schema.find_variable("plev")->attributes = {{"standard_name", "model_level_number"}};
+  schema.find_variable("plev")->constant = Values({3.0, 7.0});
+  schema.variable("z", Type::float64, {"plev"})
+      .attribute("long_name", "level_height")
+      .with_constant(Values({20.0, 80.0}));
+  schema.variable("s", Type::float64, {"plev"})
+      .attribute("long_name", "sigma")
+      .with_constant(Values({0.99, 0.95}));
+  schema.find_variable("ta")->attribute("coordinates", "z s").attribute("um_version", "12.1");
+  const Field field = field_in(schema);
+  ASSERT_EQ(field.places.size(), 2u);
+  EXPECT_EQ(field.places[1].level.kind, PpLevelKind::hybrid_height);
+  EXPECT_EQ(field.places[1].level.value, 80);
+  EXPECT_EQ(field.places[1].level.number, 7);
+  EXPECT_EQ(field.description.um_version, 1201);
+  schema.find_variable("ta")->attribute("um_version", "12");
+  EXPECT_FALSE(field_of(schema, *schema.find_variable("ta")));
+}
+
 TEST(PpDefinition, understands_members_before_levels) {
   Schema schema = sound_pp_schema();
   schema.dimension("member", 3);
@@ -230,6 +251,47 @@ TEST(PpDefinition, cell_methods_have_the_names_of_cf) {
   Schema schema = sound_pp_schema();
   schema.find_variable("ta")->attribute("cell_methods", "lon: mean lat: point");
   EXPECT_EQ(cell_methods_of(schema, *schema.find_variable("ta")), "longitude: mean lat: point");
+}
+
+TEST(PpDefinition, formula_terms_that_change_are_fields_also_if_they_are_coordinates) {
+  Schema schema = sound_pp_schema();
+  schema.find_variable("plev")->attribute("formula_terms", "a: plev b: plev orog: height");
+  schema.variable("height", Type::float32, {"time", "lat", "lon"})
+      .attribute("standard_name", "surface_altitude")
+      .attribute("units", "m");
+  schema.find_variable("ta")->attribute("coordinates", "height");
+  EXPECT_TRUE(model::validate(schema, Format::pp)) << model::validate(schema, Format::pp).error().text();
+  EXPECT_EQ(slab_dimensions(schema, *schema.find_variable("height")), 2u);
+  schema.find_variable("height")->dimensions.erase(schema.find_variable("height")->dimensions.begin());
+  EXPECT_EQ(slab_dimensions(schema, *schema.find_variable("height")), 0u);
+}
+
+TEST(PpDefinition, climatologies_have_bounds_of_their_own_name) {
+  Schema schema = sound_pp_schema();
+  schema.dimension("bnds", 2);
+  schema.variable("limits", Type::float64, {"time", "bnds"});
+  schema.find_variable("ta")->attribute("cell_methods", "time: mean within years time: mean over years");
+  const auto refused = model::validate(schema, Format::pp);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("the time has no bounds"), std::string::npos);
+  schema.find_variable("time")->attribute("climatology", "limits");
+  EXPECT_TRUE(model::validate(schema, Format::pp)) << model::validate(schema, Format::pp).error().text();
+  EXPECT_TRUE(field_in(schema).over_time);
+}
+
+TEST(PpDefinition, understands_bounds_of_latitudes_and_longitudes) {
+  Schema schema = sound_pp_schema();
+  schema.dimension("bnds", 2);
+  schema.find_variable("lon")->attribute("bounds", "lon_bnds").constant = Values({0.0, 1.0, 3.0, 6.0});
+  schema.variable("lon_bnds", Type::float64, {"lon", "bnds"})
+      .with_constant(Values({-0.5, 0.5, 0.5, 2.0, 2.0, 4.5, 4.5, 8.0}));
+  const Field field = field_in(schema);
+  ASSERT_EQ(field.description.grid.longitude_bounds.size(), 4u);
+  EXPECT_EQ(field.description.grid.longitude_bounds[3].upper, 8);
+  EXPECT_TRUE(field.description.grid.latitude_bounds.empty());
+  const auto described = describe_slab(field, 0);
+  ASSERT_TRUE(described) << described.error().text();
+  EXPECT_EQ(described->extra.size(), 3u * 5);  // longitudes, their lower and upper bounds
 }
 
 TEST(PpDefinition, levels_without_coordinates_are_those_of_the_quantity) {

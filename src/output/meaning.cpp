@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/meaning.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "base/crc64.hpp"
+#include "model/values.hpp"
+#include "output/refuse.hpp"
+
+namespace afterbay::output {
+
+namespace {
+
+std::string shortened(std::string text) {
+  constexpr std::size_t longest = 100;
+  if (text.size() <= longest) return text;
+  return fmt::format("{}... #{:016x}", text.substr(0, longest / 2), crc64(std::as_bytes(std::span(text))));
+}
+
+std::string text_of_split(const describe::Split& split) {
+  if (split.period) return split.period->text();
+  return split.records > 0 ? fmt::format("{} records", split.records) : "no";
+}
+
+std::string text_of_stamp(describe::Stamp stamp) {
+  switch (stamp) {
+    case describe::Stamp::start: return "start";
+    case describe::Stamp::centre: return "centre";
+    case describe::Stamp::end: return "end";
+  }
+  return {};
+}
+
+std::string text_of_stages(const FileVariable& variable, const describe::File& file) {
+  std::string text;
+  const auto given = std::ranges::find(file.variables, variable.name, &describe::Variable::name);
+  for (const auto& [name, value] : given->options.settings.stages)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, value);
+  return text.empty() ? "none" : text;
+}
+
+const char* yes_or_no(bool value) { return value ? "yes" : "no"; }
+
+/// Where what a name names is described.
+const describe::Position& described_at(const std::string& name, const describe::File& file) {
+  for (const describe::Variable& variable : file.variables)
+    if (name.ends_with("'" + variable.name + "'")) return variable.at;
+  return file.at;
+}
+
+}  // namespace
+
+Meaning meaning_of(const FileSeries& files) {
+  const describe::File& file = files.file();
+  const describe::Timing& timing = file.timing;
+  Meaning all;
+  if (files.has_records()) {
+    all.emplace_back("every", files.schedule()->text());
+    all.emplace_back("cycle",
+                     timing.cycle ? timing.cycle->text() + " by " + timing.cycle_step->text() : "no");
+    all.emplace_back("partial", timing.partial == describe::Partial::write ? "write" : "skip");
+    all.emplace_back("at_start", yes_or_no(timing.at_start));
+    all.emplace_back("stamp", text_of_stamp(file.time.stamp));
+    all.emplace_back("bounds", yes_or_no(file.time.bounds));
+    all.emplace_back("time_units", file.time.units.empty() ? "those of the model" : file.time.units);
+  }
+  all.emplace_back("split", text_of_split(file.naming.split));
+  for (const FileVariable& variable : files.variables()) {
+    const auto add = [&](const char* what, std::string text) {
+      all.emplace_back(fmt::format("the {} of '{}'", what, variable.name), shortened(std::move(text)));
+    };
+    add("values", variable.identity);
+    add("points", variable.space->name + ": " + variable.space->text() + variable.space->places_text());
+    add("type", fmt::format("{}, missing {}", afterbay::name_of(variable.type),
+                            variable.fill.empty() ? "none" : model::text_of(variable.fill)));
+    add("conversion", text_of_stages(variable, file));
+  }
+  return all;
+}
+
+void check_meaning(const Meaning& saved, const FileSeries& files, const std::string& path) {
+  const describe::File& file = files.file();
+  const Meaning here = meaning_of(files);
+  const auto refuse_change = [&](const std::string& name, const std::string& change) {
+    refuse_at(
+        described_at(name, file), ErrorCode::conflict,
+        "the file '{}': {}, so that it would have records of two kinds. The state {} continues a run with "
+        "this description as it was: take that one, or change it when all periods have ended",
+        file.name, change, path);
+  };
+  for (const auto& [name, text] : here) {
+    const auto before = std::ranges::find(saved, name, &Meaning::value_type::first);
+    if (before == saved.end()) refuse_change(name, fmt::format("the saved state does not have {}", name));
+    if (before->second != text)
+      refuse_change(name, fmt::format("{} was \"{}\" in the saved state, and is \"{}\" now", name,
+                                      before->second, text));
+  }
+  for (const auto& [name, text] : saved)
+    if (std::ranges::find(here, name, &Meaning::value_type::first) == here.end())
+      refuse_change(name, fmt::format("the saved state has {} (\"{}\"), and this run has not", name, text));
+}
+
+}  // namespace afterbay::output

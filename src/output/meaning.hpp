@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Meaning: what the records of a file are, in texts that a run that resumes compares with those of
+// the jobs before, so that no file has records of two kinds.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "output/file_series.hpp"
+
+namespace afterbay::output {
+
+/// Names and texts: ("every", "1d by calendar"), ("the values of 'tas'", "mean of tas"). Long texts
+/// are digests.
+using Meaning = std::vector<std::pair<std::string, std::string>>;
+
+/// What cannot change within a run: periods, times, parts, and for each variable its values,
+/// points, type, conversions and stages. Without what only says how files are stored.
+Meaning meaning_of(const FileSeries& files);
+
+/// Throws conflict, at the place in the description, if this is not what the earlier jobs wrote.
+/// `path`: of the saved state.
+void check_meaning(const Meaning& saved, const FileSeries& files, const std::string& path);
+
+}  // namespace afterbay::output
