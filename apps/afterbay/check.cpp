@@ -42,12 +42,9 @@ struct CheckOptions {
 /// The roles of the ranks, and the blocks of a server's memory.
 std::string arithmetic(const config::Config& config, const config::Split& split) {
   const config::Memory& memory = config.memory;
-  const std::string parts =
-      memory.small_block_bytes < memory.block_bytes
-          ? fmt::format(", cut into parts down to {}", print_bytes(memory.small_block_bytes))
-          : "";
   const std::string blocks =
-      fmt::format("{} blocks of {}{}", memory.blocks(), print_bytes(memory.block_bytes), parts);
+      fmt::format("{} blocks of {} and {} of {}", memory.blocks(), print_bytes(memory.block_bytes),
+                  memory.small_blocks(), print_bytes(memory.small_block_bytes));
   const std::string stages = memory.writer_buffers == 0 ? ""
                                                         : fmt::format(", and {} for buffers of the writers",
                                                                       print_bytes(memory.writer_bytes()));

@@ -69,9 +69,9 @@ struct ServerLayout {
 struct Memory {
   std::uint64_t server_bytes = std::uint64_t{512} << 20;
   std::uint64_t block_bytes = std::uint64_t{4} << 20;
-  std::uint64_t small_block_bytes = std::uint64_t{32} << 10;  ///< blocks are cut into parts of this size
-                                                              ///< or more
+  std::uint64_t small_block_bytes = std::uint64_t{256} << 10;
   std::uint64_t input_bytes = std::uint64_t{64} << 20;        ///< for input data
+  double small_share = 0.125;                                 ///< part of server_bytes cut into small blocks
   int frames = 1 << 16;                                       ///< that a server can register
   std::uint64_t chunks_bytes = std::uint64_t{64} << 20;       ///< for compressed chunks that wait for
                                                               ///< more records
@@ -93,14 +93,22 @@ struct Memory {
   [[nodiscard]] std::uint64_t frame_bytes() const noexcept {
     return server_bytes - std::min(server_bytes, writer_bytes());
   }
+  [[nodiscard]] std::uint64_t small_class_bytes() const noexcept {
+    return static_cast<std::uint64_t>(static_cast<double>(frame_bytes()) * small_share);
+  }
+  [[nodiscard]] std::uint64_t small_blocks() const noexcept {
+    return small_class_bytes() / small_block_bytes;
+  }
   /// How input data are cut into pieces: several must fit into the memory at a time.
   [[nodiscard]] model::InputSizes input_sizes() const noexcept {
     return {std::min(std::uint64_t{4} << 20, input_bytes / 8), input_bytes / 4};
   }
-  [[nodiscard]] std::uint64_t blocks() const noexcept { return frame_bytes() / block_bytes; }
-  /// Memory in addition to server_bytes: the pages in which the phases of frames lie.
+  [[nodiscard]] std::uint64_t blocks() const noexcept {
+    return (frame_bytes() - small_blocks() * small_block_bytes) / block_bytes;
+  }
+  /// Memory in addition to server_bytes: one page per block, in which the frame's phase lies.
   [[nodiscard]] std::uint64_t phase_bytes() const noexcept {
-    return blocks() * model::block_spare_bytes(block_bytes);
+    return (blocks() + small_blocks()) * model::page_bytes;
   }
 };
 

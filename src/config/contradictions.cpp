@@ -23,18 +23,25 @@ class Finder {
 
   void memory() {
     const Memory& memory = config_.memory;
+    const std::uint64_t large = memory.frame_bytes() - memory.small_class_bytes();
     if (memory.blocks() < 2) {
       conflict(
-          {"memory.block", "memory.server"},
-          fmt::format("{} leaves {} for blocks{}; that must hold at least two, but {}; raise memory.server "
-                      "to {} or lower memory.block",
-                      said("memory.server"), print_bytes(memory.frame_bytes()), stages(),
+          {"memory.block", "memory.server", "memory.small_share"},
+          fmt::format("{} leaves {} for large blocks, since {}{}; that must hold at least two, but {}; raise "
+                      "memory.server to {} or lower memory.block",
+                      said("memory.server"), print_bytes(large), said("memory.small_share"), stages(),
                       said("memory.block"), print_bytes(enough_for_two_blocks())));
     }
-    if (memory.small_block_bytes > memory.block_bytes) {
+    if (memory.small_block_bytes >= memory.block_bytes) {
       conflict({"memory.small_block", "memory.block"},
-               fmt::format("{}, but {}; parts of blocks cannot be larger than blocks",
-                           said("memory.small_block"), said("memory.block")));
+               fmt::format("{}, but {}; small blocks must be smaller", said("memory.small_block"),
+                           said("memory.block")));
+    } else if (memory.small_share > 0 && memory.small_blocks() < 2) {
+      conflict({"memory.small_block", "memory.server", "memory.small_share"},
+               fmt::format("{} and {} leave {} for small blocks; that must hold at least two, but {}; raise "
+                           "memory.server or memory.small_share, or set memory.small_share to 0 for none",
+                           said("memory.server"), said("memory.small_share"),
+                           print_bytes(memory.small_class_bytes()), said("memory.small_block")));
     }
   }
 
@@ -280,19 +287,22 @@ class Finder {
     return fmt::format("{} is {} ({})", name, setting->print(config_), config_.origin(name).place);
   }
 
-  /// ", since the writers have 2 buffers of a block and a page each, for stages of variables or
+  /// " and the writers have 2 buffers of a block and a page each, for stages of variables or
   /// spilled data"; empty if they have none.
   [[nodiscard]] std::string stages() const {
     const Memory& memory = config_.memory;
     if (memory.writer_buffers == 0) return "";
     return fmt::format(
-        ", since the writers have {} buffer{} of a block and a page each, for stages of variables or spilled "
+        " and the writers have {} buffer{} of a block and a page each, for stages of variables or spilled "
         "data",
         memory.writer_buffers, memory.writer_buffers == 1 ? "" : "s");
   }
 
   [[nodiscard]] std::uint64_t enough_for_two_blocks() const {
-    const std::uint64_t bytes = 2 * config_.memory.block_bytes + config_.memory.writer_bytes();
+    const double share = 1.0 - config_.memory.small_share;
+    const auto bytes =
+        static_cast<std::uint64_t>(2.0 * static_cast<double>(config_.memory.block_bytes) / share) +
+        config_.memory.writer_bytes();
     constexpr std::uint64_t unit = std::uint64_t{1} << 20;
     return (bytes / unit + 1) * unit;
   }

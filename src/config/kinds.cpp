@@ -118,6 +118,10 @@ Kind<int> integer_in(int low, int high) {
   return number_between<int>("integer", fmt::format("an integer from {} to {}", low, high), low, high);
 }
 
+Kind<double> number_in(double low, double high) {
+  return number_between<double>("number", fmt::format("a number from {} to {}", low, high), low, high);
+}
+
 Kind<std::vector<int>> integers_from_zero() {
   return list_of<int>("list of integers", "a list of integers from 0, as in 0,0,1,1", 0);
 }

@@ -39,6 +39,7 @@ Kind<std::uint64_t> size_in(ByteRange range);
 Kind<std::chrono::milliseconds> duration_in(std::chrono::milliseconds low, std::chrono::milliseconds high,
                                             bool zero_too = false);
 Kind<int> integer_in(int low, int high);
+Kind<double> number_in(double low, double high);
 Kind<std::vector<int>> integers_from_zero();
 /// Chunk lengths: one or more positive integers.
 Kind<std::vector<std::uint64_t>> lengths();

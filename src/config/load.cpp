@@ -128,7 +128,7 @@ void follow_block_size(Config& config) {
   if (config.origin("chunk").source == Source::fallback)
     config.chunk_bytes = std::min(config.chunk_bytes, block);
   if (config.origin("memory.small_block").source == Source::fallback &&
-      config.memory.small_block_bytes > block / 4) {
+      config.memory.small_block_bytes >= block) {
     constexpr std::uint64_t page = 4096;
     config.memory.small_block_bytes = std::max(block / 4 / page, std::uint64_t{1}) * page;
   }

@@ -143,27 +143,27 @@ void add_memory(std::vector<Setting<Config>>& table) {
                           AFTERBAY_FIELD(memory.block_bytes),
                           "Size of one block of a server's memory, in bytes: the maximum of one write to "
                           "the disk, and of one chunk. `memory.server` must hold at least two blocks. "
-                          "Every block takes another 128th, at least 4 KiB, which `memory.server` does "
-                          "not count."));
+                          "Every block, large or small, takes another page of 4 KiB, which "
+                          "`memory.server` does not count."));
   table.push_back(session(agreed, "memory.small_block",
                           size_in({.low = 4 * KiB, .high = GiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.small_block_bytes),
-                          "Blocks are cut into equal parts for variables that need less than a "
-                          "`memory.block`: halves, thirds, quarters, sixths and so on. This is the size of "
-                          "the smallest parts, in bytes, at most `memory.block`, with which blocks are not "
-                          "cut. Parts are not smaller than a 256th of a block. If the default is more than "
-                          "a quarter of `memory.block`, that quarter is used."));
-  table.push_back(
-      session(agreed, "memory.frames", integer_in(1, 1 << 24), AFTERBAY_FIELD(memory.frames),
-              "Maximum number of frames of one server. A frame is the part of a record that "
-              "goes to the disk in one write, at most one `memory.block`; a variable has one "
-              "frame per block of a record. With the placements `slab` and `variable`, a server "
-              "has only its own part of these frames. Each frame takes about 600 bytes of shared "
-              "memory, and 8 bytes per part of a block that it can use. The number of these parts is "
-              "also the number of its records that can be in memory at a time. These entries "
-              "of 8 bytes take at most 1/64 of `memory.server` in total; with more frames, "
-              "each may have fewer records in memory, but at least 64. With larger blocks "
-              "fewer frames are needed."));
+                          "Size of the small blocks, in bytes. They hold small variables, which would "
+                          "otherwise take a whole `memory.block` each. Must be smaller than "
+                          "`memory.block`; if the default is not, a quarter of `memory.block` is used."));
+  table.push_back(session(agreed, "memory.small_share", number_in(0, 0.9), AFTERBAY_FIELD(memory.small_share),
+                          "Share of `memory.server` that is divided into small blocks: 0.125 is an "
+                          "eighth, 0 means no small blocks."));
+  table.push_back(session(agreed, "memory.frames", integer_in(1, 1 << 24), AFTERBAY_FIELD(memory.frames),
+                          "Maximum number of frames of one server. A frame is the part of a record that "
+                          "goes to the disk in one write, at most one `memory.block`; a variable has one "
+                          "frame per block of a record. With the placements `slab` and `variable`, a server "
+                          "has only its own part of these frames. Each frame takes about 600 bytes of shared "
+                          "memory, and 8 bytes per block that it can use. The number of these blocks is "
+                          "also the number of its records that can be in memory at a time. These entries "
+                          "of 8 bytes take at most 1/64 of `memory.server` in total; with more frames, "
+                          "each may have fewer records in memory, but at least 64. With larger blocks "
+                          "fewer frames are needed."));
   table.push_back(session(agreed, "memory.chunks", size_in({.low = 64 * KiB, .high = TiB}),
                           AFTERBAY_FIELD(memory.chunks_bytes),
                           "Memory of one server, in addition to `memory.server`, for compressed netCDF-4 "

@@ -4,7 +4,6 @@
 // on the size of a record.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -17,12 +16,6 @@
 namespace afterbay::model {
 
 inline constexpr std::uint64_t page_bytes = 4096;  ///< alignment of direct I/O and of chunks in files
-
-/// Bytes of a block of a server's memory beyond those of its frames: a frame begins at its phase,
-/// so that each part of a block takes another page.
-constexpr std::uint64_t block_spare_bytes(std::uint64_t block_bytes) {
-  return std::max(page_bytes, block_bytes / 128 / page_bytes * page_bytes);
-}
 
 struct Piece {
   std::uint32_t variable = 0;  ///< index in the schema

@@ -8,6 +8,7 @@ transport::LinkSizes link_sizes(const config::Memory& memory) {
   sizes.memory_bytes = memory.frame_bytes();
   sizes.block_bytes = memory.block_bytes;
   sizes.small_block_bytes = memory.small_block_bytes;
+  sizes.small_share = memory.small_share;
   sizes.max_frames = static_cast<std::uint32_t>(memory.frames);
   sizes.ring_bytes = memory.ring_bytes;
   sizes.segment_bytes = memory.block_bytes;

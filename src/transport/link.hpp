@@ -79,28 +79,28 @@ enum class RoomFor {
   slot  ///< until the model commits it: other puts may come before
 };
 
-/// The parts of blocks of a server's memory in which it has been announced what one piece of a plan
-/// writes, so that this is done once per part rather than once per put. Used by one thread.
+/// The blocks of a server's memory in which it has been announced what one piece of a plan writes,
+/// so that this is done once per block rather than once per put. Used by one thread.
 class AnnouncedBlocks {
  public:
-  /// Notes a part; returns whether it was noted before, since `generation` was. Generations differ
+  /// Notes a block; returns whether it was noted before, since `generation` was. Generations differ
   /// between servers.
-  bool note(std::uint64_t generation, std::uint32_t part) {
+  bool note(std::uint64_t generation, std::uint32_t block) {
     if (generation != generation_) {
       generation_ = generation;
-      parts_.assign(parts_.size(), 0);
+      blocks_.assign(blocks_.size(), 0);
     }
-    const std::size_t word = part / 64;
-    if (word >= parts_.size()) parts_.resize(word + 1);
-    const std::uint64_t bit = std::uint64_t{1} << part % 64;
-    const bool noted = (parts_[word] & bit) != 0;
-    parts_[word] |= bit;
+    const std::size_t word = block / 64;
+    if (word >= blocks_.size()) blocks_.resize(word + 1);
+    const std::uint64_t bit = std::uint64_t{1} << block % 64;
+    const bool noted = (blocks_[word] & bit) != 0;
+    blocks_[word] |= bit;
     return noted;
   }
 
  private:
   std::uint64_t generation_ = 0;
-  std::vector<std::uint64_t> parts_;  ///< a bit per part
+  std::vector<std::uint64_t> blocks_;  ///< a bit per block
 };
 
 /// A part of a model rank's end that all threads of the rank may use at once: room in the server's
@@ -379,12 +379,14 @@ class ServerPort {
 struct LinkSizes {
   static constexpr std::uint32_t least_instances = 64;  ///< per frame, if `instances` is 0
   static constexpr std::uint64_t places_share = 64;     ///< see `instances`
-  std::uint64_t memory_bytes = 512u << 20;      ///< all blocks of one server, less the pages for phases
-  std::uint64_t block_bytes = 4u << 20;         ///< of a frame in a block that is not cut
-  std::uint64_t small_block_bytes = 32u << 10;  ///< of a frame in the smallest parts of blocks
-  std::uint64_t ring_bytes = 256u << 10;        ///< model -> server messages, per rank
-  std::uint64_t reply_bytes = 64u << 10;        ///< server -> model messages, per rank
-  /// Instances of one frame at a time, a power of two. 0: as many as there are parts that can hold
+  std::uint64_t memory_bytes = 512u << 20;       ///< all blocks of one server, less the pages for phases
+  std::uint64_t block_bytes = 4u << 20;          ///< bytes of a frame in a large block, which has one
+                                                 ///< more page for the phase
+  std::uint64_t small_block_bytes = 256u << 10;  ///< likewise for small blocks
+  double small_share = 1.0 / 8;                  ///< part of memory_bytes cut into small blocks
+  std::uint64_t ring_bytes = 256u << 10;         ///< model -> server messages, per rank
+  std::uint64_t reply_bytes = 64u << 10;         ///< server -> model messages, per rank
+  /// Instances of one frame at a time, a power of two. 0: as many as there are blocks that can hold
   /// the frame, so that records in flight are bounded only by the memory. The table of all
   /// instances takes at most memory_bytes / places_share, in addition to least_instances entries
   /// per frame; if that is not enough, frames declared later get fewer.

@@ -24,7 +24,7 @@ class Check(CommandTest):
         path = self.write("run.yaml", RUN + "    variables: {T: {multiply: 2}}\n")
         done = self.expect(OK, "check", path, "--ranks", "6")
         self.assertIn(
-            "each server has 1GiB: 253 blocks of 4MiB, cut into parts down to 32KiB, and 8200KiB for buffers of the writers", done.stdout)
+            "each server has 1GiB: 222 blocks of 4MiB and 507 of 256KiB, and 8200KiB for buffers of the writers", done.stdout)
 
     def test_what_crosses_the_network(self):
         """Nodes of 4 ranks, the last of 3, with a server each: 3 + 3 + 2 model ranks."""
@@ -134,7 +134,7 @@ collections:
     def test_ranks(self):
         path = self.write("run.yaml", RUN)
         done = self.expect(OK, "check", path, "--ranks", "6")
-        self.assertIn("4 model ranks and 2 servers; each server has 1GiB: 256 blocks of 4MiB, cut into parts down to 32KiB",
+        self.assertIn("4 model ranks and 2 servers; each server has 1GiB: 224 blocks of 4MiB and 512 of 256KiB",
                       done.stdout)
         done = self.expect(WRONG, "check", path, "--ranks", "2")
         self.assertIn("run.yaml:2:12: servers is 2, but the communicator has 2 ranks, which leaves 0 for the model; "

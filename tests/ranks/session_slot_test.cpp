@@ -115,7 +115,7 @@ RANK_TEST(SessionSlots, nothing_of_a_put_with_values_out_of_range_is_taken_on_tw
 // run, if its slots did not fit into the memory; a rank on another node continued.
 void compute_beyond_the_memory(const SessionOptions& given) {
   SessionOptions options = given;
-  options.set("memory.server", "1MiB").set("memory.block", "128KiB").set("memory.small_block", "128KiB");
+  options.set("memory.server", "1MiB").set("memory.block", "128KiB").set("memory.small_share", "0");
   options.set("chunk", "64KiB").set("deadline", "8s");
   constexpr std::uint64_t rows = 192, columns = 4096, records = 3;
   const auto value = [](const char* variable, std::uint64_t record, std::uint64_t point) {
@@ -177,7 +177,7 @@ RANK_TEST(SessionSlots, that_do_not_fit_into_the_memory_of_three_servers_of_a_fi
 // Each server has room for a fraction of its share of a record.
 void run_short_of_memory(const SessionOptions& given, const std::string& placement) {
   SessionOptions options = given;
-  options.set("memory.server", "1MiB").set("memory.block", "128KiB").set("memory.small_block", "128KiB");
+  options.set("memory.server", "1MiB").set("memory.block", "128KiB").set("memory.small_share", "0");
   options.set("placement", placement).set("deadline", "8s");
   constexpr std::uint64_t rows = 96, columns = 4096, records = 6;
   run_session(options, [&](Session& session) {

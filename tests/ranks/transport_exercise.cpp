@@ -223,8 +223,9 @@ std::pair<std::size_t, std::size_t> count_models(bool model) {
 transport::LinkSizes tight_sizes() {
   transport::LinkSizes sizes;
   sizes.block_bytes = 64 << 10;
-  sizes.small_block_bytes = 64 << 10;
+  sizes.small_block_bytes = 16 << 10;
   sizes.memory_bytes = 6 * sizes.block_bytes;
+  sizes.small_share = 0.0;
   sizes.ring_bytes = 8 << 10;
   sizes.reply_bytes = 4 << 10;
   sizes.instances = 4;

@@ -65,10 +65,13 @@ Result<Footprint> footprint_of(const ServerPairs& pairs, const LinkSizes& sizes)
   AFTERBAY_TRY_ASSIGN(const shm::Geometry geometry,
                       shm::make_geometry(sizes, pairs.models + pairs.servers, rings));
   Footprint it;
-  it.data = geometry.blocks * geometry.block_stride;
+  std::uint64_t counters = 0;
+  for (const shm::BlockClassGeometry& kind : geometry.classes) {
+    it.data += kind.count * kind.stride();
+    counters += std::uint64_t{kind.count} * kind.pieces * sizeof(std::uint32_t);
+  }
   it.rings = rings * (geometry.sizes.ring_bytes + geometry.sizes.reply_bytes);
-  it.tables = geometry.rings_at + (geometry.counters_at - geometry.states_at) +
-              std::uint64_t{geometry.blocks} * geometry.block_pieces * sizeof(std::uint32_t) +
+  it.tables = geometry.rings_at + geometry.blocks() * sizeof(shm::BlockMeta) + counters +
               sizes.memory_bytes / LinkSizes::places_share;
   const std::size_t far = pairs.models - pairs.near;
   const std::size_t far_servers = pairs.servers - pairs.near_servers;

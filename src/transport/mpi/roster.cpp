@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <bit>
 #include <fstream>
 #include <string_view>
 
@@ -19,8 +20,9 @@ std::uint64_t digest(std::string_view text, std::uint64_t value = 0xCBF2'9CE4'84
 }
 
 std::uint64_t digest_of(const LinkSizes& s) {
-  return digest(fmt::format("{} {} {} {} {} {} {} {} {} {}", s.block_bytes, s.small_block_bytes, s.ring_bytes,
-                            s.reply_bytes, s.instances, s.max_frames, s.segment_bytes, s.segments, s.credits,
+  return digest(fmt::format("{} {} {} {} {} {} {} {} {} {} {}", s.block_bytes, s.small_block_bytes,
+                            std::bit_cast<std::uint64_t>(s.small_share), s.ring_bytes, s.reply_bytes,
+                            s.instances, s.max_frames, s.segment_bytes, s.segments, s.credits,
                             s.receive_bytes));
 }
 

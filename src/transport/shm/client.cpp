@@ -137,7 +137,7 @@ void ShmClientLink::will_write(const std::byte* from, std::uint64_t bytes, Write
 }
 
 Landing ShmClientLink::landing(std::uint32_t block, const FrameSlot& slot) const {
-  return Landing{segment_->part(block) + slot.phase, false};
+  return Landing{segment_->block(block) + slot.phase, false};
 }
 
 Result<Landing> ShmClientLink::reserve(const FrameSlot& slot, std::uint32_t piece,

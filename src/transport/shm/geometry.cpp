@@ -4,17 +4,15 @@
 #include <algorithm>
 #include <bit>
 
-#include "model/cutting.hpp"
 #include "transport/shm/marks.hpp"
 #include "transport/shm/segment.hpp"
 
 namespace afterbay::transport::shm {
 namespace {
 
-constexpr std::uint32_t most_parts = (1u << 24) - 1;  // an entry of the frame table holds 24 bits
-constexpr std::uint32_t most_frames = 1u << 24;       // as does a rank's place in the order
-constexpr std::uint32_t pieces_per_frame = 16;        // room for expected counts, on average
-constexpr std::uint32_t most_reserved_parts = 16;  // of a block of the reserve, for frames of all small sizes
+constexpr std::uint32_t most_blocks = (1u << 24) - 1;  // an entry of the frame table holds 24 bits
+constexpr std::uint32_t most_frames = 1u << 24;        // as does a rank's place in the order
+constexpr std::uint32_t pieces_per_frame = 16;         // room for expected counts, on average
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
@@ -29,6 +27,9 @@ Result<void> check(const LinkSizes& sizes, std::size_t peers) {
     return refuse("small_block_bytes", sizes.small_block_bytes, "a positive multiple of 4096");
   if (sizes.small_block_bytes > sizes.block_bytes)
     return refuse("small_block_bytes", sizes.small_block_bytes, "at most block_bytes");
+  if (!(sizes.small_share >= 0.0 && sizes.small_share < 1.0))
+    return fail(ErrorCode::invalid_argument, "transport size small_share is {}, it must be in [0, 1)",
+                sizes.small_share);
   if (sizes.ring_bytes < 1024) return refuse("ring_bytes", sizes.ring_bytes, "at least 1024");
   if (sizes.reply_bytes < 1024) return refuse("reply_bytes", sizes.reply_bytes, "at least 1024");
   if (sizes.instances != 0 && !std::has_single_bit(sizes.instances))
@@ -40,47 +41,34 @@ Result<void> check(const LinkSizes& sizes, std::size_t peers) {
   return {};
 }
 
-/// Number of piece counters of a part of `bytes`: one per 512 bytes.
+/// Number of piece counters in a block of `bytes`: one per 512 bytes.
 std::uint32_t pieces_in(std::uint64_t bytes) {
   return static_cast<std::uint32_t>(std::max<std::uint64_t>(bytes / 512, 64));
 }
 
-/// Halves and thirds of a block, halves and thirds of its halves, and so on, as far as there are
-/// numbers for all parts: at most a third of a part is left empty.
-void make_cuts(Geometry& geometry) {
-  const LinkSizes& sizes = geometry.sizes;
-  geometry.block_stride = sizes.block_bytes + model::block_spare_bytes(sizes.block_bytes);
-  const auto add = [&](std::uint64_t bytes) {
-    const auto parts = static_cast<std::uint32_t>(geometry.block_stride / (bytes + page_bytes));
-    if (bytes < sizes.small_block_bytes || parts <= geometry.slots || geometry.cuts == most_cuts ||
-        std::uint64_t{parts} * geometry.blocks > most_parts)
-      return;
-    geometry.cut[geometry.cuts++] = {parts, pieces_in(bytes), bytes};
-    geometry.slots = parts;
-    geometry.block_pieces = std::max(geometry.block_pieces, parts * pieces_in(bytes));
-  };
-  add(sizes.block_bytes);
-  for (std::uint64_t part = 2; part * sizes.small_block_bytes <= sizes.block_bytes; part *= 2) {
-    add(sizes.block_bytes / part / page_bytes * page_bytes);
-    const std::uint64_t third = geometry.block_stride / (part / 2 * 3) / page_bytes * page_bytes;
-    add(third - std::min(third, page_bytes));
-  }
-}
-
 Result<void> cut_memory(Geometry& geometry) {
   const LinkSizes& sizes = geometry.sizes;
-  const std::uint64_t blocks = sizes.memory_bytes / sizes.block_bytes;
-  if (blocks == 0 || blocks > most_parts)
+  const auto for_small =
+      static_cast<std::uint64_t>(static_cast<double>(sizes.memory_bytes) * sizes.small_share);
+  const std::uint64_t small = for_small / sizes.small_block_bytes;
+  const std::uint64_t large = (sizes.memory_bytes - small * sizes.small_block_bytes) / sizes.block_bytes;
+  if (large == 0 || large + small > most_blocks)
     return fail(ErrorCode::invalid_argument,
-                "a server's memory of {} bytes makes {} blocks of {} bytes: give it at least {} bytes, or "
-                "larger blocks",
-                sizes.memory_bytes, blocks, sizes.block_bytes, sizes.block_bytes);
-  geometry.blocks = static_cast<std::uint32_t>(blocks);
-  make_cuts(geometry);
-  geometry.reserve = geometry.reserve_of(geometry.blocks);
-  while (geometry.reserve_cut + 1 < geometry.cuts &&
-         geometry.cut[geometry.reserve_cut + 1].parts <= most_reserved_parts)
-    ++geometry.reserve_cut;
+                "a server's memory of {} bytes, {} of it in blocks of {} bytes, makes {} blocks of {} bytes: "
+                "give it at "
+                "least {} bytes, or larger blocks",
+                sizes.memory_bytes, small * sizes.small_block_bytes, sizes.small_block_bytes, large,
+                sizes.block_bytes, sizes.block_bytes + small * sizes.small_block_bytes);
+  const auto set = [](BlockClassGeometry& kind, std::uint64_t count, std::uint64_t bytes,
+                      std::uint32_t first) {
+    kind.count = static_cast<std::uint32_t>(count);
+    kind.first = first;
+    kind.bytes = bytes;
+    kind.pieces = pieces_in(bytes);
+    kind.reserve = std::max(1u, kind.count / 8);
+  };
+  set(geometry.classes[large_blocks], large, sizes.block_bytes, 0);
+  set(geometry.classes[small_blocks], small, sizes.small_block_bytes, static_cast<std::uint32_t>(large));
   return {};
 }
 
@@ -92,12 +80,6 @@ std::uint64_t places_in_table(const LinkSizes& sizes) {
 }
 
 }  // namespace
-
-std::uint32_t Geometry::cut_for(std::uint64_t bytes, std::uint64_t pieces) const noexcept {
-  for (std::uint32_t c = cuts; c-- > 0;)
-    if (bytes <= cut[c].bytes && pieces <= cut[c].pieces) return c;
-  return cuts;
-}
 
 Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers, std::size_t rings) {
   AFTERBAY_TRY(check(sizes, peers));
@@ -125,12 +107,11 @@ Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers, std::s
   geometry.frames_at = take(sizes.max_frames * sizeof(FrameRecord), page_bytes);
   geometry.expected_at = take(geometry.max_pieces * sizeof(std::uint32_t), page_bytes);
   geometry.table_at = take(geometry.places * sizeof(std::uint64_t), page_bytes);
-  geometry.states_at = take(geometry.blocks * sizeof(BlockState), page_bytes);
-  geometry.meta_at = take(std::uint64_t{geometry.blocks} * geometry.slots * sizeof(PartMeta), page_bytes);
-  geometry.counters_at =
-      take(std::uint64_t{geometry.blocks} * geometry.block_pieces * sizeof(std::uint32_t), page_bytes);
+  geometry.meta_at = take(geometry.blocks() * sizeof(BlockMeta), page_bytes);
+  for (BlockClassGeometry& kind : geometry.classes)
+    kind.counters_at = take(std::uint64_t{kind.count} * kind.pieces * sizeof(std::uint32_t), page_bytes);
   const std::uint64_t alignment = sizes.memory_bytes >= 8 * huge_page_bytes ? huge_page_bytes : page_bytes;
-  geometry.blocks_at = take(geometry.blocks * geometry.block_stride, alignment);
+  for (BlockClassGeometry& kind : geometry.classes) kind.at = take(kind.count * kind.stride(), alignment);
   geometry.total_bytes = round_up(at, page_bytes);
   return geometry;
 }

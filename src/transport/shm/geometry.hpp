@@ -4,11 +4,10 @@
 // same one.
 //
 // header | marks | one PeerOrder per rank | one PeerSlot per rank that uses the segment | rings
-// (up, down) of these | frame records | expected counts | frame table | states of blocks | metadata
-// of parts | piece counters | blocks
+// (up, down) of these | frame records | expected counts | frame table | block metadata | piece
+// counters | blocks (large, then small)
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -20,39 +19,31 @@ inline constexpr std::uint64_t page_bytes = 4096;
 /// Where huge pages are larger, none are used.
 inline constexpr std::uint64_t huge_page_bytes = 2u << 20;
 
-/// A way to cut a block into equal parts, each of which holds a frame.
-struct Cut {
-  std::uint32_t parts = 1;
-  std::uint32_t pieces = 0;  ///< maximum number of pieces of a frame in a part
-  std::uint64_t bytes = 0;   ///< of a frame in a part
+/// Blocks have two sizes, so that small frames do not each take a large block.
+enum BlockClass : std::uint32_t { large_blocks = 0, small_blocks = 1 };
 
-  /// Distance between parts. A frame begins at its phase, which is less than a page, so each part
+struct BlockClassGeometry {
+  std::uint32_t count = 0;
+  std::uint32_t first = 0;        ///< number of the first block of this class
+  std::uint32_t reserve = 0;      ///< blocks reserved for the rank that is behind all others
+  std::uint32_t pieces = 0;       ///< maximum number of pieces of a frame in such a block
+  std::uint64_t bytes = 0;        ///< of a frame in one block
+  std::uint64_t at = 0;           ///< offset of the first block in the segment
+  std::uint64_t counters_at = 0;  ///< offset of the first block's counters
+
+  /// Distance between blocks. A frame begins at its phase, which is less than a page, so each block
   /// has one page more than its bytes. Frames and chunks whose length is a power of two fill their
-  /// part.
+  /// block.
   [[nodiscard]] std::uint64_t stride() const noexcept { return bytes + page_bytes; }
 };
 
-/// Number of the cut of a block that is one part.
-inline constexpr std::uint32_t uncut = 0;
-/// Parts are not smaller than a 256th of a block.
-inline constexpr std::uint32_t most_cuts = 16;
-
-/// Parts are numbered through: those of block b are b * slots, b * slots + 1, ..., however it is
-/// cut (design/0096-blocks-cut-into-parts.md).
 struct Geometry {
   LinkSizes sizes;  ///< ring_bytes and reply_bytes rounded up to powers of two
   std::uint32_t peers = 0;
   std::uint32_t rings = 0;       ///< peers that use the segment
   std::uint32_t max_pieces = 0;  ///< pieces of all frames
   std::uint64_t places = 0;      ///< entries of the frame table
-  std::uint32_t blocks = 0;
-  std::uint32_t reserve = 0;       ///< blocks reserved for the rank that is behind all others
-  std::uint32_t reserve_cut = 0;   ///< the smallest parts into which these are cut
-  std::uint32_t slots = 0;         ///< the most parts that a block has
-  std::uint32_t block_pieces = 0;  ///< piece counters of a block, for all of its parts
-  std::uint64_t block_stride = 0;  ///< distance between blocks
-  std::uint32_t cuts = 0;          ///< number of ways to cut a block
-  std::array<Cut, most_cuts> cut;  ///< from one part on, the number of parts ascending
+  std::array<BlockClassGeometry, 2> classes;
   std::uint64_t marks_at = 0;
   std::uint64_t orders_at = 0;
   std::uint64_t peers_at = 0;
@@ -60,23 +51,13 @@ struct Geometry {
   std::uint64_t frames_at = 0;
   std::uint64_t expected_at = 0;
   std::uint64_t table_at = 0;
-  std::uint64_t states_at = 0;
   std::uint64_t meta_at = 0;
-  std::uint64_t counters_at = 0;
-  std::uint64_t blocks_at = 0;
   std::uint64_t total_bytes = 0;
 
-  [[nodiscard]] std::uint64_t block_memory_bytes() const noexcept { return blocks * sizes.block_bytes; }
-  /// What a part counts as, of the memory.
-  [[nodiscard]] std::uint64_t share_bytes(std::uint32_t of_cut) const noexcept {
-    return sizes.block_bytes / cut[of_cut].parts;
+  [[nodiscard]] std::uint32_t blocks() const noexcept { return classes[0].count + classes[1].count; }
+  [[nodiscard]] std::uint64_t block_memory_bytes() const noexcept {
+    return classes[0].count * classes[0].bytes + classes[1].count * classes[1].bytes;
   }
-  /// Of so many blocks: an eighth, but one for frames that need a whole block and one for parts.
-  [[nodiscard]] std::uint32_t reserve_of(std::uint32_t count) const noexcept {
-    return std::min(count, std::max(count / 8, cuts > 1 ? 2U : 1U));
-  }
-  /// The cut with the smallest parts that hold such a frame; `cuts` if none do.
-  [[nodiscard]] std::uint32_t cut_for(std::uint64_t bytes, std::uint64_t pieces) const noexcept;
 };
 
 /// Fails (invalid_argument), naming the invalid size and its requirement. `rings`: number of peers

@@ -8,6 +8,8 @@
 namespace afterbay::transport::shm {
 namespace {
 
+constexpr std::array classes{small_blocks, large_blocks};
+
 std::uint64_t next_generation() noexcept {
   static std::atomic<std::uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -40,29 +42,32 @@ MappedBlocks::MappedBlocks(Segment& segment, std::uint64_t most_tables)
       most_tables_(most_tables),
       generation_(next_generation()),
       in_table_(reinterpret_cast<std::uintptr_t>(segment.mapping().data()) % table_covers),
-      shift_(reinterpret_cast<std::uintptr_t>(segment.mapping().data()) % window_bytes),
-      windows_(segment.geometry().block_stride / window_bytes + 2),
-      units_(segment.geometry().block_stride / window_bytes + 1) {
-  covered_.resize((in_table_ + geometry().total_bytes) / table_covers + 1);
-  mapped_.resize(geometry().blocks * windows_);
-  written_.resize(units_);
+      shift_(reinterpret_cast<std::uintptr_t>(segment.mapping().data()) % window_bytes) {
+  covered_.resize((in_table_ + segment.geometry().total_bytes) / table_covers + 1);
+  for (const BlockClass kind : classes) {
+    const std::uint64_t units = geometry(kind).stride() / window_bytes + 1;
+    windows_[kind] = units + 1;
+    mapped_[kind].resize(geometry(kind).count * windows_[kind]);
+    units_[kind] = units;
+    written_[kind].resize(units);
+  }
 }
 
-std::uint32_t MappedBlocks::part_with(std::uint64_t at) const noexcept {
-  const std::uint32_t block = block_with(at);
-  const Cut& cut = geometry().cut[segment_.state(block).cut.load(std::memory_order_relaxed)];
-  const std::uint64_t index = (at - segment_.block_at(block).at) / cut.stride();
-  return block * cut.parts + static_cast<std::uint32_t>(index);
+MappedBlocks::Block MappedBlocks::block_with(std::uint64_t at) const noexcept {
+  const BlockClassGeometry& small = geometry(small_blocks);
+  const BlockClass kind = small.count > 0 && at >= small.at ? small_blocks : large_blocks;
+  return {kind, static_cast<std::uint32_t>((at - geometry(kind).at) / geometry(kind).stride())};
 }
 
 void MappedBlocks::will_write(Extent part, Writes pages) noexcept {
   if (part.bytes == 0) return;
-  const std::uint32_t block = block_with(part.at);
-  const std::uint64_t begin = part.at - segment_.block_at(block).at;
+  const Block block = block_with(part.at);
+  Parts& written = written_[block.kind];
+  const std::uint64_t begin = part.at - extent(block).at;
   const std::uint64_t first = begin / window_bytes, last = (begin + part.bytes - 1) / window_bytes;
-  if (!written_.contains(first, last)) {
-    for (std::uint64_t unit = first; unit <= last; ++unit) written_.add(unit);
-    next_ahead_.store(0, std::memory_order_relaxed);
+  if (!written.contains(first, last)) {
+    for (std::uint64_t unit = first; unit <= last; ++unit) written.add(unit);
+    next_ahead_[block.kind].store(0, std::memory_order_relaxed);
   }
   count_tables(part);
   if (pages == Writes::most_pages) map(block, part);
@@ -78,9 +83,9 @@ void MappedBlocks::count_tables(Extent part) noexcept {
   for (std::uint64_t i = first; i <= last; ++i) added += covered_.add(i) ? 1 : 0;
   if (tables_.fetch_add(added, std::memory_order_relaxed) + added <= most_tables_) return;
   if (dropping_.exchange(true, std::memory_order_acq_rel)) return;
-  const std::uint64_t begin = geometry().blocks_at;
-  segment_.mapping().forget_pages({begin, geometry().total_bytes - begin});
-  mapped_.clear();
+  const std::uint64_t begin = extent({geometry(large_blocks).count > 0 ? large_blocks : small_blocks, 0}).at;
+  segment_.mapping().forget_pages({begin, segment_.geometry().total_bytes - begin});
+  for (const BlockClass kind : classes) mapped_[kind].clear();
   covered_.clear();
   tables_.store(0, std::memory_order_relaxed);
   generation_.store(next_generation(), std::memory_order_relaxed);
@@ -89,16 +94,17 @@ void MappedBlocks::count_tables(Extent part) noexcept {
 
 /// A window in which two blocks lie is mapped for each of them: the pages of one may not have
 /// existed when those of the other were mapped.
-void MappedBlocks::map(std::uint32_t block, Extent part) noexcept {
-  const std::uint64_t row = block * windows_;
-  const std::uint64_t first = (shift_ + segment_.block_at(block).at) / window_bytes;
+void MappedBlocks::map(Block block, Extent part) noexcept {
+  Parts& mapped = mapped_[block.kind];
+  const std::uint64_t row = block.index * windows_[block.kind];
+  const std::uint64_t first = (shift_ + extent(block).at) / window_bytes;
   const std::uint64_t begin = (shift_ + part.at) / window_bytes;
   const std::uint64_t last = (shift_ + part.at + part.bytes - 1) / window_bytes;
-  if (mapped_.contains(row + begin - first, row + last - first)) return;
+  if (mapped.contains(row + begin - first, row + last - first)) return;
   for (std::uint64_t window = begin; window <= last; ++window) {
     const std::uint64_t bit = row + window - first;
-    if (mapped_.contains(bit)) continue;
-    mapped_.add(bit);
+    if (mapped.contains(bit)) continue;
+    mapped.add(bit);
     const std::uint64_t at = std::max(shift_ + part.at, window * window_bytes) - shift_;
     const auto* const byte = reinterpret_cast<const volatile std::uint8_t*>(segment_.mapping().data() + at);
     (void)__atomic_load_n(byte, __ATOMIC_RELAXED);
@@ -106,26 +112,31 @@ void MappedBlocks::map(std::uint32_t block, Extent part) noexcept {
 }
 
 bool MappedBlocks::map_ahead(std::uint64_t end_ns) noexcept {
-  if (written_.empty()) return false;
-  std::uint32_t next = next_ahead_.load(std::memory_order_relaxed);
-  for (; next < geometry().blocks; ++next) {
-    if (segment_.state(next).allocated.load(std::memory_order_acquire) == 0) break;
-    // Ahead, half of the tables: the other half is for what is written.
-    if (tables_.load(std::memory_order_relaxed) >= most_tables_ / 2) return false;
-    if (now_ns() >= end_ns) return true;
-    map_written_parts(next);
-    // Fails if another thread has noted a new part meanwhile: then it begins again.
-    std::uint32_t before = next;
-    if (!next_ahead_.compare_exchange_strong(before, next + 1, std::memory_order_relaxed)) return true;
+  for (const BlockClass kind : classes) {
+    const BlockClassGeometry& blocks = geometry(kind);
+    if (written_[kind].empty()) continue;
+    std::uint32_t next = next_ahead_[kind].load(std::memory_order_relaxed);
+    for (; next < blocks.count; ++next) {
+      if (segment_.meta(blocks.first + next).allocated.load(std::memory_order_acquire) == 0) break;
+      // Ahead, half of the tables: the other half is for what is written.
+      if (tables_.load(std::memory_order_relaxed) >= most_tables_ / 2) return false;
+      if (now_ns() >= end_ns) return true;
+      map_written_parts({kind, next});
+      // Fails if another thread has noted a new part meanwhile: then it begins again.
+      std::uint32_t before = next;
+      if (!next_ahead_[kind].compare_exchange_strong(before, next + 1, std::memory_order_relaxed))
+        return true;
+    }
   }
   return false;
 }
 
-void MappedBlocks::map_written_parts(std::uint32_t block) noexcept {
-  const Extent all = segment_.block_at(block);
-  for (std::uint64_t unit = 0; unit < units_; ++unit) {
+void MappedBlocks::map_written_parts(Block block) noexcept {
+  const Extent all = extent(block);
+  const Parts& written = written_[block.kind];
+  for (std::uint64_t unit = 0; unit < units_[block.kind]; ++unit) {
     const std::uint64_t begin = unit * window_bytes;
-    if (!written_.contains(unit)) continue;
+    if (!written.contains(unit)) continue;
     const Extent part{all.at + begin, std::min(window_bytes, all.bytes - begin)};
     count_tables(part);
     map(block, part);

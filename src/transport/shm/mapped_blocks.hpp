@@ -7,6 +7,7 @@
 // begins again (design/0077-page-tables.md).
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -26,13 +27,14 @@ class MappedBlocks {
 
   /// As ClientLink::is_announced, of what lies at that offset of the segment.
   [[nodiscard]] bool is_announced(std::uint64_t at, AnnouncedBlocks& known) const {
-    return known.note(generation_.load(std::memory_order_relaxed), part_with(at));
+    const Block block = block_with(at);
+    return known.note(generation_.load(std::memory_order_relaxed), geometry(block.kind).first + block.index);
   }
   /// Part of an allocated block that is about to be written; mapped if most of its pages are. For
   /// fewer, page faults of those that are written cost less.
   void will_write(Extent part, Writes pages = Writes::most_pages) noexcept;
-  /// Maps, in all blocks that are allocated, what this process has written in others, at the same
-  /// distance from their begin. Stops at `end_ns` (of now_ns); returns whether there is more.
+  /// Maps, in all blocks that are allocated, the parts that this process has written in others of
+  /// their class. Stops at `end_ns` (of now_ns); returns whether there is more.
   bool map_ahead(std::uint64_t end_ns) noexcept;
 
   static constexpr std::uint64_t window_bytes = 64 << 10;
@@ -65,15 +67,22 @@ class MappedBlocks {
     std::vector<std::atomic<std::uint64_t>> words_;
   };
 
-  [[nodiscard]] const Geometry& geometry() const noexcept { return segment_.geometry(); }
-  [[nodiscard]] std::uint32_t block_with(std::uint64_t at) const noexcept {
-    return static_cast<std::uint32_t>((at - geometry().blocks_at) / geometry().block_stride);
+  /// A block: its class, and its number in the class.
+  struct Block {
+    BlockClass kind;
+    std::uint32_t index;
+  };
+
+  [[nodiscard]] const BlockClassGeometry& geometry(BlockClass kind) const noexcept {
+    return segment_.geometry().classes[kind];
   }
-  /// Among the parts of all blocks, if they are all cut in the same way.
-  [[nodiscard]] std::uint32_t part_with(std::uint64_t at) const noexcept;
+  [[nodiscard]] Extent extent(Block block) const noexcept {
+    return segment_.blocks_at(geometry(block.kind).first + block.index, 1);
+  }
+  [[nodiscard]] Block block_with(std::uint64_t at) const noexcept;
   void count_tables(Extent part) noexcept;
-  void map(std::uint32_t block, Extent part) noexcept;
-  void map_written_parts(std::uint32_t block) noexcept;
+  void map(Block block, Extent part) noexcept;
+  void map_written_parts(Block block) noexcept;
 
   Segment& segment_;
   std::uint64_t most_tables_;
@@ -82,12 +91,12 @@ class MappedBlocks {
   std::atomic<std::uint64_t> generation_;  ///< another one in each object, and after page tables were dropped
   Parts covered_;                          ///< what these cover, in units of table_covers
   std::uint64_t in_table_;                 ///< of the segment's begin, from the begin of what a table covers
-  std::uint64_t shift_;    ///< windows begin at multiples of window_bytes in the address space
-  std::uint64_t windows_;  ///< the most windows that a block can be in
-  Parts mapped_;           ///< for each block its windows, from the one in which it begins
-  std::uint64_t units_;    ///< of window_bytes, that a block can have
-  Parts written_;          ///< units, from the begin of a block
-  std::atomic<std::uint32_t> next_ahead_{0};  ///< the next block for `map_ahead`
+  std::uint64_t shift_;  ///< windows begin at multiples of window_bytes in the address space
+  std::array<std::uint64_t, 2> windows_{};  ///< by class: the most windows that a block can be in
+  std::array<Parts, 2> mapped_;   ///< by class: for each block its windows, from the one in which it begins
+  std::array<Parts, 2> written_;  ///< by class: units of window_bytes, from the begin of a block
+  std::array<std::uint64_t, 2> units_{};                    ///< by class: units that a block can have
+  std::array<std::atomic<std::uint32_t>, 2> next_ahead_{};  ///< by class: the next block for `map_ahead`
 };
 
 }  // namespace afterbay::transport::shm

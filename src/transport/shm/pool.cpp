@@ -20,7 +20,7 @@ constexpr std::uint64_t try_again_after_ns = 1'000'000'000;  // if memory was re
 Pool::Pool(std::shared_ptr<Segment> segment) : segment_(std::move(segment)), table_(*segment_) {}
 
 Result<void> Pool::check(const FrameDeclaration& frame, std::size_t index) const {
-  const Cut& large = segment_->geometry().cut[uncut];
+  const BlockClassGeometry& large = segment_->geometry().classes[large_blocks];
   const std::uint64_t most = segment_->geometry().sizes.block_bytes;
   if (frame.bytes == 0 || frame.bytes > most)
     return fail(ErrorCode::resources,
@@ -35,7 +35,13 @@ Result<void> Pool::check(const FrameDeclaration& frame, std::size_t index) const
   return {};
 }
 
-/// One instance per part that can hold the frame. Beyond the minimum, all frames together take at
+/// The number of instances of a frame, while entries are available.
+BlockClass Pool::class_of(const FrameDeclaration& frame) const {
+  const BlockClassGeometry& small = segment_->geometry().classes[small_blocks];
+  return frame.bytes <= small.bytes && frame.expected.size() <= small.pieces ? small_blocks : large_blocks;
+}
+
+/// One instance per block that can hold the frame. Beyond the minimum, all frames together take at
 /// most half of the rest of the table: the frames with the most instances are halved repeatedly.
 std::vector<std::uint32_t> Pool::places_for(std::span<const FrameDeclaration> frames) const {
   const Geometry& geometry = segment_->geometry();
@@ -44,8 +50,9 @@ std::vector<std::uint32_t> Pool::places_for(std::span<const FrameDeclaration> fr
   constexpr std::uint32_t least = LinkSizes::least_instances;
   std::vector<std::uint32_t> places;
   for (const FrameDeclaration& frame : frames) {
-    const Cut& cut = geometry.cut[geometry.cut_for(frame.bytes, frame.expected.size())];
-    places.push_back(std::max(least, std::bit_ceil(geometry.blocks * cut.parts)));
+    const std::uint32_t blocks =
+        class_of(frame) == small_blocks ? geometry.blocks() : geometry.classes[large_blocks].count;
+    places.push_back(std::max(least, std::bit_ceil(blocks)));
   }
   const auto beyond_least = [&] {
     return std::accumulate(places.begin(), places.end(), std::uint64_t{0}) - places.size() * least;
@@ -93,7 +100,7 @@ Result<std::uint32_t> Pool::declare(std::span<const FrameDeclaration> frames) {
     record.goal =
         static_cast<std::uint32_t>(std::ranges::count_if(expected, [](std::uint32_t n) { return n != 0; }));
     std::ranges::copy(expected, segment_->expected(record));
-    if (record.goal != 0) ++declared_[geometry.cut_for(record.bytes, record.pieces)];
+    if (record.goal != 0) ++ahead_[class_of(frames[i])].declared;
     pieces_used_ += record.pieces;
     places_used_ += record.places;
     least_places_ = std::min(least_places_, record.places);
@@ -102,9 +109,9 @@ Result<std::uint32_t> Pool::declare(std::span<const FrameDeclaration> frames) {
   return first;
 }
 
-FrameView Pool::view(std::uint32_t part) const {
-  const PartMeta& meta = segment_->meta(part);
-  return {part, meta.frame, meta.seq, {segment_->part(part), meta.phase + meta.bytes}};
+FrameView Pool::view(std::uint32_t block) const {
+  const BlockMeta& meta = segment_->meta(block);
+  return {block, meta.frame, meta.seq, {segment_->block(block), meta.phase + meta.bytes}};
 }
 
 tl::expected<FrameView, Refusal> Pool::try_acquire(const FrameSlot& slot, Blocks from) {
@@ -114,8 +121,7 @@ tl::expected<FrameView, Refusal> Pool::try_acquire(const FrameSlot& slot, Blocks
 }
 
 std::optional<FrameView> Pool::acquire(const FrameSlot& slot) {
-  auto made = try_acquire(slot);
-  if (!made && made.error() != Refusal::older_instance && join_parts()) made = try_acquire(slot);
+  const auto made = try_acquire(slot);
   return made ? std::optional<FrameView>(*made) : std::nullopt;
 }
 
@@ -137,18 +143,7 @@ PieceState Pool::state(const FrameView& view, std::uint32_t piece) const {
   return table_.state(view.block, piece);
 }
 
-void Pool::release(const FrameView& view) {
-  table_.release(view.block);
-  join_parts();
-}
-
-/// False if another thread does it.
-bool Pool::join_parts() {
-  if (joining_.exchange(true, std::memory_order_acquire)) return false;
-  const bool done = table_.join_parts();
-  joining_.store(false, std::memory_order_release);
-  return done;
-}
+void Pool::release(const FrameView& view) { table_.release(view.block); }
 
 void Pool::begin_to_wait() noexcept {
   SegmentHeader& header = segment_->header();
@@ -160,63 +155,59 @@ void Pool::end_to_wait() noexcept { segment_->header().room_waiters.fetch_sub(1,
 
 int Pool::memory_error() const {
   const SegmentHeader& header = segment_->header();
-  if (header.free.withdrawn.load(std::memory_order_relaxed) == 0) return 0;
-  return std::max(header.memory_error.load(std::memory_order_relaxed), 1);
-}
-
-/// For one record of all collections.
-std::uint32_t Pool::declared_blocks() const {
-  const Geometry& geometry = segment_->geometry();
-  std::uint32_t blocks = 0;
-  for (std::uint32_t c = 0; c < geometry.cuts; ++c)
-    blocks += (declared_[c] + geometry.cut[c].parts - 1) / geometry.cut[c].parts;
-  return blocks;
+  for (const FreeBlocks& free : header.free)
+    if (free.withdrawn.load(std::memory_order_relaxed) != 0)
+      return std::max(header.memory_error.load(std::memory_order_relaxed), 1);
+  return 0;
 }
 
 /// Blocks that should be allocated: enough for one record of everything declared, and twice the
 /// maximum ever in use at once.
-std::uint32_t Pool::wanted() const {
-  const FreeBlocks& free = segment_->header().free;
-  const std::uint32_t all = segment_->geometry().blocks;
+std::uint32_t Pool::wanted(BlockClass kind) const {
+  const FreeBlocks& free = segment_->header().free[kind];
+  const std::uint32_t all = segment_->geometry().classes[kind].count;
   const auto used = static_cast<std::uint32_t>(free.fresh.load(std::memory_order_relaxed));
   const std::uint32_t withdrawn = free.withdrawn.load(std::memory_order_relaxed);
   const std::uint32_t most = all - std::min(all, withdrawn);
-  return std::min(std::max(declared_blocks(), used > most / 2 ? most : 2 * used), most);
+  return std::min(std::max(ahead_[kind].declared, used > most / 2 ? most : 2 * used), most);
 }
 
-Result<void> Pool::allocate_portion() {
-  std::atomic<std::uint32_t>& done = segment_->header().free.allocated;
-  const std::uint32_t block = done.load(std::memory_order_relaxed);
-  const Extent all = segment_->block_at(block);
-  const Extent part{all.at + bytes_ahead_, std::min(portion_bytes, all.bytes - bytes_ahead_)};
+Result<void> Pool::allocate_portion(BlockClass kind) {
+  std::atomic<std::uint32_t>& done = segment_->header().free[kind].allocated;
+  const std::uint32_t index = done.load(std::memory_order_relaxed);
+  const std::uint32_t block = segment_->geometry().classes[kind].first + index;
+  std::uint64_t& at = ahead_[kind].bytes_of_block;
+  const Extent all = segment_->blocks_at(block, 1);
+  const Extent part{all.at + at, std::min(portion_bytes, all.bytes - at)};
   Mapping& mapping = segment_->mapping();
-  std::atomic<std::uint32_t>& allocated = segment_->state(block).allocated;
+  std::atomic<std::uint32_t>& allocated = segment_->meta(block).allocated;
   if (allocated.load(std::memory_order_acquire) != 0) {  // by a rank
     mapping.populate(part);
-  } else if (bytes_ahead_ == 0) {
-    AFTERBAY_TRY(mapping.allocate({segment_->meta_at(block), segment_->counters_at(block), part}));
+  } else if (at == 0) {
+    AFTERBAY_TRY(mapping.allocate({segment_->counters_at(block, 1), part}));
   } else {
     AFTERBAY_TRY(mapping.allocate({part}));
   }
-  bytes_ahead_ += part.bytes;
-  if (bytes_ahead_ < all.bytes) return {};
-  bytes_ahead_ = 0;
+  at += part.bytes;
+  if (at < all.bytes) return {};
+  at = 0;
   allocated.store(1, std::memory_order_release);
-  done.store(block + 1, std::memory_order_release);
+  done.store(index + 1, std::memory_order_release);
   return {};
 }
 
 bool Pool::allocate_ahead() {
-  if (join_parts()) return true;
   if (next_try_ns_ != 0 && now_ns() < next_try_ns_) return false;
   next_try_ns_ = 0;
   bool done = false;
-  if (segment_->header().free.allocated.load(std::memory_order_relaxed) < wanted()) {
-    done = allocate_portion().has_value();
-  } else {
-    if (memory_error() == 0 || !table_.is_short()) return false;
-    done = table_.restore_block();
+  for (const BlockClass kind : {large_blocks, small_blocks}) {
+    if (segment_->header().free[kind].allocated.load(std::memory_order_relaxed) >= wanted(kind)) continue;
+    done = allocate_portion(kind).has_value();
+    if (!done) next_try_ns_ = now_ns() + try_again_after_ns;
+    return done;
   }
+  if (memory_error() == 0 || !table_.is_short()) return false;
+  done = table_.restore_block();
   if (!done) next_try_ns_ = now_ns() + try_again_after_ns;
   return done;
 }

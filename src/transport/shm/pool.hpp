@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <limits>
 #include <memory>
 #include <span>
@@ -55,21 +54,23 @@ class Pool final : public FramePool {
 
  private:
   Result<void> check(const FrameDeclaration& frame, std::size_t index) const;
+  [[nodiscard]] BlockClass class_of(const FrameDeclaration& frame) const;
   [[nodiscard]] std::vector<std::uint32_t> places_for(std::span<const FrameDeclaration> frames) const;
-  [[nodiscard]] FrameView view(std::uint32_t part) const;
-  [[nodiscard]] std::uint32_t declared_blocks() const;
-  [[nodiscard]] std::uint32_t wanted() const;
-  Result<void> allocate_portion();
-  bool join_parts();
+  [[nodiscard]] FrameView view(std::uint32_t block) const;
+  [[nodiscard]] std::uint32_t wanted(BlockClass kind) const;
+  Result<void> allocate_portion(BlockClass kind);
 
+  /// How far blocks are allocated ahead and faulted into this process.
+  struct Ahead {
+    std::uint32_t declared = 0;        ///< blocks for one record of all collections
+    std::uint64_t bytes_of_block = 0;  ///< bytes of the next block that are done
+  };
   std::shared_ptr<Segment> segment_;
   FrameTable table_;
   std::uint32_t pieces_used_ = 0;
   std::uint64_t places_used_ = 0;
   std::uint32_t least_places_ = std::numeric_limits<std::uint32_t>::max();  ///< of any frame
-  std::array<std::uint32_t, most_cuts> declared_{};  ///< by cut: frames of one record of all collections
-  std::uint64_t bytes_ahead_ = 0;  ///< of the next block, allocated ahead and faulted into this process
-  std::atomic<bool> joining_{false};
+  std::array<Ahead, 2> ahead_;
   std::uint64_t next_try_ns_ = 0;  ///< after memory was refused
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/shm/refusals.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "base/caller_terms.hpp"
@@ -20,32 +18,21 @@ Error Refusals::counted_twice(const FrameSlot& slot, std::uint32_t piece) const 
 
 Result<void> Refusals::check_fits(std::span<const FrameSlot> slots) const {
   const Geometry& geometry = segment_.geometry();
-  using Frames = std::array<std::uint64_t, most_cuts>;
-  Frames frames{}, of_reserve{};  // by cut
+  std::uint64_t frames = 0;
+  std::uint64_t large = 0;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (i > 0 && slots[i].frame == slots[i - 1].frame) continue;  // several pieces lie in it
-    const std::uint32_t frame = slots[i].frame;
-    const std::uint32_t cut =
-        geometry.cut_for(slots[i].bytes, table_.is_frame(frame) ? segment_.frame(frame).pieces : 0);
-    if (cut == geometry.cuts) continue;
-    ++frames[cut];
-    ++of_reserve[std::min(cut, geometry.reserve_cut)];
+    ++frames;
+    if (slots[i].bytes > geometry.classes[small_blocks].bytes) ++large;
   }
-  const auto blocks_of = [&](const Frames& of) {
-    std::uint64_t blocks = 0;
-    for (std::uint32_t cut = 0; cut < geometry.cuts; ++cut)
-      blocks += (of[cut] + geometry.cut[cut].parts - 1) / geometry.cut[cut].parts;
-    return blocks;
-  };
-  const bool two_kinds = geometry.reserve_cut != uncut && geometry.reserve > 1;
-  const std::uint64_t blocks = blocks_of(of_reserve);
-  if (blocks + (two_kinds ? 1 : 0) <= geometry.blocks ||
-      blocks_of(frames) <= geometry.blocks - geometry.reserve)
-    return {};
-  return fail(ErrorCode::resources,
-              "{}: to put this without waiting takes {} blocks of {} bytes at once; the server's memory has "
-              "{}: use put, which fills them one after the other, or raise memory.server",
-              server_, blocks, geometry.sizes.block_bytes, geometry.blocks);
+  if (large <= geometry.classes[large_blocks].count && frames <= geometry.blocks()) return {};
+  return fail(
+      ErrorCode::resources,
+      "{}: to put this without waiting takes {} blocks at once, {} of them large; the server's memory "
+      "has {} of {} bytes and {} of {}: use put, which fills them one after the other, or raise "
+      "memory.server",
+      server_, frames, large, geometry.classes[large_blocks].count, geometry.classes[large_blocks].bytes,
+      geometry.classes[small_blocks].count, geometry.classes[small_blocks].bytes);
 }
 
 Error Refusals::error(Refusal refusal, const FrameSlot& slot) const {
@@ -57,7 +44,7 @@ Error Refusals::error(Refusal refusal, const FrameSlot& slot) const {
         "{}: record number {} is {} or more records behind what other ranks put, and was given up (frame {})",
         server_, said_index(slot.seq), segment_.frame(slot.frame).places, slot.frame);
   if (refusal == Refusal::no_memory) return table_.no_memory(server_);
-  const Cut& large = segment_.geometry().cut[uncut];
+  const BlockClassGeometry& large = segment_.geometry().classes[large_blocks];
   return make_error(
       ErrorCode::resources,
       "{}: frame {} needs {} bytes and {} pieces and begins {} bytes into its page; a block holds {} "

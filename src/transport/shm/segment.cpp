@@ -8,7 +8,7 @@ namespace afterbay::transport::shm {
 namespace {
 
 constexpr std::uint64_t segment_magic = 0x5942'5245'5446'41ULL;  // "AFTERBY"
-constexpr std::uint32_t segment_version = 6;
+constexpr std::uint32_t segment_version = 5;
 
 }  // namespace
 
@@ -21,14 +21,13 @@ Segment::Segment(Mapping mapping, const Geometry& geometry)
   frames_ = reinterpret_cast<FrameRecord*>(base() + geometry_.frames_at);
   expected_ = reinterpret_cast<std::uint32_t*>(base() + geometry_.expected_at);
   table_ = reinterpret_cast<std::atomic<std::uint64_t>*>(base() + geometry_.table_at);
-  states_ = reinterpret_cast<BlockState*>(base() + geometry_.states_at);
-  meta_ = reinterpret_cast<PartMeta*>(base() + geometry_.meta_at);
+  meta_ = reinterpret_cast<BlockMeta*>(base() + geometry_.meta_at);
 }
 
 Result<Segment> Segment::format(Mapping mapping, const Geometry& geometry) {
   Segment segment(std::move(mapping), geometry);
   AFTERBAY_TRY(segment.mapping_.allocate(
-      {{0, geometry.rings_at}, {geometry.states_at, geometry.blocks * sizeof(BlockState)}}));
+      {{0, geometry.rings_at}, {geometry.meta_at, geometry.blocks() * sizeof(BlockMeta)}}));
   SegmentHeader& header = *new (segment.header_) SegmentHeader;
   for (std::size_t i = 0; i < Marks::bytes_for(geometry.peers) / sizeof *segment.marks_; ++i)
     new (&segment.marks_[i]) std::atomic<std::uint64_t>(0);
@@ -37,8 +36,11 @@ Result<Segment> Segment::format(Mapping mapping, const Geometry& geometry) {
     if (geometry.rings == geometry.peers) segment.give_ring(i, i);
   }
   for (std::uint32_t i = 0; i < geometry.rings; ++i) new (&segment.peers_[i]) PeerSlot;
-  for (std::uint32_t i = 0; i < geometry.blocks; ++i) new (&segment.states_[i]) BlockState;
-  header.free.count.store(geometry.blocks, std::memory_order_relaxed);
+  for (std::size_t c = 0; c < geometry.classes.size(); ++c) {
+    const BlockClassGeometry& kind = geometry.classes[c];
+    for (std::uint32_t i = 0; i < kind.count; ++i) new (&segment.meta_[kind.first + i]) BlockMeta;
+    header.free[c].count.store(kind.count, std::memory_order_relaxed);
+  }
   header.magic = segment_magic;
   header.version = segment_version;
   header.peers = geometry.peers;
@@ -78,24 +80,21 @@ Result<void> Segment::allocate_frames(std::uint32_t first, std::uint64_t frames,
        {geometry_.table_at + first_place * sizeof(std::uint64_t), places * sizeof(std::uint64_t)}});
 }
 
-Extent Segment::block_at(std::uint32_t block) const noexcept {
-  return {geometry_.blocks_at + block * geometry_.block_stride, geometry_.block_stride};
+Extent Segment::blocks_at(std::uint32_t first, std::uint32_t count) const noexcept {
+  const BlockClassGeometry& kind = class_of(first);
+  return {kind.at + (first - kind.first) * kind.stride(), count * kind.stride()};
 }
 
-Extent Segment::meta_at(std::uint32_t block) const noexcept {
-  const std::uint64_t bytes = geometry_.slots * sizeof(PartMeta);
-  return {geometry_.meta_at + block * bytes, bytes};
+Extent Segment::counters_at(std::uint32_t first, std::uint32_t count) const noexcept {
+  const BlockClassGeometry& kind = class_of(first);
+  const std::uint64_t bytes = kind.pieces * sizeof(std::uint32_t);
+  return {kind.counters_at + (first - kind.first) * bytes, count * bytes};
 }
 
-Extent Segment::counters_at(std::uint32_t block) const noexcept {
-  const std::uint64_t bytes = geometry_.block_pieces * sizeof(std::uint32_t);
-  return {geometry_.counters_at + block * bytes, bytes};
-}
-
-Result<void> Segment::allocate_block(std::uint32_t block) {
-  std::atomic<std::uint32_t>& allocated = states_[block].allocated;
+Result<void> Segment::allocate_block(std::uint32_t number) {
+  std::atomic<std::uint32_t>& allocated = meta_[number].allocated;
   if (allocated.load(std::memory_order_acquire) != 0) return {};
-  AFTERBAY_TRY(mapping_.allocate({meta_at(block), counters_at(block), block_at(block)}));
+  AFTERBAY_TRY(mapping_.allocate({counters_at(number, 1), blocks_at(number, 1)}));
   allocated.store(1, std::memory_order_release);
   return {};
 }

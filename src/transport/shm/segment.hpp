@@ -19,9 +19,9 @@ namespace afterbay::transport::shm {
 
 enum class Life : std::uint32_t { absent = 0, present = 1, ended = 2 };
 
-/// The free blocks: those that were in use before, as a stack (tag << 32 | block + 1), followed by
-/// those that were never used, from `fresh` on. Blocks that were never used need not be allocated
-/// yet: the process that takes one allocates it, unless the server has done so ahead.
+/// The free blocks of a class: those that were in use before, as a stack (tag << 32 | block + 1),
+/// followed by those that were never used, from `fresh` on. Blocks that were never used need not be
+/// allocated yet: the process that takes one allocates it, unless the server has done so ahead.
 ///
 /// `count` is the number of both. It is decremented before a block is taken and incremented after
 /// one was pushed, so that there is a block for each process that holds a count. If there is no
@@ -36,13 +36,6 @@ struct FreeBlocks {
   std::atomic<std::uint32_t> withdrawn{0};          ///< number of withdrawn blocks, at the end
 };
 
-/// The free parts of all blocks that are cut in one way, as a stack (tag << 32 | part + 1). `count`
-/// is decremented before a part is taken and incremented after one was pushed.
-struct FreeParts {
-  alignas(64) std::atomic<std::uint64_t> head{0};
-  std::atomic<std::uint32_t> count{0};
-};
-
 struct SegmentHeader {
   std::uint64_t magic = 0;
   std::uint32_t version = 0;
@@ -53,23 +46,18 @@ struct SegmentHeader {
   std::atomic<Life> life{Life::absent};
   std::atomic<std::uint32_t> failed{0};  ///< waiting for room is pointless
 
-  alignas(64) std::atomic<std::uint64_t> progress{0};    ///< counts the server's work
-  alignas(64) EventCount doorbell;                       ///< wakes the server
-  alignas(64) EventCount space;                          ///< wakes ranks that wait for a block
-  std::atomic<std::uint32_t> order_waiters{0};           ///< those among them that wait for slower
-                                                         ///< ranks
-  std::atomic<std::uint32_t> room_waiters{0};            ///< ranks that wait for a block, here or over MPI
-  alignas(64) std::atomic<std::uint32_t> frames{0};      ///< declared so far
-  alignas(64) std::atomic<std::uint64_t> used_bytes{0};  ///< of parts that hold frames, their shares
+  alignas(64) std::atomic<std::uint64_t> progress{0};  ///< counts the server's work
+  alignas(64) EventCount doorbell;                     ///< wakes the server
+  alignas(64) EventCount space;                        ///< wakes ranks that wait for a block
+  std::atomic<std::uint32_t> order_waiters{0};         ///< those among them that wait for slower
+                                                       ///< ranks
+  std::atomic<std::uint32_t> room_waiters{0};          ///< ranks that wait for a block, here or over MPI
+  alignas(64) std::atomic<std::uint32_t> frames{0};    ///< declared so far
   std::atomic<std::uint64_t> peak_bytes{0};
   std::atomic<std::uint64_t> older_refusals{0};  ///< see FramePool
   std::atomic<std::int32_t> memory_error{0};     ///< errno of the last block that could not be
                                                  ///< allocated
-  FreeBlocks free;
-  std::atomic<std::int32_t> empty_blocks{0};        ///< that are cut, and all of whose parts are free
-  FreeParts parts[most_cuts];                       ///< by cut; none of `uncut`
-  FreeParts reserved_parts[most_cuts];              ///< likewise, of blocks of the reserve
-  std::atomic<std::uint32_t> reserve_for_small{0};  ///< blocks of the reserve in the smallest parts
+  FreeBlocks free[2];
 };
 
 /// One direction's position in a ring: total bytes written and read.
@@ -106,23 +94,15 @@ struct FrameRecord {
   std::uint64_t first_place = 0;  ///< in the frame table
 };
 
-/// A block. `cut` and `reserved` change only while one process has all of its parts.
-struct BlockState {
-  alignas(64) std::atomic<std::uint32_t> next{0};  ///< in the stack of free blocks, + 1
-  std::atomic<std::uint32_t> allocated{0};         ///< memory, metadata and counters are allocated
-  std::atomic<std::uint32_t> cut{uncut};
-  std::atomic<std::uint32_t> reserved{0};    ///< if it is cut: its parts are for the slowest rank
-  std::atomic<std::uint32_t> free_parts{0};  ///< if it is cut: those that are free, or are being given back
-};
-
-/// A part of a block, free or holding a frame's instance.
-struct PartMeta {
-  alignas(64) std::atomic<std::uint32_t> next{0};  ///< in the stack of free parts, + 1
+/// A block, free or holding a frame's instance.
+struct BlockMeta {
+  alignas(64) std::atomic<std::uint32_t> next{0};  ///< in the free stack, + 1
   std::atomic<std::uint32_t> done{0};              ///< complete pieces
   std::uint32_t frame = 0;
   std::uint64_t seq = 0;
   std::uint64_t bytes = 0;
   std::uint64_t phase = 0;
+  std::atomic<std::uint32_t> allocated{0};  ///< the block's memory and counters are allocated
 };
 
 class Segment {
@@ -150,12 +130,11 @@ class Segment {
   /// and of `places` in the frame table from `first_place`.
   Result<void> allocate_frames(std::uint32_t first, std::uint64_t frames, std::uint32_t first_piece,
                                std::uint64_t pieces, std::uint64_t first_place, std::uint64_t places);
-  /// Allocates a block, its metadata and its counters, if they are not allocated.
-  Result<void> allocate_block(std::uint32_t block);
-  /// The position of a block in the mapping.
-  [[nodiscard]] Extent block_at(std::uint32_t block) const noexcept;
-  [[nodiscard]] Extent meta_at(std::uint32_t block) const noexcept;
-  [[nodiscard]] Extent counters_at(std::uint32_t block) const noexcept;
+  /// Allocates a block and its counters, if they are not allocated.
+  Result<void> allocate_block(std::uint32_t number);
+  /// The positions of blocks and their counters in the mapping.
+  [[nodiscard]] Extent blocks_at(std::uint32_t first, std::uint32_t count) const noexcept;
+  [[nodiscard]] Extent counters_at(std::uint32_t first, std::uint32_t count) const noexcept;
   [[nodiscard]] SegmentHeader& header() const noexcept { return *header_; }
   /// The ranks that have written to their rings.
   [[nodiscard]] Marks marks() const noexcept { return {marks_, geometry_.peers}; }
@@ -170,36 +149,23 @@ class Segment {
   [[nodiscard]] std::uint32_t* expected(const FrameRecord& frame) const noexcept {
     return expected_ + frame.first_piece;
   }
-  /// The table's entry of a declared frame: 0, or (seq + 1) << 24 | part + 1.
+  /// The table's entry of a declared frame: 0, or (seq + 1) << 24 | block + 1.
   [[nodiscard]] std::atomic<std::uint64_t>& entry(std::uint32_t frame, std::uint64_t seq) const noexcept {
     const FrameRecord& record = frames_[frame];
     return table_[record.first_place + (seq & (record.places - 1))];
   }
-  [[nodiscard]] BlockState& state(std::uint32_t block) const noexcept { return states_[block]; }
-  [[nodiscard]] PartMeta& meta(std::uint32_t part) const noexcept { return meta_[part]; }
-  [[nodiscard]] std::uint32_t block_of(std::uint32_t part) const noexcept { return part / geometry_.slots; }
-  [[nodiscard]] std::uint32_t first_part(std::uint32_t block) const noexcept {
-    return block * geometry_.slots;
+  [[nodiscard]] BlockMeta& meta(std::uint32_t block) const noexcept { return meta_[block]; }
+  [[nodiscard]] const BlockClassGeometry& class_of(std::uint32_t block) const noexcept {
+    return geometry_.classes[block < geometry_.classes[0].count ? large_blocks : small_blocks];
   }
-  /// How the block of a part is cut.
-  [[nodiscard]] std::uint32_t cut_of(std::uint32_t part) const noexcept {
-    return states_[block_of(part)].cut.load(std::memory_order_relaxed);
+  [[nodiscard]] std::byte* block(std::uint32_t number) const noexcept {
+    const BlockClassGeometry& kind = class_of(number);
+    return base() + kind.at + (number - kind.first) * kind.stride();
   }
-  /// Number of parts of the block of a part.
-  [[nodiscard]] std::uint32_t parts_beside(std::uint32_t part) const noexcept {
-    return geometry_.cut[cut_of(part)].parts;
-  }
-  /// The bytes of a part that somebody has taken.
-  [[nodiscard]] std::byte* part(std::uint32_t number) const noexcept {
-    const std::uint32_t block = block_of(number);
-    return base() + geometry_.blocks_at + block * geometry_.block_stride +
-           (number - first_part(block)) * geometry_.cut[cut_of(number)].stride();
-  }
-  [[nodiscard]] std::atomic<std::uint32_t>* counters(std::uint32_t part) const noexcept {
-    const std::uint32_t block = block_of(part);
-    return reinterpret_cast<std::atomic<std::uint32_t>*>(base() + geometry_.counters_at) +
-           std::uint64_t{block} * geometry_.block_pieces +
-           std::uint64_t{part - first_part(block)} * geometry_.cut[cut_of(part)].pieces;
+  [[nodiscard]] std::atomic<std::uint32_t>* counters(std::uint32_t block_number) const noexcept {
+    const BlockClassGeometry& kind = class_of(block_number);
+    return reinterpret_cast<std::atomic<std::uint32_t>*>(base() + kind.counters_at) +
+           static_cast<std::uint64_t>(block_number - kind.first) * kind.pieces;
   }
   /// The bytes of a rank's ring, to the server (up) and back.
   [[nodiscard]] std::span<std::byte> up_ring(std::size_t peer_index) const noexcept;
@@ -224,8 +190,7 @@ class Segment {
   FrameRecord* frames_ = nullptr;
   std::uint32_t* expected_ = nullptr;
   std::atomic<std::uint64_t>* table_ = nullptr;
-  BlockState* states_ = nullptr;
-  PartMeta* meta_ = nullptr;
+  BlockMeta* meta_ = nullptr;
 };
 
 }  // namespace afterbay::transport::shm

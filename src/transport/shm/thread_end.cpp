@@ -38,10 +38,10 @@ Result<std::byte*> ShmThreadEnd::reserve(const FrameSlot& slot, std::uint32_t pi
                 slot.frame, segment_->frame(slot.frame).pieces, piece);
   auto block = table_.acquire(slot, Blocks::unreserved);  // the turn matters only when memory is short
   if (!block && passes(block.error())) block = table_.acquire(slot, blocks_for(who.turn()));
-  if (block) return segment_->part(*block) + slot.phase;
+  if (block) return segment_->block(*block) + slot.phase;
   if (!passes(block.error())) return fail(refusals_.error(block.error(), slot));
   AFTERBAY_TRY_ASSIGN(const std::uint32_t waited_for, wait_for_block(slot, who, most));
-  return segment_->part(waited_for) + slot.phase;
+  return segment_->block(waited_for) + slot.phase;
 }
 
 /// As ShmClientLink::wait_for_block, but for threads that share nothing.

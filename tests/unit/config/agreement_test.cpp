@@ -54,6 +54,7 @@ TEST(ConfigAgreement, EachFlaggedSettingCounts) {
                                               "memory.server",
                                               "memory.block",
                                               "memory.small_block",
+                                              "memory.small_share",
                                               "memory.frames",
                                               "memory.chunks",
                                               "memory.input",

@@ -118,7 +118,7 @@ collections:
 /// Stages compute in memory.server: what is left for frames becomes less.
 TEST(ConfigCollections, StagesTakeBuffersFromTheMemoryOfServers) {
   Sources sources = no_environment();
-  sources.settings = {{"memory.server", "64MiB"}, {"writers", "3"}};
+  sources.settings = {{"memory.server", "64MiB"}, {"memory.small_share", "0"}, {"writers", "3"}};
   const Config without = load(sources).value();
   EXPECT_EQ(without.memory.writer_bytes(), 0u);
   EXPECT_EQ(without.memory.blocks(), 16u);

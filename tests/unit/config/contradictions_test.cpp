@@ -29,16 +29,18 @@ TEST(ConfigContradictions, BlocksMustFitTwice) {
   EXPECT_THAT(
       contradiction({{"memory.server", "512MiB"}, {"memory.block", "300MiB"}}).message,
       HasSubstr(
-          "set in code: memory.server is 512MiB (set in code) leaves 512MiB for blocks; that must hold at "
-          "least two, but memory.block is 300MiB (set in code); raise memory.server to 601MiB or lower "
-          "memory.block"));
+          "set in code: memory.server is 512MiB (set in code) leaves 448MiB for large blocks, since "
+          "memory.small_share is 0.125 (default); that must hold at least two, but memory.block is 300MiB "
+          "(set in code); raise memory.server to 686MiB or lower memory.block"));
 }
 
 TEST(ConfigContradictions, BlocksMustFitTwiceBesideTheBuffersOfStages) {
-  const Settings settings{
-      {"memory.server", "16MiB"}, {"writers", "3"}, {"collections.c.variables.t.multiply", "2"}};
+  const Settings settings{{"memory.server", "16MiB"},
+                          {"memory.small_share", "0"},
+                          {"writers", "3"},
+                          {"collections.c.variables.t.multiply", "2"}};
   EXPECT_THAT(contradiction(settings).message,
-              HasSubstr("for blocks, since the writers have 3 buffers of a "
+              HasSubstr("since memory.small_share is 0 (set in code) and the writers have 3 buffers of a "
                         "block and a page each, for stages of variables or spilled data; that must hold at "
                         "least two, but memory.block is "
                         "4MiB (default); raise memory.server to 21MiB or lower memory.block"));
@@ -50,6 +52,7 @@ TEST(ConfigContradictions, BlocksMustFitTwiceBesideTheBuffersOfStages) {
 
 TEST(ConfigContradictions, ThePoolsMemoryHoldsTheBuffersOfItsWriters) {
   EXPECT_THAT(contradiction({{"memory.server", "20MiB"},
+                             {"memory.small_share", "0"},
                              {"pools.a.servers", "1"},
                              {"pools.a.writers", "8"},
                              {"collections.c.variables.t.multiply", "2"}})
@@ -59,18 +62,20 @@ TEST(ConfigContradictions, ThePoolsMemoryHoldsTheBuffersOfItsWriters) {
 
 TEST(ConfigContradictions, TheAdviceHolds) {
   Sources sources = no_environment();
-  sources.settings = {{"memory.server", "601MiB"}, {"memory.block", "300MiB"}};
+  sources.settings = {{"memory.server", "686MiB"}, {"memory.block", "300MiB"}};
   EXPECT_TRUE(load(sources));
 }
 
-TEST(ConfigContradictions, PartsAreNotLargerThanBlocks) {
+TEST(ConfigContradictions, SmallBlocksAreSmaller) {
   EXPECT_THAT(
-      contradiction({{"memory.small_block", "8MiB"}}).message,
+      contradiction({{"memory.small_block", "4MiB"}}).message,
       HasSubstr(
-          "memory.small_block is 8MiB (set in code), but memory.block is 4MiB (default); parts of blocks "
-          "cannot be larger than blocks"));
+          "memory.small_block is 4MiB (set in code), but memory.block is 4MiB (default); small blocks must "
+          "be smaller"));
+  EXPECT_THAT(contradiction({{"memory.small_block", "2MiB"}, {"memory.server", "20MiB"}}).message,
+              HasSubstr("leave 2560KiB for small blocks; that must hold at least two"));
   Sources sources = no_environment();
-  sources.settings = {{"memory.server", "8MiB"}, {"memory.small_block", "4MiB"}};
+  sources.settings = {{"memory.server", "8MiB"}, {"memory.small_share", "0"}};
   EXPECT_TRUE(load(sources));
 }
 

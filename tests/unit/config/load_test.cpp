@@ -54,8 +54,8 @@ afterbay:
   servers: 3
   transport: mpi
   nodes: [0, 0, 1]
-  memory: {server: 1GiB, block: 8MiB, small_block: 64KiB, link: 16MiB, receive: 32MiB,
-           ring: 64KiB}
+  memory: {server: 1GiB, block: 8MiB, small_block: 64KiB, small_share: 0.25, link: 16MiB,
+           receive: 32MiB, ring: 64KiB}
   deadline: 5s
   writers: 4
   direct_io: off
@@ -71,6 +71,7 @@ afterbay:
   EXPECT_EQ(config.memory.server_bytes, std::uint64_t{1} << 30);
   EXPECT_EQ(config.memory.block_bytes, std::uint64_t{8} << 20);
   EXPECT_EQ(config.memory.small_block_bytes, std::uint64_t{64} << 10);
+  EXPECT_EQ(config.memory.small_share, 0.25);
   EXPECT_EQ(config.memory.link_bytes, std::uint64_t{16} << 20);
   EXPECT_EQ(config.memory.receive_bytes, std::uint64_t{32} << 20);
   EXPECT_EQ(config.memory.ring_bytes, std::uint64_t{64} << 10);
@@ -84,7 +85,8 @@ afterbay:
   EXPECT_EQ(config.report.trace, "t.json");
   EXPECT_EQ(config.report.progress_ms, 500ms);
   EXPECT_EQ(config.log, LogLevel::debug);
-  EXPECT_EQ(config.memory.blocks(), 128U);
+  EXPECT_EQ(config.memory.blocks(), 96U);
+  EXPECT_EQ(config.memory.small_blocks(), 4096U);
 }
 
 TEST(ConfigLoad, InlineModeIsRead) {
@@ -116,12 +118,13 @@ TEST(ConfigLoad, LaterSourcesWin) {
 
 TEST(ConfigLoad, EverySettingHasItsVariable) {
   Sources sources = no_environment();
-  sources.environment = Variables{{"AFTERBAY_MEMORY_SMALL_BLOCK", "64KiB"},
+  sources.environment = Variables{{"AFTERBAY_MEMORY_SMALL_SHARE", "0"},
                                   {"AFTERBAY_REPORT_PROGRESS", "2s"},
                                   {"AFTERBAY_DIRECT_IO", "on"},
                                   {"PATH", "/bin"}};
   const Config config = load(sources).value();
-  EXPECT_EQ(config.memory.small_block_bytes, std::uint64_t{64} << 10);
+  EXPECT_EQ(config.memory.small_share, 0.0);
+  EXPECT_EQ(config.memory.small_blocks(), 0U);
   EXPECT_EQ(config.report.progress_ms, 2s);
   EXPECT_EQ(config.direct_io, DirectIo::on);
 }
@@ -170,8 +173,6 @@ TEST(ConfigLoad, DefaultsFollowTheBlockSize) {
   EXPECT_EQ(config.chunk_bytes, std::uint64_t{128} << 10);
   EXPECT_EQ(config.memory.small_block_bytes, std::uint64_t{32} << 10);
   EXPECT_EQ(config.origin("chunk").source, Source::fallback);
-  sources.settings = {{"memory.block", "64KiB"}};
-  EXPECT_EQ(load(sources).value().memory.small_block_bytes, std::uint64_t{16} << 10);
 }
 
 TEST(ConfigLoad, TheInstallationsVariablesAreLeftAlone) {

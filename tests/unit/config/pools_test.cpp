@@ -100,7 +100,8 @@ TEST(ConfigPools, WhatMakesNoSenseIsRefused) {
               HasSubstr("no pool would take collections of smaller files"));
   EXPECT_THAT(pools_refusal({{"pools.a.servers", "1"}, {"topology", "inline"}}),
               HasSubstr("with the inline topology there are no pools"));
-  EXPECT_THAT(pools_refusal({{"pools.a.memory.server", "4MiB"}}), HasSubstr("leaves 4MiB for blocks"));
+  EXPECT_THAT(pools_refusal({{"pools.a.memory.server", "4MiB"}}),
+              HasSubstr("leaves 3584KiB for large blocks"));
   EXPECT_THAT(pools_refusal({{"frontends_per_node", "2"}}),
               HasSubstr("only the tiered topology has frontends"));
   EXPECT_THAT(pools_refusal({{"pools.a.topology", "tiered"},

@@ -72,7 +72,7 @@ TEST(ConfigProblems, WrongTypesAndRanges) {
   deadline: 60
   memory:
     server: 3 bananas
-    small_block: 1KiB
+    small_share: 1.5
   topology: dedicate
 )");
   EXPECT_EQ(error.code, ErrorCode::wrong_type);
@@ -85,7 +85,8 @@ TEST(ConfigProblems, WrongTypesAndRanges) {
   EXPECT_THAT(error.message,
               HasSubstr(":6:13: memory.server: expected a size from 1MiB to 16TiB, a multiple of 4KiB: "
                         "\"3 bananas\" is not a size"));
-  EXPECT_THAT(error.message, HasSubstr(":7:18: memory.small_block: expected a size from 4KiB to 1GiB"));
+  EXPECT_THAT(error.message,
+              HasSubstr(":7:18: memory.small_share: expected a number from 0 to 0.9, found \"1.5\""));
   EXPECT_THAT(
       error.message,
       HasSubstr(":8:13: topology: expected dedicated, inline or tiered, found \"dedicate\"; did you mean "
@@ -103,6 +104,7 @@ TEST(ConfigProblems, NumbersAreWhole) {
   EXPECT_THAT(error_of_flags({"--afterbay.nodes=0,-1"}).message,
               HasSubstr("nodes: expected a list of integers from 0, as in 0,0,1,1, found \"0,-1\""));
   EXPECT_THAT(error_of_flags({"--afterbay.nodes=0,,1"}).message, HasSubstr("found \"0,,1\""));
+  EXPECT_THAT(error_of_flags({"--afterbay.memory.small_share=nan"}).message, HasSubstr("found \"nan\""));
   EXPECT_THAT(error_of_flags({"--afterbay.report.json="}).message, HasSubstr("report.json: expected a path"));
 }
 

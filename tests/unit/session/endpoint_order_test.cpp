@@ -71,7 +71,7 @@ TEST(ThreadSessionSharing, a_rank_that_is_behind_reserves_memory_for_half_the_de
   const Directory directory;
   LocalRun::Settings tight{{"memory.server", "1MiB"},
                            {"memory.block", "64KiB"},
-                           {"memory.small_block", "64KiB"},
+                           {"memory.small_share", "0"},
                            {"chunk", "64KiB"},
                            {"deadline", "4s"}};
   LocalRun run(2, 1, tight);

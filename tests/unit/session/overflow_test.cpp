@@ -60,7 +60,7 @@ class ThreadSessionOverflow : public testing::Test {
                                 {"deadline", "30s"},
                                 {"spill.directory", directory.path.string()},
                                 {"journal.directory", (directory.path / "journal").string()}};
-    if (!cuts_blocks) settings.emplace_back("memory.small_block", "64KiB");
+    if (!with_small_blocks) settings.emplace_back("memory.small_share", "0");
     settings.insert(settings.end(), more.begin(), more.end());
     LocalRun run(2, 1, settings);
     run.stores = [this](Format) -> storage::Store& { return store; };
@@ -109,7 +109,7 @@ class ThreadSessionOverflow : public testing::Test {
   }
 
   float scale = 1;  ///< by which the servers multiply
-  bool cuts_blocks = false;
+  bool with_small_blocks = false;
   bool with_scalar = false;  ///< before the field in each record, which then begins inside a page
   Directory directory;
   std::shared_ptr<GatedDisk> disk = std::make_shared<GatedDisk>();
@@ -230,7 +230,7 @@ TEST_F(ThreadSessionOverflow, a_dropped_record_is_named_as_the_caller_counts) {
 
 /// The large blocks are used up while small ones are free.
 TEST_F(ThreadSessionOverflow, memory_is_full_when_what_is_put_finds_no_block) {
-  cuts_blocks = true;
+  with_small_blocks = true;
   LocalRun run = overflow_run(
       {{"when_full", "drop"}, {"memory.small_block", "16KiB"}, {"collections.only.droppable", "on"}});
   const auto errors = run.run([&](Session& session, int rank) {

@@ -56,7 +56,8 @@ TEST_P(SessionRefusedOrder, ranks_do_not_wait_for_each_other) {
   LocalRun run(ranks, 3,
                {{"memory.server", "1MiB"},
                 {"memory.block", "160KiB"},
-                {"memory.small_block", "160KiB"},
+                {"memory.small_block", "16KiB"},
+                {"memory.small_share", "0"},
                 {"placement", "slab"},
                 {"deadline", "6s"}});
   const auto errors = run.run([&](Session& session, int rank) {

@@ -208,7 +208,8 @@ TEST(ThreadSessionSlots, a_rank_that_computes_for_longer_than_the_deadline_with_
   LocalRun run(1, 1,
                {{"memory.server", "1MiB"},
                 {"memory.block", "128KiB"},
-                {"memory.small_block", "128KiB"},
+                {"memory.small_block", "32KiB"},
+                {"memory.small_share", "0"},
                 {"deadline", "1s"}});  // eight blocks, one of them reserved
   const auto errors = run.run([&](Session& session, int rank) {
     std::optional<Collection> made;
@@ -228,11 +229,8 @@ TEST(ThreadSessionSlots, a_rank_that_computes_for_longer_than_the_deadline_with_
 
 /// A memory of eight blocks, one of them reserved.
 LocalRun::Settings eight_blocks() {
-  return {{"memory.server", "1MiB"},
-          {"memory.block", "128KiB"},
-          {"memory.small_block", "128KiB"},
-          {"chunk", "64KiB"},
-          {"deadline", "4s"}};
+  return {{"memory.server", "1MiB"},   {"memory.block", "128KiB"}, {"memory.small_block", "32KiB"},
+          {"memory.small_share", "0"}, {"chunk", "64KiB"},         {"deadline", "4s"}};
 }
 
 enum class IfRefused { fail, put };

@@ -102,7 +102,8 @@ TEST_P(ThreadSessionShares, a_rank_that_has_served_one_server_is_not_past_the_pu
   LocalRun run(4, servers,
                {{"memory.server", "1MiB"},
                 {"memory.block", "160KiB"},
-                {"memory.small_block", "160KiB"},
+                {"memory.small_block", "16KiB"},
+                {"memory.small_share", "0"},
                 {"placement", placement},
                 {"deadline", "6s"}});
   const auto errors = run.run([&](Session& session, int rank) {

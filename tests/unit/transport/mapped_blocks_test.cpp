@@ -29,6 +29,7 @@ LinkSizes sizes() {
   LinkSizes it;
   it.block_bytes = 4 * mib;
   it.small_block_bytes = 64 * kib;
+  it.small_share = 0.25;
   it.memory_bytes = 32 * mib;
   it.ring_bytes = 4 * kib;
   it.reply_bytes = 2 * kib;
@@ -51,13 +52,13 @@ class TransportMappedBlocks : public ::testing::Test {
   /// As by the server, or by another rank.
   void allocate(std::uint32_t block) {
     ASSERT_TRUE(server_.allocate_block(block));
-    std::memset(begin_of(server_, block), 7, server_.block_at(block).bytes);
+    std::memset(server_.block(block), 7, server_.blocks_at(block, 1).bytes);
   }
-  [[nodiscard]] static std::byte* begin_of(Segment& segment, std::uint32_t block) {
-    return segment.mapping().data() + segment.block_at(block).at;
+  [[nodiscard]] std::uint32_t small(std::uint32_t index) const {
+    return geometry_.classes[small_blocks].first + index;
   }
   [[nodiscard]] Extent part(std::uint32_t block, std::uint64_t at, std::uint64_t bytes) const {
-    return {rank_.block_at(block).at + at, bytes};
+    return {rank_.blocks_at(block, 1).at + at, bytes};
   }
   [[nodiscard]] std::uint64_t allocated_bytes() const {
     struct stat info {};
@@ -109,9 +110,9 @@ TEST_F(TransportMappedBlocks, what_will_be_written_is_mapped_many_pages_at_a_tim
 
 TEST_F(TransportMappedBlocks, blocks_that_are_allocated_later_are_mapped_whole) {
   MappedBlocks blocks(rank_);
-  for (std::uint32_t block = 0; block < geometry_.blocks; ++block) {
-    allocate(block);
-    const Extent all = part(block, 0, geometry_.block_stride);
+  for (std::uint32_t index = 0; index < 16; ++index) {
+    allocate(small(index));
+    const Extent all = part(small(index), 0, 64 * kib);
     blocks.will_write(all);
     EXPECT_TRUE(is_mapped(all))
         << "neighbours lie in one window, which was first mapped without the later block";
@@ -157,31 +158,26 @@ TEST_F(TransportMappedBlocks, mapping_ahead_stops_and_continues) {
 
 TEST_F(TransportMappedBlocks, contents_are_unchanged_and_nothing_is_allocated) {
   allocate(0);
-  allocate(1);
+  allocate(small(0));
   const std::uint64_t allocated = allocated_bytes();
   MappedBlocks blocks(rank_);
   blocks.will_write(part(0, 0, 4 * mib));
-  blocks.will_write(part(1, 60 * kib, 8 * kib));
+  blocks.will_write(part(small(0), 60 * kib, 8 * kib));
   EXPECT_FALSE(blocks.map_ahead(no_end));
   EXPECT_EQ(allocated_bytes(), allocated) << "no neighbours of the blocks either";
-  const std::byte* const first = begin_of(rank_, 0);
+  const std::byte* const first = rank_.block(0);
   EXPECT_TRUE(std::all_of(first, first + 4 * mib, [](std::byte byte) { return byte == std::byte{7}; }));
 }
 
-TEST_F(TransportMappedBlocks, announcing_is_done_once_per_part) {
+TEST_F(TransportMappedBlocks, announcing_is_done_once_per_block) {
   MappedBlocks blocks(rank_), others(rank_);
   AnnouncedBlocks known;
-  const std::uint32_t thirds = 2;
-  const std::uint64_t stride = geometry_.cut[thirds].stride();
-  server_.state(3).cut.store(thirds);
-  const std::uint64_t first = part(0, 0, 1).at, second = part(3, 0, 1).at;
+  const std::uint64_t first = part(0, 0, 1).at, second = part(small(3), 0, 1).at;
   EXPECT_FALSE(blocks.is_announced(first, known));
   EXPECT_TRUE(blocks.is_announced(first, known));
-  EXPECT_TRUE(blocks.is_announced(first + mib, known)) << "in the same part";
+  EXPECT_TRUE(blocks.is_announced(first + mib, known)) << "in the same block";
   EXPECT_FALSE(blocks.is_announced(second, known));
-  EXPECT_FALSE(blocks.is_announced(part(3, stride, 1).at, known));
-  EXPECT_TRUE(blocks.is_announced(part(3, 2 * stride - 1, 1).at, known)) << "in the same part";
-  EXPECT_FALSE(blocks.is_announced(part(2, 0, 1).at, known));
+  EXPECT_FALSE(blocks.is_announced(part(small(2), 0, 1).at, known));
   EXPECT_TRUE(blocks.is_announced(second, known));
   EXPECT_FALSE(others.is_announced(second, known)) << "of another server";
 }
@@ -203,21 +199,20 @@ std::uint64_t page_table_bytes() {
 class TransportPageTables : public ::testing::Test {
  protected:
   TransportPageTables() {
-    for (std::uint32_t block = 0; block < geometry_.blocks; ++block)
+    for (std::uint32_t block = 0; block < geometry_.classes[large_blocks].count; ++block)
       EXPECT_TRUE(server_.allocate_block(block));
   }
   static LinkSizes large() {
     LinkSizes it = sizes();
-    it.memory_bytes = 192 * mib;
+    it.memory_bytes = 256 * mib;
     return it;
   }
   void write(MappedBlocks& blocks, std::uint32_t block, std::uint64_t at, std::uint64_t bytes, int value) {
-    const std::uint64_t begin = rank_.block_at(block).at + at;
-    blocks.will_write({begin, bytes});
-    std::memset(rank_.mapping().data() + begin, value, bytes);
+    blocks.will_write({rank_.blocks_at(block, 1).at + at, bytes});
+    std::memset(rank_.block(block) + at, value, bytes);
   }
   void expect(std::uint32_t block, std::uint64_t at, std::uint64_t bytes, int value) {
-    const std::byte* const first = server_.mapping().data() + server_.block_at(block).at + at;
+    const std::byte* const first = server_.block(block) + at;
     EXPECT_TRUE(std::all_of(first, first + bytes, [&](std::byte it) { return it == std::byte(value); }))
         << "block " << block;
   }
@@ -234,7 +229,7 @@ class TransportPageTables : public ::testing::Test {
 
 TEST_F(TransportPageTables, are_dropped_when_they_exceed_their_share) {
   if (huge_pages_are_permitted()) GTEST_SKIP() << "huge pages need no page tables";
-  const std::uint32_t count = geometry_.blocks;
+  const std::uint32_t count = geometry_.classes[large_blocks].count;
   const std::uint64_t before = page_table_bytes();
   MappedBlocks blocks(rank_, 12);
   std::uint64_t most = 0;
@@ -254,7 +249,7 @@ TEST_F(TransportPageTables, are_dropped_when_they_exceed_their_share) {
 TEST_F(TransportPageTables, what_was_announced_is_announced_again_after_they_were_dropped) {
   MappedBlocks blocks(rank_, 4);
   AnnouncedBlocks known;
-  const auto at = [&](std::uint32_t block) { return rank_.block_at(block).at; };
+  const auto at = [&](std::uint32_t block) { return rank_.blocks_at(block, 1).at; };
   EXPECT_FALSE(blocks.is_announced(at(0), known));
   write(blocks, 0, 0, mib, 1);
   EXPECT_TRUE(blocks.is_announced(at(0), known));
@@ -264,7 +259,7 @@ TEST_F(TransportPageTables, what_was_announced_is_announced_again_after_they_wer
 
 TEST_F(TransportPageTables, of_a_share_that_is_enough_stay) {
   if (huge_pages_are_permitted()) GTEST_SKIP() << "huge pages need no page tables";
-  const std::uint32_t count = geometry_.blocks;
+  const std::uint32_t count = geometry_.classes[large_blocks].count;
   const std::uint64_t before = page_table_bytes();
   MappedBlocks blocks(rank_);  // 4 ranks, 192 MiB: 3 MiB of tables each
   for (std::uint32_t block = 0; block < count; ++block) write(blocks, block, 0, 4 * mib, 1);
@@ -273,6 +268,7 @@ TEST_F(TransportPageTables, of_a_share_that_is_enough_stay) {
 
 TEST(TransportMappedBlocksShare, of_page_tables_is_a_16th_of_the_memory_for_all_ranks) {
   LinkSizes it = sizes();
+  it.small_share = 0;
   it.memory_bytes = 64ULL << 30;
   it.max_frames = 1 << 16;
   EXPECT_EQ(MappedBlocks::tables_of(make_geometry(it, 128).value()), (32 * mib) / page);
@@ -283,7 +279,7 @@ TEST(TransportMappedBlocksShare, of_page_tables_is_a_16th_of_the_memory_for_all_
 }
 
 TEST_F(TransportPageTables, are_dropped_while_threads_write) {
-  const std::uint32_t count = geometry_.blocks;
+  const std::uint32_t count = geometry_.classes[large_blocks].count;
   MappedBlocks blocks(rank_, 3);
   std::vector<std::jthread> threads;
   for (std::uint64_t thread = 0; thread < 4; ++thread)

@@ -30,6 +30,7 @@ LinkSizes sizes() {
   LinkSizes it;
   it.block_bytes = block_bytes;
   it.small_block_bytes = block_bytes;
+  it.small_share = 0;
   it.memory_bytes = blocks * block_bytes;
   it.ring_bytes = 4 << 10;
   it.reply_bytes = 2 << 10;
@@ -57,7 +58,8 @@ class ScarceMemory : public ::testing::Test {
     EXPECT_EQ(::ftruncate(file.fd(), static_cast<off_t>(geometry.total_bytes)), 0);
     auto mapping = Mapping::open(file.address(), geometry.total_bytes);
     auto segment = std::make_shared<Segment>(Segment::format(*std::move(mapping), geometry).value());
-    const rlim_t end = geometry.blocks_at + blocks_left * geometry.block_stride;
+    const BlockClassGeometry& large = geometry.classes[large_blocks];
+    const rlim_t end = large.at + blocks_left * large.stride();
     EXPECT_EQ(::ftruncate(file.fd(), static_cast<off_t>(end)), 0);
     rlimit limit = before_;
     limit.rlim_cur = end;

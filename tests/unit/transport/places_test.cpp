@@ -17,6 +17,7 @@ namespace {
 TEST(ThreadHubFrames, records_in_flight_are_bounded_by_memory_alone_beyond_a_thousand) {
   constexpr std::uint32_t blocks = 3000;
   LinkSizes sizes;
+  sizes.small_share = 0;
   sizes.max_frames = 64;
   sizes.block_bytes = sizes.small_block_bytes = 4 << 10;
   sizes.memory_bytes = blocks * sizes.block_bytes;
@@ -33,13 +34,13 @@ TEST(ThreadHubFrames, records_in_flight_are_bounded_by_memory_alone_beyond_a_tho
   for (std::uint64_t seq = 0; seq < blocks; ++seq) ASSERT_TRUE(pool.find(0, seq)) << seq;
 }
 
-/// With 4 GiB there are 1024 blocks of up to 114 parts. A table of that many places for each of
-/// 65536 frames would be disproportionately large.
+/// With 4 GiB there are 2944 blocks. A table of that many places for each of 65536 frames would be
+/// disproportionately large.
 TEST(TransportGeometry, the_table_of_records_takes_a_small_share_of_the_memory) {
   LinkSizes sizes;
   sizes.memory_bytes = std::uint64_t{4} << 30;
   const Geometry g = make_geometry(sizes, 2).value();
-  EXPECT_EQ(g.blocks, 1024u);
+  EXPECT_EQ(g.blocks(), 2944u);
   EXPECT_EQ(g.places * 8, sizes.max_frames * 64 * 8 + (sizes.memory_bytes >> 6));
   auto memory = Mapping::anonymous(g.total_bytes);
   ASSERT_TRUE(memory);
@@ -55,9 +56,9 @@ TEST(TransportGeometry, the_table_of_records_takes_a_small_share_of_the_memory) 
     }
   };
   declare(400, 8);
-  EXPECT_EQ(segment->frame(known - 1).places, 8192u) << "half of the places for 400 frames";
+  EXPECT_EQ(segment->frame(known - 1).places, 4096u);
   declare(400, sizes.block_bytes);
-  EXPECT_EQ(segment->frame(known - 1).places, 1024u) << "as many as blocks";
+  EXPECT_EQ(segment->frame(known - 1).places, 1024u) << "there are 896 large blocks";
   declare(2000, 8);
   EXPECT_EQ(segment->frame(known - 1).places, 1024u) << "half of what was left for 2000 frames";
   declare(sizes.max_frames - known, 8);

@@ -24,6 +24,7 @@ using namespace std::chrono_literals;
 LinkSizes sizes() {
   LinkSizes sizes;
   sizes.block_bytes = sizes.small_block_bytes = sizes.memory_bytes = 16 << 10;
+  sizes.small_share = 0.0;
   sizes.ring_bytes = 4 << 10;
   sizes.max_frames = 16;
   return sizes;
@@ -188,53 +189,21 @@ TEST(TransportGeometry, parts_do_not_overlap_and_blocks_are_aligned) {
   LinkSizes sizes;
   sizes.memory_bytes = 40 << 20;
   const Geometry g = make_geometry(sizes, 7).value();
-  EXPECT_EQ(g.blocks, 10u);
+  EXPECT_EQ(g.classes[small_blocks].count, 20u);  // 5 MiB
+  EXPECT_EQ(g.classes[large_blocks].count, 8u);   // of the other 35 MiB
   EXPECT_LE(sizeof(SegmentHeader), g.peers_at);
   EXPECT_LE(g.peers_at + 7 * sizeof(PeerSlot), g.rings_at);
   EXPECT_LE(g.rings_at + 7 * (sizes.ring_bytes + sizes.reply_bytes), g.frames_at);
   EXPECT_LE(g.frames_at + sizes.max_frames * sizeof(FrameRecord), g.expected_at);
   EXPECT_LE(g.expected_at + g.max_pieces * 4, g.table_at);
-  EXPECT_LE(g.table_at + g.places * 8, g.states_at);
-  EXPECT_LE(g.states_at + g.blocks * sizeof(BlockState), g.meta_at);
-  EXPECT_LE(g.meta_at + g.blocks * g.slots * sizeof(PartMeta), g.counters_at);
-  EXPECT_LE(g.counters_at + g.blocks * g.block_pieces * 4, g.blocks_at);
-  EXPECT_EQ(g.blocks_at % (2 << 20), 0u);
-  EXPECT_LE(g.blocks_at + g.blocks * g.block_stride, g.total_bytes);
-}
-
-/// Of blocks of 4 MiB and a 128th.
-TEST(TransportGeometry, blocks_are_cut_into_halves_and_thirds) {
-  const Geometry g = make_geometry({}, 1).value();
-  std::vector<std::uint64_t> kib;
-  for (std::uint32_t c = 0; c < g.cuts; ++c) {
-    const Cut& cut = g.cut[c];
-    kib.push_back(cut.bytes >> 10);
-    EXPECT_LE(cut.parts * cut.stride(), g.block_stride);
-    EXPECT_LE(cut.parts * cut.pieces, g.block_pieces);
-    EXPECT_LE(cut.parts, g.slots);
-    EXPECT_EQ(cut.stride() % page_bytes, 0u);
-    EXPECT_EQ(g.cut_for(cut.bytes, 1), c);
-    EXPECT_EQ(g.cut_for(cut.bytes + 1, 1), c == 0 ? g.cuts : c - 1);
-  }
-  EXPECT_EQ(kib, (std::vector<std::uint64_t>{4096, 2048, 1372, 1024, 684, 512, 340, 256, 168, 128, 80, 64, 36,
-                                             32}));
-}
-
-TEST(TransportGeometry, parts_of_many_blocks_are_larger) {
-  LinkSizes sizes;
-  sizes.memory_bytes = std::uint64_t{1} << 40;
-  const Geometry g = make_geometry(sizes, 1).value();
-  EXPECT_EQ(g.blocks, 1u << 18);
-  EXPECT_EQ(g.cut[g.cuts - 1].bytes, 64u << 10);
-  EXPECT_LT(std::uint64_t{g.blocks} * g.slots, 1u << 24);
-}
-
-TEST(TransportGeometry, blocks_are_not_cut_if_parts_would_be_as_large) {
-  LinkSizes sizes;
-  sizes.small_block_bytes = sizes.block_bytes;
-  const Geometry g = make_geometry(sizes, 1).value();
-  EXPECT_EQ(g.cuts, 1u);
-  EXPECT_EQ(g.slots, 1u);
+  EXPECT_LE(g.table_at + g.places * 8, g.meta_at);
+  EXPECT_LE(g.classes[small_blocks].counters_at +
+                g.classes[small_blocks].count * g.classes[small_blocks].pieces * 4,
+            g.classes[large_blocks].at);
+  EXPECT_EQ(g.classes[large_blocks].at % (2 << 20), 0u);
+  EXPECT_EQ(g.classes[small_blocks].at % (2 << 20), 0u);
+  EXPECT_LE(g.classes[small_blocks].at + g.classes[small_blocks].count * g.classes[small_blocks].stride(),
+            g.total_bytes);
 }
 
 TEST(TransportGeometry, sizes_that_cannot_be_are_named) {
@@ -250,6 +219,7 @@ TEST(TransportGeometry, sizes_that_cannot_be_are_named) {
             std::string::npos);
   EXPECT_NE(refused([](LinkSizes& s) { s.instances = 3; }).find("power of two"), std::string::npos);
   EXPECT_NE(refused([](LinkSizes& s) { s.memory_bytes = 1 << 20; }).find("at least"), std::string::npos);
+  EXPECT_NE(refused([](LinkSizes& s) { s.small_share = 1.0; }).find("small_share"), std::string::npos);
 }
 
 }  // namespace

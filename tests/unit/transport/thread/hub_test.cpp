@@ -24,6 +24,7 @@ LinkSizes small_sizes() {
   sizes.memory_bytes = 256 << 10;
   sizes.block_bytes = 64 << 10;
   sizes.small_block_bytes = 16 << 10;
+  sizes.small_share = 0.25;
   sizes.ring_bytes = 4 << 10;
   sizes.reply_bytes = 2 << 10;
   sizes.instances = 4;
