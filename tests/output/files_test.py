@@ -155,7 +155,7 @@ def summands():
     """`add` under `fields` moves the zero of a scale, as units do."""
     fresh("summands")
     run("""
-fields: {tas: {add: -273.15, attributes: {units: degC}}, uas: {units: cm s-1}}
+fields: {tas: {add: -273.15}, uas: {units: cm s-1}}
 files:
   s: {every: 1d, mean: [tas, uas], range: [tas], stddev: [tas], difference: [tas], max: [tas: {name: high, add: 0}]}
 """, last=8)

@@ -71,9 +71,9 @@ files:
     run(before, last=6, finalize_to="state.nc")
     published = {path: pathlib.Path(path).read_bytes() for path in ("f.nc", "m.nc")}
     for old, new, parts in (
-            ("mean: [tas]", "mean: [tas: {add: -273.15}]", ["5:24", "'m'", "the conversion of 'tas' was \"none\"", '"add: -273.15" now']),
-            ("mean: [tas]", "mean: [tas: {type: float64}]", ["5:24", "'m'", "the type of 'tas'", "float64"]),
-            ("mean: [tas]", "mean: [tas: t]", ["5:24", "'m'", "the saved state does not have the values of 't'"]),
+            ("mean: [tas]", "mean: [tas: {add: -273.15}]", ["5:25", "'m'", "the conversion of 'tas' was \"none\"", '"add: -273.15" now']),
+            ("mean: [tas]", "mean: [tas: {type: float64}]", ["5:25", "'m'", "the type of 'tas'", "float64"]),
+            ("mean: [tas]", "mean: [tas: t]", ["5:25", "'m'", "the saved state does not have the values of 't'"]),
             ("start", "end", ["5:3", "'m'", 'stamp was "start"', '"end" now']),
             ("uas + vas", "uas - vas", ["4:29", "'f'", "the values of 'w' was", "x0 - x1"]),
             ("[0, 1]", "[2, 3]", ["4:32", "'f'", "the points of 'tas'", "lon 2-3"]),

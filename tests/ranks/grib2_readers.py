@@ -46,7 +46,7 @@ def make_input(path):
         variable("lon", "f8", ("lon",), units="degrees_east", standard_name="longitude")[:] = np.arange(72) * 5
         ta = variable("ta", "f4", ("time", "plev", "lat", "lon"), MISSING, units="K", standard_name="air_temperature")
         rain = variable("pr", "f4", ("time", "lat", "lon"), units="kg m-2 s-1", standard_name="precipitation_flux",
-                        cell_methods="time: mean", GRIB_packingType="grid_ccsds")
+                        cell_methods="time: mean", GRIB_packingType="grid_ccsds", GRIB_decimalScaleFactor=np.int32(9))
         for record in range(4):
             time[record] = 6 * record + 6
             bounds[record] = [6 * record, 6 * record + 6]

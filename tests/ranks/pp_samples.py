@@ -29,8 +29,8 @@ SAMPLES = ("air_temp.pp", "A1B.2098.pp", "E1.2098.pp", "pre-industrial.pp", "win
 ALL = (*SAMPLES[:7], "GloSea4/*.pp", "UM/*.pp", "time_varying_hybrid_height/*.pp", *SAMPLES[-3:])
 #: Other files, and why no PP file can hold them.
 REFUSED = {
-    "hybrid_height.nc": ["'surface_altitude' has no time", "add a scalar constant with standard name time"],
-    "ostia_monthly.nc": ["'surface_temperature' has no PP header", "'time: mean", "month"],
+    "hybrid_height.nc": ["variable 'time' has the value", "PP headers hold whole seconds: round it"],
+    "ostia_monthly.nc": ["'surface_temperature' has no PP header", "'month: year: mean'"],
     "toa_brightness_stereographic.nc": ["neither latitudes and longitudes nor those of a rotated grid"],
 }
 

@@ -38,7 +38,8 @@ constexpr std::array refused_keys{"changeDecimalPrecision",
                                   "codedValues"};
 
 template <class... Args>
-tl::unexpected<Error> refuse(const Variable& field, fmt::format_string<Args...> format, Args&&... args) {
+tl::unexpected<Error> refuse_packing(const Variable& field, fmt::format_string<Args...> format,
+                                     Args&&... args) {
   return fail(make_error(ErrorCode::invalid_argument, "{}", fmt::format(format, std::forward<Args>(args)...))
                   .in_variable(field.name));
 }
@@ -49,8 +50,8 @@ Result<long> whole_number(const Variable& field, const Key& key, long least, lon
   if (numbers.size() == 1 && numbers[0] >= static_cast<double>(least) &&
       numbers[0] <= static_cast<double>(most) && numbers[0] == std::trunc(numbers[0]))
     return static_cast<long>(numbers[0]);
-  return refuse(field, "has the attribute GRIB_{}{}, it must be a whole number from {} to {}", key.name,
-                numbers.size() == 1 ? fmt::format(" = {}", numbers[0]) : "", least, most);
+  return refuse_packing(field, "has the attribute GRIB_{}{}, it must be a whole number from {} to {}",
+                        key.name, numbers.size() == 1 ? fmt::format(" = {}", numbers[0]) : "", least, most);
 }
 
 /// Those of the field and, of other kinds, those of the file. An accuracy replaces an accuracy.
@@ -82,13 +83,14 @@ long decimals_for(double error) {
 Result<bool> keep_error(Variable& field, double largest) {
   const long needed = decimals_for(largest);
   if (needed > most_decimals)
-    return refuse(field,
-                  "has the absolute_error {}, for which GRIB2 would need GRIB_decimalScaleFactor = {}: at "
-                  "most {} is possible, which keeps values to {:.3g}",
-                  largest, needed, most_decimals, 0.5 * std::pow(10.0, static_cast<double>(-most_decimals)));
+    return refuse_packing(
+        field,
+        "has the absolute_error {}, for which GRIB2 would need GRIB_decimalScaleFactor = {}: at "
+        "most {} is possible, which keeps values to {:.3g}",
+        largest, needed, most_decimals, 0.5 * std::pow(10.0, static_cast<double>(-most_decimals)));
   for (const Key& key : keys_of(field.attributes)) {
     if (key.name == bits_key)
-      return refuse(
+      return refuse_packing(
           field,
           "has the attribute GRIB_bitsPerValue, whose error depends on the range of values, and the "
           "absolute_error {}: remove the attribute, and absolute_error sets GRIB_decimalScaleFactor",
@@ -96,10 +98,11 @@ Result<bool> keep_error(Variable& field, double largest) {
     if (key.name != decimals_key) continue;
     AFTERBAY_TRY_ASSIGN(const long given, whole_number(field, key, -most_decimals, most_decimals));
     if (given < needed)
-      return refuse(field,
-                    "has the attribute GRIB_decimalScaleFactor = {}, which allows errors of {:.3g}, and the "
-                    "absolute_error {}: remove the attribute, which absolute_error sets, or let it be {}",
-                    given, 0.5 * std::pow(10.0, static_cast<double>(-given)), largest, needed);
+      return refuse_packing(
+          field,
+          "has the attribute GRIB_decimalScaleFactor = {}, which allows errors of {:.3g}, and the "
+          "absolute_error {}: remove the attribute, which absolute_error sets, or let it be {}",
+          given, 0.5 * std::pow(10.0, static_cast<double>(-given)), largest, needed);
     return true;
   }
   field.attribute("GRIB_decimalScaleFactor", static_cast<std::int32_t>(std::max(needed, -most_decimals)));
@@ -120,25 +123,27 @@ Result<Packing> packing_of(const Schema& schema, const Variable& field) {
     if (key.name == type_key) {
       const std::string type(key.value.type == Type::text ? key.value.text() : std::string_view());
       if (std::ranges::find(packing_types(), type) == packing_types().end())
-        return refuse(field, "has the attribute GRIB_packingType = '{}', it must be {}{}", type,
-                      one_of(packing_types()), did_you_mean(type, packing_types()));
+        return refuse_packing(field, "has the attribute GRIB_packingType = '{}', it must be {}{}", type,
+                              one_of(packing_types()), did_you_mean(type, packing_types()));
       packing.ccsds = type == packing_types()[1];
     } else if (key.name == bits_key) {
       AFTERBAY_TRY_ASSIGN(packing.bits, whole_number(field, key, 1, most_bits));
     } else if (key.name == decimals_key) {
       AFTERBAY_TRY_ASSIGN(packing.decimals, whole_number(field, key, -most_decimals, most_decimals));
     } else {
-      return refuse(field,
-                    "has the attribute GRIB_{}, which follows from packing: use GRIB_packingType, and "
-                    "GRIB_bitsPerValue or GRIB_decimalScaleFactor",
-                    key.name);
+      return refuse_packing(
+          field,
+          "has the attribute GRIB_{}, which follows from packing: use GRIB_packingType, and "
+          "GRIB_bitsPerValue or GRIB_decimalScaleFactor",
+          key.name);
     }
   }
   if (packing.bits && packing.decimals)
-    return refuse(field,
-                  "has GRIB_bitsPerValue = {} and GRIB_decimalScaleFactor = {}, of which each sets the "
-                  "accuracy: remove one of them",
-                  *packing.bits, *packing.decimals);
+    return refuse_packing(
+        field,
+        "has GRIB_bitsPerValue = {} and GRIB_decimalScaleFactor = {}, of which each sets the "
+        "accuracy: remove one of them",
+        *packing.bits, *packing.decimals);
   return packing;
 }
 

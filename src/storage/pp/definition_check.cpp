@@ -70,6 +70,18 @@ class Check {
       problem(time, ErrorCode::invalid_argument,
               "has the calendar '{}', but the time has '{}': a PP header has one calendar", name,
               (*calendar)->name());
+    whole_seconds(time, *read);
+  }
+
+  /// Times of records are known, and refused, when they are put.
+  void whole_seconds(const Variable& time, const cf::TimeAxis& axis) {
+    if (!time.dimensions.empty() || time.constant.count() != 1) return;
+    const double number = cf::numbers_of(time.constant).front();
+    const auto date = axis.date(number);
+    if (date && date->nanosecond != 0)
+      problem(time, ErrorCode::invalid_argument,
+              "has the value {}, which is {}, but PP headers hold whole seconds: round it", number,
+              Calendar(axis.rules.name).text(*date));
   }
 
   void bounds(const Variable& variable) {

@@ -137,6 +137,21 @@ TEST(PpDefinition, needs_a_time) {
       << timeless.error().message;
 }
 
+TEST(PpDefinition, a_scalar_time_between_seconds_is_refused_at_the_definition) {
+  Schema schema = sound_pp_schema();
+  schema.variable("reference", Type::float64, {})
+      .attribute("standard_name", "forecast_reference_time")
+      .attribute("units", "hours since 2000-01-01")
+      .with_constant(Values(1.0 + 1e-5));
+  const auto refused = model::validate(schema, Format::pp);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().variable, "reference");
+  EXPECT_NE(refused.error().message.find("PP headers hold whole seconds: round it"), std::string::npos)
+      << refused.error().message;
+  schema.find_variable("reference")->constant = Values(1.0);
+  EXPECT_TRUE(model::validate(schema, Format::pp)) << model::validate(schema, Format::pp).error().text();
+}
+
 TEST(PpDefinition, pieces_are_slabs) {
   const auto layout = model::make_layout(sound_pp_schema(), Format::pp, {});
   ASSERT_TRUE(layout) << layout.error().text();
