@@ -504,7 +504,6 @@ contains
       !$omp task private(lent) shared(pool, callers, reading)
       call pool%take(lent)
       call read_back(callers(lent - 1))
-      call callers(lent - 1)%endpoint%close()
       call pool%give_back(lent)
       !$omp atomic update
       reading = reading - 1
@@ -520,6 +519,9 @@ contains
     !$omp end master
     !$omp end parallel
     call make_mistakes_with_pools(pool, callers%endpoint)
+    do thread = 0, threads - 1
+      call callers(thread)%endpoint%close()
+    end do
     call input%close()
   end subroutine
 
