@@ -86,11 +86,14 @@ Error OpenSessions::begin_to_stop(const Error& error) {
   MutexLock lock(stop_.mutex);
   if (!stop_.error) {
     stop_.error = error;
+    stop_.first = std::this_thread::get_id();
     return error;
   }
+  if (stop_.first == std::this_thread::get_id()) return error;  // in a destructor at exit
   for (;;) {
     if (has_sessions && stop_.waits_for_others && !stop_.another_ends_it) {
       stop_.another_ends_it = true;
+      stop_.first = std::this_thread::get_id();
       stop_.changed.notify_all();
       return *stop_.error;
     }

@@ -128,10 +128,13 @@ TEST(ThreadEndpointMessages, a_part_of_an_unknown_decomposition) {
   });
 }
 
-// The server waits for it for as long as the session would.
+// The other rank waits for longer than the server.
 TEST(ThreadEndpointMessages, an_error_of_the_server_about_a_rank_names_the_endpoint) {
   const Directory directory;
   LocalRun run(2, 1, {{"deadline", "1s"}});
+  run.settings_of_rank = [](int rank) {
+    return rank == 1 ? LocalRun::Settings{{"deadline", "10s"}} : LocalRun::Settings();
+  };
   std::optional<Error> error;
   (void)run.run([&](Session& session, int rank) {
     const Band mine = band(rows, 2, static_cast<std::uint64_t>(rank));
