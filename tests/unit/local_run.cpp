@@ -67,7 +67,7 @@ class LocalRun::Threads {
     sizes.memory_bytes = config.memory.frame_bytes();
     sizes.block_bytes = config.memory.block_bytes;
     sizes.small_block_bytes = config.memory.small_block_bytes;
-  sizes.small_share = config.memory.small_share;
+    sizes.small_share = config.memory.small_share;
     sizes.ring_bytes = config.memory.ring_bytes;
     const int servers = config.servers_talk() ? run_.servers_ : 0;
     auto made = transport::ThreadHub::make(static_cast<std::size_t>(run_.models_ + servers),
