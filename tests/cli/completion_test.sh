@@ -19,7 +19,7 @@ expect() {  # expect "typed words" "completions"
 expect "afterbay che" "check"
 expect "afterbay check --sh" "--show"
 expect "afterbay check --afterbay.memory.s" \
-  "--afterbay.memory.server= --afterbay.memory.small_block= --afterbay.memory.statistics="
+  "--afterbay.memory.server= --afterbay.memory.small_block= --afterbay.memory.small_share= --afterbay.memory.statistics="
 expect "afterbay settings --mark" "--markdown"
 expect "afterbay plan sto" "storage"
 expect "afterbay plan storage --ti" "--time"
