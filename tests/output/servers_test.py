@@ -12,6 +12,7 @@ import netCDF4
 import numpy as np
 
 from lib_described import run
+from lib_jobs import inside
 
 # Where servers run, how data get to them, and who writes what.
 PLACES = [
@@ -62,14 +63,6 @@ def contents(path):
         file.set_auto_maskandscale(False)
         return {name: (variable.dimensions, str(variable.dtype), np.asarray(variable[...]).tobytes())
                 for name, variable in file.variables.items()}
-
-
-def inside(folder, task):
-    shutil.rmtree(folder, ignore_errors=True)
-    os.makedirs(folder)
-    os.chdir(folder)
-    task()
-    os.chdir("..")
 
 
 def compare(one, other):

@@ -5,24 +5,16 @@ must be those of the state, and files of another run are never published."""
 import glob
 import os
 import pathlib
-import shutil
 import subprocess
 
 import netCDF4
 import xarray
 
 from lib_described import run
+from lib_jobs import inside
 
 DAY = "files:\n  day: {every: 1d, mean: [tas, toce], max: [tas]}\n"
 ONE = "files: {day: {every: 1d, mean: [tas]}}\n"
-
-
-def inside(folder, task):
-    shutil.rmtree(folder, ignore_errors=True)
-    os.makedirs(folder)
-    os.chdir(folder)
-    task()
-    os.chdir("..")
 
 
 def settings_for_all_files():
