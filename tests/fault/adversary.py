@@ -53,7 +53,7 @@ LAYOUTS = [
     Layout(2, {"topology": "inline"}),
     Layout(5, {"servers": 2, "topology": "tiered"}),
     Layout(3, {"servers": 1, "direct_io": "off"}),
-    Layout(3, {"servers": 1, "when_full": "spill", "spill.directory": ".", "memory.server": "4MiB", "memory.block": "256KiB", "memory.small_block": "64KiB"}),
+    Layout(3, {"servers": 1, "when_full": "spill", "spill.quota": "256MiB", "spill.directory": ".", "memory.server": "4MiB", "memory.block": "256KiB", "memory.small_block": "64KiB"}),
 ]
 FORMATS = [("netcdf4", "block"), ("netcdf4", "chunks"), ("netcdf4", "map"), ("netcdf4", "strings"), ("cdf5", "block"), ("cdf5", "map"), ("cdf2", "block")]
 KILLED_CALLS = ["write", "sync", "rename", "truncate", "unlink", "open", "write,sync,rename,truncate,unlink,open,hard"]

@@ -19,7 +19,7 @@ SEED = int(os.environ.get("CRASH_SEED", str(time.time_ns() % 1_000_000)))
 FILES = 150  # of history in a run: a few seconds
 LAYOUTS = [{"servers": 1}, {"servers": 2, "placement": "file"}, {"servers": 2, "placement": "slab"}, {"servers": 2, "direct_io": "off"},
            {"servers": 0}, {"servers": 0, "inline.mode": "thread"}, {"servers": 2, "placement": "variable", "transport": "mpi"},
-           {"servers": 2, "frontends": 1, "topology": "tiered"}, {"servers": 1, "when_full": "spill", "spill.directory": ".", "memory.server": "4MiB", "memory.block": "256KiB",
+           {"servers": 2, "frontends": 1, "topology": "tiered"}, {"servers": 1, "when_full": "spill", "spill.quota": "256MiB", "spill.directory": ".", "memory.server": "4MiB", "memory.block": "256KiB",
           "memory.small_block": "64KiB"}]
 
 

@@ -32,7 +32,7 @@ MODELS, ROWS, COLUMNS, RECORDS = 2, 60, 80, 3000
 CASES = [(1, {"servers": 1}), (2, {"servers": 2, "placement": "slab"}), (2, {"servers": 2, "placement": "file"}),
          (3, {"servers": 2, "topology": "tiered"}),
          (2, {"pools.a.servers": 1, "pools.b.servers": 1, "collections.packed.pool": "a", "collections.classic.pool": "b"}),
-         (1, {"servers": 1, "when_full": "spill", "spill.directory": ".", "memory.server": "4MiB", "memory.block": "256KiB",
+         (1, {"servers": 1, "when_full": "spill", "spill.quota": "256MiB", "spill.directory": ".", "memory.server": "4MiB", "memory.block": "256KiB",
           "memory.small_block": "64KiB"})]
 
 

@@ -20,7 +20,7 @@ PLACES = [
     ["--afterbay.placement=slab", "--afterbay.transport=mpi"],
     ["--afterbay.topology=inline"], ["--afterbay.topology=inline", "--afterbay.inline.mode=thread"],
     ["--afterbay.topology=tiered", "--afterbay.nodes=NODES"],
-    ["--afterbay.when_full=spill", "--afterbay.spill.directory=."],
+    ["--afterbay.when_full=spill", "--afterbay.spill.quota=256MiB", "--afterbay.spill.directory=."],
     ["--afterbay.memory.server=2MiB", "--afterbay.memory.block=64KiB"],
 ]
 OPERATIONS = ["mean", "sum", "min", "max", "range", "stddev", "rate", "difference"]
