@@ -12,7 +12,9 @@ Schema pp_schema() {
   return schema;
 }
 
-Schema message_schema(Format format) { return format == Format::pp ? pp_schema() : grib2_schema(); }
+Schema message_schema(Format format) {
+  return format == Format::pp || format == Format::fieldsfile ? pp_schema() : grib2_schema();
+}
 
 void MessageFiles::SetUp() {
   if (!can_write(format_))
