@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks a schema before the first file: everything that GRIB2 messages cannot hold is refused.
 #include "storage/messages/definition_check.hpp"
+
 #include "base/suggest.hpp"
 #include "storage/grib2/definition.hpp"
 
 namespace afterbay::storage::grib2 {
 namespace {
 
-class Check : public DefinitionCheck {
+class Check final : public DefinitionCheck {
  public:
   Check(const Schema& schema, const MessageTraits::Add& add)
       : DefinitionCheck(schema, add, {.header = "GRIB2 message", .message = "GRIB2 message"}) {}
@@ -79,8 +80,7 @@ class Check : public DefinitionCheck {
     if (!cf::has_records(schema(), variable) || cf::time_bounds_of(schema()) == nullptr)
       problem(variable, ErrorCode::invalid_argument,
               "is a statistic over time by its cell_methods, but the time has no bounds: give the time "
-              "variable the "
-              "attribute bounds and put that variable in every record");
+              "variable the attribute bounds and put that variable in every record");
   }
 };
 

@@ -69,11 +69,11 @@ void DefinitionCheck::field(const Variable& variable) {
         names_.message);
   if (const std::string refused = refused_type(variable.type); !refused.empty())
     return problem(variable, ErrorCode::wrong_type, "is {}: {}", name_of(variable.type), refused);
-  known_attributes(variable);
+  check_attributes(variable);
   describe(variable);
 }
 
-void DefinitionCheck::known_attributes(const Variable& variable) {
+void DefinitionCheck::check_attributes(const Variable& variable) {
   const std::vector<std::string> known = attributes();
   for (const Attribute& attribute : variable.attributes)
     if (!is_known(attribute.name) && std::ranges::find(known, attribute.name) == known.end())

@@ -79,7 +79,7 @@ class DefinitionCheck {
   void bounds(const Variable& variable);
   void coordinate(const Variable& variable);
   void field(const Variable& variable);
-  void known_attributes(const Variable& variable);
+  void check_attributes(const Variable& variable);
 
   const Schema& schema_;
   const MessageTraits::Add& add_;

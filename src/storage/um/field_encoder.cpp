@@ -32,6 +32,7 @@ std::vector<double> widened(Type type, std::span<const std::byte> from) {
     case Type::int16: return widened<std::int16_t>(from);
     case Type::uint8: return widened<std::uint8_t>(from);
     case Type::uint16: return widened<std::uint16_t>(from);
+    case Type::uint32: return widened<std::uint32_t>(from);
     default: return widened<std::int32_t>(from);
   }
 }
@@ -134,7 +135,9 @@ Result<Message> FieldEncoder::encode_as(const Prototype& prototype, std::uint64_
     message.unpacked = true;
     encoded = make(header, values, prototype.extra, encoding, buffer);
   }
-  if (encoded && (packs || prototype.type == Type::float64)) message.largest_error = encoded->largest_error;
+  const bool rounds =
+      prototype.type == Type::float64 && (!kind_->wide || encoding.packing == PpPacking::bits32);
+  if (encoded && (packs || rounds)) message.largest_error = encoded->largest_error;
   if (encoded)
     message.bytes.assign(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(encoded->bytes));
   give_back(std::move(buffer));
