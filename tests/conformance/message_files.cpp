@@ -13,7 +13,9 @@ Schema pp_schema() {
 }
 
 Schema message_schema(Format format) {
-  return format == Format::pp || format == Format::fieldsfile ? pp_schema() : grib2_schema();
+  if (format == Format::pp) return pp_schema();
+  if (format == Format::fieldsfile) return pp_schema().attribute("FF_reserved_headers", 12);
+  return grib2_schema();
 }
 
 void MessageFiles::SetUp() {

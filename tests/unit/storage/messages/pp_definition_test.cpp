@@ -14,7 +14,9 @@ namespace {
 
 using packing::PpLevelKind;
 using packing::PpPacking;
+using um::cell_methods_of;
 using um::Field;
+using um::slab_dimensions;
 
 Schema sound_pp_schema() {
   Schema schema;
