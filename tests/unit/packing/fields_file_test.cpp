@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 using I = PpInteger;
 
-PpHeader header_of(const FieldShape& shape, int type = 1) {
+PpHeader lookup_header_of(const FieldShape& shape, int type = 1) {
   PpHeader header;
   header[I::lbrow] = static_cast<std::int32_t>(shape.rows);
   header[I::lbnpt] = static_cast<std::int32_t>(shape.columns);
@@ -47,12 +47,12 @@ std::vector<std::byte> file_of(const std::vector<std::byte>& message) {
   return file;
 }
 
-PpHeader entry(const std::vector<std::byte>& message) {
+PpHeader copied_entry(const std::vector<std::byte>& message) {
   return PpHeader::read_lookup(std::span(message).last<lookup_bytes>());
 }
 
 TEST(FieldsFile, LookupsHave64BitsPerWord) {
-  PpHeader header = header_of({3, 4});
+  PpHeader header = lookup_header_of({3, 4});
   header[PpReal::bdx] = 0.1;
   header[I::lbuser4] = -7;
   std::vector<std::byte> bytes(lookup_bytes);
@@ -65,10 +65,10 @@ TEST(FieldsFile, LookupsHave64BitsPerWord) {
 TEST(FieldsFile, MessagesEndAtSectorsWithACopyOfTheirEntry) {
   for (const std::size_t columns : {1u, 448u, 449u, 512u, 513u, 1024u}) {
     const std::vector<double> values(columns, 1.5);
-    const auto message = message_of(header_of({1, columns}), values, {});
+    const auto message = message_of(lookup_header_of({1, columns}), values, {});
     ASSERT_TRUE(message) << message.error().text();
     EXPECT_EQ(message->size() % sector_bytes, 0u);
-    const PpHeader copy = entry(*message);
+    const PpHeader copy = copied_entry(*message);
     EXPECT_EQ(copy[I::lblrec], static_cast<int>(columns));
     EXPECT_EQ(copy[I::lbnrec], static_cast<int>((columns + 511) / 512 * 512));
     EXPECT_EQ(copy[I::lbegin], static_cast<int>(message->size() / 8));
@@ -78,7 +78,7 @@ TEST(FieldsFile, MessagesEndAtSectorsWithACopyOfTheirEntry) {
 
 TEST(FieldsFile, ValuesAreExactUnlessTheyArePacked) {
   const std::vector<double> values{0.1, -2, um_missing * 2, 1e300, 5, 6};
-  const auto message = message_of(header_of({2, 3}), values, {.missing = -2});
+  const auto message = message_of(lookup_header_of({2, 3}), values, {.missing = -2});
   ASSERT_TRUE(message) << message.error().text();
   const std::vector<std::byte> file = file_of(*message);
   const auto header = read_fixed_header(file);
@@ -95,25 +95,26 @@ TEST(FieldsFile, ValuesAreExactUnlessTheyArePacked) {
 
 TEST(FieldsFile, RealsOf32BitsAreCountedAsSuch) {
   const std::vector<float> values{0.1F, 2, 3};
-  const auto message = message_of(header_of({1, 3}), values, {.packing = PpPacking::bits32});
+  const auto message = message_of(lookup_header_of({1, 3}), values, {.packing = PpPacking::bits32});
   ASSERT_TRUE(message);
-  EXPECT_EQ(entry(*message)[I::lblrec], 3);
-  EXPECT_EQ(entry(*message)[I::lbpack], 2);
+  EXPECT_EQ(copied_entry(*message)[I::lblrec], 3);
+  EXPECT_EQ(copied_entry(*message)[I::lbpack], 2);
   EXPECT_EQ(load_word(message->data()), std::bit_cast<std::uint32_t>(0.1F));
   const std::vector<double> large{1e300};
-  EXPECT_THAT(message_of(header_of({1, 1}), large, {.packing = PpPacking::bits32}).error().text(),
+  EXPECT_THAT(message_of(lookup_header_of({1, 1}), large, {.packing = PpPacking::bits32}).error().text(),
               HasSubstr("range of float32"));
 }
 
 TEST(FieldsFile, PackedFieldsTakeWholeWords) {
   std::vector<float> values(30);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * i) / 3;
-  const auto message = message_of(header_of({5, 6}), values, {.packing = PpPacking::wgdos, .accuracy = -4});
+  const auto message =
+      message_of(lookup_header_of({5, 6}), values, {.packing = PpPacking::wgdos, .accuracy = -4});
   ASSERT_TRUE(message);
   const auto packed = wgdos_header(*message);
   ASSERT_TRUE(packed);
-  EXPECT_EQ(entry(*message)[I::lblrec], static_cast<int>((packed->bytes + 7) / 8));
-  EXPECT_EQ(entry(*message)[PpReal::bacc], -4);
+  EXPECT_EQ(copied_entry(*message)[I::lblrec], static_cast<int>((packed->bytes + 7) / 8));
+  EXPECT_EQ(copied_entry(*message)[PpReal::bacc], -4);
   const std::vector<std::byte> file = file_of(*message);
   std::vector<double> back(30);
   ASSERT_TRUE(decode_field(*read_field(file, *read_fixed_header(file), 0), back));
@@ -122,14 +123,15 @@ TEST(FieldsFile, PackedFieldsTakeWholeWords) {
 }
 
 TEST(FieldsFile, IntegersHave64Bits) {
-  const auto message = message_of<double>(header_of({1, 3}, 2), {-8, 4294967295.0, um_missing}, {});
+  const auto message = message_of<double>(lookup_header_of({1, 3}, 2), {-8, 4294967295.0, um_missing}, {});
   ASSERT_TRUE(message) << message.error().text();
   EXPECT_EQ(static_cast<std::int64_t>(load_wide_word(message->data())), -8);
   EXPECT_EQ(load_wide_word(message->data() + 8), 4294967295u);
-  EXPECT_THAT(message_of<double>(header_of({1, 1}, 2), {1e17}, {}).error().text(),
+  EXPECT_THAT(message_of<double>(lookup_header_of({1, 1}, 2), {1e17}, {}).error().text(),
               HasSubstr("64-bit integer"));
-  EXPECT_THAT(message_of<double>(header_of({1, 1}, 2), {1}, {.packing = PpPacking::bits32}).error().text(),
-              HasSubstr("LBUSER1"));
+  EXPECT_THAT(
+      message_of<double>(lookup_header_of({1, 1}, 2), {1}, {.packing = PpPacking::bits32}).error().text(),
+      HasSubstr("LBUSER1"));
 }
 
 TEST(FieldsFile, LandAndSeaPointsHaveNoShapeOfTheirOwn) {
@@ -139,9 +141,10 @@ TEST(FieldsFile, LandAndSeaPointsHaveNoShapeOfTheirOwn) {
                                        {PpPacking::land32, 12u},
                                        {PpPacking::sea, 8u},
                                        {PpPacking::sea32, 4u}}) {
-    const auto message = message_of(header_of({2, 2}), values, {.packing = packing, .land_mask = mask});
+    const auto message =
+        message_of(lookup_header_of({2, 2}), values, {.packing = packing, .land_mask = mask});
     ASSERT_TRUE(message) << message.error().text();
-    const PpHeader copy = entry(*message);
+    const PpHeader copy = copied_entry(*message);
     EXPECT_EQ(copy[I::lbrow], 0);
     EXPECT_EQ(copy[I::lbnpt], 0);
     EXPECT_EQ(copy[I::lblrec], static_cast<int>(bytes / (bytes == 24u || bytes == 8u ? 8 : 4)));
@@ -175,7 +178,7 @@ TEST(FieldsFile, TheFrontHasItsAddresses) {
 }
 
 TEST(FieldsFile, DamagedFilesAreRefused) {
-  const std::vector<std::byte> sound = file_of(*message_of<double>(header_of({1, 2}), {1, 2}, {}));
+  const std::vector<std::byte> sound = file_of(*message_of<double>(lookup_header_of({1, 2}), {1, 2}, {}));
   const auto refusal = [&](std::size_t word, std::int64_t value) {
     std::vector<std::byte> file = sound;
     store_wide_word(file.data() + (word - 1) * 8, static_cast<std::uint64_t>(value));
@@ -202,9 +205,9 @@ TEST(FieldsFile, DamagedFilesAreRefused) {
 TEST(FieldsFile, RefusedArguments) {
   std::vector<std::byte> small(4095);
   const std::vector<double> values{1};
-  EXPECT_THAT(encode_message(header_of({1, 1}), std::span(values), {}, small).error().text(),
+  EXPECT_THAT(encode_message(lookup_header_of({1, 1}), std::span(values), {}, small).error().text(),
               HasSubstr("room for 4095"));
-  EXPECT_THAT(message_of<double>(header_of({1, 2}), {1, 2, 3}, {}).error().text(), HasSubstr("LBROW"));
+  EXPECT_THAT(message_of<double>(lookup_header_of({1, 2}), {1, 2, 3}, {}).error().text(), HasSubstr("LBROW"));
 }
 
 }  // namespace
