@@ -19,7 +19,7 @@ using packing::PpHeader;
 using packing::PpInteger;
 using packing::PpReal;
 
-struct ReadFile {
+struct ReadFieldsFile {
   packing::FixedHeader header;
   struct Field {
     PpHeader header;
@@ -32,9 +32,9 @@ struct ReadFile {
   std::vector<Field> fields;
 };
 
-ReadFile read_fields_file(const std::string& path, std::span<const std::uint8_t> mask = {}) {
+ReadFieldsFile read_fields_file(const std::string& path, std::span<const std::uint8_t> mask = {}) {
   const std::vector<std::byte> bytes = file_bytes(path);
-  ReadFile read;
+  ReadFieldsFile read;
   const auto header = packing::read_fixed_header(bytes);
   EXPECT_TRUE(header) << header.error().text();
   if (!header) return read;
@@ -45,8 +45,8 @@ ReadFile read_fields_file(const std::string& path, std::span<const std::uint8_t>
     EXPECT_TRUE(field) << field.error().text();
     if (!field) return read;
     const std::size_t points = field->shape().rows * field->shape().columns;
-    ReadFile::Field made{field->header, field->begin,
-                         std::vector<double>(points == 0 ? mask.size() : points)};
+    ReadFieldsFile::Field made{field->header, field->begin,
+                               std::vector<double>(points == 0 ? mask.size() : points)};
     const auto decoded = packing::decode_field(*field, made.values, -1e30, mask);
     EXPECT_TRUE(decoded) << decoded.error().text();
     read.fields.push_back(std::move(made));
@@ -74,13 +74,13 @@ class FieldsFileStore : public MessageFiles {
 
 TEST_F(FieldsFileStore, writes_fields_of_each_record_variable_and_level_in_order) {
   const auto request = write_all(pp_schema(), 2);
-  const ReadFile file = read_fields_file(path());
+  const ReadFieldsFile file = read_fields_file(path());
   ASSERT_EQ(file.fields.size(), 9u);  // 2 x (3 ta, ps), lsm
   const Source source = grib2_data(request.schema, *request.layout);
   for (std::size_t record = 0; record < 2; ++record) {
     const std::vector<double> temperatures = numbers_in<float>(source, 4, record);
     for (std::size_t level = 0; level < 3; ++level) {
-      const ReadFile::Field& field = file.fields[4 * record + level];
+      const ReadFieldsFile::Field& field = file.fields[4 * record + level];
       EXPECT_EQ(field.stash(), 16203);
       EXPECT_EQ(field.header[PpInteger::lbvc], 8);
       EXPECT_EQ(field.header[PpReal::blev], std::vector({850.0, 500.0, 250.0})[level]);
@@ -91,12 +91,12 @@ TEST_F(FieldsFileStore, writes_fields_of_each_record_variable_and_level_in_order
       for (std::size_t i = 0; i < field.values.size(); ++i)
         ASSERT_NEAR(field.values[i], temperatures[level * field.values.size() + i], 1.0 / 512) << i;
     }
-    const ReadFile::Field& pressure = file.fields[4 * record + 3];
+    const ReadFieldsFile::Field& pressure = file.fields[4 * record + 3];
     EXPECT_EQ(pressure.stash(), 409);
     EXPECT_EQ(pressure.header[PpInteger::lbpack], 0);
     EXPECT_EQ(pressure.values, numbers_in<double>(source, 5, record));  // all 64 bits
   }
-  const ReadFile::Field& land = file.fields[8];
+  const ReadFieldsFile::Field& land = file.fields[8];
   EXPECT_EQ(land.stash(), 505);
   EXPECT_EQ(land.header[PpInteger::lbpack], 2);
   EXPECT_EQ(land.values, numbers_in<float>(source, 6, 0));
@@ -105,13 +105,13 @@ TEST_F(FieldsFileStore, writes_fields_of_each_record_variable_and_level_in_order
 
 TEST_F(FieldsFileStore, values_begin_at_sectors_after_the_lookup_which_follows_the_constants) {
   write_all(pp_schema(), 2);
-  const ReadFile file = read_fields_file(path());
+  const ReadFieldsFile file = read_fields_file(path());
   EXPECT_EQ(file.header[FileWord::integers], 257);
   EXPECT_EQ(file.header[FileWord::levels], 257 + 46 + 38);
   EXPECT_EQ(file.header[FileWord::lookup], 257 + 46 + 38 + 16);
   std::uint64_t end = static_cast<std::uint64_t>(file.header[FileWord::data] - 1) * 8;
   EXPECT_GE(end, (356u + 4096u * 64u) * 8u);
-  for (const ReadFile::Field& field : file.fields) {
+  for (const ReadFieldsFile::Field& field : file.fields) {
     EXPECT_EQ(field.begin, end);
     EXPECT_EQ(field.begin % 4096, 0u);
     EXPECT_EQ(field.header[PpInteger::lbnrec] % 512, 0);
@@ -131,7 +131,7 @@ TEST_F(FieldsFileStore, more_fields_than_there_is_room_for_have_their_lookup_at_
   Schema schema = pp_schema();
   schema.attribute("FF_reserved_headers", 8);
   const auto request = write_all(schema, 2);  // 9 fields
-  const ReadFile file = read_fields_file(path());
+  const ReadFieldsFile file = read_fields_file(path());
   ASSERT_EQ(file.fields.size(), 9u);
   EXPECT_EQ(static_cast<std::uint64_t>(file.header[FileWord::lookup] - 1) * 8 + 9 * 512,
             file_bytes(path()).size());
@@ -140,7 +140,7 @@ TEST_F(FieldsFileStore, more_fields_than_there_is_room_for_have_their_lookup_at_
   schema.attribute("FF_reserved_headers", 9);
   auto other = request_of(path("other"), schema, Format::fieldsfile);
   write(other, all_jobs(other, 2), source);
-  const ReadFile with_room = read_fields_file(path("other"));
+  const ReadFieldsFile with_room = read_fields_file(path("other"));
   ASSERT_EQ(with_room.fields.size(), 9u);
   EXPECT_LT(with_room.header[FileWord::lookup], with_room.header[FileWord::data]);
   EXPECT_EQ(with_room.fields[7].values, file.fields[7].values);
@@ -159,7 +159,7 @@ TEST_F(FieldsFileStore, leaves_out_slabs_and_records_that_were_never_put) {
     }
   }
   ASSERT_TRUE((*file)->publish());
-  const ReadFile read = read_fields_file(path());
+  const ReadFieldsFile read = read_fields_file(path());
   ASSERT_EQ(read.fields.size(), 6u);
   EXPECT_EQ(read.fields[1].header[PpReal::blev], 250.0);
   EXPECT_EQ(read.fields[0].hour(), 18);
@@ -173,7 +173,7 @@ TEST_F(FieldsFileStore, a_file_to_which_nothing_was_put_has_an_empty_lookup) {
   ASSERT_TRUE(file) << file.error().text();
   const auto published = (*file)->publish();
   ASSERT_TRUE(published) << published.error().text();
-  const ReadFile read = read_fields_file(path());
+  const ReadFieldsFile read = read_fields_file(path());
   EXPECT_TRUE(read.fields.empty());
   EXPECT_EQ(published->size_bytes, file_bytes(path()).size());
   EXPECT_EQ(published->size_bytes, static_cast<std::uint64_t>(read.header[FileWord::data] - 1) * 8);
@@ -198,7 +198,7 @@ TEST_F(FieldsFileStore, values_that_wgdos_cannot_hold_are_stored_in_32_bits_and_
   }
   ASSERT_TRUE((*file)->publish());
   EXPECT_EQ(unpacked, 1u);
-  const ReadFile read = read_fields_file(path());
+  const ReadFieldsFile read = read_fields_file(path());
   EXPECT_EQ(read.fields[0].header[PpInteger::lbpack], 2);
   EXPECT_EQ(read.fields[0].header[PpReal::bacc], -99.0);
   EXPECT_TRUE(std::isnan(read.fields[0].values[10]));
@@ -211,7 +211,7 @@ TEST_F(FieldsFileStore, integers_have_64_bits) {
   lsm.type = Type::int16;
   lsm.attribute("PP_stash", 505);
   const auto request = write_all(schema, 1);
-  const ReadFile read = read_fields_file(path());
+  const ReadFieldsFile read = read_fields_file(path());
   EXPECT_EQ(read.fields[4].header[PpInteger::lbuser1], 2);
   EXPECT_EQ(read.fields[4].header[PpInteger::lbpack], 0);
   EXPECT_EQ(read.fields[4].values,
@@ -235,7 +235,7 @@ TEST_F(FieldsFileStore, land_and_sea_points_have_the_size_of_their_type) {
       .attribute("PP_mask", "lsm");
   const auto request = write_all(schema, 1);
   const std::vector<std::uint8_t> mask(land.begin(), land.end());
-  const ReadFile read = read_fields_file(path(), mask);
+  const ReadFieldsFile read = read_fields_file(path(), mask);
   ASSERT_EQ(read.fields.size(), 6u);  // 3 ta, ps, ts, lsm
   EXPECT_EQ(read.fields[3].header[PpInteger::lbpack], 120);
   EXPECT_EQ(read.fields[3].header[PpInteger::lblrec], 228);
@@ -257,7 +257,7 @@ TEST_F(FieldsFileStore, irregular_grids_are_constants_of_the_file) {
   for (std::size_t i = 0; i < longitudes.size(); ++i) longitudes[i] = 0.25 * static_cast<double>(i * i);
   schema.find_variable("lon")->with_constant(Values(longitudes));
   write_all(schema, 1);
-  const ReadFile read = read_fields_file(path());
+  const ReadFieldsFile read = read_fields_file(path());
   EXPECT_EQ(read.header[FileWord::columns], read.header[FileWord::rows] + 2 * 19);
   EXPECT_EQ(read.header.get(121), 36);
   EXPECT_EQ(read.fields[0].header[PpReal::bdx], packing::um_missing);
