@@ -47,7 +47,8 @@ endif()
 add_library(afterbay_options INTERFACE)
 set(c_family "$<COMPILE_LANGUAGE:C,CXX>")
 target_compile_options(afterbay_options INTERFACE
-  "$<${c_family}:-Wall;-Wextra;-Wpedantic;-Wshadow>"
+  "$<${c_family}:-Wall;-Wextra;-Wpedantic>"
+  "$<$<AND:${c_family},$<NOT:$<BOOL:$<TARGET_PROPERTY:AFTERBAY_MAY_SHADOW>>>>:-Wshadow>"
   "$<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor;-Woverloaded-virtual>"
   "$<$<COMPILE_LANGUAGE:Fortran>:-Wall;-std=f2008>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
