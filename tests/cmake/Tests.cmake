@@ -224,7 +224,7 @@ function(afterbay_add_scripts folder)
       timeout -k 5 290 ${interpreter} "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${script}")
     set(percent 50)  # programs that wait, for deadlines of seconds among others
     if(case MATCHES "^(plan_storage|forgotten_calls|bench_.*|session_.*)$")
-      set(percent 200)  # they measure, or have deadlines of 2 s for many processes
+      set(percent 300)  # they measure, or have deadlines of 2 s for many processes
     elseif(case MATCHES "^(adversary|crash|memory)$" OR folder STREQUAL "install")
       set(percent 100)
     elseif(folder MATCHES "^(docs|ranks)$")
