@@ -64,6 +64,24 @@ std::string missing_parts(const JointPut& put, const Team& team) {
   return without.empty() ? text : text + ": " + without;
 }
 
+/// The records of the file that are open on this rank, and who began them; "" if no endpoint did.
+std::string begun_records(const JointRecords& records, const Team& team, const File& file) {
+  constexpr std::size_t most_named = 8;
+  std::size_t count = 0;
+  bool by_endpoints = false;
+  std::string text;
+  for (const JointRecords::Open& open : records.open()) {
+    if (open.file != &file || ++count > most_named) continue;
+    by_endpoints = by_endpoints || open.begun_by != 0;
+    const std::string what =
+        open.fixed ? "the variables without records" : fmt::format("record {}", said_index(open.record));
+    text += fmt::format("{}{} by {} in step {}", text.empty() ? "" : ", ", what, team.name_of(open.begun_by),
+                        said_index(open.step));
+  }
+  if (count > most_named) text += fmt::format(" and {} more", count - most_named);
+  return by_endpoints ? "begun on this rank and not ended: " + text : "";
+}
+
 }  // namespace
 
 JointPuts::JointPuts(SessionCore& core, RankPuts& puts, Endpoint& rank, SharedLinks& links,
@@ -205,7 +223,7 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
             "must call it now and then, for instance end_step",
             buffered_bytes_, limits_.memory_bytes);
       } else {
-        const auto seq = records_.seq_of(file, record, wanted.step, wanted.fixed,
+        const auto seq = records_.seq_of(member.number, file, record, wanted.step, wanted.fixed,
                                          [this](const JointRecords::Open& oldest) {
                                            assert_held(mutex_);
                                            return may_end(oldest);
@@ -304,7 +322,7 @@ Result<> JointPuts::announce(File& file, std::uint64_t record, std::uint64_t ste
                   "record {} of the variable was put already: a record can be put once while a file is open",
                   said_index(record));
   }
-  const auto seq = records_.seq_of(file, record, step, false, [this](const JointRecords::Open& oldest) {
+  const auto seq = records_.seq_of(0, file, record, step, false, [this](const JointRecords::Open& oldest) {
     assert_held(mutex_);
     return may_end(oldest);
   });
@@ -550,7 +568,7 @@ Result<> JointPuts::settle(const char* call, File* closing, bool last) {
           records_.end_file(*closing);
         } else if (open_.empty() && (last ? team_.has_only_session() : !team_.has_had_endpoints())) {
           // Nobody is ahead of the session: these records belong to its current step.
-          records_.end_all();
+          records_.end_all(!last);
         }
         break;
       }
@@ -592,11 +610,25 @@ bool JointPuts::await_idle() noexcept {
   return !busy();
 }
 
-void JointPuts::add_work(Error& error) const {
+void JointPuts::add_work(Error& error, const File* file) const {
   const MutexLock lock(mutex_);
-  if (open_.empty()) return;
-  error.in_file(open_.begin()->second->handover().file->path);
-  if (std::string lacking = incomplete(nullptr); !lacking.empty()) error.add(std::move(lacking));
+  const bool of_conflict = file != nullptr && error.code == ErrorCode::conflict;
+  if (!open_.empty() && !of_conflict) {
+    error.in_file(open_.begin()->second->handover().file->path);
+    if (std::string lacking = incomplete(nullptr); !lacking.empty()) {
+      error.add(std::move(lacking));
+      return;
+    }
+  }
+  if (file == nullptr) return;
+  std::string text;
+  if (error.variable.empty()) {
+    text = begun_records(records_, team_, *file);
+  } else if (const auto variable = file->collection->index_of(error.variable)) {
+    text = team_.holders(file->collection->variable(*variable).decomposition);
+    if (!text.empty()) text += fmt::format(" of the points of variable '{}' on this rank", error.variable);
+  }
+  if (!text.empty()) error.add(std::move(text));
 }
 
 /// What lacks a part; "" if nothing does.

@@ -13,8 +13,8 @@ void JointRecords::start(std::vector<Open> open, std::map<const File*, std::uint
   ended_steps_ = step;
 }
 
-std::optional<std::uint64_t> JointRecords::seq_of(File& file, std::uint64_t record, std::uint64_t step,
-                                                  bool fixed,
+std::optional<std::uint64_t> JointRecords::seq_of(std::size_t caller, File& file, std::uint64_t record,
+                                                  std::uint64_t step, bool fixed,
                                                   const std::function<bool(const Open&)>& may_end) {
   for (const Open& open : open_)
     if (open.file == &file && open.record == record && open.step == step && open.fixed == fixed)
@@ -35,7 +35,7 @@ std::optional<std::uint64_t> JointRecords::seq_of(File& file, std::uint64_t reco
     records.begin(s, {file.id, record, fixed, seq});
     links_.add(s, file.message(seq, record, fixed));
   }
-  open_.push_back({&file, record, fixed, step, seq});
+  open_.push_back({&file, record, fixed, step, seq, caller});
   return seq;
 }
 
@@ -90,9 +90,10 @@ void JointRecords::end(const Open& record, Messages& messages) {
   if (!record.fixed) ended = std::max(ended, record.record + 1);
 }
 
-void JointRecords::post(Messages messages) {
+void JointRecords::post(Messages messages, bool within_step) {
   for (auto& [server, message] : messages) {
     message.step = ended_steps_;
+    message.within_step = within_step ? 1 : 0;
     links_.add(server, std::move(message));
   }
 }
@@ -106,11 +107,11 @@ std::uint64_t JointRecords::ended(const File& file) const {
   return known == ended_.end() ? 0 : known->second;
 }
 
-void JointRecords::end_all() {
+void JointRecords::end_all(bool within_step) {
   Messages messages;
   for (const Open& open : open_) end(open, messages);
   open_.clear();
-  post(std::move(messages));
+  post(std::move(messages), within_step);
 }
 
 void JointRecords::end_file(const File& file) {

@@ -24,15 +24,17 @@ class JointRecords {
     bool fixed = false;
     std::uint64_t step = 0;
     std::uint64_t seq = 0;
+    std::size_t begun_by = 0;  ///< the number of the member
   };
 
   explicit JointRecords(SharedLinks& links) : links_(links) {}
 
   /// `open`: begun in the current step, of which `step` have ended. `ended`: see the function.
   void start(std::vector<Open> open, std::map<const File*, std::uint64_t> ended, std::uint64_t step);
-  /// The running number of a record, which is begun if it is not open. If too many are, the oldest
-  /// ends if `may_end` says so; otherwise returns nothing.
-  std::optional<std::uint64_t> seq_of(File& file, std::uint64_t record, std::uint64_t step, bool fixed,
+  /// The running number of a record, which the member of number `caller` begins if it is not open.
+  /// If too many are, the oldest ends if `may_end` says so; otherwise returns nothing.
+  std::optional<std::uint64_t> seq_of(std::size_t caller, File& file, std::uint64_t record,
+                                      std::uint64_t step, bool fixed,
                                       const std::function<bool(const Open&)>& may_end);
   /// The step of the oldest open record of the file's collection; it must have one.
   [[nodiscard]] std::uint64_t oldest_step(const File& file) const;
@@ -46,17 +48,19 @@ class JointRecords {
   [[nodiscard]] std::uint64_t ended_steps() const noexcept { return ended_steps_; }
   /// Whether a record of the first `steps` steps is open.
   [[nodiscard]] bool has_before(std::uint64_t steps) const;
+  /// The records that are open, in the order in which they were begun.
+  [[nodiscard]] const std::vector<Open>& open() const noexcept { return open_; }
   /// One more than the last record of the file that has ended.
   [[nodiscard]] std::uint64_t ended(const File& file) const;
   /// The file is closed: its records are open no longer.
   void end_file(const File& file);
-  /// Ends all records, also those of the current step.
-  void end_all();
+  /// Ends all records, also those of the current step, which goes on (`within_step`) or not.
+  void end_all(bool within_step);
 
  private:
   using Messages = std::map<std::size_t, wire::EndRecords>;  ///< by server
   void end(const Open& record, Messages& messages);
-  void post(Messages messages);
+  void post(Messages messages, bool within_step = false);
 
   SharedLinks& links_;
   std::vector<Open> open_;  ///< in the order in which they were begun

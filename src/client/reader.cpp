@@ -196,7 +196,10 @@ std::string Reader::Job::text() const {
                      input->schema.variables[plan.variable].name, input->path);
 }
 
+/// The session's thread may close the file while an endpoint reads: servers do not know it then.
 Result<> Reader::ask(Job& job) {
+  if (job.input->closed && job.ahead < job.what.records)
+    return fail(ErrorCode::bad_state, "the file was closed on this rank while it was being read");
   for (; job.asked < job.what.records && job.asked < job.taken + most_fetches; ++job.asked) {
     Fetch& next = job.under_way.emplace_back();
     next.plan = &job.plan;
