@@ -150,8 +150,8 @@ class JointPuts {
   /// vain.
   [[nodiscard]] bool await_idle() noexcept;
   /// Adds what is not complete to an error. `file`: that of a server's error about this rank, if it
-  /// is open; then also the endpoints that have a part of the variable, or have begun records of the
-  /// file.
+  /// is open; then also the endpoints that have a part of the variable, or have begun records of
+  /// the file.
   void add_work(Error& error, const File* file = nullptr) const;
 
  private:
