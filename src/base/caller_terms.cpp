@@ -12,7 +12,7 @@ namespace {
 thread_local Terms terms_of_caller = Terms::c;
 
 /// Holds the sum of two 64-bit numbers.
-__extension__ typedef __int128 Sum;  // NOLINT(modernize-use-using): __extension__ takes no alias
+__extension__ using Sum = __int128;
 
 /// Numbers of C are unsigned, those of Fortran are signed and may be negative.
 Sum as_given(std::uint64_t number) {
