@@ -21,7 +21,7 @@ Sum as_given(std::uint64_t number) {
 
 /// The first index, and the last one (Fortran) or the one after it (C). Callers may have given
 /// numbers whose sum exceeds 64 bits.
-std::string range(std::uint64_t start, std::uint64_t count, const char* between) {
+std::string both_ends(std::uint64_t start, std::uint64_t count, const char* between) {
   const Sum first = as_given(start) + (terms_of_caller == Terms::fortran ? 1 : 0);
   return fmt::format("{}{}{}", first, between, as_given(start) + as_given(count));
 }
@@ -55,14 +55,14 @@ std::size_t said_dimension(std::size_t d, std::size_t rank) noexcept {
 }
 
 std::string said_range(std::uint64_t start, std::uint64_t count) {
-  if (terms_of_caller == Terms::fortran) return range(start, count, ":");
-  return "[" + range(start, count, ", ") + ")";
+  if (terms_of_caller == Terms::fortran) return both_ends(start, count, ":");
+  return "[" + both_ends(start, count, ", ") + ")";
 }
 
 std::string said_box(std::span<const std::uint64_t> start, std::span<const std::uint64_t> count) {
   const bool fortran = terms_of_caller == Terms::fortran;
   std::vector<std::string> ranges;
-  for (std::size_t d = 0; d < start.size(); ++d) ranges.push_back(range(start[d], count[d], ":"));
+  for (std::size_t d = 0; d < start.size(); ++d) ranges.push_back(both_ends(start[d], count[d], ":"));
   return (fortran ? "(" : "[") + joined(std::move(ranges), ", ") + (fortran ? ")" : "]");
 }
 
