@@ -196,10 +196,7 @@ std::string Reader::Job::text() const {
                      input->schema.variables[plan.variable].name, input->path);
 }
 
-/// The session's thread may close the file while an endpoint reads: servers do not know it then.
 Result<> Reader::ask(Job& job) {
-  if (job.input->closed && job.ahead < job.what.records)
-    return fail(ErrorCode::bad_state, "the file was closed on this rank while it was being read");
   for (; job.asked < job.what.records && job.asked < job.taken + most_fetches; ++job.asked) {
     Fetch& next = job.under_way.emplace_back();
     next.plan = &job.plan;
@@ -227,6 +224,10 @@ void Reader::take_record(Job& job) {
 Result<bool> Reader::advance(Job& job) {
   for (;;) {
     AFTERBAY_TRY(core_.check_usable());
+    // By the session's thread, while an endpoint reads: servers need not answer, and know no such
+    // file.
+    if (job.input->closed)
+      return fail(ErrorCode::bad_state, "the file was closed on this rank while it was being read");
     if (job.result)
       if (auto asked = ask(job); !asked) job.result = std::move(asked);
     if (job.ended()) break;

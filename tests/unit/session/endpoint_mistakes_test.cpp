@@ -383,11 +383,6 @@ TEST(ThreadEndpointMistakes, two_threads_in_one_endpoint_or_one_session_are_refu
     EXPECT_EQ(busy.code, ErrorCode::bad_state);
     EXPECT_THAT(busy.text(),
                 AllOf(HasSubstr("endpoint 1"), HasSubstr("another thread"), HasSubstr("rank 0")));
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // `first` waits by then
-    const Error closed = error_of([&] { endpoint.close(); });
-    EXPECT_EQ(closed.code, ErrorCode::bad_state);
-    EXPECT_THAT(closed.text(), AllOf(HasSubstr("close by endpoint 1 while another thread is in a call of it"),
-                                     HasSubstr("rank 0")));
     std::jthread in_session([&] {  // may itself be the one that is refused
       while (error_of([&] { file.close(); }).message.find("(progress)") != std::string::npos) continue;
     });

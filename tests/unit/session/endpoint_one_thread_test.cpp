@@ -276,7 +276,7 @@ TEST(ThreadSessionsThread, slots_are_private_and_reads_are_served) {
   expect_all(path);
 }
 
-// Servers refused the rest of the records, as of a file that they do not know: the session failed.
+// It waited until the deadline. The endpoint cannot be closed meanwhile.
 TEST(ThreadSessionsThread, an_input_may_be_closed_while_an_endpoint_reads_it) {
   const Directory directory;
   LocalRun run = run_of(1);
@@ -300,6 +300,11 @@ TEST(ThreadSessionsThread, an_input_may_be_closed_while_an_endpoint_reads_it) {
       ended = true;
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it waits for this thread
+    const Error busy = error_of([&] { tiles.endpoints[0].close(); });
+    EXPECT_EQ(busy.code, ErrorCode::bad_state);
+    EXPECT_THAT(busy.text(),
+                AllOf(HasSubstr("close by endpoint 1 ('tile') while another thread is in a call of it"),
+                      HasSubstr("rank 0")));
     session.progress();
     InputFile(input).close();
     while (!ended) {
