@@ -2,6 +2,7 @@
 #include "client/joint_puts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <thread>
@@ -64,22 +65,21 @@ std::string missing_parts(const JointPut& put, const Team& team) {
   return without.empty() ? text : text + ": " + without;
 }
 
-/// The records of the file that are open on this rank, and who began them; "" if no endpoint did.
+/// The last records of the file that were begun on this rank, and by whom; "" if no endpoint did.
 std::string begun_records(const JointRecords& records, const Team& team, const File& file) {
   constexpr std::size_t most_named = 8;
-  std::size_t count = 0;
+  std::vector<std::string> texts;
   bool by_endpoints = false;
-  std::string text;
-  for (const JointRecords::Open& open : records.open()) {
-    if (open.file != &file || ++count > most_named) continue;
-    by_endpoints = by_endpoints || open.begun_by != 0;
+  for (const JointRecords::Begun& it : records.last_begun()) {
+    if (it.file != file.id) continue;
+    by_endpoints = by_endpoints || it.by != 0;
     const std::string what =
-        open.fixed ? "the variables without records" : fmt::format("record {}", said_index(open.record));
-    text += fmt::format("{}{} by {} in step {}", text.empty() ? "" : ", ", what, team.name_of(open.begun_by),
-                        said_index(open.step));
+        it.fixed ? "the variables without records" : fmt::format("record {}", said_index(it.record));
+    texts.push_back(fmt::format("{} by {} in step {}", what, team.name_of(it.by), said_index(it.step)));
   }
-  if (count > most_named) text += fmt::format(" and {} more", count - most_named);
-  return by_endpoints ? "begun on this rank and not ended: " + text : "";
+  if (!by_endpoints) return "";
+  if (texts.size() > most_named) texts.erase(texts.begin(), texts.end() - most_named);
+  return fmt::format("begun on this rank, in this order: {}", fmt::join(texts, ", "));
 }
 
 }  // namespace

@@ -5,6 +5,11 @@
 #include <utility>
 
 namespace afterbay::client {
+namespace {
+
+constexpr std::size_t most_remembered = 64;
+
+}  // namespace
 
 void JointRecords::start(std::vector<Open> open, std::map<const File*, std::uint64_t> ended,
                          std::uint64_t step) {
@@ -35,7 +40,9 @@ std::optional<std::uint64_t> JointRecords::seq_of(std::size_t caller, File& file
     records.begin(s, {file.id, record, fixed, seq});
     links_.add(s, file.message(seq, record, fixed));
   }
-  open_.push_back({&file, record, fixed, step, seq, caller});
+  open_.push_back({&file, record, fixed, step, seq});
+  if (last_begun_.size() == most_remembered) last_begun_.pop_front();
+  last_begun_.push_back({file.id, record, fixed, step, caller});
   return seq;
 }
 

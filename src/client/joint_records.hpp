@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -24,7 +25,14 @@ class JointRecords {
     bool fixed = false;
     std::uint64_t step = 0;
     std::uint64_t seq = 0;
-    std::size_t begun_by = 0;  ///< the number of the member
+  };
+  /// A record that was begun, for messages: it may have ended.
+  struct Begun {
+    std::uint64_t file = 0;
+    std::uint64_t record = 0;
+    bool fixed = false;
+    std::uint64_t step = 0;
+    std::size_t by = 0;  ///< the number of the member
   };
 
   explicit JointRecords(SharedLinks& links) : links_(links) {}
@@ -48,8 +56,8 @@ class JointRecords {
   [[nodiscard]] std::uint64_t ended_steps() const noexcept { return ended_steps_; }
   /// Whether a record of the first `steps` steps is open.
   [[nodiscard]] bool has_before(std::uint64_t steps) const;
-  /// The records that are open, in the order in which they were begun.
-  [[nodiscard]] const std::vector<Open>& open() const noexcept { return open_; }
+  /// The last records that were begun, in their order.
+  [[nodiscard]] const std::deque<Begun>& last_begun() const noexcept { return last_begun_; }
   /// One more than the last record of the file that has ended.
   [[nodiscard]] std::uint64_t ended(const File& file) const;
   /// The file is closed: its records are open no longer.
@@ -64,6 +72,7 @@ class JointRecords {
 
   SharedLinks& links_;
   std::vector<Open> open_;  ///< in the order in which they were begun
+  std::deque<Begun> last_begun_;
   std::map<const File*, std::uint64_t> ended_;
   std::uint64_t ended_steps_ = 0;
 };
