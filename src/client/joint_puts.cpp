@@ -66,12 +66,12 @@ std::string missing_parts(const JointPut& put, const Team& team) {
 }
 
 /// The last records of the file that were begun on this rank, and by whom; "" if no endpoint did.
-std::string begun_records(const JointRecords& records, const Team& team, const File& file) {
+std::string begun_records(const JointRecords& records, const Team& team, std::uint64_t file) {
   constexpr std::size_t most_named = 8;
   std::vector<std::string> texts;
   bool by_endpoints = false;
   for (const JointRecords::Begun& it : records.last_begun()) {
-    if (it.file != file.id) continue;
+    if (it.file != file) continue;
     by_endpoints = by_endpoints || it.by != 0;
     const std::string what =
         it.fixed ? "the variables without records" : fmt::format("record {}", said_index(it.record));
@@ -610,20 +610,20 @@ bool JointPuts::await_idle() noexcept {
   return !busy();
 }
 
-void JointPuts::add_work(Error& error, const File* file) const {
+void JointPuts::add_work(Error& error, bool of_server) const {
   const MutexLock lock(mutex_);
-  const bool of_conflict = file != nullptr && error.code == ErrorCode::conflict;
-  if (!open_.empty() && !of_conflict) {
+  if (!open_.empty() && !(of_server && error.code == ErrorCode::conflict)) {
     error.in_file(open_.begin()->second->handover().file->path);
     if (std::string lacking = incomplete(nullptr); !lacking.empty()) {
       error.add(std::move(lacking));
       return;
     }
   }
+  const JointRecords::KnownFile* const file = of_server ? records_.known_file(error.file) : nullptr;
   if (file == nullptr) return;
   std::string text;
   if (error.variable.empty()) {
-    text = begun_records(records_, team_, *file);
+    text = begun_records(records_, team_, file->id);
   } else if (const auto variable = file->collection->index_of(error.variable)) {
     text = team_.holders(file->collection->variable(*variable).decomposition);
     if (!text.empty()) text += fmt::format(" of the points of variable '{}' on this rank", error.variable);

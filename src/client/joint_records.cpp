@@ -8,6 +8,7 @@ namespace afterbay::client {
 namespace {
 
 constexpr std::size_t most_remembered = 64;
+constexpr std::size_t most_files_remembered = 16;
 
 }  // namespace
 
@@ -43,7 +44,17 @@ std::optional<std::uint64_t> JointRecords::seq_of(std::size_t caller, File& file
   open_.push_back({&file, record, fixed, step, seq});
   if (last_begun_.size() == most_remembered) last_begun_.pop_front();
   last_begun_.push_back({file.id, record, fixed, step, caller});
+  if (std::ranges::find(known_files_, file.id, &KnownFile::id) == known_files_.end()) {
+    if (known_files_.size() == most_files_remembered) known_files_.pop_front();
+    known_files_.push_back({file.id, file.path, file.collection});
+  }
   return seq;
+}
+
+const JointRecords::KnownFile* JointRecords::known_file(const std::string& path) const {
+  for (auto it = known_files_.rbegin(); it != known_files_.rend(); ++it)
+    if (it->path == path) return &*it;
+  return nullptr;
 }
 
 std::uint64_t JointRecords::oldest_step(const File& file) const {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "client/file.hpp"
@@ -26,7 +27,13 @@ class JointRecords {
     std::uint64_t step = 0;
     std::uint64_t seq = 0;
   };
-  /// A record that was begun, for messages: it may have ended.
+  /// A file into which records were begun, for messages: it may have been closed.
+  struct KnownFile {
+    std::uint64_t id = 0;
+    std::string path;
+    const Collection* collection = nullptr;
+  };
+  /// A record that was begun, likewise: it may have ended.
   struct Begun {
     std::uint64_t file = 0;
     std::uint64_t record = 0;
@@ -56,6 +63,8 @@ class JointRecords {
   [[nodiscard]] std::uint64_t ended_steps() const noexcept { return ended_steps_; }
   /// Whether a record of the first `steps` steps is open.
   [[nodiscard]] bool has_before(std::uint64_t steps) const;
+  /// The last file of that path; null: none of the last ones.
+  [[nodiscard]] const KnownFile* known_file(const std::string& path) const;
   /// The last records that were begun, in their order.
   [[nodiscard]] const std::deque<Begun>& last_begun() const noexcept { return last_begun_; }
   /// One more than the last record of the file that has ended.
@@ -73,6 +82,7 @@ class JointRecords {
   SharedLinks& links_;
   std::vector<Open> open_;  ///< in the order in which they were begun
   std::deque<Begun> last_begun_;
+  std::deque<KnownFile> known_files_;
   std::map<const File*, std::uint64_t> ended_;
   std::uint64_t ended_steps_ = 0;
 };

@@ -29,10 +29,7 @@ ModelSession::ModelSession(RankIdentity identity, const config::Config& config, 
              .add_work = [this](Error& error) { add_work(error); },
              .add_callers =
                  [this](Error& error) {
-                   const auto file = std::ranges::find(open_files_, error.file, &File::path);
-                   const bool is_open = file != open_files_.end();
-                   if (puts_.joint().started() && (is_open || error.code == ErrorCode::timed_out))
-                     puts_.joint().add_work(error, is_open ? file->get() : nullptr);
+                   if (puts_.joint().started()) puts_.joint().add_work(error, true);
                  },
              .tend = [this] { return tend(); }}),
       observed_(profile),
