@@ -2,7 +2,10 @@
 // Endpoints over every topology and transport: threads hand over their parts, and read them back.
 // Only the session's thread calls MPI. The suites that begin with Thread also run with the thread
 // sanitizer.
+#include <gmock/gmock.h>
+
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -251,7 +254,65 @@ RANK_TEST(SessionEndpoints, the_sessions_thread_waits_in_an_endpoint_of_its_own,
   }
 }
 
-RANK_TEST(SessionEndpoints, on_one_node, 4) {
+/// Flushes in the middle of each step; only the second model rank has an endpoint. Every rank is
+/// told.
+void flush_in_the_middle(const SessionOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    Session session = open_session(comm(), options);
+    if (session.is_server()) {
+      session.serve();
+    } else {
+      const auto [first, mine] = share(rows, session.model_size(), session.model_rank());
+      session.decomposition("grid", Block{{rows, columns}, {first, 0}, {mine, columns}});
+      Schema schema;
+      schema.dimension("time", unlimited).dimension("y", rows).dimension("x", columns);
+      for (const char* const name : {"before", "after"})
+        schema.variable(name, Type::float64, {"time", "y", "x"}).on("grid");
+      OutputFile file = session.collection("c", schema, {.existing = "replace"}).open("flush.nc");
+      Endpoint endpoint;
+      if (session.model_rank() == 1) {
+        endpoint = session.endpoint();
+        endpoint.whole("grid");
+      }
+      const std::vector<double> values(mine * columns, 1.0);
+      const auto put = [&](const char* name, std::uint64_t step) {
+        if (session.model_rank() == 1)
+          endpoint.put(file, name, step, values.data());
+        else
+          file.put(name, step, values.data());
+      };
+      for (std::uint64_t step = 0; step < steps; ++step) {
+        put("before", step);
+        (void)session.flush();
+        put("after", step);
+        if (session.model_rank() == 1) endpoint.end_step();
+        session.end_step();
+      }
+      session.finalize();
+    }
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.code(), ErrorCode::conflict) << failure.what();
+    EXPECT_THAT(
+        failure.what(),
+        ::testing::AllOf(::testing::HasSubstr("model rank 0 called flush or epoch in the middle of a step"),
+                         ::testing::HasSubstr("right after end_step")));
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
+  barrier();
+}
+
+RANK_TEST(SessionEndpoints, flush_in_the_middle_of_a_step_of_some_ranks_is_refused, 3) {
+  flush_in_the_middle(small_session(1).set("deadline", "4s"));
+}
+
+RANK_TEST(SessionEndpoints, flush_in_the_middle_of_a_step_of_some_ranks_is_refused_over_mpi, 3) {
+  flush_in_the_middle(
+      small_session(1).set("deadline", "4s").set("nodes", "0,0,1").set("isolate_nodes", "off"));
+}
+
+RANK_TEST(ThreadEndpoints, on_one_node, 4) {
   run_endpoints(small_session(2).set("placement", "slab"), "node.nc");
 }
 
@@ -279,7 +340,7 @@ RANK_TEST(SessionEndpoints, servers_run_in_the_ranks, 3) {
   run_endpoints(small_session(0), "inline.nc", false);
 }
 
-RANK_TEST(SessionEndpoints, servers_run_in_threads_of_the_ranks, 3) {
+RANK_TEST(ThreadEndpoints, servers_run_in_threads_of_the_ranks, 3) {
   run_endpoints(small_session(0).set("inline.mode", "thread"), "threads.nc");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which threads may call the session, at each level of MPI_Init_thread: mistakes are refused, the
-// session goes on, and the contents are right.
+// session goes on, and the contents are right. The suites that begin with Thread also run with the
+// thread sanitizer.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -109,7 +110,7 @@ RANK_TEST(SessionThreads, calls_that_may_use_mpi_come_from_the_main_thread, 3) {
   expect_contents("v.nc");
 }
 
-RANK_TEST(SessionThreads, endpoints_put_over_mpi_from_any_thread, 3) {
+RANK_TEST(ThreadsOverMpi, endpoints_put_from_any_thread, 3) {
   run_session(over_mpi(), [](Session& session) {
     const ThreadLine line = define(session);
     OutputFile file = Collection(line.collection).open("e.nc");
@@ -129,7 +130,7 @@ RANK_TEST(SessionThreads, endpoints_put_over_mpi_from_any_thread, 3) {
 }
 
 // Calls of the session use no MPI on the servers' node, except the first and the last.
-RANK_TEST(SessionThreads, with_shared_memory_only_the_first_and_the_last_call_are_the_main_threads, 2) {
+RANK_TEST(ThreadEndpoints, with_shared_memory_only_the_first_and_the_last_call_are_the_main_threads, 2) {
   const std::string level = "MPI_THREAD_FUNNELED";
   EXPECT_THAT(error_elsewhere([] { (void)open_session(comm(), small_session(1)); }).text(),
               names("open_session", level));
