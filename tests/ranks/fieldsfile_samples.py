@@ -3,4 +3,4 @@
 """Files of the Unified Model, written again as fields files: see _um_samples.py."""
 import _um_samples
 
-_um_samples.main("fieldsfile")
+_um_samples.main("fieldsfile", keeps_bounds=False)

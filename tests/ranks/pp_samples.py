@@ -3,4 +3,4 @@
 """Files of the Unified Model, written again as PP files: see _um_samples.py."""
 import _um_samples
 
-_um_samples.main("pp")
+_um_samples.main("pp", keeps_bounds=True)
