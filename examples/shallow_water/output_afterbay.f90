@@ -89,7 +89,9 @@ contains
     call schema%variable('time', AFTERBAY_FLOAT64, 'time')
     call schema%attribute('units', 'seconds since 2000-01-01', variable='time')
     call schema%attribute('calendar', 'standard', variable='time')
+    call schema%attribute('standard_name', 'time', variable='time')
     call schema%variable('step', AFTERBAY_INT32, 'time')
+    call schema%attribute('units', '1', variable='step')
     call schema%attribute('long_name', 'steps done by the model', variable='step')
   end subroutine
 

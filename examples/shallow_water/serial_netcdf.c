@@ -68,7 +68,8 @@ void* serial_create(const char* path, const char* title, int nx, int ny, double 
   coordinate(file, "y_edge", "northward distance of south edges", ny, 0.0, cell);
   file->time = define(file, "time", NC_DOUBLE, 1, &time, "seconds since 2000-01-01", NULL);
   check(nc_put_att_text(file->id, file->time, "calendar", 8, "standard"), path);
-  file->step = define(file, "step", NC_INT, 1, &time, NULL, "steps done by the model");
+  check(nc_put_att_text(file->id, file->time, "standard_name", 4, "time"), path);
+  file->step = define(file, "step", NC_INT, 1, &time, "1", "steps done by the model");
   return file;
 }
 

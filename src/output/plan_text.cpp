@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "expression/expression.hpp"
+#include "output/limits.hpp"
 #include "output/refuse.hpp"
 
 namespace afterbay::output {
@@ -160,7 +161,11 @@ VariableText describe_variable(const PlanInput& input, const describe::File& fil
     if (own != text.attributes.end()) methods = own->values.text();
     units = units_before(options.units, variable.operation);
     // A standard name belongs to its units.
-    if (variable.operation == describe::Operation::rate) set_attribute(text.attributes, "standard_name", {});
+    if (variable.operation == describe::Operation::rate) {
+      set_attribute(text.attributes, "standard_name", {});
+      const std::string& name = options.long_name.empty() ? options.standard_name : options.long_name;
+      if (!name.empty()) set_attribute(text.attributes, "long_name", "rate of " + name);
+    }
   } else {
     set_attribute(text.attributes, "long_name", input.find_described(variable.field)->expression);
   }
@@ -174,6 +179,10 @@ VariableText describe_variable(const PlanInput& input, const describe::File& fil
     }
     units = *wanted;
   }
+  const expression::Linear setting = linear_of(variable.options);
+  convert_limits(
+      text.attributes, variable.operation,
+      {setting.multiply * text.conversion.multiply, setting.multiply * text.conversion.add + setting.add});
   if (!units.empty()) set_attribute(text.attributes, "units", units);
   if (file.time.cell_methods) {
     const std::string more = cell_methods(input, file, variable, kind);
