@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "base/result.hpp"
+
 namespace afterbay::output {
 
 namespace {

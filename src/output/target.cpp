@@ -60,22 +60,21 @@ const Variable* bounds_of(const Schema& schema, const Variable& time) {
 
 class SessionTarget final : public Target {
  public:
-  SessionTarget(Session& handle, client::Collection& collection)
-      : handle_(handle), session_(handle.state().model), made_(&collection) {
-    const std::weak_ptr<client::ModelSession>& session = session_;
+  SessionTarget(Session& of, client::Collection& collection)
+      : of_(of), session_(of.state().model), made_(&collection) {
     auto handle = std::make_shared<Collection::State>();
-    handle->session = session;
+    handle->session = session_;
     handle->collection = &collection;
     collection_ = Collection(std::move(handle));
     if (collection.processing().reduces())
-      samples_ = call_of(session, "start")->puts().samples_of(collection);
+      samples_ = call_of(session_, "start")->puts().samples_of(collection);
   }
   std::unique_ptr<TargetFile> open(const FileName& name) override {
     return std::make_unique<SessionFile>(collection_.open(name));
   }
   [[nodiscard]] std::string path(const FileName& name) const override { return unwrap(made_->path(name)); }
   [[nodiscard]] FoundRecords found(const std::string& path, std::uint64_t period) override {
-    InputFile file = handle_.open_input(path, {.as_of = AsOf::published});
+    InputFile file = of_.open_input(path, {.as_of = AsOf::published});
     FoundRecords found;
     found.records = file.records();
     const Variable* const time = file.schema().find_variable(time_name);
@@ -119,7 +118,7 @@ class SessionTarget final : public Target {
     unwrap(call_of(session_, "step")->puts().begin(*samples_, number));
   }
 
-  Session& handle_;
+  Session& of_;
   std::weak_ptr<client::ModelSession> session_;
   Collection collection_;
   client::Collection* made_;
