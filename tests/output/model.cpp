@@ -225,10 +225,11 @@ class Model {
     output.dimension("lev", lev, of_lev);
     if (options_.given.contains("dimension")) output.dimension(options_.text("dimension", ""), 4);
     output.grid("atm", {"lat", "lon"}, decomposition_);
-    output.coordinate("height", {}, Values(2.0), {.units = "m", .standard_name = "height"});
+    // Formats of messages hold nothing more, and have a code for temperatures at 1.5 m.
+    const bool plain = options_.given.contains("plain");
+    output.coordinate("height", {}, Values(plain ? 1.5 : 2.0), {.units = "m", .standard_name = "height"});
     std::vector<double> areas;
     for (const std::uint64_t p : part_.points) areas.push_back(static_cast<double>(p) + 0.25);
-    const bool plain = options_.given.contains("plain");  // formats of messages hold nothing more
     if (!plain) output.grid_coordinate("cell_index", "atm", areas.data(), {.long_name = "index of the cell"});
     const bool rich = options_.given.contains("rich");
     if (rich) define_more(output);
