@@ -83,6 +83,7 @@ static afterbay_schema* describe_grid(const struct model* m, const char* title) 
   check(afterbay_schema_create(&schema));
   check(afterbay_schema_set_text(schema, NULL, "Conventions", "CF-1.10"));
   check(afterbay_schema_set_text(schema, NULL, "title", title));
+  check(afterbay_schema_set_text(schema, NULL, "history", "written by a shallow-water model"));
   check(afterbay_schema_set_attribute(schema, NULL, "grid", AFTERBAY_INT32, 2, grid));
   check(afterbay_schema_set_attribute(schema, NULL, "coriolis", AFTERBAY_FLOAT64, 1, &coriolis));
   check(afterbay_schema_set_attribute(schema, NULL, "gravity", AFTERBAY_FLOAT64, 1, &gravity));

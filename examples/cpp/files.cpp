@@ -34,6 +34,7 @@ Schema describe_grid(const Model& model, const char* title) {
   Schema schema;
   schema.attribute("Conventions", "CF-1.10")
       .attribute("title", title)
+      .attribute("history", "written by a shallow-water model")
       .attribute("grid", {model.nx, model.ny})
       .attribute("coriolis", coriolis)
       .attribute("gravity", gravity)

@@ -77,6 +77,7 @@ contains
     character(*), intent(in) :: title
     call schema%attribute('Conventions', 'CF-1.10')
     call schema%attribute('title', title)
+    call schema%attribute('history', 'written by a shallow-water model')
     call schema%attribute('grid', [m%nx, m%ny])
     call schema%attribute('coriolis', coriolis)
     call schema%attribute('gravity', gravity)

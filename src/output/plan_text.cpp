@@ -118,6 +118,12 @@ std::string cell_methods(const PlanInput& input, const describe::File& file,
   return text;
 }
 
+/// Whether a shift of all values changes nothing.
+bool is_difference(describe::Operation operation) {
+  return operation == describe::Operation::range || operation == describe::Operation::stddev ||
+         operation == describe::Operation::difference;
+}
+
 /// Units of what is written, before they are converted.
 std::string units_before(const std::string& units, describe::Operation operation) {
   if (operation != describe::Operation::rate || units.empty()) return units;
@@ -160,6 +166,11 @@ VariableText describe_variable(const PlanInput& input, const describe::File& fil
     const auto own = std::ranges::find(text.attributes, "cell_methods", &Attribute::name);
     if (own != text.attributes.end()) methods = own->values.text();
     units = units_before(options.units, variable.operation);
+    // CF Conventions 1.11, section 3.1.2.
+    const auto scale = std::ranges::find(text.attributes, "units_metadata", &Attribute::name);
+    if (scale != text.attributes.end() && scale->values == Values("temperature: on_scale") &&
+        is_difference(variable.operation))
+      scale->values = Values("temperature: difference");
     // A standard name belongs to its units.
     if (variable.operation == describe::Operation::rate) {
       set_attribute(text.attributes, "standard_name", {});

@@ -82,7 +82,8 @@ run("""
 defaults: {attributes: {title: for checkers}}
 fields:
   wind: {expression: sqrt(uas^2 + vas^2), units: m s-1, attributes: {standard_name: wind_speed}}
-  column: {expression: mean(toce over lev), units: degC, attributes: {standard_name: sea_water_potential_temperature}}
+  column: {expression: mean(toce over lev), units: degC, attributes: {standard_name: sea_water_potential_temperature, units_metadata: "temperature: on_scale"}}
+  toce: {attributes: {units_metadata: "temperature: on_scale"}}
 grids:
   part: {box: {lon: [20, 120], lat: [-40, 40]}, reverse: [lat]}
   places: {stations: {papa: [-145, 50], kuroshio: [144.6, 32.3]}}

@@ -227,7 +227,9 @@ class Model {
     output.grid("atm", {"lat", "lon"}, decomposition_);
     // Formats of messages hold nothing more, and have a code for temperatures at 1.5 m.
     const bool plain = options_.given.contains("plain");
-    output.coordinate("height", {}, Values(plain ? 1.5 : 2.0), {.units = "m", .standard_name = "height"});
+    CoordinateOptions of_height{.units = "m", .standard_name = "height"};
+    if (options_.given.contains("limits")) of_height.attributes = {{"positive", "up"}};
+    output.coordinate("height", {}, Values(plain ? 1.5 : 2.0), of_height);
     std::vector<double> areas;
     for (const std::uint64_t p : part_.points) areas.push_back(static_cast<double>(p) + 0.25);
     if (!plain) output.grid_coordinate("cell_index", "atm", areas.data(), {.long_name = "index of the cell"});
@@ -254,6 +256,7 @@ class Model {
     std::vector<Attribute> of_vas;
     if (options_.given.contains("limits")) {
       of_tas.push_back({"valid_range", Values(std::vector<double>{-1, 400})});
+      of_tas.push_back({"units_metadata", "temperature: on_scale"});
       of_vas = {{"valid_min", 0}, {"valid_max", 300}};
     }
     field("tas", {.grid = "atm", .units = "K", .standard_name = "air_temperature", .attributes = of_tas});

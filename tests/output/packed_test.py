@@ -119,6 +119,8 @@ files:
             assert not np.isnan(file[name].values).any(), f"{name} has values that readers take for missing ones"
         with netCDF4.Dataset("others.nc") as file:
             assert not np.ma.getmaskarray(file[name][...]).any(), name
+        scale = "difference" if name in ("tas_range", "tas_stddev", "tas_difference") else "on_scale"
+        assert attributes["units_metadata"] == f"temperature: {scale}", f"{name}: {attributes}"
     _, celsius = raw("units.nc", "tas")
     np.testing.assert_allclose(celsius["valid_range"], [-274.15, 126.85], rtol=1e-6)
     assert celsius["valid_range"].dtype == np.float32

@@ -90,7 +90,7 @@ TEST(DescribeRules, NumbersThatMakeNoSense) {
                                   "split: 3",
                                   "every: 0d",
                                   "every: -6h",
-                                  "every: 6h-1h",
+                                  "every: 1h-6h",
                                   "every: 1e99d",
                                   "every: .inf",
                                   "sample: 0ts",
@@ -123,7 +123,7 @@ TEST(DescribeRules, NumbersThatMakeNoSense) {
 TEST(DescribeRules, WordsOfOtherSystems) {
   EXPECT_EQ(file_with("output_freq: 1d"),
             "d.yaml:2:3: files.a: every is missing; \"mean\" needs a period, for example \"every: 1d\"\n"
-            "d.yaml:2:17: unknown key \"output_freq\" of a file; here it is \"every\"");
+            "d.yaml:2:18: unknown key \"output_freq\" of a file; here it is \"every\"");
   EXPECT_THAT(file_with("every: 1d, average: [pr]"), HasSubstr("here it is \"mean\""));
   EXPECT_THAT(refusal("fields: {ws: {expression: a, long_name: x}}"), HasSubstr("here it is \"attributes\""));
   EXPECT_THAT(refusal("grids: {g: {latitude: [0, 1]}}"), HasSubstr("here it is \"box\""));
