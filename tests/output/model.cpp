@@ -232,7 +232,10 @@ class Model {
     output.coordinate("height", {}, Values(plain ? 1.5 : 2.0), of_height);
     std::vector<double> areas;
     for (const std::uint64_t p : part_.points) areas.push_back(static_cast<double>(p) + 0.25);
-    if (!plain) output.grid_coordinate("cell_index", "atm", areas.data(), {.long_name = "index of the cell"});
+    if (!plain)
+      output.grid_coordinate(
+          "cell_index", "atm", areas.data(),
+          {.units = options_.given.contains("limits") ? "1" : "", .long_name = "index of the cell"});
     const bool rich = options_.given.contains("rich");
     if (rich) define_more(output);
     if (members_ > 0) define_ensemble(output);
