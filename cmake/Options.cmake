@@ -47,7 +47,8 @@ endif()
 add_library(afterbay_options INTERFACE)
 set(c_family "$<COMPILE_LANGUAGE:C,CXX>")
 target_compile_options(afterbay_options INTERFACE
-  "$<${c_family}:-Wall;-Wextra;-Wpedantic;-Wshadow>"
+  "$<${c_family}:-Wall;-Wextra;-Wpedantic>"
+  "$<$<AND:${c_family},$<NOT:$<BOOL:$<TARGET_PROPERTY:AFTERBAY_MAY_SHADOW>>>>:-Wshadow>"
   "$<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor;-Woverloaded-virtual>"
   "$<$<COMPILE_LANGUAGE:Fortran>:-Wall;-std=f2008>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
@@ -63,13 +64,13 @@ target_compile_options(afterbay_options INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang,IntelLLVM>:-ffp-contract=off>")
 
 # gcc 12 warns of copies in std::string and std::vector that never happen once it has inlined enough
-# (GCC bugs 105329 and 105651), at -O3 so often that nothing else is seen. The sanitizers look for
-# real ones.
+# (GCC bugs 105329 and 105651), at -O3 so often that nothing else is seen, and of members of
+# std::optional that are never read while they have no value. The sanitizers look for real ones.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12
     AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(afterbay_options INTERFACE
     "$<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>"
-    "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-Wno-maybe-uninitialized>")
+    "$<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>")
 endif()
 
 # New compilers bring new warnings: those must not stop somebody who only wants to build.

@@ -217,7 +217,7 @@ Exit check(const CheckOptions& options, const Invocation& invocation) {
   return Exit::ok;
 }
 
-Action prepare(CLI::App& app) {
+Action prepare_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   app.add_option("FILE", options->file, "YAML file; without it, the environment and the flags are checked");
   CLI::Option* const all =
@@ -250,10 +250,10 @@ Action prepare(CLI::App& app) {
   return [options](const Invocation& invocation) { return check(*options, invocation); };
 }
 
-const Registration registration({.name = "check",
-                                 .summary = "checks a configuration without a run",
-                                 .prepare = prepare,
-                                 .takes_settings = true});
+const Registration check_registration({.name = "check",
+                                       .summary = "checks a configuration without a run",
+                                       .prepare = prepare_check,
+                                       .takes_settings = true});
 
 }  // namespace
 

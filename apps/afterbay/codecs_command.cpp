@@ -86,7 +86,7 @@ Exit measure(const CodecsOptions& options) {
   return Exit::ok;
 }
 
-Action prepare(CLI::App& app) {
+Action prepare_codecs(CLI::App& app) {
   auto options = std::make_shared<CodecsOptions>();
   app.add_option("FILE", options->file, "a netCDF file with records that the model has written")->required();
   app.add_option("--every", options->every_s, "seconds that the model takes from record to record")
@@ -120,9 +120,9 @@ Action prepare(CLI::App& app) {
   return [options](const Invocation&) { return measure(*options); };
 }
 
-const Registration registration({.name = "codecs",
-                                 .summary = "measures codecs on a file, for a model's pace",
-                                 .prepare = prepare});
+const Registration codecs_registration({.name = "codecs",
+                                        .summary = "measures codecs on a file, for a model's pace",
+                                        .prepare = prepare_codecs});
 
 }  // namespace
 }  // namespace afterbay::app

@@ -15,7 +15,7 @@ struct CompareOptions {
   CompareOutput output;
 };
 
-Action prepare(CLI::App& app) {
+Action prepare_compare(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
   app.add_option("A", options->a, "a netCDF file of any format, without groups and user-defined types")
       ->required();
@@ -30,9 +30,9 @@ Action prepare(CLI::App& app) {
   return [options](const Invocation&) { return compare_and_print(options->a, options->b, options->output); };
 }
 
-const Registration registration({.name = "compare",
-                                 .summary = "compares the contents of two netCDF files",
-                                 .prepare = prepare});
+const Registration compare_registration({.name = "compare",
+                                         .summary = "compares the contents of two netCDF files",
+                                         .prepare = prepare_compare});
 
 }  // namespace
 

@@ -60,7 +60,7 @@ std::string bash(const CLI::App& root) {
                      fmt::arg("settings", fmt::join(settings, " ")));
 }
 
-Action prepare(CLI::App& app) {
+Action prepare_completion(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
   app.add_option("SHELL", *shell, "bash")->required()->check(CLI::IsMember({"bash"}));
   return [shell](const Invocation& invocation) {
@@ -70,9 +70,9 @@ Action prepare(CLI::App& app) {
   };
 }
 
-const Registration registration({.name = "completion",
-                                 .summary = "prints a completion script for a shell",
-                                 .prepare = prepare});
+const Registration completion_registration({.name = "completion",
+                                            .summary = "prints a completion script for a shell",
+                                            .prepare = prepare_completion});
 
 }  // namespace
 

@@ -38,7 +38,7 @@ Result<std::vector<std::size_t>> choose(const decomp::Source& source, const MapC
                   .in_file(choice.path));
 }
 
-Action prepare(CLI::App& app) {
+Action prepare_decomp(CLI::App& app) {
   using Prepare = DecompAction (*)(CLI::App&);
   struct Subcommand {
     const char* name;
@@ -74,9 +74,9 @@ Action prepare(CLI::App& app) {
   };
 }
 
-const Registration registration({.name = "decomp",
-                                 .summary = "converts, analyses, draws and creates decompositions",
-                                 .prepare = prepare});
+const Registration decomp_registration({.name = "decomp",
+                                        .summary = "converts, analyses, draws and creates decompositions",
+                                        .prepare = prepare_decomp});
 
 }  // namespace
 

@@ -115,7 +115,7 @@ Exit describe_files(const DescribeOptions& options) {
   return show_text(options.json ? describe::write_json(node) : describe::write_yaml(node));
 }
 
-Action prepare(CLI::App& app) {
+Action prepare_describe(CLI::App& app) {
   auto options = std::make_shared<DescribeOptions>();
   auto* files = app.add_option("FILE", options->files, "YAML files that describe the output");
   app.add_option("--set", options->variables,
@@ -183,10 +183,10 @@ Action prepare(CLI::App& app) {
   return [options](const Invocation&) { return describe_files(*options); };
 }
 
-const Registration registration(
+const Registration describe_registration(
     {.name = "describe",
      .summary = "checks an output description and prints what it resolves to or will do",
-     .prepare = prepare});
+     .prepare = prepare_describe});
 
 }  // namespace
 

@@ -34,7 +34,7 @@ Exit help(const std::string& topic, const Invocation& invocation) {
   return Exit::ok;
 }
 
-Action prepare(CLI::App& app) {
+Action prepare_help(CLI::App& app) {
   auto topic = std::make_shared<std::string>();
   auto manual = std::make_shared<bool>(false);
   auto* name = app.add_option("TOPIC", *topic, "a command, or exit-codes");
@@ -47,9 +47,9 @@ Action prepare(CLI::App& app) {
   };
 }
 
-const Registration registration({.name = "help",
-                                 .summary = "explains a command or a topic",
-                                 .prepare = prepare});
+const Registration help_registration({.name = "help",
+                                      .summary = "explains a command or a topic",
+                                      .prepare = prepare_help});
 
 }  // namespace
 

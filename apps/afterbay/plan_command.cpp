@@ -6,15 +6,15 @@ namespace afterbay::app {
 
 namespace {
 
-Action prepare(CLI::App& app) {
+Action prepare_plan(CLI::App& app) {
   app.require_subcommand(1);
   return prepare_plan_storage(*app.add_subcommand(
       "storage", "measures a directory and prints suitable settings, with the measurements"));
 }
 
-const Registration registration({.name = "plan",
-                                 .summary = "finds settings by measuring",
-                                 .prepare = prepare});
+const Registration plan_registration({.name = "plan",
+                                      .summary = "finds settings by measuring",
+                                      .prepare = prepare_plan});
 
 }  // namespace
 

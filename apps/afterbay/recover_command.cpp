@@ -161,7 +161,7 @@ Exit recover_all(const RecoverCommandOptions& options) {
   return Exit::ok;
 }
 
-Action prepare(CLI::App& app) {
+Action prepare_recover(CLI::App& app) {
   auto options = std::make_shared<RecoverCommandOptions>();
   app.add_option("FILE", options->files,
                  "a file that was open when its run ended: its name, with or without .part")
@@ -188,9 +188,10 @@ Action prepare(CLI::App& app) {
   return [options](const Invocation&) { return recover_all(*options); };
 }
 
-const Registration registration({.name = "recover",
-                                 .summary = "recovers the incomplete files of a killed run to an epoch",
-                                 .prepare = prepare});
+const Registration recover_registration(
+    {.name = "recover",
+     .summary = "recovers the incomplete files of a killed run to an epoch",
+     .prepare = prepare_recover});
 
 }  // namespace
 

@@ -69,7 +69,7 @@ Exit replay(const ReplayOptions& options, const Invocation& invocation) {
   return options.verify ? verify(request, *playback) : Exit::ok;
 }
 
-Action prepare(CLI::App& app) {
+Action prepare_replay(CLI::App& app) {
   auto options = std::make_shared<ReplayOptions>();
   ReplayRequest& request = options->request;
   app.add_option("INPUT", request.input, "a netCDF file of any format, without groups and user-defined types")
@@ -97,10 +97,11 @@ Action prepare(CLI::App& app) {
   return [options](const Invocation& invocation) { return replay(*options, invocation); };
 }
 
-const Registration registration({.name = "replay",
-                                 .summary = "replays a netCDF file through the I/O servers into a new one",
-                                 .prepare = prepare,
-                                 .takes_settings = true});
+const Registration replay_registration(
+    {.name = "replay",
+     .summary = "replays a netCDF file through the I/O servers into a new one",
+     .prepare = prepare_replay,
+     .takes_settings = true});
 
 }  // namespace
 

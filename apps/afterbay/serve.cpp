@@ -113,7 +113,7 @@ Exit serve(const ServeOptions& options, const Invocation& invocation) {
   return Exit::ok;
 }
 
-Action prepare(CLI::App& app) {
+Action prepare_serve(CLI::App& app) {
   auto options = std::make_shared<ServeOptions>();
   app.add_option("--config", options->config_file, "YAML file with settings; give the model the same file");
   app.add_option("--name", options->name,
@@ -126,10 +126,10 @@ Action prepare(CLI::App& app) {
   return [options](const Invocation& invocation) { return serve(*options, invocation); };
 }
 
-const Registration registration({.name = "serve",
-                                 .summary = "serves a model of the same MPI job (MPMD)",
-                                 .prepare = prepare,
-                                 .takes_settings = true});
+const Registration serve_registration({.name = "serve",
+                                       .summary = "serves a model of the same MPI job (MPMD)",
+                                       .prepare = prepare_serve,
+                                       .takes_settings = true});
 
 }  // namespace
 

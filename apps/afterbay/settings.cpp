@@ -33,7 +33,7 @@ Exit settings(const SettingsOptions& options) {
   return Exit::ok;
 }
 
-Action prepare(CLI::App& app) {
+Action prepare_settings(CLI::App& app) {
   auto options = std::make_shared<SettingsOptions>();
   auto* names = app.add_option(
       "NAME", options->names,
@@ -42,9 +42,9 @@ Action prepare(CLI::App& app) {
   return [options](const Invocation&) { return settings(*options); };
 }
 
-const Registration registration({.name = "settings",
-                                 .summary = "lists and explains the settings",
-                                 .prepare = prepare});
+const Registration settings_registration({.name = "settings",
+                                          .summary = "lists and explains the settings",
+                                          .prepare = prepare_settings});
 
 }  // namespace
 

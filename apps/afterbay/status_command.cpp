@@ -477,7 +477,7 @@ Exit status(const StatusOptions& options) {
   return exit == Exit::ok && files && !files->wrong.empty() ? Exit::wrong : exit;
 }
 
-Action prepare(CLI::App& app) {
+Action prepare_status(CLI::App& app) {
   auto options = std::make_shared<StatusOptions>();
   app.add_option(
       "DIR", options->directory,
@@ -497,9 +497,9 @@ Action prepare(CLI::App& app) {
   return [options](const Invocation&) { return status(*options); };
 }
 
-const Registration registration({.name = "status",
-                                 .summary = "lists runs, and which of their files are published",
-                                 .prepare = prepare});
+const Registration status_registration({.name = "status",
+                                        .summary = "lists runs, and which of their files are published",
+                                        .prepare = prepare_status});
 
 }  // namespace
 

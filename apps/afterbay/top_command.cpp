@@ -82,7 +82,7 @@ Exit watch(const TopOptions& options) {
   }
 }
 
-Action prepare(CLI::App& app) {
+Action prepare_top(CLI::App& app) {
   auto options = std::make_shared<TopOptions>();
   app.add_option(
       "DIR", options->directory,
@@ -102,9 +102,9 @@ Action prepare(CLI::App& app) {
   };
 }
 
-const Registration registration({.name = "top",
-                                 .summary = "shows what the I/O servers of a running session are doing",
-                                 .prepare = prepare});
+const Registration top_registration({.name = "top",
+                                     .summary = "shows what the I/O servers of a running session are doing",
+                                     .prepare = prepare_top});
 
 }  // namespace
 

@@ -78,7 +78,7 @@ Exit verify(const VerifyOptions& options) {
   return found->ok() ? Exit::ok : Exit::wrong;
 }
 
-Action prepare(CLI::App& app) {
+Action prepare_verify(CLI::App& app) {
   auto options = std::make_shared<VerifyOptions>();
   app.add_option(
       "DIR", options->directory,
@@ -93,9 +93,9 @@ Action prepare(CLI::App& app) {
   return [options](const Invocation&) { return verify(*options); };
 }
 
-const Registration registration({.name = "verify",
-                                 .summary = "checks files against the journal",
-                                 .prepare = prepare});
+const Registration verify_registration({.name = "verify",
+                                        .summary = "checks files against the journal",
+                                        .prepare = prepare_verify});
 
 }  // namespace
 

@@ -35,7 +35,7 @@ std::string libraries() {
                      nc_inq_libvers());
 }
 
-Action prepare(CLI::App& app) {
+Action prepare_version(CLI::App& app) {
   auto all = std::make_shared<bool>(false);
   app.add_flag("--all", *all, "also print the libraries in use");
   return [all](const Invocation&) {
@@ -45,7 +45,9 @@ Action prepare(CLI::App& app) {
   };
 }
 
-const Registration registration({.name = "version", .summary = "prints the version", .prepare = prepare});
+const Registration version_registration({.name = "version",
+                                         .summary = "prints the version",
+                                         .prepare = prepare_version});
 
 }  // namespace
 

@@ -6,9 +6,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -48,12 +50,17 @@ class Numbered {
   void drop(std::int64_t number) {
     std::unique_ptr<Object> object;  // destroyed without the lock
     const std::lock_guard lock(mutex_);
-    const auto place = static_cast<std::uint32_t>(number);
-    Entry* const entry = entry_at(place);
-    if (number == 0 || entry == nullptr || entry->number.load(std::memory_order_relaxed) != number) return;
-    entry->number.store(0, std::memory_order_release);
-    object.reset(entry->object.exchange(nullptr, std::memory_order_acq_rel));
-    free_.push_back(place);
+    object = take(number);
+  }
+  /// The same for an object that has ended. It is destroyed later: another thread may have found it
+  /// just before, and gets the error of an object that has ended.
+  void retire(std::int64_t number) {
+    std::unique_ptr<Object> oldest;
+    const std::lock_guard lock(mutex_);
+    if (std::unique_ptr<Object> object = take(number)) retired_.push_back(std::move(object));
+    if (retired_.size() <= most_retired) return;
+    oldest = std::move(retired_.front());
+    retired_.pop_front();
   }
 
  private:
@@ -63,6 +70,7 @@ class Numbered {
     std::uint32_t uses = 0;  ///< under the mutex
   };
   static constexpr std::uint32_t first_chunk = 64;
+  static constexpr std::size_t most_retired = 64;
 
   /// Chunk c has 64 * 2^c entries and never moves. Null: there is no such entry.
   Entry* entry_at(std::uint32_t place) const noexcept {
@@ -70,6 +78,16 @@ class Numbered {
     if (chunk >= chunks_.size()) return nullptr;
     Entry* const entries = chunks_[chunk].load(std::memory_order_acquire);
     return entries == nullptr ? nullptr : entries + (place - first_chunk * ((1U << chunk) - 1));
+  }
+  /// Under the mutex. Null: there is no such object.
+  std::unique_ptr<Object> take(std::int64_t number) {
+    const auto place = static_cast<std::uint32_t>(number);
+    Entry* const entry = entry_at(place);
+    if (number == 0 || entry == nullptr || entry->number.load(std::memory_order_relaxed) != number)
+      return nullptr;
+    entry->number.store(0, std::memory_order_release);
+    free_.push_back(place);
+    return std::unique_ptr<Object>(entry->object.exchange(nullptr, std::memory_order_acq_rel));
   }
   /// Under the mutex.
   std::uint32_t free_place() {
@@ -88,6 +106,7 @@ class Numbered {
   Object closed_;
   std::array<std::atomic<Entry*>, 24> chunks_{};  ///< kept for ever
   std::vector<std::uint32_t> free_;
+  std::deque<std::unique_ptr<Object>> retired_;  ///< the last ones that have ended
   std::uint32_t next_ = 0;
 };
 
@@ -159,7 +178,12 @@ void end(Numbered<Object>& all, std::int64_t number) {
     if (may_end_again(*all.find(number))) return;
   } catch (const Failure&) {  // the handle is empty
   }
-  all.drop(number);
+  constexpr bool used_by_threads =
+      std::is_same_v<Object, afterbay_endpoint> || std::is_same_v<Object, afterbay_file>;
+  if constexpr (used_by_threads)
+    all.retire(number);
+  else
+    all.drop(number);
 }
 
 }  // namespace

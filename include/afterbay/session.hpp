@@ -478,7 +478,8 @@ AFTERBAY_API void serve_all(std::span<Session* const> sessions);
 /// did not open the session, and must not call MPI although the session needs it (with
 /// MPI_THREAD_FUNNELED, and a server on another node or in the ranks), waits until the session's
 /// thread stops as well, because its calls fail; if that makes none for 2 s, servers only notice
-/// that the process has ended.
+/// that the process has ended. Exit handlers must not wait for a thread that calls it: it waits for
+/// the end of the process, and after `deadline` and 8 s ends that without further exit handlers.
 [[noreturn]] AFTERBAY_API void stop(const Error& error);
 
 }  // namespace afterbay

@@ -11,6 +11,21 @@ namespace {
 
 thread_local Terms terms_of_caller = Terms::c;
 
+/// Holds the sum of two 64-bit numbers.
+__extension__ using Sum = __int128;
+
+/// Numbers of C are unsigned, those of Fortran are signed and may be negative.
+Sum as_given(std::uint64_t number) {
+  return terms_of_caller == Terms::fortran ? Sum{static_cast<std::int64_t>(number)} : Sum{number};
+}
+
+/// The first index, and the last one (Fortran) or the one after it (C). Callers may have given
+/// numbers whose sum exceeds 64 bits.
+std::string both_ends(std::uint64_t start, std::uint64_t count, const char* between) {
+  const Sum first = as_given(start) + (terms_of_caller == Terms::fortran ? 1 : 0);
+  return fmt::format("{}{}{}", first, between, as_given(start) + as_given(count));
+}
+
 std::string joined(std::vector<std::string> texts, const char* between) {
   if (terms_of_caller == Terms::fortran) texts = {texts.rbegin(), texts.rend()};
   return fmt::format("{}", fmt::join(texts, between));
@@ -31,20 +46,23 @@ std::int64_t said_index(std::uint64_t from_zero) noexcept {
   return static_cast<std::int64_t>(from_zero) + (terms_of_caller == Terms::fortran ? 1 : 0);
 }
 
+std::string said_start(std::uint64_t start) {
+  return fmt::format("{}", as_given(start) + (terms_of_caller == Terms::fortran ? 1 : 0));
+}
+
 std::size_t said_dimension(std::size_t d, std::size_t rank) noexcept {
   return terms_of_caller == Terms::fortran ? rank - d : d;
 }
 
 std::string said_range(std::uint64_t start, std::uint64_t count) {
-  if (terms_of_caller == Terms::fortran) return fmt::format("{}:{}", start + 1, start + count);
-  return fmt::format("[{}, {})", start, start + count);
+  if (terms_of_caller == Terms::fortran) return both_ends(start, count, ":");
+  return "[" + both_ends(start, count, ", ") + ")";
 }
 
 std::string said_box(std::span<const std::uint64_t> start, std::span<const std::uint64_t> count) {
   const bool fortran = terms_of_caller == Terms::fortran;
   std::vector<std::string> ranges;
-  for (std::size_t d = 0; d < start.size(); ++d)
-    ranges.push_back(fmt::format("{}:{}", said_index(start[d]), start[d] + count[d]));
+  for (std::size_t d = 0; d < start.size(); ++d) ranges.push_back(both_ends(start[d], count[d], ":"));
   return (fortran ? "(" : "[") + joined(std::move(ranges), ", ") + (fortran ? ")" : "]");
 }
 

@@ -34,9 +34,11 @@ class InTerms {
 
 /// An index or a record, given counted from 0.
 [[nodiscard]] std::int64_t said_index(std::uint64_t from_zero) noexcept;
+/// The start of a range, as the caller gave it: it may be out of range, in Fortran also negative.
+[[nodiscard]] std::string said_start(std::uint64_t start);
 /// Dimension `d` of `rank`, given in C order from 0.
 [[nodiscard]] std::size_t said_dimension(std::size_t d, std::size_t rank) noexcept;
-/// "[3, 7)" in C, "4:7" in Fortran: `count` indices starting at `start`.
+/// "[3, 7)" in C, "4:7" in Fortran: `count` indices starting at `start`, which may be out of range.
 [[nodiscard]] std::string said_range(std::uint64_t start, std::uint64_t count);
 /// "[0:2, 3:7]" in C, with exclusive ends; "(4:7, 1:2)" in Fortran.
 [[nodiscard]] std::string said_box(std::span<const std::uint64_t> start,

@@ -2,6 +2,7 @@
 #include "client/joint_puts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <thread>
@@ -62,6 +63,23 @@ std::string missing_parts(const JointPut& put, const Team& team) {
                                  name_of_put(put.handover()));
   const std::string without = team.without(put);
   return without.empty() ? text : text + ": " + without;
+}
+
+/// The last records of the file that were begun on this rank, and by whom; "" if no endpoint did.
+std::string begun_records(const JointRecords& records, const Team& team, std::uint64_t file) {
+  constexpr std::size_t most_named = 8;
+  std::vector<std::string> texts;
+  bool by_endpoints = false;
+  for (const JointRecords::Begun& it : records.last_begun()) {
+    if (it.file != file) continue;
+    by_endpoints = by_endpoints || it.by != 0;
+    const std::string what =
+        it.fixed ? "the variables without records" : fmt::format("record {}", said_index(it.record));
+    texts.push_back(fmt::format("{} by {} in step {}", what, team.name_of(it.by), said_index(it.step)));
+  }
+  if (!by_endpoints) return "";
+  if (texts.size() > most_named) texts.erase(texts.begin(), texts.end() - most_named);
+  return fmt::format("begun on this rank, in this order: {}", fmt::join(texts, ", "));
 }
 
 }  // namespace
@@ -205,7 +223,7 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
             "must call it now and then, for instance end_step",
             buffered_bytes_, limits_.memory_bytes);
       } else {
-        const auto seq = records_.seq_of(file, record, wanted.step, wanted.fixed,
+        const auto seq = records_.seq_of(member.number, file, record, wanted.step, wanted.fixed,
                                          [this](const JointRecords::Open& oldest) {
                                            assert_held(mutex_);
                                            return may_end(oldest);
@@ -304,7 +322,7 @@ Result<> JointPuts::announce(File& file, std::uint64_t record, std::uint64_t ste
                   "record {} of the variable was put already: a record can be put once while a file is open",
                   said_index(record));
   }
-  const auto seq = records_.seq_of(file, record, step, false, [this](const JointRecords::Open& oldest) {
+  const auto seq = records_.seq_of(0, file, record, step, false, [this](const JointRecords::Open& oldest) {
     assert_held(mutex_);
     return may_end(oldest);
   });
@@ -550,7 +568,7 @@ Result<> JointPuts::settle(const char* call, File* closing, bool last) {
           records_.end_file(*closing);
         } else if (open_.empty() && (last ? team_.has_only_session() : !team_.has_had_endpoints())) {
           // Nobody is ahead of the session: these records belong to its current step.
-          records_.end_all();
+          records_.end_all(!last);
         }
         break;
       }
@@ -592,11 +610,25 @@ bool JointPuts::await_idle() noexcept {
   return !busy();
 }
 
-void JointPuts::add_work(Error& error) const {
+void JointPuts::add_work(Error& error, bool of_server) const {
   const MutexLock lock(mutex_);
-  if (open_.empty()) return;
-  error.in_file(open_.begin()->second->handover().file->path);
-  if (std::string lacking = incomplete(nullptr); !lacking.empty()) error.add(std::move(lacking));
+  if (!open_.empty() && !(of_server && error.code == ErrorCode::conflict)) {
+    error.in_file(open_.begin()->second->handover().file->path);
+    if (std::string lacking = incomplete(nullptr); !lacking.empty()) {
+      error.add(std::move(lacking));
+      return;
+    }
+  }
+  const JointRecords::KnownFile* const file = of_server ? records_.known_file(error.file) : nullptr;
+  if (file == nullptr) return;
+  std::string text;
+  if (error.variable.empty()) {
+    text = begun_records(records_, team_, file->id);
+  } else if (const auto variable = file->collection->index_of(error.variable)) {
+    text = team_.holders(file->collection->variable(*variable).decomposition);
+    if (!text.empty()) text += fmt::format(" of the points of variable '{}' on this rank", error.variable);
+  }
+  if (!text.empty()) error.add(std::move(text));
 }
 
 /// What lacks a part; "" if nothing does.

@@ -149,8 +149,9 @@ class JointPuts {
   /// After `stop`, before the links are destroyed: waits until no endpoint is in a call; false: in
   /// vain.
   [[nodiscard]] bool await_idle() noexcept;
-  /// Adds what is not complete to an error.
-  void add_work(Error& error) const;
+  /// Adds what is not complete to an error. `of_server`: it is a server's error about this rank;
+  /// then also the endpoints that have a part of the variable, or have begun records of the file.
+  void add_work(Error& error, bool of_server = false) const;
 
  private:
   JointPut* begin(const PutKey& key, const Handover& handover) AFTERBAY_REQUIRES(mutex_);

@@ -5,6 +5,12 @@
 #include <utility>
 
 namespace afterbay::client {
+namespace {
+
+constexpr std::size_t most_remembered = 64;
+constexpr std::size_t most_files_remembered = 16;
+
+}  // namespace
 
 void JointRecords::start(std::vector<Open> open, std::map<const File*, std::uint64_t> ended,
                          std::uint64_t step) {
@@ -13,8 +19,8 @@ void JointRecords::start(std::vector<Open> open, std::map<const File*, std::uint
   ended_steps_ = step;
 }
 
-std::optional<std::uint64_t> JointRecords::seq_of(File& file, std::uint64_t record, std::uint64_t step,
-                                                  bool fixed,
+std::optional<std::uint64_t> JointRecords::seq_of(std::size_t caller, File& file, std::uint64_t record,
+                                                  std::uint64_t step, bool fixed,
                                                   const std::function<bool(const Open&)>& may_end) {
   for (const Open& open : open_)
     if (open.file == &file && open.record == record && open.step == step && open.fixed == fixed)
@@ -36,7 +42,19 @@ std::optional<std::uint64_t> JointRecords::seq_of(File& file, std::uint64_t reco
     links_.add(s, file.message(seq, record, fixed));
   }
   open_.push_back({&file, record, fixed, step, seq});
+  if (last_begun_.size() == most_remembered) last_begun_.pop_front();
+  last_begun_.push_back({file.id, record, fixed, step, caller});
+  if (std::ranges::find(known_files_, file.id, &KnownFile::id) == known_files_.end()) {
+    if (known_files_.size() == most_files_remembered) known_files_.pop_front();
+    known_files_.push_back({file.id, file.path, file.collection});
+  }
   return seq;
+}
+
+const JointRecords::KnownFile* JointRecords::known_file(const std::string& path) const {
+  for (auto it = known_files_.rbegin(); it != known_files_.rend(); ++it)
+    if (it->path == path) return &*it;
+  return nullptr;
 }
 
 std::uint64_t JointRecords::oldest_step(const File& file) const {
@@ -90,9 +108,10 @@ void JointRecords::end(const Open& record, Messages& messages) {
   if (!record.fixed) ended = std::max(ended, record.record + 1);
 }
 
-void JointRecords::post(Messages messages) {
+void JointRecords::post(Messages messages, bool within_step) {
   for (auto& [server, message] : messages) {
     message.step = ended_steps_;
+    message.within_step = within_step ? 1 : 0;
     links_.add(server, std::move(message));
   }
 }
@@ -106,11 +125,11 @@ std::uint64_t JointRecords::ended(const File& file) const {
   return known == ended_.end() ? 0 : known->second;
 }
 
-void JointRecords::end_all() {
+void JointRecords::end_all(bool within_step) {
   Messages messages;
   for (const Open& open : open_) end(open, messages);
   open_.clear();
-  post(std::move(messages));
+  post(std::move(messages), within_step);
 }
 
 void JointRecords::end_file(const File& file) {

@@ -27,7 +27,10 @@ ModelSession::ModelSession(RankIdentity identity, const config::Config& config, 
             {.handle = [this](std::size_t server,
                               std::span<const std::byte> message) { return handle(server, message); },
              .add_work = [this](Error& error) { add_work(error); },
-             .add_missing = [this](Error& error) { puts_.joint().add_work(error); },
+             .add_callers =
+                 [this](Error& error) {
+                   if (puts_.joint().started()) puts_.joint().add_work(error, true);
+                 },
              .tend = [this] { return tend(); }}),
       observed_(profile),
       definitions_(core_, config, profile, std::move(logger)),
@@ -217,7 +220,7 @@ Result<> ModelSession::wait_for_output(const std::string& path) {
 
 // ---- order and completion
 
-Result<> ModelSession::end_records(std::size_t server) {
+Result<> ModelSession::end_records(std::size_t server, bool within_step) {
   if (puts_.joint().started()) return core_.flush(server);  // JointPuts ends records
   ended_.step = core_.step();
   ended_.bounds.clear();
@@ -226,6 +229,7 @@ Result<> ModelSession::end_records(std::size_t server) {
       ended_.bounds.push_back({collection->id(), *ended});
   ended_.waited_for_room_ns = core_.link(server).waited_ns();
   ended_.waited_for_files_ns = waited_for_files_ns_;
+  ended_.within_step = within_step ? 1 : 0;
   // A server that received nothing in this step gets no message: it may be stuck with a full queue.
   if (!ended_.bounds.empty()) AFTERBAY_TRY(core_.send(server, ended_, Wake::no));
   return core_.flush(server);
@@ -238,13 +242,11 @@ Result<> ModelSession::end_step() {
   AFTERBAY_TRY(puts_.end_step());
   AFTERBAY_TRY(tend());
   core_.count_step();
-  if (core_.is_synchronous()) {
-    AFTERBAY_TRY_ASSIGN(const Ticket written, flush());
-    AFTERBAY_TRY(wait(written));
-    return core_.wait_for_all("the step to be written on all ranks");
-  }
   for (std::size_t s = 0; s < core_.servers(); ++s) AFTERBAY_TRY(end_records(s));
-  return {};
+  if (!core_.is_synchronous()) return {};
+  AFTERBAY_TRY_ASSIGN(const Ticket written, flush());
+  AFTERBAY_TRY(wait(written));
+  return core_.wait_for_all("the step to be written on all ranks");
 }
 
 Result<Ticket> ModelSession::flush() {
@@ -257,7 +259,7 @@ Result<Ticket> ModelSession::flush() {
   if (!open_files_.empty()) files = {open_files_.front()->path, open_files_.size() - 1};
   const std::uint64_t ticket = tickets_.add(core_.all_servers(), std::move(files));
   for (std::size_t s = 0; s < core_.servers(); ++s) {
-    AFTERBAY_TRY(end_records(s));
+    AFTERBAY_TRY(end_records(s, true));
     AFTERBAY_TRY(core_.send_now(s, wire::Flush{ticket, rank_puts_.strings_put(s)}));
   }
   return Ticket{ticket};
@@ -285,7 +287,7 @@ Result<Ticket> ModelSession::epoch(const std::string& name) {
     message.files.push_back({file->id, records});
   }
   for (std::size_t s = 0; s < core_.servers(); ++s) {
-    AFTERBAY_TRY(end_records(s));
+    AFTERBAY_TRY(end_records(s, true));
     message.strings = rank_puts_.strings_put(s);
     AFTERBAY_TRY(core_.send_now(s, message));
   }

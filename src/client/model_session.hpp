@@ -119,7 +119,8 @@ class ModelSession {
   /// Handles a message from a server; see message_handlers.cpp.
   Result<> handle(std::size_t server, std::span<const std::byte> message);
   /// Tells the server that everything put so far has been handed over.
-  Result<> end_records(std::size_t server);
+  /// `within_step`: by flush or epoch, before the step has ended.
+  Result<> end_records(std::size_t server, bool within_step = false);
   Result<> wait_for_older(const File& file);
   /// The ticket of the last close of a file of that path; 0 if there was none, or if the file is
   /// published.

@@ -224,6 +224,10 @@ void Reader::take_record(Job& job) {
 Result<bool> Reader::advance(Job& job) {
   for (;;) {
     AFTERBAY_TRY(core_.check_usable());
+    // By the session's thread, while an endpoint reads: servers need not answer, and know no such
+    // file.
+    if (job.input->closed)
+      return fail(ErrorCode::bad_state, "the file was closed on this rank while it was being read");
     if (job.result)
       if (auto asked = ask(job); !asked) job.result = std::move(asked);
     if (job.ended()) break;

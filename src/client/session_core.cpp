@@ -214,9 +214,10 @@ Result<> SessionCore::server_failed(wire::Failed message) {
   if (!failure_) reported_ = message.reported;
   // A server that lost a rank may have no file of this session open: then this rank names the file
   // that it was working on.
-  if (message.error.code == ErrorCode::timed_out && message.error.rank == identity_.session_rank &&
-      host_.add_missing)
-    host_.add_missing(message.error);
+  const ErrorCode code = message.error.code;
+  if ((code == ErrorCode::timed_out || code == ErrorCode::conflict) &&
+      message.error.rank == identity_.session_rank && host_.add_callers)
+    host_.add_callers(message.error);
   const bool names_no_file = message.error.code == ErrorCode::peer_lost && message.error.file.empty();
   return fail(record_failure(names_no_file ? with_work(std::move(message.error)) : std::move(message.error)));
 }

@@ -51,9 +51,8 @@ class SessionCore {
     std::function<Result<>(std::size_t server, std::span<const std::byte> message)> handle;
     /// Adds the file and variable that this rank was working on to an error.
     std::function<void(Error&)> add_work;
-    /// Adds what callers of this rank have not handed over to a server's error about this rank. May
-    /// be empty.
-    std::function<void(Error&)> add_missing = {};
+    /// Adds the callers of this rank that a server's error about this rank concerns. May be empty.
+    std::function<void(Error&)> add_callers = {};
     /// Called while this rank waits: does what endpoints left to the session's thread. Returns
     /// whether there are endpoints. May be empty.
     std::function<Result<bool>()> tend = {};

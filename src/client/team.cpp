@@ -201,6 +201,25 @@ std::string Team::uncovered(const OfRank& rank, const std::vector<const Endpoint
   return fmt::format("{} points of decomposition '{}' belong to no endpoint, {}", points, rank.name, first);
 }
 
+std::string Team::holders(int decomposition) const {
+  constexpr std::size_t most_named = 8;
+  std::vector<std::string> names;
+  for (const auto& member : members_)
+    if (member->open && member->number != 0 && member->part_of(decomposition) != nullptr)
+      names.push_back(member->text());
+  if (names.empty()) return "";
+  const std::size_t named = std::min(names.size(), most_named);
+  std::string text = names.front();
+  for (std::size_t i = 1; i < named; ++i) text += (i + 1 == names.size() ? " and " : ", ") + names[i];
+  if (named < names.size()) text += fmt::format(" and {} more endpoints", names.size() - named);
+  return text + (names.size() == 1 ? " has a part" : " have parts");
+}
+
+std::string Team::name_of(std::size_t number) const {
+  const auto member = std::ranges::find(members_, number, [](const auto& it) { return it->number; });
+  return member == members_.end() ? fmt::format("endpoint {}", number) : (*member)->text();
+}
+
 std::uint64_t Team::ended_steps() const {
   std::uint64_t least = ~std::uint64_t{0};
   for (const auto& member : members_)

@@ -79,6 +79,12 @@ class Team {
   /// neither is known.
   [[nodiscard]] std::string without(const JointPut& put) const;
 
+  /// "endpoint 1 ('upper') has a part", "endpoint 1 ('upper') and endpoint 2 have parts": the open
+  /// endpoints with points of the decomposition, for messages; "" if there are none.
+  [[nodiscard]] std::string holders(int decomposition) const;
+  /// The name of a member that may have been forgotten, for messages.
+  [[nodiscard]] std::string name_of(std::size_t number) const;
+
   [[nodiscard]] bool has_only_session() const {
     return std::ranges::none_of(members_, [](const auto& it) { return it->open && it->number != 0; });
   }

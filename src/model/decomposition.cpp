@@ -164,7 +164,7 @@ Result<> check_block(std::string_view name, const Block& block) {
     if (box.count[i] > global[i] || box.start[i] > global[i] - box.count[i])
       return fail(ErrorCode::invalid_argument,
                   "decomposition '{}': start {} and count {} in dimension {} go beyond the global length {}",
-                  name, said_index(box.start[i]), box.count[i], said_dimension(i, rank), global[i]);
+                  name, said_start(box.start[i]), box.count[i], said_dimension(i, rank), global[i]);
   return {};
 }
 

@@ -161,7 +161,8 @@ Result<> DataPath::end_records(std::size_t peer, const wire::EndRecords& message
   for (const auto& bound : message.bounds) {
     const ServedCollection* collection = catalog_.find(bound.collection);
     if (collection == nullptr) continue;  // served by another server
-    for (const std::uint64_t seq : puts_.records().end(peer, bound.collection, bound.next_seq))
+    for (const std::uint64_t seq :
+         puts_.records().end(peer, bound.collection, bound.next_seq, message.within_step != 0))
       AFTERBAY_TRY(end_record(*collection, seq));
   }
   return {};
@@ -184,12 +185,13 @@ Result<> DataPath::end_record(const ServedCollection& collection, std::uint64_t 
   }
   if (const std::string missing = puts_.records().missing(collection, record); !missing.empty()) {
     if (file != nullptr) files_.end(*file, Ending::incomplete);
+    const std::vector<int> absent = puts_.records().absent(collection, record);
     return fail(
-        make_error(ErrorCode::conflict, "{} before the step ended or the file was closed", missing)
+        make_error(ErrorCode::conflict, "{} before the step ended or the file was closed{}", missing,
+                   puts_.records().cut_text(record, absent))
             .in_file(file != nullptr ? file->path : fmt::format("the statistics of '{}'", collection.name))
             .in_variable(puts_.records().missing_variable(collection, record))
-            .at_rank(catalog_.session_rank(
-                static_cast<std::size_t>(puts_.records().absent(collection, record).front()))));
+            .at_rank(catalog_.session_rank(static_cast<std::size_t>(absent.front()))));
   }
   transport::FramePool& frames = host_.peers.frames();
   for (std::uint32_t f = 0; f < record.scheduled.size(); ++f) {
@@ -264,6 +266,7 @@ void DataPath::note_dropped(const Overflow::RecordKey& key) {
 // ---- epochs
 
 Result<> DataPath::reach_epoch(std::size_t peer, const wire::Epoch& message) {
+  AFTERBAY_TRY(puts_.records().check_epoch(peer, message.number, message.name));
   Ticket before = puts_.ticket_for(peer, message.ticket, message.strings);
   if (auto reached = epochs_.reach(message, std::move(before)); !reached)
     return fail(std::move(reached).error().at_rank(catalog_.session_rank(peer)));

@@ -23,6 +23,15 @@ std::string text_of(const RecordHead& it, const std::function<std::string(std::u
   return fmt::format("record {} of {}", said_index(it.record), file);
 }
 
+/// Why ranks whose flush or epoch is in the middle of a step may hand over different records.
+std::string cut_advice(const std::string& who) {
+  return fmt::format(
+      "{} called flush or epoch in the middle of a step, which ended the records that it had begun. A rank "
+      "that has opened endpoints ends them only with the step. Call flush and epoch on all ranks between "
+      "two steps, right after end_step",
+      who);
+}
+
 /// " (variable 'ps')", if a rank has put one already.
 std::string text_of_put(const Record& it, const ServedCollection& collection) {
   for (std::size_t v = 0; v < it.put.size(); ++v)
@@ -49,6 +58,7 @@ Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message, std:
     it.duration = message.duration;
     it.progress = message.progress;
     it.epochs = epochs;
+    it.begun_by = peer;
     it.scheduled.resize(collection->frames());
     it.put.resize(collection->schema.variables.size());
     return {};
@@ -68,16 +78,20 @@ Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message, std:
                    "of collection '{}'",
                    peer, text_of(it, path_of), collection->name)
             .at_rank(catalog_.session_rank(peer)));
-  return fail(
-      make_error(
-          ErrorCode::conflict,
-          "model rank {} hands over {} where other ranks hand over {}{}, of collection '{}': every rank "
-          "must begin the same records in the same order. A record begins with its first put, by "
-          "whichever thread. The order also differs if one leaves out a record, or if ranks flush in the "
-          "middle of a step and only some of them have opened endpoints",
-          peer, text_of(theirs, path_of), text_of(it, path_of), text_of_put(it, *collection),
-          collection->name)
-          .at_rank(catalog_.session_rank(peer)));
+  const bool cut = cut_before(peer, message.collection, message.seq);
+  const bool others_cut = cut_before(it.begun_by, message.collection, message.seq);
+  const std::string why =
+      cut == others_cut
+          ? "every rank must begin the same records in the same order. A record begins with its first put, "
+            "by whichever thread. The order also differs if one leaves out a record"
+          : cut_advice(text_of_ranks({static_cast<int>(cut ? peer : it.begun_by)}));
+  return fail(make_error(ErrorCode::conflict,
+                         "model rank {} hands over {} where other ranks (first model rank {}) hand over "
+                         "{}{}, of collection '{}': {}",
+                         peer, text_of(theirs, path_of), it.begun_by, text_of(it, path_of),
+                         text_of_put(it, *collection), collection->name, why)
+                  .in_file(path_of && !theirs.is_sample() ? path_of(theirs.file) : "")
+                  .at_rank(catalog_.session_rank(peer)));
 }
 
 Result<> Records::put(std::size_t peer, const wire::Put& message) {
@@ -108,15 +122,56 @@ void Records::put_strings(std::size_t peer, const ServedCollection& collection,
   last_[peer] = {&collection, message.variable, message.file, message.record, fixed};
 }
 
-std::vector<std::uint64_t> Records::end(std::size_t peer, std::uint32_t collection, std::uint64_t next_seq) {
+std::vector<std::uint64_t> Records::end(std::size_t peer, std::uint32_t collection, std::uint64_t next_seq,
+                                        bool within_step) {
   std::vector<std::uint64_t>& bounds = bounds_[collection];
   if (bounds.empty()) bounds.resize(catalog_.ranks(), 0);
   std::vector<std::uint64_t> complete;
   auto& records = records_[collection];
-  for (auto it = records.lower_bound(bounds[peer]); it != records.end() && it->first < next_seq; ++it)
+  for (auto it = records.lower_bound(bounds[peer]); it != records.end() && it->first < next_seq; ++it) {
+    if (within_step) {
+      it->second.cut_by.resize(catalog_.ranks());
+      it->second.cut_by[peer] = true;
+    }
     if (++it->second.ended_by == catalog_.ranks()) complete.push_back(it->first);
+  }
   bounds[peer] = std::max(bounds[peer], next_seq);
+  if (within_step) {
+    std::vector<std::uint64_t>& cuts = cuts_[collection];
+    cuts.resize(catalog_.ranks());
+    cuts[peer] = bounds[peer];
+  }
   return complete;
+}
+
+bool Records::cut_before(std::size_t peer, std::uint32_t collection, std::uint64_t seq) const {
+  const auto at = cuts_.find(collection);
+  return at != cuts_.end() && at->second[peer] == seq;
+}
+
+Result<> Records::check_epoch(std::size_t peer, std::uint64_t number, const std::string& name) const {
+  for (const auto& [id, records] : records_)
+    for (const auto& [seq, record] : records)
+      if (record.epochs >= number && !record.cut_by.empty() && record.cut_by[peer])
+        return fail(make_error(ErrorCode::conflict,
+                               "model rank {} has put {} of collection '{}' before epoch '{}', model rank {} "
+                               "after it{}",
+                               peer,
+                               record.fixed ? "the variables without records"
+                                            : fmt::format("record {}", said_index(record.record)),
+                               catalog_.find(id)->name, name, record.begun_by,
+                               cut_text(record, {static_cast<int>(peer)}))
+                        .at_rank(catalog_.session_rank(peer)));
+  return {};
+}
+
+std::string Records::cut_text(const Record& record, const std::vector<int>& peers) const {
+  std::vector<int> cut;
+  for (std::size_t r = 0; r < record.cut_by.size(); ++r)
+    if (const int rank = static_cast<int>(r);
+        record.cut_by[r] && (peers.empty() || std::ranges::find(peers, rank) != peers.end()))
+      cut.push_back(rank);
+  return cut.empty() ? "" : ". " + cut_advice(text_of_ranks(cut));
 }
 
 std::vector<std::pair<std::uint32_t, std::uint64_t>> Records::bounds(std::size_t peer) const {

@@ -33,8 +33,11 @@ struct RecordHead {
 
 /// A (file, record) of a collection between its first put and its last write.
 struct Record : RecordHead {
-  bool ended = false;           ///< every rank has handed over all of its data
-  std::size_t ended_by = 0;     ///< number of ranks
+  bool ended = false;        ///< every rank has handed over all of its data
+  std::size_t ended_by = 0;  ///< number of ranks
+  std::size_t begun_by = 0;  ///< the model rank that began it first
+  /// Ranks that ended it by flush or epoch in the middle of a step; empty: none.
+  std::vector<bool> cut_by;
   std::uint64_t ended_ns = 0;   ///< time at which the last rank ended it
   std::size_t writes = 0;       ///< number of frames being written
   std::vector<bool> scheduled;  ///< this server's frames, by number
@@ -65,9 +68,10 @@ class Records {
   /// Strings belong to no record; they count as the rank's last put.
   void put_strings(std::size_t peer, const ServedCollection& collection, const wire::PutStrings& message)
       AFTERBAY_REQUIRES(ingest_thread);
-  /// Moves the rank's bound and returns the numbers that all ranks have now ended.
-  std::vector<std::uint64_t> end(std::size_t peer, std::uint32_t collection, std::uint64_t next_seq)
-      AFTERBAY_REQUIRES(ingest_thread);
+  /// Moves the rank's bound and returns the numbers that all ranks have now ended. `within_step`:
+  /// see wire::EndRecords.
+  std::vector<std::uint64_t> end(std::size_t peer, std::uint32_t collection, std::uint64_t next_seq,
+                                 bool within_step = false) AFTERBAY_REQUIRES(ingest_thread);
 
   /// The rank's bound in every collection into which it has put.
   [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint64_t>> bounds(std::size_t peer) const
@@ -100,6 +104,14 @@ class Records {
   /// The model ranks that have not put this variable.
   [[nodiscard]] std::vector<int> absent(const ServedCollection& collection, const Record& record) const
       AFTERBAY_REQUIRES(ingest_thread);
+  /// For errors: a sentence that names the ranks, of `peers` unless that is empty, that have ended
+  /// the record in the middle of a step; "" if there are none.
+  [[nodiscard]] std::string cut_text(const Record& record, const std::vector<int>& peers = {}) const
+      AFTERBAY_REQUIRES(ingest_thread);
+  /// Fails (conflict) if the rank has put into a record that others began after that epoch, which
+  /// it now reaches: the epoch would wait for what comes after it.
+  [[nodiscard]] Result<> check_epoch(std::size_t peer, std::uint64_t number, const std::string& name) const
+      AFTERBAY_REQUIRES(ingest_thread);
   [[nodiscard]] std::string missing_variable(const ServedCollection& collection, const Record& record) const
       AFTERBAY_REQUIRES(ingest_thread);
 
@@ -110,8 +122,13 @@ class Records {
   const Catalog& catalog_;
   /// By collection, then seq.
   std::map<std::uint32_t, std::map<std::uint64_t, Record>> records_ AFTERBAY_GUARDED_BY(ingest_thread);
-  /// Bounds by collection, then model rank.
-  std::map<std::uint32_t, std::vector<std::uint64_t>> bounds_ AFTERBAY_GUARDED_BY(ingest_thread);
+  /// By collection, then model rank.
+  using Bounds = std::map<std::uint32_t, std::vector<std::uint64_t>>;
+  /// Whether the rank has last ended records in the middle of a step, right before this number.
+  [[nodiscard]] bool cut_before(std::size_t peer, std::uint32_t collection, std::uint64_t seq) const
+      AFTERBAY_REQUIRES(ingest_thread);
+  Bounds bounds_ AFTERBAY_GUARDED_BY(ingest_thread);
+  Bounds cuts_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< bounds that were reached in the middle of a step
   struct LastPut {
     const ServedCollection* collection = nullptr;
     std::uint32_t variable = 0;

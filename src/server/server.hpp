@@ -73,6 +73,11 @@ class Server {
   void stop_at(std::function<int()> signal) AFTERBAY_REQUIRES(ingest_thread) {
     end_.stop_at(std::move(signal));
   }
+  /// After a failure: waits until workers have ended what they do, or `limit`. The process may end
+  /// then, and its exit handlers free what libraries use in tasks.
+  void await_workers(transport::Millis limit) AFTERBAY_REQUIRES(ingest_thread) {
+    (void)workers_.await_idle(limit);
+  }
   /// For the report; valid once the server has finished.
   [[nodiscard]] observe::ServerHistory history() const AFTERBAY_REQUIRES(ingest_thread) {
     return observation_.telemetry().history();

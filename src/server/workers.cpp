@@ -47,6 +47,14 @@ std::size_t Workers::queued() const {
   return tasks_.size() + first_.size();
 }
 
+bool Workers::await_idle(std::chrono::milliseconds limit) {
+  MutexLock lock(mutex_);
+  return idle_.wait_for(lock, limit, [this] {
+    assert_held(mutex_);
+    return threads_.empty() || (running_ == 0 && tasks_.empty() && first_.empty());
+  });
+}
+
 bool Workers::take(Task& task) {
   if (!first_.empty()) {
     task = std::move(first_.front());
@@ -82,8 +90,13 @@ void Workers::run(const std::stop_token& stop) {
         return !tasks_.empty() || !first_.empty();
       });
       if (!take(task)) return;  // stopped, and no tasks are left
+      ++running_;
     }
     task();
+    task = Task();  // with what it holds
+    const MutexLock lock(mutex_);
+    --running_;
+    idle_.notify_all();
   }
 }
 

@@ -5,6 +5,7 @@
 // terms of its submitter, so that its messages count in the same way as the session's caller.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -33,6 +34,8 @@ class Workers {
   void run_by_priority();
   /// Runs before all queued tasks that were submitted otherwise.
   void submit_first(Task task);
+  /// Waits until no task is queued or running; false: some still are after `limit`.
+  bool await_idle(std::chrono::milliseconds limit) AFTERBAY_EXCLUDES(mutex_);
   /// Number of tasks that have not begun.
   [[nodiscard]] std::size_t queued() const AFTERBAY_EXCLUDES(mutex_);
   [[nodiscard]] std::size_t threads() const noexcept { return threads_.size(); }
@@ -46,6 +49,8 @@ class Workers {
 
   mutable Mutex mutex_;
   std::condition_variable_any ready_;
+  std::condition_variable_any idle_;
+  std::size_t running_ AFTERBAY_GUARDED_BY(mutex_) = 0;  ///< number of threads that are in a task
   bool take(Task& task) AFTERBAY_REQUIRES(mutex_);
 
   struct Queued {

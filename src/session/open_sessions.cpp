@@ -16,6 +16,8 @@ namespace {
 
 /// How long to wait until the other ranks stop, if they do.
 constexpr std::chrono::milliseconds others_stop{2000};
+/// How long sessions take to end early at most, besides the setting `deadline`.
+constexpr std::chrono::milliseconds sessions_end{8000};
 
 /// A handler that the program installed itself is kept.
 bool is_default(std::terminate_handler handler) {
@@ -43,6 +45,8 @@ OpenSessions::OpenSessions() {
 void OpenSessions::add(Session::State& state) {
   const MutexLock lock(mutex_);
   entries_.push_back({&state, std::this_thread::get_id(), ::getpid()});
+  deadline_ = std::max(deadline_, state.config->deadline);
+  rank_ = state.group ? state.group->rank() : state.model ? state.model->identity().session_rank : 0;
 }
 
 void OpenSessions::remove(Session::State& state) {
@@ -81,8 +85,30 @@ bool OpenSessions::end_early(const std::string& reason, const Error* cause) {
   return reported;
 }
 
+std::chrono::milliseconds OpenSessions::time_to_end() {
+  const MutexLock lock(mutex_);
+  return deadline_ + sessions_end;
+}
+
+void OpenSessions::await_end(MutexLock& lock, std::chrono::steady_clock::time_point until) {
+  if (stop_.changed.wait_until(lock, until) != std::cv_status::timeout) return;
+  const double waited_s = std::chrono::duration<double>(time_to_end()).count();
+  const int rank = [this] {
+    const MutexLock its_lock(mutex_);
+    return rank_;
+  }();
+  fmt::print(stderr,
+             "afterbay: rank {}: a thread that stops with an error waited {} s for another thread, which "
+             "ends the process for the same reason: it has not ended it. Probably an exit handler or the "
+             "destructor of a static object waits for this thread: let none of them wait for threads that "
+             "may stop. The process ends now, without further exit handlers\n",
+             rank, waited_s);
+  std::_Exit(1);
+}
+
 Error OpenSessions::begin_to_stop(const Error& error) {
   const bool has_sessions = !open_here(true).empty();
+  const auto until = std::chrono::steady_clock::now() + time_to_end();
   MutexLock lock(stop_.mutex);
   if (!stop_.error) {
     stop_.error = error;
@@ -97,7 +123,7 @@ Error OpenSessions::begin_to_stop(const Error& error) {
       stop_.changed.notify_all();
       return *stop_.error;
     }
-    stop_.changed.wait(lock);
+    await_end(lock, until);
   }
 }
 
@@ -113,7 +139,8 @@ bool OpenSessions::end_those_of_others(const std::string& reason, const Error& c
     assert_held(stop_.mutex);
     return stop_.another_ends_it;
   });
-  while (stop_.another_ends_it) stop_.changed.wait(lock);
+  const auto until = std::chrono::steady_clock::now() + time_to_end();
+  while (stop_.another_ends_it) await_end(lock, until);
   stop_.waits_for_others = false;
   return false;
 }

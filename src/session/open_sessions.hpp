@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -32,7 +33,8 @@ class OpenSessions {
   /// any, and the failure of each has been reported on stderr.
   bool end_early(const std::string& reason, const Error* cause);
 
-  /// The process ends because of `error`. One thread ends it; for all others this does not return.
+  /// The process ends because of `error`. One thread ends it; for all others this does not return:
+  /// if that thread does not end it within a deadline, they do so at once, without exit handlers.
   /// Returns the error of the thread that was first.
   Error begin_to_stop(const Error& error);
   /// Ends the sessions that other threads have opened. If this thread cannot, it waits some seconds
@@ -60,11 +62,18 @@ class OpenSessions {
     std::thread::id thread;
     pid_t process;
   };
+  /// Waits for a change of `stop_`; ends the process after `until`.
+  void await_end(MutexLock& lock, std::chrono::steady_clock::time_point until);
+  /// How long ending takes at most, unless exit handlers of the program wait.
+  [[nodiscard]] std::chrono::milliseconds time_to_end() AFTERBAY_EXCLUDES(mutex_);
   [[nodiscard]] std::vector<Entry> open_here(bool in_this_thread) AFTERBAY_EXCLUDES(mutex_);
 
   Mutex mutex_;
   std::vector<Entry> entries_ AFTERBAY_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<Session::State>> kept_ AFTERBAY_GUARDED_BY(mutex_);
+  /// The longest setting `deadline` of any session, and the rank in the last one that was opened.
+  std::chrono::milliseconds deadline_ AFTERBAY_GUARDED_BY(mutex_){0};
+  int rank_ AFTERBAY_GUARDED_BY(mutex_) = 0;
   /// How the process stops.
   struct Stop {
     Mutex mutex;

@@ -15,6 +15,7 @@ namespace {
 /// work.
 constexpr transport::Millis shortest_pause{1};
 constexpr transport::Millis longest_pause{10};
+constexpr transport::Millis workers_end{1000};  ///< after a failure: their disk may hang
 
 /// The work of a process for a session: a server, a frontend, or none if the layout leaves the rank
 /// spare. The thread that serves is the ingest thread of each server.
@@ -44,6 +45,7 @@ class Work {
     if (state_->spare) return {};
     if (state_->server && state_->server->failure()) {
       state_->report_failure(*state_->server->failure());
+      state_->server->await_workers(workers_end);
       return fail(*state_->server->failure());
     }
     if (state_->frontend) AFTERBAY_TRY(state_->frontend->end());

@@ -269,9 +269,10 @@ struct EndRecords {
   std::uint64_t waited_for_room_ns = 0;   ///< total time that this rank waited for room in this
                                           ///< server
   std::uint64_t waited_for_files_ns = 0;  ///< total time waited for tickets, of any server
+  std::uint8_t within_step = 0;           ///< 1: by flush or epoch, before the step has ended
   template <class A>
   void fields(A& a) {
-    a(step, bounds, waited_for_room_ns, waited_for_files_ns);
+    a(step, bounds, waited_for_room_ns, waited_for_files_ns, within_step);
   }
 };
 

@@ -4,7 +4,8 @@
    within the deadline. HOW: `refused`, what is refused, after which the run goes on; `at_once`, two
    threads use one endpoint (over MPI and with little memory.endpoints); `left_out`, a thread ends
    its step without its part; `silent`, a thread makes no more calls; `stops`, a thread that did not
-   open the session ends the program. */
+   open the session ends the program; `stops_at_exit`, another one stops as well, and an exit
+   handler waits for it. */
 #define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include <afterbay/mpi.h>
 #include <pthread.h>
@@ -227,12 +228,39 @@ static void stop_program(void) {
   pthread_join(other, NULL);
 }
 
+static pthread_t stops_later;
+
+static void join_at_exit(void) { pthread_join(stops_later, NULL); }
+
+static void* stop_later(void* nothing) {
+  const struct timespec pause = {0, 300000000};
+  nanosleep(&pause, NULL);
+  afterbay_stop();
+  return nothing;
+}
+
+/* The first thread ends the process, and waits for the second one, which waits for that. */
+static void stop_at_exit(void) {
+  OK(put(upper, 0, NULL));
+  if (rank == 0) { /* mpirun ends all ranks when the first one ends with an error */
+    const struct timespec pause = {20, 0};
+    HOLDS(afterbay_session_finalize(session) != AFTERBAY_OK);
+    nanosleep(&pause, NULL);
+    fail("the other rank has stopped", __LINE__);
+  }
+  HOLDS(atexit(join_at_exit) == 0);
+  HOLDS(pthread_create(&stops_later, NULL, stop_later, NULL) == 0);
+  HOLDS(put(upper, 0, NULL) != AFTERBAY_OK);
+  afterbay_stop();
+}
+
 int main(int argc, char** argv) {
   int provided = 0, server = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   if (argc < 3) fail("usage: endpoint_mistakes HOW FILE", __LINE__);
   const char* const how = argv[1];
-  const int fails = strcmp(how, "left_out") == 0 || strcmp(how, "silent") == 0 || strcmp(how, "stops") == 0;
+  const int fails =
+      strcmp(how, "left_out") == 0 || strcmp(how, "silent") == 0 || strncmp(how, "stops", 5) == 0;
   afterbay_options* options;
   OK(afterbay_options_create(&options));
   OK(afterbay_options_set_arguments(options, argc - 1, (const char* const*)argv + 1));
@@ -246,6 +274,8 @@ int main(int argc, char** argv) {
     define(argv[2]);
     if (strcmp(how, "stops") == 0)
       stop_program();
+    else if (strcmp(how, "stops_at_exit") == 0)
+      stop_at_exit();
     else if (fails)
       leave_out(strcmp(how, "silent") == 0);
     else if (strcmp(how, "at_once") == 0)

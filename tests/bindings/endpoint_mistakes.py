@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What models with endpoints do wrong is reported with rank and endpoint within the deadline, in C,
 with shared memory and over MPI."""
+import re
+import time
+
 from lib_bindings import mpirun, program
 
 TWO_NODES = ["--afterbay.nodes=0,0,1", "--afterbay.isolate_nodes=off", "--afterbay.memory.endpoints=64KiB"]
@@ -19,6 +22,14 @@ def main():
     assert said.count("was put already by this caller") == 1, said
     assert "by endpoint 2 ('lower')" in said and "has died" not in said, said
     print("stops: good", flush=True)
+    begin = time.monotonic()
+    said = mpirun(3, program("endpoint_mistakes"), "stops_at_exit", "at_exit.nc", "--afterbay.servers=1", "--afterbay.deadline=1s",
+                  "--afterbay.report.table=off", expect=1)
+    assert said.count("was put already by this caller") == 1, said
+    assert re.search(r"rank [12]: a thread that stops with an error waited 9 s for another thread", said), said
+    assert "let none of them wait for threads that may stop" in said, said
+    assert 9 <= time.monotonic() - begin < 25, time.monotonic() - begin
+    print("stops_at_exit: good", flush=True)
 
 
 main()

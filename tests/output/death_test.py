@@ -44,6 +44,7 @@ def dies(victim):
 
 
 def crash_and_resume(victim):
+    """Whether an epoch was complete, from which the next job went on."""
     said = dies(victim)
     assert re.search(rf"rank {victim}\b.*(died|ended|lost|sent)", said), f"rank {victim} is not named in:\n{said}"
     published = sorted(glob.glob("*_*.nc"))
@@ -51,14 +52,22 @@ def crash_and_resume(victim):
     for path in published:
         assert contents(path) == contents(f"../whole/{path}"), f"rank {victim} died: {path} differs"
     epoch = recover()
-    assert epoch, f"rank {victim} died: no epoch is complete"
+    if not epoch:
+        return False
     step = int(re.search(r"_(\d+)\.nc", epoch).group(1))
     assert 0 < step <= KILL_AT and step % 8 == 0, epoch
     run(TEXT, ranks=3, servers=2, first=step + 1, last=LAST, resume=epoch)
+    return True
 
 
 inside("whole", lambda: run(TEXT, last=LAST))
 for rank in range(RANKS):
-    inside(f"dies{rank}", lambda rank=rank: crash_and_resume(rank))
+    # On a busy machine a server may still write the first epoch when the rank dies.
+    for _ in range(4):
+        resumed = []
+        inside(f"dies{rank}", lambda rank=rank: resumed.append(crash_and_resume(rank)))
+        if resumed[0]:
+            break
+    assert resumed[0], f"rank {rank} died: no epoch is complete"
     compare("whole", f"dies{rank}", f"rank {rank} died")
     print(f"rank {rank} died: it is named, and the next job writes the same files", flush=True)

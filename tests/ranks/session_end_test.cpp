@@ -11,7 +11,7 @@
 namespace afterbay::testing {
 namespace {
 
-constexpr std::uint64_t points = 64;
+constexpr std::uint64_t end_points = 64;
 
 /// All calls of a handle after finalize fail with bad_state; nothing crashes.
 void use_after_finalize(const SessionOptions& options, const std::string& name) {
@@ -19,8 +19,8 @@ void use_after_finalize(const SessionOptions& options, const std::string& name) 
   std::optional<InputFile> input;
   std::optional<Collection> collection;
   Ticket ticket;
-  const std::vector<float> values(points, 1.5F);
-  std::vector<float> read(points);
+  const std::vector<float> values(end_points, 1.5F);
+  std::vector<float> read(end_points);
   const auto refused = [](const char* what, auto&& call) {
     try {
       call();
@@ -30,10 +30,10 @@ void use_after_finalize(const SessionOptions& options, const std::string& name) 
     }
   };
   run_session(options, [&](Session& session) {
-    const auto [start, mine] = share(points, session.model_size(), session.model_rank());
-    session.decomposition("line", Block{{points}, {start}, {mine}});
+    const auto [start, mine] = share(end_points, session.model_size(), session.model_rank());
+    session.decomposition("line", Block{{end_points}, {start}, {mine}});
     Schema schema;
-    schema.dimension("time", unlimited).dimension("x", points).dimension("length", 3);
+    schema.dimension("time", unlimited).dimension("x", end_points).dimension("length", 3);
     schema.variable("t", Type::float32, {"time", "x"}).on("line");
     schema.variable("names", Type::string, {"length"});
     collection = session.collection("c", schema, {.existing = "replace"});
@@ -88,12 +88,12 @@ RANK_TEST(SessionEnd, epochs_that_come_after_the_failure_do_not_keep_the_session
     if (session.is_server()) {
       session.serve();
     } else {
-      session.decomposition("line", Block{{points}, {0}, {points}});
+      session.decomposition("line", Block{{end_points}, {0}, {end_points}});
       Schema schema;
-      schema.dimension("time", unlimited).dimension("x", points);
+      schema.dimension("time", unlimited).dimension("x", end_points);
       schema.variable("t", Type::float32, {"time", "x"}).on("line");
       Collection collection = session.collection("c", schema, {.existing = "replace"});
-      const std::vector<float> values(points, 1.5F);
+      const std::vector<float> values(end_points, 1.5F);
       OutputFile file = collection.open("lost.nc");
       file.put("t", 0, values.data());
       session.wait(session.flush());

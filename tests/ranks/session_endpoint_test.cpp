@@ -2,7 +2,10 @@
 // Endpoints over every topology and transport: threads hand over their parts, and read them back.
 // Only the session's thread calls MPI. The suites that begin with Thread also run with the thread
 // sanitizer.
+#include <gmock/gmock.h>
+
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -12,7 +15,7 @@
 namespace afterbay::testing {
 namespace {
 
-constexpr std::uint64_t rows = 60, columns = 40, levels = 3, steps = 4;
+constexpr std::uint64_t rows = 60, columns = 40, levels = 3, endpoint_steps = 4;
 
 double value(std::uint64_t step, std::uint64_t level, std::uint64_t point) {
   return static_cast<double>((step * levels + level) * rows * columns + point);
@@ -76,7 +79,7 @@ void run_endpoints(const SessionOptions& options, const std::string& file_name, 
     in_threads(session, threads, [&](int thread) {
       const auto t = static_cast<std::size_t>(thread);
       const auto [from, count] = bands[t];
-      for (std::uint64_t step = 0; step < steps; ++step) {
+      for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
         for (std::uint64_t level = 0; level < levels; ++level) {
           std::vector<double> values;
           for (std::uint64_t i = from * columns; i < (from + count) * columns; ++i)
@@ -90,7 +93,7 @@ void run_endpoints(const SessionOptions& options, const std::string& file_name, 
         endpoints[t].end_step();
       }
     });
-    for (std::uint64_t step = 0; step < steps; ++step) {
+    for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
       const auto now = static_cast<double>(step);
       file.put("time", step, &now);
       session.end_step();
@@ -101,10 +104,11 @@ void run_endpoints(const SessionOptions& options, const std::string& file_name, 
     in_threads(session, threads, [&](int thread) {
       const auto t = static_cast<std::size_t>(thread);
       const auto [from, count] = bands[t];
-      std::vector<double> values(steps * levels * count * columns);
-      endpoints[t].get(input, "t", {.record = 0, .records = steps, .decomposition = "grid"}, values.data());
+      std::vector<double> values(endpoint_steps * levels * count * columns);
+      endpoints[t].get(input, "t", {.record = 0, .records = endpoint_steps, .decomposition = "grid"},
+                       values.data());
       std::size_t at = 0;
-      for (std::uint64_t step = 0; step < steps; ++step)
+      for (std::uint64_t step = 0; step < endpoint_steps; ++step)
         for (std::uint64_t level = 0; level < levels; ++level)
           for (std::uint64_t i = from * columns; i < (from + count) * columns; ++i)
             ASSERT_EQ(values[at++], value(step, level, i));
@@ -116,10 +120,10 @@ void run_endpoints(const SessionOptions& options, const std::string& file_name, 
   });
   if (rank() != 0) return;
   const auto t = test::read<double>(file_name, "t");
-  ASSERT_EQ(t.size(), steps * levels * rows * columns);
+  ASSERT_EQ(t.size(), endpoint_steps * levels * rows * columns);
   for (std::size_t i = 0; i < t.size(); ++i) ASSERT_EQ(t[i], static_cast<double>(i)) << i;
   const auto p = test::read<double>(file_name, "p");
-  ASSERT_EQ(p.size(), steps * rows * columns);
+  ASSERT_EQ(p.size(), endpoint_steps * rows * columns);
   for (std::size_t i = 0; i < p.size(); ++i)
     ASSERT_EQ(p[i], value(i / (rows * columns), 0, i % (rows * columns))) << i;
 }
@@ -146,13 +150,13 @@ void run_ahead_of_the_master(const SessionOptions& options, const std::string& f
       return some;
     };
     std::jthread ahead([&, first = first, mine = mine] {
-      for (std::uint64_t step = 0; step < steps; ++step) {
+      for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
         other.put(file, "t", step, values(step, first + 1, mine - 1).data());
         other.end_step();
       }
     });
     if (session.model_rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    for (std::uint64_t step = 0; step < steps; ++step) {
+    for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
       master.put(file, "t", step, values(step, first, 1).data());
       const auto n = static_cast<double>(step);
       master.put(file, "n", step, &n);
@@ -165,7 +169,7 @@ void run_ahead_of_the_master(const SessionOptions& options, const std::string& f
   });
   if (rank() != 0) return;
   const auto t = test::read<double>(file_name, "t");
-  ASSERT_EQ(t.size(), steps * rows * columns);
+  ASSERT_EQ(t.size(), endpoint_steps * rows * columns);
   for (std::size_t i = 0; i < t.size(); ++i)
     ASSERT_EQ(t[i], value(i / (rows * columns), 0, i % (rows * columns))) << i;
 }
@@ -229,7 +233,7 @@ RANK_TEST(SessionEndpoints, the_sessions_thread_waits_in_an_endpoint_of_its_own,
                 OutputFile file = session.collection("c", schema, {.existing = "replace"}).open("alone.nc");
                 Endpoint endpoint = session.endpoint();
                 endpoint.whole("grid");
-                for (std::uint64_t step = 0; step < steps; ++step) {
+                for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
                   for (int v = 0; v < 12; ++v) {
                     std::vector<double> values;
                     for (std::uint64_t i = first * columns; i < (first + mine) * columns; ++i)
@@ -238,19 +242,77 @@ RANK_TEST(SessionEndpoints, the_sessions_thread_waits_in_an_endpoint_of_its_own,
                   }
                   endpoint.end_step();
                 }
-                for (std::uint64_t step = 0; step < steps; ++step) session.end_step();
+                for (std::uint64_t step = 0; step < endpoint_steps; ++step) session.end_step();
               });
   if (rank() != 0) return;
   for (int v = 0; v < 12; ++v) {
     const auto values = test::read<double>("alone.nc", ("v" + std::to_string(v)).c_str());
-    ASSERT_EQ(values.size(), steps * rows * columns);
+    ASSERT_EQ(values.size(), endpoint_steps * rows * columns);
     for (std::size_t i = 0; i < values.size(); ++i)
       ASSERT_EQ(values[i], value(i / (rows * columns), static_cast<std::uint64_t>(v), i % (rows * columns)))
           << v << " " << i;
   }
 }
 
-RANK_TEST(SessionEndpoints, on_one_node, 4) {
+/// Flushes in the middle of each step; only the second model rank has an endpoint. Every rank is
+/// told.
+void flush_in_the_middle(const SessionOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    Session session = open_session(comm(), options);
+    if (session.is_server()) {
+      session.serve();
+    } else {
+      const auto [first, mine] = share(rows, session.model_size(), session.model_rank());
+      session.decomposition("grid", Block{{rows, columns}, {first, 0}, {mine, columns}});
+      Schema schema;
+      schema.dimension("time", unlimited).dimension("y", rows).dimension("x", columns);
+      for (const char* const name : {"before", "after"})
+        schema.variable(name, Type::float64, {"time", "y", "x"}).on("grid");
+      OutputFile file = session.collection("c", schema, {.existing = "replace"}).open("flush.nc");
+      Endpoint endpoint;
+      if (session.model_rank() == 1) {
+        endpoint = session.endpoint();
+        endpoint.whole("grid");
+      }
+      const std::vector<double> values(mine * columns, 1.0);
+      const auto put = [&](const char* name, std::uint64_t step) {
+        if (session.model_rank() == 1)
+          endpoint.put(file, name, step, values.data());
+        else
+          file.put(name, step, values.data());
+      };
+      for (std::uint64_t step = 0; step < steps; ++step) {
+        put("before", step);
+        (void)session.flush();
+        put("after", step);
+        if (session.model_rank() == 1) endpoint.end_step();
+        session.end_step();
+      }
+      session.finalize();
+    }
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.code(), ErrorCode::conflict) << failure.what();
+    EXPECT_THAT(
+        failure.what(),
+        ::testing::AllOf(::testing::HasSubstr("model rank 0 called flush or epoch in the middle of a step"),
+                         ::testing::HasSubstr("right after end_step")));
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
+  barrier();
+}
+
+RANK_TEST(SessionEndpoints, flush_in_the_middle_of_a_step_of_some_ranks_is_refused, 3) {
+  flush_in_the_middle(small_session(1).set("deadline", "4s"));
+}
+
+RANK_TEST(SessionEndpoints, flush_in_the_middle_of_a_step_of_some_ranks_is_refused_over_mpi, 3) {
+  flush_in_the_middle(
+      small_session(1).set("deadline", "4s").set("nodes", "0,0,1").set("isolate_nodes", "off"));
+}
+
+RANK_TEST(ThreadEndpoints, on_one_node, 4) {
   run_endpoints(small_session(2).set("placement", "slab"), "node.nc");
 }
 
@@ -278,7 +340,7 @@ RANK_TEST(SessionEndpoints, servers_run_in_the_ranks, 3) {
   run_endpoints(small_session(0), "inline.nc", false);
 }
 
-RANK_TEST(SessionEndpoints, servers_run_in_threads_of_the_ranks, 3) {
+RANK_TEST(ThreadEndpoints, servers_run_in_threads_of_the_ranks, 3) {
   run_endpoints(small_session(0).set("inline.mode", "thread"), "threads.nc");
 }
 

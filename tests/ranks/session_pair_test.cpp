@@ -10,7 +10,7 @@
 namespace afterbay::testing {
 namespace {
 
-constexpr std::uint64_t columns = 12, records = 3;
+constexpr std::uint64_t pair_columns = 12, records = 3;
 
 /// One of the two: its collection, its file, and the data put.
 struct Half {
@@ -18,17 +18,17 @@ struct Half {
   OutputFile file;
 
   Half(Session& of, const std::string& name) : session(of) {
-    const auto [start, count] = share(columns, session.model_size(), session.model_rank());
-    session.decomposition("grid", Block{{columns}, {start}, {count}});
+    const auto [start, count] = share(pair_columns, session.model_size(), session.model_rank());
+    session.decomposition("grid", Block{{pair_columns}, {start}, {count}});
     Schema schema;
-    schema.dimension("time", unlimited).dimension("x", columns);
+    schema.dimension("time", unlimited).dimension("x", pair_columns);
     schema.variable("v", Type::float32, {"time", "x"}).on("grid");
     file = session.collection("c", schema, {.file = name}).open();
   }
   void put(std::uint64_t record, float offset) {
-    const auto [start, count] = share(columns, session.model_size(), session.model_rank());
+    const auto [start, count] = share(pair_columns, session.model_size(), session.model_rank());
     std::vector<float> values(count);
-    std::iota(values.begin(), values.end(), offset + static_cast<float>(record * columns + start));
+    std::iota(values.begin(), values.end(), offset + static_cast<float>(record * pair_columns + start));
     file.put("v", record, values.data());
     session.end_step();
     session.wait(session.flush());  // needs this session's server at once
@@ -62,7 +62,7 @@ RANK_TEST(SessionPair, two_dedicated_sessions_are_served_side_by_side, 3) {
   barrier();
   if (rank() != 0) return;
   for (const auto& [name, offset] : {std::pair{"a.nc", 0.0F}, std::pair{"b.nc", 1000.0F}}) {
-    std::vector<float> expected(records * columns);
+    std::vector<float> expected(records * pair_columns);
     std::iota(expected.begin(), expected.end(), offset);
     EXPECT_EQ(test::read<float>(name, "v"), expected) << name;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which threads may call the session, at each level of MPI_Init_thread: mistakes are refused, the
-// session goes on, and the contents are right.
+// session goes on, and the contents are right. The suites that begin with Thread also run with the
+// thread sanitizer.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -41,7 +42,7 @@ auto names(const std::string& call, const std::string& level) {
 
 SessionOptions over_mpi() { return small_session(1).set("nodes", "0,0,1").set("isolate_nodes", "off"); }
 
-struct Line {
+struct ThreadLine {
   std::uint64_t first = 0, count = 0;
   Collection collection;
   std::vector<double> values(std::uint64_t step) const {
@@ -52,8 +53,8 @@ struct Line {
   }
 };
 
-Line define(Session& session) {
-  Line line;
+ThreadLine define(Session& session) {
+  ThreadLine line;
   std::tie(line.first, line.count) = share(cells, session.model_size(), session.model_rank());
   session.decomposition("line", Block{{cells}, {line.first}, {line.count}});
   Schema schema;
@@ -80,7 +81,7 @@ RANK_TEST(SessionThreads, calls_that_may_use_mpi_come_from_the_main_thread, 3) {
       EXPECT_EQ(error.code, ErrorCode::bad_state) << name;
       EXPECT_THAT(error.text(), names(name, level));
     };
-    const Line line = define(session);
+    const ThreadLine line = define(session);
     refused("open", [&] { (void)Collection(line.collection).open("v.nc"); });
     OutputFile file = Collection(line.collection).open("v.nc");
     for (std::uint64_t step = 0; step < steps; ++step) {
@@ -109,9 +110,9 @@ RANK_TEST(SessionThreads, calls_that_may_use_mpi_come_from_the_main_thread, 3) {
   expect_contents("v.nc");
 }
 
-RANK_TEST(SessionThreads, endpoints_put_over_mpi_from_any_thread, 3) {
+RANK_TEST(ThreadsOverMpi, endpoints_put_from_any_thread, 3) {
   run_session(over_mpi(), [](Session& session) {
-    const Line line = define(session);
+    const ThreadLine line = define(session);
     OutputFile file = Collection(line.collection).open("e.nc");
     Endpoint endpoint = session.endpoint("all");
     endpoint.whole("line");
@@ -129,12 +130,12 @@ RANK_TEST(SessionThreads, endpoints_put_over_mpi_from_any_thread, 3) {
 }
 
 // Calls of the session use no MPI on the servers' node, except the first and the last.
-RANK_TEST(SessionThreads, with_shared_memory_only_the_first_and_the_last_call_are_the_main_threads, 2) {
+RANK_TEST(ThreadEndpoints, with_shared_memory_only_the_first_and_the_last_call_are_the_main_threads, 2) {
   const std::string level = "MPI_THREAD_FUNNELED";
   EXPECT_THAT(error_elsewhere([] { (void)open_session(comm(), small_session(1)); }).text(),
               names("open_session", level));
   run_session(small_session(1), [&](Session& session) {
-    const Line line = define(session);
+    const ThreadLine line = define(session);
     OutputFile file = Collection(line.collection).open("s.nc");
     std::thread([&] {
       for (std::uint64_t step = 0; step < steps; ++step) {
@@ -160,7 +161,7 @@ RANK_TEST(SessionThreads, serve_is_the_main_threads, 2) {
 // Ranks meet over MPI at the end of each step.
 RANK_TEST(SessionThreads, steps_of_synchronous_inline_servers_are_ended_by_the_main_thread, 2) {
   run_session(small_session(0), [](Session& session) {
-    const Line line = define(session);
+    const ThreadLine line = define(session);
     OutputFile file = Collection(line.collection).open("i.nc");
     for (std::uint64_t step = 0; step < steps; ++step) {
       file.put("v", step, line.values(step).data());
@@ -186,7 +187,7 @@ RANK_TEST(SessionThreads, a_finalized_session_may_be_destroyed_by_any_thread, 3)
 /// Threads end the steps of the session in turn; then two are in calls of it at once.
 void take_turns(const std::string& level, const std::string& file_name, bool calls_mpi) {
   run_session(over_mpi(), [&](Session& session) {
-    const Line line = define(session);
+    const ThreadLine line = define(session);
     OutputFile file = Collection(line.collection).open(file_name);
     Endpoint endpoint = session.endpoint("all");
     endpoint.whole("line");

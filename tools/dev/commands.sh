@@ -41,12 +41,14 @@ dev_test() {
   need_venv checkers tools/checkers.txt "a test"
   export TEST_CHECKERS=$root/build/checkers/bin
   mpi_environment
-  # A test that mostly waits takes a part of a core.
-  local slots=4
+  # A test that mostly waits takes a part of a core; and those that run together use two thirds of
+  # what they take at most.
+  local slots=4 parallel
+  parallel=$((slots * $(nproc) * 3 / 2))
   configure_options+=("-DAFTERBAY_TEST_SLOTS=$slots")
   if [ $# -gt 0 ]; then
     build_preset dev
-    exec ctest --test-dir "$root/build/dev" --output-on-failure --no-tests=error -j $((slots * $(nproc))) "$@"
+    exec ctest --test-dir "$root/build/dev" --output-on-failure --no-tests=error -j $parallel "$@"
   fi
   build_preset dev
   build_preset asan-ubsan unit_tests conformance_tests rank_tests fuzz_parsers
@@ -56,7 +58,7 @@ dev_test() {
   mkdir -p "$all"
   for preset in asan-ubsan tsan dev; do echo "subdirs(\"$root/build/$preset\")"; done >"$all/CTestTestfile.cmake"
   say "running the tests: dev, asan-ubsan (asan.*) and tsan (tsan.*); all is built after $SECONDS s"
-  $(tsan_wrapper) ctest --test-dir "$all" --output-on-failure --no-tests=error -j $((slots * $(nproc)))
+  $(tsan_wrapper) ctest --test-dir "$all" --output-on-failure --no-tests=error -j $parallel
 }
 
 dev_fuzz() {

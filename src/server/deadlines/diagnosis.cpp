@@ -77,7 +77,8 @@ std::optional<Error> Diagnosis::missing_calls() const {
     if (records.empty()) continue;
     if (const auto behind = from_.records.not_ended(id, records.begin()->first); !behind.empty())
       return deadline_error(
-          fmt::format("{} did not end the step, while other ranks wait for it", text_of_ranks(behind)),
+          fmt::format("{} did not end the step, while other ranks wait for it{}", text_of_ranks(behind),
+                      from_.records.cut_text(records.begin()->second)),
           behind);
   }
   return std::nullopt;

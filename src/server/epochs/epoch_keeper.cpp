@@ -26,6 +26,11 @@ Result<> EpochKeeper::reach(const wire::Epoch& message, Ticket before) {
                 "model rank {} calls epoch number {} '{}' where another rank calls it '{}': every rank must "
                 "call the same epochs in the same order",
                 before.peer, message.number, message.name, it.epoch.name);
+  } else {
+    // A rank without points of a file may have put into fewer records than others.
+    for (const auto& file : message.files)
+      if (const auto known = std::ranges::find(it.files, file.file, &OpenFile::id); known != it.files.end())
+        known->records = std::max(known->records, file.records);
   }
   it.before.add(std::move(before));
   return {};

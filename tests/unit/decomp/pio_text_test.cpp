@@ -17,7 +17,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr auto small =
+constexpr auto small_text =
     "version 2001 npes 3 ndims 2 \n"
     "4 2 \n"
     "0 4\n"
@@ -45,7 +45,7 @@ class DecompPioText : public testing::Test {
   }
   /// The same for `small` with its line `number` (from 1) replaced.
   std::string refused_line(int number, const std::string& line) {
-    std::istringstream old(small);
+    std::istringstream old(small_text);
     std::string text;
     std::string each;
     for (int i = 1; std::getline(old, each); ++i) text += (i == number ? line : each) + "\n";
@@ -56,7 +56,7 @@ class DecompPioText : public testing::Test {
 };
 
 TEST_F(DecompPioText, lists_keep_order_and_holes) {
-  const Result<Decomposition> map = read_pio_text(write(small));
+  const Result<Decomposition> map = read_pio_text(write(small_text));
   ASSERT_TRUE(map) << map.error().text();
   EXPECT_EQ(map->name, "map");
   EXPECT_THAT(map->global(), ElementsAre(2, 4));  // C order
@@ -67,24 +67,24 @@ TEST_F(DecompPioText, lists_keep_order_and_holes) {
 }
 
 TEST_F(DecompPioText, writing_gives_the_text_that_was_read) {
-  const Result<Decomposition> map = read_pio_text(write(small));
+  const Result<Decomposition> map = read_pio_text(write(small_text));
   ASSERT_TRUE(map) << map.error().text();
   const std::string copy = (directory_.path / "copy.dat").string();
   ASSERT_TRUE(write_pio_text(copy, *map));
   std::ostringstream text;
   text << std::ifstream(copy).rdbuf();
-  EXPECT_EQ(text.str(), small);
+  EXPECT_EQ(text.str(), small_text);
 }
 
 TEST_F(DecompPioText, a_stack_trace_may_follow) {
-  EXPECT_EQ(refused(std::string(small) + "Obtained 2 stack frames.\n./e3sm.exe() [0x13]\n1 2 3\n"),
+  EXPECT_EQ(refused(std::string(small_text) + "Obtained 2 stack frames.\n./e3sm.exe() [0x13]\n1 2 3\n"),
             "accepted");
-  EXPECT_EQ(refused(std::string(small) + "\n\n"), "accepted");
+  EXPECT_EQ(refused(std::string(small_text) + "\n\n"), "accepted");
 }
 
 TEST_F(DecompPioText, line_ends_of_other_systems_and_missing_ones_are_accepted) {
   std::string dos;
-  for (const char letter : std::string(small)) dos += letter == '\n' ? "\r\n" : std::string(1, letter);
+  for (const char letter : std::string(small_text)) dos += letter == '\n' ? "\r\n" : std::string(1, letter);
   EXPECT_EQ(refused(dos), "accepted");
   EXPECT_EQ(refused("version 2001 npes 1 ndims 1\n3\n0 2\n1 3 "), "accepted");
   EXPECT_EQ(refused("version 2001 npes 2 ndims 1\n3\n0 0\n1 0"), "accepted");  // no empty lines
@@ -95,7 +95,7 @@ TEST_F(DecompPioText, a_file_that_ends_within_its_last_index_is_refused) {
   EXPECT_THAT(refused("version 2001 npes 1 ndims 1\n200\n0 2\n1 12"),
               AllOf(HasSubstr("line 4"), HasSubstr("\"12\""), HasSubstr("index 2 of rank 0"),
                     HasSubstr("end the line")));
-  const std::string text(small);
+  const std::string text(small_text);
   for (std::size_t left = 1; left + 2 < text.size(); ++left)
     EXPECT_NE(refused(text.substr(0, left)), "accepted") << left;
 }
@@ -153,7 +153,7 @@ TEST_F(DecompPioText, ranks_that_are_missing_or_too_many_are_refused) {
               AllOf(HasSubstr("rank 3 of 4"), HasSubstr("end of the file (truncated?)")));
   EXPECT_THAT(refused_line(1, "version 2001 npes 2 ndims 2"),
               AllOf(HasSubstr("line 7"), HasSubstr("2 ranks"), HasSubstr("\"2\"")));
-  const std::string text(small);
+  const std::string text(small_text);
   EXPECT_THAT(refused(text.substr(0, text.size() - 4)), AllOf(HasSubstr("line 8"), HasSubstr("truncated")));
   EXPECT_THAT(refused(text + "garbage\n"), AllOf(HasSubstr("line 9"), HasSubstr("\"garbage\"")));
 }

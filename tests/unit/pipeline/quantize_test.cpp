@@ -23,7 +23,7 @@ namespace {
 using ::testing::HasSubstr;
 
 template <class T>
-Variable variable_of() {
+Variable quantized_variable() {
   Variable variable;
   variable.name = "v";
   variable.type = type_of<T>;
@@ -33,7 +33,7 @@ Variable variable_of() {
 /// The stage's results, at odd addresses.
 template <class T>
 std::vector<T> quantized(const Settings& given, const std::vector<T>& values, StageRun& state,
-                         const Variable& variable = variable_of<T>()) {
+                         const Variable& variable = quantized_variable<T>()) {
   const Stages stages = make_stages(variable, given).value();
   EXPECT_EQ(stages.size(), 1u);
   std::vector<std::byte> bytes(values.size() * sizeof(T) + 1);
@@ -174,7 +174,7 @@ TYPED_TEST(PipelineQuantize, special_and_missing_values_survive_bit_for_bit) {
   using T = TypeParam;
   using Word = typename FloatFormat<T>::Word;
   using Limits = std::numeric_limits<T>;
-  Variable variable = variable_of<T>();
+  Variable variable = quantized_variable<T>();
   const T missing[] = {T(-1234.5678), T(7.77e7), T(3.3333)};
   variable.with_fill(Values(missing[0]))
       .attribute("missing_value", Values(std::vector<T>{missing[1], missing[2]}));
@@ -278,7 +278,7 @@ TYPED_TEST(PipelineQuantize, values_that_would_miss_the_accuracy_are_kept_and_co
 
 TYPED_TEST(PipelineQuantize, no_value_becomes_missing) {
   using T = TypeParam;
-  Variable variable = variable_of<T>();
+  Variable variable = quantized_variable<T>();
   variable.fill = T{-1000};
   variable.attribute("missing_value", Values(std::vector<T>{T{100}, T{0}}));
   const auto near_fill = static_cast<T>(-999.7), near_second = static_cast<T>(99.97);
@@ -312,14 +312,14 @@ TYPED_TEST(PipelineQuantize, the_default_fill_value_is_not_reached_either) {
 
 TYPED_TEST(PipelineQuantize, values_remain_on_their_side_of_valid_limits) {
   using T = TypeParam;
-  Variable variable = variable_of<T>();
+  Variable variable = quantized_variable<T>();
   variable.attribute("valid_min", std::int32_t{-2}).attribute("valid_max", 0.7);
   const auto inside = static_cast<T>(0.699), outside = static_cast<T>(0.8);
   StageRun state;
   EXPECT_EQ(quantized<T>({{"bitround", "1"}}, {inside, outside, T{-1.9}, T{-2.4}, T{0.6}}, state, variable),
             (std::vector<T>{inside, T{0.75}, T{-2}, T{-2.4}, T{0.5}}));
   EXPECT_EQ(state.kept, 2u);
-  Variable range = variable_of<T>();
+  Variable range = quantized_variable<T>();
   range.attribute("valid_range", Values(std::vector<float>{-1, 0.7F}));
   EXPECT_EQ(quantized<T>({{"bitround", "1"}}, {inside, T{0.6}}, state, range),
             (std::vector<T>{inside, T{0.5}}));
@@ -380,7 +380,7 @@ TEST(PipelineQuantizeRefusals, name_the_variable_the_value_and_what_works) {
 
 TEST(PipelineQuantizeRefusals, accuracy_of_values_that_readers_scale) {
   for (const char* attribute : {"scale_factor", "add_offset"}) {
-    Variable variable = variable_of<float>();
+    Variable variable = quantized_variable<float>();
     variable.attribute(attribute, 100.0);
     for (const Settings& given : {Settings{{"absolute_error", "1"}}, Settings{{"relative_error", "0.1"}}}) {
       const auto refused = make_stages(variable, given);

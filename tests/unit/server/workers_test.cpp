@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <future>
 #include <string>
 
@@ -30,6 +32,22 @@ TEST(Workers, keep_the_order_in_which_tasks_came) { EXPECT_EQ(order_of_tasks(fal
 
 TEST(Workers, take_the_highest_priority_first_once_they_are_told) {
   EXPECT_EQ(order_of_tasks(true), "rbdac");
+}
+
+TEST(ThreadWorkers, are_idle_when_the_last_task_has_ended) {
+  Workers workers(2);
+  EXPECT_TRUE(workers.await_idle(std::chrono::milliseconds(0)));
+  std::promise<void> goes_on;
+  std::atomic<int> ended{0};
+  workers.submit([&, wait = goes_on.get_future().share()] {
+    wait.wait();
+    ++ended;
+  });
+  for (int i = 0; i < 20; ++i) workers.submit([&] { ++ended; });
+  EXPECT_FALSE(workers.await_idle(std::chrono::milliseconds(50)));
+  goes_on.set_value();
+  EXPECT_TRUE(workers.await_idle(std::chrono::seconds(20)));
+  EXPECT_EQ(ended, 21);
 }
 
 /// One caller counts as Fortran does, the other as C does; they share the threads.

@@ -11,29 +11,32 @@
 namespace afterbay::test {
 namespace {
 
-constexpr std::uint64_t records = 20, levels = 6, rows = 64, columns = 128;
+constexpr std::uint64_t chunk_records = 20, chunk_levels = 6, chunk_rows = 64, chunk_columns = 128;
 constexpr int models = 4;
 
 float value(std::uint64_t record, std::uint64_t point) {
-  return static_cast<float>(record * levels * rows * columns + point);
+  return static_cast<float>(record * chunk_levels * chunk_rows * chunk_columns + point);
 }
 
 /// Every rank has some rows of all levels.
 void write(Session& session, int rank, const std::string& directory) {
-  const std::uint64_t count = rows / models, first = static_cast<std::uint64_t>(rank) * count;
-  session.decomposition("bands", Block{{rows, columns}, {first, 0}, {count, columns}});
+  const std::uint64_t count = chunk_rows / models, first = static_cast<std::uint64_t>(rank) * count;
+  session.decomposition("bands", Block{{chunk_rows, chunk_columns}, {first, 0}, {count, chunk_columns}});
   Schema schema;
-  schema.dimension("time", unlimited).dimension("lev", levels).dimension("y", rows).dimension("x", columns);
+  schema.dimension("time", unlimited)
+      .dimension("lev", chunk_levels)
+      .dimension("y", chunk_rows)
+      .dimension("x", chunk_columns);
   schema.variable("time", Type::float64, {"time"});
   schema.variable("plain", Type::float32, {"time", "lev", "y", "x"}).on("bands");
   schema.variable("packed", Type::float32, {"time", "lev", "y", "x"}).with_deflate(1).on("bands");
   OutputFile file =
       session.collection("history", schema, {.file = "history.nc", .directory = directory}).open();
-  std::vector<float> values(levels * count * columns);
-  for (std::uint64_t record = 0; record < records; ++record) {
+  std::vector<float> values(chunk_levels * count * chunk_columns);
+  for (std::uint64_t record = 0; record < chunk_records; ++record) {
     for (std::uint64_t i = 0; i < values.size(); ++i) {
-      const std::uint64_t level = i / (count * columns), in_level = i % (count * columns);
-      values[i] = value(record, (level * rows + first) * columns + in_level);
+      const std::uint64_t level = i / (count * chunk_columns), in_level = i % (count * chunk_columns);
+      values[i] = value(record, (level * chunk_rows + first) * chunk_columns + in_level);
     }
     const auto time = static_cast<double>(record);
     file.put("time", record, &time);
@@ -59,7 +62,7 @@ Lengths chunk_of(const std::filesystem::path& path, const char* variable) {
   return lengths;
 }
 
-struct Case {
+struct ChunkCase {
   const char* access;
   const char* placement;
   int servers;
@@ -67,11 +70,11 @@ struct Case {
   Lengths packed;
 };
 
-class ThreadSessionChunks : public testing::TestWithParam<Case> {};
+class ThreadSessionChunks : public testing::TestWithParam<ChunkCase> {};
 
 TEST_P(ThreadSessionChunks, have_the_shape_that_the_reader_needs_and_all_values) {
   const Directory directory;
-  const Case& it = GetParam();
+  const ChunkCase& it = GetParam();
   LocalRun run(models, it.servers,
                {{"collections.history.access", it.access},
                 {"collections.history.expected_size", "7680KiB"},  // 20 records
@@ -87,25 +90,28 @@ TEST_P(ThreadSessionChunks, have_the_shape_that_the_reader_needs_and_all_values)
   EXPECT_EQ(chunk_of(path, "packed"), it.packed);
   for (const char* variable : {"plain", "packed"}) {
     const auto values = read<float>(path, variable);
-    ASSERT_EQ(values.size(), records * levels * rows * columns);
+    ASSERT_EQ(values.size(), chunk_records * chunk_levels * chunk_rows * chunk_columns);
     for (std::size_t i = 0; i < values.size(); ++i)
-      ASSERT_EQ(values[i], value(i / (levels * rows * columns), i % (levels * rows * columns))) << i;
+      ASSERT_EQ(values[i], value(i / (chunk_levels * chunk_rows * chunk_columns),
+                                 i % (chunk_levels * chunk_rows * chunk_columns)))
+          << i;
   }
   const auto times = read<double>(path, "time");
-  ASSERT_EQ(times.size(), records);
-  EXPECT_EQ(times.back(), static_cast<double>(records - 1));
+  ASSERT_EQ(times.size(), chunk_records);
+  EXPECT_EQ(times.back(), static_cast<double>(chunk_records - 1));
 }
 
-INSTANTIATE_TEST_SUITE_P(, ThreadSessionChunks,
-                         testing::Values(Case{"map", "collection", 1, {1, 6, 64, 128}, {1, 6, 64, 128}},
-                                         Case{"series", "collection", 1, {10, 1, 64, 128}, {5, 1, 64, 128}},
-                                         Case{"profile", "collection", 1, {1, 6, 16, 128}, {1, 6, 16, 128}},
-                                         Case{"balanced", "collection", 1, {4, 1, 32, 128}, {4, 1, 32, 128}},
-                                         Case{"series", "slab", 2, {10, 1, 64, 128}, {10, 1, 64, 128}}),
-                         [](const auto& parameter) {
-                           return fmt::format("{}_{}_{}", parameter.param.access, parameter.param.placement,
-                                              parameter.param.servers);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    , ThreadSessionChunks,
+    testing::Values(ChunkCase{"map", "collection", 1, {1, 6, 64, 128}, {1, 6, 64, 128}},
+                    ChunkCase{"series", "collection", 1, {10, 1, 64, 128}, {5, 1, 64, 128}},
+                    ChunkCase{"profile", "collection", 1, {1, 6, 16, 128}, {1, 6, 16, 128}},
+                    ChunkCase{"balanced", "collection", 1, {4, 1, 32, 128}, {4, 1, 32, 128}},
+                    ChunkCase{"series", "slab", 2, {10, 1, 64, 128}, {10, 1, 64, 128}}),
+    [](const auto& parameter) {
+      return fmt::format("{}_{}_{}", parameter.param.access, parameter.param.placement,
+                         parameter.param.servers);
+    });
 
 /// Lengths that are powers of two are common: a chunk fills its block, and no block is left half
 /// empty.
@@ -119,9 +125,11 @@ TEST(ThreadSessionChunk, is_as_long_as_a_block_holds) {
   const auto path = directory.path / "history.nc";
   EXPECT_EQ(chunk_of(path, "plain"), (Lengths{1, 1, 64, 128}));
   const auto values = read<float>(path, "plain");
-  ASSERT_EQ(values.size(), records * levels * rows * columns);
+  ASSERT_EQ(values.size(), chunk_records * chunk_levels * chunk_rows * chunk_columns);
   for (std::size_t i = 0; i < values.size(); ++i)
-    ASSERT_EQ(values[i], value(i / (levels * rows * columns), i % (levels * rows * columns))) << i;
+    ASSERT_EQ(values[i], value(i / (chunk_levels * chunk_rows * chunk_columns),
+                               i % (chunk_levels * chunk_rows * chunk_columns)))
+        << i;
 }
 
 TEST(ThreadSessionChunk, given_for_a_variable_comes_before_access) {

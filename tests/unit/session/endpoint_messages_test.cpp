@@ -48,6 +48,43 @@ TEST(ThreadEndpointMessages, records_in_another_order_are_named_with_their_file)
   EXPECT_THAT((*failed)->text(),
               AllOf(HasSubstr("record 0 of " + path), HasSubstr("the variables without records of " + path),
                     HasSubstr("collection 'c'"), HasSubstr("begin the same records in the same order")));
+  const int rank = (*failed)->rank;
+  ASSERT_TRUE(rank == 0 || rank == 1) << (*failed)->text();
+  const std::string order =
+      rank == 0 ? "the variables without records by endpoint 1 in step 0, record 0 by endpoint 1"
+                : "record 0 by endpoint 1 in step 0, the variables without records by endpoint 1";
+  const auto& of_rank = errors[static_cast<std::size_t>(rank)];
+  ASSERT_TRUE(of_rank);
+  EXPECT_THAT(of_rank->text(), HasSubstr("begun on this rank, in this order: " + order + " in step 0"));
+}
+
+// The servers know ranks only; the rank knows which of its endpoints have points of the variable.
+TEST(ThreadEndpointMessages, a_variable_that_no_endpoint_of_a_rank_has_put_names_those_with_parts) {
+  const Directory directory;
+  LocalRun run(2, 1, {{"deadline", "4s"}});
+  const auto errors = run.run([&](Session& session, int rank) {
+    const Band mine = band(rows, 2, static_cast<std::uint64_t>(rank));
+    OutputFile file = define(session, "netcdf4", directory, 2, rank).open("c.nc");
+    Endpoint upper = session.endpoint("upper"), lower = session.endpoint("lower");
+    Endpoint none = session.endpoint("none");
+    upper.part("grid", Block{{rows, columns}, {mine.first, 0}, {5, columns}});
+    lower.part("grid", Block{{rows, columns}, {mine.first + 5, 0}, {mine.count - 5, columns}});
+    const std::vector<double> values(levels * rows * columns, 1.0);
+    for (Endpoint* const it : {&upper, &lower}) {
+      it->put(file, "t", 0, values.data());
+      if (rank == 0) it->put(file, "s", 0, values.data());
+    }
+    for (Endpoint* const it : {&upper, &lower, &none}) it->end_step();
+    session.end_step();
+    session.finalize();
+  });
+  for (const auto& error : errors) {
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code, ErrorCode::conflict) << error->text();
+    EXPECT_THAT(error->text(), HasSubstr("model rank 1 did not put variable 's' of record 0"));
+  }
+  EXPECT_THAT(errors[1]->text(), HasSubstr("endpoint 1 ('upper') and endpoint 2 ('lower') have parts of the "
+                                           "points of variable 's' on this rank"));
 }
 
 /// One rank with a file and an endpoint that has rows [0, 10).

@@ -276,6 +276,48 @@ TEST(ThreadSessionsThread, slots_are_private_and_reads_are_served) {
   expect_all(path);
 }
 
+// It waited until the deadline. The endpoint cannot be closed meanwhile.
+TEST(ThreadSessionsThread, an_input_may_be_closed_while_an_endpoint_reads_it) {
+  const Directory directory;
+  LocalRun run = run_of(1);
+  expect_no_errors(run.run([&](Session& session, int rank) {
+    OutputFile file = define_wide(session, "cdf5", directory, 1, rank).open("c.nc");
+    Tiles tiles = tiles_of(session, rank, 1);
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      put_step(tiles.endpoints[0], file, tiles.bands[0], step);
+      end_step(session, file, step);
+    }
+    session.wait(file.close());
+    InputFile input = session.open_input((directory.path / "c.nc").string());
+    std::atomic<bool> ended{false};
+    Error told(ErrorCode::internal, "");
+    std::jthread reader([&] {
+      std::vector<double> t(steps * levels * rows * columns);
+      told = error_of([&] {
+        tiles.endpoints[0].get(input, "t", {.record = 0, .records = steps, .decomposition = "grid"},
+                               t.data());
+      });
+      ended = true;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it waits for this thread
+    const Error busy = error_of([&] { tiles.endpoints[0].close(); });
+    EXPECT_EQ(busy.code, ErrorCode::bad_state);
+    EXPECT_THAT(busy.text(),
+                AllOf(HasSubstr("close by endpoint 1 ('tile') while another thread is in a call of it"),
+                      HasSubstr("rank 0")));
+    session.progress();
+    InputFile(input).close();
+    while (!ended) {
+      session.progress();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_EQ(told.code, ErrorCode::bad_state);
+    EXPECT_THAT(told.text(), AllOf(HasSubstr("the file was closed on this rank while it was being read"),
+                                   HasSubstr("endpoint 1 ('tile')"), HasSubstr("rank 0")));
+    session.finalize();
+  }));
+}
+
 // A thread that waits for the session's gets the deadline's error, and the session too.
 TEST(ThreadSessionsThread, threads_do_not_wait_for_ever_for_the_sessions) {
   const Directory directory;

@@ -19,13 +19,13 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-struct Tiles {
+struct PooledTiles {
   std::vector<Endpoint> endpoints;
   std::vector<Band> bands;
 };
 
-Tiles tiles_of(Session& session, Band mine, std::uint64_t count) {
-  Tiles all;
+PooledTiles pooled_tiles_of(Session& session, Band mine, std::uint64_t count) {
+  PooledTiles all;
   for (std::uint64_t i = 0; i < count; ++i) {
     Band part = band(mine.count, count, i);
     part.first += mine.first;
@@ -44,12 +44,12 @@ void put_all(Endpoint& endpoint, const OutputFile& file, Band part, std::uint64_
 
 /// Runs a model of one rank with a pool of `count` tiles.
 void with_pool(std::uint64_t count, const LocalRun::Settings& settings,
-               const std::function<void(Session&, OutputFile&, const Tiles&, EndpointPool&)>& body) {
+               const std::function<void(Session&, OutputFile&, const PooledTiles&, EndpointPool&)>& body) {
   const Directory directory;
   LocalRun run(1, 1, settings);
   expect_no_errors(run.run([&](Session& session, int) {
     OutputFile file = define(session, "netcdf4", directory, 1, 0).open("c.nc");
-    Tiles tiles = tiles_of(session, {0, rows}, count);
+    PooledTiles tiles = pooled_tiles_of(session, {0, rows}, count);
     EndpointPool pool(tiles.endpoints);
     body(session, file, tiles, pool);
     session.finalize();
@@ -71,7 +71,8 @@ TEST(ThreadEndpointPool, every_tile_is_lent_once_per_step) {
   LocalRun run(2, 1, settings());
   expect_no_errors(run.run([&](Session& session, int rank) {
     OutputFile file = define(session, "cdf5", directory, 2, rank).open("pool.nc");
-    const Tiles tiles = tiles_of(session, band(rows, 2, static_cast<std::uint64_t>(rank)), tiles_per_rank);
+    const PooledTiles tiles =
+        pooled_tiles_of(session, band(rows, 2, static_cast<std::uint64_t>(rank)), tiles_per_rank);
     EndpointPool pool(tiles.endpoints);
     // No barrier between the steps: tasks of the next one begin while some of this one are under
     // way.
@@ -97,29 +98,30 @@ TEST(ThreadEndpointPool, every_tile_is_lent_once_per_step) {
 }
 
 TEST(ThreadEndpointPool, the_one_that_has_ended_the_fewest_steps_is_lent_first) {
-  with_pool(3, settings(), [](Session& session, OutputFile& file, const Tiles& tiles, EndpointPool& pool) {
-    EXPECT_EQ(pool.size(), 3u);
-    const auto lend = [&](std::size_t expected, std::optional<std::uint64_t> ends) {
-      EndpointLoan tile = pool.take();
-      ASSERT_EQ(tile.index(), expected);
-      EXPECT_EQ(tile->number(), tiles.endpoints[expected].number());
-      if (ends) put_all(tile.endpoint(), file, tiles.bands[expected], *ends);
-    };
-    lend(0, 0);
-    lend(1, std::nullopt);
-    lend(2, 0);
-    lend(1, std::nullopt);  // the only one in the first step
-    lend(1, 0);
-    lend(0, 1);  // given back first
-    lend(2, 1);
-    lend(1, 1);
-    end_steps(session, file, 2);
-  });
+  with_pool(3, settings(),
+            [](Session& session, OutputFile& file, const PooledTiles& tiles, EndpointPool& pool) {
+              EXPECT_EQ(pool.size(), 3u);
+              const auto lend = [&](std::size_t expected, std::optional<std::uint64_t> ends) {
+                EndpointLoan tile = pool.take();
+                ASSERT_EQ(tile.index(), expected);
+                EXPECT_EQ(tile->number(), tiles.endpoints[expected].number());
+                if (ends) put_all(tile.endpoint(), file, tiles.bands[expected], *ends);
+              };
+              lend(0, 0);
+              lend(1, std::nullopt);
+              lend(2, 0);
+              lend(1, std::nullopt);  // the only one in the first step
+              lend(1, 0);
+              lend(0, 1);  // given back first
+              lend(2, 1);
+              lend(1, 1);
+              end_steps(session, file, 2);
+            });
 }
 
 TEST(ThreadEndpointPool, nothing_is_lent_while_all_are) {
   with_pool(2, {{"deadline", "1s"}},
-            [](Session& session, OutputFile& file, const Tiles& tiles, EndpointPool& pool) {
+            [](Session& session, OutputFile& file, const PooledTiles& tiles, EndpointPool& pool) {
               EndpointLoan first = pool.take(), second = pool.take();
               EXPECT_FALSE(pool.try_take());
               const Error error = error_of([&] { (void)pool.take(); });
@@ -142,7 +144,7 @@ TEST(ThreadEndpointPool, nothing_is_lent_while_all_are) {
 TEST(ThreadEndpointPool, none_is_lent_that_is_more_than_a_step_ahead) {
   with_pool(
       2, {{"deadline", "1s"}},
-      [](Session& session, OutputFile& file, const Tiles& tiles, EndpointPool& pool) {
+      [](Session& session, OutputFile& file, const PooledTiles& tiles, EndpointPool& pool) {
         EndpointLoan slow = pool.take();
         for (std::uint64_t step = 0; step < 2; ++step) {
           EndpointLoan tile = pool.take();
@@ -167,24 +169,25 @@ TEST(ThreadEndpointPool, none_is_lent_that_is_more_than_a_step_ahead) {
 }
 
 TEST(ThreadEndpointPool, a_task_waits_until_another_gives_its_endpoint_back) {
-  with_pool(1, settings(), [](Session& session, OutputFile& file, const Tiles& tiles, EndpointPool& pool) {
-    std::atomic<bool> given_back{false};
-    EndpointLoan loan = pool.take();
-    std::jthread other([&, held = std::move(loan)]() mutable {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      put_all(held.endpoint(), file, tiles.bands[0], 0);
-      given_back = true;
-    });
-    EndpointLoan next = pool.take();
-    EXPECT_TRUE(given_back);
-    put_all(next.endpoint(), file, tiles.bands[0], 1);
-    end_steps(session, file, 2);
-  });
+  with_pool(1, settings(),
+            [](Session& session, OutputFile& file, const PooledTiles& tiles, EndpointPool& pool) {
+              std::atomic<bool> given_back{false};
+              EndpointLoan loan = pool.take();
+              std::jthread other([&, held = std::move(loan)]() mutable {
+                std::this_thread::sleep_for(std::chrono::milliseconds(50));
+                put_all(held.endpoint(), file, tiles.bands[0], 0);
+                given_back = true;
+              });
+              EndpointLoan next = pool.take();
+              EXPECT_TRUE(given_back);
+              put_all(next.endpoint(), file, tiles.bands[0], 1);
+              end_steps(session, file, 2);
+            });
 }
 
 TEST(ThreadEndpointPool, progress_of_endpoints_extends_the_deadline) {
   with_pool(1, {{"deadline", "1s"}},
-            [](Session& session, OutputFile& file, const Tiles& tiles, EndpointPool& pool) {
+            [](Session& session, OutputFile& file, const PooledTiles& tiles, EndpointPool& pool) {
               EndpointLoan loan = pool.take();
               std::jthread other([&, held = std::move(loan)]() mutable {
                 for (std::uint64_t step = 0; step < 5; ++step) {
@@ -198,41 +201,42 @@ TEST(ThreadEndpointPool, progress_of_endpoints_extends_the_deadline) {
 }
 
 TEST(ThreadEndpointPool, mistakes_are_refused) {
-  with_pool(2, settings(), [](Session& session, OutputFile& file, const Tiles& tiles, EndpointPool& pool) {
-    const auto refusal = [](const std::vector<Endpoint>& endpoints) {
-      return error_of([&] { EndpointPool made(endpoints); });
-    };
-    EXPECT_EQ(refusal({}).code, ErrorCode::invalid_argument);
-    EXPECT_THAT(refusal({tiles.endpoints[0], tiles.endpoints[0]}).text(),
-                AllOf(HasSubstr("endpoint 1 ('tile'), which is in its list twice"), HasSubstr("rank 0")));
-    EXPECT_EQ(refusal({Endpoint()}).code, ErrorCode::bad_state);
-    EXPECT_EQ(error_of([] { (void)EndpointPool().take(); }).code, ErrorCode::bad_state);
-    const Error not_lent = error_of([&] { pool.give_back(1); });
-    EXPECT_EQ(not_lent.code, ErrorCode::bad_state);
-    EXPECT_THAT(not_lent.text(), HasSubstr("endpoint 2 ('tile') was given back, but is not lent"));
-    EXPECT_THAT(error_of([&] { pool.give_back(7); }).text(),
-                HasSubstr("number 7 was given back to a pool of 2 endpoints"));
-    EndpointLoan tile = pool.take();
-    const auto upper = values_of(0, {0, 12}, 0, 1), lower = values_of(0, {6, 6}, 0, 1);
-    tile->put(file, "s", 0, lower.data(), {}, Section{{6, 0}, {6, columns}});
-    const Error begun = error_of([&] { tile.give_back(); });
-    EXPECT_EQ(begun.code, ErrorCode::bad_state);
-    EXPECT_THAT(begun.text(), AllOf(HasSubstr("giving back by endpoint 1 ('tile')"),
-                                    HasSubstr("has put 60 of the 120 elements of its part")));
-    // Free nevertheless; what was begun is ended by the next task.
-    EndpointLoan other = pool.take(), again = pool.take();
-    EXPECT_EQ(again.index(), 0u);
-    again->put(file, "s", 0, upper.data(), {}, Section{{0, 0}, {6, columns}});
-    again->put(file, "t", 0, values_of(0, {0, 12}, 0, levels).data());
-    again->end_step();
-    put_all(other.endpoint(), file, tiles.bands[1], 0);
-    end_steps(session, file, 1);
-  });
+  with_pool(
+      2, settings(), [](Session& session, OutputFile& file, const PooledTiles& tiles, EndpointPool& pool) {
+        const auto refusal = [](const std::vector<Endpoint>& endpoints) {
+          return error_of([&] { EndpointPool made(endpoints); });
+        };
+        EXPECT_EQ(refusal({}).code, ErrorCode::invalid_argument);
+        EXPECT_THAT(refusal({tiles.endpoints[0], tiles.endpoints[0]}).text(),
+                    AllOf(HasSubstr("endpoint 1 ('tile'), which is in its list twice"), HasSubstr("rank 0")));
+        EXPECT_EQ(refusal({Endpoint()}).code, ErrorCode::bad_state);
+        EXPECT_EQ(error_of([] { (void)EndpointPool().take(); }).code, ErrorCode::bad_state);
+        const Error not_lent = error_of([&] { pool.give_back(1); });
+        EXPECT_EQ(not_lent.code, ErrorCode::bad_state);
+        EXPECT_THAT(not_lent.text(), HasSubstr("endpoint 2 ('tile') was given back, but is not lent"));
+        EXPECT_THAT(error_of([&] { pool.give_back(7); }).text(),
+                    HasSubstr("number 7 was given back to a pool of 2 endpoints"));
+        EndpointLoan tile = pool.take();
+        const auto upper = values_of(0, {0, 12}, 0, 1), lower = values_of(0, {6, 6}, 0, 1);
+        tile->put(file, "s", 0, lower.data(), {}, Section{{6, 0}, {6, columns}});
+        const Error begun = error_of([&] { tile.give_back(); });
+        EXPECT_EQ(begun.code, ErrorCode::bad_state);
+        EXPECT_THAT(begun.text(), AllOf(HasSubstr("giving back by endpoint 1 ('tile')"),
+                                        HasSubstr("has put 60 of the 120 elements of its part")));
+        // Free nevertheless; what was begun is ended by the next task.
+        EndpointLoan other = pool.take(), again = pool.take();
+        EXPECT_EQ(again.index(), 0u);
+        again->put(file, "s", 0, upper.data(), {}, Section{{0, 0}, {6, columns}});
+        again->put(file, "t", 0, values_of(0, {0, 12}, 0, levels).data());
+        again->end_step();
+        put_all(other.endpoint(), file, tiles.bands[1], 0);
+        end_steps(session, file, 1);
+      });
 }
 
 TEST(ThreadEndpointPool, closed_endpoints_are_not_lent) {
   with_pool(3, {{"deadline", "2s"}},
-            [](Session& session, OutputFile& file, const Tiles& tiles, EndpointPool& pool) {
+            [](Session& session, OutputFile& file, const PooledTiles& tiles, EndpointPool& pool) {
               for (std::uint64_t step = 0; step < 2; ++step)
                 for (std::size_t i = 0; i < 3; ++i) {
                   EndpointLoan tile = pool.take();
@@ -261,11 +265,12 @@ TEST(ThreadEndpointPool, closed_endpoints_are_not_lent) {
 
 TEST(ThreadEndpointPool, loans_may_outlive_the_session) {
   std::optional<EndpointLoan> late;
-  with_pool(1, settings(), [&](Session& session, OutputFile& file, const Tiles& tiles, EndpointPool& pool) {
-    late = pool.take();
-    put_all(late->endpoint(), file, tiles.bands[0], 0);
-    end_steps(session, file, 1);
-  });
+  with_pool(1, settings(),
+            [&](Session& session, OutputFile& file, const PooledTiles& tiles, EndpointPool& pool) {
+              late = pool.take();
+              put_all(late->endpoint(), file, tiles.bands[0], 0);
+              end_steps(session, file, 1);
+            });
   EXPECT_EQ(error_of([&] { (*late)->end_step(); }).code, ErrorCode::bad_state);
   EXPECT_EQ(error_of([&] { late->give_back(); }).code, ErrorCode::bad_state);
 }

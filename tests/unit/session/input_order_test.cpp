@@ -17,7 +17,7 @@ constexpr std::uint64_t order_points = 8192;
 constexpr int slow_records = 60;
 
 /// Each write of data takes some time.
-class SluggishDisk : public storage::Disk {
+class HesitantDisk : public storage::Disk {
  public:
   ssize_t write(int descriptor, const std::byte* bytes, std::size_t count, off_t offset) override {
     if (count >= 4096) {
@@ -44,7 +44,7 @@ TEST(ThreadSessionInputOrder, what_is_read_does_not_wait_for_what_is_to_be_writt
     });
     for (const auto& error : errors) ASSERT_FALSE(error) << error->text();
   }
-  const auto disk = std::make_shared<SluggishDisk>();
+  const auto disk = std::make_shared<HesitantDisk>();
   StoreOnDisk store(Format::cdf5, disk);
   LocalRun run(1, 1,
                {{"memory.server", "8MiB"}, {"memory.block", "64KiB"}, {"writers", "1"}, {"deadline", "60s"}});

@@ -28,14 +28,14 @@ void expect_no_errors(const std::vector<std::optional<Error>>& errors) {
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
 }
 
-struct Case {
+struct InputCase {
   const char* name;
   int mode;
   int models;
   int servers;
 };
 
-class ThreadSessionInput : public testing::TestWithParam<Case> {};
+class ThreadSessionInput : public testing::TestWithParam<InputCase> {};
 
 TEST_P(ThreadSessionInput, every_selection_is_read_right) {
   const Directory directory;
@@ -58,8 +58,10 @@ TEST_P(ThreadSessionInput, what_the_session_wrote_is_read_back_by_other_decompos
 }
 
 INSTANTIATE_TEST_SUITE_P(, ThreadSessionInput,
-                         testing::Values(Case{"netcdf4", NC_NETCDF4, 4, 2}, Case{"cdf5", NC_64BIT_DATA, 3, 1},
-                                         Case{"cdf2", NC_64BIT_OFFSET, 1, 2}, Case{"cdf1", 0, 5, 3}),
+                         testing::Values(InputCase{"netcdf4", NC_NETCDF4, 4, 2},
+                                         InputCase{"cdf5", NC_64BIT_DATA, 3, 1},
+                                         InputCase{"cdf2", NC_64BIT_OFFSET, 1, 2},
+                                         InputCase{"cdf1", 0, 5, 3}),
                          [](const auto& parameter) { return parameter.param.name; });
 
 template <class Action>

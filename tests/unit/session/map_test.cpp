@@ -20,14 +20,14 @@ LocalRun::Settings small_memory() {
           {"deadline", "20s"}};
 }
 
-struct Case {
+struct MapCase {
   const char* store;
   int models;
   int servers;
   int deflate;
 };
 
-class ThreadSessionMap : public testing::TestWithParam<Case> {};
+class ThreadSessionMap : public testing::TestWithParam<MapCase> {};
 
 TEST_P(ThreadSessionMap, every_point_of_every_record_is_right) {
   const Directory directory;
@@ -41,10 +41,11 @@ TEST_P(ThreadSessionMap, every_point_of_every_record_is_right) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, ThreadSessionMap,
-                         testing::Values(Case{"netcdf4", 4, 1, 0}, Case{"netcdf4", 3, 2, 4},
-                                         Case{"cdf5", 4, 1, 0}, Case{"cdf2", 7, 1, 0}, Case{"cdf5", 1, 1, 0}),
+                         testing::Values(MapCase{"netcdf4", 4, 1, 0}, MapCase{"netcdf4", 3, 2, 4},
+                                         MapCase{"cdf5", 4, 1, 0}, MapCase{"cdf2", 7, 1, 0},
+                                         MapCase{"cdf5", 1, 1, 0}),
                          [](const auto& parameter) {
-                           const Case& it = parameter.param;
+                           const MapCase& it = parameter.param;
                            return fmt::format("{}_{}_ranks_{}_servers{}", it.store, it.models, it.servers,
                                               it.deflate > 0 ? "_deflated" : "");
                          });
@@ -59,7 +60,7 @@ std::string refusal(const LocalRun::Model& model) {
   return errors[0] ? errors[0]->text() : "";
 }
 
-Schema line(std::uint64_t n) {
+Schema map_line(std::uint64_t n) {
   Schema schema;
   schema.dimension("time", unlimited).dimension("x", n);
   schema.variable("v", Type::float32, {"time", "x"}).on("map");
@@ -97,7 +98,8 @@ TEST(ThreadSessionMapErrors, a_list_longer_than_the_array_in_memory_is_refused) 
   const Directory directory;
   const std::string text = refusal([&](Session& session, int rank) {
     session.decomposition("map", map_of({9}, {rank, rank + 3, rank + 6}));
-    Collection c = session.collection("c", line(9), {.file = "c.nc", .directory = directory.path.string()});
+    Collection c =
+        session.collection("c", map_line(9), {.file = "c.nc", .directory = directory.path.string()});
     const float values[3]{};
     c.open().put("v", 0, values, MemoryLayout{.shape = {2}, .offset = {}, .strides = {}});
   });
@@ -107,7 +109,7 @@ TEST(ThreadSessionMapErrors, a_list_longer_than_the_array_in_memory_is_refused) 
 TEST(ThreadSessionMapErrors, a_variable_without_the_maps_lengths_is_refused) {
   const std::string text = refusal([&](Session& session, int) {
     session.decomposition("map", map_of({8}, {}));
-    session.collection("c", line(9));
+    session.collection("c", map_line(9));
   });
   EXPECT_NE(text.find("nowhere among them are the 8 of decomposition 'map'"), std::string::npos) << text;
 }
@@ -171,7 +173,7 @@ TEST_P(ThreadSessionMapEmpty, a_record_of_which_nobody_holds_a_point_is_in_the_f
   LocalRun run(3, 2, settings);
   const auto errors = run.run([&](Session& session, int) {
     session.decomposition("map", map_of({9}, {-1, -1}));
-    Schema schema = line(9);
+    Schema schema = map_line(9);
     schema.variables[0].with_fill(Values{-5.0F});
     Collection c = session.collection(
         "c", schema, {.file = "c.nc", .directory = directory.path.string(), .store = GetParam()});
@@ -195,7 +197,7 @@ TEST(ThreadSessionMapStrings, strings_along_a_maps_dimension_are_written) {
   LocalRun run(3, 1, small_memory());
   const auto errors = run.run([&](Session& session, int rank) {
     session.decomposition("map", map_of({3}, {rank}));
-    Schema schema = line(3);
+    Schema schema = map_line(3);
     schema.variable("names", Type::string, {"x"}).on("map");
     Collection c = session.collection("c", schema, {.file = "c.nc", .directory = directory.path.string()});
     OutputFile file = c.open();
@@ -226,7 +228,8 @@ TEST_P(ThreadSessionMapRepeats, of_points_that_several_hold_one_is_written) {
         values.push_back(static_cast<float>(100 * rank + 50 * again + 3 * rank + i));
       }
     session.decomposition("map", map_of({12}, indices), {.gaps_allowed = false, .repeats = GetParam()});
-    Collection c = session.collection("c", line(12), {.file = "c.nc", .directory = directory.path.string()});
+    Collection c =
+        session.collection("c", map_line(12), {.file = "c.nc", .directory = directory.path.string()});
     OutputFile file = c.open();
     file.put("v", 0, values.data());
     file.close();

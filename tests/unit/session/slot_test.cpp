@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::uint64_t points = 512;  ///< per rank
+constexpr std::uint64_t rank_points = 512;  ///< per rank
 
 LocalRun::Settings little_memory() {
   return {{"memory.server", "4MiB"},
@@ -28,10 +28,11 @@ LocalRun::Settings little_memory() {
 Collection& collection_of(Session& session, int ranks, int rank, const Directory& directory,
                           std::optional<Collection>& made, Type type = Type::float32,
                           const std::string& store = "netcdf4") {
-  const std::uint64_t first = points * static_cast<std::uint64_t>(rank);
-  session.decomposition("line", Block{{points * static_cast<std::uint64_t>(ranks)}, {first}, {points}});
+  const std::uint64_t first = rank_points * static_cast<std::uint64_t>(rank);
+  session.decomposition("line",
+                        Block{{rank_points * static_cast<std::uint64_t>(ranks)}, {first}, {rank_points}});
   Schema schema;
-  schema.dimension("time", unlimited).dimension("x", points * static_cast<std::uint64_t>(ranks));
+  schema.dimension("time", unlimited).dimension("x", rank_points * static_cast<std::uint64_t>(ranks));
   schema.variable("v", type, {"time", "x"}).on("line");
   schema.variable("w", type, {"time", "x"}).on("line");
   made.emplace(session.collection("c", schema,
@@ -70,10 +71,10 @@ TEST_P(ThreadSessionSlot, a_record_with_a_slot_out_is_not_ended_to_begin_another
     Slot slot = file.acquire("v", 0, GetParam());
     EXPECT_EQ(slot.direct(), GetParam() == Type::float32);
     for (std::uint64_t record = 1; record < 32; ++record) {
-      const std::vector<float> values(points, static_cast<float>(record));
+      const std::vector<float> values(rank_points, static_cast<float>(record));
       file.put("v", record, values.data());
     }
-    const std::vector<float> last(points, 32.0F);
+    const std::vector<float> last(rank_points, 32.0F);
     const Error refused = error_of([&] { file.put("v", 32, last.data()); });
     EXPECT_EQ(refused.code, ErrorCode::bad_state);
     EXPECT_THAT(refused.text(), HasSubstr("while a slot is out"));
@@ -87,9 +88,9 @@ TEST_P(ThreadSessionSlot, a_record_with_a_slot_out_is_not_ended_to_begin_another
   });
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
   const auto values = read<float>(directory.path / "c.nc", "v");
-  ASSERT_EQ(values.size(), 33 * 2 * points);
+  ASSERT_EQ(values.size(), 33 * 2 * rank_points);
   for (std::uint64_t i = 0; i < values.size(); ++i)
-    ASSERT_EQ(values[i], static_cast<float>(i / (2 * points))) << i;
+    ASSERT_EQ(values[i], static_cast<float>(i / (2 * rank_points))) << i;
 }
 
 INSTANTIATE_TEST_SUITE_P(, ThreadSessionSlot, testing::Values(Type::float32, Type::float64),
@@ -106,7 +107,7 @@ TEST(ThreadSessionSlots, ranks_that_copy_at_commit_number_records_as_ranks_that_
     OutputFile file = collection_of(session, 2, rank, directory, made).open();
     Slot slot = file.acquire("v", 0, rank == 0 ? Type::float32 : Type::float64);
     EXPECT_EQ(slot.direct(), rank == 0);
-    const std::vector<float> later(points, 7.0F);
+    const std::vector<float> later(rank_points, 7.0F);
     file.put("w", 1, later.data());
     if (rank == 0)
       fill_slot(slot, 5.0F);
@@ -120,9 +121,9 @@ TEST(ThreadSessionSlots, ranks_that_copy_at_commit_number_records_as_ranks_that_
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
   const auto v = read<float>(directory.path / "c.nc", "v");
   const auto w = read<float>(directory.path / "c.nc", "w");
-  ASSERT_EQ(v.size(), 4 * points);
+  ASSERT_EQ(v.size(), 4 * rank_points);
   for (std::uint64_t i = 0; i < v.size(); ++i) {
-    ASSERT_EQ(v[i], i < 2 * points ? 5.0F : 7.0F) << i;
+    ASSERT_EQ(v[i], i < 2 * rank_points ? 5.0F : 7.0F) << i;
     ASSERT_EQ(w[i], 7.0F) << i;
   }
 }
@@ -153,7 +154,7 @@ TEST_P(ThreadSessionRange, nothing_of_a_put_with_values_out_of_range_is_taken) {
   const auto errors = run.run([&](Session& session, int rank) {
     std::optional<Collection> made;
     OutputFile file = collection_of(session, 2, rank, directory, made, Type::int16, GetParam()).open();
-    std::vector<std::int32_t> values(points, 100 + rank);
+    std::vector<std::int32_t> values(rank_points, 100 + rank);
     if (rank == 1) {
       values.back() = 40000;
       const Error refused = error_of([&] { file.put("v", 0, values.data()); });
@@ -175,8 +176,8 @@ TEST_P(ThreadSessionRange, nothing_of_a_put_with_values_out_of_range_is_taken) {
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
   for (const char* name : {"v", "w"}) {
     const auto values = read<int>(directory.path / "c.nc", name);
-    ASSERT_EQ(values.size(), 2 * points);
-    for (std::uint64_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], i < points ? 100 : 101) << i;
+    ASSERT_EQ(values.size(), 2 * rank_points);
+    for (std::uint64_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], i < rank_points ? 100 : 101) << i;
   }
 }
 
@@ -189,7 +190,7 @@ TEST(ThreadSessionRanges, a_record_that_a_rank_leaves_out_after_a_refusal_is_not
   const auto errors = run.run([&](Session& session, int rank) {
     std::optional<Collection> made;
     OutputFile file = collection_of(session, 2, rank, directory, made).open();
-    const std::vector<double> values(points, rank == 1 ? 1e300 : 1.0);
+    const std::vector<double> values(rank_points, rank == 1 ? 1e300 : 1.0);
     if (rank == 1)
       EXPECT_EQ(error_of([&] { file.put("v", 0, values.data()); }).code, ErrorCode::wrong_type);
     else

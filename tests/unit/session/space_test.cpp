@@ -17,7 +17,7 @@
 namespace afterbay::test {
 namespace {
 
-constexpr std::uint64_t points = 8192;
+constexpr std::uint64_t line_points = 8192;
 constexpr std::uint64_t records = 6;
 
 /// Has no space for data (but for structure) as long as `is_full` is set.
@@ -58,22 +58,22 @@ class StoreOnFillingDisk : public storage::Store {
   std::shared_ptr<storage::Disk> disk_;
 };
 
-Schema series() {
+Schema line_series() {
   Schema schema;
-  schema.dimension("time", unlimited).dimension("x", points);
+  schema.dimension("time", unlimited).dimension("x", line_points);
   schema.variable("T", Type::float32, {"time", "x"}).on("line");
   return schema;
 }
 
-void register_line(Session& session) {
-  const std::uint64_t mine = points / static_cast<std::uint64_t>(session.model_size());
-  session.decomposition("line",
-                        Block{{points}, {static_cast<std::uint64_t>(session.model_rank()) * mine}, {mine}});
+void register_half_line(Session& session) {
+  const std::uint64_t mine = line_points / static_cast<std::uint64_t>(session.model_size());
+  session.decomposition(
+      "line", Block{{line_points}, {static_cast<std::uint64_t>(session.model_rank()) * mine}, {mine}});
 }
 
 void expect_whole(const std::filesystem::path& file) {
   const auto values = read<float>(file, "T");
-  ASSERT_EQ(values.size(), records * points);
+  ASSERT_EQ(values.size(), records * line_points);
   for (const float value : values) ASSERT_EQ(value, 280.0F);
 }
 
@@ -103,12 +103,12 @@ class ThreadSessionSpace : public testing::TestWithParam<Layout> {
     StoreOnFillingDisk store(*format_of(layout.store), std::move(is_full));
     local.stores = [&](Format) -> storage::Store& { return store; };
     return local.run([&](Session& session, int) {
-      register_line(session);
+      register_half_line(session);
       const CollectionOptions options{
           .file = "{collection}.nc", .directory = directory.path, .store = layout.store};
-      OutputFile good = session.collection("good", series(), options).open();
-      OutputFile spare = session.collection("spare", series(), options).open();
-      const std::vector<float> values(points / 2, 280.0F);
+      OutputFile good = session.collection("good", line_series(), options).open();
+      OutputFile spare = session.collection("spare", line_series(), options).open();
+      const std::vector<float> values(line_points / 2, 280.0F);
       for (std::uint64_t record = 0; record < records; ++record) {
         good.put("T", record, values.data());
         spare.put("T", record, values.data());
@@ -164,10 +164,10 @@ TEST(ThreadSessionStop, what_was_closed_is_published_and_every_rank_learns_why_t
                   {"deadline", "20s"}});
   local.stop_signal = [&] { return signal.load(); };
   const auto errors = local.run([&](Session& session, int rank) {
-    register_line(session);
+    register_half_line(session);
     Collection collection = session.collection(
-        "series", series(), {.file = "{step}.nc", .directory = directory.path, .store = "cdf5"});
-    const std::vector<float> values(points / 2, 280.0F);
+        "series", line_series(), {.file = "{step}.nc", .directory = directory.path, .store = "cdf5"});
+    const std::vector<float> values(line_points / 2, 280.0F);
     for (int step = 0;; ++step) {
       OutputFile file = collection.open(FileName{{}, step, {}, {}});
       for (std::uint64_t record = 0; record < records; ++record) {

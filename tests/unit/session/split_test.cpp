@@ -65,10 +65,10 @@ INSTANTIATE_TEST_SUITE_P(, ThreadSessionSplit,
                                          Case{"cdf5", "variable", 2, 2, 0}, Case{"cdf2", "slab", 1, 4, 0}),
                          name_of_case);
 
-constexpr std::uint64_t wide = 512, high = 1024, large_records = 3;  ///< 4 MiB a record
+constexpr std::uint64_t width = 512, height = 1024, large_records = 3;  ///< 4 MiB a record
 
 double large_value(std::uint64_t record, std::uint64_t point) {
-  return static_cast<double>(record * wide * high + point);
+  return static_cast<double>(record * width * height + point);
 }
 
 /// Each server has 1 MiB, a quarter of a record.
@@ -149,19 +149,19 @@ TEST_P(ThreadSessionLargeRecord, of_four_times_a_servers_memory) {
   const Directory directory;
   LocalRun run(4, 2, quarter_of_a_record());
   const auto errors = run.run([&](Session& session, int rank) {
-    const std::uint64_t rows = high / 4, first = static_cast<std::uint64_t>(rank) * rows;
-    session.decomposition("rows", Block{{high, wide}, {first, 0}, {rows, wide}});
+    const std::uint64_t rows = height / 4, first = static_cast<std::uint64_t>(rank) * rows;
+    session.decomposition("rows", Block{{height, width}, {first, 0}, {rows, width}});
     Schema schema;
-    schema.dimension("time", unlimited).dimension("y", high).dimension("x", wide);
+    schema.dimension("time", unlimited).dimension("y", height).dimension("x", width);
     schema.variable("v", Type::float64, {"time", "y", "x"}).on("rows");
     OutputFile file =
         session
             .collection("large", schema,
                         {.file = "large.nc", .directory = directory.path.string(), .store = GetParam()})
             .open();
-    std::vector<double> values(rows * wide);
+    std::vector<double> values(rows * width);
     for (std::uint64_t record = 0; record < large_records; ++record) {
-      for (std::uint64_t i = 0; i < values.size(); ++i) values[i] = large_value(record, first * wide + i);
+      for (std::uint64_t i = 0; i < values.size(); ++i) values[i] = large_value(record, first * width + i);
       file.put("v", record, values.data());
       session.end_step();
     }
@@ -170,9 +170,9 @@ TEST_P(ThreadSessionLargeRecord, of_four_times_a_servers_memory) {
   });
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
   const auto values = read<double>(directory.path / "large.nc", "v");
-  ASSERT_EQ(values.size(), large_records * wide * high);
+  ASSERT_EQ(values.size(), large_records * width * height);
   for (std::uint64_t i = 0; i < values.size(); ++i)
-    ASSERT_EQ(values[i], large_value(i / (wide * high), i % (wide * high))) << i;
+    ASSERT_EQ(values[i], large_value(i / (width * height), i % (width * height))) << i;
 }
 
 INSTANTIATE_TEST_SUITE_P(, ThreadSessionLargeRecord, testing::Values("netcdf4", "cdf5"),

@@ -16,10 +16,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::uint64_t points = 3000;    ///< of the dimension
-constexpr std::uint64_t covered = 2800;   ///< that ranks hold; the others are gaps
-constexpr std::uint64_t put_records = 4;  ///< of a file, before more are appended
-constexpr std::uint64_t hole = 77;        ///< every so many points, the model puts a missing value
+constexpr std::uint64_t stage_points = 3000;  ///< of the dimension
+constexpr std::uint64_t covered = 2800;       ///< that ranks hold; the others are gaps
+constexpr std::uint64_t put_records = 4;      ///< of a file, before more are appended
+constexpr std::uint64_t hole = 77;            ///< every so many points, the model puts a missing value
 
 LocalRun::Settings staged(const LocalRun::Settings& more) {
   LocalRun::Settings settings{{"memory.server", "2MiB"},
@@ -43,7 +43,7 @@ LocalRun::Settings staged(const LocalRun::Settings& more) {
 /// Variables with and without stages, on blocks and on a map whose points the servers put in order.
 Schema staged_schema(bool netcdf4) {
   Schema schema;
-  schema.dimension("time", unlimited).dimension("x", points);
+  schema.dimension("time", unlimited).dimension("x", stage_points);
   schema.variable("f", Type::float32, {"time", "x"}).on("line");
   if (netcdf4) schema.variables.back().with_deflate(1);
   schema.variable("plain", Type::float32, {"time", "x"}).on("line");
@@ -56,7 +56,7 @@ Schema staged_schema(bool netcdf4) {
 }
 
 float before(std::uint64_t record, std::uint64_t point) {
-  return static_cast<float>(record * points + point) + 0.25F;
+  return static_cast<float>(record * stage_points + point) + 0.25F;
 }
 
 struct Way {
@@ -73,9 +73,9 @@ class ThreadSessionStages : public testing::TestWithParam<Way> {
     const auto rank = static_cast<std::uint64_t>(session.model_rank());
     if (std::string_view(name) == "c") {
       const std::uint64_t mine = covered / 2;
-      session.decomposition("line", Block{{points}, {rank * mine}, {mine}}, {.gaps_allowed = true});
+      session.decomposition("line", Block{{stage_points}, {rank * mine}, {mine}}, {.gaps_allowed = true});
       Map map;
-      map.global = {points};
+      map.global = {stage_points};
       for (std::uint64_t i = rank; i < covered; i += 2) map.indices.push_back(static_cast<std::int64_t>(i));
       session.decomposition("scattered", map, {.gaps_allowed = true});
     }
@@ -87,7 +87,7 @@ class ThreadSessionStages : public testing::TestWithParam<Way> {
 
   void put_records_of(Session& session, OutputFile& file, std::uint64_t from, std::uint64_t to) const {
     const std::uint64_t mine = covered / 2, first = mine * static_cast<std::uint64_t>(session.model_rank());
-    if (from == 0) file.put("word", std::string(points, 'w').data());
+    if (from == 0) file.put("word", std::string(stage_points, 'w').data());
     for (std::uint64_t r = from; r < to; ++r) {
       std::vector<float> f(mine), m(mine);
       std::vector<double> d(mine);
@@ -128,12 +128,12 @@ class ThreadSessionStages : public testing::TestWithParam<Way> {
     const auto f = read<float>(path, "f"), plain = read<float>(path, "plain"), m = read<float>(path, "m");
     const auto d = read<double>(path, "d");
     const auto s = read<int>(path, "s"), one = read<int>(path, "one");
-    ASSERT_EQ(f.size(), records * points);
+    ASSERT_EQ(f.size(), records * stage_points);
     const float no_float = 9.9692099683868690e+36F;
     for (std::uint64_t r = 0; r < records; ++r) {
       ASSERT_EQ(one[r], static_cast<int>(r) + 100);
-      for (std::uint64_t p = 0; p < points; ++p) {
-        const std::uint64_t at = r * points + p;
+      for (std::uint64_t p = 0; p < stage_points; ++p) {
+        const std::uint64_t at = r * stage_points + p;
         const float value = before(r, p);
         ASSERT_EQ(m[at], p < covered ? 2 * value : no_float) << at;
         if (p >= covered) {

@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::size_t points = 2051;
+constexpr std::size_t odd_points = 2051;
 constexpr int steps = 5;
 constexpr double fill = -999;
 const std::vector<double> durations{1, 0.5, 2, 4, 0.25};
@@ -109,11 +109,11 @@ TYPED_TEST_SUITE(StatisticsOperations, Numbers);
 TYPED_TEST(StatisticsOperations, are_as_defined_for_each_policy) {
   using T = TypeParam;
   const auto all = all_statistics();
-  BundleRun run(type_of<T>, Values(std::vector<T>{99, 101}), points, all);
-  std::vector<std::vector<double>> sequences(points);
+  BundleRun run(type_of<T>, Values(std::vector<T>{99, 101}), odd_points, all);
+  std::vector<std::vector<double>> sequences(odd_points);
   for (int step = 0; step < steps; ++step) {
     std::vector<T> values;
-    for (std::size_t i = 0; i < points; ++i) {
+    for (std::size_t i = 0; i < odd_points; ++i) {
       values.push_back(value_at<T>(step, i));
       sequences[i].push_back(static_cast<double>(values.back()));
     }
@@ -123,7 +123,7 @@ TYPED_TEST(StatisticsOperations, are_as_defined_for_each_policy) {
     Outcome outcome;
     const std::vector<double> results = run.result(n, fill, &outcome);
     std::uint64_t missing = 0;
-    for (std::size_t i = 0; i < points; ++i) {
+    for (std::size_t i = 0; i < odd_points; ++i) {
       const auto wanted = expected(all[n], sequences[i]);
       missing += wanted ? 0 : 1;
       if (all[n].operation == Operation::standard_deviation)

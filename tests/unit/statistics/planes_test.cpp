@@ -11,7 +11,7 @@
 namespace afterbay::statistics {
 namespace {
 
-constexpr std::size_t points = 5;
+constexpr std::size_t plane_points = 5;
 
 template <class T>
 class StatisticsPlanes : public ::testing::Test {};
@@ -27,15 +27,15 @@ TYPED_TEST(StatisticsPlanes, a_state_made_of_planes_goes_on_as_if_it_were_the_sa
     for (int operation = 1; operation <= 10; ++operation) {
       const Statistic statistic{static_cast<Operation>(operation), policy,
                                 policy == Missing::threshold ? 0.5 : 0};
-      BundleRun one(type, missing, points, {statistic});
-      BundleRun other(type, missing, points, {statistic});
+      BundleRun one(type, missing, plane_points, {statistic});
+      BundleRun other(type, missing, plane_points, {statistic});
       one.step(std::vector<TypeParam>{1, 7, 3, 4, 5});
       one.step(std::vector<TypeParam>{9, 2, 7, 4, 8});
       const State& from = one.bundle().state(0);
       const State& to = other.bundle().state(0);
       ASSERT_GT(planes(from), 0u);
       for (std::uint32_t plane = 0; plane < planes(from); ++plane) {
-        std::vector<std::byte> bytes(points * sizeof(TypeParam) + 1);
+        std::vector<std::byte> bytes(plane_points * sizeof(TypeParam) + 1);
         get_plane(from, plane, bytes.data() + 1);  // at an odd address
         set_plane(to, plane, bytes.data() + 1);
       }
@@ -48,9 +48,9 @@ TYPED_TEST(StatisticsPlanes, a_state_made_of_planes_goes_on_as_if_it_were_the_sa
 
 TEST(StatisticsPlaneSizes, have_the_size_of_the_field) {
   const Statistic mean{Operation::mean, Missing::ignore};
-  BundleRun of_floats(Type::float32, Values(1e20F), points, {mean});
+  BundleRun of_floats(Type::float32, Values(1e20F), plane_points, {mean});
   EXPECT_EQ(planes(of_floats.bundle().state(0)), 3u) << "two halves of the sum, and the numbers of values";
-  BundleRun of_doubles(Type::float64, Values(1e20), points, {mean});
+  BundleRun of_doubles(Type::float64, Values(1e20), plane_points, {mean});
   EXPECT_EQ(planes(of_doubles.bundle().state(0)), 2u);
 }
 

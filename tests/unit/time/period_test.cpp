@@ -14,7 +14,7 @@ namespace {
 using test::refused;
 using testing::HasSubstr;
 
-constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t largest_number = std::numeric_limits<std::int64_t>::max();
 
 Period read(const char* text) { return Period::parse(text); }
 
@@ -39,8 +39,8 @@ TEST(Period, IsReadFromText) {
   EXPECT_EQ(read("1mo-1d+2h"), (Period{0, 1, -1, 7200}));
   EXPECT_TRUE(read("0s").is_zero());
   EXPECT_TRUE(read("0d0mo").is_zero());
-  EXPECT_EQ(read("9223372036854775807s"), (Period{0, 0, 0, largest}));
-  EXPECT_EQ(read("-9223372036854775808mo"), (Period{0, -largest - 1}));
+  EXPECT_EQ(read("9223372036854775807s"), (Period{0, 0, 0, largest_number}));
+  EXPECT_EQ(read("-9223372036854775808mo"), (Period{0, -largest_number - 1}));
 }
 
 TEST(Period, WhatIsNoneIsRefusedWithTheUnitThatWasMeant) {
@@ -93,8 +93,9 @@ TEST(Period, IsPrintedInTheFormThatIsRead) {
   EXPECT_EQ((Period{1, -2, 3, 0, 0, -4}).text(), "1y-2mo+3d-4ts");
   EXPECT_EQ(read("-0.25s").text(), "-0.25s");
   for (const Period period :
-       {Period{1, 2, 3, 4, 5, 6}, Period{-largest - 1, largest, -largest - 1, largest, 999'999'999, -1},
-        Period{0, 0, 0, -largest - 1, 0}, Period{0, 0, 0, -1, 999'999'999}, Period{0, 0, 0, 0, 1}})
+       {Period{1, 2, 3, 4, 5, 6},
+        Period{-largest_number - 1, largest_number, -largest_number - 1, largest_number, 999'999'999, -1},
+        Period{0, 0, 0, -largest_number - 1, 0}, Period{0, 0, 0, -1, 999'999'999}, Period{0, 0, 0, 0, 1}})
     EXPECT_EQ(Period::parse(period.text()), period) << period.text();
 }
 
@@ -105,11 +106,12 @@ TEST(Period, SumsAndMultiplesKeepMonthsAndSecondsApart) {
   EXPECT_EQ(0 * read("1y"), Period());
   EXPECT_EQ(read("0.75s") + read("0.75s"), read("1.5s"));
   EXPECT_EQ(read("0.25s") + read("-1s"), read("-0.75s"));
-  EXPECT_THAT(refused([] { (void)(Period{largest} + Period{1}); }),
+  EXPECT_THAT(refused([] { (void)(Period{largest_number} + Period{1}); }),
               HasSubstr("years of a period leave the range"));
-  EXPECT_THAT(refused([] { (void)(largest * Period{0, 2}); }), HasSubstr("months of a period"));
-  EXPECT_THAT(refused([] { (void)(-2 * Period{0, 0, 0, -largest - 1}); }), HasSubstr("seconds of a period"));
-  EXPECT_THAT(refused([] { (void)((-largest - 1) * Period{0, 0, 0, 0, 999'999'999, -1}); }),
+  EXPECT_THAT(refused([] { (void)(largest_number * Period{0, 2}); }), HasSubstr("months of a period"));
+  EXPECT_THAT(refused([] { (void)(-2 * Period{0, 0, 0, -largest_number - 1}); }),
+              HasSubstr("seconds of a period"));
+  EXPECT_THAT(refused([] { (void)((-largest_number - 1) * Period{0, 0, 0, 0, 999'999'999, -1}); }),
               HasSubstr("time steps"));
 }
 
@@ -158,7 +160,7 @@ TEST(Period, MultiplesInACalendar) {
   for (const char* zero : {"0s", "0mo"})
     EXPECT_THAT(refused([&] { (void)standard.multiple(read("1d"), read(zero)); }), HasSubstr("not zero"));
   const Calendar venus(CalendarRules{{100'000}, {}, 2, 100'000'000});
-  EXPECT_THAT(refused([&] { (void)venus.multiple(Period{largest}, Period{0, 0, 0, 7}); }),
+  EXPECT_THAT(refused([&] { (void)venus.multiple(Period{largest_number}, Period{0, 0, 0, 7}); }),
               HasSubstr("too long"));
 }
 

@@ -26,7 +26,7 @@ namespace {
 constexpr std::uint32_t blocks = 32;
 constexpr std::uint64_t block_bytes = 16 << 10;
 
-LinkSizes sizes() {
+LinkSizes link_sizes() {
   LinkSizes it;
   it.block_bytes = block_bytes;
   it.small_block_bytes = block_bytes;
@@ -53,7 +53,7 @@ class ScarceMemory : public ::testing::Test {
   void lift() { ::setrlimit(RLIMIT_FSIZE, &before_); }
 
   std::shared_ptr<Segment> segment_with(std::uint32_t blocks_left) {
-    const Geometry geometry = make_geometry(sizes(), 4).value();
+    const Geometry geometry = make_geometry(link_sizes(), 4).value();
     const Door file(::memfd_create("afterbay_test", MFD_CLOEXEC));
     EXPECT_EQ(::ftruncate(file.fd(), static_cast<off_t>(geometry.total_bytes)), 0);
     auto mapping = Mapping::open(file.address(), geometry.total_bytes);

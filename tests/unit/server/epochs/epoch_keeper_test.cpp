@@ -105,6 +105,16 @@ TEST_F(ServerEpochKeeper, TasksAfterAnEpochWaitUntilItIsCompleteAndTheirFileIsIn
   EXPECT_EQ(file.pending, 3U);
 }
 
+// The count of the first rank to arrive was taken, and recovery cut off the records of the others.
+TEST_F(ServerEpochKeeper, HasTheRecordsOfTheRankThatPutIntoMost) {
+  ASSERT_TRUE(reach(0, 1, {{7, 0}, {8, 5}}));
+  ASSERT_TRUE(reach(1, 1, {{7, 3}, {8, 4}}));
+  keeper_->advance();
+  ASSERT_THAT(marks_, SizeIs(2));
+  EXPECT_EQ(marks_[0].second.records, 3U);
+  EXPECT_EQ(marks_[1].second.records, 5U);
+}
+
 TEST_F(ServerEpochKeeper, TasksAfterAnEpochThatNeverCompletesDoNotWait) {
   ASSERT_TRUE(reach(0, 1, {{7, 3}}));
   int done = 0;
