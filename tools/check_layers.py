@@ -34,9 +34,11 @@ ALLOWED = {
 }
 # The traits of formats, and what formats of messages say about a schema: data and pure functions
 # that lie beside the stores but are built below model (src/storage/CMakeLists.txt).
-FORMAT_ROWS = re.compile(r"src/storage/(formats|[^/]+/(traits|definition_[^/]+)|messages/cf)\.cpp")
+FORMAT_ROWS = re.compile(r"src/storage/(formats|[^/]+/(traits|seal|definition_[^/]+)|messages/cf)\.cpp")
 FORMAT_ROWS_MAY_INCLUDE = ("model/format.hpp", "model/format_traits.hpp", "model/message_accuracy.hpp", "base/", "time/", "packing/", "storage/messages/cf.hpp",
-                           "storage/grib2/definition.hpp", "storage/pp/definition.hpp")
+                           "storage/messages/definition_check.hpp",
+                           "storage/grib2/definition.hpp", "storage/um/definition.hpp", "storage/um/definition_check.hpp", "storage/pp/file_kind.hpp",
+                           "storage/fieldsfile/definition.hpp")
 MPI_PLACES = ("src/mpi/", "src/transport/mpi", "src/session/", "include/afterbay/mpi.", "bindings/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

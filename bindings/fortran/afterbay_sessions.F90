@@ -387,8 +387,8 @@ contains
 
   !> Defines a kind of file: its schema, which is copied, with name template ({collection},
   !> {step:06}, {member:03}, {date:%Y%m%d_%H}), directory, store ('netcdf4', 'cdf5', 'cdf2',
-  !> 'grib2', 'pp', 'memory') and the action if a file exists ('refuse', 'replace', 'append'). Does
-  !> not wait.
+  !> 'grib2', 'pp', 'fieldsfile', 'memory') and the action if a file exists ('refuse', 'replace',
+  !> 'append'). Does not wait.
   subroutine define_collection(self, name, schema, collection, file, directory, store, existing, ierr)
     class(afterbay_session), intent(in) :: self
     character(*), intent(in) :: name

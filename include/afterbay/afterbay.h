@@ -431,7 +431,8 @@ typedef struct afterbay_collection_options {
   const char* file;      /**< name template: {collection}, {step}, {step:06}, {member:03}, {date:%Y%m%d_%H};
                             default "{collection}.nc" */
   const char* directory; /**< prepended to the name; default: the working directory */
-  const char* store;     /**< "netcdf4" (default), "cdf5", "cdf2", "grib2", "pp", "memory" */
+  const char* store;     /**< "netcdf4" (default), "cdf5", "cdf2", "grib2", "pp", "fieldsfile",
+                            "memory" */
   const char* existing;  /**< what happens if a file exists: "refuse" (default), "replace", "append" */
 } afterbay_collection_options;
 

@@ -19,7 +19,8 @@
   ROW(cdf2)                   \
   ROW(memory)                 \
   ROW(grib2)                  \
-  ROW(pp)
+  ROW(pp)                     \
+  ROW(fieldsfile)
 
 namespace afterbay {
 

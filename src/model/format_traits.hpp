@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -14,6 +15,7 @@
 #include "afterbay/error.hpp"
 #include "afterbay/schema.hpp"
 #include "afterbay/types.hpp"
+#include "base/result.hpp"
 
 namespace afterbay {
 
@@ -41,6 +43,15 @@ enum class FilterRule : std::uint8_t {
   applied   ///< chunks are encoded
 };
 
+/// The bytes of a file that is being completed.
+class FileBytes {
+ public:
+  virtual ~FileBytes() = default;
+  /// Bytes behind the end of the file are 0.
+  virtual Result<> read(std::uint64_t offset, std::span<std::byte> bytes) = 0;
+  virtual Result<> write(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
+};
+
 /// A file that is a sequence of messages, one per field, record and slab. A slab is what a message
 /// holds: the points of a field on its horizontal grid. Each piece of a field is one whole slab.
 struct MessageTraits {
@@ -54,6 +65,11 @@ struct MessageTraits {
   using Add = std::function<void(ErrorCode code, const std::string& variable, const std::string& line)>;
   /// Adds what messages cannot hold. The schema is valid otherwise. Pure.
   void (*check)(const Schema& schema, const Add& add) = nullptr;
+  /// Completes a file that consists of its front (MessageEncoder::front) and its messages, such as
+  /// with an index, from nothing but these bytes: recovery calls it too. Returns the size of the
+  /// file. Null: there is nothing to add. Safe with any bytes: fails with format if they are no
+  /// messages of the format.
+  Result<std::uint64_t> (*seal)(FileBytes& file, std::uint64_t end_bytes) = nullptr;
 };
 
 inline constexpr std::array<std::string_view, 3> netcdf_endings{".nc", ".nc4", ".cdf"};

@@ -84,9 +84,7 @@ void set_date(PpHeader& header, PpInteger first, const Date& date, std::int32_t 
 }
 
 Result<int> calendar_code(const Calendar& calendar) {
-  if (calendar.name() == "standard" || calendar.name() == "proleptic_gregorian") return 1;
-  if (calendar.name() == "360_day") return 2;
-  if (calendar.name() == "noleap") return 4;
+  if (const int code = pp_calendar_code(calendar.name()); code != 0) return code;
   return fail(
       ErrorCode::invalid_argument,
       "the calendar {} has no code in LBTIM (word 13): PP files know standard, proleptic_gregorian, 360_day "
@@ -242,14 +240,14 @@ Result<> describe_grid(const PpGrid& grid, PpDescribed& described) {
   header[PpInteger::lbhem] = hemisphere_code(grid, dy, dx);
   header[PpInteger::lbrow] = static_cast<std::int32_t>(grid.latitudes.size());
   header[PpInteger::lbnpt] = static_cast<std::int32_t>(grid.longitudes.size());
-  header[PpReal::bplat] = static_cast<float>(grid.pole_latitude);
-  header[PpReal::bplon] = rotated ? static_cast<float>(grid.pole_longitude) : 0.0F;
+  header[PpReal::bplat] = grid.pole_latitude;
+  header[PpReal::bplon] = rotated ? grid.pole_longitude : 0.0;
   if (dx == 0) add_axis(described.extra, x_vectors, grid.longitudes, grid.longitude_bounds);
   if (dy == 0) add_axis(described.extra, y_vectors, grid.latitudes, grid.latitude_bounds);
-  header[PpReal::bzy] = dy == 0 ? 0.0F : static_cast<float>(grid.latitudes.front() - dy);
-  header[PpReal::bdy] = static_cast<float>(dy);
-  header[PpReal::bzx] = dx == 0 ? 0.0F : static_cast<float>(grid.longitudes.front() - dx);
-  header[PpReal::bdx] = static_cast<float>(dx);
+  header[PpReal::bzy] = dy == 0 ? 0.0 : grid.latitudes.front() - dy;
+  header[PpReal::bdy] = dy;
+  header[PpReal::bzx] = dx == 0 ? 0.0 : grid.longitudes.front() - dx;
+  header[PpReal::bdx] = dx;
   return {};
 }
 
@@ -261,12 +259,12 @@ void describe_hybrid(const PpLevel& level, PpHeader& header) {
   const PpInterval b = level.coefficient_bounds.value_or(PpInterval{level.coefficient, level.coefficient});
   const PpInterval& first = height ? a : b;
   const PpInterval& second = height ? b : a;
-  header[PpReal::blev] = static_cast<float>(height ? level.value : level.coefficient);
-  header[PpReal::brlev] = static_cast<float>(first.lower);
-  header[PpReal::brsvd1] = static_cast<float>(first.upper);
-  header[PpReal::bhlev] = static_cast<float>(height ? level.coefficient : level.value);
-  header[PpReal::bhrlev] = static_cast<float>(second.lower);
-  header[PpReal::brsvd2] = static_cast<float>(second.upper);
+  header[PpReal::blev] = height ? level.value : level.coefficient;
+  header[PpReal::brlev] = first.lower;
+  header[PpReal::brsvd1] = first.upper;
+  header[PpReal::bhlev] = height ? level.coefficient : level.value;
+  header[PpReal::bhrlev] = second.lower;
+  header[PpReal::brsvd2] = second.upper;
 }
 
 Result<> describe_level(const PpLevel& level, PpHeader& header) {
@@ -292,12 +290,12 @@ Result<> describe_level(const PpLevel& level, PpHeader& header) {
   if (level.kind == PpLevelKind::height && level.value == -1)
     return fail(ErrorCode::invalid_argument,
                 "a height of -1 m (BLEV, word 52) means an unknown height to readers: give another one");
-  header[PpReal::blev] = static_cast<float>(level.value);
+  header[PpReal::blev] = level.value;
   if (!level.bounds) return {};
   // Depths have the upper bound, which is the smaller depth, in BRSVD1.
   const bool down = level.kind == PpLevelKind::depth || level.kind == PpLevelKind::soil;
-  header[PpReal::brsvd1] = static_cast<float>(down ? level.bounds->lower : level.bounds->upper);
-  header[PpReal::brlev] = static_cast<float>(down ? level.bounds->upper : level.bounds->lower);
+  header[PpReal::brsvd1] = down ? level.bounds->lower : level.bounds->upper;
+  header[PpReal::brlev] = down ? level.bounds->upper : level.bounds->lower;
   return {};
 }
 
@@ -308,7 +306,7 @@ Result<PpDescribed> describe(const PpDescription& description) {
   AFTERBAY_TRY(describe_grid(description.grid, described));
   AFTERBAY_TRY(describe_level(description.level, described.header));
   AFTERBAY_TRY(describe_time(description.cell_methods, description.time, described.header));
-  described.header[PpReal::bmks] = 1.0F;
+  described.header[PpReal::bmks] = 1.0;
   return described;
 }
 
@@ -326,6 +324,12 @@ auto in_variable(const std::string& variable, const Describe& describes) -> decl
 }
 
 }  // namespace
+
+int pp_calendar_code(std::string_view name) noexcept {
+  if (name == "standard" || name == "proleptic_gregorian") return 1;
+  if (name == "360_day") return 2;
+  return name == "noleap" ? 4 : 0;
+}
 
 Result<PpDescribed> describe_pp(const PpDescription& description) {
   return in_variable(description.variable, [&] { return describe(description); });

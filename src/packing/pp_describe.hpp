@@ -89,6 +89,9 @@ Result<PpDescribed> describe_pp(const PpDescription& description);
 Result<> describe_pp_time(const std::string& variable, std::string_view cell_methods, const PpTime& time,
                           PpHeader& header);
 
+/// The code of a calendar in LBTIM, by its name; 0 if there is none.
+int pp_calendar_code(std::string_view name) noexcept;
+
 /// A level from a vertical coordinate of CF: air_pressure, height, depth and
 /// air_potential_temperature, in Pa, hPa, mbar, m, km or K. Fails with invalid_argument.
 Result<PpLevel> level_of_cf(const std::string& standard_name, const std::string& units, double value,

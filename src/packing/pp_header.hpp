@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header of a PP field: 45 integers and 19 reals of 32 bits. Source: Unified Model
-// Documentation Paper F3, section 4; words are numbered from 1, as there.
+// The header of a PP field: 45 integers and 19 reals, of 32 bits in PP files and of 64 bits in the
+// lookup of fields files. Source: Unified Model Documentation Paper F3, section 4; words are
+// numbered from 1, as there.
 #pragma once
 
 #include <array>
@@ -37,6 +38,8 @@ enum class PpInteger : std::uint8_t {
   lbfc = 23,     ///< field code
   lbproc = 25,   ///< processing: 64 zonal mean, 128 time mean, 4096 minimum, 8192 maximum
   lbvc = 26,     ///< kind of the vertical coordinate
+  lbegin = 29,   ///< in fields files: where the values begin, in words from the file's beginning
+  lbnrec = 30,   ///< in fields files: words that the values take, to the end of their last sector
   lblev = 33,    ///< number of the level
   lbrsvd4 = 37,  ///< member of an ensemble
   lbsrce = 38,   ///< model: version * 10000 + 1111 for the Unified Model
@@ -70,18 +73,24 @@ enum class PpReal : std::uint8_t {
 inline constexpr std::size_t pp_integers = 45;
 inline constexpr std::size_t pp_reals = 19;
 inline constexpr std::size_t pp_header_bytes = (pp_integers + pp_reals) * 4;
+/// In a fields file.
+inline constexpr std::size_t lookup_bytes = (pp_integers + pp_reals) * 8;
 
 /// Plain data; zero at first.
 class PpHeader {
  public:
   [[nodiscard]] std::int32_t operator[](PpInteger word) const noexcept { return integers_[index(word)]; }
   [[nodiscard]] std::int32_t& operator[](PpInteger word) noexcept { return integers_[index(word)]; }
-  [[nodiscard]] float operator[](PpReal word) const noexcept { return reals_[index(word)]; }
-  [[nodiscard]] float& operator[](PpReal word) noexcept { return reals_[index(word)]; }
+  [[nodiscard]] double operator[](PpReal word) const noexcept { return reals_[index(word)]; }
+  [[nodiscard]] double& operator[](PpReal word) noexcept { return reals_[index(word)]; }
 
-  /// Big-endian words of a file.
+  /// Big-endian words of a PP file; reals are rounded to 32 bits.
   void write(std::span<std::byte, pp_header_bytes> to) const noexcept;
   static PpHeader read(std::span<const std::byte, pp_header_bytes> from) noexcept;
+  /// Big-endian words of a fields file. Integers that exceed 32 bits are read as the nearest number
+  /// of 32 bits: only LBEGIN of large files does.
+  void write_lookup(std::span<std::byte, lookup_bytes> to) const noexcept;
+  static PpHeader read_lookup(std::span<const std::byte, lookup_bytes> from) noexcept;
 
   friend bool operator==(const PpHeader&, const PpHeader&) = default;
 
@@ -90,7 +99,7 @@ class PpHeader {
   static std::size_t index(PpReal word) noexcept { return static_cast<std::size_t>(word) - pp_integers - 1; }
 
   std::array<std::int32_t, pp_integers> integers_{};
-  std::array<float, pp_reals> reals_{};
+  std::array<double, pp_reals> reals_{};
 };
 
 }  // namespace afterbay::packing

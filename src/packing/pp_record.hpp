@@ -9,45 +9,17 @@
 #include <span>
 
 #include "base/result.hpp"
+#include "packing/field_values.hpp"
 #include "packing/pp_header.hpp"
-#include "packing/wgdos.hpp"
 
 namespace afterbay::packing {
 
-/// How values are stored; the value is that of LBPACK.
-enum class PpPacking : std::int32_t {
-  none = 0,    ///< 32-bit reals
-  wgdos = 1,   ///< packed to an accuracy, see wgdos.hpp
-  land = 120,  ///< 32-bit reals at the land points of a mask, which the file contains before the field
-  sea = 220    ///< the same at sea points
-};
-
-struct PpEncoding {
-  PpPacking packing = PpPacking::none;
-  int accuracy = 0;             ///< of wgdos: errors are at most 2^(accuracy - 1)
-  double missing = um_missing;  ///< missing points of the values given; NaN: all NaN. Stored as um_missing.
-  bool verify = true;           ///< decode packed rows and compare
-  /// Of land and sea: one per point, not zero over land. Borrowed during the call.
-  std::span<const std::uint8_t> land_mask = {};
-};
-
-struct PpEncoded {
-  std::size_t bytes = 0;     ///< written
-  std::size_t missing = 0;   ///< number of missing points
-  double largest_error = 0;  ///< of the values as they are decoded
-  unsigned most_bits = 0;    ///< of packed integers, see PackedField
-};
-
 /// Writes the two records of a field to `to`, which has at least most_pp_bytes bytes. `header` is
 /// what describe_pp filled (pp_describe.hpp); the words on the values are set here: LBLREC, LBPACK,
-/// LBEXT, BACC, BMDI. Values are in the order of the header: LBROW rows of LBNPT points. `extra`
-/// are the words of extra data, which describe_pp returns too. If LBUSER1 says integer or logical,
-/// the values must be whole numbers of 32 bits.
+/// LBEXT, BACC, BMDI. `extra` are the words of extra data, which describe_pp returns too.
 ///
-/// Fails as wgdos_pack; with invalid_argument if there are more or fewer values than the header
-/// says, if `to` is too small, if a record exceeds 2^31 - 1 bytes, if integers are to be packed, if
-/// a value that is not missing equals the missing value of the file, or if float64 exceeds float32.
-/// Values of float64 are rounded to float32, but packed from float64.
+/// Fails as encode_values; with invalid_argument if `to` is too small, if a record exceeds 2^31 - 1
+/// bytes, or if the packing is one of fields files.
 Result<PpEncoded> encode_pp(const PpHeader& header, std::span<const float> values,
                             std::span<const std::uint32_t> extra, const PpEncoding& encoding,
                             std::span<std::byte> to);

@@ -14,7 +14,10 @@ namespace grib2 {
 extern const MessageAccuracy message_accuracy;  // definition_packing.cpp
 }
 namespace pp {
-extern const MessageAccuracy message_accuracy;  // definition_accuracy.cpp
+extern const MessageAccuracy message_accuracy;  // definition_pp.cpp
+}
+namespace fieldsfile {
+extern const MessageAccuracy message_accuracy;  // definition_fieldsfile.cpp
 }
 }  // namespace storage
 
@@ -44,6 +47,7 @@ const MessageAccuracy* message_accuracy_of(Format format) noexcept {
   switch (format) {
     case Format::grib2: return &storage::grib2::message_accuracy;
     case Format::pp: return &storage::pp::message_accuracy;
+    case Format::fieldsfile: return &storage::fieldsfile::message_accuracy;
     default: return nullptr;
   }
 }

@@ -153,7 +153,8 @@ TEST_P(MessageEpoch, a_record_without_a_time_cannot_be_part_of_an_epoch) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, MessageEpoch,
-                         testing::Combine(testing::Values(Format::grib2, Format::pp), testing::Bool()),
+                         testing::Combine(testing::Values(Format::grib2, Format::pp, Format::fieldsfile),
+                                          testing::Bool()),
                          [](const auto& it) {
                            return std::string(name_of(std::get<0>(it.param))) +
                                   (std::get<1>(it.param) ? "_spilled" : "_in_memory");

@@ -12,7 +12,11 @@ Schema pp_schema() {
   return schema;
 }
 
-Schema message_schema(Format format) { return format == Format::pp ? pp_schema() : grib2_schema(); }
+Schema message_schema(Format format) {
+  if (format == Format::pp) return pp_schema();
+  if (format == Format::fieldsfile) return pp_schema().attribute("FF_reserved_headers", 12);
+  return grib2_schema();
+}
 
 void MessageFiles::SetUp() {
   if (!can_write(format_))

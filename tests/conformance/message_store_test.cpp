@@ -94,7 +94,8 @@ TEST_P(MessageStore, refuses_to_append_and_to_be_readable) {
   EXPECT_FALSE(file_exists(readable.path + ".part"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, MessageStore, testing::Values(Format::grib2, Format::pp),
+INSTANTIATE_TEST_SUITE_P(Formats, MessageStore,
+                         testing::Values(Format::grib2, Format::pp, Format::fieldsfile),
                          [](const auto& it) { return std::string(name_of(it.param)); });
 
 }  // namespace

@@ -39,7 +39,7 @@ Schema make_schema(const std::string& store) {
         .on("grid")
         .attribute("standard_name", standard_name)
         .attribute("units", units);
-  if (store != "pp") return it;
+  if (store != "pp" && store != "fieldsfile") return it;
   it.find_variable("hurs")->attribute("PP_stash", "m01s30i206").attribute("PP_accuracy", -4);
   it.find_variable("ts")->attribute("PP_accuracy", -8);
   return it;

@@ -4,6 +4,7 @@
 //   fuzz_parsers PARSER CORPUS [MUTANTS [SEED]]
 //   fuzz_parsers --write-messages DIRECTORY
 //   fuzz_parsers --write-pp-file DIRECTORY
+//   fuzz_parsers --write-fields-files DIRECTORY
 //   fuzz_parsers --write-states DIRECTORY
 //   fuzz_parsers --write-chunks DIRECTORY
 //   fuzz_parsers --write-wgdos-fields DIRECTORY
@@ -44,6 +45,7 @@ const std::map<std::string, Parser> parsers{{"calendar_text", parse_calendar_tex
                                             {"encoded_chunk", parse_encoded_chunk},
                                             {"epoch_log", parse_epoch_log},
                                             {"expression", parse_expression},
+                                            {"fields_file", parse_fields_file},
                                             {"journal", parse_journal},
                                             {"messages", parse_messages},
                                             {"model_definitions", parse_model_definitions},
@@ -119,6 +121,10 @@ int main(int argc, char** argv) {
   }
   if (words.size() == 2 && words[0] == "--write-pp-file") {
     write_pp_file(words[1]);
+    return 0;
+  }
+  if (words.size() == 2 && words[0] == "--write-fields-files") {
+    write_fields_files(words[1]);
     return 0;
   }
   if (words.size() == 2 && words[0] == "--write-wgdos-fields") {

@@ -173,6 +173,7 @@ def main():
         run_that_is_killed(work)
         call(BUILD / "tests" / "fuzz" / "fuzz_parsers", "--write-messages", directory("messages"))
         call(BUILD / "tests" / "fuzz" / "fuzz_parsers", "--write-pp-file", directory("pp_file"))
+        call(BUILD / "tests" / "fuzz" / "fuzz_parsers", "--write-fields-files", directory("fields_file"))
         call(BUILD / "tests" / "fuzz" / "fuzz_parsers", "--write-states", directory("statistics_state"))
         call(BUILD / "tests" / "fuzz" / "fuzz_parsers", "--write-chunks", directory("encoded_chunk"))
         call(BUILD / "tests" / "fuzz" / "fuzz_parsers", "--write-wgdos-fields", directory("wgdos_field"))

@@ -27,6 +27,7 @@
 #include "storage/epoch/withheld_structure.hpp"
 #include "storage/fill.hpp"
 #include "storage/library_lock.hpp"
+#include "storage/messages/writer_bytes.hpp"
 #include "storage/netcdf4/file_driver.hpp"
 #include "storage/open_part.hpp"
 
@@ -359,7 +360,11 @@ class Recovery {
       AFTERBAY_TRY(writer_->write({&extent, 1}, cost));
       end_bytes += bytes.size();
     }
-    return writer_->truncate(end_bytes);
+    AFTERBAY_TRY(writer_->truncate(end_bytes));
+    const auto seal = traits_of(state_.of.format).messages->seal;
+    if (seal == nullptr) return {};
+    WriterBytes bytes(*writer_);
+    return seal(bytes, end_bytes).map([](std::uint64_t) {});
   }
 
   /// Restores chunks that were written again later, and the number of records.

@@ -46,10 +46,18 @@ struct Message {
   double largest_error = -1;
 };
 
+/// What a file begins with.
+struct MessageFront {
+  std::vector<std::byte> bytes;
+  std::uint64_t end_bytes = 0;  ///< where the first message begins, at least the size of `bytes`
+};
+
 /// Makes the messages of one file. Any thread may call any function at any time.
 class MessageEncoder {
  public:
   virtual ~MessageEncoder() = default;
+  /// The same at every call. The file gets it at its end, and by recovery: MessageTraits::seal.
+  [[nodiscard]] virtual MessageFront front() const { return {}; }
   /// A complete message, but for its time. Fails if the format cannot hold the values, and names
   /// the variable and the record.
   virtual Result<Message> encode(const Slab& slab) = 0;

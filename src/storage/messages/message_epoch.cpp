@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Epochs of a file of messages. The log of an epoch has the length of the file up to which all
 // messages belong to the epoch, and every later message of the epoch: recovery cuts the file there
-// and appends these.
+// and appends these. That of the first epoch also has the front of the file, which the file itself
+// gets at its end.
 #include <algorithm>
 #include <mutex>
 #include <utility>
@@ -29,6 +30,8 @@ Result<WriteCost> MessageFile::mark(const Epoch& epoch) {
   LoggedEpoch marked;
   if (!log_) {
     AFTERBAY_TRY_ASSIGN(log_, EpochLog::create(part_.part_path(), std::nullopt, disk_, part_.descriptor()));
+    if (const MessageFront front = encoder_->front(); !front.bytes.empty())
+      AFTERBAY_TRY(log_->add_structure(0, front.bytes));
   }
   {
     const std::unique_lock<std::shared_mutex> alone(writes_);
@@ -55,6 +58,7 @@ Result<LoggedEpoch> MessageFile::log_messages(const Epoch& epoch) {
   AFTERBAY_TRY(log_placed(epoch, from));
   AFTERBAY_TRY(log_waiting(epoch));
   order_->forget_before(from);
+  marked.cut = log_->end();
   marked.epoch = epoch;
   marked.format = layout_->format;
   marked.with_records = {from.record, from.number};

@@ -9,6 +9,7 @@
 
 #include "base/caller_terms.hpp"
 #include "storage/fill.hpp"
+#include "storage/messages/writer_bytes.hpp"
 #include "storage/record_reach.hpp"
 #include "storage/stopwatch.hpp"
 
@@ -52,7 +53,7 @@ std::uint32_t MessageFile::messages_of(std::size_t variable) const {
 Result<> MessageFile::begin() {
   {
     const MutexLock lock(mutex_);
-    order_.emplace(per_record_);
+    order_.emplace(per_record_, encoder_->front().end_bytes);
     AFTERBAY_TRY_ASSIGN(times_, RecordTimes::make(schema_));
   }
   return encode_constants();
@@ -232,6 +233,11 @@ Result<Published> MessageFile::complete() {
     published.size_bytes = order_->end_bytes();
   }
   AFTERBAY_TRY(writer_->truncate(published.size_bytes));
+  if (const auto seal = traits_of(layout_->format).messages->seal) {
+    AFTERBAY_TRY(writer_->write_structure(0, encoder_->front().bytes));
+    WriterBytes bytes(*writer_);
+    AFTERBAY_TRY_ASSIGN(published.size_bytes, seal(bytes, published.size_bytes));
+  }
   AFTERBAY_TRY_ASSIGN(published.checksum, writer_->finish_checksum());
   return published;
 }

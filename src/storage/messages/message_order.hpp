@@ -46,7 +46,9 @@ class MessageOrder {
     Waiting message;
   };
 
-  explicit MessageOrder(std::uint32_t messages_per_record) : per_record_(messages_per_record) {}
+  /// The first message begins at byte `begin_bytes` of the file.
+  explicit MessageOrder(std::uint32_t messages_per_record, std::uint64_t begin_bytes = 0)
+      : per_record_(messages_per_record), end_bytes_(begin_bytes) {}
 
   /// Fails to add, and returns false, if the message was added before.
   bool add(const MessageKey& key, Waiting message);

@@ -1,186 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/pp/pp_encoder.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
-
-#include "base/caller_terms.hpp"
-#include "storage/fill.hpp"
-#include "storage/messages/cf.hpp"
+#include "packing/pp_record.hpp"
+#include "storage/pp/file_kind.hpp"
 
 namespace afterbay::storage::pp {
 namespace {
 
 using packing::PpHeader;
-using packing::PpPacking;
 
 /// The header lies behind the length of its record.
 constexpr std::size_t header_begin = 4;
 
-template <class T>
-std::vector<double> widened(std::span<const std::byte> from) {
-  std::vector<double> numbers(from.size() / sizeof(T));
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    T value;
-    std::memcpy(&value, from.data() + i * sizeof value, sizeof value);
-    numbers[i] = static_cast<double>(value);
-  }
-  return numbers;
-}
-
-std::vector<double> widened(Type type, std::span<const std::byte> from) {
-  switch (type) {
-    case Type::int8: return widened<std::int8_t>(from);
-    case Type::int16: return widened<std::int16_t>(from);
-    case Type::uint8: return widened<std::uint8_t>(from);
-    case Type::uint16: return widened<std::uint16_t>(from);
-    default: return widened<std::int32_t>(from);
-  }
-}
-
-/// The values as numbers; `copy` holds them if they are not aligned.
-template <class T>
-std::span<const T> typed(std::span<const std::byte> values, std::vector<T>& copy) {
-  const std::size_t count = values.size() / sizeof(T);
-  if (reinterpret_cast<std::uintptr_t>(values.data()) % alignof(T) == 0)
-    return {reinterpret_cast<const T*>(values.data()), count};
-  copy.resize(count);
-  std::memcpy(copy.data(), values.data(), count * sizeof(T));
-  return copy;
-}
-
 }  // namespace
 
-Result<std::unique_ptr<MessageEncoder>> PpEncoder::make(const Schema& schema,
-                                                        const model::FileLayout& layout) {
+Result<std::unique_ptr<MessageEncoder>> PpEncoder::make_encoder(const Schema& schema,
+                                                                const model::FileLayout& layout) {
   auto made = std::make_unique<PpEncoder>();
-  AFTERBAY_TRY_ASSIGN(made->reference_, reference_of(schema));
-  AFTERBAY_TRY_ASSIGN(made->calendar_, calendar_of(schema));
-  for (std::size_t v = 0; v < schema.variables.size(); ++v) {
-    const Variable& variable = schema.variables[v];
-    if (layout.stored[v].slab.size == 0) {
-      made->prototypes_.emplace_back();
-      continue;
-    }
-    auto prototype = prototype_of(schema, variable);
-    if (!prototype)
-      return fail(std::move(prototype)
-                      .error()
-                      .in_variable(variable.name)
-                      .add(fmt::format("while preparing PP headers of variable '{}'", variable.name)));
-    made->prototypes_.push_back(*std::move(prototype));
-  }
+  AFTERBAY_TRY(made->begin(schema, layout, file_kind));
   return made;
 }
 
-Result<PpEncoder::Prototype> PpEncoder::prototype_of(const Schema& schema, const Variable& variable) {
-  AFTERBAY_TRY_ASSIGN(const Field field, field_of(schema, variable));
-  Prototype made;
-  made.name = variable.name;
-  made.cell_methods = field.description.cell_methods;
-  made.type = variable.type;
-  made.fill = cf::numbers_of(fill_of(variable)).front();
-  made.over_time = field.over_time;
-  made.encoding.packing = field.storage.method;
-  made.encoding.accuracy = field.storage.accuracy;
-  made.encoding.missing = made.fill;
-  if (!field.storage.mask.empty()) {
-    AFTERBAY_TRY_ASSIGN(made.land, mask_of(schema, variable, field.storage.mask));
-  }
-  for (std::size_t slab = 0; slab < field.places.size(); ++slab) {
-    AFTERBAY_TRY_ASSIGN(packing::PpDescribed described, describe_slab(field, slab));
-    made.headers.push_back(described.header);
-    made.extra = std::move(described.extra);
-  }
-  return made;
+std::size_t PpEncoder::most_bytes(const PpHeader& header, std::size_t extra_words,
+                                  packing::PpPacking packing) const {
+  return packing::most_pp_bytes(packing::shape_of(header), extra_words, packing);
 }
 
-Result<Message> PpEncoder::encode(const Slab& slab) {
-  const Prototype& prototype = prototypes_[slab.variable];
-  const auto made = [&]() -> Result<Message> {
-    if (prototype.type == Type::float32) {
-      std::vector<float> copy;
-      return encode_as(prototype, slab.number, typed<float>(slab.values, copy));
-    }
-    std::vector<double> numbers;
-    if (prototype.type == Type::float64)
-      return encode_as(prototype, slab.number, typed<double>(slab.values, numbers));
-    numbers = widened(prototype.type, slab.values);
-    return encode_as(prototype, slab.number, std::span<const double>(numbers));
-  };
-  auto message = made();
-  if (!message)
-    message.error()
-        .in_variable(prototype.name)
-        .add(fmt::format("while encoding record {} of variable '{}'", said_index(slab.record),
-                         prototype.name));
-  return message;
+Result<packing::PpEncoded> PpEncoder::make(const PpHeader& header, std::span<const float> values,
+                                           std::span<const std::uint32_t> extra,
+                                           const packing::PpEncoding& encoding,
+                                           std::span<std::byte> to) const {
+  return packing::encode_pp(header, values, extra, encoding, to);
 }
 
-template <class T>
-Result<Message> PpEncoder::encode_as(const Prototype& prototype, std::uint64_t slab,
-                                     std::span<const T> values) {
-  const PpHeader& header = prototype.headers[slab];
-  const packing::FieldShape shape{static_cast<std::size_t>(header[packing::PpInteger::lbrow]),
-                                  static_cast<std::size_t>(header[packing::PpInteger::lbnpt])};
-  packing::PpEncoding encoding = prototype.encoding;
-  encoding.land_mask = prototype.land;
-  const std::size_t most_bytes =
-      std::max(packing::most_pp_bytes(shape, prototype.extra.size(), encoding.packing),
-               packing::most_pp_bytes(shape, prototype.extra.size(), PpPacking::none));
-  std::vector<std::byte> buffer = take_buffer(most_bytes);
-  auto encoded = packing::encode_pp(header, values, prototype.extra, encoding, buffer);
-  Message message;
-  // Anything but values that WGDOS cannot hold fails again.
-  if (!encoded && encoded.error().code == ErrorCode::invalid_argument &&
-      encoding.packing == PpPacking::wgdos) {
-    encoding.packing = PpPacking::none;
-    message.unpacked = true;
-    encoded = packing::encode_pp(header, values, prototype.extra, encoding, buffer);
-  }
-  if (encoded && (prototype.encoding.packing == PpPacking::wgdos || prototype.type == Type::float64))
-    message.largest_error = encoded->largest_error;
-  if (encoded)
-    message.bytes.assign(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(encoded->bytes));
-  give_back(std::move(buffer));
-  if (!encoded) return fail(std::move(encoded).error());
-  return message;
+Result<packing::PpEncoded> PpEncoder::make(const PpHeader& header, std::span<const double> values,
+                                           std::span<const std::uint32_t> extra,
+                                           const packing::PpEncoding& encoding,
+                                           std::span<std::byte> to) const {
+  return packing::encode_pp(header, values, extra, encoding, to);
 }
 
-std::vector<std::byte> PpEncoder::take_buffer(std::size_t size_bytes) {
-  std::vector<std::byte> buffer;
-  {
-    const MutexLock lock(mutex_);
-    if (!buffers_.empty()) {
-      buffer = std::move(buffers_.back());
-      buffers_.pop_back();
-    }
-  }
-  if (buffer.size() < size_bytes) buffer.resize(size_bytes);
-  return buffer;
+PpHeader PpEncoder::read_header(std::span<const std::byte> message) const {
+  return PpHeader::read(message.subspan(header_begin).first<packing::pp_header_bytes>());
 }
 
-void PpEncoder::give_back(std::vector<std::byte> buffer) {
-  const MutexLock lock(mutex_);
-  buffers_.push_back(std::move(buffer));
-}
-
-Result<> PpEncoder::stamp(std::span<std::byte> message, std::uint32_t variable, const MessageTime& time) {
-  const Prototype& prototype = prototypes_[variable];
-  const auto words = message.subspan(header_begin).first<packing::pp_header_bytes>();
-  PpHeader header = PpHeader::read(words);
-  packing::PpTime entered;
-  if (calendar_) entered.calendar = *calendar_;
-  entered.begin = time.date;
-  if (prototype.over_time && time.interval) {
-    entered.begin = time.begin;
-    entered.end = time.end;
-  }
-  entered.reference = time.reference ? time.reference : reference_;
-  AFTERBAY_TRY(packing::describe_pp_time(prototype.name, prototype.cell_methods, entered, header));
-  header.write(words);
-  return {};
+void PpEncoder::write_header(const PpHeader& header, std::span<std::byte> message) const {
+  header.write(message.subspan(header_begin).first<packing::pp_header_bytes>());
 }
 
 }  // namespace afterbay::storage::pp

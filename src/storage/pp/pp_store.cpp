@@ -5,7 +5,7 @@
 namespace afterbay::storage {
 
 std::unique_ptr<Store> make_pp_store() {
-  return std::make_unique<MessageStore>(Format::pp, pp::PpEncoder::make);
+  return std::make_unique<MessageStore>(Format::pp, pp::PpEncoder::make_encoder);
 }
 
 }  // namespace afterbay::storage

@@ -4,7 +4,7 @@
 #include "model/format.hpp"
 
 namespace afterbay::storage::pp {
-extern const MessageTraits message_traits;  // definition_check.cpp
+extern const MessageTraits message_traits;  // definition_pp.cpp
 }  // namespace afterbay::storage::pp
 
 namespace afterbay::formats {

@@ -22,6 +22,7 @@ void parse_decomposition(Bytes bytes);      ///< PIO's text, E3SM-IO's and our o
 void parse_encoded_chunk(Bytes bytes);      ///< of any codec
 void parse_epoch_log(Bytes bytes);          ///< beside a part file
 void parse_expression(Bytes bytes);         ///< of fields, one per line; units, if a line is no expression
+void parse_fields_file(Bytes bytes);        ///< of the Unified Model, complete or not
 void parse_journal(Bytes bytes);            ///< of one server
 void parse_messages(Bytes bytes);           ///< of all directions
 void parse_model_definitions(Bytes bytes);  ///< YAML, which must read back from what is written
@@ -42,6 +43,10 @@ void write_states(const std::filesystem::path& directory);
 
 /// Writes a file with a field of each packing: the corpus of parse_pp_file.
 void write_pp_file(const std::filesystem::path& directory);
+
+/// Writes files with a field of each packing, complete and unfinished: the corpus of
+/// parse_fields_file.
+void write_fields_files(const std::filesystem::path& directory);
 
 /// Writes fields with and without bitmaps: the corpus of parse_wgdos_field.
 void write_wgdos_fields(const std::filesystem::path& directory);

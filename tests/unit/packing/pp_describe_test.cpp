@@ -129,7 +129,7 @@ TEST(PpDescribe, Levels) {
   EXPECT_THAT((std::vector{header[R::blev], header[R::brlev], header[R::brsvd1]}),
               ElementsAre(50.0F, 40.0F, 60.0F));
   EXPECT_THAT((std::vector{header[R::bhlev], header[R::bhrlev], header[R::brsvd2]}),
-              ElementsAre(0.9F, 0.95F, 0.85F));
+              ElementsAre(0.9, 0.95, 0.85));
   description.level.kind = PpLevelKind::hybrid_pressure;
   header = header_of(description);
   EXPECT_EQ(header[I::lbvc], 9);

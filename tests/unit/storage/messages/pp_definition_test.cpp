@@ -7,13 +7,16 @@
 
 #include "model/layout.hpp"
 #include "model/validate.hpp"
-#include "storage/pp/definition.hpp"
+#include "storage/pp/file_kind.hpp"
 
 namespace afterbay::storage::pp {
 namespace {
 
 using packing::PpLevelKind;
 using packing::PpPacking;
+using um::cell_methods_of;
+using um::Field;
+using um::slab_dimensions;
 
 Schema sound_pp_schema() {
   Schema schema;
@@ -35,7 +38,7 @@ Schema sound_pp_schema() {
 }
 
 Field field_in(const Schema& schema, const char* name = "ta") {
-  auto field = field_of(schema, *schema.find_variable(name));
+  auto field = um::field_of(schema, *schema.find_variable(name), file_kind);
   EXPECT_TRUE(field) << field.error().text();
   return field ? *std::move(field) : Field();
 }
@@ -226,7 +229,7 @@ TEST(PpDefinition, understands_level_heights_without_orography_as_iris_names_the
   EXPECT_EQ(field.places[1].level.number, 7);
   EXPECT_EQ(field.description.um_version, 1201);
   schema.find_variable("ta")->attribute("um_version", "12");
-  EXPECT_FALSE(field_of(schema, *schema.find_variable("ta")));
+  EXPECT_FALSE(um::field_of(schema, *schema.find_variable("ta"), file_kind));
 }
 
 TEST(PpDefinition, understands_members_before_levels) {

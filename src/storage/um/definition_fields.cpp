@@ -8,46 +8,17 @@
 #include "base/suggest.hpp"
 #include "packing/wgdos.hpp"
 #include "storage/messages/cf.hpp"
-#include "storage/pp/definition.hpp"
+#include "storage/messages/definition_check.hpp"
+#include "storage/um/definition.hpp"
 
-namespace afterbay::storage::pp {
+namespace afterbay::storage::um {
 namespace {
 
 using packing::PpPacking;
 
-/// Attributes of fields that become words of the header, or only describe the field in words. What
-/// others mean would be lost.
-constexpr std::array known{"standard_name",
-                           "long_name",
-                           "units",
-                           "cell_methods",
-                           "coordinates",
-                           "grid_mapping",
-                           "_FillValue",
-                           "missing_value",
-                           "cell_measures",
-                           "comment",
-                           "history",
-                           "source",
-                           "references",
-                           "institution",
-                           "title",
-                           "valid_min",
-                           "valid_max",
-                           "valid_range",
-                           "actual_range",
-                           "axis",
-                           "positive",
-                           "online_operation",
-                           "interval_operation",
-                           "interval_write",
-                           "PP_packing",
-                           "PP_accuracy",
-                           "PP_mask",
-                           "PP_stash",
-                           "STASH",
-                           "um_stash_source",
-                           "um_version"};
+/// Besides those of all formats of messages.
+constexpr std::array more_attributes{"PP_packing", "PP_accuracy",     "PP_mask",   "PP_stash",
+                                     "STASH",      "um_stash_source", "um_version"};
 
 struct WordName {
   std::string_view name;
@@ -67,6 +38,7 @@ struct PackingName {
   std::string_view name;
   PpPacking packing = PpPacking::none;
 };
+constexpr PackingName packing_to_32_bits{"32bit", PpPacking::bits32};
 constexpr std::array packing_names{PackingName{"none", PpPacking::none},
                                    PackingName{"wgdos", PpPacking::wgdos},
                                    PackingName{"land", PpPacking::land}, PackingName{"sea", PpPacking::sea}};
@@ -76,41 +48,22 @@ const WordName* word_named(std::string_view attribute) {
   return found == word_names.end() ? nullptr : found;
 }
 
-/// A whole number from `least` to `most`.
-Result<int> whole_number(const Variable& field, const Attribute& attribute, int least, int most) {
-  const std::vector<double> numbers = cf::numbers_of(attribute.values);
-  if (numbers.size() == 1 && numbers[0] >= least && numbers[0] <= most &&
-      numbers[0] == std::trunc(numbers[0]))
-    return static_cast<int>(numbers[0]);
-  return refuse(field, "has the attribute '{}'{}, it must be a whole number from {} to {}", attribute.name,
-                numbers.size() == 1 ? fmt::format(" = {}", numbers[0]) : "", least, most);
-}
-
-Result<PpPacking> packing_named(const Variable& field, std::string_view name) {
-  const auto* const found = std::ranges::find(packing_names, name, &PackingName::name);
-  if (found != packing_names.end()) return found->packing;
+Result<PpPacking> packing_named(const Variable& field, std::string_view name, const FileKind& kind) {
+  std::vector<PackingName> all(packing_names.begin(), packing_names.end());
+  if (kind.wide) all.push_back(packing_to_32_bits);
+  const auto found = std::ranges::find(all, name, &PackingName::name);
+  if (found != all.end()) return found->packing;
   std::vector<std::string> names;
-  for (const PackingName& it : packing_names) names.emplace_back(it.name);
+  for (const PackingName& it : all) names.emplace_back(it.name);
   return refuse(field, "has the attribute PP_packing = '{}', it must be {}{}", name, one_of(names),
                 did_you_mean(name, names));
 }
 
-/// "7.3" as 703: the attribute that iris writes, of the field or of the file; 0 if there is none.
-Result<int> um_version_of(const Schema& schema, const Variable& field) {
-  std::string_view text = cf::text_of(field.attributes, "um_version");
-  if (text.empty()) text = cf::text_of(schema.attributes, "um_version");
-  if (text.empty()) return 0;
-  constexpr int most_part = 99;
-  int major = 0;
-  int minor = 0;
-  const auto [point, first] = std::from_chars(text.data(), text.data() + text.size(), major);
-  const bool divided = first == std::errc() && point != text.data() + text.size() && *point == '.';
-  const auto [end, second] = divided ? std::from_chars(point + 1, text.data() + text.size(), minor)
-                                     : std::from_chars_result{point, std::errc::invalid_argument};
-  if (second == std::errc() && end == text.data() + text.size() && major >= 0 && major <= most_part &&
-      minor >= 0 && minor <= most_part)
-    return major * 100 + minor;
-  return refuse(field, "has the attribute um_version = '{}', it must be like 12.1", text);
+/// In a file of 64-bit words, the points of a mask have the 32 bits of their type.
+PpPacking in_words_of(const Variable& field, PpPacking packing, const FileKind& kind) {
+  if (!kind.wide || field.type != Type::float32) return packing;
+  if (packing == PpPacking::land) return PpPacking::land32;
+  return packing == PpPacking::sea ? PpPacking::sea32 : packing;
 }
 
 packing::PpType type_of(const Variable& variable) {
@@ -120,20 +73,26 @@ packing::PpType type_of(const Variable& variable) {
 }
 
 /// Limits of the format that follow from the shape and the type.
-Result<> check_storage(const Variable& variable, const Field& field) {
+Result<> check_storage(const Variable& variable, const Field& field, const FileKind& kind) {
   const std::uint64_t rows = field.description.grid.latitudes.size();
   const std::uint64_t columns = field.description.grid.longitudes.size();
+  const bool real = field.description.type == packing::PpType::real;
   const bool wgdos = field.storage.method == PpPacking::wgdos;
-  if (rows * columns > std::numeric_limits<std::int32_t>::max() / 4 - 4 * (rows + columns))
-    return refuse(
-        variable,
-        "has {} x {} points, which are too many for a PP record of at most 2^31 - 1 bytes: divide the "
-        "grid, or write it as netCDF",
-        rows, columns);
-  if (wgdos && field.description.type != packing::PpType::real)
+  // 4 words: of a PP file, the lengths of its records.
+  if (rows * columns + 4 * (rows + columns) > kind.most_points)
+    return refuse(variable,
+                  "has {} x {} points, which are too many for {}: divide the grid, or write it as netCDF",
+                  rows, columns, kind.most_points_text);
+  if (wgdos && !real)
     return refuse(variable,
                   "is of type {}, which WGDOS cannot pack: use PP_packing = 'none', or the type float32",
                   name_of(variable.type));
+  if (field.storage.method == PpPacking::bits32 && !real)
+    return refuse(
+        variable,
+        "is of type {}, but PP_packing = '32bit' is for reals: use PP_packing = 'none', or the type "
+        "float32",
+        name_of(variable.type));
   if (wgdos && std::max(rows, columns) > packing::most_wgdos_points)
     return refuse(variable,
                   "has {} rows of {} points, but WGDOS holds at most {} of each: use PP_packing = 'none', or "
@@ -159,25 +118,58 @@ bool is_needed_first(const Schema& schema, const Variable& variable) {
          });
 }
 
+/// A whole number from `least` to `most`.
+Result<int> whole_number(const Variable& field, const Attribute& attribute, int least, int most) {
+  const std::vector<double> numbers = cf::numbers_of(attribute.values);
+  if (numbers.size() == 1 && numbers[0] >= least && numbers[0] <= most &&
+      numbers[0] == std::trunc(numbers[0]))
+    return static_cast<int>(numbers[0]);
+  return refuse(field, "has the attribute '{}'{}, it must be a whole number from {} to {}", attribute.name,
+                numbers.size() == 1 ? fmt::format(" = {}", numbers[0]) : "", least, most);
+}
+
+/// "7.3" as 703: the attribute that iris writes, of the field or of the file; 0 if there is none.
+Result<int> um_version_of(const Schema& schema, const Variable& field) {
+  std::string_view text = cf::text_of(field.attributes, "um_version");
+  if (text.empty()) text = cf::text_of(schema.attributes, "um_version");
+  if (text.empty()) return 0;
+  constexpr int most_part = 99;
+  int major = 0;
+  int minor = 0;
+  const auto [point, first] = std::from_chars(text.data(), text.data() + text.size(), major);
+  const bool divided = first == std::errc() && point != text.data() + text.size() && *point == '.';
+  const auto [end, second] = divided ? std::from_chars(point + 1, text.data() + text.size(), minor)
+                                     : std::from_chars_result{point, std::errc::invalid_argument};
+  if (second == std::errc() && end == text.data() + text.size() && major >= 0 && major <= most_part &&
+      minor >= 0 && minor <= most_part)
+    return major * 100 + minor;
+  return refuse(field, "has the attribute um_version = '{}', it must be like 12.1", text);
+}
+
 bool is_known_attribute(std::string_view name) {
-  return std::ranges::find(known, name) != known.end() || word_named(name) != nullptr;
+  const std::vector<std::string> known = known_attributes();
+  return std::ranges::find(known, name) != known.end();
 }
 
 std::vector<std::string> known_attributes() {
-  std::vector<std::string> names(known.begin(), known.end());
+  std::vector<std::string> names = common_attributes();
+  names.insert(names.end(), more_attributes.begin(), more_attributes.end());
   for (const WordName& word : word_names) names.emplace_back(word.name);
   return names;
 }
 
-Result<Storage> storage_of(const Variable& field) {
+Result<Storage> storage_of(const Variable& field, const FileKind& kind) {
   Storage storage;
   const Attribute* const method = cf::find_attribute(field.attributes, "PP_packing");
   const Attribute* const accuracy = cf::find_attribute(field.attributes, "PP_accuracy");
   storage.mask = cf::text_of(field.attributes, "PP_mask");
   if (method != nullptr) {
-    AFTERBAY_TRY_ASSIGN(storage.method, packing_named(field, cf::text_of(field.attributes, "PP_packing")));
+    AFTERBAY_TRY_ASSIGN(storage.method,
+                        packing_named(field, cf::text_of(field.attributes, "PP_packing"), kind));
   } else if (accuracy != nullptr) {
     storage.method = PpPacking::wgdos;
+  } else if (kind.wide && field.type == Type::float32) {
+    storage.method = PpPacking::bits32;
   }
   const bool wgdos = storage.method == PpPacking::wgdos;
   if (wgdos && accuracy == nullptr)
@@ -201,6 +193,7 @@ Result<Storage> storage_of(const Variable& field) {
     return refuse(field,
                   "has the attribute PP_mask, but is not packed by it: leave it out, or give PP_packing = "
                   "'land' or 'sea'");
+  storage.method = in_words_of(field, storage.method, kind);
   return storage;
 }
 
@@ -269,7 +262,7 @@ Result<std::optional<Date>> reference_of(const Schema& schema) {
   return std::optional<Date>();
 }
 
-Result<Field> field_of(const Schema& schema, const Variable& variable) {
+Result<Field> field_of(const Schema& schema, const Variable& variable, const FileKind& kind) {
   Field field;
   packing::PpDescription& description = field.description;
   description.variable = variable.name;
@@ -281,13 +274,13 @@ Result<Field> field_of(const Schema& schema, const Variable& variable) {
   AFTERBAY_TRY_ASSIGN(description.stash, stash_of(variable));
   AFTERBAY_TRY_ASSIGN(description.um_version, um_version_of(schema, variable));
   AFTERBAY_TRY_ASSIGN(field.places, places_of(schema, variable));
-  AFTERBAY_TRY_ASSIGN(field.storage, storage_of(variable));
+  AFTERBAY_TRY_ASSIGN(field.storage, storage_of(variable, kind));
   AFTERBAY_TRY_ASSIGN(field.words, words_of(schema, variable));
   for (const Word& word : field.words)
     if (word.number == field_code_word) description.field_code = word.value;
   const std::string_view method = cf::time_method_of(schema, variable);
   field.over_time = !method.empty() && method != "point";
-  AFTERBAY_TRY(check_storage(variable, field));
+  AFTERBAY_TRY(check_storage(variable, field, kind));
   return field;
 }
 
@@ -319,4 +312,4 @@ Result<std::vector<std::uint8_t>> mask_of(const Schema& schema, const Variable& 
   return land;
 }
 
-}  // namespace afterbay::storage::pp
+}  // namespace afterbay::storage::um

@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/message_accuracy.hpp"
 #include "packing/wgdos.hpp"
 #include "storage/messages/cf.hpp"
-#include "storage/pp/definition.hpp"
+#include "storage/um/definition.hpp"
 
-namespace afterbay::storage::pp {
+namespace afterbay::storage::um {
 namespace {
 
 bool is_real(const Variable& variable) {
@@ -23,20 +22,27 @@ bool lacks_accuracy(const Variable& variable) {
          cf::find_attribute(variable.attributes, "PP_accuracy") == nullptr;
 }
 
-/// Reals of 64 bits become 32-bit reals at least.
-bool packs(const Variable& variable) {
-  if (!is_real(variable)) return false;
-  if (variable.type == Type::float64 || lacks_accuracy(variable)) return true;
-  const auto storage = storage_of(variable);
-  return storage && storage->method == packing::PpPacking::wgdos;
+/// Reals of 64 bits that the file holds in 32 bits.
+bool rounds_to_32_bits(const Variable& variable, packing::PpPacking method, const FileKind& kind) {
+  return variable.type == Type::float64 && (!kind.wide || method == packing::PpPacking::bits32);
 }
 
-Result<bool> keep_error(Variable& variable, double largest) {
+}  // namespace
+
+bool packs(const Variable& variable, const FileKind& kind) {
+  if (!is_real(variable)) return false;
+  if (lacks_accuracy(variable)) return true;
+  const auto storage = storage_of(variable, kind);
+  const auto method = storage ? storage->method : packing::PpPacking::none;
+  return method == packing::PpPacking::wgdos || rounds_to_32_bits(variable, method, kind);
+}
+
+Result<bool> keep_error(Variable& variable, double largest, const FileKind& kind) {
   if (!is_real(variable)) return false;
   Storage given;
   const bool lacks = lacks_accuracy(variable);
   if (!lacks) {
-    AFTERBAY_TRY_ASSIGN(given, storage_of(variable));
+    AFTERBAY_TRY_ASSIGN(given, storage_of(variable, kind));
   }
   const bool says_how = !lacks && cf::find_attribute(variable.attributes, "PP_packing") != nullptr;
   const int needed = std::min(std::ilogb(largest) + 1, packing::most_accuracy);
@@ -47,12 +53,13 @@ Result<bool> keep_error(Variable& variable, double largest) {
                   "{}: remove PP_accuracy, which absolute_error sets, or let it be {}",
                   given.accuracy, error_of(given.accuracy), largest, needed);
   }
-  if (says_how && variable.type == Type::float32) return false;
+  if (says_how && !rounds_to_32_bits(variable, given.method, kind)) return false;
   if (says_how)
-    return refuse(variable,
-                  "is of type float64, which PP files hold in 32 bits, and has the absolute_error {}: remove "
-                  "PP_packing, so that WGDOS keeps it, or give the variable the type float32",
-                  largest);
+    return refuse(
+        variable,
+        "is of type float64, which the file holds in 32 bits, and has the absolute_error {}: remove "
+        "PP_packing, so that WGDOS keeps it, or give the variable the type float32",
+        largest);
   if (needed < packing::least_accuracy)
     return refuse(
         variable,
@@ -63,8 +70,4 @@ Result<bool> keep_error(Variable& variable, double largest) {
   return true;
 }
 
-}  // namespace
-
-extern constinit const MessageAccuracy message_accuracy{.packs = packs, .keep_error = keep_error};
-
-}  // namespace afterbay::storage::pp
+}  // namespace afterbay::storage::um

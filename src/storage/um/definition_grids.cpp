@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/messages/cf.hpp"
-#include "storage/pp/definition.hpp"
+#include "storage/um/definition.hpp"
 
-namespace afterbay::storage::pp {
+namespace afterbay::storage::um {
 namespace {
 
 using packing::PpGrid;
@@ -108,4 +108,4 @@ unsigned slab_dimensions(const Schema& schema, const Variable& variable) {
   return cf::slab_dimensions(schema, variable);
 }
 
-}  // namespace afterbay::storage::pp
+}  // namespace afterbay::storage::um

@@ -3,9 +3,9 @@
 #include <map>
 
 #include "storage/messages/cf.hpp"
-#include "storage/pp/definition.hpp"
+#include "storage/um/definition.hpp"
 
-namespace afterbay::storage::pp {
+namespace afterbay::storage::um {
 namespace {
 
 using packing::PpInterval;
@@ -236,4 +236,4 @@ Result<std::vector<Place>> places_of(const Schema& schema, const Variable& field
   return places;
 }
 
-}  // namespace afterbay::storage::pp
+}  // namespace afterbay::storage::um

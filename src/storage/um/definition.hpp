@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a schema says about the fields of a PP file: grids, levels, codes, packing. Pure functions.
-// Errors are sentences whose subject is the variable ("has ...").
+// What a schema says about the fields of files of the Unified Model, PP files and fields files:
+// grids, levels, codes, packing. Pure functions. Errors are sentences whose subject is the variable
+// ("has ...").
 #pragma once
 
 #include <cstddef>
@@ -13,10 +14,23 @@
 
 #include "afterbay/schema.hpp"
 #include "base/result.hpp"
+#include "model/format_traits.hpp"
+#include "packing/field_values.hpp"
 #include "packing/pp_describe.hpp"
-#include "packing/pp_record.hpp"
 
-namespace afterbay::storage::pp {
+namespace afterbay::storage::um {
+
+/// How PP files and fields files differ.
+struct FileKind {
+  std::string_view message;  ///< what holds a field, for messages: "PP record"
+  TypeSet types;             ///< of fields
+  std::string_view types_text;
+  /// Words have 64 bits; then 32-bit reals are a packing, which float32 has unless attributes say
+  /// otherwise.
+  bool wide = false;
+  std::uint64_t most_points = 0;      ///< of a field
+  std::string_view most_points_text;  ///< why
+};
 
 /// The level and the ensemble member of a slab.
 struct Place {
@@ -46,12 +60,16 @@ struct Field {
   bool over_time = false;  ///< values are of the interval of a record
 };
 /// Fails with the variable's name if no PP header can describe the field.
-Result<Field> field_of(const Schema& schema, const Variable& variable);
+Result<Field> field_of(const Schema& schema, const Variable& variable, const FileKind& kind);
 /// The header of a slab, whose time is a placeholder. Fails as describe_pp.
 Result<packing::PpDescribed> describe_slab(const Field& field, std::size_t slab);
 /// The land points of the grid, in the order of values. Fails if there are other numbers of them.
 Result<std::vector<std::uint8_t>> mask_of(const Schema& schema, const Variable& field,
                                           const std::string& mask);
+
+// For MessageAccuracy of the formats.
+bool packs(const Variable& variable, const FileKind& kind);
+Result<bool> keep_error(Variable& variable, double largest, const FileKind& kind);
 
 /// The constant bounds of a coordinate, one interval per value; empty if there are none.
 std::vector<packing::PpInterval> bounds_of(const Schema& schema, const Variable& coordinate);
@@ -59,10 +77,15 @@ std::vector<packing::PpInterval> bounds_of(const Schema& schema, const Variable&
 // Parts of a Field.
 Result<packing::PpGrid> grid_of(const Schema& schema, const Variable& field);
 Result<std::vector<Place>> places_of(const Schema& schema, const Variable& field);
-Result<Storage> storage_of(const Variable& field);
+Result<Storage> storage_of(const Variable& field, const FileKind& kind);
 Result<std::optional<packing::PpStash>> stash_of(const Variable& field);
 /// Words that attributes of the file and of the field set; those of the field have precedence.
 Result<std::vector<Word>> words_of(const Schema& schema, const Variable& field);
+/// The version of the Unified Model, "12.1" as 1201, by an attribute of the field or of the file. 0
+/// if there is none.
+Result<int> um_version_of(const Schema& schema, const Variable& field);
+/// An attribute that is a whole number from `least` to `most`.
+Result<int> whole_number(const Variable& field, const Attribute& attribute, int least, int most);
 /// Whether an attribute is one of those that this folder reads.
 bool is_known_attribute(std::string_view name);
 /// Their names, for messages.
@@ -84,4 +107,4 @@ tl::unexpected<Error> refuse(const Variable& field, fmt::format_string<Args...> 
                   .in_variable(field.name));
 }
 
-}  // namespace afterbay::storage::pp
+}  // namespace afterbay::storage::um

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/messages/definition_check.hpp"
+
+#include <algorithm>
+
+#include "base/suggest.hpp"
+
+namespace afterbay::storage {
+
+void DefinitionCheck::run() {
+  times();
+  for (const Variable& variable : schema_.variables) {
+    switch (cf::role_of(schema_, variable)) {
+      case cf::Role::field: field(variable); break;
+      case cf::Role::coordinate: coordinate(variable); break;
+      case cf::Role::time: break;
+      case cf::Role::time_bounds: bounds(variable); break;
+    }
+  }
+  file();
+}
+
+void DefinitionCheck::times() {
+  const bool records = std::ranges::any_of(schema_.variables, [this](const Variable& it) {
+    return cf::role_of(schema_, it) == cf::Role::field && cf::has_records(schema_, it);
+  });
+  const Variable* const time = cf::time_of(schema_);
+  if (time == nullptr && records)
+    add(ErrorCode::invalid_argument, {},
+        fmt::format(
+            "the unlimited dimension '{}' has no time: each {} contains the time of its record, so add "
+            "a variable '{}' of this dimension with units such as \"hours since 2000-01-01\"",
+            cf::record_dimension(schema_), names_.header, cf::record_dimension(schema_)));
+  if (time != nullptr) axis(*time);
+  other_times(records);
+}
+
+void DefinitionCheck::axis(const Variable& time) {
+  const auto read = cf::time_axis_of(time);
+  if (!read) return problem(time, read.error().code, "gives no time: {}", read.error().message);
+  calendar(time, *read);
+}
+
+void DefinitionCheck::bounds(const Variable& variable) {
+  const Dimension* const last =
+      variable.dimensions.empty() ? nullptr : schema_.find_dimension(variable.dimensions.back());
+  if (variable.dimensions.size() != 2 || !cf::has_records(schema_, variable) || last == nullptr ||
+      last->length != 2)
+    problem(
+        variable, ErrorCode::invalid_argument,
+        "has the bounds of the time, but not two values per record: let it have the dimension '{}' and one "
+        "of length 2",
+        cf::record_dimension(schema_));
+}
+
+void DefinitionCheck::coordinate(const Variable& variable) {
+  if (cf::has_records(schema_, variable) && !can_change(variable))
+    problem(variable, ErrorCode::invalid_argument,
+            "is a coordinate that changes from record to record, which {}s cannot state: use netCDF",
+            names_.header);
+}
+
+void DefinitionCheck::field(const Variable& variable) {
+  if (cf::slab_dimensions(schema_, variable) == 0)
+    return problem(
+        variable, ErrorCode::invalid_argument,
+        "has no horizontal grid: a {} holds a field on a grid; leave the variable out, or write it to "
+        "a collection with a netCDF format",
+        names_.message);
+  if (const std::string refused = refused_type(variable.type); !refused.empty())
+    return problem(variable, ErrorCode::wrong_type, "is {}: {}", name_of(variable.type), refused);
+  check_attributes(variable);
+  describe(variable);
+}
+
+void DefinitionCheck::check_attributes(const Variable& variable) {
+  const std::vector<std::string> known = attributes();
+  for (const Attribute& attribute : variable.attributes)
+    if (!is_known(attribute.name) && std::ranges::find(known, attribute.name) == known.end())
+      problem(variable, ErrorCode::invalid_argument, "has the attribute '{}', which no {} can hold{}: {}",
+              attribute.name, names_.header, did_you_mean(attribute.name, known), advice());
+}
+
+std::vector<std::string> common_attributes() {
+  return {"standard_name",
+          "long_name",
+          "units",
+          "cell_methods",
+          "coordinates",
+          "grid_mapping",
+          "_FillValue",
+          "missing_value",
+          "cell_measures",
+          "comment",
+          "history",
+          "source",
+          "references",
+          "institution",
+          "title",
+          "valid_min",
+          "valid_max",
+          "valid_range",
+          "actual_range",
+          "axis",
+          "positive",
+          "online_operation",
+          "interval_operation",
+          "interval_write"};
+}
+
+}  // namespace afterbay::storage
