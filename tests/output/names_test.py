@@ -126,7 +126,7 @@ def endings():
     line = "  {0}: {{every: 6h, {1}instant: [tas]}}\n"
     every_store = "files:\n" + "".join(line.format(*it) for it in (
         ("a", "store: grib2, "), ("b", "store: pp, "), ("c", "store: cdf5, "), ("d", ""), ("e", "store: grib2, name: e.grb, "),
-        ("f", "store: pp, name: f.2000, "), ("g", "name: g.nc4, "), ("h", 'store: pp, split: 1d, name: "h_{start}", '),
+        ("z", "store: fieldsfile, "), ("f", "store: pp, name: f.2000, "), ("g", "name: g.nc4, "), ("h", 'store: pp, split: 1d, name: "h_{start}", '),
         ("i", "store: pp, name: i.nc, ")))
     try:
         run(every_store, last=4, plain=1)
@@ -137,11 +137,12 @@ def endings():
         return
     found = sorted(os.listdir())
     assert [path for path in found if path[1] in "._"] == [
-        "a.grib2", "b.pp", "c.nc", "d.nc", "e.grb", "f.2000.pp", "g.nc4", "h_2000-01-01.pp", "i.nc"], found
+        "a.grib2", "b.pp", "c.nc", "d.nc", "e.grb", "f.2000.pp", "g.nc4", "h_2000-01-01.pp", "i.nc", "z.ff"], found
     starts = {path: pathlib.Path(path).read_bytes()[:4] for path in found if path[1] in "._"}
     assert starts["a.grib2"] == starts["e.grb"] == b"GRIB" and starts["c.nc"][:3] == b"CDF", starts
     assert starts["d.nc"] == starts["g.nc4"] == b"\x89HDF", starts
     # The first record of a PP file is a header of 64 words.
+    assert pathlib.Path("z.ff").read_bytes()[:8] == (20).to_bytes(8, "big")  # the format of UM files
     assert all(starts[path] == b"\0\0\1\0" for path in ("b.pp", "f.2000.pp", "h_2000-01-01.pp", "i.nc")), starts
     if shutil.which("grib_get_data"):
         values = subprocess.run(["grib_get_data", "a.grib2"], capture_output=True, text=True, check=True).stdout

@@ -17,7 +17,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr std::uint64_t cells = 24, steps = 3;
+constexpr std::uint64_t cells = 24, threads_steps = 3;
 
 /// What another thread gets for the call.
 Error error_elsewhere(const std::function<void()>& call) {
@@ -67,7 +67,7 @@ ThreadLine define(Session& session) {
 void expect_contents(const std::string& file) {
   if (rank() != 0) return;
   const auto v = test::read<double>(file, "v");
-  ASSERT_EQ(v.size(), steps * cells);
+  ASSERT_EQ(v.size(), threads_steps * cells);
   for (std::size_t i = 0; i < v.size(); ++i) EXPECT_EQ(v[i], static_cast<double>(i));
 }
 
@@ -84,7 +84,7 @@ RANK_TEST(SessionThreads, calls_that_may_use_mpi_come_from_the_main_thread, 3) {
     const ThreadLine line = define(session);
     refused("open", [&] { (void)Collection(line.collection).open("v.nc"); });
     OutputFile file = Collection(line.collection).open("v.nc");
-    for (std::uint64_t step = 0; step < steps; ++step) {
+    for (std::uint64_t step = 0; step < threads_steps; ++step) {
       const auto values = line.values(step);
       refused("put", [&] { file.put("v", step, values.data()); });
       refused("acquire", [&] { (void)file.acquire("v", step, Type::float64); });
@@ -117,14 +117,14 @@ RANK_TEST(ThreadsOverMpi, endpoints_put_from_any_thread, 3) {
     Endpoint endpoint = session.endpoint("all");
     endpoint.whole("line");
     std::thread([&] {
-      for (std::uint64_t step = 0; step < steps; ++step) {
+      for (std::uint64_t step = 0; step < threads_steps; ++step) {
         endpoint.put(file, "v", step, line.values(step).data());
         endpoint.end_step();
       }
     }).join();
     EXPECT_THAT(error_elsewhere([&] { session.end_step(); }).text(),
                 names("end_step", "MPI_THREAD_FUNNELED"));
-    for (std::uint64_t step = 0; step < steps; ++step) session.end_step();
+    for (std::uint64_t step = 0; step < threads_steps; ++step) session.end_step();
   });
   expect_contents("e.nc");
 }
@@ -138,7 +138,7 @@ RANK_TEST(ThreadEndpoints, with_shared_memory_only_the_first_and_the_last_call_a
     const ThreadLine line = define(session);
     OutputFile file = Collection(line.collection).open("s.nc");
     std::thread([&] {
-      for (std::uint64_t step = 0; step < steps; ++step) {
+      for (std::uint64_t step = 0; step < threads_steps; ++step) {
         file.put("v", step, line.values(step).data());
         session.end_step();
       }
@@ -163,7 +163,7 @@ RANK_TEST(SessionThreads, steps_of_synchronous_inline_servers_are_ended_by_the_m
   run_session(small_session(0), [](Session& session) {
     const ThreadLine line = define(session);
     OutputFile file = Collection(line.collection).open("i.nc");
-    for (std::uint64_t step = 0; step < steps; ++step) {
+    for (std::uint64_t step = 0; step < threads_steps; ++step) {
       file.put("v", step, line.values(step).data());
       EXPECT_THAT(error_elsewhere([&] { session.end_step(); }).text(),
                   names("end_step", "MPI_THREAD_FUNNELED"));
@@ -199,10 +199,10 @@ void take_turns(const std::string& level, const std::string& file_name, bool cal
         EXPECT_EQ(sum, i);
       }
     });
-    for (std::uint64_t step = 0; step < steps; ++step)
+    for (std::uint64_t step = 0; step < threads_steps; ++step)
       std::thread([&] {
         endpoint.put(file, "v", step, line.values(step).data());
-        if (step + 1 < steps) endpoint.end_step();
+        if (step + 1 < threads_steps) endpoint.end_step();
         session.end_step();
       }).join();
     // Meanwhile this thread waits in close for the endpoint.

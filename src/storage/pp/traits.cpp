@@ -10,14 +10,14 @@ extern const MessageTraits message_traits;  // definition_pp.cpp
 namespace afterbay::formats {
 namespace {
 
-constexpr std::array<std::string_view, 1> endings{".pp"};
+constexpr std::array<std::string_view, 1> pp_endings{".pp"};
 
 }  // namespace
 
 extern constinit const FormatTraits pp_traits{
     .name = "pp",
     .title = "PP",
-    .endings = endings,
+    .endings = pp_endings,
     .shared = false,  // a header contains the time of its record: design/0091-messages.md
     .types = all_types.without(Type::string),
     .messages = &storage::pp::message_traits,

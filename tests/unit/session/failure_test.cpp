@@ -19,19 +19,19 @@
 namespace afterbay::test {
 namespace {
 
-constexpr std::uint64_t points = 8192;
+constexpr std::uint64_t failure_points = 8192;
 
 Schema series() {
   Schema schema;
-  schema.dimension("time", unlimited).dimension("x", points);
+  schema.dimension("time", unlimited).dimension("x", failure_points);
   schema.variable("T", Type::float32, {"time", "x"}).on("line");
   return schema;
 }
 
 void register_line(Session& session) {
-  const std::uint64_t mine = points / static_cast<std::uint64_t>(session.model_size());
-  session.decomposition("line",
-                        Block{{points}, {static_cast<std::uint64_t>(session.model_rank()) * mine}, {mine}});
+  const std::uint64_t mine = failure_points / static_cast<std::uint64_t>(session.model_size());
+  session.decomposition(
+      "line", Block{{failure_points}, {static_cast<std::uint64_t>(session.model_rank()) * mine}, {mine}});
 }
 
 /// Writes of the file "full.nc" find the disk full; those of others wait until that has happened.
@@ -58,7 +58,7 @@ class HalfFullDisk : public storage::Disk {
 };
 
 /// Publishing takes a long time.
-class SlowDisk : public storage::Disk {
+class FailureSlowDisk : public storage::Disk {
  public:
   int sync(int descriptor) override {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -72,12 +72,12 @@ const LocalRun::Settings settings{
 
 void expect_whole(const std::filesystem::path& file, std::size_t records) {
   const auto values = read<float>(file, "T");
-  ASSERT_EQ(values.size(), records * points);
+  ASSERT_EQ(values.size(), records * failure_points);
   for (const float value : values) ASSERT_EQ(value, 280.0F);
 }
 
 void write(OutputFile& file, const Session& session, std::uint64_t records) {
-  const std::vector<float> values(points / static_cast<std::uint64_t>(session.model_size()), 280.0F);
+  const std::vector<float> values(failure_points / static_cast<std::uint64_t>(session.model_size()), 280.0F);
   for (std::uint64_t record = 0; record < records; ++record) file.put("T", record, values.data());
 }
 
@@ -110,7 +110,7 @@ TEST(ThreadSessionFailure, FullDiskOfOneFileLeavesTheClosedFilesOfOthers) {
 TEST(ThreadSessionFailure, FilesThatAllRanksClosedOutliveARankThatGivesUp) {
   Directory directory;
   LocalRun run(2, 2, settings);
-  StoreOnDisk store(Format::netcdf4, std::make_shared<SlowDisk>());
+  StoreOnDisk store(Format::netcdf4, std::make_shared<FailureSlowDisk>());
   run.stores = [&](Format) -> storage::Store& { return store; };
   std::latch closed(2);  // three files, by both ranks
   const auto errors = run.run([&](Session& session, int rank) {
@@ -122,7 +122,7 @@ TEST(ThreadSessionFailure, FilesThatAllRanksClosedOutliveARankThatGivesUp) {
       write(file, session, 3);
       if (f < 3) file.close();
       if (f == 3) closed.arrive_and_wait();
-      if (f == 3 && rank == 1) file.put("t", 0, std::vector<float>(points).data());
+      if (f == 3 && rank == 1) file.put("t", 0, std::vector<float>(failure_points).data());
     }
     session.finalize();
   });

@@ -241,21 +241,21 @@ std::vector<std::optional<Error>> try_to_put(std::uint64_t rows, int ranks, cons
                                              IfRefused if_refused = IfRefused::fail) {
   LocalRun run(ranks, 1, eight_blocks());
   return run.run([&](Session& session, int rank) {
-    constexpr std::uint64_t wide = 4096;
+    constexpr std::uint64_t slot_wide = 4096;
     const std::uint64_t first = rows * static_cast<std::uint64_t>(rank);
-    session.decomposition("rows",
-                          Block{{rows * static_cast<std::uint64_t>(ranks), wide}, {first, 0}, {rows, wide}});
+    session.decomposition(
+        "rows", Block{{rows * static_cast<std::uint64_t>(ranks), slot_wide}, {first, 0}, {rows, slot_wide}});
     Schema schema;
     schema.dimension("time", unlimited).dimension("y", rows * static_cast<std::uint64_t>(ranks));
-    schema.dimension("x", wide).variable("v", Type::float64, {"time", "y", "x"}).on("rows");
+    schema.dimension("x", slot_wide).variable("v", Type::float64, {"time", "y", "x"}).on("rows");
     OutputFile file =
         session
             .collection("c", schema, {.file = "c.nc", .directory = directory.path.string(), .store = "cdf5"})
             .open();
-    std::vector<double> values(rows * wide);
+    std::vector<double> values(rows * slot_wide);
     for (std::uint64_t record = 0; record < 3; ++record) {
       for (std::uint64_t i = 0; i < values.size(); ++i)
-        values[i] = static_cast<double>(record * 1'000'000 + first * wide + i);
+        values[i] = static_cast<double>(record * 1'000'000 + first * slot_wide + i);
       const auto attempt = [&] {
         while (!file.try_put("v", record, values.data()))
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -311,7 +311,7 @@ TEST(ThreadSessionTry, a_field_larger_than_the_memory_can_be_put_after_the_refus
   }
 }
 
-constexpr std::uint64_t wide = 4096;
+constexpr std::uint64_t slot_wide = 4096;
 
 double value_of(char variable, std::uint64_t record, std::uint64_t point) {
   return static_cast<double>(static_cast<std::uint64_t>(variable) * 10'000'000 + record * 1'000'000 + point);
@@ -323,7 +323,7 @@ void compute_rows(const Slot& slot, char variable, std::uint64_t record) {
       for (std::uint64_t x = 0; x < part.count[1]; ++x)
         static_cast<double*>(part.data)[static_cast<std::int64_t>(y) * part.strides[0] +
                                         static_cast<std::int64_t>(x) * part.strides[1]] =
-            value_of(variable, record, (part.start[0] + y) * wide + part.start[1] + x);
+            value_of(variable, record, (part.start[0] + y) * slot_wide + part.start[1] + x);
 }
 
 struct Lent {
@@ -341,20 +341,21 @@ int compute_in_slots(const Lent& lent) {
   std::atomic<int> direct{0};
   const auto errors = run.run([&](Session& session, int rank) {
     const std::uint64_t first = lent.rows * static_cast<std::uint64_t>(rank);
-    session.decomposition("rows", Block{{all_rows, wide}, {first, 0}, {lent.rows, wide}});
+    session.decomposition("rows", Block{{all_rows, slot_wide}, {first, 0}, {lent.rows, slot_wide}});
     Schema schema;
-    schema.dimension("time", unlimited).dimension("y", all_rows).dimension("x", wide);
+    schema.dimension("time", unlimited).dimension("y", all_rows).dimension("x", slot_wide);
     for (const char* name : {"v", "w"}) schema.variable(name, Type::float64, {"time", "y", "x"}).on("rows");
     OutputFile file =
         session.collection("c", schema, {.file = "c.nc", .directory = directory.path.string()}).open();
-    std::vector<double> other(lent.rows * wide);
+    std::vector<double> other(lent.rows * slot_wide);
     for (std::uint64_t step = 0; step < 2; ++step) {
       std::vector<Slot> slots;
       for (std::uint64_t i = 0; i < lent.together; ++i) {
         const std::uint64_t record = step * lent.together + i;
         slots.push_back(file.acquire("v", record, Type::float64));
         if (slots.back().direct()) ++direct;
-        for (std::uint64_t p = 0; p < other.size(); ++p) other[p] = value_of('w', record, first * wide + p);
+        for (std::uint64_t p = 0; p < other.size(); ++p)
+          other[p] = value_of('w', record, first * slot_wide + p);
         file.put("w", record, other.data());
       }
       for (std::uint64_t i = lent.together; i-- > 0;) {
@@ -368,9 +369,9 @@ int compute_in_slots(const Lent& lent) {
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
   for (const char* name : {"v", "w"}) {
     const auto values = read<double>(directory.path / "c.nc", name);
-    EXPECT_EQ(values.size(), 2 * lent.together * all_rows * wide);
+    EXPECT_EQ(values.size(), 2 * lent.together * all_rows * slot_wide);
     for (std::uint64_t i = 0; i < values.size(); ++i)
-      if (values[i] != value_of(name[0], i / (all_rows * wide), i % (all_rows * wide))) {
+      if (values[i] != value_of(name[0], i / (all_rows * slot_wide), i % (all_rows * slot_wide))) {
         ADD_FAILURE() << name << " at " << i << ": " << values[i];
         break;
       }

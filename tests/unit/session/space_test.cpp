@@ -18,7 +18,7 @@ namespace afterbay::test {
 namespace {
 
 constexpr std::uint64_t line_points = 8192;
-constexpr std::uint64_t records = 6;
+constexpr std::uint64_t space_records = 6;
 
 /// Has no space for data (but for structure) as long as `is_full` is set.
 class FillingDisk : public storage::Disk {
@@ -73,7 +73,7 @@ void register_half_line(Session& session) {
 
 void expect_whole(const std::filesystem::path& file) {
   const auto values = read<float>(file, "T");
-  ASSERT_EQ(values.size(), records * line_points);
+  ASSERT_EQ(values.size(), space_records * line_points);
   for (const float value : values) ASSERT_EQ(value, 280.0F);
 }
 
@@ -109,7 +109,7 @@ class ThreadSessionSpace : public testing::TestWithParam<Layout> {
       OutputFile good = session.collection("good", line_series(), options).open();
       OutputFile spare = session.collection("spare", line_series(), options).open();
       const std::vector<float> values(line_points / 2, 280.0F);
-      for (std::uint64_t record = 0; record < records; ++record) {
+      for (std::uint64_t record = 0; record < space_records; ++record) {
         good.put("T", record, values.data());
         spare.put("T", record, values.data());
         session.end_step();
@@ -170,7 +170,7 @@ TEST(ThreadSessionStop, what_was_closed_is_published_and_every_rank_learns_why_t
     const std::vector<float> values(line_points / 2, 280.0F);
     for (int step = 0;; ++step) {
       OutputFile file = collection.open(FileName{{}, step, {}, {}});
-      for (std::uint64_t record = 0; record < records; ++record) {
+      for (std::uint64_t record = 0; record < space_records; ++record) {
         file.put("T", record, values.data());
         session.end_step();
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
