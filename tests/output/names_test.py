@@ -141,8 +141,8 @@ def endings():
     starts = {path: pathlib.Path(path).read_bytes()[:4] for path in found if path[1] in "._"}
     assert starts["a.grib2"] == starts["e.grb"] == b"GRIB" and starts["c.nc"][:3] == b"CDF", starts
     assert starts["d.nc"] == starts["g.nc4"] == b"\x89HDF", starts
-    # The first record of a PP file is a header of 64 words.
     assert pathlib.Path("z.ff").read_bytes()[:8] == (20).to_bytes(8, "big")  # the format of UM files
+    # The first record of a PP file is a header of 64 words.
     assert all(starts[path] == b"\0\0\1\0" for path in ("b.pp", "f.2000.pp", "h_2000-01-01.pp", "i.nc")), starts
     if shutil.which("grib_get_data"):
         values = subprocess.run(["grib_get_data", "a.grib2"], capture_output=True, text=True, check=True).stdout
