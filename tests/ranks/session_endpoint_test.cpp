@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t endpoint_rows = 60, endpoint_columns = 40, endpoint_levels = 3, endpoint_steps = 4;
 
-double value(std::uint64_t step, std::uint64_t level, std::uint64_t point) {
+double endpoint_value(std::uint64_t step, std::uint64_t level, std::uint64_t point) {
   return static_cast<double>((step * endpoint_levels + level) * endpoint_rows * endpoint_columns + point);
 }
 
@@ -85,13 +85,13 @@ void run_endpoints(const SessionOptions& options, const std::string& file_name, 
         for (std::uint64_t level = 0; level < endpoint_levels; ++level) {
           std::vector<double> values;
           for (std::uint64_t i = from * endpoint_columns; i < (from + count) * endpoint_columns; ++i)
-            values.push_back(value(step, level, i));
+            values.push_back(endpoint_value(step, level, i));
           endpoints[t].put(file, "t", step, values.data(), {},
                            Section{{level, 0, 0}, {1, count, endpoint_columns}});
         }
         std::vector<double> points;
         for (const std::int64_t i : lists[t].indices)
-          points.push_back(value(step, 0, static_cast<std::uint64_t>(i)));
+          points.push_back(endpoint_value(step, 0, static_cast<std::uint64_t>(i)));
         endpoints[t].put(file, "p", step, points.data());
         endpoints[t].end_step();
       }
@@ -114,11 +114,11 @@ void run_endpoints(const SessionOptions& options, const std::string& file_name, 
       for (std::uint64_t step = 0; step < endpoint_steps; ++step)
         for (std::uint64_t level = 0; level < endpoint_levels; ++level)
           for (std::uint64_t i = from * endpoint_columns; i < (from + count) * endpoint_columns; ++i)
-            ASSERT_EQ(values[at++], value(step, level, i));
+            ASSERT_EQ(values[at++], endpoint_value(step, level, i));
       std::vector<double> points(lists[t].indices.size());
       endpoints[t].get(input, "p", {.record = 2, .decomposition = "cells"}, points.data());
       for (std::size_t i = 0; i < points.size(); ++i)
-        ASSERT_EQ(points[i], value(2, 0, static_cast<std::uint64_t>(lists[t].indices[i])));
+        ASSERT_EQ(points[i], endpoint_value(2, 0, static_cast<std::uint64_t>(lists[t].indices[i])));
     });
   });
   if (rank() != 0) return;
@@ -128,7 +128,8 @@ void run_endpoints(const SessionOptions& options, const std::string& file_name, 
   const auto p = test::read<double>(file_name, "p");
   ASSERT_EQ(p.size(), endpoint_steps * endpoint_rows * endpoint_columns);
   for (std::size_t i = 0; i < p.size(); ++i)
-    ASSERT_EQ(p[i], value(i / (endpoint_rows * endpoint_columns), 0, i % (endpoint_rows * endpoint_columns)))
+    ASSERT_EQ(p[i], endpoint_value(i / (endpoint_rows * endpoint_columns), 0,
+                                   i % (endpoint_rows * endpoint_columns)))
         << i;
 }
 
@@ -152,7 +153,7 @@ void run_ahead_of_the_master(const SessionOptions& options, const std::string& f
     const auto values = [&](std::uint64_t step, std::uint64_t from, std::uint64_t count) {
       std::vector<double> some;
       for (std::uint64_t i = from * endpoint_columns; i < (from + count) * endpoint_columns; ++i)
-        some.push_back(value(step, 0, i));
+        some.push_back(endpoint_value(step, 0, i));
       return some;
     };
     std::jthread ahead([&, first = first, mine = mine] {
@@ -177,7 +178,8 @@ void run_ahead_of_the_master(const SessionOptions& options, const std::string& f
   const auto t = test::read<double>(file_name, "t");
   ASSERT_EQ(t.size(), endpoint_steps * endpoint_rows * endpoint_columns);
   for (std::size_t i = 0; i < t.size(); ++i)
-    ASSERT_EQ(t[i], value(i / (endpoint_rows * endpoint_columns), 0, i % (endpoint_rows * endpoint_columns)))
+    ASSERT_EQ(t[i], endpoint_value(i / (endpoint_rows * endpoint_columns), 0,
+                                   i % (endpoint_rows * endpoint_columns)))
         << i;
 }
 
@@ -200,7 +202,7 @@ RANK_TEST(SessionEndpoints, close_ahead_of_the_session_inline, 2) {
     const auto put = [&, first = first, mine = mine](std::uint64_t step) {
       std::vector<double> values;
       for (std::uint64_t i = first * endpoint_columns; i < (first + mine) * endpoint_columns; ++i)
-        values.push_back(value(step, 0, i));
+        values.push_back(endpoint_value(step, 0, i));
       endpoint.put(file, "t", step, values.data());
       endpoint.end_step();
     };
@@ -217,7 +219,8 @@ RANK_TEST(SessionEndpoints, close_ahead_of_the_session_inline, 2) {
   const auto t = test::read<double>("closed_ahead.nc", "t");
   ASSERT_EQ(t.size(), 2 * endpoint_rows * endpoint_columns);
   for (std::size_t i = 0; i < t.size(); ++i)
-    ASSERT_EQ(t[i], value(i / (endpoint_rows * endpoint_columns), 0, i % (endpoint_rows * endpoint_columns)))
+    ASSERT_EQ(t[i], endpoint_value(i / (endpoint_rows * endpoint_columns), 0,
+                                   i % (endpoint_rows * endpoint_columns)))
         << i;
 }
 
@@ -248,7 +251,7 @@ RANK_TEST(SessionEndpoints, the_sessions_thread_waits_in_an_endpoint_of_its_own,
           for (int v = 0; v < 12; ++v) {
             std::vector<double> values;
             for (std::uint64_t i = first * endpoint_columns; i < (first + mine) * endpoint_columns; ++i)
-              values.push_back(value(step, static_cast<std::uint64_t>(v), i));
+              values.push_back(endpoint_value(step, static_cast<std::uint64_t>(v), i));
             endpoint.put(file, "v" + std::to_string(v), step, values.data());
           }
           endpoint.end_step();
@@ -260,8 +263,9 @@ RANK_TEST(SessionEndpoints, the_sessions_thread_waits_in_an_endpoint_of_its_own,
     const auto values = test::read<double>("alone.nc", ("v" + std::to_string(v)).c_str());
     ASSERT_EQ(values.size(), endpoint_steps * endpoint_rows * endpoint_columns);
     for (std::size_t i = 0; i < values.size(); ++i)
-      ASSERT_EQ(values[i], value(i / (endpoint_rows * endpoint_columns), static_cast<std::uint64_t>(v),
-                                 i % (endpoint_rows * endpoint_columns)))
+      ASSERT_EQ(values[i],
+                endpoint_value(i / (endpoint_rows * endpoint_columns), static_cast<std::uint64_t>(v),
+                               i % (endpoint_rows * endpoint_columns)))
           << v << " " << i;
   }
 }
@@ -295,7 +299,7 @@ void flush_in_the_middle(const SessionOptions& options) {
         else
           file.put(name, step, values.data());
       };
-      for (std::uint64_t step = 0; step < steps; ++step) {
+      for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
         put("before", step);
         (void)session.flush();
         put("after", step);

@@ -96,7 +96,7 @@ TEST_P(ThreadSessionMapServers, a_map_without_a_collection_is_checked) {
   EXPECT_THAT(text, HasSubstr("1 of 70000 points belong to no rank"));
 }
 
-float value(int rank, std::int64_t point, std::uint64_t record) {
+float map_servers_value(int rank, std::int64_t point, std::uint64_t record) {
   return static_cast<float>(point + 100'000 * rank) + static_cast<float>(record) / 4;
 }
 
@@ -114,7 +114,7 @@ TEST_P(ThreadSessionMapServers, every_point_is_right_and_holes_get_the_fill_valu
             .open();
     std::vector<float> values(mine.size());
     for (const std::uint64_t record : {0u, 1u}) {
-      for (std::size_t i = 0; i < mine.size(); ++i) values[i] = value(rank, mine[i], record);
+      for (std::size_t i = 0; i < mine.size(); ++i) values[i] = map_servers_value(rank, mine[i], record);
       file.put("v", record, values.data());
       session.end_step();
     }
@@ -127,7 +127,8 @@ TEST_P(ThreadSessionMapServers, every_point_is_right_and_holes_get_the_fill_valu
   for (std::uint64_t i = 0; i < values.size(); ++i) {
     const auto p = static_cast<std::int64_t>(i % map_servers_wide);
     const bool hole = p >= 20'000 && p < 23'456;
-    ASSERT_EQ(values[i], hole ? -5.0F : value(static_cast<int>(p % 4), p, i / map_servers_wide)) << i;
+    ASSERT_EQ(values[i], hole ? -5.0F : map_servers_value(static_cast<int>(p % 4), p, i / map_servers_wide))
+        << i;
   }
 }
 
@@ -148,7 +149,7 @@ TEST_P(ThreadSessionMapServers, of_points_that_two_ranks_hold_one_is_written) {
               .collection("c", line(map_servers_wide), {.file = "c.nc", .directory = directory.path.string()})
               .open();
       std::vector<float> values(mine.size());
-      for (std::size_t i = 0; i < mine.size(); ++i) values[i] = value(rank, mine[i], 0);
+      for (std::size_t i = 0; i < mine.size(); ++i) values[i] = map_servers_value(rank, mine[i], 0);
       file.put("v", 0, values.data());
       file.close();
       // A collection that is defined later, on the same map.
@@ -168,7 +169,7 @@ TEST_P(ThreadSessionMapServers, of_points_that_two_ranks_hold_one_is_written) {
         const std::int64_t first = p < 25'000 ? 0 : (p - 10'000) / 15'000;
         const std::int64_t last = std::min<std::int64_t>(3, p / 15'000);
         ASSERT_EQ(values[static_cast<std::size_t>(p)],
-                  value(static_cast<int>(repeats == Repeats::first ? first : last), p, 0))
+                  map_servers_value(static_cast<int>(repeats == Repeats::first ? first : last), p, 0))
             << name << " " << p;
       }
     }
@@ -186,7 +187,7 @@ TEST_P(ThreadSessionMapServers, later_collections_use_earlier_maps) {
     session.decomposition("map", map_of({map_servers_wide}, mine), Coverage{});
     session.start();
     std::vector<float> values(mine.size());
-    for (std::size_t i = 0; i < mine.size(); ++i) values[i] = value(rank, mine[i], 0);
+    for (std::size_t i = 0; i < mine.size(); ++i) values[i] = map_servers_value(rank, mine[i], 0);
     std::vector<OutputFile> files;
     for (int n = 0; n < 3; ++n) {
       Schema schema = line(map_servers_wide);
@@ -217,9 +218,9 @@ TEST_P(ThreadSessionMapServers, later_collections_use_earlier_maps) {
     ASSERT_EQ(w.size(), 6 * map_servers_wide);
     for (std::uint64_t i = n * map_servers_wide; i < v.size(); ++i) {
       const auto p = static_cast<std::int64_t>(i % map_servers_wide);
-      ASSERT_EQ(v[i], value(static_cast<int>(p % 4), p, 0)) << n << " " << i;
+      ASSERT_EQ(v[i], map_servers_value(static_cast<int>(p % 4), p, 0)) << n << " " << i;
       ASSERT_EQ(w[2 * n * map_servers_wide + (i - n * map_servers_wide)],
-                value(static_cast<int>(p % 4), p, 0))
+                map_servers_value(static_cast<int>(p % 4), p, 0))
           << n << " " << i;
     }
   }
@@ -238,7 +239,7 @@ TEST_P(ThreadSessionMapServers, puts_go_on_while_other_ranks_describe_the_map_ag
     session.decomposition("map", map_of({map_servers_wide}, mine), Coverage{});
     std::vector<float> values(mine.size());
     const auto put = [&](OutputFile& file, std::uint64_t record) {
-      for (std::size_t i = 0; i < mine.size(); ++i) values[i] = value(rank, mine[i], record);
+      for (std::size_t i = 0; i < mine.size(); ++i) values[i] = map_servers_value(rank, mine[i], record);
       file.put("v", record, values.data());
       session.end_step();
     };
@@ -271,7 +272,8 @@ TEST_P(ThreadSessionMapServers, puts_go_on_while_other_ranks_describe_the_map_ag
     ASSERT_EQ(values.size(), records * map_servers_wide);
     for (std::uint64_t i = 0; i < values.size(); ++i) {
       const auto p = static_cast<std::int64_t>(i % map_servers_wide);
-      ASSERT_EQ(values[i], value(static_cast<int>(p % 4), p, i / map_servers_wide)) << name << " " << i;
+      ASSERT_EQ(values[i], map_servers_value(static_cast<int>(p % 4), p, i / map_servers_wide))
+          << name << " " << i;
     }
   }
 }

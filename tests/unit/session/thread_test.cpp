@@ -32,12 +32,12 @@ Schema history() {
 }
 
 /// The value of a point, so that every byte of the file is known in advance.
-float value(std::uint64_t record, std::uint64_t lev, std::uint64_t row, std::uint64_t column) {
+float thread_value(std::uint64_t record, std::uint64_t lev, std::uint64_t row, std::uint64_t column) {
   return static_cast<float>(((record * thread_levels + lev) * thread_rows + row) * thread_columns + column);
 }
 
 struct Part {
-  std::uint64_t row, thread_rows, column, thread_columns;
+  std::uint64_t row, rows, column, columns;
 };
 
 Part part_of(int rank, int ranks) {  // two columns of blocks when even
@@ -55,7 +55,7 @@ std::vector<double> field(const Part& part, std::uint64_t record, std::uint64_t 
   for (std::uint64_t k = 0; k < depth; ++k)
     for (std::uint64_t j = 0; j < part.rows; ++j)
       for (std::uint64_t i = 0; i < part.columns; ++i)
-        values.push_back(value(record, k, part.row + j, part.column + i));
+        values.push_back(thread_value(record, k, part.row + j, part.column + i));
   return values;
 }
 
@@ -110,12 +110,14 @@ TEST_P(ThreadSession, HistoryFilesHoldWhatTheRanksPut) {
     const auto temperature = read<float>(path, "T");
     ASSERT_EQ(temperature.size(), 4 * thread_levels * thread_rows * thread_columns);
     for (std::size_t i = 0; i < temperature.size(); ++i)
-      ASSERT_EQ(temperature[i], value(static_cast<std::uint64_t>(f) * 100, 0, 0, 0) + static_cast<float>(i))
+      ASSERT_EQ(temperature[i],
+                thread_value(static_cast<std::uint64_t>(f) * 100, 0, 0, 0) + static_cast<float>(i))
           << path << " T " << i;
     const auto pressure = read<float>(path, "ps");
     for (std::uint64_t r = 0; r < 4; ++r)
       for (std::uint64_t p = 0; p < thread_rows * thread_columns; ++p)
-        ASSERT_EQ(pressure[r * thread_rows * thread_columns + p], value(r, 0, 0, 0) + static_cast<float>(p));
+        ASSERT_EQ(pressure[r * thread_rows * thread_columns + p],
+                  thread_value(r, 0, 0, 0) + static_cast<float>(p));
     for (const int mask : read<int>(path, "mask")) ASSERT_EQ(mask, f + 7);
     EXPECT_EQ(read<double>(path, "time"), (std::vector<double>{0, 6, 12, 18}));
     EXPECT_EQ(read<double>(path, "lon")[1], 1.5);
