@@ -175,7 +175,10 @@ Action prepare_describe(CLI::App& app) {
       "Prints every file with all its properties, after includes, variables, groups and inheritance have\n"
       "been resolved, as YAML that reads back to the same description. All problems are listed, with\n"
       "their places.\n"
-      "With --definitions: prints the files, records, sizes, puts, memory and traffic of a run instead.\n"
+      "With --definitions: prints the files, records, sizes, puts, memory and traffic of a run instead;\n"
+      "names of fields and dimensions are then checked too.\n"
+      "Read on: --markdown prints the reference of all keys; docs/how-to/describe-output.md is a guide,\n"
+      "docs/reference/expressions.md has the functions (installed in share/doc/afterbay).\n"
       "Exit codes: 0 correct, 1 wrong, 2 wrong command line, 3 a file cannot be read.");
   return [options](const Invocation&) { return describe_files(*options); };
 }

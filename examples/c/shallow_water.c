@@ -83,6 +83,7 @@ static afterbay_schema* describe_grid(const struct model* m, const char* title) 
   check(afterbay_schema_create(&schema));
   check(afterbay_schema_set_text(schema, NULL, "Conventions", "CF-1.10"));
   check(afterbay_schema_set_text(schema, NULL, "title", title));
+  check(afterbay_schema_set_text(schema, NULL, "history", "written by a shallow-water model"));
   check(afterbay_schema_set_attribute(schema, NULL, "grid", AFTERBAY_INT32, 2, grid));
   check(afterbay_schema_set_attribute(schema, NULL, "coriolis", AFTERBAY_FLOAT64, 1, &coriolis));
   check(afterbay_schema_set_attribute(schema, NULL, "gravity", AFTERBAY_FLOAT64, 1, &gravity));
@@ -95,7 +96,9 @@ static afterbay_schema* describe_grid(const struct model* m, const char* title) 
   check(afterbay_schema_add_variable(schema, "time", AFTERBAY_FLOAT64, 1, &time));
   check(afterbay_schema_set_text(schema, "time", "units", "seconds since 2000-01-01"));
   check(afterbay_schema_set_text(schema, "time", "calendar", "standard"));
+  check(afterbay_schema_set_text(schema, "time", "standard_name", "time"));
   check(afterbay_schema_add_variable(schema, "step", AFTERBAY_INT32, 1, &time));
+  check(afterbay_schema_set_text(schema, "step", "units", "1"));
   check(afterbay_schema_set_text(schema, "step", "long_name", "steps done by the model"));
   return schema;
 }

@@ -34,6 +34,7 @@ Schema describe_grid(const Model& model, const char* title) {
   Schema schema;
   schema.attribute("Conventions", "CF-1.10")
       .attribute("title", title)
+      .attribute("history", "written by a shallow-water model")
       .attribute("grid", {model.nx, model.ny})
       .attribute("coriolis", coriolis)
       .attribute("gravity", gravity)
@@ -45,8 +46,11 @@ Schema describe_grid(const Model& model, const char* title) {
   add_coordinate(schema, "y_edge", "northward distance of south edges", model.ny, 0.0);
   schema.variable("time", Type::float64, {"time"})
       .attribute("units", "seconds since 2000-01-01")
-      .attribute("calendar", "standard");
-  schema.variable("step", Type::int32, {"time"}).attribute("long_name", "steps done by the model");
+      .attribute("calendar", "standard")
+      .attribute("standard_name", "time");
+  schema.variable("step", Type::int32, {"time"})
+      .attribute("units", "1")
+      .attribute("long_name", "steps done by the model");
   return schema;
 }
 

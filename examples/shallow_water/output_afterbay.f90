@@ -77,6 +77,7 @@ contains
     character(*), intent(in) :: title
     call schema%attribute('Conventions', 'CF-1.10')
     call schema%attribute('title', title)
+    call schema%attribute('history', 'written by a shallow-water model')
     call schema%attribute('grid', [m%nx, m%ny])
     call schema%attribute('coriolis', coriolis)
     call schema%attribute('gravity', gravity)
@@ -89,7 +90,9 @@ contains
     call schema%variable('time', AFTERBAY_FLOAT64, 'time')
     call schema%attribute('units', 'seconds since 2000-01-01', variable='time')
     call schema%attribute('calendar', 'standard', variable='time')
+    call schema%attribute('standard_name', 'time', variable='time')
     call schema%variable('step', AFTERBAY_INT32, 'time')
+    call schema%attribute('units', '1', variable='step')
     call schema%attribute('long_name', 'steps done by the model', variable='step')
   end subroutine
 

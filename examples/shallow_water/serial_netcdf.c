@@ -56,7 +56,9 @@ void* serial_create(const char* path, const char* title, int nx, int ny, double 
   check(nc_create(path, NC_NETCDF4 | NC_CLOBBER, &file->id), path);
   check(nc_set_fill(file->id, NC_NOFILL, NULL), path);
   check(nc_put_att_text(file->id, NC_GLOBAL, "Conventions", 7, "CF-1.10"), path);
+  const char* const history = "written by a shallow-water model";
   check(nc_put_att_text(file->id, NC_GLOBAL, "title", strlen(title), title), path);
+  check(nc_put_att_text(file->id, NC_GLOBAL, "history", strlen(history), history), path);
   check(nc_put_att_int(file->id, NC_GLOBAL, "grid", NC_INT, 2, grid), path);
   check(nc_put_att_double(file->id, NC_GLOBAL, "coriolis", NC_DOUBLE, 1, &coriolis), path);
   check(nc_put_att_double(file->id, NC_GLOBAL, "gravity", NC_DOUBLE, 1, &gravity), path);
@@ -68,7 +70,8 @@ void* serial_create(const char* path, const char* title, int nx, int ny, double 
   coordinate(file, "y_edge", "northward distance of south edges", ny, 0.0, cell);
   file->time = define(file, "time", NC_DOUBLE, 1, &time, "seconds since 2000-01-01", NULL);
   check(nc_put_att_text(file->id, file->time, "calendar", 8, "standard"), path);
-  file->step = define(file, "step", NC_INT, 1, &time, NULL, "steps done by the model");
+  check(nc_put_att_text(file->id, file->time, "standard_name", 4, "time"), path);
+  file->step = define(file, "step", NC_INT, 1, &time, "1", "steps done by the model");
   return file;
 }
 

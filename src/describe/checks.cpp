@@ -37,6 +37,8 @@ bool counts_days(const Period& period) { return period.years == 0 && period.mont
 
 /// Whether a is shorter than b whatever the date.
 bool is_shorter(const Period& a, const Period& b) {
+  const auto counts_steps = [](const Period& it) { return Period{.steps = it.steps} == it; };
+  if (counts_steps(a) && counts_steps(b)) return a.steps < b.steps;
   const auto first = length_of(a);
   const auto second = length_of(b);
   return first && second && first->longest < second->shortest;
@@ -296,8 +298,9 @@ void check_file_names(const Description& description, Problems& problems) {
   for (const File& file : description.files) {
     if (!file.active()) continue;
     const std::string period = file.timing.every && has_records(file) ? file.timing.every->text() : "fx";
-    const std::string name =
-        partial_name(file.naming.name, {description.case_name, file.name, period, file.grid});
+    const std::string name = partial_name(
+        file.naming.name,
+        {description.case_name, file.name, period, file.grid, file.settings.store.value_or(Format::netcdf4)});
     // "x", "./x" and "y/../x" are one file.
     std::string path =
         (std::filesystem::path(file.settings.directory.value_or("")) / name).lexically_normal().string();

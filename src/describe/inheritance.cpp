@@ -2,6 +2,8 @@
 #include "describe/inheritance.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace afterbay::describe {
 
@@ -122,6 +124,52 @@ std::string other_place_of(std::string_view key) {
     places.emplace_back("fields and their entries in files");
   if (find_key(grid_keys(), key) != nullptr) places.emplace_back("grids");
   return places.empty() ? "" : fmt::format("; it is a key of {}", one_of(places));
+}
+
+std::string_view key_of_others(std::string_view word) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 39> words{{
+      {"output_freq", "every"},
+      {"frequency", "every"},
+      {"freq", "every"},
+      {"period", "every"},
+      {"interval", "every"},
+      {"nhtfrq", "every"},
+      {"freq_op", "sample"},
+      {"freq_offset", "sample_offset"},
+      {"split_freq", "split"},
+      {"duration", "split"},
+      {"mfilt", "split"},
+      {"filename", "name"},
+      {"file_name", "name"},
+      {"template", "name"},
+      {"output_level", "max_detail"},
+      {"level", "detail"},
+      {"average", "mean"},
+      {"avg", "mean"},
+      {"minimum", "min"},
+      {"maximum", "max"},
+      {"accumulate", "sum"},
+      {"std", "stddev"},
+      {"compression_level", "deflate"},
+      {"compression", "deflate"},
+      {"prec", "type"},
+      {"precision", "type"},
+      {"dtype", "type"},
+      {"grid_ref", "grid"},
+      {"domain_ref", "grid"},
+      {"region", "grid"},
+      {"scale_factor", "pack"},
+      {"add_offset", "pack"},
+      {"standard_name", "attributes"},
+      {"long_name", "attributes"},
+      {"comment", "attributes"},
+      {"lon", "box"},
+      {"lat", "box"},
+      {"longitude", "box"},
+      {"latitude", "box"},
+  }};
+  const auto found = std::ranges::find(words, word, &std::pair<std::string_view, std::string_view>::first);
+  return found == words.end() ? std::string_view() : found->second;
 }
 
 const Node* value_in(const Pairs& properties, std::string_view name) {

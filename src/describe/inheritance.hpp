@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/printable.hpp"
@@ -79,6 +80,13 @@ class Inheritance {
 
 /// Where else a key is known, for messages.
 std::string other_place_of(std::string_view key);
+/// The key for what other systems call by this word: "every" for "output_freq". Empty: none.
+std::string_view key_of_others(std::string_view word);
+
+/// Whether the reference page of descriptions has the keys.
+template <class Target>
+inline constexpr bool is_of_descriptions =
+    std::is_same_v<Target, File> || std::is_same_v<Target, VariableOptions> || std::is_same_v<Target, Grid>;
 
 /// The known keys of an entry, in which groups (`stripe: {count: 4}`) have become dotted names.
 /// Others are reported. `what`: "a file".
@@ -100,6 +108,9 @@ Pairs known_keys(const Pairs& entry, const std::vector<KeyRow<Target>>& table, s
     } else {
       std::string hint = did_you_mean(full.name, key_names(table));
       if (hint.empty()) hint = other_place_of(full.name);
+      if (const auto ours = key_of_others(full.name); hint.empty() && find_key(table, ours) != nullptr)
+        hint = fmt::format("; here it is \"{}\"", ours);
+      if (hint.empty() && is_of_descriptions<Target>) hint = "; afterbay describe --markdown lists all keys";
       problems.add(ErrorCode::unknown_name, key.at,
                    fmt::format("unknown key \"{}\" of {}{}", printable(full.name), what, hint));
     }

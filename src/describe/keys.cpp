@@ -130,7 +130,10 @@ void add_timing(Rows& rows) {
 void add_naming(Rows& rows) {
   rows.push_back(stored_unless_empty<File>(
       "name", file_name_template(), AFTERBAY_KEY_FIELD(naming.name),
-      "Template of the names; `.nc` is appended unless the name ends with it. `{case}` is the key `case`, "
+      "Template of the names. The ending of the store is appended, `.nc`, `.grib2`, `.pp` or `.ff`, unless "
+      "the name "
+      "ends with one of any store (these, `.nc4`, `.cdf`, `.grb2`, `.grib` or `.grb`). `{case}` is the key "
+      "`case`, "
       "`{period}` is `every` (`fx` without it), `{file}` the name under `files`, `{grid}` its grid, "
       "`{start}` "
       "and `{end}` are dates, `{part}` is the number of a file that `split` makes, from 1, and `{member}` "

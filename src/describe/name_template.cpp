@@ -87,8 +87,7 @@ std::string partial_name(std::string_view pattern, const NameValues& values) {
     else
       name += "{" + piece.text + "}";
   }
-  constexpr std::string_view suffix = ".nc";
-  return name.ends_with(suffix) ? name : name + std::string(suffix);
+  return with_ending(std::move(name), values.store);
 }
 
 }  // namespace afterbay::describe

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "model/format.hpp"
 
 namespace afterbay::describe {
 
@@ -32,6 +33,7 @@ struct NameValues {
   std::string file;
   std::string period;
   std::string grid;
+  Format store = Format::netcdf4;  ///< says how names end
 };
 
 /// The template with what is known. Files whose results are equal would have the same names.

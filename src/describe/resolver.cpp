@@ -6,6 +6,7 @@
 
 #include "describe/checks.hpp"
 #include "expression/expression.hpp"
+#include "expression/names.hpp"
 
 namespace afterbay::describe {
 
@@ -23,6 +24,31 @@ Pairs without_keys(Pairs properties, std::initializer_list<std::string_view> key
   return properties;
 }
 
+double number_in(const Node* node) {
+  return node != nullptr && node->is_scalar() ? std::strtod(node->characters().c_str(), nullptr) : 0;
+}
+
+/// A negative factor of a field turns its scale around: the largest value becomes the smallest one,
+/// and the width of a range negative.
+void check_factor(Operation operation, const Pairs& of_field, const Entry& entry, Problems& problems) {
+  const Node* const multiply = value_in(of_field, "multiply");
+  if (number_in(multiply) >= 0) return;
+  switch (operation) {
+    case Operation::min:
+    case Operation::max:
+    case Operation::range:
+    case Operation::stddev: break;
+    default: return;
+  }
+  problems.add(
+      ErrorCode::conflict, entry.at,
+      fmt::format("the field \"{}\" has \"multiply: {}\" under fields (at {}), by which its {} would be that "
+                  "of values with the other sign: make a derived field, \"{}*{}\", or write \"multiply: 1\" "
+                  "into this entry",
+                  entry.field, printable(multiply->characters()), multiply->at.text(), name_of(operation),
+                  printable(multiply->characters()), entry.field));
+}
+
 /// `add` of a field moves the zero of its scale, as units such as degC do: differences of values
 /// stay as they are, and a sum would change by it as often as there are values.
 Pairs moved_for(Operation operation, Pairs of_field, const Entry& entry, Problems& problems) {
@@ -35,7 +61,7 @@ Pairs moved_for(Operation operation, Pairs of_field, const Entry& entry, Problem
     default: return of_field;
   }
   const Node* const add = value_in(of_field, "add");
-  if (add != nullptr && add->is_scalar() && std::strtod(add->characters().c_str(), nullptr) != 0)
+  if (number_in(add) != 0)
     problems.add(
         ErrorCode::conflict, entry.at,
         fmt::format("the field \"{}\" has \"add: {}\" under fields (at {}), which moves its zero, so "
@@ -125,6 +151,7 @@ void Resolver::read_expression(Field& field, const Pairs& properties) {
     return report.expected(*node, "an expression of other fields");
   field.expression = node->characters();
   field.expression_at = node->at;
+  check_names(field);
   const auto parsed = expression::parse(field.expression);
   if (parsed) {
     field.operands = parsed->fields();
@@ -134,6 +161,20 @@ void Resolver::read_expression(Field& field, const Pairs& properties) {
   const bool cut = std::ranges::count(field.expression, '(') > std::ranges::count(field.expression, ')');
   report(*node, parsed.error().code,
          parsed.error().message + (cut ? "; within { } an expression with commas needs quotes" : ""));
+}
+
+/// A field that expressions would not mean where they name it.
+void Resolver::check_names(const Field& field) {
+  if (expression::is_constant(field.name))
+    problems_.add(ErrorCode::conflict, field.at,
+                  fmt::format("fields: \"{}\" is a constant in expressions, so that none can contain a field "
+                              "of this name; give this one another name",
+                              field.name));
+  std::vector<std::string> names;
+  for (const auto& [name, properties] : raw_fields_) names.push_back(name);
+  if (const auto misread = expression::misread_name(field.expression, names))
+    problems_.add(ErrorCode::conflict, field.expression_at,
+                  "expression: " + expression::misread_text(*misread));
 }
 
 void Resolver::resolve_grids() {
@@ -222,11 +263,13 @@ void Resolver::resolve_file(const Key& key, const Pairs& defaults) {
 void Resolver::add_variables(File& file, const Pairs& properties) {
   const std::set<std::string> without = fields_without(properties);
   std::set<std::string> used;
+  std::vector<std::string> listed;
   for (const Operation operation : all_operations()) {
     const std::string key(name_of(operation));
     const Node* const list = value_in(properties, key);
     if (list == nullptr) continue;
     for (const Entry& entry : lists_.entries_of(*list, key)) {
+      listed.push_back(entry.field);
       if (without.contains(entry.field))
         used.insert(entry.field);
       else
@@ -235,9 +278,9 @@ void Resolver::add_variables(File& file, const Pairs& properties) {
   }
   for (const std::string& field : without)
     if (!used.contains(field))
-      problems_.add(
-          ErrorCode::unknown_name, value_in(properties, "without")->at,
-          fmt::format("without: no list of the file \"{}\" contains the field \"{}\"", file.name, field));
+      problems_.add(ErrorCode::unknown_name, value_in(properties, "without")->at,
+                    fmt::format("without: no list of the file \"{}\" contains the field \"{}\"{}", file.name,
+                                field, did_you_mean(field, listed)));
   name_variables(file);
 }
 
@@ -280,6 +323,7 @@ void Resolver::add_variable(File& file, const Entry& entry, Operation operation)
   if (entry.options != nullptr && entry.options->is_mapping())
     own =
         without_keys(known_keys(entry.options->pairs(), variable_keys(), "a variable", problems_), {"name"});
+  if (value_in(own, "multiply") == nullptr) check_factor(operation, properties, entry, problems_);
   if (value_in(own, "add") == nullptr)
     properties = moved_for(operation, std::move(properties), entry, problems_);
   put_over(properties, own, budget_);

@@ -27,6 +27,7 @@ class Resolver {
   void resolve_fields();
   void resolve_field(const Key& key);
   void read_expression(Field& field, const Pairs& properties);
+  void check_names(const Field& field);
   void resolve_grids();
   void resolve_files();
   void resolve_file(const Key& key, const Pairs& defaults);

@@ -10,6 +10,7 @@
 #include "base/strict_floating_point.hpp"
 #include "base/suggest.hpp"
 #include "expression/functions.hpp"
+#include "expression/names.hpp"
 #include "statistics/default_arithmetic.hpp"
 
 namespace afterbay::expression {
@@ -178,7 +179,7 @@ Result<> Parser::word() {
   while (at_ < text_.size() && is_in_word(text_[at_])) ++at_;
   const std::string_view name = text_.substr(begin, at_ - begin);
   if (next() == '(') return call(name, begin);
-  if (name == "pi")
+  if (is_constant(name))
     nodes_.push_back({Symbol::number, std::numbers::pi});
   else
     add_operand({Operand::Kind::field, std::string(name), 0});

@@ -51,6 +51,13 @@ std::vector<std::string> published_format_names() {
   return names_of_those([](const FormatTraits& traits) { return traits.publishes; });
 }
 
+std::string with_ending(std::string name, Format format) {
+  for (const Format any : all_formats())
+    for (const std::string_view ending : traits_of(any).endings)
+      if (name.ends_with(ending)) return name;
+  return name.append(traits_of(format).endings.front());
+}
+
 std::string formats_with(bool (*has)(const FormatTraits&)) {
   return list_of(
       names_of_those([has](const FormatTraits& traits) { return takes_most(traits) && has(traits); }),

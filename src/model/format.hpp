@@ -44,6 +44,9 @@ std::optional<Format> format_of(std::string_view name) noexcept;
 std::vector<std::string> format_names();
 std::vector<std::string> published_format_names();
 
+/// The name of a file of the format: with its first ending, unless it ends with one of any format.
+std::string with_ending(std::string name, Format format);
+
 /// For messages: the formats that publish artifacts and have a capability, in the form "netcdf4 or
 /// cdf5".
 std::string formats_with(bool (*has)(const FormatTraits&));

@@ -4,6 +4,7 @@
 // name.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -71,9 +72,14 @@ struct MessageTraits {
   Result<std::uint64_t> (*seal)(FileBytes& file, std::uint64_t end_bytes) = nullptr;
 };
 
+inline constexpr std::array<std::string_view, 3> netcdf_endings{".nc", ".nc4", ".cdf"};
+
 struct FormatTraits {
   std::string_view name = {};   ///< in the configuration, the API, messages and the journal
   std::string_view title = {};  ///< as in its specification
+  /// How names of its files end. The first one is appended to names that end with none of any
+  /// format.
+  std::span<const std::string_view> endings = netcdf_endings;
   /// The first bytes of a file, if netCDF-C reads it (append, input, compare); empty: it does not.
   std::string_view magic = {};
   /// Artifacts are published under a name and listed in the journal; false: they are kept in

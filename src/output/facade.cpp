@@ -14,6 +14,7 @@
 #include "base/suggest.hpp"
 #include "base/units.hpp"
 #include "model/moves.hpp"
+#include "output/earlier_files.hpp"
 #include "output/model_definitions.hpp"
 #include "output/point_grids.hpp"
 #include "output/reducers.hpp"
@@ -123,6 +124,8 @@ void Output::State::start() {
   if (!options.resume.empty()) {
     current = saved->read(options.resume);
     begun = true;
+  } else {
+    output::look_at_earlier_files(session, plan);
   }
   started = true;
   session.state().output.refusal = [this] { return refusal(); };

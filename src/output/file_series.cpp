@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 
 #include "model/converted_values.hpp"
 #include "model/fill_value.hpp"
 #include "model/format.hpp"
 #include "model/format_traits.hpp"
+#include "output/appending.hpp"
 #include "output/archive_chunks.hpp"
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
@@ -29,6 +31,14 @@ TimeUnits units_of(const describe::File& file, const ModelTime& time) {
   } catch (const Failure& failure) {
     refuse_at(file.at, failure.code(), "time_units of the file '{}': {}", file.name, failure.error().message);
   }
+}
+
+/// The error with the place of the variable that it names, or of the file.
+Error placed(const describe::File& file, Error error) {
+  const auto variable = std::ranges::find(file.variables, error.variable, &describe::Variable::name);
+  const describe::Position& at = variable == file.variables.end() ? file.at : variable->at;
+  if (!error.message.starts_with(at.file)) error.message = at.text() + ": " + error.message;
+  return error;
 }
 
 }  // namespace
@@ -70,6 +80,7 @@ void FileSeries::define(Targets& targets, const Definitions& definitions, Spaces
         settings.block_bytes);
   }
   CollectionOptions options;
+  names_.set_store(settings.store.value_or(format_of(options.store.name()).value()));
   // What the description says of files lies in the settings of the session, except this: a run that
   // resumes must not replace what it continues.
   if (resumes)
@@ -78,9 +89,12 @@ void FileSeries::define(Targets& targets, const Definitions& definitions, Spaces
     options.existing = *file_->settings.existing;
   const auto& given = settings.existing;
   resumes_ = resumes && !given;
-  appends_ =
-      !resumes && (given ? *given == config::Existing::append : options.existing == Choice(Existing::append));
-  target_ = targets.define(file_->name, made.schema, options, reductions);
+  if (!resumes) existing_ = given.value_or(file_->settings.existing.value_or(Existing::refuse));
+  try {
+    target_ = targets.define(file_->name, made.schema, options, reductions);
+  } catch (const Failure& failure) {
+    throw Failure(placed(*file_, failure.error()));
+  }
 }
 
 void FileSeries::begin_sample(bool begins_interval, double seconds) {
@@ -127,6 +141,57 @@ void FileSeries::check_paths(TakenPaths& known) const {
   }
 }
 
+std::int64_t FileSeries::earlier_files() const {
+  if (!existing_ || *existing_ == Existing::replace) return 0;
+  PartNames::Part part = names_.first(1).front();
+  const auto is_there = [&] {
+    std::error_code error;
+    return std::filesystem::exists(target_->path(FileName{.name = names_.of(part)}), error);
+  };
+  std::int64_t count = 0;
+  while (is_there()) {
+    ++count;
+    if (!names_.are_counted()) break;
+    ++part.number;
+  }
+  return count;
+}
+
+void FileSeries::begin_after(std::int64_t earlier) {
+  if (earlier == 0) return;
+  PartNames::Part part = names_.first(1).front();
+  if (existing_ != Existing::append) {
+    const std::string path = target_->path(FileName{.name = names_.of(part)});
+    refuse_at(file_->at, ErrorCode::exists,
+              "the file '{}' is to be written to {}, which exists already: remove it, choose another name, "
+              "write \"existing: replace\", or resume from the saved state of the run that wrote it",
+              file_->name, path);
+  }
+  if (names_.are_counted()) part.number = earlier;
+  const std::string path = target_->path(FileName{.name = names_.of(part)});
+  if (traits_of(names_.store()).magic.empty())
+    refuse_at(file_->at, ErrorCode::conflict,
+              "the file '{}' appends to {}, which exists, but nothing can be appended to {} files: choose "
+              "another name, or write \"existing: replace\"",
+              file_->name, path, traits_of(names_.store()).title);
+  if (!has_records()) return;
+  const FoundRecords found = target_->found(path, records_per_period());
+  const bool is_full =
+      names_.are_counted() && found.records >= static_cast<std::uint64_t>(file_->naming.split.records);
+  const Interval first = time_->calendar.interval(time_->start, schedule_->every(), schedule_->alignment());
+  const describe::Timing& timing = file_->timing;
+  Date begin = time_->start;
+  const bool is_skipped = timing.partial == describe::Partial::skip && first.begin < begin;
+  if (has_periods_ ? is_skipped : !timing.at_start) begin = first.end;
+  FoundRecords last = found;
+  if (is_full) last.records = 0;  // the next part gets the records
+  if (const auto refused =
+          refusal_to_append({*file_, *time_, units_, names_, has_periods_}, path, last, part, begin))
+    throw Failure(*refused);
+  state_.part = is_full ? earlier : part.number - 1;
+  state_.record_end = time_->start;
+}
+
 bool FileSeries::is_in_open_part(const Date& end) const {
   if (!open_) return false;
   const describe::Split& split = file_->naming.split;
@@ -147,7 +212,13 @@ void FileSeries::open_part(const Date& end) {
     names_.begin(part, state_.path);
     take_path();
     open_ = target_->open(FileName{.name = state_.path, .replace = resumes_});
-    if (appends_ && has_records()) state_.records = open_->records();
+    if (existing_ == Existing::append && has_records() && open_->records() > 0) {
+      const FoundRecords found = target_->found(open_->path(), records_per_period());
+      refused_ = refusal_to_append({*file_, *time_, units_, names_, has_periods_}, open_->path(), found, part,
+                                   has_periods_ ? schedule_->begin() : end);
+      if (refused_) throw Failure(*refused_);
+      state_.records = open_->records();
+    }
   } else {
     open_ = target_->open(FileName{.name = state_.path});
     found_ = open_->records();
@@ -266,6 +337,7 @@ void FileSeries::restore_once(std::size_t variable, std::vector<std::byte> value
 }
 
 std::optional<Error> FileSeries::refusal() const {
+  if (refused_) return refused_;
   if (!open_ || state_.records >= found_) return std::nullopt;
   return make_error(ErrorCode::conflict,
                     "this file, which the run continues, has {} records of an earlier run, and this run "

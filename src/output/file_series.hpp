@@ -50,14 +50,16 @@ class FileSeries final : public SampleTarget {
   /// Adds the paths that are known before the first step; throws conflict if another file has one
   /// of them. Comes after `define`.
   void check_paths(TakenPaths& known) const;
-  /// Whether servers compute the reductions of the definition.
-  [[nodiscard]] bool reduces() const { return target_->reduces(); }
-  [[nodiscard]] std::string why_not_reduced() const { return target_->why_not_reduced(); }
+  /// How many of its first files there are, of earlier runs; 0 if they do not matter. Without parts
+  /// that are counted, it is at most 1.
+  [[nodiscard]] std::int64_t earlier_files() const;
+  /// Refuses these files, or goes on after the last one. On all ranks, before the first step.
+  void begin_after(std::int64_t earlier);
   void begin_sample(bool begins_interval, double seconds) override;
   void put_sample(std::size_t variable, const Value& value) override;
   /// Begins to restore a plane of the states of what servers compute. Comes before all samples.
   void begin_state(std::uint32_t plane, const statistics::Progress& progress);
-  /// For the states of what servers compute.
+  /// Says whether servers compute the reductions of the definition, and writes their states.
   [[nodiscard]] Target& target() const { return *target_; }
 
   /// Writes this rank's values of the record that ends at `value.end`; with a cycle, of its record
@@ -138,10 +140,11 @@ class FileSeries final : public SampleTarget {
   std::unique_ptr<Target> target_;
   std::unique_ptr<TargetFile> open_;  ///< null: none
   Ticket closed_;
-  bool is_continued_ = false;  ///< the file that is to be opened exists
-  bool resumes_ = false;       ///< new files replace those that an earlier job wrote after its state
-  std::uint64_t found_ = 0;    ///< records of the file that is continued
-  bool appends_ = false;       ///< to files that exist; not if the run resumes
+  bool is_continued_ = false;         ///< the file that is to be opened exists
+  bool resumes_ = false;              ///< new files replace those that an earlier job wrote after its state
+  std::uint64_t found_ = 0;           ///< records of the file that is continued
+  std::optional<Existing> existing_;  ///< what happens to files that exist; nullopt: the run resumes
+  std::optional<Error> refused_;      ///< why the open file must not be published
   /// What the current step has begun.
   struct Begun {
     bool record = false;

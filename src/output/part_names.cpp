@@ -27,6 +27,12 @@ std::string padded(const describe::NameToken& token, std::int64_t number) {
   return fmt::format("{:0{}}", number, digits);
 }
 
+/// Of periods without months, whose lengths do not depend on the date.
+bool is_shorter(const ModelTime& time, const Period& a, const Period& b) {
+  const bool depends = a.months != 0 || a.years != 0 || b.months != 0 || b.years != 0;
+  return !depends && time.calendar.add(time.start, a) < time.calendar.add(time.start, b);
+}
+
 std::uint64_t digest_of(const std::string& text) { return crc64(std::as_bytes(std::span(text))); }
 
 std::string normal(const std::string& path) {
@@ -76,6 +82,12 @@ PartNames::PartNames(const describe::Description& description, const describe::F
                 "its member",
                 file.name);
   }
+  if (split.period && file.timing.every && describe::has_records(file) &&
+      is_shorter(time, clock_->every(), file.timing.every->resolved(time.step)))
+    refuse_at(file.at, ErrorCode::invalid_argument,
+              "split of the file '{}' ({}) is shorter than every ({}), so that files would have no record: "
+              "write a longer split, or \"1 records\"",
+              file.name, split.period->text(), file.timing.every->text());
   if (split.period) check_neighbours();
 }
 
@@ -127,7 +139,7 @@ std::string PartNames::pattern() const {
   const std::string period =
       file_->timing.every && describe::has_records(*file_) ? file_->timing.every->text() : "fx";
   return describe::partial_name(file_->naming.name,
-                                {description_->case_name, file_->name, period, file_->grid});
+                                {description_->case_name, file_->name, period, file_->grid, store_});
 }
 
 std::string PartNames::of(const Part& part) const {

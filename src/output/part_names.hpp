@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "describe/description.hpp"
+#include "model/format.hpp"
 #include "output/model_time.hpp"
 #include "output/schedule.hpp"
 
@@ -47,10 +48,19 @@ class PartNames {
     Date end;  ///< only with `split` by period
   };
   [[nodiscard]] std::string of(const Part& part) const;
+  /// The format of the files, after which names end.
+  void set_store(Format store) noexcept { store_ = store; }
+  [[nodiscard]] Format store() const noexcept { return store_; }
+  /// Whether parts are numbered from 1 in their names, and begin after so many records, so that a
+  /// run that appends goes on with the last one.
+  [[nodiscard]] bool are_counted() const noexcept {
+    return has_number_ && !has_start_ && !clock_ && file_->naming.split.records > 0;
+  }
   /// The template, with what does not depend on the part.
   [[nodiscard]] std::string pattern() const;
   /// With `split` by period; nullopt: without.
   [[nodiscard]] std::optional<Clock>& clock() noexcept { return clock_; }
+  [[nodiscard]] bool has_clock() const noexcept { return clock_.has_value(); }
   /// The part in which a record lies that ends at `end`, with `split` by period.
   [[nodiscard]] Part until(const Date& end);
   /// Parts from the start of the run, as far as their names are known before it: at most `most`.
@@ -77,6 +87,7 @@ class PartNames {
   const describe::File* file_;
   const ModelTime* time_;
   std::optional<std::int64_t> member_;
+  Format store_ = Format::netcdf4;
   std::optional<Clock> clock_;
   bool has_number_ = false;  ///< {part}
   bool has_start_ = false;   ///< {start}

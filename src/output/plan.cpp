@@ -11,9 +11,11 @@
 #include "base/caller_terms.hpp"
 #include "base/crc64.hpp"
 #include "base/suggest.hpp"
+#include "expression/names.hpp"
 #include "expression/units.hpp"
 #include "model/converted_values.hpp"
 #include "model/fill_value.hpp"
+#include "output/limits.hpp"
 #include "output/plan_text.hpp"
 #include "output/refuse.hpp"
 
@@ -69,6 +71,7 @@ class Planner {
     try {
       task();
     } catch (const Failure& failure) {
+      being_made_.clear();
       if (problems_.empty()) code_ = failure.code();
       std::string text = failure.error().message;
       if (!text.starts_with(at.file)) text = at.text() + ": " + text;
@@ -155,6 +158,7 @@ class Planner {
     const describe::Field* const described = find_described(name);
     if (described == nullptr || described->expression.empty()) unknown_field(name, context);
     const expression::Expression expression = parsed(*described);
+    check_names(*described);
     // Reductions over the period of the file are those of this schedule, others have the file's
     // alignment.
     const auto over_file = [](const expression::Reduction& it) { return it.is_over_time() && !it.period; };
@@ -189,6 +193,21 @@ class Planner {
     return *std::move(expression);
   }
 
+  /// Names of fields and coordinates that the expression does not mean, although it contains them.
+  void check_names(const describe::Field& field) const {
+    if (const auto misread = expression::misread_name(field.expression, operand_names()))
+      refuse_at(field.expression_at, ErrorCode::conflict, "field '{}': {}", field.name,
+                expression::misread_text(*misread));
+  }
+
+  /// What the model offers to expressions.
+  [[nodiscard]] std::vector<std::string> operand_names() const {
+    std::vector<std::string> names = input_.definitions.field_names();
+    for (const Coordinate& coordinate : input_.definitions.coordinates())
+      if (!coordinate.grid.empty()) names.push_back(coordinate.name);
+    return names;
+  }
+
   /// Whether `visit` is true for a reduction of the field, or of those that it is computed from.
   template <class Visit>
   bool has_reduction(const describe::Field& field, const Visit& visit, int depth = 0) {
@@ -213,12 +232,15 @@ class Planner {
   }
 
   [[noreturn]] void unknown_field(const std::string& name, const Context& context) {
-    std::vector<std::string> names = input_.definitions.field_names();
+    const bool is_operand = !being_made_.empty();
+    std::vector<std::string> names = is_operand ? operand_names() : input_.definitions.field_names();
     for (const describe::Field& field : input_.description.fields)
       if (!field.expression.empty()) names.push_back(field.name);
-    refuse_at(context.variable.at, ErrorCode::unknown_name,
-              "there is no field '{}': the model has not defined it, and it has no expression under fields{}",
-              name, did_you_mean(name, names));
+    refuse_at(
+        is_operand ? find_described(being_made_.back())->expression_at : context.variable.at,
+        ErrorCode::unknown_name,
+        "{}there is no field '{}': the model has not defined it, and it has no expression under fields{}",
+        is_operand ? fmt::format("field '{}': ", being_made_.back()) : "", name, did_you_mean(name, names));
   }
 
   Series& model_series(const Field& field, const Context& context) {
@@ -529,6 +551,8 @@ class Planner {
     if (!of->form().missing.empty()) made.fill = fill_of_variable(variable, made.type);
     const VariableText text = describe_variable(input_, file, variable, made.kind);
     made.attributes = text.attributes;
+    check_packing(variable, own_type(variable.field, 0), made.type);
+    convert_types(made.attributes, made.type);
     made.identity += fmt::format(", times {} plus {}", text.conversion.multiply, text.conversion.add);
     const std::size_t number = files.add(std::move(made));
     if (folded.empty()) folded.push_back(of);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "expression/expression.hpp"
+#include "output/limits.hpp"
 #include "output/refuse.hpp"
 
 namespace afterbay::output {
@@ -117,6 +118,12 @@ std::string cell_methods(const PlanInput& input, const describe::File& file,
   return text;
 }
 
+/// Whether a shift of all values changes nothing.
+bool is_difference(describe::Operation operation) {
+  return operation == describe::Operation::range || operation == describe::Operation::stddev ||
+         operation == describe::Operation::difference;
+}
+
 /// Units of what is written, before they are converted.
 std::string units_before(const std::string& units, describe::Operation operation) {
   if (operation != describe::Operation::rate || units.empty()) return units;
@@ -159,8 +166,17 @@ VariableText describe_variable(const PlanInput& input, const describe::File& fil
     const auto own = std::ranges::find(text.attributes, "cell_methods", &Attribute::name);
     if (own != text.attributes.end()) methods = own->values.text();
     units = units_before(options.units, variable.operation);
+    // CF Conventions 1.11, section 3.1.2.
+    const auto scale = std::ranges::find(text.attributes, "units_metadata", &Attribute::name);
+    if (scale != text.attributes.end() && scale->values == Values("temperature: on_scale") &&
+        is_difference(variable.operation))
+      scale->values = Values("temperature: difference");
     // A standard name belongs to its units.
-    if (variable.operation == describe::Operation::rate) set_attribute(text.attributes, "standard_name", {});
+    if (variable.operation == describe::Operation::rate) {
+      set_attribute(text.attributes, "standard_name", {});
+      const std::string& name = options.long_name.empty() ? options.standard_name : options.long_name;
+      if (!name.empty()) set_attribute(text.attributes, "long_name", "rate of " + name);
+    }
   } else {
     set_attribute(text.attributes, "long_name", input.find_described(variable.field)->expression);
   }
@@ -174,6 +190,10 @@ VariableText describe_variable(const PlanInput& input, const describe::File& fil
     }
     units = *wanted;
   }
+  const expression::Linear setting = linear_of(variable.options);
+  convert_limits(
+      text.attributes, variable.operation,
+      {setting.multiply * text.conversion.multiply, setting.multiply * text.conversion.add + setting.add});
   if (!units.empty()) set_attribute(text.attributes, "units", units);
   if (file.time.cell_methods) {
     const std::string more = cell_methods(input, file, variable, kind);

@@ -57,6 +57,9 @@ class CountedTarget final : public Target {
     return inside ? directory_ + (directory_.ends_with('/') ? "" : "/") + path : path;
   }
 
+  [[nodiscard]] FoundRecords found(const std::string& /*path*/, std::uint64_t /*period*/) override {
+    return {};
+  }
   [[nodiscard]] bool reduces() const override { return reduces_; }
   std::unique_ptr<TargetFile> open_states(const FileName& /*name*/,
                                           const SchemaChanges& /*changes*/) override {

@@ -159,10 +159,10 @@ std::vector<Reduction> Reducers::of(const FileSeries& file) const {
 
 void Reducers::apply() const {
   for (const auto& [file, candidates] : by_file_) {
-    if (!file->reduces()) {
+    if (!file->target().reduces()) {
       if (file->file().statistics == Reducer::servers)
         refuse_servers(file->file(), candidates.front().statistics->results().front()->name(),
-                       file->why_not_reduced());
+                       file->target().why_not_reduced());
       continue;
     }
     for (const Candidate& it : candidates) {

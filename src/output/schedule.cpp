@@ -157,6 +157,10 @@ Schedule::Schedule(const ModelTime& time, const describe::Timing& timing, const 
              "sample_offset of the file \"{}\" ({}) is no multiple of the model's step ({}), so that no step "
              "would be sampled: choose a multiple of it",
              file, offset_.text(), time.step.text());
+    if (time.calendar.add(time.start, offset_) >= time.calendar.add(time.start, *sample_period_))
+      refuse(ErrorCode::invalid_argument,
+             "sample_offset of the file \"{}\" ({}) must be shorter than sample ({})", file,
+             timing.sample_offset->text(), timing.sample->text());
   }
   text_ = fmt::format("{} by {} sample {} offset {}", timing.every->text(), text_of(timing.align),
                       timing.sample ? timing.sample->text() : "-", offset_.text());

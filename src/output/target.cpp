@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "afterbay/input.hpp"
+#include "output/file_schema.hpp"
 #include "session/facade.hpp"
 #include "session/state.hpp"
 #include "storage/structure/stored_names.hpp"
@@ -39,21 +41,56 @@ class SessionFile final : public TargetFile {
   OutputFile file_;
 };
 
+/// Empty if there is no such attribute.
+std::string text_of(const Variable& variable, std::string_view attribute) {
+  const auto found = std::ranges::find(variable.attributes, attribute, &Attribute::name);
+  const bool is_text = found != variable.attributes.end() && found->values.type == Type::text;
+  return is_text ? std::string(found->values.text()) : std::string();
+}
+
+/// The variable with the bounds of the time; null: it has none.
+const Variable* bounds_of(const Schema& schema, const Variable& time) {
+  for (const char* const attribute : {"bounds", "climatology"})
+    if (const Variable* const bounds = schema.find_variable(text_of(time, attribute));
+        bounds != nullptr && bounds->dimensions.size() == 2 &&
+        schema.find_dimension(bounds->dimensions[1])->length == 2)
+      return bounds;
+  return nullptr;
+}
+
 class SessionTarget final : public Target {
  public:
-  SessionTarget(const std::weak_ptr<client::ModelSession>& session, client::Collection& collection)
-      : session_(session), made_(&collection) {
+  SessionTarget(Session& of, client::Collection& collection)
+      : of_(of), session_(of.state().model), made_(&collection) {
     auto handle = std::make_shared<Collection::State>();
-    handle->session = session;
+    handle->session = session_;
     handle->collection = &collection;
     collection_ = Collection(std::move(handle));
     if (collection.processing().reduces())
-      samples_ = call_of(session, "start")->puts().samples_of(collection);
+      samples_ = call_of(session_, "start")->puts().samples_of(collection);
   }
   std::unique_ptr<TargetFile> open(const FileName& name) override {
     return std::make_unique<SessionFile>(collection_.open(name));
   }
   [[nodiscard]] std::string path(const FileName& name) const override { return unwrap(made_->path(name)); }
+  [[nodiscard]] FoundRecords found(const std::string& path, std::uint64_t period) override {
+    InputFile file = of_.open_input(path, {.as_of = AsOf::published});
+    FoundRecords found;
+    found.records = file.records();
+    const Variable* const time = file.schema().find_variable(time_name);
+    if (time == nullptr || found.records == 0) return found;
+    found.units = text_of(*time, "units");
+    found.calendar = text_of(*time, "calendar");
+    file.get(time_name, {.record = found.records - 1}, &found.last);
+    if (const Variable* const bounds = bounds_of(file.schema(), *time))
+      for (std::uint64_t r = found.records - std::min(found.records, period); r < found.records; ++r) {
+        double both[2] = {0, 0};
+        file.get(bounds->name, {.record = r}, both);
+        found.end = std::max(found.end.value_or(both[1]), both[1]);
+      }
+    file.close();
+    return found;
+  }
   [[nodiscard]] bool reduces() const override { return samples_ != nullptr; }
   [[nodiscard]] std::string why_not_reduced() const override { return made_->processing().why_not_reduced; }
   void begin_sample(std::uint64_t number, bool begins_interval, double seconds) override {
@@ -81,6 +118,7 @@ class SessionTarget final : public Target {
     unwrap(call_of(session_, "step")->puts().begin(*samples_, number));
   }
 
+  Session& of_;
   std::weak_ptr<client::ModelSession> session_;
   Collection collection_;
   client::Collection* made_;
@@ -109,7 +147,7 @@ std::unique_ptr<Target> SessionTargets::define(const std::string& name, const Sc
     unwrap(storage::check_stored_names(schema));
     made = unwrap(model->collection(name, schema, options, numbered(schema, reductions)));
   }
-  return std::make_unique<SessionTarget>(session_.state().model, *made);
+  return std::make_unique<SessionTarget>(session_, *made);
 }
 
 TargetSettings SessionTargets::settings(const std::string& name) const {

@@ -41,6 +41,16 @@ class TargetFile {
   virtual Ticket close() = 0;
 };
 
+/// The time axis of a file that exists.
+struct FoundRecords {
+  std::uint64_t records = 0;
+  std::string units;     ///< empty: there is no time, or no record
+  std::string calendar;  ///< likewise
+  double last = 0;       ///< the time of the last record
+  /// Where what the last period covers ends; nullopt: the axis has no bounds.
+  std::optional<double> end;
+};
+
 /// The files of one entry of a description.
 class Target {
  public:
@@ -52,6 +62,8 @@ class Target {
   virtual std::unique_ptr<TargetFile> open(const FileName& name) = 0;
   /// Of a file that is opened with this name.
   [[nodiscard]] virtual std::string path(const FileName& name) const = 0;
+  /// Reads a published file, on all model ranks together. `period`: records of a period.
+  [[nodiscard]] virtual FoundRecords found(const std::string& path, std::uint64_t period) = 0;
 
   /// Whether servers compute the reductions of the definition. Only then there are samples, and
   /// files of states (statistics/planes.hpp).

@@ -85,8 +85,8 @@ std::optional<Packing> wanted_packing(const Variable& variable, Settings& given)
 Result<> check_can_be_packed(const Variable& variable, Format format) {
   if (variable.type != Type::float32 && variable.type != Type::float64)
     return fail(ErrorCode::wrong_type,
-                "variable '{}' of type {} cannot be packed: only float32 and float64 can; remove its packing "
-                "(pack: off)",
+                "variable '{}' of type {} cannot be packed: only float32 and float64 can, and become the "
+                "type that pack says; give it one of them, or remove its packing (pack: off)",
                 variable.name, name_of(variable.type));
   if (!variable.constant.empty())
     return fail(ErrorCode::invalid_argument,

@@ -104,6 +104,32 @@ class Describe(CommandTest):
         self.assertEqual(self.refused("files: {a: {every: 1d, mean: tas}}\n", "--step", "50min"),
                          ["d.yaml:1:20: files.a: every (1d) is no multiple of the model's step (50min)"])
 
+    def test_help_says_where_to_read_on(self):
+        for words in (("describe", "--help"), ("help", "describe")):
+            text = self.expect(OK, *words).stdout
+            self.assertIn("--markdown prints the reference of all keys", text)
+            for page in re.findall(r"docs/\S+\.md", text):
+                self.assertTrue((pathlib.Path(SOURCE) / page).exists(), page)
+            self.assertGreaterEqual(len(re.findall(r"docs/\S+\.md", text)), 2)
+
+    def test_nearest_names(self):
+        """Wherever a name is mistyped."""
+        for text, hint in (
+                ("flies: {}", '"files"'), ("files: {a: {evrey: 1d}}", '"every"'), ("files: {a: {every: 1d, mean: {tas: {untis: K}}}}", '"units"'),
+                ("fields: {ws: {expresion: a}}", '"expression"'), ("grids: {g: {staions: {p: [0, 0]}}}", '"stations"'),
+                ("files: {a: {like: bb, every: 1d}, bbb: {every: 1d, mean: t}}", '"bbb"'), ("files: {a: {every: 1d, mean: t, stamp: centr}}", '"centre"'),
+                ("files: {a: {every: 1d, mean: t, store: netcdf}}", '"netcdf4"'), ("files: {a: {every: 1d, mean: t, existing: apend}}", '"append"'),
+                ("files: {a: {every: 1d, mean: t, type: flaot32}}", '"float32"'), ("files: {a: {every: 1d, mean: t, stripe: {cuont: 4}}}", '"stripe.count"'),
+                ("files: {a: {every: 1dd, mean: t}}", '"d"'), ("files: {a: {every: 1d, mean: t, name: '{fiel}'}}", '"file"'),
+                ("fields: {x: sqr(maen(t))}", '"mean"'), ("files: {a: {every: 1d, mean: tt, without: ttt}}", '"tt"'),
+                ("files: {a: {every: 1d, mean: t, grid: medd}}\ngrids: {med: {stride: {x: 2}}}", '"med"'),
+                ("groups: {surface: [t]}\nfiles: {a: {every: 1d, mean: group(surfce)}}", '"surface"'),
+                ("files: {a: {every: 1d, mean: t, placement: slba}}", '"slab"')):
+            with self.subTest(text):
+                self.assertRegex("\n".join(self.refused(text + "\n")), rf"d\.yaml:\d:\d+: .*did you mean {re.escape(hint)}\?")
+        self.assertEqual(self.refused("files: {a: {every: 1d, mean: t, wibble: 1}}\n"),
+                         ['d.yaml:1:33: unknown key "wibble" of a file; afterbay describe --markdown lists all keys'])
+
     def test_exit_codes(self):
         self.expect(USAGE, "describe")
         self.expect(USAGE, "describe", "d.yaml", "--schema")

@@ -88,8 +88,8 @@ function(afterbay_link_inside target)
   endif()
   target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include"
     "${PROJECT_BINARY_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
-  # Several files at once, so that names in the unnamed namespaces of neighbours must differ; a local
-  # name may well be that of a neighbour's constant.
+  # Several files at once, so that names in the unnamed namespaces of neighbours must differ; a
+  # local name may well be that of a neighbour's constant.
   if(AFTERBAY_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6 AFTERBAY_MAY_SHADOW ON)
   endif()

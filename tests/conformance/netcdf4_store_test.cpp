@@ -19,7 +19,7 @@ namespace {
 
 using storage::Existing;
 
-void ok(int status) { ASSERT_EQ(status, NC_NOERR) << nc_strerror(status); }
+void netcdf4_store_ok(int status) { ASSERT_EQ(status, NC_NOERR) << nc_strerror(status); }
 
 class Netcdf4StoreTest : public testing::Test {
  protected:
@@ -47,7 +47,7 @@ TEST_F(Netcdf4StoreTest, chunks_and_filters_are_as_declared_and_decode) {
   write(request, 5, source);
   expect_contents(read_netcdf(path()), request, 5, source);
   int id = -1;
-  ok(nc_open(path().c_str(), NC_NOWRITE, &id));
+  netcdf4_store_ok(nc_open(path().c_str(), NC_NOWRITE, &id));
   for (const Variable& variable : request.schema.variables) {
     int number = -1;
     int shuffle = -1;
@@ -55,9 +55,9 @@ TEST_F(Netcdf4StoreTest, chunks_and_filters_are_as_declared_and_decode) {
     int level = -1;
     int storage = -1;
     std::size_t chunk[3] = {};
-    ok(nc_inq_varid(id, variable.name.c_str(), &number));
-    ok(nc_inq_var_deflate(id, number, &shuffle, &deflate, &level));
-    ok(nc_inq_var_chunking(id, number, &storage, chunk));
+    netcdf4_store_ok(nc_inq_varid(id, variable.name.c_str(), &number));
+    netcdf4_store_ok(nc_inq_var_deflate(id, number, &shuffle, &deflate, &level));
+    netcdf4_store_ok(nc_inq_var_chunking(id, number, &storage, chunk));
     EXPECT_EQ(deflate != 0, variable.deflate > 0) << variable.name;
     EXPECT_EQ(shuffle != 0, variable.shuffle) << variable.name;
     if (variable.deflate > 0) {
@@ -254,19 +254,19 @@ TEST_F(Netcdf4StoreTest, records_far_ahead_cost_nothing_for_those_left_out) {
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
   EXPECT_LT(file_bytes(path()).size(), 1u << 20);
   int id = -1;
-  ok(nc_open(path().c_str(), NC_NOWRITE, &id));
+  netcdf4_store_ok(nc_open(path().c_str(), NC_NOWRITE, &id));
   std::size_t records = 0;
   int dimension = -1;
-  ok(nc_inq_dimid(id, "time", &dimension));
-  ok(nc_inq_dimlen(id, dimension, &records));
+  netcdf4_store_ok(nc_inq_dimid(id, "time", &dimension));
+  netcdf4_store_ok(nc_inq_dimlen(id, dimension, &records));
   EXPECT_EQ(records, last + 1);
   int number = -1;
-  ok(nc_inq_varid(id, "span", &number));
+  netcdf4_store_ok(nc_inq_varid(id, "span", &number));
   std::vector<double> values(50);
   for (const std::uint64_t record : {last, last - 1, std::uint64_t{0}}) {
     const std::size_t start[] = {record, 0};
     const std::size_t count[] = {1, 50};
-    ok(nc_get_vara_double(id, number, start, count, values.data()));
+    netcdf4_store_ok(nc_get_vara_double(id, number, start, count, values.data()));
     const auto wanted = source(1, last);
     if (record == last)
       EXPECT_EQ(std::memcmp(values.data(), wanted.data(), wanted.size()), 0);
@@ -280,10 +280,10 @@ TEST_F(Netcdf4StoreTest, records_far_ahead_cost_nothing_for_those_left_out) {
 void make_by_netcdf(const std::string& path, const Schema& schema, int endian, std::uint64_t records,
                     const model::FileLayout& layout, const Source& source) {
   int id = -1;
-  ok(nc_create(path.c_str(), NC_NETCDF4, &id));
+  netcdf4_store_ok(nc_create(path.c_str(), NC_NETCDF4, &id));
   std::map<std::string, int> dimensions;
   for (const Dimension& dimension : schema.dimensions)
-    ok(nc_def_dim(id, dimension.name.c_str(), dimension.length, &dimensions[dimension.name]));
+    netcdf4_store_ok(nc_def_dim(id, dimension.name.c_str(), dimension.length, &dimensions[dimension.name]));
   for (const Variable& variable : schema.variables) {
     std::vector<int> ids;
     for (const std::string& name : variable.dimensions) ids.push_back(dimensions[name]);
@@ -294,13 +294,14 @@ void make_by_netcdf(const std::string& path, const Schema& schema, int endian, s
                          : variable.type == Type::int16   ? NC_SHORT
                          : variable.type == Type::int8    ? NC_BYTE
                                                           : NC_CHAR;
-    ok(nc_def_var(id, variable.name.c_str(), type, static_cast<int>(ids.size()), ids.data(), &number));
-    if (type != NC_CHAR && type != NC_BYTE) ok(nc_def_var_endian(id, number, endian));
+    netcdf4_store_ok(
+        nc_def_var(id, variable.name.c_str(), type, static_cast<int>(ids.size()), ids.data(), &number));
+    if (type != NC_CHAR && type != NC_BYTE) netcdf4_store_ok(nc_def_var_endian(id, number, endian));
     for (const Attribute& attribute : variable.attributes)
-      ok(nc_put_att_text(id, number, attribute.name.c_str(), attribute.values.count(),
-                         attribute.values.text().data()));
+      netcdf4_store_ok(nc_put_att_text(id, number, attribute.name.c_str(), attribute.values.count(),
+                                       attribute.values.text().data()));
   }
-  ok(nc_enddef(id));
+  netcdf4_store_ok(nc_enddef(id));
   for (std::uint32_t v = 0; v < schema.variables.size(); ++v) {
     const bool record = layout.variables[v].record;
     for (std::uint64_t r = 0; r < (record ? records : 1); ++r) {
@@ -311,10 +312,10 @@ void make_by_netcdf(const std::string& path, const Schema& schema, int endian, s
         count.push_back(1);
       }
       for (const std::uint64_t length : layout.variables[v].shape) count.push_back(length);
-      ok(nc_put_vara(id, static_cast<int>(v), start.data(), count.data(), source(v, r).data()));
+      netcdf4_store_ok(nc_put_vara(id, static_cast<int>(v), start.data(), count.data(), source(v, r).data()));
     }
   }
-  ok(nc_close(id));
+  netcdf4_store_ok(nc_close(id));
 }
 
 TEST_F(Netcdf4StoreTest, appends_to_files_that_others_stored_differently) {
@@ -361,7 +362,7 @@ TEST_F(Netcdf4StoreTest, the_netcdf_library_can_go_on_with_our_files) {
   const Source source = sample_data(request.schema, *request.layout);
   write(request, 3, source);
   int id = -1;
-  ok(nc_open(path().c_str(), NC_WRITE, &id));
+  netcdf4_store_ok(nc_open(path().c_str(), NC_WRITE, &id));
   for (std::uint32_t v = 0; v < request.schema.variables.size(); ++v) {
     if (!request.layout->variables[v].record) continue;
     std::vector<std::size_t> start{4};
@@ -370,11 +371,11 @@ TEST_F(Netcdf4StoreTest, the_netcdf_library_can_go_on_with_our_files) {
       start.push_back(0);
       count.push_back(length);
     }
-    ok(nc_put_vara(id, static_cast<int>(v), start.data(), count.data(), source(v, 4).data()));
+    netcdf4_store_ok(nc_put_vara(id, static_cast<int>(v), start.data(), count.data(), source(v, 4).data()));
   }
-  ok(nc_redef(id));
-  ok(nc_put_att_text(id, NC_GLOBAL, "history", 5, "later"));
-  ok(nc_close(id));
+  netcdf4_store_ok(nc_redef(id));
+  netcdf4_store_ok(nc_put_att_text(id, NC_GLOBAL, "history", 5, "later"));
+  netcdf4_store_ok(nc_close(id));
   const ReadFile file = read_netcdf(path());
   EXPECT_EQ(file.records, 5u);
   for (std::uint32_t v = 0; v < request.schema.variables.size(); ++v) {

@@ -55,7 +55,7 @@ std::string name_of_case(const testing::TestParamInfo<EpochCase>& parameter) {
                      it.append ? "_appended" : "");
 }
 
-constexpr std::uint64_t steps = 14;
+constexpr std::uint64_t store_epoch_steps = 14;
 
 class StoreEpoch : public testing::TestWithParam<EpochCase> {
  protected:
@@ -74,7 +74,7 @@ class StoreEpoch : public testing::TestWithParam<EpochCase> {
     std::vector<Action> actions;
     std::vector<FrameJob> late;
     std::uint64_t epoch = 0;
-    for (std::uint64_t record = first; record < first + steps; ++record) {
+    for (std::uint64_t record = first; record < first + store_epoch_steps; ++record) {
       std::vector<FrameJob> now = std::exchange(late, {});
       for (std::size_t f = 0; f < layout.frames.size(); ++f) {
         const bool fixed = !layout.variables[layout.pieces[layout.frames[f].first_piece].variable].record;

@@ -218,7 +218,7 @@ TEST_P(StorePublication, what_fails_before_the_name_prevents_it) {
 }
 
 /// Counts the calls that make directories durable.
-class CountingDisk : public storage::Disk {
+class StorePublicationCountingDisk : public storage::Disk {
  public:
   std::atomic<int> directories{0};
 
@@ -230,7 +230,7 @@ class CountingDisk : public storage::Disk {
 };
 
 TEST_P(StorePublication, files_published_together_share_syncs_and_not_their_failures) {
-  const auto disk = std::make_shared<CountingDisk>();
+  const auto disk = std::make_shared<StorePublicationCountingDisk>();
   std::vector<std::unique_ptr<storage::File>> files;
   std::vector<storage::File*> together;
   for (const char* name : {"a.nc", "b.nc", "c.nc"}) {

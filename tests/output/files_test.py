@@ -319,6 +319,23 @@ files:
     check("whole.nc", "uas", np.array([FIELDS.value("uas", n) for n in (7, 11)]))
 
 
+def names_of_functions():
+    """A name before a parenthesis is a function, any other one a field; the only constant is pi."""
+    fresh("names_of_functions")
+    run("""
+fields: {max: uas*2, e: vas + 1, mean: "max + max(e, tas) + 2*pi", y: "mean(mean) - mean(e)"}
+files:
+  f: {every: 6h, instant: [max, mean, e]}
+  d: {every: 1d, write: [y]}
+""", last=4)
+    uas, vas, tas = (np.array([FIELDS.value(name, n) for n in range(1, 5)]) for name in ("uas", "vas", "tas"))
+    made = 2 * uas + np.maximum(vas + 1, tas) + 2 * np.pi
+    check("f.nc", "max", 2 * uas)
+    check("f.nc", "e", vas + 1)
+    check("f.nc", "mean", made)
+    check("d.nc", "y", np.array([made.mean(axis=0) - (vas + 1).mean(axis=0)]), exact=False)
+
+
 def sections():
     """Levels one by one, also on ranks without points."""
     fresh("sections")
@@ -350,6 +367,6 @@ files:
 
 
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for case in (names, times, subsets, coordinates, units, summands, cycles, cut_cycles, methods, appended, alignments, sections, readers):
+for case in (names, times, subsets, coordinates, units, summands, cycles, cut_cycles, methods, appended, alignments, names_of_functions, sections, readers):
     case()
     print(f"{case.__name__}: as expected")

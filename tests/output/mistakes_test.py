@@ -69,6 +69,17 @@ for options in ({"line": "sample: 12h, sample_offset: 6h", "step": "12h"}, {"lin
     line = options.pop("line")
     expect_file([f"sample_offset of the file \"f\" ({line.split()[-1]})", "no multiple of the model's step", "no step would be sampled"],
                 f"every: 1d, {line}, mean: [tas]", **options)
+# Names in expressions.
+expect_file(["output.yaml:1:13: field 'x': in an expression, \"pi\" is the constant"], "every: 1d, mean: [x]", "fields: {x: 2*pi + tas}\n",
+            extra="pi")
+expect_file(["output.yaml:1:13: field 'x': \"a-b\" is the name of a field"], "every: 1d, mean: [x]", "fields: {x: a-b + tas}\n", extra="a-b")
+found = expect(["output.yaml:1:13: field 'x': there is no field 'uaz'", 'did you mean "uas"'],
+               "fields: {x: uaz*2}\nfiles:\n  f: {every: 1d, mean: [x], max: [x]}\n")
+assert "itself" not in found, found
+expect_file(["there is no field 'cell_indx'", 'did you mean "cell_index"'], "every: 1d, mean: [x]", "fields: {x: tas*cell_indx}\n")
+# Lengths that only the model's step tells.
+expect_file(["sample_offset of the file \"f\" (3ts) must be shorter than sample (12h)"], "every: 1d, sample: 12h, sample_offset: 3ts, mean: [tas]")
+expect_file(["split of the file 'f' (1ts) is shorter than every (1d)", "1 records"], "every: 1d, split: 1ts, mean: [tas]")
 for name in ("time", "bnds"):
     expect([f"dimension '{name}'", "choose another name"], dimension=name)
 # Every other problem is found before the first step; this one depends on values.

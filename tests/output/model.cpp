@@ -17,6 +17,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -224,10 +225,17 @@ class Model {
     output.dimension("lev", lev, of_lev);
     if (options_.given.contains("dimension")) output.dimension(options_.text("dimension", ""), 4);
     output.grid("atm", {"lat", "lon"}, decomposition_);
-    output.coordinate("height", {}, Values(2.0), {.units = "m", .standard_name = "height"});
+    // Formats of messages hold nothing more, and have a code for temperatures at 1.5 m.
+    const bool plain = options_.given.contains("plain");
+    CoordinateOptions of_height{.units = "m", .standard_name = "height"};
+    if (options_.given.contains("limits")) of_height.attributes = {{"positive", "up"}};
+    output.coordinate("height", {}, Values(plain ? 1.5 : 2.0), of_height);
     std::vector<double> areas;
     for (const std::uint64_t p : part_.points) areas.push_back(static_cast<double>(p) + 0.25);
-    output.grid_coordinate("cell_index", "atm", areas.data(), {.long_name = "index of the cell"});
+    if (!plain)
+      output.grid_coordinate(
+          "cell_index", "atm", areas.data(),
+          {.units = options_.given.contains("limits") ? "1" : "", .long_name = "index of the cell"});
     const bool rich = options_.given.contains("rich");
     if (rich) define_more(output);
     if (members_ > 0) define_ensemble(output);
@@ -248,9 +256,15 @@ class Model {
       for (const auto& [name, value] :
            {std::pair("cell_measures", "area: area"), {"mesh", "mesh"}, {"location", "face"}})
         of_tas.push_back({name, value});
+    std::vector<Attribute> of_vas;
+    if (options_.given.contains("limits")) {
+      of_tas.push_back({"valid_range", Values(std::vector<double>{-1, 400})});
+      of_tas.push_back({"units_metadata", "temperature: on_scale"});
+      of_vas = {{"valid_min", 0}, {"valid_max", 300}};
+    }
     field("tas", {.grid = "atm", .units = "K", .standard_name = "air_temperature", .attributes = of_tas});
     field("uas", {.grid = "atm", .units = "m s-1", .standard_name = "eastward_wind"});
-    field("vas", {.grid = "atm", .units = "m s-1", .standard_name = "northward_wind"});
+    field("vas", {.grid = "atm", .units = "m s-1", .standard_name = "northward_wind", .attributes = of_vas});
     field("toce", {.grid = "atm",
                    .axes = {"lev"},
                    .units = "degC",
@@ -265,6 +279,8 @@ class Model {
     field("co2", {.type = Type::float64, .units = "1e-6", .long_name = "carbon dioxide"});
     field("orog", {.grid = "atm", .units = "m", .standard_name = "surface_altitude"});
     if (rich) field("band_flux", {.axes = {"longwave_band"}, .units = "W m-2"});
+    // For mistakes: a field with this name.
+    if (options_.given.contains("extra")) field(options_.text("extra", ""), {.grid = "atm", .units = "1"});
     field("unused", {.grid = "atm", .units = "1", .long_name = "is in no file"});
   }
 
@@ -408,6 +424,23 @@ class Model {
   std::optional<test::FurtherGrids> further_;
 };
 
+/// "ocean_from=3": session ranks from 3 on are a component of their own, with the description
+/// ocean.yaml, for which options "ocean.KEY=VALUE" hold.
+MPI_Comm component(Options& options, SessionOptions& given) {
+  if (!options.given.contains("ocean_from")) return MPI_COMM_WORLD;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const bool is_ocean = rank >= options.number("ocean_from", 0);
+  MPI_Comm ranks = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, is_ocean ? 1 : 0, rank, &ranks);
+  given.name = is_ocean ? "ocean" : "atmosphere";
+  given.set("output", is_ocean ? "ocean.yaml" : "output.yaml");
+  constexpr std::string_view prefix = "ocean.";
+  for (const auto& [key, value] : std::map(options.given))
+    if (is_ocean && key.starts_with(prefix)) options.given[key.substr(prefix.size())] = value;
+  return ranks;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -425,7 +458,8 @@ int main(int argc, char** argv) {
       std::ifstream file(path);
       given.output_text.assign(std::istreambuf_iterator<char>(file), {});
     }
-    Session session = open_session(MPI_COMM_WORLD, given);
+    const MPI_Comm ranks = component(options, given);
+    Session session = open_session(ranks, given);
     try {
       if (session.is_server())
         session.serve();

@@ -9,9 +9,10 @@ import pathlib
 import shutil
 import subprocess
 
+import numpy as np
 import xarray
 
-from lib_described import BUILD, run
+from lib_described import BUILD, Fields, run
 
 COMMAND = str(BUILD / "apps/afterbay/afterbay")
 
@@ -119,7 +120,50 @@ def preview():
         assert expected == 0 or ("output.yaml:1:9" in said and "part 32 of the file 'a'" in said), said
 
 
+def endings():
+    """Names end as the store says, wherever it is set, unless they end as files of another do."""
+    fresh("endings")
+    line = "  {0}: {{every: 6h, {1}instant: [tas]}}\n"
+    every_store = "files:\n" + "".join(line.format(*it) for it in (
+        ("a", "store: grib2, "), ("b", "store: pp, "), ("c", "store: cdf5, "), ("d", ""), ("e", "store: grib2, name: e.grb, "),
+        ("z", "store: fieldsfile, "), ("f", "store: pp, name: f.2000, "), ("g", "name: g.nc4, "), ("h", 'store: pp, split: 1d, name: "h_{start}", '),
+        ("i", "store: pp, name: i.nc, ")))
+    try:
+        run(every_store, last=4, plain=1)
+    except SystemExit:
+        if "has no ecCodes" not in run(every_store, last=4, plain=1, expect=1):
+            raise
+        print("endings: skipped: this build has no ecCodes")
+        return
+    found = sorted(os.listdir())
+    assert [path for path in found if path[1] in "._"] == [
+        "a.grib2", "b.pp", "c.nc", "d.nc", "e.grb", "f.2000.pp", "g.nc4", "h_2000-01-01.pp", "i.nc", "z.ff"], found
+    starts = {path: pathlib.Path(path).read_bytes()[:4] for path in found if path[1] in "._"}
+    assert starts["a.grib2"] == starts["e.grb"] == b"GRIB" and starts["c.nc"][:3] == b"CDF", starts
+    assert starts["d.nc"] == starts["g.nc4"] == b"\x89HDF", starts
+    assert pathlib.Path("z.ff").read_bytes()[:8] == (20).to_bytes(8, "big")  # the format of UM files
+    # The first record of a PP file is a header of 64 words.
+    assert all(starts[path] == b"\0\0\1\0" for path in ("b.pp", "f.2000.pp", "h_2000-01-01.pp", "i.nc")), starts
+    if shutil.which("grib_get_data"):
+        values = subprocess.run(["grib_get_data", "a.grib2"], capture_output=True, text=True, check=True).stdout
+        lines = [line.split() for line in values.splitlines() if not line.startswith("Lat")]
+        numbers = np.array([float(line[2]) for line in lines if len(line) == 3]).reshape(4, 6, 8)
+        expected = np.array([Fields().value("tas", n) for n in range(1, 5)])
+        np.testing.assert_allclose(numbers, expected, atol=0.01)
+    # Collisions, also if settings outside of the description choose the store.
+    fresh("endings_collide")
+    two = "files:\n  a: {every: 6h, name: x.grib2, instant: [tas]}\n  b: {every: 6h, name: x, instant: [uas]}\n"
+    run(two, last=1, plain=1)
+    assert sorted(path for path in os.listdir() if path.startswith("x")) == ["x.grib2", "x.nc"], os.listdir()
+    shutil.rmtree("../endings_collide/afterbay-journal", ignore_errors=True)
+    os.remove("x.grib2")
+    os.remove("x.nc")
+    refused(two, ["output.yaml:3:3", "the file 'b'", 'x.grib2", which the file \'a\' has'], last=0, plain=1,
+            settings=["--afterbay.collections.b.store=grib2"])
+    refused(two.replace("name: x,", "name: x, store: grib2,"), ["output.yaml:3:3", 'would have the same name, "x.grib2"'], last=0)
+
+
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for task in (later_jobs, what_was_left, states, other_files, preview):
+for task in (endings, later_jobs, what_was_left, states, other_files, preview):
     task()
     print(f"{task.__name__}: good", flush=True)

@@ -118,7 +118,7 @@ RANK_TEST(TransportLostProcesses, a_server_dies_with_joint_segments_in_transit, 
 
 constexpr std::uint64_t block = 1 << 20;
 constexpr std::uint64_t part = 600'000;
-constexpr std::uint64_t records = 20;
+constexpr std::uint64_t lost_records = 20;
 constexpr std::uint32_t own_frame = 0;     ///< of model rank 1 alone
 constexpr std::uint32_t common_frame = 1;  ///< of both model ranks
 
@@ -136,7 +136,7 @@ void put(ClientLink& link, std::uint32_t frame, std::uint64_t seq, std::uint64_t
 void serve_other(ServerPort& port) {
   std::uint64_t complete = 0;
   const std::uint64_t end = now_ns() + limit_ns;
-  while (complete < records && now_ns() < end) {
+  while (complete < lost_records && now_ns() < end) {
     port.pump();
     for (std::size_t peer = 0; peer < port.peers(); ++peer)
       while (const auto message = port.peek(peer)) {
@@ -151,7 +151,7 @@ void serve_other(ServerPort& port) {
       }
     port.wait(2ms);
   }
-  EXPECT_EQ(complete, records);
+  EXPECT_EQ(complete, lost_records);
   port.send(1, Bytes(8));
   while (port.sending() && now_ns() < end) port.wait(1ms);
 }
@@ -194,7 +194,7 @@ RANK_TEST(TransportLostProcesses, a_far_rank_dies_while_the_session_goes_on, 3) 
   barrier();  // rank 0 does nothing from here on
   if (rank() == 1) {
     ClientLink& link = *connection->links[0];
-    for (std::uint64_t seq = 0; seq < records; ++seq) put(link, own_frame, seq, seq);
+    for (std::uint64_t seq = 0; seq < lost_records; ++seq) put(link, own_frame, seq, seq);
     Result<std::optional<Bytes>> told = std::optional<Bytes>();
     for (const std::uint64_t end = now_ns() + limit_ns; told && !*told && now_ns() < end;) {
       link.wait(2ms);

@@ -15,10 +15,10 @@
 namespace afterbay::testing {
 namespace {
 
-constexpr std::uint64_t rows = 60, columns = 40, levels = 3, endpoint_steps = 4;
+constexpr std::uint64_t endpoint_rows = 60, endpoint_columns = 40, endpoint_levels = 3, endpoint_steps = 4;
 
-double value(std::uint64_t step, std::uint64_t level, std::uint64_t point) {
-  return static_cast<double>((step * levels + level) * rows * columns + point);
+double endpoint_value(std::uint64_t step, std::uint64_t level, std::uint64_t point) {
+  return static_cast<double>((step * endpoint_levels + level) * endpoint_rows * endpoint_columns + point);
 }
 
 /// Runs `body(thread)` in threads, while this one calls the session until they have ended.
@@ -44,20 +44,21 @@ void in_threads(Session& session, int threads, const std::function<void(int)>& b
 void run_endpoints(const SessionOptions& options, const std::string& file_name, bool reads = true,
                    int threads = 3) {
   run_session(options, [&](Session& session) {
-    const auto [first, mine] = share(rows, session.model_size(), session.model_rank());
-    session.decomposition("grid", Block{{rows, columns}, {first, 0}, {mine, columns}});
+    const auto [first, mine] = share(endpoint_rows, session.model_size(), session.model_rank());
+    session.decomposition("grid",
+                          Block{{endpoint_rows, endpoint_columns}, {first, 0}, {mine, endpoint_columns}});
     Map map;
-    map.global = {rows, columns};
-    for (std::uint64_t i = 0; i < rows * columns; ++i)
+    map.global = {endpoint_rows, endpoint_columns};
+    for (std::uint64_t i = 0; i < endpoint_rows * endpoint_columns; ++i)
       if (i % static_cast<std::uint64_t>(session.model_size()) ==
           static_cast<std::uint64_t>(session.model_rank()))
-        map.indices.push_back(static_cast<std::int64_t>(i * 7 % (rows * columns)));
+        map.indices.push_back(static_cast<std::int64_t>(i * 7 % (endpoint_rows * endpoint_columns)));
     session.decomposition("cells", map);
     Schema schema;
     schema.dimension("time", unlimited)
-        .dimension("level", levels)
-        .dimension("y", rows)
-        .dimension("x", columns);
+        .dimension("level", endpoint_levels)
+        .dimension("y", endpoint_rows)
+        .dimension("x", endpoint_columns);
     schema.variable("t", Type::float64, {"time", "level", "y", "x"}).on("grid");
     schema.variable("p", Type::float32, {"time", "y", "x"}).on("cells");
     schema.variable("time", Type::float64, {"time"});
@@ -73,22 +74,24 @@ void run_endpoints(const SessionOptions& options, const std::string& file_name, 
       for (std::size_t i = 0; i < map.indices.size(); ++i)
         if (static_cast<int>(i) % threads == t) list.indices.push_back(map.indices[i]);
       Endpoint& endpoint = endpoints.emplace_back(session.endpoint("band " + std::to_string(t)));
-      endpoint.part("grid", Block{{rows, columns}, {first + from, 0}, {count, columns}});
+      endpoint.part("grid",
+                    Block{{endpoint_rows, endpoint_columns}, {first + from, 0}, {count, endpoint_columns}});
       endpoint.part("cells", list);
     }
     in_threads(session, threads, [&](int thread) {
       const auto t = static_cast<std::size_t>(thread);
       const auto [from, count] = bands[t];
       for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
-        for (std::uint64_t level = 0; level < levels; ++level) {
+        for (std::uint64_t level = 0; level < endpoint_levels; ++level) {
           std::vector<double> values;
-          for (std::uint64_t i = from * columns; i < (from + count) * columns; ++i)
-            values.push_back(value(step, level, i));
-          endpoints[t].put(file, "t", step, values.data(), {}, Section{{level, 0, 0}, {1, count, columns}});
+          for (std::uint64_t i = from * endpoint_columns; i < (from + count) * endpoint_columns; ++i)
+            values.push_back(endpoint_value(step, level, i));
+          endpoints[t].put(file, "t", step, values.data(), {},
+                           Section{{level, 0, 0}, {1, count, endpoint_columns}});
         }
         std::vector<double> points;
         for (const std::int64_t i : lists[t].indices)
-          points.push_back(value(step, 0, static_cast<std::uint64_t>(i)));
+          points.push_back(endpoint_value(step, 0, static_cast<std::uint64_t>(i)));
         endpoints[t].put(file, "p", step, points.data());
         endpoints[t].end_step();
       }
@@ -104,49 +107,53 @@ void run_endpoints(const SessionOptions& options, const std::string& file_name, 
     in_threads(session, threads, [&](int thread) {
       const auto t = static_cast<std::size_t>(thread);
       const auto [from, count] = bands[t];
-      std::vector<double> values(endpoint_steps * levels * count * columns);
+      std::vector<double> values(endpoint_steps * endpoint_levels * count * endpoint_columns);
       endpoints[t].get(input, "t", {.record = 0, .records = endpoint_steps, .decomposition = "grid"},
                        values.data());
       std::size_t at = 0;
       for (std::uint64_t step = 0; step < endpoint_steps; ++step)
-        for (std::uint64_t level = 0; level < levels; ++level)
-          for (std::uint64_t i = from * columns; i < (from + count) * columns; ++i)
-            ASSERT_EQ(values[at++], value(step, level, i));
+        for (std::uint64_t level = 0; level < endpoint_levels; ++level)
+          for (std::uint64_t i = from * endpoint_columns; i < (from + count) * endpoint_columns; ++i)
+            ASSERT_EQ(values[at++], endpoint_value(step, level, i));
       std::vector<double> points(lists[t].indices.size());
       endpoints[t].get(input, "p", {.record = 2, .decomposition = "cells"}, points.data());
       for (std::size_t i = 0; i < points.size(); ++i)
-        ASSERT_EQ(points[i], value(2, 0, static_cast<std::uint64_t>(lists[t].indices[i])));
+        ASSERT_EQ(points[i], endpoint_value(2, 0, static_cast<std::uint64_t>(lists[t].indices[i])));
     });
   });
   if (rank() != 0) return;
   const auto t = test::read<double>(file_name, "t");
-  ASSERT_EQ(t.size(), endpoint_steps * levels * rows * columns);
+  ASSERT_EQ(t.size(), endpoint_steps * endpoint_levels * endpoint_rows * endpoint_columns);
   for (std::size_t i = 0; i < t.size(); ++i) ASSERT_EQ(t[i], static_cast<double>(i)) << i;
   const auto p = test::read<double>(file_name, "p");
-  ASSERT_EQ(p.size(), endpoint_steps * rows * columns);
+  ASSERT_EQ(p.size(), endpoint_steps * endpoint_rows * endpoint_columns);
   for (std::size_t i = 0; i < p.size(); ++i)
-    ASSERT_EQ(p[i], value(i / (rows * columns), 0, i % (rows * columns))) << i;
+    ASSERT_EQ(p[i], endpoint_value(i / (endpoint_rows * endpoint_columns), 0,
+                                   i % (endpoint_rows * endpoint_columns)))
+        << i;
 }
 
 /// Only the master puts "n", and ends the steps of the session. The others are in the next step
 /// already when it does.
 void run_ahead_of_the_master(const SessionOptions& options, const std::string& file_name) {
   run_session(options, [&](Session& session) {
-    const auto [first, mine] = share(rows, session.model_size(), session.model_rank());
-    session.decomposition("grid", Block{{rows, columns}, {first, 0}, {mine, columns}});
+    const auto [first, mine] = share(endpoint_rows, session.model_size(), session.model_rank());
+    session.decomposition("grid",
+                          Block{{endpoint_rows, endpoint_columns}, {first, 0}, {mine, endpoint_columns}});
     Schema schema;
-    schema.dimension("time", unlimited).dimension("y", rows).dimension("x", columns);
+    schema.dimension("time", unlimited).dimension("y", endpoint_rows).dimension("x", endpoint_columns);
     schema.variable("t", Type::float64, {"time", "y", "x"}).on("grid");
     schema.variable("n", Type::float64, {"time"});
     OutputFile file = session.collection("c", schema, {.existing = "replace"}).open(file_name);
     Endpoint master = session.endpoint("master"), other = session.endpoint("other");
-    master.part("grid", Block{{rows, columns}, {first, 0}, {1, columns}});
+    master.part("grid", Block{{endpoint_rows, endpoint_columns}, {first, 0}, {1, endpoint_columns}});
     master.whole();
-    other.part("grid", Block{{rows, columns}, {first + 1, 0}, {mine - 1, columns}});
+    other.part("grid",
+               Block{{endpoint_rows, endpoint_columns}, {first + 1, 0}, {mine - 1, endpoint_columns}});
     const auto values = [&](std::uint64_t step, std::uint64_t from, std::uint64_t count) {
       std::vector<double> some;
-      for (std::uint64_t i = from * columns; i < (from + count) * columns; ++i)
-        some.push_back(value(step, 0, i));
+      for (std::uint64_t i = from * endpoint_columns; i < (from + count) * endpoint_columns; ++i)
+        some.push_back(endpoint_value(step, 0, i));
       return some;
     };
     std::jthread ahead([&, first = first, mine = mine] {
@@ -169,9 +176,11 @@ void run_ahead_of_the_master(const SessionOptions& options, const std::string& f
   });
   if (rank() != 0) return;
   const auto t = test::read<double>(file_name, "t");
-  ASSERT_EQ(t.size(), endpoint_steps * rows * columns);
+  ASSERT_EQ(t.size(), endpoint_steps * endpoint_rows * endpoint_columns);
   for (std::size_t i = 0; i < t.size(); ++i)
-    ASSERT_EQ(t[i], value(i / (rows * columns), 0, i % (rows * columns))) << i;
+    ASSERT_EQ(t[i], endpoint_value(i / (endpoint_rows * endpoint_columns), 0,
+                                   i % (endpoint_rows * endpoint_columns)))
+        << i;
 }
 
 RANK_TEST(SessionEndpoints, run_ahead_of_the_thread_that_ends_steps_inline, 2) {
@@ -181,18 +190,19 @@ RANK_TEST(SessionEndpoints, run_ahead_of_the_thread_that_ends_steps_inline, 2) {
 // The other rank cannot put its record of the second step before the session's first one has ended.
 RANK_TEST(SessionEndpoints, close_ahead_of_the_session_inline, 2) {
   run_session(small_session(0).set("deadline", "8s"), [&](Session& session) {
-    const auto [first, mine] = share(rows, session.model_size(), session.model_rank());
-    session.decomposition("grid", Block{{rows, columns}, {first, 0}, {mine, columns}});
+    const auto [first, mine] = share(endpoint_rows, session.model_size(), session.model_rank());
+    session.decomposition("grid",
+                          Block{{endpoint_rows, endpoint_columns}, {first, 0}, {mine, endpoint_columns}});
     Schema schema;
-    schema.dimension("time", unlimited).dimension("y", rows).dimension("x", columns);
+    schema.dimension("time", unlimited).dimension("y", endpoint_rows).dimension("x", endpoint_columns);
     schema.variable("t", Type::float64, {"time", "y", "x"}).on("grid");
     OutputFile file = session.collection("c", schema, {.existing = "replace"}).open("closed_ahead.nc");
     Endpoint endpoint = session.endpoint();
     endpoint.whole("grid");
     const auto put = [&, first = first, mine = mine](std::uint64_t step) {
       std::vector<double> values;
-      for (std::uint64_t i = first * columns; i < (first + mine) * columns; ++i)
-        values.push_back(value(step, 0, i));
+      for (std::uint64_t i = first * endpoint_columns; i < (first + mine) * endpoint_columns; ++i)
+        values.push_back(endpoint_value(step, 0, i));
       endpoint.put(file, "t", step, values.data());
       endpoint.end_step();
     };
@@ -207,9 +217,11 @@ RANK_TEST(SessionEndpoints, close_ahead_of_the_session_inline, 2) {
   });
   if (rank() != 0) return;
   const auto t = test::read<double>("closed_ahead.nc", "t");
-  ASSERT_EQ(t.size(), 2 * rows * columns);
+  ASSERT_EQ(t.size(), 2 * endpoint_rows * endpoint_columns);
   for (std::size_t i = 0; i < t.size(); ++i)
-    ASSERT_EQ(t[i], value(i / (rows * columns), 0, i % (rows * columns))) << i;
+    ASSERT_EQ(t[i], endpoint_value(i / (endpoint_rows * endpoint_columns), 0,
+                                   i % (endpoint_rows * endpoint_columns)))
+        << i;
 }
 
 RANK_TEST(ThreadsOverMpi, run_ahead_of_the_thread_that_ends_steps_over_mpi, 3) {
@@ -218,38 +230,42 @@ RANK_TEST(ThreadsOverMpi, run_ahead_of_the_thread_that_ends_steps_over_mpi, 3) {
 
 // Nobody else can hand on what it puts: it does so itself when `memory.endpoints` is full.
 RANK_TEST(SessionEndpoints, the_sessions_thread_waits_in_an_endpoint_of_its_own, 3) {
-  run_session(small_session(1)
-                  .set("nodes", "0,0,1")
-                  .set("isolate_nodes", "off")
-                  .set("memory.endpoints", "64KiB")
-                  .set("deadline", "8s"),
-              [&](Session& session) {
-                const auto [first, mine] = share(rows, session.model_size(), session.model_rank());
-                session.decomposition("grid", Block{{rows, columns}, {first, 0}, {mine, columns}});
-                Schema schema;
-                schema.dimension("time", unlimited).dimension("y", rows).dimension("x", columns);
-                for (int v = 0; v < 12; ++v)
-                  schema.variable("v" + std::to_string(v), Type::float64, {"time", "y", "x"}).on("grid");
-                OutputFile file = session.collection("c", schema, {.existing = "replace"}).open("alone.nc");
-                Endpoint endpoint = session.endpoint();
-                endpoint.whole("grid");
-                for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
-                  for (int v = 0; v < 12; ++v) {
-                    std::vector<double> values;
-                    for (std::uint64_t i = first * columns; i < (first + mine) * columns; ++i)
-                      values.push_back(value(step, static_cast<std::uint64_t>(v), i));
-                    endpoint.put(file, "v" + std::to_string(v), step, values.data());
-                  }
-                  endpoint.end_step();
-                }
-                for (std::uint64_t step = 0; step < endpoint_steps; ++step) session.end_step();
-              });
+  run_session(
+      small_session(1)
+          .set("nodes", "0,0,1")
+          .set("isolate_nodes", "off")
+          .set("memory.endpoints", "64KiB")
+          .set("deadline", "8s"),
+      [&](Session& session) {
+        const auto [first, mine] = share(endpoint_rows, session.model_size(), session.model_rank());
+        session.decomposition("grid",
+                              Block{{endpoint_rows, endpoint_columns}, {first, 0}, {mine, endpoint_columns}});
+        Schema schema;
+        schema.dimension("time", unlimited).dimension("y", endpoint_rows).dimension("x", endpoint_columns);
+        for (int v = 0; v < 12; ++v)
+          schema.variable("v" + std::to_string(v), Type::float64, {"time", "y", "x"}).on("grid");
+        OutputFile file = session.collection("c", schema, {.existing = "replace"}).open("alone.nc");
+        Endpoint endpoint = session.endpoint();
+        endpoint.whole("grid");
+        for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
+          for (int v = 0; v < 12; ++v) {
+            std::vector<double> values;
+            for (std::uint64_t i = first * endpoint_columns; i < (first + mine) * endpoint_columns; ++i)
+              values.push_back(endpoint_value(step, static_cast<std::uint64_t>(v), i));
+            endpoint.put(file, "v" + std::to_string(v), step, values.data());
+          }
+          endpoint.end_step();
+        }
+        for (std::uint64_t step = 0; step < endpoint_steps; ++step) session.end_step();
+      });
   if (rank() != 0) return;
   for (int v = 0; v < 12; ++v) {
     const auto values = test::read<double>("alone.nc", ("v" + std::to_string(v)).c_str());
-    ASSERT_EQ(values.size(), endpoint_steps * rows * columns);
+    ASSERT_EQ(values.size(), endpoint_steps * endpoint_rows * endpoint_columns);
     for (std::size_t i = 0; i < values.size(); ++i)
-      ASSERT_EQ(values[i], value(i / (rows * columns), static_cast<std::uint64_t>(v), i % (rows * columns)))
+      ASSERT_EQ(values[i],
+                endpoint_value(i / (endpoint_rows * endpoint_columns), static_cast<std::uint64_t>(v),
+                               i % (endpoint_rows * endpoint_columns)))
           << v << " " << i;
   }
 }
@@ -263,10 +279,11 @@ void flush_in_the_middle(const SessionOptions& options) {
     if (session.is_server()) {
       session.serve();
     } else {
-      const auto [first, mine] = share(rows, session.model_size(), session.model_rank());
-      session.decomposition("grid", Block{{rows, columns}, {first, 0}, {mine, columns}});
+      const auto [first, mine] = share(endpoint_rows, session.model_size(), session.model_rank());
+      session.decomposition("grid",
+                            Block{{endpoint_rows, endpoint_columns}, {first, 0}, {mine, endpoint_columns}});
       Schema schema;
-      schema.dimension("time", unlimited).dimension("y", rows).dimension("x", columns);
+      schema.dimension("time", unlimited).dimension("y", endpoint_rows).dimension("x", endpoint_columns);
       for (const char* const name : {"before", "after"})
         schema.variable(name, Type::float64, {"time", "y", "x"}).on("grid");
       OutputFile file = session.collection("c", schema, {.existing = "replace"}).open("flush.nc");
@@ -275,14 +292,14 @@ void flush_in_the_middle(const SessionOptions& options) {
         endpoint = session.endpoint();
         endpoint.whole("grid");
       }
-      const std::vector<double> values(mine * columns, 1.0);
+      const std::vector<double> values(mine * endpoint_columns, 1.0);
       const auto put = [&](const char* name, std::uint64_t step) {
         if (session.model_rank() == 1)
           endpoint.put(file, name, step, values.data());
         else
           file.put(name, step, values.data());
       };
-      for (std::uint64_t step = 0; step < steps; ++step) {
+      for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
         put("before", step);
         (void)session.flush();
         put("after", step);

@@ -177,7 +177,7 @@ RANK_TEST(SessionLayout, files_go_to_the_server_with_the_least_to_write_over_mpi
 
 // ---- tiered
 
-SessionOptions tiered(int servers) {
+SessionOptions layout_tiered(int servers) {
   return small_session(servers)
       .set("topology", "tiered")
       .set("memory.frontend", "8MiB")
@@ -186,7 +186,7 @@ SessionOptions tiered(int servers) {
 
 /// Before a server or frontend serves, its silence is ignored.
 RANK_TEST(SessionLayout, tiered_with_a_serve_long_after_the_start, 5) {
-  Session session = open_session(comm(), tiered(1).set("deadline", "1s"));
+  Session session = open_session(comm(), layout_tiered(1).set("deadline", "1s"));
   std::this_thread::sleep_for(std::chrono::milliseconds(2500));
   barrier();
   try {
@@ -199,19 +199,20 @@ RANK_TEST(SessionLayout, tiered_with_a_serve_long_after_the_start, 5) {
   }
 }
 
-RANK_TEST(SessionLayout, tiered_with_a_frontend_on_the_node, 5) { run_everything(tiered(1)); }
-RANK_TEST(SessionLayout, tiered_over_mpi, 5) { run_everything(tiered(1).set("transport", "mpi")); }
+RANK_TEST(SessionLayout, tiered_with_a_frontend_on_the_node, 5) { run_everything(layout_tiered(1)); }
+RANK_TEST(SessionLayout, tiered_over_mpi, 5) { run_everything(layout_tiered(1).set("transport", "mpi")); }
 RANK_TEST(SessionLayout, tiered_with_two_servers_that_share_files, 6) {
-  run_everything(tiered(2).set("placement", "slab"));
+  run_everything(layout_tiered(2).set("placement", "slab"));
 }
 RANK_TEST(SessionLayout, tiered_with_the_least_loaded_of_two_servers, 6) {
-  run_everything(tiered(2).set("placement", "least"));
+  run_everything(layout_tiered(2).set("placement", "least"));
 }
 RANK_TEST(SessionLayout, tiered_on_two_nodes_with_a_frontend_each, 7) {
-  run_everything(tiered(1).set("nodes", "0,0,0,1,1,1,2").set("isolate_nodes", "off"));
+  run_everything(layout_tiered(1).set("nodes", "0,0,0,1,1,1,2").set("isolate_nodes", "off"));
 }
 RANK_TEST(SessionLayout, tiered_with_frontends_on_nodes_of_their_own, 6) {
-  run_everything(tiered(1).set("nodes", "0,0,1,2,2,2").set("isolate_nodes", "on").set("server_nodes", "1"));
+  run_everything(
+      layout_tiered(1).set("nodes", "0,0,1,2,2,2").set("isolate_nodes", "on").set("server_nodes", "1"));
 }
 RANK_TEST(SessionLayout, a_tiered_and_a_dedicated_pool_in_one_run, 6) {
   run_everything(two_pools()
@@ -228,7 +229,7 @@ constexpr std::uint64_t ahead_points = 8192, lengthy = 60;
 /// 0 can put before it must wait. All of them are written in the end.
 std::uint64_t put_ahead(const char* frontend_bytes) {
   std::uint64_t ahead = 0;
-  const SessionOptions options = tiered(1)
+  const SessionOptions options = layout_tiered(1)
                                      .set("memory.server", "1MiB")
                                      .set("memory.frontend", frontend_bytes)
                                      .set("report.json", "report.json")
@@ -402,7 +403,7 @@ RANK_TEST(SessionLayout, try_put_to_more_servers_than_segments_over_mpi, 5) {
 }
 
 RANK_TEST(SessionLayout, try_put_to_more_servers_than_segments_behind_a_frontend, 6) {
-  try_puts_to_three_servers(few_large_segments(tiered(3)).set("memory.frontend", "3MiB"));
+  try_puts_to_three_servers(few_large_segments(layout_tiered(3)).set("memory.frontend", "3MiB"));
 }
 
 // The ranks send to the frontend by MPI. It receives one large segment of each, and has no memory
@@ -410,14 +411,14 @@ RANK_TEST(SessionLayout, try_put_to_more_servers_than_segments_behind_a_frontend
 // order.
 RANK_TEST(SessionLayout, ranks_that_reach_a_small_frontend_over_mpi, 6) {
   try_puts_to_three_servers(
-      few_large_segments(tiered(3)).set("memory.frontend", "3MiB").set("transport", "mpi"));
+      few_large_segments(layout_tiered(3)).set("memory.frontend", "3MiB").set("transport", "mpi"));
 }
 
 /// As with thousands of ranks: prompt segments (5.2 KiB) are shorter than what a frontend joins.
 /// Parts of 6.4 KiB are sent by themselves, or joined as far as the server allows.
 RANK_TEST(SessionLayout, segments_that_a_server_keeps_no_memory_for_are_joined_in_order, 8) {
   constexpr std::uint64_t points = 1600, models = 6, variables = 6, records = 40;
-  const SessionOptions options = tiered(1)
+  const SessionOptions options = layout_tiered(1)
                                      .set("memory.server", "2MiB")
                                      .set("memory.block", "32KiB")
                                      .set("memory.small_block", "16KiB")
@@ -457,7 +458,7 @@ RANK_TEST(SessionLayout, segments_that_a_server_keeps_no_memory_for_are_joined_i
 
 RANK_TEST(SessionLayout, too_small_a_frontend_is_refused_with_the_arithmetic, 4) {
   try {
-    const Session session = open_session(comm(), tiered(1)
+    const Session session = open_session(comm(), layout_tiered(1)
                                                      .set("memory.frontend", "1MiB")
                                                      .set("memory.server", "16MiB")
                                                      .set("memory.block", "1MiB")

@@ -15,7 +15,7 @@ namespace afterbay::testing {
 namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
-constexpr std::uint64_t rows = 512, columns = 512;  // 2 MiB per record
+constexpr std::uint64_t memory_rows = 512, memory_columns = 512;  // 2 MiB per record
 
 // The address sanitizer keeps freed memory resident (256 MiB by default), in addition to its own
 // tables.
@@ -61,13 +61,13 @@ void expect_little_memory(const SessionOptions& options) {
   forget_peak();
   const std::uint64_t before = peak_resident_bytes();
   run_session(options, [](Session& session) {
-    const auto [row, count] = share(rows, session.model_size(), session.model_rank());
-    session.decomposition("grid", Block{{rows, columns}, {row, 0}, {count, columns}});
+    const auto [row, count] = share(memory_rows, session.model_size(), session.model_rank());
+    session.decomposition("grid", Block{{memory_rows, memory_columns}, {row, 0}, {count, memory_columns}});
     Schema schema;
-    schema.dimension("time", unlimited).dimension("y", rows).dimension("x", columns);
+    schema.dimension("time", unlimited).dimension("y", memory_rows).dimension("x", memory_columns);
     schema.variable("v", Type::float64, {"time", "y", "x"}).on("grid");
     OutputFile file = session.collection("history", schema, {.file = "history.nc"}).open();
-    const std::vector<double> values(count * columns, 1.0 + session.model_rank());
+    const std::vector<double> values(count * memory_columns, 1.0 + session.model_rank());
     for (std::uint64_t record = 0; record < 8; ++record) {
       file.put("v", record, values.data());
       session.end_step();

@@ -10,7 +10,7 @@
 namespace afterbay::testing {
 namespace {
 
-constexpr std::uint64_t pair_columns = 12, records = 3;
+constexpr std::uint64_t pair_columns = 12, pair_records = 3;
 
 /// One of the two: its collection, its file, and the data put.
 struct Half {
@@ -38,7 +38,7 @@ struct Half {
 void play(Session& first, Session& second) {
   Half a(first, "a.nc");
   Half b(second, "b.nc");
-  for (std::uint64_t record = 0; record < records; ++record) {
+  for (std::uint64_t record = 0; record < pair_records; ++record) {
     a.put(record, 0);
     b.put(record, 1000);
   }
@@ -62,7 +62,7 @@ RANK_TEST(SessionPair, two_dedicated_sessions_are_served_side_by_side, 3) {
   barrier();
   if (rank() != 0) return;
   for (const auto& [name, offset] : {std::pair{"a.nc", 0.0F}, std::pair{"b.nc", 1000.0F}}) {
-    std::vector<float> expected(records * pair_columns);
+    std::vector<float> expected(pair_records * pair_columns);
     std::iota(expected.begin(), expected.end(), offset);
     EXPECT_EQ(test::read<float>(name, "v"), expected) << name;
   }

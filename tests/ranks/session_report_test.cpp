@@ -21,13 +21,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t rows = 64, columns = 48, records = 6;
-constexpr std::uint64_t surface_bytes = records * rows * columns * sizeof(float);
-constexpr std::uint64_t state_bytes = records * rows * columns * sizeof(double);
+constexpr std::uint64_t report_rows = 64, report_columns = 48, report_records = 6;
+constexpr std::uint64_t surface_bytes = report_records * report_rows * report_columns * sizeof(float);
+constexpr std::uint64_t state_bytes = report_records * report_rows * report_columns * sizeof(double);
 
 Collection collection_of(Session& session, const std::string& name, Type type, const std::string& store) {
   Schema schema;
-  schema.dimension("time", unlimited).dimension("lat", rows).dimension("lon", columns);
+  schema.dimension("time", unlimited).dimension("lat", report_rows).dimension("lon", report_columns);
   schema.variable("x", type, {"time", "lat", "lon"}).on("grid");
   return session.collection(name, schema, {.file = {}, .directory = {}, .store = store});
 }
@@ -37,13 +37,13 @@ std::string run_with_reports(const char* table = "on", SessionOptions options = 
   options.set("report.table", table).set("report.json", "report.json").set("report.trace", "trace.json");
   ::testing::internal::CaptureStdout();
   run_session(options, [](Session& session) {
-    const auto [row, count] = share(rows, session.model_size(), session.model_rank());
-    session.decomposition("grid", Block{{rows, columns}, {row, 0}, {count, columns}});
+    const auto [row, count] = share(report_rows, session.model_size(), session.model_rank());
+    session.decomposition("grid", Block{{report_rows, report_columns}, {row, 0}, {count, report_columns}});
     OutputFile surface = collection_of(session, "surface", Type::float32, "cdf5").open();
     OutputFile state = collection_of(session, "state", Type::float64, "netcdf4").open();
-    const std::vector<float> height(count * columns, 1.5F);
-    const std::vector<double> depth(count * columns, 2.5);
-    for (std::uint64_t record = 0; record < records; ++record) {
+    const std::vector<float> height(count * report_columns, 1.5F);
+    const std::vector<double> depth(count * report_columns, 2.5);
+    for (std::uint64_t record = 0; record < report_records; ++record) {
       surface.put("x", record, height.data());
       state.put("x", record, depth.data());
       session.end_step();
@@ -119,10 +119,10 @@ RANK_TEST(SessionReport, calls_that_other_calls_make_are_counted_once, 2) {
   SessionOptions options = small_session(0);
   options.set("inline.mode", "synchronous").set("report.json", "report.json");
   run_session(options, [](Session& session) {
-    const auto [row, count] = share(rows, session.model_size(), session.model_rank());
-    session.decomposition("grid", Block{{rows, columns}, {row, 0}, {count, columns}});
+    const auto [row, count] = share(report_rows, session.model_size(), session.model_rank());
+    session.decomposition("grid", Block{{report_rows, report_columns}, {row, 0}, {count, report_columns}});
     OutputFile state = collection_of(session, "state", Type::float64, "netcdf4").open();
-    const std::vector<double> depth(count * columns, 2.5);
+    const std::vector<double> depth(count * report_columns, 2.5);
     for (std::uint64_t record = 0; record < 50; ++record) {
       state.put("x", record, depth.data());
       session.end_step();
@@ -168,11 +168,11 @@ RANK_TEST(SessionReport, bytes_of_the_json_agree_with_the_files, 5) {
   EXPECT_EQ(timer(model, {"model", "put", "surface"})["bytes"], surface_bytes);
   const Json chunk = report["collections"][1]["variables"][0];
   EXPECT_EQ(chunk["name"], "x");
-  EXPECT_EQ(chunk["chunk"], (Json{1, rows / 2, columns}));  // 16 KiB at most
+  EXPECT_EQ(chunk["chunk"], (Json{1, report_rows / 2, report_columns}));  // 16 KiB at most
   EXPECT_EQ(chunk["chosen_by"], "access map");
-  EXPECT_EQ(timer(model, {"model", "put", "surface"})["count"], 4 * records);
+  EXPECT_EQ(timer(model, {"model", "put", "surface"})["count"], 4 * report_records);
   EXPECT_EQ(timer(model, {"model", "put", "state"})["bytes"], state_bytes);
-  EXPECT_EQ(timer(model, {"model", "end_step"})["count"], 4 * records);
+  EXPECT_EQ(timer(model, {"model", "end_step"})["count"], 4 * report_records);
   const std::uint64_t surface = timer(server, {"server", "write", "surface"})["bytes"],
                       state = timer(server, {"server", "write", "state"})["bytes"],
                       written = server["counters"]["written bytes"]["total"];

@@ -11,7 +11,7 @@
 namespace afterbay::testing {
 namespace {
 
-constexpr std::uint64_t points = 600;
+constexpr std::uint64_t slot_points = 600;
 
 struct Line {
   OutputFile file;
@@ -19,10 +19,10 @@ struct Line {
 };
 
 Line open_line(Session& session, const std::string& name, Type type) {
-  const auto [start, mine] = share(points, session.model_size(), session.model_rank());
-  session.decomposition("line", Block{{points}, {start}, {mine}});
+  const auto [start, mine] = share(slot_points, session.model_size(), session.model_rank());
+  session.decomposition("line", Block{{slot_points}, {start}, {mine}});
   Schema schema;
-  schema.dimension("time", unlimited).dimension("x", points);
+  schema.dimension("time", unlimited).dimension("x", slot_points);
   schema.variable("v", type, {"time", "x"}).on("line");
   schema.variable("w", type, {"time", "x"}).on("line");
   return {session.collection("c", schema, {.existing = "replace"}).open(name), mine};
@@ -38,8 +38,8 @@ void fill_slot(const Slot& slot, T value) {
 void expect_records(const std::string& name, const char* variable, const std::vector<float>& records) {
   if (rank() != 0) return;
   const auto values = test::read<float>(name, variable);
-  ASSERT_EQ(values.size(), records.size() * points);
-  for (std::uint64_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], records[i / points]) << i;
+  ASSERT_EQ(values.size(), records.size() * slot_points);
+  for (std::uint64_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], records[i / slot_points]) << i;
 }
 
 ErrorCode code_of(const std::function<void()>& call) {

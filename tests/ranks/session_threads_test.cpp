@@ -17,7 +17,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr std::uint64_t cells = 24, steps = 3;
+constexpr std::uint64_t threads_cells = 24, threads_steps = 3;
 
 /// What another thread gets for the call.
 Error error_elsewhere(const std::function<void()>& call) {
@@ -48,17 +48,17 @@ struct ThreadLine {
   std::vector<double> values(std::uint64_t step) const {
     std::vector<double> some;
     for (std::uint64_t i = first; i < first + count; ++i)
-      some.push_back(static_cast<double>(step * cells + i));
+      some.push_back(static_cast<double>(step * threads_cells + i));
     return some;
   }
 };
 
-ThreadLine define(Session& session) {
+ThreadLine threads_define(Session& session) {
   ThreadLine line;
-  std::tie(line.first, line.count) = share(cells, session.model_size(), session.model_rank());
-  session.decomposition("line", Block{{cells}, {line.first}, {line.count}});
+  std::tie(line.first, line.count) = share(threads_cells, session.model_size(), session.model_rank());
+  session.decomposition("line", Block{{threads_cells}, {line.first}, {line.count}});
   Schema schema;
-  schema.dimension("time", unlimited).dimension("x", cells);
+  schema.dimension("time", unlimited).dimension("x", threads_cells);
   schema.variable("v", Type::float64, {"time", "x"}).on("line");
   line.collection = session.collection("c", schema, {.existing = "replace"});
   return line;
@@ -67,7 +67,7 @@ ThreadLine define(Session& session) {
 void expect_contents(const std::string& file) {
   if (rank() != 0) return;
   const auto v = test::read<double>(file, "v");
-  ASSERT_EQ(v.size(), steps * cells);
+  ASSERT_EQ(v.size(), threads_steps * threads_cells);
   for (std::size_t i = 0; i < v.size(); ++i) EXPECT_EQ(v[i], static_cast<double>(i));
 }
 
@@ -81,10 +81,10 @@ RANK_TEST(SessionThreads, calls_that_may_use_mpi_come_from_the_main_thread, 3) {
       EXPECT_EQ(error.code, ErrorCode::bad_state) << name;
       EXPECT_THAT(error.text(), names(name, level));
     };
-    const ThreadLine line = define(session);
+    const ThreadLine line = threads_define(session);
     refused("open", [&] { (void)Collection(line.collection).open("v.nc"); });
     OutputFile file = Collection(line.collection).open("v.nc");
-    for (std::uint64_t step = 0; step < steps; ++step) {
+    for (std::uint64_t step = 0; step < threads_steps; ++step) {
       const auto values = line.values(step);
       refused("put", [&] { file.put("v", step, values.data()); });
       refused("acquire", [&] { (void)file.acquire("v", step, Type::float64); });
@@ -112,19 +112,19 @@ RANK_TEST(SessionThreads, calls_that_may_use_mpi_come_from_the_main_thread, 3) {
 
 RANK_TEST(ThreadsOverMpi, endpoints_put_from_any_thread, 3) {
   run_session(over_mpi(), [](Session& session) {
-    const ThreadLine line = define(session);
+    const ThreadLine line = threads_define(session);
     OutputFile file = Collection(line.collection).open("e.nc");
     Endpoint endpoint = session.endpoint("all");
     endpoint.whole("line");
     std::thread([&] {
-      for (std::uint64_t step = 0; step < steps; ++step) {
+      for (std::uint64_t step = 0; step < threads_steps; ++step) {
         endpoint.put(file, "v", step, line.values(step).data());
         endpoint.end_step();
       }
     }).join();
     EXPECT_THAT(error_elsewhere([&] { session.end_step(); }).text(),
                 names("end_step", "MPI_THREAD_FUNNELED"));
-    for (std::uint64_t step = 0; step < steps; ++step) session.end_step();
+    for (std::uint64_t step = 0; step < threads_steps; ++step) session.end_step();
   });
   expect_contents("e.nc");
 }
@@ -135,10 +135,10 @@ RANK_TEST(ThreadEndpoints, with_shared_memory_only_the_first_and_the_last_call_a
   EXPECT_THAT(error_elsewhere([] { (void)open_session(comm(), small_session(1)); }).text(),
               names("open_session", level));
   run_session(small_session(1), [&](Session& session) {
-    const ThreadLine line = define(session);
+    const ThreadLine line = threads_define(session);
     OutputFile file = Collection(line.collection).open("s.nc");
     std::thread([&] {
-      for (std::uint64_t step = 0; step < steps; ++step) {
+      for (std::uint64_t step = 0; step < threads_steps; ++step) {
         file.put("v", step, line.values(step).data());
         session.end_step();
       }
@@ -161,9 +161,9 @@ RANK_TEST(SessionThreads, serve_is_the_main_threads, 2) {
 // Ranks meet over MPI at the end of each step.
 RANK_TEST(SessionThreads, steps_of_synchronous_inline_servers_are_ended_by_the_main_thread, 2) {
   run_session(small_session(0), [](Session& session) {
-    const ThreadLine line = define(session);
+    const ThreadLine line = threads_define(session);
     OutputFile file = Collection(line.collection).open("i.nc");
-    for (std::uint64_t step = 0; step < steps; ++step) {
+    for (std::uint64_t step = 0; step < threads_steps; ++step) {
       file.put("v", step, line.values(step).data());
       EXPECT_THAT(error_elsewhere([&] { session.end_step(); }).text(),
                   names("end_step", "MPI_THREAD_FUNNELED"));
@@ -187,7 +187,7 @@ RANK_TEST(SessionThreads, a_finalized_session_may_be_destroyed_by_any_thread, 3)
 /// Threads end the steps of the session in turn; then two are in calls of it at once.
 void take_turns(const std::string& level, const std::string& file_name, bool calls_mpi) {
   run_session(over_mpi(), [&](Session& session) {
-    const ThreadLine line = define(session);
+    const ThreadLine line = threads_define(session);
     OutputFile file = Collection(line.collection).open(file_name);
     Endpoint endpoint = session.endpoint("all");
     endpoint.whole("line");
@@ -199,10 +199,10 @@ void take_turns(const std::string& level, const std::string& file_name, bool cal
         EXPECT_EQ(sum, i);
       }
     });
-    for (std::uint64_t step = 0; step < steps; ++step)
+    for (std::uint64_t step = 0; step < threads_steps; ++step)
       std::thread([&] {
         endpoint.put(file, "v", step, line.values(step).data());
-        if (step + 1 < steps) endpoint.end_step();
+        if (step + 1 < threads_steps) endpoint.end_step();
         session.end_step();
       }).join();
     // Meanwhile this thread waits in close for the endpoint.

@@ -10,11 +10,11 @@
 namespace afterbay::codec {
 namespace {
 
-std::vector<std::byte> noise(std::size_t bytes) {
-  std::vector<std::byte> noise(bytes);
+std::vector<std::byte> fletcher32_noise(std::size_t bytes) {
+  std::vector<std::byte> fletcher32_noise(bytes);
   std::mt19937 generator(7);
-  for (std::byte& byte : noise) byte = static_cast<std::byte>(generator() & 0xff);
-  return noise;
+  for (std::byte& byte : fletcher32_noise) byte = static_cast<std::byte>(generator() & 0xff);
+  return fletcher32_noise;
 }
 
 /// The chunk as HDF5's own filter stores it.
@@ -44,7 +44,7 @@ std::vector<std::byte> stored_by_hdf5(const std::vector<std::byte>& data) {
 
 TEST(Fletcher32, is_the_checksum_that_hdf5_stores_whatever_the_length) {
   for (const std::size_t bytes : {1u, 2u, 3u, 719u, 720u, 721u, 10000u, 100001u}) {
-    const std::vector<std::byte> data = noise(bytes);
+    const std::vector<std::byte> data = fletcher32_noise(bytes);
     const std::vector<std::byte> stored = stored_by_hdf5(data);
     const auto checked = check_fletcher32(stored);
     ASSERT_TRUE(checked) << bytes << ": " << checked.error().text();
@@ -53,7 +53,7 @@ TEST(Fletcher32, is_the_checksum_that_hdf5_stores_whatever_the_length) {
 }
 
 TEST(Fletcher32, a_changed_byte_or_a_missing_checksum_is_found) {
-  std::vector<std::byte> stored = stored_by_hdf5(noise(1000));
+  std::vector<std::byte> stored = stored_by_hdf5(fletcher32_noise(1000));
   for (const std::size_t at : {0u, 500u, 999u, 1001u}) {
     std::vector<std::byte> damaged = stored;
     damaged[at] ^= std::byte{1};

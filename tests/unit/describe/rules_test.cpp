@@ -58,6 +58,94 @@ TEST(DescribeRules, AFieldsSummandMovesNoDifferences) {
   EXPECT_EQ(refused("sum: [tas: {add: 0}]"), "accepted");
 }
 
+TEST(DescribeRules, AFieldsNegativeFactorTurnsItsScaleAround) {
+  const auto with = [](const std::string& lists) {
+    return refusal("fields: {tas: {multiply: -1}}\nfiles: {a: {every: 1d, " + lists + "}}\n");
+  };
+  for (const char* const fine : {"mean", "instant", "sum", "rate", "difference"})
+    EXPECT_EQ(with(std::string(fine) + ": tas"), "accepted") << fine;
+  for (const char* const refused : {"min", "max", "range", "stddev"})
+    EXPECT_THAT(with(std::string(refused) + ": [tas]"),
+                AllOf(HasSubstr("d.yaml:2:"), HasSubstr("(at d.yaml:1:26)"),
+                      HasSubstr("make a derived field"), HasSubstr("\"-1*tas\"")))
+        << refused;
+  EXPECT_EQ(with("max: [tas: {multiply: 1}]"), "accepted");
+  EXPECT_EQ(with("max: [tas: {multiply: -2}]"), "accepted") << "what the entry itself says applies";
+}
+
+TEST(DescribeRules, NumbersThatMakeNoSense) {
+  const auto field = [](const std::string& keys) {
+    return refusal("fields: {tas: {" + keys + "}}\nfiles: {a: {every: 1d, mean: tas}}\n");
+  };
+  EXPECT_THAT(field("multiply: 0"),
+              AllOf(HasSubstr("d.yaml:1:26: "), HasSubstr("finite number other than 0")));
+  for (const char* const wrong :
+       {"multiply: .nan", "multiply: .inf", "multiply: 1e999", "add: .inf", "add: x"})
+    EXPECT_THAT(field(wrong), HasSubstr("d.yaml:1:")) << wrong;
+  for (const char* const wrong : {"split: 0 records",
+                                  "split: -3 records",
+                                  "split: 1.5 records",
+                                  "split: 0d",
+                                  "split: -1mo",
+                                  "split: 3",
+                                  "every: 0d",
+                                  "every: -6h",
+                                  "every: 1h-6h",
+                                  "every: 1e99d",
+                                  "every: .inf",
+                                  "sample: 0ts",
+                                  "sample: -1d",
+                                  "sample: 6h, sample_offset: -1h",
+                                  "sample: 6h, sample_offset: 6h",
+                                  "sample: 6h, sample_offset: 1d",
+                                  "sample: 4ts, sample_offset: 4ts",
+                                  "sample: 4ts, sample_offset: 9ts",
+                                  "sample_offset: 1h",
+                                  "cycle: 0d, cycle_step: 1h",
+                                  "cycle: 1d, cycle_step: 0h",
+                                  "cycle: 1d, cycle_step: -1h",
+                                  "epochs: 0d",
+                                  "epochs: -1d",
+                                  "detail: -1",
+                                  "max_detail: -1",
+                                  "missing: 0",
+                                  "missing: -0.5",
+                                  "missing: .nan",
+                                  "align: 2000-13-01",
+                                  "deflate: -1",
+                                  "deflate: 99"})
+    EXPECT_THAT(
+        file_with((std::string(wrong).starts_with("every") ? "" : "every: 1d, ") + std::string(wrong)),
+        testing::MatchesRegex("d.yaml:2:[0-9]+: .*"))
+        << wrong;
+}
+
+TEST(DescribeRules, WordsOfOtherSystems) {
+  EXPECT_EQ(file_with("output_freq: 1d"),
+            "d.yaml:2:3: files.a: every is missing; \"mean\" needs a period, for example \"every: 1d\"\n"
+            "d.yaml:2:18: unknown key \"output_freq\" of a file; here it is \"every\"");
+  EXPECT_THAT(file_with("every: 1d, average: [pr]"), HasSubstr("here it is \"mean\""));
+  EXPECT_THAT(refusal("fields: {ws: {expression: a, long_name: x}}"), HasSubstr("here it is \"attributes\""));
+  EXPECT_THAT(refusal("grids: {g: {latitude: [0, 1]}}"), HasSubstr("here it is \"box\""));
+  EXPECT_THAT(refusal("grids: {g: {output_freq: 1d}}"), Not(HasSubstr("here it is")));
+}
+
+TEST(DescribeRules, NamesThatExpressionsCannotMean) {
+  EXPECT_THAT(refusal("fields:\n  pi: tas*2\n"),
+              AllOf(HasSubstr("d.yaml:2:3: fields: \"pi\" is a constant"), HasSubstr("another name")));
+  EXPECT_EQ(refusal("fields: {pi: {units: K}}"), "accepted") << "a field of the model may have any name";
+  EXPECT_THAT(refusal("fields: {pi: {units: K}, x: 2*pi}"),
+              AllOf(HasSubstr("d.yaml:1:29: expression: "), HasSubstr("\"pi\" is the constant")));
+  EXPECT_EQ(refusal("fields: {x: 2*pi, y: pi2 + a.pi + _pi}"), "accepted");
+  // A name before a parenthesis is a function, any other one a field.
+  const Description functions = described("fields: {max: uas*2, e: tas, y: \"max + e + max(a, max)\"}");
+  ASSERT_EQ(functions.fields.size(), 3U);
+  EXPECT_THAT(functions.fields[2].operands, testing::ElementsAre("max", "e", "a"));
+  EXPECT_THAT(refusal("fields: {a-b: a*2, c: a-b}"),
+              AllOf(HasSubstr("d.yaml:1:23: expression: "), HasSubstr("\"a-b\" is the name of a field")));
+  EXPECT_EQ(refusal("fields: {a-b: a*2, c: a - b, d: aa-b, e: a-b2}"), "accepted");
+}
+
 TEST(DescribeRules, NamesOfStates) {
   const auto state = [](const std::string& name, const std::string& keys = "epochs: 1d, ") {
     return refusal("state: " + name + "\nfiles: {a: {every: 1d, " + keys + "mean: tas}}\n");
@@ -196,6 +284,21 @@ TEST(DescribeRules, NamesOfFiles) {
               HasSubstr("same name, \"b.nc\""));
 }
 
+TEST(DescribeRules, NamesEndAsTheirStoreSays) {
+  const auto both = [](const std::string& first, const std::string& second) {
+    return refusal("files: {a: {every: 1d, mean: tas, " + first + "}, b: {every: 1d, mean: tas, " + second +
+                   "}}");
+  };
+  EXPECT_EQ(both("name: x", "name: x, store: grib2"), "accepted");
+  EXPECT_EQ(both("name: x, store: pp", "name: x, store: grib2"), "accepted");
+  EXPECT_THAT(both("name: x.grib2", "name: x, store: grib2"), HasSubstr("same name, \"x.grib2\""));
+  EXPECT_THAT(both("name: x, store: pp", "name: x.pp"), HasSubstr("same name, \"x.pp\""));
+  EXPECT_THAT(both("name: x.nc, store: pp", "name: x"), HasSubstr("same name, \"x.nc\""))
+      << "the name says so";
+  EXPECT_EQ(both("name: x.nc4", "name: x"), "accepted");
+  EXPECT_THAT(both("name: x.2000, store: cdf5", "name: x.2000.nc"), HasSubstr("same name, \"x.2000.nc\""));
+}
+
 TEST(DescribeRules, ReferencesMustExist) {
   EXPECT_THAT(file_with("every: 1d, grid: mde"), HasSubstr("grid: there is no \"mde\" under \"grids:\""));
   EXPECT_THAT(refusal("grids: {med: {stride: {x: 2}}}\nfields: {t: {grid: mde}}"),
@@ -204,6 +307,8 @@ TEST(DescribeRules, ReferencesMustExist) {
               HasSubstr("mean: there is no group \"surfaec\" under \"groups:\"; did you mean \"surface\"?"));
   EXPECT_THAT(refusal("files: {a: {every: 1d, mean: [tas, pr], without: [psl]}}"),
               HasSubstr("without: no list of the file \"a\" contains the field \"psl\""));
+  EXPECT_THAT(refusal("files: {a: {every: 1d, mean: [tasmax, pr], without: [tasmx]}}"),
+              HasSubstr("contains the field \"tasmx\"; did you mean \"tasmax\"?"));
   EXPECT_THAT(refusal("groups: {s: [tas]}\nfiles: {a: {every: 1d, mean: [group(s): x]}}"),
               HasSubstr("a group cannot be renamed"));
 }

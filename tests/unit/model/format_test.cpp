@@ -23,11 +23,23 @@ TEST(ModelFormat, every_row_is_complete_and_has_a_store) {
     EXPECT_TRUE(names.insert(it.name).second) << it.name;
     EXPECT_EQ(format_of(it.name), format);
     EXPECT_FALSE(it.title.empty()) << it.name;
+    ASSERT_FALSE(it.endings.empty()) << it.name;
+    for (const std::string_view ending : it.endings) EXPECT_TRUE(ending.starts_with('.')) << it.name;
     EXPECT_TRUE(it.publishes || it.magic.empty()) << it.name;
     EXPECT_NE(it.types.bits, 0U) << it.name;
     EXPECT_FALSE(it.arithmetic_places && it.chunks) << it.name;
     EXPECT_NE(storage::make_store(format), nullptr) << it.name;
   }
+}
+
+TEST(ModelFormat, names_of_files_end_as_their_format_says) {
+  EXPECT_EQ(with_ending("a", Format::netcdf4), "a.nc");
+  EXPECT_EQ(with_ending("a", Format::cdf2), "a.nc");
+  EXPECT_EQ(with_ending("a", Format::grib2), "a.grib2");
+  EXPECT_EQ(with_ending("a.2000", Format::pp), "a.2000.pp");
+  for (const Format format : all_formats())
+    for (const char* const named : {"a.nc", "a.nc4", "a.cdf", "a.grib2", "a.grb", "a.pp"})
+      EXPECT_EQ(with_ending(named, format), named) << name_of(format);
 }
 
 TEST(ModelFormat, stores_of_the_interface_are_formats) {

@@ -66,7 +66,7 @@ std::size_t dense_position(const Index& at, const Index& origin, const Index& le
 /// A value for each point that every numeric type can hold.
 double value_at(const Index& at) {
   std::uint64_t value = 1;
-  for (const std::uint64_t index : at) value = value * 31 + index;
+  for (const std::uint64_t moves_index : at) value = value * 31 + moves_index;
   return static_cast<double>(value % 120);
 }
 
@@ -211,15 +211,17 @@ TEST(ModelMoves, fill_gives_one_value_to_a_box_only) {
   }
 }
 
-Index index(std::initializer_list<std::uint64_t> values) { return Index(std::vector<std::uint64_t>(values)); }
+Index moves_index(std::initializer_list<std::uint64_t> values) {
+  return Index(std::vector<std::uint64_t>(values));
+}
 
 TEST(ModelMoves, contiguous_dimensions_are_one_row) {
-  const Box all{index({0, 0, 0}), index({4, 5, 6})};
+  const Box all{moves_index({0, 0, 0}), moves_index({4, 5, 6})};
   const Move whole = gather(all, {}, all, all.count, {8, 4});
   EXPECT_EQ(whole.dims, 1u);
   EXPECT_EQ(whole.counts[0], 120u);
 
-  const Box half{index({0, 0, 0}), index({4, 5, 3})};
+  const Box half{moves_index({0, 0, 0}), moves_index({4, 5, 3})};
   const Move rows = gather(half, {}, all, all.count, {8, 4});
   EXPECT_EQ(rows.dims, 2u);
   EXPECT_EQ(rows.counts[0], 20u);
@@ -235,11 +237,11 @@ TEST(ModelMoves, contiguous_dimensions_are_one_row) {
 /// Rows long and far apart enough for non-temporal stores.
 TEST(ModelMoves, long_rows_apart_arrive_whole) {
   const std::uint64_t rows = 200, columns = 1003;
-  const Box piece{index({0, 0}), index({rows, 2 * columns})};
+  const Box piece{moves_index({0, 0}), moves_index({rows, 2 * columns})};
   for (const bool swap : {false, true}) {
     std::vector<float> out(rows * 2 * columns, -1);
     for (const std::uint64_t side : {0, 1}) {
-      const Box mine{index({0, side * columns}), index({rows, columns})};
+      const Box mine{moves_index({0, side * columns}), moves_index({rows, columns})};
       std::vector<float> in(rows * columns);
       for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(2 * i + side);
       execute(gather(mine, {}, piece, piece.count, {4, 4}), in.data(),
@@ -260,14 +262,15 @@ TEST(ModelMoves, long_rows_apart_arrive_whole) {
 }
 
 TEST(ModelMoves, nothing_in_common_moves_nothing) {
-  const Box left{index({0}), index({3})}, right{index({3}), index({3})}, none{index({2}), index({0})};
+  const Box left{moves_index({0}), moves_index({3})}, right{moves_index({3}), moves_index({3})},
+      none{moves_index({2}), moves_index({0})};
   EXPECT_TRUE(gather(left, {}, right, right.count, {4, 4}).empty());
   EXPECT_TRUE(gather(none, {}, left, left.count, {4, 4}).empty());
   EXPECT_EQ(execute(gather(none, {}, left, left.count, {4, 4}), nullptr, nullptr, copy_kernel(4, false)), 0u);
 }
 
 TEST(ModelMoves, values_out_of_range_are_counted_over_all_rows) {
-  const Box all{index({0, 0}), index({3, 4})};
+  const Box all{moves_index({0, 0}), moves_index({3, 4})};
   const std::vector<double> in{0, 1, 1e9, 2, 3, -1e9, 4, 5, 6, 7, 8, 40000};
   std::vector<std::int16_t> out(12);
   const MemoryLayout memory{{}, {}, {4, 1}};
@@ -277,12 +280,12 @@ TEST(ModelMoves, values_out_of_range_are_counted_over_all_rows) {
 }
 
 TEST(ModelMoves, a_memory_layout_that_cannot_be_is_refused) {
-  const Index count = index({4, 6});
+  const Index count = moves_index({4, 6});
   EXPECT_TRUE(check({}, count));
   EXPECT_TRUE(check({{4, 6}, {}, {}}, count));
   EXPECT_TRUE(check({{6, 8}, {2, 2}, {}}, count));
   EXPECT_TRUE(check({{}, {}, {-6, 0}}, count));
-  EXPECT_TRUE(check({{1, 1}, {5, 5}, {}}, index({0, 6}))) << "a part of no points lies anywhere";
+  EXPECT_TRUE(check({{1, 1}, {5, 5}, {}}, moves_index({0, 6}))) << "a part of no points lies anywhere";
   EXPECT_THAT(
       check({{6, 8}, {3, 2}, {}}, count).error().message,
       HasSubstr("dimension 0 the part needs 4 values from offset 3 on, but the array in memory has only 6"));

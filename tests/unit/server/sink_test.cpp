@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 
 /// Keeps what it is given.
-class FakeFile : public storage::File {
+class SinkFakeFile : public storage::File {
  public:
   struct Write {
     model::Piece piece;
@@ -109,7 +109,7 @@ class ServerSink : public ::testing::Test {
       ASSERT_EQ(n[i], i % 100 == 99 ? -1 : static_cast<int>(i % 1000) * 20) << i;
     }
     EXPECT_EQ(file_.writes[2].bytes, std::vector<std::byte>(points, std::byte{'x'}));
-    for (const FakeFile::Write& it : file_.writes) {
+    for (const SinkFakeFile::Write& it : file_.writes) {
       EXPECT_EQ(it.record, 3u);
       EXPECT_EQ(it.epochs, 7u);
       const model::Piece piece = sink_->file_layout()->pieces[it.piece.variable];
@@ -124,7 +124,7 @@ class ServerSink : public ::testing::Test {
   std::shared_ptr<const Sink> sink_;
   std::vector<std::uint32_t> pieces_;
   std::vector<std::byte> frame_;
-  FakeFile file_;
+  SinkFakeFile file_;
   ScratchBuffers scratch_{(4u << 20) + model::page_bytes};
 };
 
@@ -136,7 +136,7 @@ TEST_F(ServerSink, direct_frames_go_to_the_file_as_they_lie) {
     EXPECT_EQ(handover_, sink_->file_layout());
     ASSERT_TRUE(write());
     ASSERT_EQ(file_.writes.size(), pieces_.size());
-    for (const FakeFile::Write& it : file_.writes)
+    for (const SinkFakeFile::Write& it : file_.writes)
       EXPECT_EQ(it.at, frame_.data() + it.piece.frame_offset) << name_of(format);
   }
 }

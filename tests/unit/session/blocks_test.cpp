@@ -17,8 +17,8 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr int ranks = 4;
-constexpr std::uint64_t rows = 64;
-constexpr std::uint64_t columns = 900;
+constexpr std::uint64_t block_rows = 64;
+constexpr std::uint64_t block_columns = 900;
 
 struct Case {
   const char* placement;
@@ -42,18 +42,23 @@ class ThreadSessionBlocks : public testing::TestWithParam<Case> {
   }
   /// Blocks of two dimensions: halves of the rows, halves of the columns.
   static Block block_of(int rank) {
-    return Block{{rows, columns}, {rank / 2 * (rows / 2), rank % 2 * (columns / 2)}, {rows / 2, columns / 2}};
+    return Block{{block_rows, block_columns},
+                 {rank / 2 * (block_rows / 2), rank % 2 * (block_columns / 2)},
+                 {block_rows / 2, block_columns / 2}};
   }
   static Schema schema(std::uint64_t chunk_rows) {
     Schema schema;
-    schema.dimension("time", unlimited).dimension("lev", 3).dimension("y", rows).dimension("x", columns);
+    schema.dimension("time", unlimited)
+        .dimension("lev", 3)
+        .dimension("y", block_rows)
+        .dimension("x", block_columns);
     schema.variable("t", Type::float32, {"time", "lev", "y", "x"}).on("grid");
-    schema.variables.back().chunk = {1, 1, chunk_rows, columns};
+    schema.variables.back().chunk = {1, 1, chunk_rows, block_columns};
     schema.variable("area", Type::float32, {"y", "x"}).on("grid");
     return schema;
   }
   static float value(std::uint64_t level, std::uint64_t y, std::uint64_t x) {
-    return static_cast<float>(level * rows * columns + y * columns + x) / 4;
+    return static_cast<float>(level * block_rows * block_columns + y * block_columns + x) / 4;
   }
   static void write(OutputFile file, int rank) {
     const Block mine = block_of(rank);
@@ -68,10 +73,10 @@ class ThreadSessionBlocks : public testing::TestWithParam<Case> {
   }
   static void expect_file(const std::filesystem::path& path) {
     const auto t = read<float>(path, "t");
-    ASSERT_EQ(t.size(), 3 * rows * columns);
+    ASSERT_EQ(t.size(), 3 * block_rows * block_columns);
     for (std::uint64_t i = 0; i < t.size(); ++i) ASSERT_EQ(t[i], static_cast<float>(i) / 4) << i;
     const auto area = read<float>(path, "area");
-    ASSERT_EQ(area.size(), rows * columns);
+    ASSERT_EQ(area.size(), block_rows * block_columns);
     for (std::uint64_t i = 0; i < area.size(); ++i) ASSERT_EQ(area[i], static_cast<float>(i) / 4) << i;
   }
   /// Expects that every rank and server fails; gives the text of the last rank's error.

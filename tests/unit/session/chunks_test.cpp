@@ -14,12 +14,12 @@ namespace {
 constexpr std::uint64_t chunk_records = 20, chunk_levels = 6, chunk_rows = 64, chunk_columns = 128;
 constexpr int models = 4;
 
-float value(std::uint64_t record, std::uint64_t point) {
+float chunks_value(std::uint64_t record, std::uint64_t point) {
   return static_cast<float>(record * chunk_levels * chunk_rows * chunk_columns + point);
 }
 
 /// Every rank has some rows of all levels.
-void write(Session& session, int rank, const std::string& directory) {
+void chunks_write(Session& session, int rank, const std::string& directory) {
   const std::uint64_t count = chunk_rows / models, first = static_cast<std::uint64_t>(rank) * count;
   session.decomposition("bands", Block{{chunk_rows, chunk_columns}, {first, 0}, {count, chunk_columns}});
   Schema schema;
@@ -36,7 +36,7 @@ void write(Session& session, int rank, const std::string& directory) {
   for (std::uint64_t record = 0; record < chunk_records; ++record) {
     for (std::uint64_t i = 0; i < values.size(); ++i) {
       const std::uint64_t level = i / (count * chunk_columns), in_level = i % (count * chunk_columns);
-      values[i] = value(record, (level * chunk_rows + first) * chunk_columns + in_level);
+      values[i] = chunks_value(record, (level * chunk_rows + first) * chunk_columns + in_level);
     }
     const auto time = static_cast<double>(record);
     file.put("time", record, &time);
@@ -82,7 +82,7 @@ TEST_P(ThreadSessionChunks, have_the_shape_that_the_reader_needs_and_all_values)
                 {"placement", it.placement},
                 {"chunk", "512KiB"}});
   const auto errors =
-      run.run([&](Session& session, int rank) { write(session, rank, directory.path.string()); });
+      run.run([&](Session& session, int rank) { chunks_write(session, rank, directory.path.string()); });
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
   const auto path = directory.path / "history.nc";
   EXPECT_EQ(chunk_of(path, "time").size(), 1u);
@@ -92,8 +92,8 @@ TEST_P(ThreadSessionChunks, have_the_shape_that_the_reader_needs_and_all_values)
     const auto values = read<float>(path, variable);
     ASSERT_EQ(values.size(), chunk_records * chunk_levels * chunk_rows * chunk_columns);
     for (std::size_t i = 0; i < values.size(); ++i)
-      ASSERT_EQ(values[i], value(i / (chunk_levels * chunk_rows * chunk_columns),
-                                 i % (chunk_levels * chunk_rows * chunk_columns)))
+      ASSERT_EQ(values[i], chunks_value(i / (chunk_levels * chunk_rows * chunk_columns),
+                                        i % (chunk_levels * chunk_rows * chunk_columns)))
           << i;
   }
   const auto times = read<double>(path, "time");
@@ -120,15 +120,15 @@ TEST(ThreadSessionChunk, is_as_long_as_a_block_holds) {
   LocalRun run(models, 1,
                {{"memory.server", "4MiB"}, {"memory.block", "32KiB"}, {"memory.small_block", "4KiB"}});
   const auto errors =
-      run.run([&](Session& session, int rank) { write(session, rank, directory.path.string()); });
+      run.run([&](Session& session, int rank) { chunks_write(session, rank, directory.path.string()); });
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
   const auto path = directory.path / "history.nc";
   EXPECT_EQ(chunk_of(path, "plain"), (Lengths{1, 1, 64, 128}));
   const auto values = read<float>(path, "plain");
   ASSERT_EQ(values.size(), chunk_records * chunk_levels * chunk_rows * chunk_columns);
   for (std::size_t i = 0; i < values.size(); ++i)
-    ASSERT_EQ(values[i], value(i / (chunk_levels * chunk_rows * chunk_columns),
-                               i % (chunk_levels * chunk_rows * chunk_columns)))
+    ASSERT_EQ(values[i], chunks_value(i / (chunk_levels * chunk_rows * chunk_columns),
+                                      i % (chunk_levels * chunk_rows * chunk_columns)))
         << i;
 }
 
@@ -139,7 +139,7 @@ TEST(ThreadSessionChunk, given_for_a_variable_comes_before_access) {
                 {"collections.history.variables.packed.access", "map"},
                 {"collections.history.variables.plain.chunk", "2,3,64,32"}});
   const auto errors =
-      run.run([&](Session& session, int rank) { write(session, rank, directory.path.string()); });
+      run.run([&](Session& session, int rank) { chunks_write(session, rank, directory.path.string()); });
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
   EXPECT_EQ(chunk_of(directory.path / "history.nc", "plain"), (Lengths{2, 3, 64, 32}));
   EXPECT_EQ(chunk_of(directory.path / "history.nc", "packed"), (Lengths{1, 6, 64, 128}));

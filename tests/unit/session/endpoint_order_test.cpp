@@ -28,7 +28,7 @@ std::vector<std::optional<Error>> with_upper_rows(
 }
 
 constexpr std::uint64_t large = 1 << 20;
-constexpr int files = 6;
+constexpr int endpoint_order_files = 6;
 constexpr Band upper_rows{0, 10}, lower_rows{10, rows - 10};
 
 Endpoint lower_endpoint(Session& session) {
@@ -244,7 +244,7 @@ TEST(ThreadSessionSharing, a_file_is_closed_while_endpoints_put_into_another_one
   expect_no_errors(run.run([&](Session& session, int rank) {
     Collection history = define(session, "netcdf4", directory, 1, rank);
     std::vector<OutputFile> open;
-    for (int f = 0; f < files; ++f) open.push_back(history.open(std::to_string(f) + ".nc"));
+    for (int f = 0; f < endpoint_order_files; ++f) open.push_back(history.open(std::to_string(f) + ".nc"));
     Endpoint upper = session.endpoint("upper"), lower = lower_endpoint(session);
     upper.part("grid", Block{{rows, columns}, {0, 0}, {10, columns}});
     const auto put_all = [&](Endpoint& endpoint, Band part) {
@@ -270,7 +270,7 @@ TEST(ThreadSessionSharing, a_file_is_closed_while_endpoints_put_into_another_one
     second.join();
     session.finalize();
   }));
-  for (int f = 0; f < files; ++f)
+  for (int f = 0; f < endpoint_order_files; ++f)
     expect_contents(directory.path / (std::to_string(f) + ".nc"), steps_per_file);
 }
 

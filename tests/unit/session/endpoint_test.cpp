@@ -21,29 +21,29 @@ std::string bytes_of(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-struct Case {
+struct EndpointCase {
   std::string store;
   int ranks = 1;
   int servers = 1;
   std::string placement;
   int threads = 1;
 };
-void PrintTo(const Case& it, std::ostream* out) {
+void PrintTo(const EndpointCase& it, std::ostream* out) {
   *out << it.store << " " << it.ranks << "+" << it.servers << " " << it.placement << " " << it.threads
        << " threads";
 }
 
-class ThreadEndpoints : public testing::TestWithParam<Case> {};
+class ThreadEndpoints : public testing::TestWithParam<EndpointCase> {};
 
-constexpr std::uint64_t steps = 5;
+constexpr std::uint64_t endpoint_steps = 5;
 
 /// The same run with one caller per rank.
-void run_plain(const Case& it, const Directory& directory) {
+void run_plain(const EndpointCase& it, const Directory& directory) {
   LocalRun run(it.ranks, it.servers, settings(it.placement));
   expect_no_errors(run.run([&](Session& session, int rank) {
     OutputFile file = define(session, it.store, directory, it.ranks, rank).open("plain.nc");
     const Band mine = band(rows, static_cast<std::uint64_t>(it.ranks), static_cast<std::uint64_t>(rank));
-    for (std::uint64_t step = 0; step < steps; ++step) {
+    for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
       const auto t = values_of(step, mine, 0, levels);
       const auto s = values_of(step, mine, 0, 1);
       const auto now = static_cast<double>(step);
@@ -57,7 +57,7 @@ void run_plain(const Case& it, const Directory& directory) {
 }
 
 TEST_P(ThreadEndpoints, contents_do_not_depend_on_the_number_of_threads) {
-  const Case it = GetParam();
+  const EndpointCase it = GetParam();
   const Directory directory;
   run_plain(it, directory);
   LocalRun run(it.ranks, it.servers, settings(it.placement));
@@ -75,7 +75,7 @@ TEST_P(ThreadEndpoints, contents_do_not_depend_on_the_number_of_threads) {
               band(mine.count, static_cast<std::uint64_t>(it.threads), static_cast<std::uint64_t>(thread));
           part.first += mine.first;
           endpoint.part("grid", Block{{rows, columns}, {part.first, 0}, {part.count, columns}});
-          for (std::uint64_t step = 0; step < steps; ++step) {
+          for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
             const auto t = values_of(step, part, 0, levels);
             const auto s = values_of(step, part, 0, 1);
             endpoint.put(file, "t", step, t.data());
@@ -87,7 +87,7 @@ TEST_P(ThreadEndpoints, contents_do_not_depend_on_the_number_of_threads) {
       });
     });
     opened.arrive_and_wait();
-    for (std::uint64_t step = 0; step < steps; ++step) {
+    for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
       const auto now = static_cast<double>(step);
       file.put("time", step, &now);
       session.end_step();
@@ -96,17 +96,18 @@ TEST_P(ThreadEndpoints, contents_do_not_depend_on_the_number_of_threads) {
     EXPECT_EQ(failed->message, "nothing was refused");
     session.finalize();
   }));
-  expect_contents(directory.path / "threads.nc", steps);
+  expect_contents(directory.path / "threads.nc", endpoint_steps);
   if (it.store != "netcdf4") {
     EXPECT_EQ(bytes_of(directory.path / "threads.nc"), bytes_of(directory.path / "plain.nc"));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ThreadEndpoints,
-                         testing::Values(Case{"netcdf4", 1, 1, "", 1}, Case{"netcdf4", 1, 1, "", 2},
-                                         Case{"cdf5", 2, 1, "", 3}, Case{"netcdf4", 2, 2, "slab", 4},
-                                         Case{"cdf5", 2, 2, "slab", 16}, Case{"cdf5", 3, 2, "variable", 5},
-                                         Case{"netcdf4", 2, 2, "file", 24}));
+INSTANTIATE_TEST_SUITE_P(
+    All, ThreadEndpoints,
+    testing::Values(EndpointCase{"netcdf4", 1, 1, "", 1}, EndpointCase{"netcdf4", 1, 1, "", 2},
+                    EndpointCase{"cdf5", 2, 1, "", 3}, EndpointCase{"netcdf4", 2, 2, "slab", 4},
+                    EndpointCase{"cdf5", 2, 2, "slab", 16}, EndpointCase{"cdf5", 3, 2, "variable", 5},
+                    EndpointCase{"netcdf4", 2, 2, "file", 24}));
 
 // ---- pace
 
@@ -121,14 +122,14 @@ TEST(ThreadSessionEndpoint, a_thread_runs_ahead_of_the_others) {
     fast.part("grid", Block{{rows, columns}, {upper.first, 0}, {upper.count, columns}});
     slow.part("grid", Block{{rows, columns}, {lower.first, 0}, {lower.count, columns}});
     const auto all_steps = [&](Endpoint& endpoint, Band part) {
-      for (std::uint64_t step = 0; step < steps; ++step) {
+      for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
         endpoint.put(file, "t", step, values_of(step, part, 0, levels).data());
         endpoint.put(file, "s", step, values_of(step, part, 0, 1).data());
         endpoint.end_step();
       }
     };
     all_steps(fast, upper);
-    for (std::uint64_t step = 0; step < steps; ++step) {
+    for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
       const auto now = static_cast<double>(step);
       file.put("time", step, &now);
       session.end_step();
@@ -136,7 +137,7 @@ TEST(ThreadSessionEndpoint, a_thread_runs_ahead_of_the_others) {
     all_steps(slow, lower);
     session.finalize();
   }));
-  expect_contents(directory.path / "c.nc", steps);
+  expect_contents(directory.path / "c.nc", endpoint_steps);
 }
 
 TEST(ThreadSessionEndpoint, teams_change_between_steps_and_differ_between_ranks) {
@@ -145,7 +146,7 @@ TEST(ThreadSessionEndpoint, teams_change_between_steps_and_differ_between_ranks)
   expect_no_errors(run.run([&](Session& session, int rank) {
     OutputFile file = define(session, "netcdf4", directory, 2, rank).open("c.nc");
     const Band mine = band(rows, 2, static_cast<std::uint64_t>(rank));
-    for (std::uint64_t step = 0; step < steps; ++step) {
+    for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
       const int threads = 1 + static_cast<int>((step * 3 + static_cast<std::uint64_t>(rank)) % 5);
       in_threads(threads, [&](int thread) {
         Endpoint endpoint = session.endpoint();
@@ -161,7 +162,7 @@ TEST(ThreadSessionEndpoint, teams_change_between_steps_and_differ_between_ranks)
     }
     session.finalize();
   }));
-  expect_contents(directory.path / "c.nc", steps);
+  expect_contents(directory.path / "c.nc", endpoint_steps);
 }
 
 TEST(ThreadSessionEndpoint, a_session_without_endpoints_puts_sections_in_any_order) {
@@ -170,7 +171,7 @@ TEST(ThreadSessionEndpoint, a_session_without_endpoints_puts_sections_in_any_ord
   expect_no_errors(run.run([&](Session& session, int rank) {
     OutputFile file = define(session, "cdf5", directory, 2, rank).open("c.nc");
     const Band mine = band(rows, 2, static_cast<std::uint64_t>(rank));
-    for (std::uint64_t step = 0; step < steps; ++step) {
+    for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
       const auto now = static_cast<double>(step);
       file.put("time", step, &now);
       for (std::uint64_t l = levels; l-- > 0;) {
@@ -185,7 +186,7 @@ TEST(ThreadSessionEndpoint, a_session_without_endpoints_puts_sections_in_any_ord
     }
     session.finalize();
   }));
-  expect_contents(directory.path / "c.nc", steps);
+  expect_contents(directory.path / "c.nc", endpoint_steps);
 }
 
 // More sections than a caller keeps plans of: 720 per record.
@@ -219,7 +220,7 @@ TEST(ThreadSessionEndpoint, the_session_and_endpoints_put_by_turns) {
   LocalRun run(1, 1, settings());
   expect_no_errors(run.run([&](Session& session, int rank) {
     OutputFile file = define(session, "netcdf4", directory, 1, rank).open("c.nc");
-    for (std::uint64_t step = 0; step < steps; ++step) {
+    for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
       const auto now = static_cast<double>(step);
       file.put("time", step, &now);
       if (step % 2 == 0) {
@@ -238,7 +239,7 @@ TEST(ThreadSessionEndpoint, the_session_and_endpoints_put_by_turns) {
     }
     session.finalize();
   }));
-  expect_contents(directory.path / "c.nc", steps);
+  expect_contents(directory.path / "c.nc", endpoint_steps);
 }
 
 TEST(ThreadSessionEndpoint, little_memory_is_enough_for_threads_that_put_in_order) {
@@ -312,7 +313,7 @@ TEST(ThreadSessionEndpoint, parts_of_maps_are_put_by_threads) {
         for (std::size_t i = 0; i < map.indices.size(); ++i)
           if (static_cast<int>(i / 7 % threads) == thread) part.indices.push_back(map.indices[i]);
         endpoint.part("cells", part);
-        for (std::uint64_t step = 0; step < steps; ++step) {
+        for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
           std::vector<float> s;
           for (const std::int64_t point : part.indices)
             s.push_back(static_cast<float>(step * 10'000 + static_cast<std::uint64_t>(point)));
@@ -338,7 +339,7 @@ TEST(ThreadSessionEndpoint, parts_of_maps_are_put_by_threads) {
       session.finalize();
     }));
     const auto t = read<double>(directory.path / "c.nc", "t");
-    ASSERT_EQ(t.size(), steps * 4 * points);
+    ASSERT_EQ(t.size(), endpoint_steps * 4 * points);
     for (std::size_t i = 0; i < t.size(); ++i)
       ASSERT_EQ(t[i], static_cast<double>(i / points * 10'000 + i % points)) << store << " " << i;
     const auto s = read<double>(directory.path / "c.nc", "s");
@@ -358,7 +359,7 @@ TEST(ThreadSessionEndpoint, slots_of_endpoints_lie_in_the_servers_memory) {
       Endpoint endpoint = session.endpoint();
       const Band part = band(rows, 3, static_cast<std::uint64_t>(thread));
       endpoint.part("grid", Block{{rows, columns}, {part.first, 0}, {part.count, columns}});
-      for (std::uint64_t step = 0; step < steps; ++step) {
+      for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
         Slot slot = endpoint.acquire(file, "t", step, Type::float32);
         EXPECT_TRUE(slot.direct());
         const Error early = error_of([&] { endpoint.end_step(); });
@@ -384,14 +385,14 @@ TEST(ThreadSessionEndpoint, slots_of_endpoints_lie_in_the_servers_memory) {
         endpoint.end_step();
       }
     });
-    for (std::uint64_t step = 0; step < steps; ++step) {
+    for (std::uint64_t step = 0; step < endpoint_steps; ++step) {
       const auto now = static_cast<double>(step);
       file.put("time", step, &now);
       session.end_step();
     }
     session.finalize();
   }));
-  expect_contents(directory.path / "c.nc", steps);
+  expect_contents(directory.path / "c.nc", endpoint_steps);
 }
 
 }  // namespace

@@ -19,19 +19,19 @@
 namespace afterbay::test {
 namespace {
 
-constexpr std::uint64_t points = 8192;
+constexpr std::uint64_t failure_points = 8192;
 
 Schema series() {
   Schema schema;
-  schema.dimension("time", unlimited).dimension("x", points);
+  schema.dimension("time", unlimited).dimension("x", failure_points);
   schema.variable("T", Type::float32, {"time", "x"}).on("line");
   return schema;
 }
 
 void register_line(Session& session) {
-  const std::uint64_t mine = points / static_cast<std::uint64_t>(session.model_size());
-  session.decomposition("line",
-                        Block{{points}, {static_cast<std::uint64_t>(session.model_rank()) * mine}, {mine}});
+  const std::uint64_t mine = failure_points / static_cast<std::uint64_t>(session.model_size());
+  session.decomposition(
+      "line", Block{{failure_points}, {static_cast<std::uint64_t>(session.model_rank()) * mine}, {mine}});
 }
 
 /// Writes of the file "full.nc" find the disk full; those of others wait until that has happened.
@@ -58,7 +58,7 @@ class HalfFullDisk : public storage::Disk {
 };
 
 /// Publishing takes a long time.
-class SlowDisk : public storage::Disk {
+class FailureSlowDisk : public storage::Disk {
  public:
   int sync(int descriptor) override {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -66,24 +66,24 @@ class SlowDisk : public storage::Disk {
   }
 };
 
-const LocalRun::Settings settings{
+const LocalRun::Settings failure_settings{
     {"memory.server", "4MiB"}, {"memory.block", "64KiB"}, {"memory.small_block", "16KiB"},
     {"deadline", "5s"},        {"writers", "2"},          {"placement", "file"}};
 
-void expect_whole(const std::filesystem::path& file, std::size_t records) {
+void failure_expect_whole(const std::filesystem::path& file, std::size_t records) {
   const auto values = read<float>(file, "T");
-  ASSERT_EQ(values.size(), records * points);
+  ASSERT_EQ(values.size(), records * failure_points);
   for (const float value : values) ASSERT_EQ(value, 280.0F);
 }
 
-void write(OutputFile& file, const Session& session, std::uint64_t records) {
-  const std::vector<float> values(points / static_cast<std::uint64_t>(session.model_size()), 280.0F);
+void failure_write(OutputFile& file, const Session& session, std::uint64_t records) {
+  const std::vector<float> values(failure_points / static_cast<std::uint64_t>(session.model_size()), 280.0F);
   for (std::uint64_t record = 0; record < records; ++record) file.put("T", record, values.data());
 }
 
 TEST(ThreadSessionFailure, FullDiskOfOneFileLeavesTheClosedFilesOfOthers) {
   Directory directory;
-  LocalRun run(2, 1, settings);
+  LocalRun run(2, 1, failure_settings);
   StoreOnDisk store(Format::cdf5, std::make_shared<HalfFullDisk>());
   run.stores = [&](Format) -> storage::Store& { return store; };
   const auto errors = run.run([&](Session& session, int) {
@@ -91,9 +91,9 @@ TEST(ThreadSessionFailure, FullDiskOfOneFileLeavesTheClosedFilesOfOthers) {
     const CollectionOptions options{.file = "{collection}.nc", .directory = directory.path, .store = "cdf5"};
     OutputFile good = session.collection("good", series(), options).open();
     OutputFile full = session.collection("full", series(), options).open();
-    write(good, session, 3);
+    failure_write(good, session, 3);
     good.close();
-    write(full, session, 3);
+    failure_write(full, session, 3);
     full.close();
     session.finalize();
   });
@@ -103,14 +103,14 @@ TEST(ThreadSessionFailure, FullDiskOfOneFileLeavesTheClosedFilesOfOthers) {
     EXPECT_EQ(error->file, (directory.path / "full.nc").string()) << error->text();
     EXPECT_EQ(error->variable, "T") << error->text();
   }
-  expect_whole(directory.path / "good.nc", 3);
+  failure_expect_whole(directory.path / "good.nc", 3);
   EXPECT_FALSE(std::filesystem::exists(directory.path / "full.nc"));
 }
 
 TEST(ThreadSessionFailure, FilesThatAllRanksClosedOutliveARankThatGivesUp) {
   Directory directory;
-  LocalRun run(2, 2, settings);
-  StoreOnDisk store(Format::netcdf4, std::make_shared<SlowDisk>());
+  LocalRun run(2, 2, failure_settings);
+  StoreOnDisk store(Format::netcdf4, std::make_shared<FailureSlowDisk>());
   run.stores = [&](Format) -> storage::Store& { return store; };
   std::latch closed(2);  // three files, by both ranks
   const auto errors = run.run([&](Session& session, int rank) {
@@ -119,10 +119,10 @@ TEST(ThreadSessionFailure, FilesThatAllRanksClosedOutliveARankThatGivesUp) {
         "series", series(), {.file = "{step}.nc", .directory = directory.path, .store = "netcdf4"});
     for (int f = 0; f < 4; ++f) {
       OutputFile file = collection.open(FileName{{}, f, {}, {}});
-      write(file, session, 3);
+      failure_write(file, session, 3);
       if (f < 3) file.close();
       if (f == 3) closed.arrive_and_wait();
-      if (f == 3 && rank == 1) file.put("t", 0, std::vector<float>(points).data());
+      if (f == 3 && rank == 1) file.put("t", 0, std::vector<float>(failure_points).data());
     }
     session.finalize();
   });
@@ -133,13 +133,13 @@ TEST(ThreadSessionFailure, FilesThatAllRanksClosedOutliveARankThatGivesUp) {
     EXPECT_EQ(errors[other]->file, (directory.path / "3.nc").string()) << errors[other]->text();
     EXPECT_EQ(errors[other]->variable, "t") << errors[other]->text();
   }
-  for (int f = 0; f < 3; ++f) expect_whole(directory.path / (std::to_string(f) + ".nc"), 3);
+  for (int f = 0; f < 3; ++f) failure_expect_whole(directory.path / (std::to_string(f) + ".nc"), 3);
   EXPECT_FALSE(std::filesystem::exists(directory.path / "3.nc"));
 }
 
 TEST(ThreadSessionFailure, AServersFailureIsTheFailureOfAllServers) {
   Directory directory;
-  LocalRun run(2, 2, settings);
+  LocalRun run(2, 2, failure_settings);
   std::ofstream(directory.path / "0.nc") << "older";
   const auto errors = run.run([&](Session& session, int) {
     register_line(session);
@@ -148,7 +148,7 @@ TEST(ThreadSessionFailure, AServersFailureIsTheFailureOfAllServers) {
         {.file = "{step}.nc", .directory = directory.path, .store = "netcdf4", .existing = "refuse"});
     for (int f = 0; f < 2; ++f) {
       OutputFile file = collection.open(FileName{{}, f, {}, {}});
-      write(file, session, 3);
+      failure_write(file, session, 3);
     }
     session.wait(session.flush());  // never ends cleanly; otherwise the other server could, before
                                     // this one fails

@@ -24,7 +24,7 @@ LocalRun::Settings tight_input() {
           {"memory.input", "1MiB"},  {"chunk", "8KiB"},         {"deadline", "20s"}};
 }
 
-void expect_no_errors(const std::vector<std::optional<Error>>& errors) {
+void input_expect_no_errors(const std::vector<std::optional<Error>>& errors) {
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
 }
 
@@ -41,7 +41,7 @@ TEST_P(ThreadSessionInput, every_selection_is_read_right) {
   const Directory directory;
   inputs::write_file(directory.path / "input.nc", GetParam().mode);
   LocalRun run(GetParam().models, GetParam().servers, tight_input());
-  expect_no_errors(run.run([&](Session& session, int) {
+  input_expect_no_errors(run.run([&](Session& session, int) {
     inputs::expect_right(session, directory.path / "input.nc", GetParam().mode == NC_NETCDF4);
     session.finalize();
   }));
@@ -50,7 +50,7 @@ TEST_P(ThreadSessionInput, every_selection_is_read_right) {
 TEST_P(ThreadSessionInput, what_the_session_wrote_is_read_back_by_other_decompositions) {
   const Directory directory;
   LocalRun run(GetParam().models, GetParam().servers, tight_input());
-  expect_no_errors(run.run([&](Session& session, int) {
+  input_expect_no_errors(run.run([&](Session& session, int) {
     inputs::define(session);
     inputs::write_and_read(session, GetParam().mode == NC_NETCDF4 ? "netcdf4" : "cdf5", directory.path);
     session.finalize();
@@ -82,7 +82,7 @@ TEST(ThreadSessionInputDamage, damaged_netcdf4_inputs_do_not_end_the_server_and_
   inputs::write_file(directory.path / "whole.nc", NC_NETCDF4);
   const Mutator mutator(bytes_of_file(directory.path / "whole.nc"), 7);
   LocalRun run(1, 1, tight_input());
-  expect_no_errors(run.run([&](Session& session, int) {
+  input_expect_no_errors(run.run([&](Session& session, int) {
     Schema schema;
     schema.dimension("time", unlimited).dimension("x", 3);
     schema.variable("v", Type::int32, {"time", "x"});
@@ -146,7 +146,7 @@ int read_number(InputFile input) {
 TEST(ThreadSessionInputOrder, a_file_that_was_closed_is_read_as_it_was_closed_last) {
   const Directory directory;
   LocalRun run(2, 2, tight_input());
-  expect_no_errors(run.run([&](Session& session, int) {
+  input_expect_no_errors(run.run([&](Session& session, int) {
     Collection c = session.collection(
         "c", one_number(), {.file = "c.nc", .directory = directory.path.string(), .existing = "replace"});
     for (int i = 0; i < 10; ++i) {
@@ -163,7 +163,7 @@ TEST(ThreadSessionInputOrder, a_file_that_is_open_for_output_is_read_as_of_the_l
     auto settings = tight_input();
     settings.emplace_back("collections.readable_*.readable", "on");
     LocalRun run(2, 1, settings);
-    expect_no_errors(run.run([&](Session& session, int) {
+    input_expect_no_errors(run.run([&](Session& session, int) {
       Schema schema;
       schema.dimension("time", unlimited).dimension("x", 3);
       schema.variable("v", Type::int32, {"time", "x"});
@@ -206,7 +206,7 @@ TEST(ThreadSessionInputOrder, a_file_that_is_open_for_output_is_read_as_of_the_l
 TEST(ThreadSessionInputOrder, what_was_prefetched_is_not_read_again) {
   const Directory directory;
   LocalRun run(1, 1, tight_input());
-  expect_no_errors(run.run([&](Session& session, int) {
+  input_expect_no_errors(run.run([&](Session& session, int) {
     Collection c = session.collection(
         "c", one_number(), {.file = "c.nc", .directory = directory.path.string(), .store = "cdf5"});
     write_number(session, c, 40);
@@ -230,7 +230,7 @@ TEST(ThreadSessionInputOrder, however_the_name_of_what_was_closed_is_spelled) {
                                 (real / ".." / "link" / "." / "c.nc").string(),
                                 std::filesystem::relative(real / "c.nc").string()};
   LocalRun run(2, 2, tight_input());
-  expect_no_errors(run.run([&](Session& session, int) {
+  input_expect_no_errors(run.run([&](Session& session, int) {
     Collection c = session.collection(
         "c", one_number(),
         {.file = "c.nc", .directory = (directory.path / "link").string(), .existing = "replace"});
@@ -245,7 +245,7 @@ TEST(ThreadSessionInputOrder, however_the_name_of_what_was_closed_is_spelled) {
 TEST(ThreadSessionInputOrder, a_file_that_is_open_for_output_is_refused_or_read_as_published_last) {
   const Directory directory;
   LocalRun run(2, 1, tight_input());
-  expect_no_errors(run.run([&](Session& session, int) {
+  input_expect_no_errors(run.run([&](Session& session, int) {
     const std::string path = (directory.path / "c.nc").string();
     Collection c = session.collection(
         "c", one_number(), {.file = "c.nc", .directory = directory.path.string(), .existing = "replace"});
@@ -271,7 +271,7 @@ TEST(ThreadSessionInputOrder, a_file_that_is_open_for_output_is_refused_or_read_
 TEST(ThreadSessionInputOrder, what_was_opened_stays_what_it_was_when_the_file_is_replaced) {
   const Directory directory;
   LocalRun run(1, 1, tight_input());
-  expect_no_errors(run.run([&](Session& session, int) {
+  input_expect_no_errors(run.run([&](Session& session, int) {
     const std::string path = (directory.path / "c.nc").string();
     Collection c = session.collection(
         "c", one_number(), {.file = "c.nc", .directory = directory.path.string(), .existing = "replace"});
@@ -290,7 +290,7 @@ TEST(ThreadSessionInputMemory, more_is_read_ahead_than_the_memory_holds) {
   const Directory directory;
   inputs::write_file(directory.path / "input.nc", NC_64BIT_DATA);
   LocalRun run(3, 1, tight_input());  // 1 MiB; a record of `ocean` has 0.2 MB
-  expect_no_errors(run.run([&](Session& session, int) {
+  input_expect_no_errors(run.run([&](Session& session, int) {
     InputFile input = session.open_input((directory.path / "input.nc").string());
     for (int again = 0; again < 5; ++again)
       for (std::uint64_t r = 0; r < inputs::records; ++r) {
@@ -313,7 +313,7 @@ TEST(ThreadSessionInputMemory, one_rank_alone_may_read) {
   const Directory directory;
   inputs::write_file(directory.path / "input.nc", NC_NETCDF4);
   LocalRun run(3, 2, tight_input());
-  expect_no_errors(run.run([&](Session& session, int rank) {
+  input_expect_no_errors(run.run([&](Session& session, int rank) {
     InputFile input = session.open_input((directory.path / "input.nc").string());
     std::vector<double> values(inputs::levels * inputs::cells);
     for (int again = 0; rank == 1 && again < 4; ++again)
@@ -332,7 +332,7 @@ TEST(ThreadSessionInputErrors, each_names_what_is_wrong_and_the_session_goes_on)
   const std::string path = (directory.path / "input.nc").string();
   inputs::write_file(path, NC_NETCDF4);
   LocalRun run(2, 2, tight_input());
-  expect_no_errors(run.run([&](Session& session, int rank) {
+  input_expect_no_errors(run.run([&](Session& session, int rank) {
     std::vector<double> values(inputs::levels * inputs::cells);
     const auto missing = refusal([&] { (void)session.open_input(path + ".no"); });
     EXPECT_EQ(missing.native, ENOENT) << missing.text();
@@ -375,7 +375,7 @@ TEST(ThreadSessionInputErrors, a_variable_of_a_group_is_refused_with_the_reason)
   ASSERT_EQ(nc_def_var(group, "salt", NC_INT, 0, nullptr, &variable), NC_NOERR);
   ASSERT_EQ(nc_close(nc), NC_NOERR);
   LocalRun run(2, 1, tight_input());
-  expect_no_errors(run.run([&](Session& session, int) {
+  input_expect_no_errors(run.run([&](Session& session, int) {
     InputFile input = session.open_input(path);
     int value = 0;
     const Error error = refusal([&] { input.get("salt", &value); });
@@ -391,7 +391,7 @@ TEST(ThreadSessionInputErrors, values_out_of_range_are_counted_and_the_rest_is_r
   const std::string path = (directory.path / "input.nc").string();
   inputs::write_file(path, NC_64BIT_DATA);
   LocalRun run(1, 1, tight_input());
-  expect_no_errors(run.run([&](Session& session, int) {
+  input_expect_no_errors(run.run([&](Session& session, int) {
     std::vector<std::int8_t> area(inputs::cells);
     InputFile input = session.open_input(path);
     const Error error = refusal([&] { input.get("area", area.data()); });
@@ -410,7 +410,7 @@ TEST(ThreadSessionInputErrors, a_file_that_is_no_netcdf_and_a_truncated_one) {
   inputs::write_file(cut, NC_64BIT_DATA);
   std::filesystem::resize_file(cut, std::filesystem::file_size(cut) / 2);
   LocalRun run(3, 2, tight_input());
-  expect_no_errors(run.run([&](Session& session, int) {
+  input_expect_no_errors(run.run([&](Session& session, int) {
     EXPECT_EQ(refusal([&] { (void)session.open_input(foreign); }).code, ErrorCode::format);
     const Error error = refusal([&] {
       std::vector<double> values(inputs::levels * inputs::cells);

@@ -25,7 +25,8 @@ LocalRun::Settings settings_with(const std::string& placement) {
           {"chunk", "8KiB"},         {"placement", placement},  {"deadline", "20s"}};
 }
 
-constexpr std::uint64_t wide = 70'000;  ///< points: several frames per record for each of several servers
+constexpr std::uint64_t map_servers_wide =
+    70'000;  ///< points: several frames per record for each of several servers
 
 Schema line(std::uint64_t n) {
   Schema schema;
@@ -34,12 +35,12 @@ Schema line(std::uint64_t n) {
   return schema;
 }
 
-struct Case {
+struct MapServersCase {
   const char* placement;
   int servers;
 };
 
-class ThreadSessionMapServers : public testing::TestWithParam<Case> {
+class ThreadSessionMapServers : public testing::TestWithParam<MapServersCase> {
  protected:
   /// Runs `model` on four ranks; expects that every rank fails and gives the text of the last one's
   /// error.
@@ -57,7 +58,7 @@ class ThreadSessionMapServers : public testing::TestWithParam<Case> {
   /// Each rank holds every fourth point, but none of [first, end).
   static std::vector<std::int64_t> every_fourth(int rank, std::int64_t first, std::int64_t end) {
     std::vector<std::int64_t> indices;
-    for (std::int64_t p = rank; p < static_cast<std::int64_t>(wide); p += 4)
+    for (std::int64_t p = rank; p < static_cast<std::int64_t>(map_servers_wide); p += 4)
       if (p < first || p >= end) indices.push_back(p);
     return indices;
   }
@@ -67,9 +68,9 @@ class ThreadSessionMapServers : public testing::TestWithParam<Case> {
 TEST_P(ThreadSessionMapServers, a_point_of_two_ranks_fails_every_rank_and_server) {
   const std::string text = refusal([](Session& session, int rank) {
     std::vector<std::int64_t> indices = every_fourth(rank, 0, 0);
-    if (rank == 2) indices.insert(indices.end(), {wide - 1, 41'001});
-    session.decomposition("map", map_of({wide}, indices), Coverage{});
-    session.collection("c", line(wide));
+    if (rank == 2) indices.insert(indices.end(), {map_servers_wide - 1, 41'001});
+    session.decomposition("map", map_of({map_servers_wide}, indices), Coverage{});
+    session.collection("c", line(map_servers_wide));
     session.start();
   });
   EXPECT_THAT(text, HasSubstr("ranks 1 and 2 both hold the point at offset 41001"));
@@ -77,8 +78,8 @@ TEST_P(ThreadSessionMapServers, a_point_of_two_ranks_fails_every_rank_and_server
 
 TEST_P(ThreadSessionMapServers, gaps_are_counted_over_all_servers) {
   const std::string text = refusal([](Session& session, int rank) {
-    session.decomposition("map", map_of({wide}, every_fourth(rank, 30'000, 60'000)), Coverage{});
-    session.collection("c", line(wide));
+    session.decomposition("map", map_of({map_servers_wide}, every_fourth(rank, 30'000, 60'000)), Coverage{});
+    session.collection("c", line(map_servers_wide));
     session.start();
   });
   EXPECT_THAT(text,
@@ -89,13 +90,13 @@ TEST_P(ThreadSessionMapServers, gaps_are_counted_over_all_servers) {
 /// A map that no collection uses is checked, too.
 TEST_P(ThreadSessionMapServers, a_map_without_a_collection_is_checked) {
   const std::string text = refusal([](Session& session, int rank) {
-    session.decomposition("map", map_of({wide}, every_fourth(rank, 69'990, 69'991)), Coverage{});
+    session.decomposition("map", map_of({map_servers_wide}, every_fourth(rank, 69'990, 69'991)), Coverage{});
     session.start();
   });
   EXPECT_THAT(text, HasSubstr("1 of 70000 points belong to no rank"));
 }
 
-float value(int rank, std::int64_t point, std::uint64_t record) {
+float map_servers_value(int rank, std::int64_t point, std::uint64_t record) {
   return static_cast<float>(point + 100'000 * rank) + static_cast<float>(record) / 4;
 }
 
@@ -106,12 +107,14 @@ TEST_P(ThreadSessionMapServers, every_point_is_right_and_holes_get_the_fill_valu
   const auto errors = run.run([&](Session& session, int rank) {
     std::vector<std::int64_t> mine = every_fourth(rank, 20'000, 23'456);
     std::ranges::reverse(mine);
-    session.decomposition("map", map_of({wide}, mine));
+    session.decomposition("map", map_of({map_servers_wide}, mine));
     OutputFile file =
-        session.collection("c", line(wide), {.file = "c.nc", .directory = directory.path.string()}).open();
+        session
+            .collection("c", line(map_servers_wide), {.file = "c.nc", .directory = directory.path.string()})
+            .open();
     std::vector<float> values(mine.size());
     for (const std::uint64_t record : {0u, 1u}) {
-      for (std::size_t i = 0; i < mine.size(); ++i) values[i] = value(rank, mine[i], record);
+      for (std::size_t i = 0; i < mine.size(); ++i) values[i] = map_servers_value(rank, mine[i], record);
       file.put("v", record, values.data());
       session.end_step();
     }
@@ -120,11 +123,12 @@ TEST_P(ThreadSessionMapServers, every_point_is_right_and_holes_get_the_fill_valu
   });
   for (const auto& error : errors) ASSERT_FALSE(error) << error->text();
   const auto values = read<float>(directory.path / "c.nc", "v");
-  ASSERT_EQ(values.size(), 2 * wide);
+  ASSERT_EQ(values.size(), 2 * map_servers_wide);
   for (std::uint64_t i = 0; i < values.size(); ++i) {
-    const auto p = static_cast<std::int64_t>(i % wide);
+    const auto p = static_cast<std::int64_t>(i % map_servers_wide);
     const bool hole = p >= 20'000 && p < 23'456;
-    ASSERT_EQ(values[i], hole ? -5.0F : value(static_cast<int>(p % 4), p, i / wide)) << i;
+    ASSERT_EQ(values[i], hole ? -5.0F : map_servers_value(static_cast<int>(p % 4), p, i / map_servers_wide))
+        << i;
   }
 }
 
@@ -138,17 +142,21 @@ TEST_P(ThreadSessionMapServers, of_points_that_two_ranks_hold_one_is_written) {
       std::vector<std::int64_t> mine(25'000);
       for (std::size_t i = 0; i < mine.size(); ++i)
         mine[i] = 15'000 * rank + static_cast<std::int64_t>(mine.size() - 1 - i);
-      session.decomposition("map", map_of({wide}, mine), {.gaps_allowed = false, .repeats = repeats});
+      session.decomposition("map", map_of({map_servers_wide}, mine),
+                            {.gaps_allowed = false, .repeats = repeats});
       OutputFile file =
-          session.collection("c", line(wide), {.file = "c.nc", .directory = directory.path.string()}).open();
+          session
+              .collection("c", line(map_servers_wide), {.file = "c.nc", .directory = directory.path.string()})
+              .open();
       std::vector<float> values(mine.size());
-      for (std::size_t i = 0; i < mine.size(); ++i) values[i] = value(rank, mine[i], 0);
+      for (std::size_t i = 0; i < mine.size(); ++i) values[i] = map_servers_value(rank, mine[i], 0);
       file.put("v", 0, values.data());
       file.close();
       // A collection that is defined later, on the same map.
-      OutputFile later =
-          session.collection("later", line(wide), {.file = "later.nc", .directory = directory.path.string()})
-              .open();
+      OutputFile later = session
+                             .collection("later", line(map_servers_wide),
+                                         {.file = "later.nc", .directory = directory.path.string()})
+                             .open();
       later.put("v", 0, values.data());
       later.close();
       session.finalize();
@@ -156,12 +164,12 @@ TEST_P(ThreadSessionMapServers, of_points_that_two_ranks_hold_one_is_written) {
     for (const auto& error : errors) ASSERT_FALSE(error) << error->text();
     for (const char* const name : {"c.nc", "later.nc"}) {
       const auto values = read<float>(directory.path / name, "v");
-      ASSERT_EQ(values.size(), wide);
-      for (std::int64_t p = 0; p < static_cast<std::int64_t>(wide); ++p) {
+      ASSERT_EQ(values.size(), map_servers_wide);
+      for (std::int64_t p = 0; p < static_cast<std::int64_t>(map_servers_wide); ++p) {
         const std::int64_t first = p < 25'000 ? 0 : (p - 10'000) / 15'000;
         const std::int64_t last = std::min<std::int64_t>(3, p / 15'000);
         ASSERT_EQ(values[static_cast<std::size_t>(p)],
-                  value(static_cast<int>(repeats == Repeats::first ? first : last), p, 0))
+                  map_servers_value(static_cast<int>(repeats == Repeats::first ? first : last), p, 0))
             << name << " " << p;
       }
     }
@@ -176,13 +184,13 @@ TEST_P(ThreadSessionMapServers, later_collections_use_earlier_maps) {
   const auto errors = run.run([&](Session& session, int rank) {
     std::vector<std::int64_t> mine = every_fourth(rank, 0, 0);
     std::ranges::reverse(mine);
-    session.decomposition("map", map_of({wide}, mine), Coverage{});
+    session.decomposition("map", map_of({map_servers_wide}, mine), Coverage{});
     session.start();
     std::vector<float> values(mine.size());
-    for (std::size_t i = 0; i < mine.size(); ++i) values[i] = value(rank, mine[i], 0);
+    for (std::size_t i = 0; i < mine.size(); ++i) values[i] = map_servers_value(rank, mine[i], 0);
     std::vector<OutputFile> files;
     for (int n = 0; n < 3; ++n) {
-      Schema schema = line(wide);
+      Schema schema = line(map_servers_wide);
       schema.dimension("lev", 2);
       schema.variable("w", Type::float32, {"time", "lev", "x"}).on("map");
       if (n == 1) schema.variables[0].chunk = {1, 3'001};
@@ -206,12 +214,14 @@ TEST_P(ThreadSessionMapServers, later_collections_use_earlier_maps) {
     const auto path = directory.path / ("c" + std::to_string(n) + ".nc");
     const auto v = read<float>(path, "v");
     const auto w = read<float>(path, "w");
-    ASSERT_EQ(v.size(), 3 * wide);
-    ASSERT_EQ(w.size(), 6 * wide);
-    for (std::uint64_t i = n * wide; i < v.size(); ++i) {
-      const auto p = static_cast<std::int64_t>(i % wide);
-      ASSERT_EQ(v[i], value(static_cast<int>(p % 4), p, 0)) << n << " " << i;
-      ASSERT_EQ(w[2 * n * wide + (i - n * wide)], value(static_cast<int>(p % 4), p, 0)) << n << " " << i;
+    ASSERT_EQ(v.size(), 3 * map_servers_wide);
+    ASSERT_EQ(w.size(), 6 * map_servers_wide);
+    for (std::uint64_t i = n * map_servers_wide; i < v.size(); ++i) {
+      const auto p = static_cast<std::int64_t>(i % map_servers_wide);
+      ASSERT_EQ(v[i], map_servers_value(static_cast<int>(p % 4), p, 0)) << n << " " << i;
+      ASSERT_EQ(w[2 * n * map_servers_wide + (i - n * map_servers_wide)],
+                map_servers_value(static_cast<int>(p % 4), p, 0))
+          << n << " " << i;
     }
   }
 }
@@ -226,15 +236,17 @@ TEST_P(ThreadSessionMapServers, puts_go_on_while_other_ranks_describe_the_map_ag
   const auto errors = run.run([&](Session& session, int rank) {
     std::vector<std::int64_t> mine = every_fourth(rank, 0, 0);
     std::ranges::reverse(mine);
-    session.decomposition("map", map_of({wide}, mine), Coverage{});
+    session.decomposition("map", map_of({map_servers_wide}, mine), Coverage{});
     std::vector<float> values(mine.size());
     const auto put = [&](OutputFile& file, std::uint64_t record) {
-      for (std::size_t i = 0; i < mine.size(); ++i) values[i] = value(rank, mine[i], record);
+      for (std::size_t i = 0; i < mine.size(); ++i) values[i] = map_servers_value(rank, mine[i], record);
       file.put("v", record, values.data());
       session.end_step();
     };
     OutputFile earlier =
-        session.collection("c0", line(wide), {.file = "c0.nc", .directory = directory.path.string()}).open();
+        session
+            .collection("c0", line(map_servers_wide), {.file = "c0.nc", .directory = directory.path.string()})
+            .open();
     put(earlier, 0);
     session.wait(session.flush());
     if (rank == 0) {
@@ -244,7 +256,7 @@ TEST_P(ThreadSessionMapServers, puts_go_on_while_other_ranks_describe_the_map_ag
     } else {
       others_come.count_down();
     }
-    Schema schema = line(wide);
+    Schema schema = line(map_servers_wide);
     schema.variables[0].chunk = {1, 3'001};
     OutputFile later =
         session.collection("c1", schema, {.file = "c1.nc", .directory = directory.path.string()}).open();
@@ -257,22 +269,23 @@ TEST_P(ThreadSessionMapServers, puts_go_on_while_other_ranks_describe_the_map_ag
   for (const auto& error : errors) ASSERT_FALSE(error) << error->text();
   for (const char* const name : {"c0.nc", "c1.nc"}) {
     const auto values = read<float>(directory.path / name, "v");
-    ASSERT_EQ(values.size(), records * wide);
+    ASSERT_EQ(values.size(), records * map_servers_wide);
     for (std::uint64_t i = 0; i < values.size(); ++i) {
-      const auto p = static_cast<std::int64_t>(i % wide);
-      ASSERT_EQ(values[i], value(static_cast<int>(p % 4), p, i / wide)) << name << " " << i;
+      const auto p = static_cast<std::int64_t>(i % map_servers_wide);
+      ASSERT_EQ(values[i], map_servers_value(static_cast<int>(p % 4), p, i / map_servers_wide))
+          << name << " " << i;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, ThreadSessionMapServers,
-                         testing::Values(Case{"slab", 1}, Case{"least", 1}, Case{"slab", 2}, Case{"slab", 5},
-                                         Case{"slab", 9}, Case{"variable", 3}, Case{"collection", 3},
-                                         Case{"file", 2}, Case{"least", 3}),
-                         [](const auto& parameter) {
-                           return fmt::format("{}_{}_servers", parameter.param.placement,
-                                              parameter.param.servers);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    , ThreadSessionMapServers,
+    testing::Values(MapServersCase{"slab", 1}, MapServersCase{"least", 1}, MapServersCase{"slab", 2},
+                    MapServersCase{"slab", 5}, MapServersCase{"slab", 9}, MapServersCase{"variable", 3},
+                    MapServersCase{"collection", 3}, MapServersCase{"file", 2}, MapServersCase{"least", 3}),
+    [](const auto& parameter) {
+      return fmt::format("{}_{}_servers", parameter.param.placement, parameter.param.servers);
+    });
 
 }  // namespace
 }  // namespace afterbay::test

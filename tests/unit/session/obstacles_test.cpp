@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-config::Config config_of(std::vector<std::pair<std::string, std::string>> settings) {
+config::Config obstacles_config_of(std::vector<std::pair<std::string, std::string>> settings) {
   config::Sources sources;
   sources.settings = std::move(settings);
   sources.environment.emplace();
@@ -26,17 +26,17 @@ config::Config config_of(std::vector<std::pair<std::string, std::string>> settin
 }
 
 TEST(Obstacles, a_run_with_room_for_everything_meets_none) {
-  const auto config = config_of({{"collections.history.expected_volume", "900GiB"}});
+  const auto config = obstacles_config_of({{"collections.history.expected_volume", "900GiB"}});
   EXPECT_TRUE(find_obstacles(config, {2, 8}, generous()).empty());
   EXPECT_FALSE(join_obstacles({}));
 }
 
 TEST(Obstacles, all_are_said_at_once) {
-  const auto config = config_of({{"collections.history.expected_volume", "900GiB"},
-                                 {"collections.restart.expected_size", "60GiB"},
-                                 {"collections.restart.expected_files", "10"},
-                                 {"collections.restart.directory", "/restarts"},
-                                 {"memory.server", "64GiB"}});
+  const auto config = obstacles_config_of({{"collections.history.expected_volume", "900GiB"},
+                                           {"collections.restart.expected_size", "60GiB"},
+                                           {"collections.restart.expected_files", "10"},
+                                           {"collections.restart.directory", "/restarts"},
+                                           {"memory.server", "64GiB"}});
   SystemFacts system = generous();
   system.write_error = [](const std::string&) { return EROFS; };
   system.quotas = [](const std::string&) { return std::vector<DiskQuota>{{"user 7", 5 * GiB}}; };
@@ -53,14 +53,14 @@ TEST(Obstacles, all_are_said_at_once) {
 }
 
 TEST(Obstacles, so_is_what_stands_beside_the_output) {
-  const auto config = config_of({{"when_full", "spill"},
-                                 {"spill.directory", "/spilled"},
-                                 {"spill.quota", "2TiB"},
-                                 {"statistics.directory", "/pages"},
-                                 {"report.html", "/reports/run.html"},
-                                 {"topology", "tiered"},
-                                 {"memory.frontend", "200GiB"},
-                                 {"memory.input", "64GiB"}});
+  const auto config = obstacles_config_of({{"when_full", "spill"},
+                                           {"spill.directory", "/spilled"},
+                                           {"spill.quota", "2TiB"},
+                                           {"statistics.directory", "/pages"},
+                                           {"report.html", "/reports/run.html"},
+                                           {"topology", "tiered"},
+                                           {"memory.frontend", "200GiB"},
+                                           {"memory.input", "64GiB"}});
   SystemFacts system = generous();
   system.write_error = [](const std::string&) { return EROFS; };
   system.free_memory = [] { return 50 * GiB; };
@@ -73,9 +73,9 @@ TEST(Obstacles, so_is_what_stands_beside_the_output) {
 }
 
 TEST(Obstacles, the_number_of_files_is_compared_too) {
-  const auto config = config_of({{"collections.a.expected_files", "1000000"},
-                                 {"collections.b.expected_files", "500000"},
-                                 {"collections.c.expected_volume", "1KiB"}});
+  const auto config = obstacles_config_of({{"collections.a.expected_files", "1000000"},
+                                           {"collections.b.expected_files", "500000"},
+                                           {"collections.c.expected_volume", "1KiB"}});
   SystemFacts system = generous();
   system.room = [](const std::string&) { return SystemFacts::Room{1, GiB, 1400000}; };
   system.quotas = [](const std::string&) {
@@ -91,9 +91,9 @@ TEST(Obstacles, the_number_of_files_is_compared_too) {
 
 /// Two file systems, each with room for its files.
 TEST(Obstacles, volumes_are_compared_by_file_system) {
-  const auto config = config_of({{"collections.a.expected_volume", "8GiB"},
-                                 {"collections.b.expected_volume", "8GiB"},
-                                 {"collections.b.directory", "/"}});
+  const auto config = obstacles_config_of({{"collections.a.expected_volume", "8GiB"},
+                                           {"collections.b.expected_volume", "8GiB"},
+                                           {"collections.b.directory", "/"}});
   SystemFacts system = generous();
   std::uint64_t next = 0;
   system.room = [&](const std::string& directory) {
@@ -106,7 +106,8 @@ TEST(Obstacles, volumes_are_compared_by_file_system) {
 
 TEST(Obstacles, a_directory_that_is_missing_is_judged_by_the_one_above) {
   const test::Directory scratch;
-  const auto config = config_of({{"collections.a.directory", (scratch.path / "new/deep").string()}});
+  const auto config =
+      obstacles_config_of({{"collections.a.directory", (scratch.path / "new/deep").string()}});
   EXPECT_TRUE(find_obstacles(config, {}, this_system()).empty());
   std::string asked;
   SystemFacts system = generous();
@@ -120,7 +121,7 @@ TEST(Obstacles, a_directory_that_is_missing_is_judged_by_the_one_above) {
 }
 
 TEST(Obstacles, more_memory_than_any_node_has_is_found_by_the_real_system) {
-  const auto config = config_of({{"memory.server", "8TiB"}});
+  const auto config = obstacles_config_of({{"memory.server", "8TiB"}});
   const auto found = find_obstacles(config, {4, 5}, this_system());
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found.front().code, ErrorCode::resources);

@@ -9,34 +9,34 @@
 namespace afterbay::test {
 namespace {
 
-constexpr std::uint64_t points = 4096;
+constexpr std::uint64_t reopen_points = 4096;
 
-Schema series() {
+Schema reopen_series() {
   Schema schema;
-  schema.dimension("time", unlimited).dimension("x", points);
+  schema.dimension("time", unlimited).dimension("x", reopen_points);
   schema.variable("T", Type::float32, {"time", "x"}).on("line");
   return schema;
 }
 
 /// A rank's part of a record whose points hold `first`, `first` + 1, ...
 std::vector<float> part(const Session& session, float first) {
-  const std::uint64_t mine = points / static_cast<std::uint64_t>(session.model_size());
+  const std::uint64_t mine = reopen_points / static_cast<std::uint64_t>(session.model_size());
   std::vector<float> values(mine);
   for (std::uint64_t i = 0; i < mine; ++i)
     values[i] = first + static_cast<float>(static_cast<std::uint64_t>(session.model_rank()) * mine + i);
   return values;
 }
 
-void register_line(Session& session) {
-  const std::uint64_t mine = points / static_cast<std::uint64_t>(session.model_size());
-  session.decomposition("line",
-                        Block{{points}, {static_cast<std::uint64_t>(session.model_rank()) * mine}, {mine}});
+void reopen_register_line(Session& session) {
+  const std::uint64_t mine = reopen_points / static_cast<std::uint64_t>(session.model_size());
+  session.decomposition(
+      "line", Block{{reopen_points}, {static_cast<std::uint64_t>(session.model_rank()) * mine}, {mine}});
 }
 
 void expect_record(const std::vector<float>& values, std::size_t record, float first) {
-  ASSERT_GE(values.size(), (record + 1) * points);
-  for (std::size_t i = 0; i < points; ++i)
-    ASSERT_EQ(values[record * points + i], first + static_cast<float>(i))
+  ASSERT_GE(values.size(), (record + 1) * reopen_points);
+  for (std::size_t i = 0; i < reopen_points; ++i)
+    ASSERT_EQ(values[record * reopen_points + i], first + static_cast<float>(i))
         << "record " << record << " point " << i;
 }
 
@@ -64,9 +64,9 @@ class ThreadSessionReopen : public testing::TestWithParam<Reopen> {
 
 TEST_P(ThreadSessionReopen, AppendingFollowsTheOlderPublication) {
   expect_no_errors([&](Session& session, int) {
-    register_line(session);
+    reopen_register_line(session);
     Collection collection = session.collection(
-        "series", series(),
+        "series", reopen_series(),
         {.file = "all.nc", .directory = directory.path, .store = GetParam().store, .existing = "append"});
     for (std::uint64_t file = 0; file < 5; ++file) {
       OutputFile out = collection.open();
@@ -77,7 +77,7 @@ TEST_P(ThreadSessionReopen, AppendingFollowsTheOlderPublication) {
     session.finalize();
   });
   const auto values = read<float>(directory.path / "all.nc", "T");
-  ASSERT_EQ(values.size(), 10 * points);
+  ASSERT_EQ(values.size(), 10 * reopen_points);
   for (std::size_t record = 0; record < 10; ++record)
     expect_record(values, record, static_cast<float>(record) * 10'000);
   EXPECT_FALSE(std::filesystem::exists(directory.path / "all.nc.part"));
@@ -85,9 +85,9 @@ TEST_P(ThreadSessionReopen, AppendingFollowsTheOlderPublication) {
 
 TEST_P(ThreadSessionReopen, ReplacingKeepsTheLastFile) {
   expect_no_errors([&](Session& session, int) {
-    register_line(session);
+    reopen_register_line(session);
     Collection collection = session.collection(
-        "series", series(),
+        "series", reopen_series(),
         {.file = "all.nc", .directory = directory.path, .store = GetParam().store, .existing = "replace"});
     for (int file = 0; file < 5; ++file) {
       OutputFile out = collection.open();
@@ -97,19 +97,19 @@ TEST_P(ThreadSessionReopen, ReplacingKeepsTheLastFile) {
     session.finalize();
   });
   const auto values = read<float>(directory.path / "all.nc", "T");
-  ASSERT_EQ(values.size(), points);
+  ASSERT_EQ(values.size(), reopen_points);
   expect_record(values, 0, 40'000);
 }
 
 TEST_P(ThreadSessionReopen, CollectionsTakeTurnsAtOnePath) {
   expect_no_errors([&](Session& session, int) {
-    register_line(session);
+    reopen_register_line(session);
     const CollectionOptions options{
         .file = "all.nc", .directory = directory.path, .store = GetParam().store, .existing = "append"};
     CollectionOptions spelled = options;  // the same file by another name
     spelled.file = "./all.nc";
-    Collection collections[] = {session.collection("one", series(), options),
-                                session.collection("two", series(), spelled)};
+    Collection collections[] = {session.collection("one", reopen_series(), options),
+                                session.collection("two", reopen_series(), spelled)};
     for (std::uint64_t record = 0; record < 4; ++record) {
       OutputFile out = collections[record % 2].open();
       out.put("T", record, part(session, static_cast<float>(record) * 10'000).data());
@@ -118,7 +118,7 @@ TEST_P(ThreadSessionReopen, CollectionsTakeTurnsAtOnePath) {
     session.finalize();
   });
   const auto values = read<float>(directory.path / "all.nc", "T");
-  ASSERT_EQ(values.size(), 4 * points);
+  ASSERT_EQ(values.size(), 4 * reopen_points);
   for (std::size_t record = 0; record < 4; ++record)
     expect_record(values, record, static_cast<float>(record) * 10'000);
 }

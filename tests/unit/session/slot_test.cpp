@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 constexpr std::uint64_t rank_points = 512;  ///< per rank
 
-LocalRun::Settings little_memory() {
+LocalRun::Settings slot_little_memory() {
   return {{"memory.server", "4MiB"},
           {"memory.block", "64KiB"},
           {"memory.small_block", "16KiB"},
@@ -49,7 +49,7 @@ void fill_slot(const Slot& slot, T value) {
   }
 }
 
-Error error_of(const std::function<void()>& call) {
+Error slot_error_of(const std::function<void()>& call) {
   try {
     call();
   } catch (const Failure& failure) {
@@ -64,7 +64,7 @@ class ThreadSessionSlot : public testing::TestWithParam<Type> {};
 // another frame used it while the model still wrote to it.
 TEST_P(ThreadSessionSlot, a_record_with_a_slot_out_is_not_ended_to_begin_another) {
   const Directory directory;
-  LocalRun run(2, 1, little_memory());
+  LocalRun run(2, 1, slot_little_memory());
   const auto errors = run.run([&](Session& session, int rank) {
     std::optional<Collection> made;
     OutputFile file = collection_of(session, 2, rank, directory, made).open();
@@ -75,7 +75,7 @@ TEST_P(ThreadSessionSlot, a_record_with_a_slot_out_is_not_ended_to_begin_another
       file.put("v", record, values.data());
     }
     const std::vector<float> last(rank_points, 32.0F);
-    const Error refused = error_of([&] { file.put("v", 32, last.data()); });
+    const Error refused = slot_error_of([&] { file.put("v", 32, last.data()); });
     EXPECT_EQ(refused.code, ErrorCode::bad_state);
     EXPECT_THAT(refused.text(), HasSubstr("while a slot is out"));
     if (slot.direct())
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(, ThreadSessionSlot, testing::Values(Type::float32, Typ
 // conflict between the two orders.
 TEST(ThreadSessionSlots, ranks_that_copy_at_commit_number_records_as_ranks_that_do_not) {
   const Directory directory;
-  LocalRun run(2, 1, little_memory());
+  LocalRun run(2, 1, slot_little_memory());
   const auto errors = run.run([&](Session& session, int rank) {
     std::optional<Collection> made;
     OutputFile file = collection_of(session, 2, rank, directory, made).open();
@@ -129,14 +129,14 @@ TEST(ThreadSessionSlots, ranks_that_copy_at_commit_number_records_as_ranks_that_
 }
 
 TEST(ThreadSessionSlots, a_slot_that_lends_a_private_array_is_out_as_well) {
-  LocalRun run(1, 1, little_memory());
+  LocalRun run(1, 1, slot_little_memory());
   const auto errors = run.run([&](Session& session, int rank) {
     const Directory directory;
     std::optional<Collection> made;
     OutputFile file = collection_of(session, 1, rank, directory, made).open();
     Slot slot = file.acquire("v", 0, Type::float64);
-    EXPECT_EQ(error_of([&] { session.end_step(); }).code, ErrorCode::bad_state);
-    EXPECT_EQ(error_of([&] { file.close(); }).code, ErrorCode::bad_state);
+    EXPECT_EQ(slot_error_of([&] { session.end_step(); }).code, ErrorCode::bad_state);
+    EXPECT_EQ(slot_error_of([&] { file.close(); }).code, ErrorCode::bad_state);
     fill_slot(slot, 1.0);
     slot.commit();
     session.finalize();
@@ -150,24 +150,25 @@ class ThreadSessionRange : public testing::TestWithParam<const char*> {};
 // fit.
 TEST_P(ThreadSessionRange, nothing_of_a_put_with_values_out_of_range_is_taken) {
   const Directory directory;
-  LocalRun run(2, 1, little_memory());
+  LocalRun run(2, 1, slot_little_memory());
   const auto errors = run.run([&](Session& session, int rank) {
     std::optional<Collection> made;
     OutputFile file = collection_of(session, 2, rank, directory, made, Type::int16, GetParam()).open();
     std::vector<std::int32_t> values(rank_points, 100 + rank);
     if (rank == 1) {
       values.back() = 40000;
-      const Error refused = error_of([&] { file.put("v", 0, values.data()); });
+      const Error refused = slot_error_of([&] { file.put("v", 0, values.data()); });
       EXPECT_EQ(refused.code, ErrorCode::wrong_type);
       EXPECT_THAT(refused.text(), HasSubstr("no value of the put was taken"));
-      EXPECT_EQ(error_of([&] { (void)file.try_put("v", 0, values.data()); }).code, ErrorCode::wrong_type);
+      EXPECT_EQ(slot_error_of([&] { (void)file.try_put("v", 0, values.data()); }).code,
+                ErrorCode::wrong_type);
       values.back() = 101;
     }
     file.put("v", 0, values.data());
     Slot slot = file.acquire("w", 0, Type::int32);
     if (rank == 0) {
       fill_slot(slot, 40000);
-      EXPECT_EQ(error_of([&] { slot.commit(); }).code, ErrorCode::wrong_type);
+      EXPECT_EQ(slot_error_of([&] { slot.commit(); }).code, ErrorCode::wrong_type);
     }
     fill_slot(slot, 100 + rank);
     slot.commit();
@@ -186,13 +187,13 @@ INSTANTIATE_TEST_SUITE_P(, ThreadSessionRange, testing::Values("netcdf4", "cdf5"
 
 TEST(ThreadSessionRanges, a_record_that_a_rank_leaves_out_after_a_refusal_is_not_published) {
   const Directory directory;
-  LocalRun run(2, 1, little_memory());
+  LocalRun run(2, 1, slot_little_memory());
   const auto errors = run.run([&](Session& session, int rank) {
     std::optional<Collection> made;
     OutputFile file = collection_of(session, 2, rank, directory, made).open();
     const std::vector<double> values(rank_points, rank == 1 ? 1e300 : 1.0);
     if (rank == 1)
-      EXPECT_EQ(error_of([&] { file.put("v", 0, values.data()); }).code, ErrorCode::wrong_type);
+      EXPECT_EQ(slot_error_of([&] { file.put("v", 0, values.data()); }).code, ErrorCode::wrong_type);
     else
       file.put("v", 0, values.data());
     session.end_step();
@@ -241,27 +242,27 @@ std::vector<std::optional<Error>> try_to_put(std::uint64_t rows, int ranks, cons
                                              IfRefused if_refused = IfRefused::fail) {
   LocalRun run(ranks, 1, eight_blocks());
   return run.run([&](Session& session, int rank) {
-    constexpr std::uint64_t wide = 4096;
+    constexpr std::uint64_t slot_wide = 4096;
     const std::uint64_t first = rows * static_cast<std::uint64_t>(rank);
-    session.decomposition("rows",
-                          Block{{rows * static_cast<std::uint64_t>(ranks), wide}, {first, 0}, {rows, wide}});
+    session.decomposition(
+        "rows", Block{{rows * static_cast<std::uint64_t>(ranks), slot_wide}, {first, 0}, {rows, slot_wide}});
     Schema schema;
     schema.dimension("time", unlimited).dimension("y", rows * static_cast<std::uint64_t>(ranks));
-    schema.dimension("x", wide).variable("v", Type::float64, {"time", "y", "x"}).on("rows");
+    schema.dimension("x", slot_wide).variable("v", Type::float64, {"time", "y", "x"}).on("rows");
     OutputFile file =
         session
             .collection("c", schema, {.file = "c.nc", .directory = directory.path.string(), .store = "cdf5"})
             .open();
-    std::vector<double> values(rows * wide);
+    std::vector<double> values(rows * slot_wide);
     for (std::uint64_t record = 0; record < 3; ++record) {
       for (std::uint64_t i = 0; i < values.size(); ++i)
-        values[i] = static_cast<double>(record * 1'000'000 + first * wide + i);
+        values[i] = static_cast<double>(record * 1'000'000 + first * slot_wide + i);
       const auto attempt = [&] {
         while (!file.try_put("v", record, values.data()))
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
       };
       if (if_refused == IfRefused::put) {
-        EXPECT_EQ(error_of(attempt).code, ErrorCode::resources);
+        EXPECT_EQ(slot_error_of(attempt).code, ErrorCode::resources);
         file.put("v", record, values.data());
       } else {
         attempt();
@@ -311,7 +312,7 @@ TEST(ThreadSessionTry, a_field_larger_than_the_memory_can_be_put_after_the_refus
   }
 }
 
-constexpr std::uint64_t wide = 4096;
+constexpr std::uint64_t slot_wide = 4096;
 
 double value_of(char variable, std::uint64_t record, std::uint64_t point) {
   return static_cast<double>(static_cast<std::uint64_t>(variable) * 10'000'000 + record * 1'000'000 + point);
@@ -323,7 +324,7 @@ void compute_rows(const Slot& slot, char variable, std::uint64_t record) {
       for (std::uint64_t x = 0; x < part.count[1]; ++x)
         static_cast<double*>(part.data)[static_cast<std::int64_t>(y) * part.strides[0] +
                                         static_cast<std::int64_t>(x) * part.strides[1]] =
-            value_of(variable, record, (part.start[0] + y) * wide + part.start[1] + x);
+            value_of(variable, record, (part.start[0] + y) * slot_wide + part.start[1] + x);
 }
 
 struct Lent {
@@ -341,20 +342,21 @@ int compute_in_slots(const Lent& lent) {
   std::atomic<int> direct{0};
   const auto errors = run.run([&](Session& session, int rank) {
     const std::uint64_t first = lent.rows * static_cast<std::uint64_t>(rank);
-    session.decomposition("rows", Block{{all_rows, wide}, {first, 0}, {lent.rows, wide}});
+    session.decomposition("rows", Block{{all_rows, slot_wide}, {first, 0}, {lent.rows, slot_wide}});
     Schema schema;
-    schema.dimension("time", unlimited).dimension("y", all_rows).dimension("x", wide);
+    schema.dimension("time", unlimited).dimension("y", all_rows).dimension("x", slot_wide);
     for (const char* name : {"v", "w"}) schema.variable(name, Type::float64, {"time", "y", "x"}).on("rows");
     OutputFile file =
         session.collection("c", schema, {.file = "c.nc", .directory = directory.path.string()}).open();
-    std::vector<double> other(lent.rows * wide);
+    std::vector<double> other(lent.rows * slot_wide);
     for (std::uint64_t step = 0; step < 2; ++step) {
       std::vector<Slot> slots;
       for (std::uint64_t i = 0; i < lent.together; ++i) {
         const std::uint64_t record = step * lent.together + i;
         slots.push_back(file.acquire("v", record, Type::float64));
         if (slots.back().direct()) ++direct;
-        for (std::uint64_t p = 0; p < other.size(); ++p) other[p] = value_of('w', record, first * wide + p);
+        for (std::uint64_t p = 0; p < other.size(); ++p)
+          other[p] = value_of('w', record, first * slot_wide + p);
         file.put("w", record, other.data());
       }
       for (std::uint64_t i = lent.together; i-- > 0;) {
@@ -368,9 +370,9 @@ int compute_in_slots(const Lent& lent) {
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
   for (const char* name : {"v", "w"}) {
     const auto values = read<double>(directory.path / "c.nc", name);
-    EXPECT_EQ(values.size(), 2 * lent.together * all_rows * wide);
+    EXPECT_EQ(values.size(), 2 * lent.together * all_rows * slot_wide);
     for (std::uint64_t i = 0; i < values.size(); ++i)
-      if (values[i] != value_of(name[0], i / (all_rows * wide), i % (all_rows * wide))) {
+      if (values[i] != value_of(name[0], i / (all_rows * slot_wide), i % (all_rows * slot_wide))) {
         ADD_FAILURE() << name << " at " << i << ": " << values[i];
         break;
       }

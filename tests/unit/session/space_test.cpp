@@ -18,7 +18,7 @@ namespace afterbay::test {
 namespace {
 
 constexpr std::uint64_t line_points = 8192;
-constexpr std::uint64_t records = 6;
+constexpr std::uint64_t space_records = 6;
 
 /// Has no space for data (but for structure) as long as `is_full` is set.
 class FillingDisk : public storage::Disk {
@@ -71,9 +71,9 @@ void register_half_line(Session& session) {
       "line", Block{{line_points}, {static_cast<std::uint64_t>(session.model_rank()) * mine}, {mine}});
 }
 
-void expect_whole(const std::filesystem::path& file) {
+void space_expect_whole(const std::filesystem::path& file) {
   const auto values = read<float>(file, "T");
-  ASSERT_EQ(values.size(), records * line_points);
+  ASSERT_EQ(values.size(), space_records * line_points);
   for (const float value : values) ASSERT_EQ(value, 280.0F);
 }
 
@@ -109,7 +109,7 @@ class ThreadSessionSpace : public testing::TestWithParam<Layout> {
       OutputFile good = session.collection("good", line_series(), options).open();
       OutputFile spare = session.collection("spare", line_series(), options).open();
       const std::vector<float> values(line_points / 2, 280.0F);
-      for (std::uint64_t record = 0; record < records; ++record) {
+      for (std::uint64_t record = 0; record < space_records; ++record) {
         good.put("T", record, values.data());
         spare.put("T", record, values.data());
         session.end_step();
@@ -128,14 +128,14 @@ TEST_P(ThreadSessionSpace, a_run_goes_on_when_there_is_space_again) {
   std::atomic<int> refused{0};
   for (const auto& error : run("10min", [&] { return ++refused < 8; })) EXPECT_FALSE(error) << error->text();
   EXPECT_GE(refused, 8);
-  expect_whole(directory.path / "good.nc");
-  expect_whole(directory.path / "spare.nc");
+  space_expect_whole(directory.path / "good.nc");
+  space_expect_whole(directory.path / "spare.nc");
 }
 
 TEST_P(ThreadSessionSpace, what_is_optional_is_given_up_for_the_rest) {
   const auto is_full = [this] { return std::filesystem::exists(directory.path / "spare.nc.part"); };
   for (const auto& error : run("500ms", is_full)) EXPECT_FALSE(error) << error->text();
-  expect_whole(directory.path / "good.nc");
+  space_expect_whole(directory.path / "good.nc");
   EXPECT_FALSE(std::filesystem::exists(directory.path / "spare.nc"));
 }
 
@@ -170,7 +170,7 @@ TEST(ThreadSessionStop, what_was_closed_is_published_and_every_rank_learns_why_t
     const std::vector<float> values(line_points / 2, 280.0F);
     for (int step = 0;; ++step) {
       OutputFile file = collection.open(FileName{{}, step, {}, {}});
-      for (std::uint64_t record = 0; record < records; ++record) {
+      for (std::uint64_t record = 0; record < space_records; ++record) {
         file.put("T", record, values.data());
         session.end_step();
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -186,9 +186,9 @@ TEST(ThreadSessionStop, what_was_closed_is_published_and_every_rank_learns_why_t
     EXPECT_EQ(error->code, ErrorCode::stopped) << error->text();
     EXPECT_NE(error->message.find("SIGTERM"), std::string::npos) << error->text();
   }
-  expect_whole(directory.path / "0.nc");
+  space_expect_whole(directory.path / "0.nc");
   for (const auto& entry : std::filesystem::directory_iterator(directory.path))
-    if (entry.path().extension() == ".nc") expect_whole(entry.path());
+    if (entry.path().extension() == ".nc") space_expect_whole(entry.path());
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ LocalRun::Settings small_memory(const std::string& placement) {
           {"chunk", "8KiB"},         {"placement", placement},  {"deadline", "20s"}};
 }
 
-struct Case {
+struct SplitCase {
   const char* store;
   const char* placement;
   int models;
@@ -27,13 +27,13 @@ struct Case {
   int deflate;
 };
 
-std::string name_of_case(const testing::TestParamInfo<Case>& parameter) {
-  const Case& it = parameter.param;
+std::string name_of_case(const testing::TestParamInfo<SplitCase>& parameter) {
+  const SplitCase& it = parameter.param;
   return fmt::format("{}_{}_{}_ranks_{}_servers{}", it.store, it.placement, it.models, it.servers,
                      it.deflate > 0 ? "_deflated" : "");
 }
 
-class ThreadSessionSplit : public testing::TestWithParam<Case> {};
+class ThreadSessionSplit : public testing::TestWithParam<SplitCase> {};
 
 TEST_P(ThreadSessionSplit, every_point_of_every_record_is_right) {
   const Directory directory;
@@ -59,11 +59,12 @@ TEST_P(ThreadSessionSplit, every_point_is_right_with_unequal_shares) {
   maps::expect_right(directory.path / "mesh.nc");
 }
 
-INSTANTIATE_TEST_SUITE_P(, ThreadSessionSplit,
-                         testing::Values(Case{"netcdf4", "slab", 4, 2, 0}, Case{"netcdf4", "slab", 3, 3, 4},
-                                         Case{"netcdf4", "variable", 4, 2, 0}, Case{"cdf5", "slab", 4, 3, 0},
-                                         Case{"cdf5", "variable", 2, 2, 0}, Case{"cdf2", "slab", 1, 4, 0}),
-                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(
+    , ThreadSessionSplit,
+    testing::Values(SplitCase{"netcdf4", "slab", 4, 2, 0}, SplitCase{"netcdf4", "slab", 3, 3, 4},
+                    SplitCase{"netcdf4", "variable", 4, 2, 0}, SplitCase{"cdf5", "slab", 4, 3, 0},
+                    SplitCase{"cdf5", "variable", 2, 2, 0}, SplitCase{"cdf2", "slab", 1, 4, 0}),
+    name_of_case);
 
 constexpr std::uint64_t width = 512, height = 1024, large_records = 3;  ///< 4 MiB a record
 

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 constexpr std::uint64_t stage_points = 3000;  ///< of the dimension
 constexpr std::uint64_t covered = 2800;       ///< that ranks hold; the others are gaps
 constexpr std::uint64_t put_records = 4;      ///< of a file, before more are appended
-constexpr std::uint64_t hole = 77;            ///< every so many points, the model puts a missing value
+constexpr std::uint64_t stages_hole = 77;     ///< every so many points, the model puts a missing value
 
 LocalRun::Settings staged(const LocalRun::Settings& more) {
   LocalRun::Settings settings{{"memory.server", "2MiB"},
@@ -94,9 +94,9 @@ class ThreadSessionStages : public testing::TestWithParam<Way> {
       std::vector<std::int16_t> s(mine);
       for (std::uint64_t i = 0; i < mine; ++i) {
         const std::uint64_t point = first + i;
-        f[i] = point % hole == 0 ? std::numeric_limits<float>::quiet_NaN() : before(r, point);
-        d[i] = point % hole == 0 ? -5.0 : static_cast<double>(before(r, point));
-        s[i] = static_cast<std::int16_t>(point % hole == 0 ? -1 : static_cast<int>(point));
+        f[i] = point % stages_hole == 0 ? std::numeric_limits<float>::quiet_NaN() : before(r, point);
+        d[i] = point % stages_hole == 0 ? -5.0 : static_cast<double>(before(r, point));
+        s[i] = static_cast<std::int16_t>(point % stages_hole == 0 ? -1 : static_cast<int>(point));
         m[i] = before(r, 2 * i + static_cast<std::uint64_t>(session.model_rank()));
       }
       if (GetParam().slots)
@@ -140,7 +140,7 @@ class ThreadSessionStages : public testing::TestWithParam<Way> {
           ASSERT_EQ(f[at], no_float) << at;
           ASSERT_EQ(d[at], 9.9692099683868690e+36) << at;
           ASSERT_EQ(s[at], -1) << at;
-        } else if (p % hole == 0) {
+        } else if (p % stages_hole == 0) {
           ASSERT_TRUE(std::isnan(f[at])) << at;
           ASSERT_EQ(d[at], -5.0) << at;
           ASSERT_EQ(s[at], -1) << at;

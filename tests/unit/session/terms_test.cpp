@@ -25,8 +25,8 @@ Schema field_schema(const std::vector<std::string>& dimensions) {
   return schema;
 }
 
-Collection define(Session& session, const Directory& directory, const std::string& store,
-                  const std::vector<std::string>& dimensions) {
+Collection terms_define(Session& session, const Directory& directory, const std::string& store,
+                        const std::vector<std::string>& dimensions) {
   return session.collection(
       "c", field_schema(dimensions),
       {.file = "v.nc", .directory = directory.path, .store = store, .existing = "append"});
@@ -45,7 +45,7 @@ std::string told(Terms language, const LocalRun::Model& mistake) {
 std::string told_of_a_far_record(Terms language, const std::string& store) {
   Directory directory;
   return told(language, [&](Session& session, int) {
-    OutputFile file = define(session, directory, store, {"time", "y", "x"}).open();
+    OutputFile file = terms_define(session, directory, store, {"time", "y", "x"}).open();
     file.put("v", far_record, std::vector<float>(6).data());
     session.wait(session.flush());
   });
@@ -57,7 +57,7 @@ std::string told_of_another_file(Terms language, const std::string& store) {
   for (const std::vector<std::string>& dimensions :
        {std::vector<std::string>{"time", "y", "x"}, std::vector<std::string>{"time", "x", "y"}}) {
     const std::string text = told(language, [&](Session& session, int) {
-      OutputFile file = define(session, directory, store, dimensions).open();
+      OutputFile file = terms_define(session, directory, store, dimensions).open();
       file.put("v", file.records(), std::vector<float>(6).data());
       session.finalize();
     });

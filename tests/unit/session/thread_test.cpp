@@ -13,15 +13,15 @@
 namespace afterbay::test {
 namespace {
 
-constexpr std::uint64_t levels = 5, rows = 24, columns = 36;
+constexpr std::uint64_t thread_levels = 5, thread_rows = 24, thread_columns = 36;
 
 Schema history() {
   Schema schema;
   schema.dimension("time", unlimited)
-      .dimension("lev", levels)
-      .dimension("lat", rows)
-      .dimension("lon", columns);
-  std::vector<double> lon(columns);
+      .dimension("lev", thread_levels)
+      .dimension("lat", thread_rows)
+      .dimension("lon", thread_columns);
+  std::vector<double> lon(thread_columns);
   std::iota(lon.begin(), lon.end(), 0.5);
   schema.variable("lon", Type::float64, {"lon"}).attribute("units", "degrees_east").with_constant(lon);
   schema.variable("time", Type::float64, {"time"}).attribute("units", "hours since 2000-01-01");
@@ -32,8 +32,8 @@ Schema history() {
 }
 
 /// The value of a point, so that every byte of the file is known in advance.
-float value(std::uint64_t record, std::uint64_t lev, std::uint64_t row, std::uint64_t column) {
-  return static_cast<float>(((record * levels + lev) * rows + row) * columns + column);
+float thread_value(std::uint64_t record, std::uint64_t lev, std::uint64_t row, std::uint64_t column) {
+  return static_cast<float>(((record * thread_levels + lev) * thread_rows + row) * thread_columns + column);
 }
 
 struct Part {
@@ -46,8 +46,8 @@ Part part_of(int rank, int ranks) {  // two columns of blocks when even
     return n * static_cast<std::uint64_t>(i) / static_cast<std::uint64_t>(parts);
   };
   const int x = rank % across, y = rank / across;
-  const std::uint64_t r0 = cut(rows, down, y), c0 = cut(columns, across, x);
-  return {r0, cut(rows, down, y + 1) - r0, c0, cut(columns, across, x + 1) - c0};
+  const std::uint64_t r0 = cut(thread_rows, down, y), c0 = cut(thread_columns, across, x);
+  return {r0, cut(thread_rows, down, y + 1) - r0, c0, cut(thread_columns, across, x + 1) - c0};
 }
 
 std::vector<double> field(const Part& part, std::uint64_t record, std::uint64_t depth) {
@@ -55,14 +55,15 @@ std::vector<double> field(const Part& part, std::uint64_t record, std::uint64_t 
   for (std::uint64_t k = 0; k < depth; ++k)
     for (std::uint64_t j = 0; j < part.rows; ++j)
       for (std::uint64_t i = 0; i < part.columns; ++i)
-        values.push_back(value(record, k, part.row + j, part.column + i));
+        values.push_back(thread_value(record, k, part.row + j, part.column + i));
   return values;
 }
 
 void write_history(Session& session, int rank, const std::string& store, const std::string& directory,
                    int files, int records) {
   const Part part = part_of(rank, session.model_size());
-  session.decomposition("grid", Block{{rows, columns}, {part.row, part.column}, {part.rows, part.columns}});
+  session.decomposition(
+      "grid", Block{{thread_rows, thread_columns}, {part.row, part.column}, {part.rows, part.columns}});
   Collection history_collection = session.collection(
       "history", history(),
       {.file = "h{step:02}.nc", .directory = directory, .store = store, .existing = "refuse"});
@@ -74,7 +75,7 @@ void write_history(Session& session, int rank, const std::string& store, const s
       const auto record = static_cast<std::uint64_t>(r);
       const double time = 6.0 * r;
       file.put("time", record, &time);
-      file.put("T", record, field(part, record + static_cast<std::uint64_t>(f) * 100, levels).data());
+      file.put("T", record, field(part, record + static_cast<std::uint64_t>(f) * 100, thread_levels).data());
       file.put("ps", record, field(part, record, 1).data());
       session.end_step();
     }
@@ -83,16 +84,16 @@ void write_history(Session& session, int rank, const std::string& store, const s
   session.finalize();
 }
 
-struct Layout {
+struct ThreadLayout {
   int models, servers;
   const char* store;
   const char* memory;
 };
 
-class ThreadSession : public testing::TestWithParam<Layout> {};
+class ThreadSession : public testing::TestWithParam<ThreadLayout> {};
 
 TEST_P(ThreadSession, HistoryFilesHoldWhatTheRanksPut) {
-  const Layout layout = GetParam();
+  const ThreadLayout layout = GetParam();
   Directory directory;
   LocalRun run(layout.models, layout.servers,
                {{"memory.server", layout.memory},
@@ -107,14 +108,16 @@ TEST_P(ThreadSession, HistoryFilesHoldWhatTheRanksPut) {
   for (int f = 0; f < 3; ++f) {
     const auto path = directory.path / ("h0" + std::to_string(f) + ".nc");
     const auto temperature = read<float>(path, "T");
-    ASSERT_EQ(temperature.size(), 4 * levels * rows * columns);
+    ASSERT_EQ(temperature.size(), 4 * thread_levels * thread_rows * thread_columns);
     for (std::size_t i = 0; i < temperature.size(); ++i)
-      ASSERT_EQ(temperature[i], value(static_cast<std::uint64_t>(f) * 100, 0, 0, 0) + static_cast<float>(i))
+      ASSERT_EQ(temperature[i],
+                thread_value(static_cast<std::uint64_t>(f) * 100, 0, 0, 0) + static_cast<float>(i))
           << path << " T " << i;
     const auto pressure = read<float>(path, "ps");
     for (std::uint64_t r = 0; r < 4; ++r)
-      for (std::uint64_t p = 0; p < rows * columns; ++p)
-        ASSERT_EQ(pressure[r * rows * columns + p], value(r, 0, 0, 0) + static_cast<float>(p));
+      for (std::uint64_t p = 0; p < thread_rows * thread_columns; ++p)
+        ASSERT_EQ(pressure[r * thread_rows * thread_columns + p],
+                  thread_value(r, 0, 0, 0) + static_cast<float>(p));
     for (const int mask : read<int>(path, "mask")) ASSERT_EQ(mask, f + 7);
     EXPECT_EQ(read<double>(path, "time"), (std::vector<double>{0, 6, 12, 18}));
     EXPECT_EQ(read<double>(path, "lon")[1], 1.5);
@@ -122,16 +125,17 @@ TEST_P(ThreadSession, HistoryFilesHoldWhatTheRanksPut) {
   }
 }
 
-std::string name_of_layout(const testing::TestParamInfo<Layout>& info) {
+std::string name_of_layout(const testing::TestParamInfo<ThreadLayout>& info) {
   return std::string(info.param.store) + "_" + std::to_string(info.param.models) + "_and_" +
          std::to_string(info.param.servers);
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, ThreadSession,
-                         testing::Values(Layout{1, 1, "netcdf4", "1MiB"}, Layout{4, 1, "netcdf4", "1MiB"},
-                                         Layout{4, 2, "netcdf4", "8MiB"}, Layout{1, 1, "cdf5", "1MiB"},
-                                         Layout{4, 1, "cdf5", "1MiB"}, Layout{6, 3, "cdf2", "1MiB"}),
-                         name_of_layout);
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, ThreadSession,
+    testing::Values(ThreadLayout{1, 1, "netcdf4", "1MiB"}, ThreadLayout{4, 1, "netcdf4", "1MiB"},
+                    ThreadLayout{4, 2, "netcdf4", "8MiB"}, ThreadLayout{1, 1, "cdf5", "1MiB"},
+                    ThreadLayout{4, 1, "cdf5", "1MiB"}, ThreadLayout{6, 3, "cdf2", "1MiB"}),
+    name_of_layout);
 
 }  // namespace
 }  // namespace afterbay::test

@@ -13,11 +13,11 @@ namespace {
 using ::testing::HasSubstr;
 using Bytes = std::vector<std::byte>;
 
-constexpr std::size_t points = 5;
+constexpr std::size_t encoding_points = 5;
 const Statistic mean{Operation::mean, Missing::ignore};
 const std::vector<float> values{1, 2, 99, 4, 5};
 
-BundleRun run_of(const Statistic& statistic, std::size_t count = points,
+BundleRun run_of(const Statistic& statistic, std::size_t count = encoding_points,
                  const Values& missing = Values(99.0F)) {
   return BundleRun(missing.type, missing, count, {statistic});
 }
@@ -46,8 +46,8 @@ Bytes resealed(Bytes saved) {
 
 TEST(StatisticsEncoding, has_the_announced_size_and_restores_exactly) {
   const Bytes saved = saved_mean();
-  EXPECT_EQ(saved.size(), most_saved_bytes(mean, Type::float32, points));
-  EXPECT_EQ(saved.size(), 72 + points * 12 + 8);
+  EXPECT_EQ(saved.size(), most_saved_bytes(mean, Type::float32, encoding_points));
+  EXPECT_EQ(saved.size(), 72 + encoding_points * 12 + 8);
   BundleRun run = run_of(mean);
   ASSERT_TRUE(run.bundle().restore(0, saved));
   EXPECT_EQ(run.bundle().progress(0).steps, 1u);
@@ -118,8 +118,9 @@ TEST(StatisticsEncoding, of_something_else_is_refused) {
   EXPECT_THAT(text(run_of({Operation::mean})), HasSubstr("expected: mean; 5 points"));
   EXPECT_THAT(text(run_of({Operation::mean, Missing::ignore, 0, true})), HasSubstr("weighted by duration"));
   EXPECT_THAT(text(run_of({Operation::mean, Missing::threshold, 0.5})), HasSubstr("less than 0.5"));
-  EXPECT_THAT(text(run_of(mean, points, Values(99.0))), HasSubstr("of type float64"));
-  EXPECT_THAT(text(run_of(mean, points, Values(98.0F))), HasSubstr("the missing values of the field differ"));
+  EXPECT_THAT(text(run_of(mean, encoding_points, Values(99.0))), HasSubstr("of type float64"));
+  EXPECT_THAT(text(run_of(mean, encoding_points, Values(98.0F))),
+              HasSubstr("the missing values of the field differ"));
 }
 
 TEST(StatisticsEncoding, impossible_numbers_are_refused_even_with_a_checksum) {
@@ -132,7 +133,7 @@ TEST(StatisticsEncoding, impossible_numbers_are_refused_even_with_a_checksum) {
   EXPECT_THAT(with(48, ~std::uint64_t{0}), HasSubstr("do not fit together"));
   EXPECT_THAT(with(56, -1.0), HasSubstr("do not fit together"));              // duration
   EXPECT_THAT(with(64, std::uint64_t{1}), HasSubstr("do not fit together"));  // reference
-  EXPECT_THAT(with(72 + points * 8, std::uint32_t{2}),
+  EXPECT_THAT(with(72 + encoding_points * 8, std::uint32_t{2}),
               HasSubstr("do not fit together"));  // a count of 2 in one step
 }
 

@@ -16,8 +16,8 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr std::size_t odd_points = 2051;
-constexpr int steps = 5;
-constexpr double fill = -999;
+constexpr int operations_steps = 5;
+constexpr double operations_fill = -999;
 const std::vector<double> durations{1, 0.5, 2, 4, 0.25};
 
 /// Small whole numbers: sums are exact in any order, so that expectations can be equal. Some values
@@ -25,7 +25,7 @@ const std::vector<double> durations{1, 0.5, 2, 4, 0.25};
 template <class T>
 T value_at(int step, std::size_t point) {
   const bool missing = point % 7 == 0 || (point % 7 == 1 && step == 0) ||
-                       (point % 7 == 2 && step == steps - 1) || (point % 7 == 3 && step != 1) ||
+                       (point % 7 == 2 && step == operations_steps - 1) || (point % 7 == 3 && step != 1) ||
                        (point % 7 == 4 && step == 2);
   if (missing) return static_cast<T>(point % 2 == 0 ? 99 : 101);
   return static_cast<T>((static_cast<std::size_t>(step) * 13 + point * 7) % 31);
@@ -86,7 +86,7 @@ std::optional<double> expected(const Statistic& s, const std::vector<double>& va
   return std::sqrt(squares / (s.weighted ? all.weight : all.count - (s.sample ? 1 : 0)));
 }
 
-std::vector<Statistic> all_statistics() {
+std::vector<Statistic> operations_all_statistics() {
   std::vector<Statistic> all;
   for (const auto& [policy, threshold] :
        {std::pair(Missing::none, 0.0), std::pair(Missing::ignore, 0.0), std::pair(Missing::poison, 0.0),
@@ -108,10 +108,10 @@ TYPED_TEST_SUITE(StatisticsOperations, Numbers);
 
 TYPED_TEST(StatisticsOperations, are_as_defined_for_each_policy) {
   using T = TypeParam;
-  const auto all = all_statistics();
+  const auto all = operations_all_statistics();
   BundleRun run(type_of<T>, Values(std::vector<T>{99, 101}), odd_points, all);
   std::vector<std::vector<double>> sequences(odd_points);
-  for (int step = 0; step < steps; ++step) {
+  for (int step = 0; step < operations_steps; ++step) {
     std::vector<T> values;
     for (std::size_t i = 0; i < odd_points; ++i) {
       values.push_back(value_at<T>(step, i));
@@ -121,16 +121,16 @@ TYPED_TEST(StatisticsOperations, are_as_defined_for_each_policy) {
   }
   for (std::size_t n = 0; n < all.size(); ++n) {
     Outcome outcome;
-    const std::vector<double> results = run.result(n, fill, &outcome);
+    const std::vector<double> results = run.result(n, operations_fill, &outcome);
     std::uint64_t missing = 0;
     for (std::size_t i = 0; i < odd_points; ++i) {
       const auto wanted = expected(all[n], sequences[i]);
       missing += wanted ? 0 : 1;
       if (all[n].operation == Operation::standard_deviation)
-        ASSERT_NEAR(results[i], wanted.value_or(fill), 1e-13 * std::fabs(wanted.value_or(0)))
+        ASSERT_NEAR(results[i], wanted.value_or(operations_fill), 1e-13 * std::fabs(wanted.value_or(0)))
             << text_of(all[n]) << " at " << i;
       else
-        ASSERT_EQ(results[i], wanted.value_or(fill)) << text_of(all[n]) << " at " << i;
+        ASSERT_EQ(results[i], wanted.value_or(operations_fill)) << text_of(all[n]) << " at " << i;
     }
     EXPECT_EQ(outcome, (Outcome{missing, 0})) << text_of(all[n]);
   }
@@ -147,11 +147,11 @@ TYPED_TEST(StatisticsOperations, many_missing_values_are_found_too) {
   BundleRun run(type_of<T>, missing, 3, all);
   run.step(std::vector<T>{103, 4, 5});
   run.step(std::vector<T>{2, 104, 7});
-  EXPECT_EQ(run.result(0, fill), (std::vector<double>{2, 4, 6}));
-  EXPECT_EQ(run.result(1, fill), (std::vector<double>{2, 4, 7}));
-  EXPECT_EQ(run.result(2, fill), (std::vector<double>{fill, fill, 12}));
-  EXPECT_EQ(run.result(3, fill), (std::vector<double>{2, 4, 5}));
-  EXPECT_EQ(run.result(4, fill), (std::vector<double>{0, 0, 1}));
+  EXPECT_EQ(run.result(0, operations_fill), (std::vector<double>{2, 4, 6}));
+  EXPECT_EQ(run.result(1, operations_fill), (std::vector<double>{2, 4, 7}));
+  EXPECT_EQ(run.result(2, operations_fill), (std::vector<double>{operations_fill, operations_fill, 12}));
+  EXPECT_EQ(run.result(3, operations_fill), (std::vector<double>{2, 4, 5}));
+  EXPECT_EQ(run.result(4, operations_fill), (std::vector<double>{0, 0, 1}));
 }
 
 TYPED_TEST(StatisticsOperations, each_interval_begins_anew) {
@@ -167,7 +167,7 @@ TYPED_TEST(StatisticsOperations, each_interval_begins_anew) {
   const std::vector<double> wanted{14, 12, 24, 10, 14,
                                    4,  2,  6,  10, -46};  // difference: from the last value before
   for (std::size_t i = 0; i < all.size(); ++i)
-    EXPECT_EQ(run.result(i, fill)[0], wanted[i]) << text_of(all[i]);
+    EXPECT_EQ(run.result(i, operations_fill)[0], wanted[i]) << text_of(all[i]);
 }
 
 TEST(StatisticsChecks, refuse_what_has_no_meaning) {

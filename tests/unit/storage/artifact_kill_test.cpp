@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t records = 2;
+constexpr std::uint64_t artifact_kill_records = 2;
 
 /// A run that publishes one directory, with the lines that a server writes. `at` is called just
 /// before the publication.
@@ -30,7 +30,7 @@ bool run(const fs::path& directory, const std::string& id, float value, void (*a
   const std::string path = directory / "out.zz";
   const auto request = TwoFileStore::request(path, storage::Existing::replace);
   auto file = TwoFileStore().create(request);
-  if (!file || !TwoFileStore::write(**file, request, value, records)) return false;
+  if (!file || !TwoFileStore::write(**file, request, value, artifact_kill_records)) return false;
   journal::Identity identity{id, 0, {}};
   identity.started.session = "killed";
   identity.started.servers = 1;
@@ -85,7 +85,7 @@ End killed_at(int number, const fs::path& directory) {
 std::optional<float> value_in(const fs::path& path) {
   if (!fs::exists(path)) return std::nullopt;
   const auto values = TwoFileStore::read(path);
-  EXPECT_EQ(values.size(), (records + 1) * 64);
+  EXPECT_EQ(values.size(), (artifact_kill_records + 1) * 64);
   for (const float value : values) EXPECT_EQ(value, values.front()) << "a mixture";
   EXPECT_TRUE(fs::exists(path / "structure"));
   return values.empty() ? std::nullopt : std::optional(values.front());

@@ -16,7 +16,7 @@ using test::refused;
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t calendar_largest = std::numeric_limits<std::int64_t>::max();
 const std::vector<const char*> all_names{"standard", "proleptic_gregorian", "noleap", "all_leap", "360_day",
                                          "julian"};
 
@@ -125,7 +125,7 @@ TEST(Calendar, YearsOutOfRangeAreRefused) {
     EXPECT_EQ(last, 100'000'000'000);
     EXPECT_THAT(refused([&] { calendar.check({1'000'000'000'000, 1, 1}); }),
                 HasSubstr("years -100000000000 to 100000000000"));
-    for (const std::int64_t year : {last + 1, -last - 1, largest, -largest - 1}) {
+    for (const std::int64_t year : {last + 1, -last - 1, calendar_largest, -calendar_largest - 1}) {
       EXPECT_THAT(refused([&] { calendar.check({year, 1, 1}); }), HasSubstr("out of range"));
       EXPECT_THAT(refused([&] { (void)calendar.days_in_year(year); }), HasSubstr("out of range"));
     }
@@ -147,10 +147,11 @@ TEST(Calendar, YearsOutOfRangeAreRefused) {
 
 TEST(Calendar, SumsThatOverflowAreRefused) {
   const Calendar noleap("noleap");
-  for (const Period period : {Period{largest}, Period{0, largest}, Period{0, 0, largest},
-                              Period{0, 0, 0, largest}, Period{-largest - 1}, Period{0, 0, -largest - 1}}) {
+  for (const Period period : {Period{calendar_largest}, Period{0, calendar_largest},
+                              Period{0, 0, calendar_largest}, Period{0, 0, 0, calendar_largest},
+                              Period{-calendar_largest - 1}, Period{0, 0, -calendar_largest - 1}}) {
     for (const std::int64_t count :
-         {std::int64_t{1}, std::int64_t{-1}, std::int64_t{12}, largest, -largest - 1})
+         {std::int64_t{1}, std::int64_t{-1}, std::int64_t{12}, calendar_largest, -calendar_largest - 1})
       EXPECT_THAT(refused([&] { (void)noleap.add({2000, 1, 1}, period, count); }), HasSubstr("out of range"));
     EXPECT_EQ(noleap.add({2000, 1, 1}, period, 0), (Date{2000, 1, 1}));
   }
@@ -193,7 +194,7 @@ TEST(UserDefinedCalendar, LeapRuleOfCf) {
   const Calendar like_julian(CalendarRules{{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}, -4});
   for (const Date date : {Date{1, 1, 1}, Date{4, 2, 29}, Date{1900, 3, 1}, Date{2000, 12, 31}})
     EXPECT_EQ(like_julian.difference({1, 1, 1}, date), julian.difference({1, 1, 1}, date));
-  const Calendar one_month(CalendarRules{{10}, -largest - 1, 1});
+  const Calendar one_month(CalendarRules{{10}, -calendar_largest - 1, 1});
   EXPECT_EQ(one_month.add({0, 1, 11}, Period::parse("1d")), (Date{1, 1, 1}));
   EXPECT_EQ(one_month.add({0, 1, 11}, Period::parse("1mo")), (Date{1, 1, 10}));
   EXPECT_EQ(one_month.months_per_year(), 1);

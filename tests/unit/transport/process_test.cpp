@@ -21,13 +21,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-LinkSizes sizes() {
-  LinkSizes sizes;
-  sizes.block_bytes = sizes.small_block_bytes = sizes.memory_bytes = 16 << 10;
-  sizes.small_share = 0.0;
-  sizes.ring_bytes = 4 << 10;
-  sizes.max_frames = 16;
-  return sizes;
+LinkSizes process_sizes() {
+  LinkSizes process_sizes;
+  process_sizes.block_bytes = process_sizes.small_block_bytes = process_sizes.memory_bytes = 16 << 10;
+  process_sizes.small_share = 0.0;
+  process_sizes.ring_bytes = 4 << 10;
+  process_sizes.max_frames = 16;
+  return process_sizes;
 }
 
 /// A child process that runs `body` and then sleeps until it is killed, at the latest by the
@@ -55,7 +55,7 @@ class Child {
 class ProcessDeath : public ::testing::Test {
  protected:
   void SetUp() override {
-    geometry_ = make_geometry(sizes(), 1).value();
+    geometry_ = make_geometry(process_sizes(), 1).value();
     auto memory = Mapping::create(geometry_.total_bytes);
     ASSERT_TRUE(memory) << memory.error().text();
     door_ = std::move(memory->door);
@@ -186,15 +186,15 @@ TEST(SharedMapping, huge_pages_are_used_where_the_system_permits_them) {
 }
 
 TEST(TransportGeometry, parts_do_not_overlap_and_blocks_are_aligned) {
-  LinkSizes sizes;
-  sizes.memory_bytes = 40 << 20;
-  const Geometry g = make_geometry(sizes, 7).value();
+  LinkSizes process_sizes;
+  process_sizes.memory_bytes = 40 << 20;
+  const Geometry g = make_geometry(process_sizes, 7).value();
   EXPECT_EQ(g.classes[small_blocks].count, 20u);  // 5 MiB
   EXPECT_EQ(g.classes[large_blocks].count, 8u);   // of the other 35 MiB
   EXPECT_LE(sizeof(SegmentHeader), g.peers_at);
   EXPECT_LE(g.peers_at + 7 * sizeof(PeerSlot), g.rings_at);
-  EXPECT_LE(g.rings_at + 7 * (sizes.ring_bytes + sizes.reply_bytes), g.frames_at);
-  EXPECT_LE(g.frames_at + sizes.max_frames * sizeof(FrameRecord), g.expected_at);
+  EXPECT_LE(g.rings_at + 7 * (process_sizes.ring_bytes + process_sizes.reply_bytes), g.frames_at);
+  EXPECT_LE(g.frames_at + process_sizes.max_frames * sizeof(FrameRecord), g.expected_at);
   EXPECT_LE(g.expected_at + g.max_pieces * 4, g.table_at);
   EXPECT_LE(g.table_at + g.places * 8, g.meta_at);
   EXPECT_LE(g.classes[small_blocks].counters_at +
@@ -208,9 +208,9 @@ TEST(TransportGeometry, parts_do_not_overlap_and_blocks_are_aligned) {
 
 TEST(TransportGeometry, sizes_that_cannot_be_are_named) {
   const auto refused = [](auto change) {
-    LinkSizes sizes;
-    change(sizes);
-    const auto geometry = make_geometry(sizes, 1);
+    LinkSizes process_sizes;
+    change(process_sizes);
+    const auto geometry = make_geometry(process_sizes, 1);
     return geometry ? std::string() : geometry.error().message;
   };
   EXPECT_NE(refused([](LinkSizes& s) { s.block_bytes = 1000; }).find("block_bytes is 1000"),

@@ -30,11 +30,11 @@ using relay::channel_geometry;
 using relay::ChannelEnd;
 using ::testing::HasSubstr;
 
-constexpr std::uint64_t kib = 1024;
+constexpr std::uint64_t staging_kib = 1024;
 
 LinkSizes sizes_with(std::uint32_t segments) {
   LinkSizes sizes;
-  sizes.block_bytes = sizes.segment_bytes = 256 * kib;
+  sizes.block_bytes = sizes.segment_bytes = 256 * staging_kib;
   sizes.segments = segments;
   return sizes;
 }
@@ -285,7 +285,8 @@ class ChannelOfTwo : public ::testing::Test {
   }
   std::vector<SegmentMemory> take_all_large(std::size_t rank) {
     std::vector<SegmentMemory> taken;
-    while (const auto it = ends_[rank]->take({.bytes = 100 * kib, .large_held = 0})) taken.push_back(*it);
+    while (const auto it = ends_[rank]->take({.bytes = 100 * staging_kib, .large_held = 0}))
+      taken.push_back(*it);
     return taken;
   }
   [[nodiscard]] bool wants(std::size_t rank) const { return channel_->slot(rank).wants_segment.load() != 0; }
@@ -316,14 +317,14 @@ TEST_F(ChannelOfTwo, a_rank_that_takes_all_leaves_the_other_its_own_segment) {
 }
 
 TEST_F(ChannelOfTwo, a_segment_that_comes_back_in_another_turn_counts_as_returned) {
-  const auto one = ends_[0]->take({.bytes = 100 * kib}).value();
+  const auto one = ends_[0]->take({.bytes = 100 * staging_kib}).value();
   const auto before = one;
   channel_->state(one.number).free();
-  const auto again = ends_[1]->take({.bytes = 100 * kib});  // its own
+  const auto again = ends_[1]->take({.bytes = 100 * staging_kib});  // its own
   ASSERT_TRUE(again);
   EXPECT_NE(again->number, one.number);
   EXPECT_TRUE(ends_[0]->returned(before));
-  const auto next = ends_[0]->take({.bytes = 100 * kib}).value();
+  const auto next = ends_[0]->take({.bytes = 100 * staging_kib}).value();
   EXPECT_EQ(next.number, before.number);
   EXPECT_TRUE(ends_[0]->returned(before)) << "although the rank has the memory again, for another link";
   EXPECT_FALSE(ends_[0]->returned(next));
@@ -346,16 +347,16 @@ TEST_F(ChannelOfTwo, only_the_turn_that_has_a_segment_frees_it) {
 }
 
 TEST_F(ChannelOfTwo, a_rank_waits_a_short_while_for_a_segment_that_it_has_used) {
-  const network::SegmentRequest busy{.bytes = 200 * kib, .large_held = 8, .may_wait = true};
+  const network::SegmentRequest busy{.bytes = 200 * staging_kib, .large_held = 8, .may_wait = true};
   network::SegmentRequest at_once = busy;
   at_once.may_wait = false;
-  ASSERT_TRUE(ends_[0]->take({.bytes = 200 * kib})) << "its own";
+  ASSERT_TRUE(ends_[0]->take({.bytes = 200 * staging_kib})) << "its own";
   EXPECT_FALSE(ends_[0]->take(busy)) << "a new one would have to be allocated";
   EXPECT_TRUE(ends_[0]->awaits_used());
   EXPECT_TRUE(wants(0));
   const auto common = ends_[0]->take(at_once);
   ASSERT_TRUE(common);
-  ASSERT_TRUE(ends_[0]->allocate(*common, 200 * kib));
+  ASSERT_TRUE(ends_[0]->allocate(*common, 200 * staging_kib));
   EXPECT_FALSE(ends_[0]->take(busy));
   channel_->give_back(common->number, 0);
   const auto again = ends_[0]->take(busy);
@@ -372,13 +373,13 @@ TEST_F(ChannelOfTwo, data_in_a_segment_come_back_when_the_last_copy_is_gone) {
   const auto turn = channel_->state(common).take(1);
   ASSERT_NE(turn, 0u);
   const SegmentMemory memory = channel_->segment(common);
-  ASSERT_TRUE(channel_->allocate(memory, 0, 100 * kib));
-  std::memset(memory.data, 7, 100 * kib);
-  answer(1, {relay::Answer::Kind::segment, 2, common, 0, 100 * kib, turn}, {});
+  ASSERT_TRUE(channel_->allocate(memory, 0, 100 * staging_kib));
+  std::memset(memory.data, 7, 100 * staging_kib);
+  answer(1, {relay::Answer::Kind::segment, 2, common, 0, 100 * staging_kib, turn}, {});
   EXPECT_FALSE(ends_[1]->next_data(0));
   auto data = ends_[1]->next_data(2);
   ASSERT_TRUE(data);
-  ASSERT_EQ(data->bytes.size(), 100 * kib);
+  ASSERT_EQ(data->bytes.size(), 100 * staging_kib);
   EXPECT_EQ(data->bytes.data(), memory.data) << "without a copy";
   EXPECT_EQ(data->bytes.back(), std::byte{7});
   auto copy = *data;

@@ -20,9 +20,9 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 /// A file in memory: it has no part file, and so needs no name.
-class FakeFile : public storage::File {
+class PublisherFakeFile : public storage::File {
  public:
-  explicit FakeFile(std::vector<std::string>& calls) : calls_(calls) {}
+  explicit PublisherFakeFile(std::vector<std::string>& calls) : calls_(calls) {}
   bool fails = false;
 
   [[nodiscard]] std::uint64_t records() const override { return 0; }
@@ -69,7 +69,7 @@ class ServerPublisher : public ::testing::Test {
     it.id = id;
     it.collection = &collection_;
     it.path = std::to_string(id) + ".nc";
-    it.file = std::make_unique<FakeFile>(calls_);
+    it.file = std::make_unique<PublisherFakeFile>(calls_);
     return it;
   }
   void run_all() {
@@ -117,7 +117,7 @@ TEST_F(ServerPublisher, OneTaskPublishesAllFilesThatAreComplete) {
 
 TEST_F(ServerPublisher, AFileThatFailsDoesNotAffectOthers) {
   OutputFile& bad = file(1);
-  dynamic_cast<FakeFile&>(*bad.file).fails = true;
+  dynamic_cast<PublisherFakeFile&>(*bad.file).fails = true;
   OutputFile& unwanted = file(2);
   unwanted.ending = Ending::no_space;
   for (OutputFile& it : files_) publisher_->publish(it, nullptr, 0);

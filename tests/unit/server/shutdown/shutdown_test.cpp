@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr std::uint64_t second_ns = 1'000'000'000;
+constexpr std::uint64_t shutdown_second_ns = 1'000'000'000;
 constexpr std::uint64_t ms_ns = 1'000'000;
 
 /// Three ranks; a deadline of 10 s, a grace period of 20 s. Times are given to each call.
@@ -97,25 +97,25 @@ TEST_F(ServerShutdown, SaysGoodbyeOnceAllRanksHaveEndedAndNothingIsLeft) {
 TEST_F(ServerShutdown, WaitsForTheLastMessagesAsLongAsTheDeadline) {
   all_ranks_end();
   sending_ = true;
-  EXPECT_FALSE(shutdown_->advance(second_ns));
-  EXPECT_FALSE(shutdown_->advance(11 * second_ns - 1));
-  EXPECT_TRUE(shutdown_->advance(11 * second_ns));
+  EXPECT_FALSE(shutdown_->advance(shutdown_second_ns));
+  EXPECT_FALSE(shutdown_->advance(11 * shutdown_second_ns - 1));
+  EXPECT_TRUE(shutdown_->advance(11 * shutdown_second_ns));
 }
 
 TEST_F(ServerShutdown, WaitsTwoSecondsForTheLastMessagesAfterAFailure) {
   shutdown_->session_failed(0);
   all_ranks_end();
   sending_ = true;
-  EXPECT_FALSE(shutdown_->advance(second_ns));
-  EXPECT_FALSE(shutdown_->advance(3 * second_ns - 1));
-  EXPECT_TRUE(shutdown_->advance(3 * second_ns));
+  EXPECT_FALSE(shutdown_->advance(shutdown_second_ns));
+  EXPECT_FALSE(shutdown_->advance(3 * shutdown_second_ns - 1));
+  EXPECT_TRUE(shutdown_->advance(3 * shutdown_second_ns));
 }
 
 TEST_F(ServerShutdown, AfterAFailureRanksAreWaitedForAsLongAsTheDeadline) {
-  shutdown_->session_failed(second_ns);
-  shutdown_->watch_failed(11 * second_ns);
+  shutdown_->session_failed(shutdown_second_ns);
+  shutdown_->watch_failed(11 * shutdown_second_ns);
   EXPECT_FALSE(shutdown_->all_ranks_ended());
-  shutdown_->watch_failed(11 * second_ns + 1);
+  shutdown_->watch_failed(11 * shutdown_second_ns + 1);
   EXPECT_TRUE(shutdown_->all_ranks_ended());
 }
 
@@ -162,12 +162,12 @@ TEST_F(ServerShutdown, ASignalEndsTheSessionOnceWhatWasClosedIsPublished) {
   EXPECT_TRUE(by_priority_);
   EXPECT_THAT(failures_, IsEmpty());
   drained_ = true;
-  shutdown_->watch(second_ns);
+  shutdown_->watch(shutdown_second_ns);
   ASSERT_THAT(failures_, SizeIs(1));
   EXPECT_EQ(failures_[0].code, ErrorCode::stopped);
   EXPECT_EQ(failures_[0].file, "a.nc");
   EXPECT_THAT(failures_[0].context, ElementsAre("not complete: a.nc and 1 more files"));
-  shutdown_->watch(2 * second_ns);
+  shutdown_->watch(2 * shutdown_second_ns);
   EXPECT_THAT(failures_, SizeIs(1));
   EXPECT_THAT(warnings_, SizeIs(1));
 }
@@ -175,14 +175,14 @@ TEST_F(ServerShutdown, ASignalEndsTheSessionOnceWhatWasClosedIsPublished) {
 TEST_F(ServerShutdown, LeavesAFifthOfTheGracePeriodForTheEnd) {
   get_signal();
   shutdown_->watch(0);
-  shutdown_->watch(16 * second_ns);
+  shutdown_->watch(16 * shutdown_second_ns);
   EXPECT_THAT(failures_, IsEmpty());
-  shutdown_->watch(16 * second_ns + 1);
+  shutdown_->watch(16 * shutdown_second_ns + 1);
   EXPECT_THAT(failures_, SizeIs(1));
   EXPECT_TRUE(shutdown_->check_time("a.nc"));
-  shutdown_->watch(20 * second_ns - 1);
+  shutdown_->watch(20 * shutdown_second_ns - 1);
   EXPECT_FALSE(cut_off_);
-  shutdown_->watch(20 * second_ns);
+  shutdown_->watch(20 * shutdown_second_ns);
   EXPECT_TRUE(cut_off_);
   EXPECT_TRUE(shutdown_->all_ranks_ended());
   const auto in_time = shutdown_->check_time("a.nc");
@@ -196,18 +196,20 @@ TEST_F(ServerShutdown, TheLastMessagesHaveTheRestOfTheGracePeriod) {
   shutdown_->watch(0);
   all_ranks_end();
   sending_ = true;
-  EXPECT_FALSE(shutdown_->advance(second_ns));
-  EXPECT_FALSE(shutdown_->advance(20 * second_ns - 1));
-  EXPECT_TRUE(shutdown_->advance(20 * second_ns));
+  EXPECT_FALSE(shutdown_->advance(shutdown_second_ns));
+  EXPECT_FALSE(shutdown_->advance(20 * shutdown_second_ns - 1));
+  EXPECT_TRUE(shutdown_->advance(20 * shutdown_second_ns));
 }
 
 TEST_F(ServerShutdown, ARankLostDuringAStopIsPartOfTheStop) {
   get_signal();
   shutdown_->watch(0);
-  const Error error = shutdown_->cause_of_failure(Error(ErrorCode::peer_lost, "rank 1 is lost"), second_ns);
+  const Error error =
+      shutdown_->cause_of_failure(Error(ErrorCode::peer_lost, "rank 1 is lost"), shutdown_second_ns);
   EXPECT_EQ(error.code, ErrorCode::stopped);
   EXPECT_THAT(error.text(), HasSubstr("rank 1 is lost"));
-  const Error other = shutdown_->cause_of_failure(Error(ErrorCode::io, "the disk is broken"), second_ns);
+  const Error other =
+      shutdown_->cause_of_failure(Error(ErrorCode::io, "the disk is broken"), shutdown_second_ns);
   EXPECT_EQ(other.code, ErrorCode::io);
 }
 

@@ -18,7 +18,7 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 
 /// Full until it has refused `refusals` calls.
-class FullDisk : public storage::Disk {
+class SpacePolicyFullDisk : public storage::Disk {
  public:
   int refusals = 1'000'000;
   int error = ENOSPC;
@@ -67,7 +67,7 @@ class ServerSpacePolicy : public ::testing::Test {
 
   config::Config config_;
   ServedCollection needed_, extra_;
-  std::shared_ptr<FullDisk> disk_ = std::make_shared<FullDisk>();
+  std::shared_ptr<SpacePolicyFullDisk> disk_ = std::make_shared<SpacePolicyFullDisk>();
   std::function<void()> while_waiting_;
   std::vector<std::string> warnings_;
   std::vector<std::pair<std::uint32_t, std::string>> ended_;

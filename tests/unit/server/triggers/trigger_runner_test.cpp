@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr std::uint64_t second_ns = 1'000'000'000;
+constexpr std::uint64_t trigger_runner_second_ns = 1'000'000'000;
 
 class ServerTriggerRunner : public ::testing::Test {
  protected:
@@ -80,7 +80,7 @@ TEST_F(ServerTriggerRunner, WithoutTriggersNothingIsDueAndTheEndWaitsForNothing)
   runner->file_published({.path = "a.nc"});
   runner->epoch_complete_here(1, "year 1");
   EXPECT_THAT(reported_, IsEmpty());
-  EXPECT_TRUE(runner->ended(second_ns, second_ns));
+  EXPECT_TRUE(runner->ended(trigger_runner_second_ns, trigger_runner_second_ns));
 }
 
 TEST_F(ServerTriggerRunner, APublishedFileFiresAndTheJournalHearsOfIt) {
@@ -104,7 +104,7 @@ TEST_F(ServerTriggerRunner, AnEpochFiresOnceItIsCompleteOnAllServers) {
   EXPECT_THAT(runner->due_for_epoch(), ElementsAre("archive"));
   runner->epoch_complete_elsewhere(1);  // faster than this server
   runner->epoch_complete_here(1, "year 1");
-  EXPECT_FALSE(runner->ended(second_ns, 10 * second_ns));
+  EXPECT_FALSE(runner->ended(trigger_runner_second_ns, 10 * trigger_runner_second_ns));
   {
     const MutexLock lock(mutex_);
     EXPECT_THAT(lines_, IsEmpty());
@@ -123,16 +123,16 @@ TEST_F(ServerTriggerRunner, OtherServersReportToTheFirst) {
   EXPECT_THAT(runner->due_for_epoch(), IsEmpty());
   runner->epoch_complete_here(4, "year 4");
   EXPECT_THAT(reported_, ElementsAre(4u));
-  EXPECT_TRUE(runner->ended(second_ns, second_ns));
+  EXPECT_TRUE(runner->ended(trigger_runner_second_ns, trigger_runner_second_ns));
 }
 
 TEST_F(ServerTriggerRunner, TheEndWaitsForEpochsOfOthersUpToTheDeadline) {
   configure(triggers::Occasion::epoch, "true");
   const auto runner = make();
   runner->epoch_complete_here(1, "year 1");
-  EXPECT_FALSE(runner->ended(100 * second_ns, 10 * second_ns));
-  EXPECT_FALSE(runner->ended(110 * second_ns, 10 * second_ns));
-  EXPECT_TRUE(runner->ended(110 * second_ns + 1, 10 * second_ns));
+  EXPECT_FALSE(runner->ended(100 * trigger_runner_second_ns, 10 * trigger_runner_second_ns));
+  EXPECT_FALSE(runner->ended(110 * trigger_runner_second_ns, 10 * trigger_runner_second_ns));
+  EXPECT_TRUE(runner->ended(110 * trigger_runner_second_ns + 1, 10 * trigger_runner_second_ns));
 }
 
 TEST_F(ServerTriggerRunner, TheEndOfAFailedSessionWaitsForNoEpoch) {
@@ -140,7 +140,7 @@ TEST_F(ServerTriggerRunner, TheEndOfAFailedSessionWaitsForNoEpoch) {
   const auto runner = make();
   runner->epoch_complete_here(1, "year 1");
   runner->forget_epochs();
-  EXPECT_TRUE(runner->ended(second_ns, 10 * second_ns));
+  EXPECT_TRUE(runner->ended(trigger_runner_second_ns, 10 * trigger_runner_second_ns));
 }
 
 TEST_F(ServerTriggerRunner, TheEndKillsWhatRunsForTooLong) {
@@ -148,12 +148,14 @@ TEST_F(ServerTriggerRunner, TheEndKillsWhatRunsForTooLong) {
   config_.triggers_at_end = 5s;
   const auto runner = make();
   runner->file_published({.path = "a.nc", .collection = "history"});
-  EXPECT_FALSE(runner->ended(100 * second_ns, second_ns));
-  EXPECT_FALSE(runner->ended(105 * second_ns + 1, second_ns));  // is told to end
+  EXPECT_FALSE(runner->ended(100 * trigger_runner_second_ns, trigger_runner_second_ns));
+  EXPECT_FALSE(
+      runner->ended(105 * trigger_runner_second_ns + 1, trigger_runner_second_ns));  // is told to end
   const auto lines = lines_after(1);
   ASSERT_THAT(lines, SizeIs(1));
   EXPECT_FALSE(lines[0].ok);
-  while (!runner->ended(106 * second_ns, second_ns)) std::this_thread::sleep_for(1ms);
+  while (!runner->ended(106 * trigger_runner_second_ns, trigger_runner_second_ns))
+    std::this_thread::sleep_for(1ms);
 }
 
 TEST_F(ServerTriggerRunner, AFailureIsAWarningOnce) {

@@ -32,7 +32,7 @@ LinkSizes small_sizes() {
   return sizes;
 }
 
-ThreadHub make_hub(std::size_t clients, const LinkSizes& sizes, Millis deadline = 20s) {
+ThreadHub hub_make_hub(std::size_t clients, const LinkSizes& sizes, Millis deadline = 20s) {
   auto hub = ThreadHub::make(clients, {sizes, WaitPolicy{deadline}, 0});
   EXPECT_TRUE(hub) << hub.error().text();
   return *std::move(hub);
@@ -54,7 +54,7 @@ std::optional<Bytes> take(ServerPort& port, std::size_t peer) {
 }
 
 TEST(ThreadHubMessages, arrive_in_order_with_their_contents) {
-  ThreadHub hub = make_hub(2, small_sizes());
+  ThreadHub hub = hub_make_hub(2, small_sizes());
   for (unsigned i = 0; i < 5; ++i) {
     ASSERT_TRUE(hub.clients[0]->send(pattern(i * 100, i), Wake::with_flush));
     ASSERT_TRUE(hub.clients[1]->send(pattern(i * 50 + 1, 100 + i), Wake::now));
@@ -70,7 +70,7 @@ TEST(ThreadHubMessages, arrive_in_order_with_their_contents) {
 }
 
 TEST(ThreadHubMessages, peek_gives_the_same_message_until_it_is_popped) {
-  ThreadHub hub = make_hub(1, small_sizes());
+  ThreadHub hub = hub_make_hub(1, small_sizes());
   ASSERT_TRUE(hub.clients[0]->send(pattern(10, 1), Wake::now));
   ASSERT_TRUE(hub.clients[0]->send(pattern(20, 2), Wake::now));
   EXPECT_EQ(hub.port->peek(0)->size(), 10u);
@@ -82,7 +82,7 @@ TEST(ThreadHubMessages, peek_gives_the_same_message_until_it_is_popped) {
 // Messages of all sizes around a quarter of the ring and far beyond it, in both directions, at the
 // same time.
 TEST(ThreadHubMessages, larger_than_the_ring_are_split_and_joined_both_ways) {
-  ThreadHub hub = make_hub(1, small_sizes());
+  ThreadHub hub = hub_make_hub(1, small_sizes());
   std::atomic<bool> done{false};
   const std::size_t sizes[] = {0, 1, 7, 8, 503, 504, 505, 1015, 1016, 1017, 4096, 100'000, 3};
   std::jthread client([&] {
@@ -104,7 +104,7 @@ TEST(ThreadHubMessages, larger_than_the_ring_are_split_and_joined_both_ways) {
 }
 
 TEST(ThreadHubMessages, a_full_ring_blocks_the_sender_until_the_server_reads) {
-  ThreadHub hub = make_hub(1, small_sizes());
+  ThreadHub hub = hub_make_hub(1, small_sizes());
   std::atomic<int> sent{0};
   std::jthread client([&] {
     for (int i = 0; i < 100; ++i) {
@@ -126,7 +126,7 @@ TEST(ThreadHubMessages, a_full_ring_blocks_the_sender_until_the_server_reads) {
 }
 
 TEST(ThreadHubMessages, a_sender_fails_after_the_deadline_when_nobody_reads) {
-  ThreadHub hub = make_hub(1, small_sizes(), 150ms);
+  ThreadHub hub = hub_make_hub(1, small_sizes(), 150ms);
   Result<void> result;
   const std::uint64_t begin = now_ns();
   for (int i = 0; i < 20 && result; ++i) result = hub.clients[0]->send(pattern(900, 1), Wake::now);
@@ -137,7 +137,7 @@ TEST(ThreadHubMessages, a_sender_fails_after_the_deadline_when_nobody_reads) {
 }
 
 TEST(ThreadHubWaiting, wait_sleeps_until_a_doorbell_or_a_wake) {
-  ThreadHub hub = make_hub(1, small_sizes());
+  ThreadHub hub = hub_make_hub(1, small_sizes());
   hub.port->wait(0ms);
   const auto woken_by = [&](auto action) {
     std::jthread other([&] {
@@ -158,7 +158,7 @@ TEST(ThreadHubWaiting, wait_sleeps_until_a_doorbell_or_a_wake) {
 }
 
 TEST(ThreadHubWaiting, a_flush_wakes_nobody_when_nothing_asked_for_it) {
-  ThreadHub hub = make_hub(1, small_sizes());
+  ThreadHub hub = hub_make_hub(1, small_sizes());
   ASSERT_TRUE(hub.clients[0]->flush());
   hub.port->wait(0ms);
   ASSERT_TRUE(hub.clients[0]->send(pattern(3, 1), Wake::no));
@@ -170,7 +170,7 @@ TEST(ThreadHubWaiting, a_flush_wakes_nobody_when_nothing_asked_for_it) {
 }
 
 TEST(ThreadHubWaiting, a_doorbell_before_the_sleep_is_not_lost) {
-  ThreadHub hub = make_hub(1, small_sizes());
+  ThreadHub hub = hub_make_hub(1, small_sizes());
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(hub.clients[0]->send(pattern(3, 1), Wake::now));
     const std::uint64_t begin = now_ns();
@@ -180,7 +180,7 @@ TEST(ThreadHubWaiting, a_doorbell_before_the_sleep_is_not_lost) {
 }
 
 TEST(ThreadHubWaiting, an_idle_callback_runs_instead_of_a_sleep) {
-  ThreadHub hub = make_hub(1, small_sizes(), 5s);
+  ThreadHub hub = hub_make_hub(1, small_sizes(), 5s);
   int calls = 0;
   hub.clients[0]->set_idle([&] {
     ++calls;
@@ -191,7 +191,7 @@ TEST(ThreadHubWaiting, an_idle_callback_runs_instead_of_a_sleep) {
 }
 
 TEST(ThreadHubLife, a_client_is_told_that_the_server_has_ended) {
-  ThreadHub hub = make_hub(1, small_sizes());
+  ThreadHub hub = hub_make_hub(1, small_sizes());
   ASSERT_TRUE(hub.clients[0]->check_alive());
   hub.port.reset();
   const auto result = hub.clients[0]->check_alive();
@@ -200,7 +200,7 @@ TEST(ThreadHubLife, a_client_is_told_that_the_server_has_ended) {
 }
 
 TEST(ThreadHubLife, a_waiting_client_is_woken_when_the_server_ends) {
-  ThreadHub hub = make_hub(1, small_sizes());
+  ThreadHub hub = hub_make_hub(1, small_sizes());
   std::jthread server([&] {
     std::this_thread::sleep_for(30ms);
     hub.port.reset();
@@ -212,7 +212,7 @@ TEST(ThreadHubLife, a_waiting_client_is_woken_when_the_server_ends) {
 }
 
 TEST(ThreadHubLife, a_client_that_left_is_reported_once_its_messages_are_read) {
-  ThreadHub hub = make_hub(2, small_sizes());
+  ThreadHub hub = hub_make_hub(2, small_sizes());
   ASSERT_TRUE(hub.clients[1]->send(pattern(5, 5), Wake::now));
   hub.clients[1].reset();
   EXPECT_FALSE(hub.port->lost_peer());

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/appending.hpp"
+
+#include <cmath>
+
+#include "base/result.hpp"
+
+namespace afterbay::output {
+
+namespace {
+
+std::string date_of(const TimeUnits& units, const ModelTime& time, double number) {
+  try {
+    return time.calendar.text(units.date(number));
+  } catch (const Failure&) {
+    return fmt::format("{} {}", number, units.text());
+  }
+}
+
+}  // namespace
+
+std::optional<Error> refusal_to_append(const Continuation& of, const std::string& path,
+                                       const FoundRecords& found, const PartNames::Part& part,
+                                       const Date& begin) {
+  const auto refused = [&](const std::string& why) {
+    return Error(ErrorCode::conflict, fmt::format("{}: the file '{}' appends to {}, which {}",
+                                                  of.file.at.text(), of.file.name, path, why));
+  };
+  const std::int64_t most = of.file.naming.split.records;
+  if (most > 0 && found.records >= static_cast<std::uint64_t>(most))
+    return refused(
+        fmt::format("has {} records already, as many as its parts have: add {{part}} or {{start}} "
+                    "to the key name",
+                    found.records));
+  if (found.units.empty()) return std::nullopt;  // the servers say what differs
+  if (found.units != of.units.text() || found.calendar != of.time.calendar.name())
+    return refused(
+        fmt::format("counts \"{}\" in the calendar {}; this run would count \"{}\" in the calendar {}: write "
+                    "\"time_units: {}\" with the calendar of the earlier run, or choose another name",
+                    found.units, found.calendar, of.units.text(), of.time.calendar.name(), found.units));
+  constexpr double share = 1e-6;  // of a step: files of other programs may be rounded
+  const double rounding = share * std::abs(of.units.number(of.time.at(1)) - of.units.number(of.time.start));
+  const double until = of.has_periods ? found.end.value_or(found.last) : found.last;
+  const double at = of.units.number(begin);
+  const bool has_end = of.has_periods && (found.end || of.file.time.stamp == describe::Stamp::end);
+  if (has_end ? until > at + rounding : until >= at - rounding)
+    return refused(
+        fmt::format("has records up to {}, but the first one of this run {} {}: records would be doubled or "
+                    "out of order. Begin where the earlier run ended, resume from its saved state, choose "
+                    "another name, or write \"existing: replace\"",
+                    date_of(of.units, of.time, until), of.has_periods ? "begins at" : "is that of",
+                    of.time.calendar.text(begin)));
+  // A record at the begin of the part may be the first one of the part.
+  const bool from_begin = of.has_periods ? !has_end : of.file.timing.at_start;
+  const double part_begin = of.names.has_clock() ? of.units.number(part.begin) : 0;
+  if (of.names.has_clock() && (from_begin ? until < part_begin - rounding : until <= part_begin + rounding))
+    return refused(
+        fmt::format("has records up to {}, all before this part of the run, which begins at {}: "
+                    "give {{start}} a finer format in the key name, or add it",
+                    date_of(of.units, of.time, until), of.time.calendar.text(part.begin)));
+  return std::nullopt;
+}
+
+}  // namespace afterbay::output

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether records of a run can follow those of a file that an earlier run has written: `existing:
+// append` without a saved state.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "describe/description.hpp"
+#include "output/model_time.hpp"
+#include "output/part_names.hpp"
+#include "output/target.hpp"
+
+namespace afterbay::output {
+
+/// The files that go on.
+struct Continuation {
+  const describe::File& file;
+  const ModelTime& time;
+  const TimeUnits& units;
+  const PartNames& names;
+  bool has_periods;  ///< of statistics; false: there are only instants
+};
+
+/// Why records of this run cannot follow those that are found in a file of the part. `begin`: of
+/// what the first one covers; if there are only instants, its time. The message begins with the
+/// place in the description.
+std::optional<Error> refusal_to_append(const Continuation& of, const std::string& path,
+                                       const FoundRecords& found, const PartNames::Part& part,
+                                       const Date& begin);
+
+}  // namespace afterbay::output

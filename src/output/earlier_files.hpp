@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of earlier runs: before the first step of a run that does not resume, those that it must
+// not touch are refused, and those to which it appends are looked at.
+#pragma once
+
+#include "afterbay/session.hpp"
+#include "output/plan.hpp"
+
+namespace afterbay::output {
+
+/// Collective over the model ranks; comes after Session::start. Throws Failure, at the place in the
+/// description, on all ranks: exists if a file must not be there, conflict if records of this run
+/// would not follow those of the file that it appends to.
+void look_at_earlier_files(Session& session, Plan& plan);
+
+}  // namespace afterbay::output

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`existing: append` without a saved state: a run that continues an earlier one goes on with its
+files; any other one is refused before its first step, or when it comes to the file, with the place
+in the description. No record is doubled, out of order, or lost."""
+import glob
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+
+import cftime
+import netCDF4
+import numpy as np
+import xarray
+
+from lib_described import Fields, check, read, run
+
+FIELDS = Fields()
+UNITS = 'time_units: "days since 2000-01-01"'
+REPLACED = "--afterbay.collections.*.existing="
+
+
+def fresh(name):
+    os.chdir(os.environ["SCRATCH_ROOT"])
+    shutil.rmtree(name, ignore_errors=True)
+    os.makedirs(name)
+    os.chdir(name)
+
+
+def contents():
+    return {path: hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest() for path in glob.glob("*.nc")}
+
+
+def refused(description, parts, **options):
+    """Before the first step: the model makes none."""
+    before = contents()
+    said = run(description, expect=1, seconds=60, **{**options, "first": 1, "last": 0})
+    for part in parts:
+        assert part in said, f"expected {part!r} in:\n{said}"
+    assert "output.yaml:" in said, said
+    after = contents()
+    assert before == after and not glob.glob("*.part*"), f"{before.keys()}, {glob.glob('*')}"
+    return said
+
+
+def ascend(path, records):
+    """Times as xarray reads them."""
+    with xarray.open_dataset(path, decode_times=xarray.coders.CFDatetimeCoder(use_cftime=True)) as file:
+        times = file.time.values
+        assert len(times) == records and all(a < b for a, b in zip(times, times[1:])), times
+        if "time_bnds" in file:
+            bounds = file.time_bnds.values
+            assert all(a[1] <= b[0] for a, b in zip(bounds, bounds[1:])) or (bounds[:, 0] == bounds[:, 1]).all(), bounds
+        return times
+
+
+def instants():
+    """Run, the same run again, and a run that continues."""
+    fresh("instants")
+    append = f"files: {{a: {{every: 6h, existing: append, {UNITS}, instant: [tas], once: [orog]}}}}\n"
+    run(append, last=8)
+    refused(append, ["output.yaml:1:9", "a.nc", "has records up to 2000-01-03T00:00", "is that of 2000-01-01T06:00", "doubled"], last=8)
+    refused(append, ["is that of 2000-01-02T18:00"], last=8, start="2000-01-02T12:00")
+    run(append, last=4, start="2000-01-03", ranks=3)
+    ascend("a.nc", 12)
+    check("a.nc", "tas", np.array([FIELDS.value("tas", n) for n in [*range(1, 9), *range(1, 5)]]))
+    # After a gap.
+    run(append, last=2, start="2000-01-10", servers=2)
+    times = ascend("a.nc", 14)
+    assert times[12] == cftime.DatetimeGregorian(2000, 1, 10, 6)
+    # The end of the earlier run is a record of step 0, too.
+    at_start = append.replace("once:", "at_start: true, once:")
+    refused(at_start, ["is that of 2000-01-10T12:00"], first=0, last=2, start="2000-01-10T12:00")
+    run(at_start, first=0, last=2, start="2000-01-10T18:00")
+    ascend("a.nc", 17)
+    # Without servers, and with settings instead of the key.
+    plain = append.replace("existing: append, ", "")
+    refused(plain, ["a.nc, which exists already", "existing: replace", "saved state"], last=8)
+    refused(plain, ["has records up to"], last=8, settings=[f"{REPLACED}append", "--afterbay.topology=inline"], servers=0)
+    run(plain, last=2, start="2000-01-11T06:00", settings=[f"{REPLACED}append", "--afterbay.topology=inline"], servers=0)
+    ascend("a.nc", 19)
+    run(append, last=1, settings=[f"{REPLACED}replace"])
+    ascend("a.nc", 1)
+
+
+def statistics():
+    for keys in ("", "bounds: false, ", "stamp: end, ", "stamp: end, bounds: false, ", "stamp: start, bounds: false, "):
+        fresh("statistics")
+        append = f"files: {{a: {{every: 1d, existing: append, {keys}{UNITS}, mean: [tas], max: [toce]}}}}\n"
+        run(append, last=8)
+        refused(append, ["output.yaml:1:9", "begins at 2000-01-01T00:00", "out of order"], last=8)
+        if "start" not in keys:
+            refused(append, ["begins at 2000-01-02T0"], last=8, start="2000-01-02" + ("T06:00" if "bounds: false" in keys and "end" not in keys else ""))
+        run(append, last=10, start="2000-01-03", ranks=3)
+        days = [(0, 4), (4, 8)]
+        mean = [sum(FIELDS.value("tas", n) for n in range(a + 1, b + 1)) / 4 for a, b in days]
+        mean += [sum(FIELDS.value("tas", n) for n in range(a + 1, b + 1)) / 4 for a, b in days]
+        mean += [sum(FIELDS.value("tas", n) for n in (9, 10)) / 2]
+        check("a.nc", "tas", np.array(mean))
+        ascend("a.nc", 5)
+        # The period that the run did not finish goes on with a record of its own.
+        run(append, last=2, start="2000-01-05T12:00")
+        ascend("a.nc", 6)
+
+
+def skipped():
+    """Periods that the run covers in part have no records, and so are no obstacle."""
+    fresh("skipped")
+    append = f"files: {{a: {{every: 1d, partial: skip, existing: append, {UNITS}, mean: [tas]}}}}\n"
+    run(append, last=6)
+    run(append, last=6, start="2000-01-02T12:00")
+    times = ascend("a.nc", 2)
+    assert [str(t)[:10] for t in times] == ["2000-01-01", "2000-01-03"], times
+    refused(append, ["begins at 2000-01-03"], last=6, start="2000-01-02T12:00")
+
+
+def folded():
+    fresh("folded")
+    append = f"files: {{a: {{every: 1mo, cycle: 1d, cycle_step: 6h, existing: append, {UNITS}, mean: [tas]}}}}\n"
+    run(append, last=31 * 4)
+    refused(append, ["2000-02-01T00:00", "begins at 2000-01-01"], last=31 * 4)
+    refused(append, ["begins at 2000-01-30"], last=8, start="2000-01-30")
+    run(append, last=29 * 4, start="2000-02-01")
+    with netCDF4.Dataset("a.nc") as file:
+        assert len(file.dimensions["time"]) == 8 and (np.diff(file["time"][:]) > 0).all(), file["time"][:]
+        assert file["climatology_bounds"][4:].tolist() == [[31 + 0.25 * k, 59.25 + 0.25 * k] for k in range(4)]
+
+
+def parts():
+    """Files that `split` makes: by dates, and by records, of which a run continues the last one."""
+    fresh("parts")
+    months = f"files: {{a: {{every: 1d, split: 1mo, existing: append, {UNITS}, instant: [tas]}}}}\n"
+    run(months, last=40 * 4)
+    refused(months, ["a_2000-01-2000-01.nc", "has records up to 2000-02-01"], last=8)
+    run(months, last=30 * 4, start="2000-02-10")
+    ascend("a_2000-01-2000-01.nc", 31)
+    ascend("a_2000-02-2000-02.nc", 29)
+    ascend("a_2000-03-2000-03.nc", 10)
+    # A run that comes to a later part that has records.
+    os.remove("a_2000-01-2000-01.nc")
+    said = refused_later(months, "a_2000-02-2000-02.nc", last=40 * 4)
+    assert "has records up to 2000-03-01T00:00" in said and "is that of 2000-02-02T00:00" in said, said
+    # Numbers begin anew in each run.
+    numbers = months.replace("split: 1mo", 'split: 1mo, name: "n_{part}"')
+    fresh("numbers")
+    run(numbers, last=31 * 4)
+    refused(numbers, ["n_1.nc", "all before this part of the run, which begins at 2000-02-01", "{start}"], last=8, start="2000-02-01")
+    records = f'files: {{a: {{every: 6h, split: 5 records, name: "r_{{part:02}}", existing: append, {UNITS}, instant: [tas]}}}}\n'
+    fresh("records")
+    run(records, last=7)
+    refused(records, ["r_02.nc", "has records up to"], last=7)
+    run(records, last=13, start="2000-01-02T18:00")
+    assert [len(read(f"r_{k:02}.nc", "time")[0]) for k in range(1, 5)] == [5, 5, 5, 5], os.listdir()
+    run(records, last=4, start="2000-01-06", ranks=2)
+    assert sorted(glob.glob("*.nc")) == [f"r_{k:02}.nc" for k in range(1, 6)] and len(read("r_05.nc", "time")[0]) == 4
+    times = np.concatenate([read(f"r_{k:02}.nc", "time")[0] for k in range(1, 6)])
+    assert np.array_equal(times, np.arange(1, 25) / 4), times
+    values = np.concatenate([read(f"r_{k:02}.nc", "tas")[0] for k in range(1, 6)])
+    expected = np.array([FIELDS.value("tas", n) for n in [*range(1, 8), *range(1, 14), *range(1, 5)]])
+    assert np.array_equal(values, expected.astype("f4").astype("f8"))
+    starts = records.replace("{part:02}", "{start:%Y}")
+    fresh("starts")
+    run(starts, last=5)
+    refused(starts, ["r_2000.nc", "has 5 records already", "{part}"], last=2, start="2000-01-02T06:00")
+
+
+def refused_later(description, path, **options):
+    before = contents()
+    said = run(description, expect=1, seconds=60, **options)
+    assert "output.yaml:1:9" in said and path in said, said
+    after = contents()
+    assert all(after[name] == digest for name, digest in before.items()), "a file was changed"
+    return said
+
+
+def axes():
+    """Other units or another calendar."""
+    fresh("axes")
+    append = "files: {a: {every: 6h, existing: append, instant: [tas]}}\n"
+    run(append, last=8)
+    refused(append, ['counts "days since 2000-01-01 00:00:00"', 'write "time_units: days since 2000-01-01 00:00:00"'], last=4, start="2000-01-03")
+    refused(append, ["in the calendar standard", "noleap"], last=4, start="2000-01-03", calendar="noleap", reference="2000-01-01")
+    run(append, last=4, start="2000-01-03", reference="2000-01-01")
+    ascend("a.nc", 12)
+
+
+def files_that_exist():
+    """The default: found before the first step, however long the period."""
+    fresh("files_that_exist")
+    default = "files:\n  fx: {once: [orog]}\n  mon: {every: 1mo, mean: [tas]}\n"
+    run(default, last=31 * 4)
+    os.remove("fx.nc")
+    refused(default, ["output.yaml:3:3", "mon.nc, which exists already"], last=31 * 4)
+    run(default, last=2, settings=["--afterbay.collections.mon.existing=replace"])
+    ascend("mon.nc", 1)
+
+
+os.environ["SCRATCH_ROOT"] = os.getcwd()
+for case in (instants, statistics, skipped, folded, parts, axes, files_that_exist):
+    case()
+    print(f"{case.__name__}: as expected", flush=True)
