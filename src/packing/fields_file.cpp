@@ -8,7 +8,6 @@ namespace afterbay::packing {
 namespace {
 
 constexpr std::int64_t unused_entry = -99;
-constexpr std::int64_t format_version = 20;
 constexpr std::int64_t fields_file = 3;
 
 std::uint64_t rounded_up(std::uint64_t number, std::uint64_t step) {
@@ -112,7 +111,6 @@ FixedHeader FixedHeader::read(std::span<const std::byte, fixed_header_bytes> fro
 FileConstants::FileConstants() noexcept {
   integers.fill(um_missing_integer);
   reals.fill(um_missing);
-  header[FileWord::version] = format_version;
   header[FileWord::sub_model] = 1;
   header[FileWord::dataset] = fields_file;
   header[FileWord::staggering] = 3;
@@ -120,6 +118,7 @@ FileConstants::FileConstants() noexcept {
 
 std::vector<std::byte> front_of(FileConstants constants, std::uint64_t entries) {
   FixedHeader& header = constants.header;
+  header[FileWord::version] = 0;
   Words words;
   for (std::size_t i = 0; i < fixed_header_words; ++i) words.add(std::int64_t{0});
   header[FileWord::integers] = words.next_address();
@@ -165,7 +164,7 @@ Result<FixedHeader> read_fixed_header(std::span<const std::byte> file) {
         "it is cut off",
         file.size(), fixed_header_bytes);
   const FixedHeader header = FixedHeader::read(file.first<fixed_header_bytes>());
-  AFTERBAY_TRY(check_word(header, FileWord::version, format_version, "the version of the format"));
+  AFTERBAY_TRY(check_word(header, FileWord::version, file_version, "the version of the format"));
   AFTERBAY_TRY(check_word(header, FileWord::dataset, fields_file, "the kind of file"));
   AFTERBAY_TRY(check_word(header, FileWord::entry_words, lookup_words, "words per entry of the lookup"));
   const auto file_words = static_cast<std::int64_t>(file.size() / wide_word_bytes);

@@ -29,6 +29,7 @@ inline constexpr std::size_t integer_constants = 46;
 inline constexpr std::size_t real_constants = 38;
 inline constexpr std::size_t level_constants = 8;  ///< kinds of constants per level
 inline constexpr std::size_t axis_constants = 2;   ///< kinds per row and per column
+inline constexpr std::int64_t file_version = 20;   ///< of the format
 /// A missing integer of the fixed-length header and of constants.
 inline constexpr std::int64_t um_missing_integer = -32768;
 
@@ -93,7 +94,8 @@ struct FileConstants {
 };
 
 /// The bytes of a file up to its lookup, which has room for `entries` entries; values begin in the
-/// sector after it. The header has the addresses.
+/// sector after it. The header has the addresses, but no version: readers refuse the file until it
+/// is complete and has `file_version`.
 std::vector<std::byte> front_of(FileConstants constants, std::uint64_t entries);
 
 /// A field as Afterbay writes it: the values; zeros up to the end of a sector; and in the last 512

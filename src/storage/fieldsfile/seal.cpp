@@ -49,6 +49,8 @@ class Sealing {
       size_bytes += entries * lookup_bytes;
     }
     AFTERBAY_TRY(write_lookup(lookup, entries));
+    if (lookup < front_bytes_) AFTERBAY_TRY(clear(lookup + entries * lookup_bytes, front_bytes_));
+    header_[FileWord::version] = packing::file_version;
     header_[FileWord::lookup] = static_cast<std::int64_t>(lookup / wide_word_bytes) + 1;
     header_[FileWord::entries] = static_cast<std::int64_t>(entries);
     header_[FileWord::data_words] = static_cast<std::int64_t>((end_bytes_ - front_bytes_) / wide_word_bytes);
@@ -127,6 +129,20 @@ class Sealing {
       }
       left -= now;
       AFTERBAY_TRY(file_.write(lookup + left * lookup_bytes, block));
+    }
+    return {};
+  }
+
+  /// Entries that an interrupted call wrote become zeros; room that was never used stays a hole.
+  Result<> clear(std::uint64_t begin, std::uint64_t end) {
+    constexpr std::uint64_t block_bytes = entries_at_once * lookup_bytes;
+    std::vector<std::byte> block;
+    for (; begin < end; begin += block.size()) {
+      block.resize(std::min(block_bytes, end - begin));
+      AFTERBAY_TRY(file_.read(begin, block));
+      if (std::ranges::all_of(block, [](std::byte it) { return it == std::byte{}; })) continue;
+      std::ranges::fill(block, std::byte{});
+      AFTERBAY_TRY(file_.write(begin, block));
     }
     return {};
   }

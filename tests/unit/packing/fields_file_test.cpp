@@ -38,6 +38,7 @@ std::vector<std::byte> file_of(const std::vector<std::byte>& message) {
   std::vector<std::byte> file = front_of(FileConstants(), 1);
   const FixedHeader header = FixedHeader::read(std::span<const std::byte>(file).first<fixed_header_bytes>());
   const auto data = static_cast<std::size_t>(header[FileWord::data] - 1) * wide_word_bytes;
+  store_wide_word(file.data(), file_version);
   const std::size_t lookup = file.size();
   file.resize(data);
   file.insert(file.end(), message.begin(), message.end());
@@ -164,6 +165,7 @@ TEST(FieldsFile, TheFrontHasItsAddresses) {
   constants.levels.assign(level_constants, std::vector<double>{1, 2, 3});
   const std::vector<std::byte> front = front_of(constants, 10);
   const FixedHeader header = FixedHeader::read(std::span(front).first<fixed_header_bytes>());
+  EXPECT_EQ(header[FileWord::version], 0);  // until the file is complete
   EXPECT_EQ(header[FileWord::integers], 257);
   EXPECT_EQ(header.get(101), 46);
   EXPECT_EQ(header[FileWord::reals], 257 + 46);
