@@ -27,11 +27,15 @@ class Check final : public um::HeaderCheck {
 
  private:
   void file() override {
-    const auto described = describe_file(schema());
-    if (described || has_problems()) return;  // those of fields have been said
-    if (const Variable* const variable = schema().find_variable(described.error().variable))
-      return problem(*variable, described.error().code, "{}", described.error().message);
-    file_problem(described.error().code, described.error().message);
+    if (const auto taken = check_file_attributes(schema()); !taken) return add_error(taken.error());
+    if (has_problems()) return;  // levels and grids of fields may be anything
+    if (const auto described = describe_file(schema()); !described) add_error(described.error());
+  }
+
+  void add_error(const Error& error) {
+    if (const Variable* const variable = schema().find_variable(error.variable))
+      return problem(*variable, error.code, "{}", error.message);
+    file_problem(error.code, "the file " + error.message);
   }
 };
 

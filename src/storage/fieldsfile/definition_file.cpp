@@ -26,7 +26,8 @@ using packing::um_missing;
 /// Entries for which the Unified Model has room by default.
 constexpr std::uint64_t default_entries = 4096;
 constexpr int most_entries = 1 << 24;
-constexpr std::int64_t end_game = 6;
+constexpr int new_dynamics = 3;
+constexpr int end_game = 6;
 
 /// Numbers of constants. Source: F3, appendix.
 enum class IntegerConstant : std::uint8_t { columns = 6, rows = 7, levels = 8, missing = 21 };
@@ -51,8 +52,11 @@ constexpr std::string_view reserved_name = "FF_reserved_headers";
 struct HeaderName {
   std::string_view name;
   FileWord word;
+  int least = std::numeric_limits<int>::min();
+  int most = std::numeric_limits<int>::max();
 };
-constexpr std::array header_names{HeaderName{"FF_sub_model", FileWord::sub_model},
+/// Source of the sub-models: F3, section 2: atmosphere, ocean, slab, wave.
+constexpr std::array header_names{HeaderName{"FF_sub_model", FileWord::sub_model, 1, 4},
                                   HeaderName{"FF_run_identifier", FileWord::run},
                                   HeaderName{"FF_experiment_number", FileWord::experiment},
                                   HeaderName{"FF_grid_staggering", FileWord::staggering},
@@ -111,6 +115,8 @@ Result<bool> find_variable_resolution(const std::vector<DescribedField>& fields)
           "such grid for all its fields, so write the variable to a collection of its own, or as "
           "PP",
           irregular->variable->name);
+    PpHeader header = it.header;
+    AFTERBAY_TRY(enter_code(*it.variable, true, header));
   }
   return true;
 }
@@ -139,7 +145,7 @@ void describe_grid(const DescribedField& first, bool variable_resolution, FileCo
   set(constants, RealConstant::longitude_step, header[PpReal::bdx]);
   set(constants, RealConstant::latitude_step, header[PpReal::bdy]);
   // With the staggering of ENDGame, the file's origin is half a step before its scalar fields.
-  const double half = constants.header[FileWord::staggering] == end_game && !variable_resolution ? 0.5 : 0;
+  const double half = constants.header[FileWord::staggering] == end_game ? 0.5 : 0;
   set(constants, RealConstant::first_latitude, grid.latitudes.front() - half * header[PpReal::bdy]);
   set(constants, RealConstant::first_longitude, grid.longitudes.front() - half * header[PpReal::bdx]);
   set(constants, RealConstant::pole_latitude, header[PpReal::bplat]);
@@ -185,18 +191,6 @@ void describe_levels(const std::vector<DescribedField>& fields, FileConstants& c
   }
 }
 
-Error wrong_attribute(const Attribute& attribute, int least, int most) {
-  return make_error(ErrorCode::invalid_argument,
-                    "the file has the attribute '{}', it must be a whole number from {} to {}",
-                    attribute.name, least, most);
-}
-
-Result<int> number_of(const Attribute& attribute, int least, int most) {
-  const auto number = um::whole_number(Variable(), attribute, least, most);
-  if (!number) return fail(wrong_attribute(attribute, least, most));
-  return *number;
-}
-
 /// Attributes FF_... of the file.
 Result<> take_attributes(const Schema& schema, FileDescription& file) {
   std::vector<std::string> known{std::string(reserved_name)};
@@ -204,19 +198,21 @@ Result<> take_attributes(const Schema& schema, FileDescription& file) {
   for (const Attribute& attribute : schema.attributes) {
     if (!attribute.name.starts_with("FF_")) continue;
     if (attribute.name == reserved_name) {
-      AFTERBAY_TRY_ASSIGN(const int entries, number_of(attribute, 1, most_entries));
+      AFTERBAY_TRY_ASSIGN(const int entries, um::whole_number(Variable(), attribute, 1, most_entries));
       file.reserved_entries = static_cast<std::uint64_t>(entries);
       continue;
     }
     const auto* const found = std::ranges::find(header_names, attribute.name, &HeaderName::name);
     if (found == header_names.end())
       return fail(ErrorCode::invalid_argument,
-                  "the file has the attribute '{}', for which a fields file has no word{}: remove it",
-                  attribute.name, did_you_mean(attribute.name, known));
-    const bool staggering = found->word == FileWord::staggering;
-    AFTERBAY_TRY_ASSIGN(file.constants.header[found->word],
-                        number_of(attribute, staggering ? 3 : std::numeric_limits<int>::min(),
-                                  staggering ? 6 : std::numeric_limits<int>::max()));
+                  "has the attribute '{}', for which a fields file has no word{}: remove it", attribute.name,
+                  did_you_mean(attribute.name, known));
+    AFTERBAY_TRY_ASSIGN(const int number, um::whole_number(Variable(), attribute, found->least, found->most));
+    if (found->word == FileWord::staggering && number != new_dynamics && number != end_game)
+      return fail(ErrorCode::invalid_argument,
+                  "has the attribute '{}' = {}, it must be {} (New Dynamics) or {} (ENDGame)", attribute.name,
+                  number, new_dynamics, end_game);
+    file.constants.header[found->word] = number;
   }
   return {};
 }
@@ -241,6 +237,25 @@ void enter_grid(const PpGrid& grid, bool variable_resolution, PpHeader& header) 
   }
 }
 
+Result<> enter_code(const Variable& variable, bool variable_resolution, PpHeader& header) {
+  const std::int32_t code = header[PpInteger::lbuser4];
+  const packing::PpStash stash{header[PpInteger::lbuser7], code / 1000, code % 1000};
+  if (!variable_resolution || !is_on_wind_points(stash)) return {};
+  if (header[PpInteger::lbfc] == 0)
+    return um::refuse(variable,
+                      "has the STASH code m{:02}s{:02}i{:03} of winds, which are staggered: in a fields file "
+                      "with irregular rows or columns, readers take other coordinates for it; write it as "
+                      "PP, or give PP_LBFC, which then is its only code",
+                      stash.model, stash.section, stash.item);
+  header[PpInteger::lbuser4] = header[PpInteger::lbuser7] = 0;
+  return {};
+}
+
+Result<> check_file_attributes(const Schema& schema) {
+  FileDescription file;
+  return take_attributes(schema, file);
+}
+
 Result<FileDescription> describe_file(const Schema& schema) {
   FileDescription file;
   AFTERBAY_TRY_ASSIGN(const std::vector<DescribedField> fields, fields_of(schema));
@@ -248,6 +263,11 @@ Result<FileDescription> describe_file(const Schema& schema) {
   AFTERBAY_TRY_ASSIGN(const int version, um::um_version_of(schema, Variable()));
   if (version != 0) file.constants.header[FileWord::model] = version;
   AFTERBAY_TRY(take_attributes(schema, file));
+  if (file.variable_resolution && file.constants.header[FileWord::staggering] == end_game)
+    return fail(ErrorCode::invalid_argument,
+                "has the attribute 'FF_grid_staggering' = {} and irregular rows or columns: readers then "
+                "expect one row more than fields have; let it be {}, or write PP",
+                end_game, new_dynamics);
   set(file.constants, IntegerConstant::missing, packing::um_missing_integer);
   set(file.constants, RealConstant::missing, um_missing);
   file.constants.header[FileWord::vertical] = vertical_code(fields);

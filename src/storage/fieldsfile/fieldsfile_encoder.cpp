@@ -23,7 +23,10 @@ Result<std::unique_ptr<MessageEncoder>> FieldsFileEncoder::make_encoder(const Sc
     if (prototype.headers.empty()) continue;
     prototype.extra.clear();  // the coordinates of irregular axes are constants of the file
     AFTERBAY_TRY_ASSIGN(const um::Field field, um::field_of(schema, schema.variables[v], file_kind));
-    for (PpHeader& it : prototype.headers) enter_grid(field.description.grid, file.variable_resolution, it);
+    for (PpHeader& it : prototype.headers) {
+      enter_grid(field.description.grid, file.variable_resolution, it);
+      AFTERBAY_TRY(enter_code(schema.variables[v], file.variable_resolution, it));
+    }
   }
   return made;
 }

@@ -39,7 +39,7 @@ void HeaderCheck::other_times(bool records) {
 
 void HeaderCheck::calendar(const Variable& time, const cf::TimeAxis& axis) {
   const std::string& name = axis.rules.name;
-  if (name != "standard" && name != "proleptic_gregorian" && name != "360_day" && name != "noleap")
+  if (packing::pp_calendar_code(name) == 0)
     return problem(time, ErrorCode::invalid_argument,
                    "has the calendar '{}', which has no code in PP headers (LBTIM, word 13): use standard, "
                    "proleptic_gregorian, 360_day or noleap, or netCDF",

@@ -3,6 +3,7 @@
 // completed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 
@@ -63,7 +64,16 @@ TEST(FieldsFileDefinition, says_what_a_file_cannot_hold) {
       {[&](Schema& s) { ta(s).attribute("FF_model_version", 1201); }, "ta",
        "has the attribute 'FF_model_version'"},
       {[](Schema& s) { s.attribute("FF_grid_stagering", 3); }, "", "did you mean \"FF_grid_staggering\"?"},
-      {[](Schema& s) { s.attribute("FF_grid_staggering", 7); }, "", "a whole number from 3 to 6"},
+      {[](Schema& s) { s.attribute("FF_grid_staggering", 4); }, "",
+       "the file has the attribute 'FF_grid_staggering' = 4, it must be 3 (New Dynamics) or 6 (ENDGame)"},
+      {[](Schema& s) { s.attribute("FF_sub_model", 5); }, "",
+       "the file has the attribute 'FF_sub_model' = 5, it must be a whole number from 1 to 4"},
+      {[](Schema& s) { s.attribute("FF_sub_model", 0); }, "", "a whole number from 1 to 4"},
+      {[](Schema& s) {
+         s.variables.resize(4);
+         s.attribute("um_version", "new");
+       },
+       "", "the file has the attribute um_version = 'new'"},
       {[](Schema& s) { s.attribute("FF_reserved_headers", 0); }, "", "a whole number from 1"},
       {[](Schema& s) { s.variable("mean", Type::float32, {"time"}); }, "mean",
        "a fields file holds a field on a grid"},
@@ -122,7 +132,6 @@ TEST(FieldsFileDefinition, the_fixed_length_header_says_what_the_schema_says) {
   schema.attribute("um_version", "12.1").attribute("FF_run_identifier", 42);
   const FileDescription file = described(schema);
   const packing::FixedHeader& header = file.constants.header;
-  EXPECT_EQ(header[FileWord::version], 20);
   EXPECT_EQ(header[FileWord::dataset], 3);
   EXPECT_EQ(header[FileWord::calendar], 2);
   EXPECT_EQ(header[FileWord::staggering], 3);
@@ -180,6 +189,76 @@ TEST(FieldsFileDefinition, irregular_axes_are_constants_of_the_file) {
       << refused.error().message;
 }
 
+TEST(FieldsFileDefinition, grids_of_end_game_cannot_be_irregular) {
+  for (const char* axis : {"lat", "lon"}) {
+    Schema schema = sound_ff_schema();
+    schema.attribute("FF_grid_staggering", 6);
+    EXPECT_TRUE(model::validate(schema, Format::fieldsfile));
+    schema.find_variable(axis)->with_constant(axis[1] == 'o' ? Values({0.0, 1.0, 3.0, 7.0})
+                                                             : Values({0.0, 1.0, 3.0}));
+    const auto refused = model::validate(schema, Format::fieldsfile);
+    ASSERT_FALSE(refused) << axis;
+    EXPECT_NE(
+        refused.error().message.find("the file has the attribute 'FF_grid_staggering' = 6 and irregular"),
+        std::string::npos)
+        << refused.error().message;
+    schema.attribute("FF_grid_staggering", 3);
+    EXPECT_TRUE(model::validate(schema, Format::fieldsfile));
+  }
+}
+
+TEST(FieldsFileDefinition, levels_of_any_number_are_refused_before_their_constants_are_made) {
+  Schema schema = sound_ff_schema();
+  schema.find_dimension("plev")->length = 3;
+  schema.find_variable("plev")->attributes.clear();
+  schema.find_variable("plev")
+      ->attribute("long_name", "level_height")
+      .with_constant(Values({20.0, 80.0, 90.0}));
+  schema.variable("sigma", Type::float64, {"plev"})
+      .attribute("long_name", "sigma")
+      .with_constant(Values({0.99, 0.95, 0.9}));
+  schema.variable("number", Type::int32, {"plev"})
+      .attribute("standard_name", "model_level_number")
+      .with_constant(Values({1, 2, 2147483647}));
+  schema.find_variable("ta")->attribute("coordinates", "sigma number");
+  schema.attribute("FF_sub_model", 9);
+  const auto refused = model::validate(schema, Format::fieldsfile);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().variable, "ta");
+  EXPECT_NE(refused.error().text().find("is 2147483647, it must be 1 to"), std::string::npos)
+      << refused.error().text();
+  EXPECT_NE(refused.error().text().find("FF_sub_model"), std::string::npos) << refused.error().text();
+}
+
+TEST(FieldsFileDefinition, winds_on_irregular_rows_have_no_stash_code) {
+  Schema schema = sound_ff_schema();
+  schema.find_variable("lat")->with_constant(Values({0.0, 1.0, 3.0}));
+  Variable& wind = *schema.find_variable("ta");
+  wind.attribute("standard_name", "northward_wind").attribute("units", "m s-1");
+  packing::PpHeader header = um::describe_slab(um::field_of(schema, wind, file_kind).value(), 0)->header;
+  ASSERT_EQ(header[PpInteger::lbuser4], 15202);
+  ASSERT_TRUE(enter_code(wind, false, header));
+  EXPECT_EQ(header[PpInteger::lbuser4], 15202);
+  ASSERT_TRUE(enter_code(wind, true, header));
+  EXPECT_EQ(header[PpInteger::lbuser4], 0);
+  EXPECT_EQ(header[PpInteger::lbuser7], 0);
+  EXPECT_EQ(header[PpInteger::lbfc], 57);
+  EXPECT_TRUE(model::validate(schema, Format::fieldsfile));
+  wind.attribute("standard_name", "product_of_northward_wind_and_air_temperature")
+      .attribute("units", "K m s-1")
+      .attribute("PP_stash", "m01s30i224");
+  const auto refused = model::validate(schema, Format::fieldsfile);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().variable, "ta");
+  EXPECT_NE(refused.error().message.find("the STASH code m01s30i224 of winds"), std::string::npos)
+      << refused.error().message;
+  wind.attribute("PP_LBFC", 1000);
+  EXPECT_TRUE(model::validate(schema, Format::fieldsfile));
+  EXPECT_FALSE(is_on_wind_points({1, 16, 203}));
+  EXPECT_FALSE(is_on_wind_points({2, 0, 3}));
+  EXPECT_TRUE(is_on_wind_points({1, 3, 225}));
+}
+
 /// A file in memory.
 class MemoryBytes final : public FileBytes {
  public:
@@ -193,9 +272,11 @@ class MemoryBytes final : public FileBytes {
   Result<> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
     file.resize(std::max<std::uint64_t>(file.size(), offset + bytes.size()));
     std::memcpy(file.data() + offset, bytes.data(), bytes.size());
+    if (std::ranges::all_of(bytes, [](std::byte it) { return it == std::byte{}; })) ++writes_of_zeros;
     return {};
   }
   std::vector<std::byte> file;
+  unsigned writes_of_zeros = 0;
 };
 
 /// An unfinished file of `count` fields, each of one value, of the hours from 0 on.
@@ -246,6 +327,33 @@ TEST(FieldsFileSeal, finds_the_fields_and_writes_their_lookup_before_them_if_the
       ASSERT_EQ(value[0], static_cast<double>(i));
     }
   }
+}
+
+TEST(FieldsFileSeal, leaves_no_entries_of_an_interrupted_call) {
+  const MemoryBytes whole = unfinished(4000, 4096);
+  MemoryBytes bytes = whole;
+  ASSERT_TRUE(seal(bytes, bytes.file.size()));
+  const auto data =
+      static_cast<std::size_t>(packing::read_fixed_header(bytes.file).value()[FileWord::data] - 1) * 8;
+  // Killed before its header was written, and recovered to an epoch with 60 fields.
+  std::copy_n(whole.file.begin(), packing::fixed_header_bytes, bytes.file.begin());
+  bytes.file.resize(data + std::size_t{60} * packing::sector_bytes);
+  ASSERT_TRUE(seal(bytes, bytes.file.size()));
+  MemoryBytes wanted = unfinished(60, 4096);
+  ASSERT_TRUE(seal(wanted, wanted.file.size()));
+  EXPECT_EQ(bytes.file, wanted.file);
+  EXPECT_EQ(bytes.writes_of_zeros, 2u);
+  EXPECT_EQ(wanted.writes_of_zeros, 0u);  // the room that was never used stays a hole
+}
+
+TEST(FieldsFileSeal, a_file_has_no_version_before_it_is_complete) {
+  MemoryBytes bytes = unfinished(3, 5);
+  const auto refused = packing::read_fixed_header(bytes.file);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("the version of the format"), std::string::npos);
+  ASSERT_TRUE(seal(bytes, bytes.file.size()));
+  EXPECT_TRUE(packing::read_fixed_header(bytes.file));
+  ASSERT_TRUE(seal(bytes, bytes.file.size()));  // by a recovery, after the last write of the first call
 }
 
 TEST(FieldsFileSeal, refuses_bytes_that_are_no_fields) {
