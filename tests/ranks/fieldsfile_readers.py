@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Fields files, read by other programs: see _um_readers.py. Besides, the words of the fixed-length
-header and of the lookup are those of UM Documentation Paper F3, and a grid of variable resolution
-is read by iris."""
+header and of the lookup are those of UM Documentation Paper F3, a lookup behind the values is read, and
+iris reads a grid of variable resolution, winds too."""
+import shutil
+
 import _um_readers
 import iris
 import netCDF4
@@ -10,6 +12,7 @@ import numpy as np
 from iris.fileformats import _ff
 
 HEADER = {"data_set_format_version": 20, "sub_model": 1, "dataset_type": 3, "calendar": 2, "grid_staggering": 3, "horiz_grid_type": 0}
+LATITUDES = [40, 41, 42.5, 44, 45, 47]
 LONGITUDES = np.cumsum(np.linspace(0.5, 2, 24))
 
 
@@ -38,23 +41,49 @@ def check_header(path):
 
 
 def read_variable_resolution():
-    """iris takes the coordinates from the constants of rows and columns."""
+    """iris takes the coordinates from the constants of rows and columns. From STASH codes of winds it
+    would take other rows, so they have none."""
     with netCDF4.Dataset("irregular.nc", "w") as file:
         for name, length in (("time", None), ("lat", 6), ("lon", 24)):
             file.createDimension(name, length)
         _um_readers.variable(file, "time", "f8", ("time",), [6.0], standard_name="time", units="hours since 2026-11-01")
-        _um_readers.variable(file, "lat", "f8", ("lat",), [40, 41, 42.5, 44, 45, 47], units="degrees_north")
+        _um_readers.variable(file, "lat", "f8", ("lat",), LATITUDES, units="degrees_north")
         _um_readers.variable(file, "lon", "f8", ("lon",), LONGITUDES, units="degrees_east")
         _um_readers.variable(file, "ts", "f4", ("time", "lat", "lon"), np.arange(144).reshape(1, 6, 24), units="K", standard_name="surface_temperature")
-    cube = iris.load_cube(_um_readers.replay("fieldsfile", "irregular.nc", "irregular", ["--servers", "1"], 3))
-    np.testing.assert_array_equal(cube.coord("longitude").points, LONGITUDES)
-    np.testing.assert_array_equal(cube.coord("latitude").points, [40, 41, 42.5, 44, 45, 47])
-    np.testing.assert_array_equal(cube.data, np.arange(144).reshape(6, 24))
-    print("variable resolution: read by iris", flush=True)
+        _um_readers.variable(file, "height", "f8", (), 10.0, units="m", standard_name="height")
+        for number, name in enumerate(("eastward_wind", "northward_wind"), 1):
+            _um_readers.variable(file, name, "f4", ("time", "lat", "lon"), number + np.arange(144).reshape(1, 6, 24), units="m s-1", standard_name=name,
+                                 coordinates="height")
+    cubes = iris.load(_um_readers.replay("fieldsfile", "irregular.nc", "irregular", ["--servers", "1"], 3))
+    by_name = {cube.name(): cube for cube in cubes}
+    assert set(by_name) == {"surface_temperature", "x_wind", "y_wind"}, cubes
+    for number, name in enumerate(("surface_temperature", "x_wind", "y_wind")):
+        cube = by_name[name]
+        np.testing.assert_array_equal(cube.coord("longitude").points, LONGITUDES)
+        np.testing.assert_array_equal(cube.coord("latitude").points, LATITUDES)
+        np.testing.assert_array_equal(cube.data, number + np.arange(144).reshape(6, 24))
+        assert ("STASH" in cube.attributes) == (number == 0), cube.attributes
+    print("variable resolution: read by iris, winds too", flush=True)
+
+
+def read_lookup_behind_values():
+    """More fields than headers were reserved."""
+    shutil.copy("in.nc", "behind.nc")
+    with netCDF4.Dataset("behind.nc", "a") as file:
+        file.FF_reserved_headers = np.int32(1)
+        wanted = {name: file[name][:] for name in ("ta", "tas", "pr", "lsm")}
+    path = str(_um_readers.replay("fieldsfile", "behind.nc", "behind", ["--servers", "1"], 3))
+    header = _ff.FFHeader(path)
+    assert header.lookup_table[0] == header.data[0] + header.data[1], (header.lookup_table, header.data)
+    assert header.lookup_table[2] == 21, header.lookup_table
+    _um_readers.read_by_iris(path, wanted, "f8")
+    _um_readers.read_by_cf(path, wanted, "f8")
+    print("lookup behind the values: read", flush=True)
 
 
 def main():
     check_header(_um_readers.main("fieldsfile", "f8"))
+    read_lookup_behind_values()
     read_variable_resolution()
 
 
