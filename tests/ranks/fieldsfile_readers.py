@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Fields files, read by other programs: see _um_readers.py. Besides, the words of the fixed-length
-header and of the lookup are those of UM Documentation Paper F3, a lookup behind the values is read, and
-iris reads a grid of variable resolution, winds too."""
+header and of the lookup are those of UM Documentation Paper F3, a lookup behind the values is read,
+and iris reads a grid of variable resolution, winds too."""
 import shutil
 
 import _um_readers
@@ -41,8 +41,8 @@ def check_header(path):
 
 
 def read_variable_resolution():
-    """iris takes the coordinates from the constants of rows and columns. From STASH codes of winds it
-    would take other rows, so they have none."""
+    """iris takes the coordinates from the constants of rows and columns. From STASH codes of winds,
+    it would take other rows, so they have none."""
     with netCDF4.Dataset("irregular.nc", "w") as file:
         for name, length in (("time", None), ("lat", 6), ("lon", 24)):
             file.createDimension(name, length)
