@@ -37,7 +37,10 @@ std::optional<std::string> misread_name(std::string_view expression, std::span<c
 
 std::string misread_text(std::string_view name) {
   if (is_constant(name))
-    return fmt::format("in an expression, \"{}\" is the constant, and not the field of this name", name);
+    return fmt::format(
+        "in an expression, \"{}\" is the constant, and not the field of this name: write the number if the "
+        "constant is meant, and give the field another name if the field is",
+        name);
   return fmt::format(
       "\"{}\" is the name of a field, which expressions cannot contain: give the field another name; if an "
       "operator is meant, write it with blanks around it",

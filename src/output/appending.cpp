@@ -19,6 +19,11 @@ std::string date_of(const TimeUnits& units, const ModelTime& time, double number
 
 }  // namespace
 
+double rounding_of_times(const ModelTime& time, const TimeUnits& units) {
+  constexpr double share = 1e-6;  // of a step
+  return share * std::abs(units.number(time.at(1)) - units.number(time.start));
+}
+
 std::optional<Error> refusal_to_append(const Continuation& of, const std::string& path,
                                        const FoundRecords& found, const PartNames::Part& part,
                                        const Date& begin) {
@@ -29,8 +34,8 @@ std::optional<Error> refusal_to_append(const Continuation& of, const std::string
   const std::int64_t most = of.file.naming.split.records;
   if (most > 0 && found.records >= static_cast<std::uint64_t>(most))
     return refused(
-        fmt::format("has {} records already, as many as its parts have: add {{part}} or {{start}} "
-                    "to the key name",
+        fmt::format("has {} records already, as many as its parts have: add {{part}} to the key name, or "
+                    "{{start}} with a finer format",
                     found.records));
   if (found.units.empty()) return std::nullopt;  // the servers say what differs
   if (found.units != of.units.text() || found.calendar != of.time.calendar.name())
@@ -38,9 +43,8 @@ std::optional<Error> refusal_to_append(const Continuation& of, const std::string
         fmt::format("counts \"{}\" in the calendar {}; this run would count \"{}\" in the calendar {}: write "
                     "\"time_units: {}\" with the calendar of the earlier run, or choose another name",
                     found.units, found.calendar, of.units.text(), of.time.calendar.name(), found.units));
-  constexpr double share = 1e-6;  // of a step: files of other programs may be rounded
-  const double rounding = share * std::abs(of.units.number(of.time.at(1)) - of.units.number(of.time.start));
-  const double until = of.has_periods ? found.end.value_or(found.last) : found.last;
+  const double rounding = rounding_of_times(of.time, of.units);
+  const double until = of.has_periods ? found.end.value_or(found.times.back()) : found.times.back();
   const double at = of.units.number(begin);
   const bool has_end = of.has_periods && (found.end || of.file.time.stamp == describe::Stamp::end);
   if (has_end ? until > at + rounding : until >= at - rounding)

@@ -22,6 +22,9 @@ struct Continuation {
   bool has_periods;  ///< of statistics; false: there are only instants
 };
 
+/// How far apart times of one moment may be: files of other programs may be rounded.
+double rounding_of_times(const ModelTime& time, const TimeUnits& units);
+
 /// Why records of this run cannot follow those that are found in a file of the part. `begin`: of
 /// what the first one covers; if there are only instants, its time. The message begins with the
 /// place in the description.

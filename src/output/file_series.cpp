@@ -142,7 +142,7 @@ void FileSeries::check_paths(TakenPaths& known) const {
 }
 
 std::int64_t FileSeries::earlier_files() const {
-  if (!existing_ || *existing_ == Existing::replace) return 0;
+  if (!existing_ || *existing_ == Existing::replace || !traits_of(names_.store()).publishes) return 0;
   PartNames::Part part = names_.first(1).front();
   const auto is_there = [&] {
     std::error_code error;
@@ -182,14 +182,24 @@ void FileSeries::begin_after(std::int64_t earlier) {
   const describe::Timing& timing = file_->timing;
   Date begin = time_->start;
   const bool is_skipped = timing.partial == describe::Partial::skip && first.begin < begin;
-  if (has_periods_ ? is_skipped : !timing.at_start) begin = first.end;
+  // Whether the run makes a record of its start is known in its first step: open_part.
+  if (!has_periods_ || is_skipped) begin = first.end;
   FoundRecords last = found;
   if (is_full) last.records = 0;  // the next part gets the records
   if (const auto refused =
           refusal_to_append({*file_, *time_, units_, names_, has_periods_}, path, last, part, begin))
     throw Failure(*refused);
-  state_.part = is_full ? earlier : part.number - 1;
+  state_.part = part.number;
   state_.record_end = time_->start;
+  if (is_full) return;
+  // A state that is saved before the first record says where the records of this run begin.
+  state_.path = names_.of(part);
+  state_.records = found.records;
+  state_.part_begin = part.begin;
+  state_.part_end = part.end;
+  names_.begin(part, state_.path);
+  take_path();
+  is_continued_ = true;
 }
 
 bool FileSeries::is_in_open_part(const Date& end) const {
@@ -211,14 +221,8 @@ void FileSeries::open_part(const Date& end) {
     state_.path = names_.of(part);
     names_.begin(part, state_.path);
     take_path();
-    open_ = target_->open(FileName{.name = state_.path, .replace = resumes_});
-    if (existing_ == Existing::append && has_records() && open_->records() > 0) {
-      const FoundRecords found = target_->found(open_->path(), records_per_period());
-      refused_ = refusal_to_append({*file_, *time_, units_, names_, has_periods_}, open_->path(), found, part,
-                                   has_periods_ ? schedule_->begin() : end);
-      if (refused_) throw Failure(*refused_);
-      state_.records = open_->records();
-    }
+    open_ = target_->open(FileName{.name = state_.path, .replace = resumes_ && !appends()});
+    if (appends() && open_->records() > 0) go_on_after_found(end);
   } else {
     open_ = target_->open(FileName{.name = state_.path});
     found_ = open_->records();
@@ -229,6 +233,7 @@ void FileSeries::open_part(const Date& end) {
                      "file of that run, or was not recovered; see afterbay recover",
                      state_.records, found_)
               .in_file(open_->path()));
+    if (existing_ && appends()) go_on_after_found(end);
   }
   for (const DistributedCoordinate& coordinate : distributed_)
     open_->put(coordinate.name, no_record, coordinate.values.bytes.data(), coordinate.values.type, {});
@@ -238,26 +243,55 @@ void FileSeries::open_part(const Date& end) {
   }
 }
 
+bool FileSeries::appends() const {
+  const auto existing = existing_ ? existing_ : file_->settings.existing;
+  return existing == Existing::append && has_records() && traits_of(names_.store()).publishes;
+}
+
+/// Of the open file, which has records: those of this run come after them. What follows the state
+/// of a run that resumes is written again: these records are not before the one that ends at `end`.
+void FileSeries::go_on_after_found(const Date& end) {
+  const FoundRecords found = target_->found(open_->path(), records_per_period());
+  if (!existing_) {
+    const double stamp = stamp_of(span(0, end));
+    const double rounding = rounding_of_times(*time_, units_);
+    state_.records = static_cast<std::uint64_t>(
+        std::ranges::count_if(found.times, [&](double time) { return time < stamp - rounding; }));
+    found_ = open_->records();
+    return;
+  }
+  const PartNames::Part part{state_.part, state_.part_begin, state_.part_end};
+  refused_ = refusal_to_append({*file_, *time_, units_, names_, has_periods_}, open_->path(), found, part,
+                               has_periods_ ? schedule_->begin() : end);
+  if (refused_) throw Failure(*refused_);
+  state_.records = open_->records();
+}
+
 /// The time of a record of statistics is that of its period, also if an instant is put first.
+Cycle::Span FileSeries::span(std::size_t part, const Date& end) const {
+  if (cycle_) return cycle_->span(part, schedule_->begin(), end);
+  Interval covered;
+  covered.begin = has_periods_ ? schedule_->begin() : end;
+  covered.end = end;
+  return {covered, covered};
+}
+
+double FileSeries::stamp_of(const Cycle::Span& span) const {
+  const double begin = units_.number(span.stamped.begin);
+  const double end = units_.number(span.stamped.end);
+  if (file_->time.stamp == describe::Stamp::start) return begin;
+  if (file_->time.stamp == describe::Stamp::centre) return begin + (end - begin) / 2;
+  return end;
+}
+
 void FileSeries::put_time(const Date& end) {
   const std::uint64_t first = state_.records - records_per_period();
-  if (!cycle_) {
-    Interval covered;
-    covered.begin = has_periods_ ? schedule_->begin() : end;
-    covered.end = end;
-    return put_time(first, {covered, covered});
-  }
-  for (std::size_t part = 0; part < cycle_->parts(); ++part)
-    put_time(first + part, cycle_->span(part, schedule_->begin(), end));
+  for (std::size_t part = 0; part < records_per_period(); ++part) put_time(first + part, span(part, end));
 }
 
 void FileSeries::put_time(std::uint64_t record, const Cycle::Span& span) {
-  const double begin = units_.number(span.stamped.begin);
-  const double end = units_.number(span.stamped.end);
   const double bounds[2] = {units_.number(span.covered.begin), units_.number(span.covered.end)};
-  double stamp = end;
-  if (file_->time.stamp == describe::Stamp::start) stamp = begin;
-  if (file_->time.stamp == describe::Stamp::centre) stamp = begin + (end - begin) / 2;
+  const double stamp = stamp_of(span);
   const auto put = [&](const char* name, const double* values) {
     open_->put(name, record, values, Type::float64, {});
   };

@@ -118,6 +118,12 @@ class FileSeries final : public SampleTarget {
   /// For a record that ends at `end`.
   void open_part(const Date& end);
   [[nodiscard]] bool is_in_open_part(const Date& end) const;
+  /// Whether records come after those of earlier runs.
+  [[nodiscard]] bool appends() const;
+  void go_on_after_found(const Date& end);
+  /// What the record covers that ends at `end`; with a cycle, its record for a part of the cycle.
+  [[nodiscard]] Cycle::Span span(std::size_t part, const Date& end) const;
+  [[nodiscard]] double stamp_of(const Cycle::Span& span) const;
   void begin_record(const Date& end);
   void put_time(const Date& end);
   void put_time(std::uint64_t record, const Cycle::Span& span);

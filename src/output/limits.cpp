@@ -93,6 +93,9 @@ void check_packing(const describe::Variable& variable, Type own, Type type) {
   const auto offset = number_in(variable.options.attributes, "add_offset");
   const bool is_integer = type != Type::float32 && type != Type::float64;
   if ((!scale && !offset) || (is_integer && own == type)) return;
+  // The pipeline says that packing sets them.
+  const auto pack = variable.options.settings.stages.find("pack");
+  if (pack != variable.options.settings.stages.end() && pack->second != "off") return;
   std::string instead = "pack: int16, pack_range: [LOW, HIGH]";
   if (type == Type::int8 || type == Type::int16 || type == Type::int32) {
     const double reach = std::abs(scale.value_or(1)) * static_cast<double>(model::most_packed(type));
@@ -100,11 +103,12 @@ void check_packing(const describe::Variable& variable, Type own, Type type) {
     instead = fmt::format("type: float32, pack: {}, pack_range: [{}, {}]", afterbay::name_of(type),
                           middle - reach, middle + reach);
   }
-  refuse_at(variable.at, ErrorCode::conflict,
-            "'{}' has the attribute {}, by which readers unpack values, but its values are not packed: write "
-            "\"{}\" instead, which packs them and sets scale_factor and add_offset; \"multiply\" and \"add\" "
-            "convert units",
-            variable.field, scale ? "scale_factor" : "add_offset", instead);
+  refuse_at(
+      variable.at, ErrorCode::conflict,
+      "'{}' has the attribute {}, by which readers unpack values, but nothing here packs its values: write "
+      "\"{}\" instead, which packs them and sets scale_factor and add_offset; \"multiply\" and \"add\" "
+      "convert units",
+      variable.field, scale ? "scale_factor" : "add_offset", instead);
 }
 
 expression::Linear linear_of(const describe::VariableOptions& options) {

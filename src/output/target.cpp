@@ -81,7 +81,8 @@ class SessionTarget final : public Target {
     if (time == nullptr || found.records == 0) return found;
     found.units = text_of(*time, "units");
     found.calendar = text_of(*time, "calendar");
-    file.get(time_name, {.record = found.records - 1}, &found.last);
+    found.times.resize(found.records);
+    file.get(time_name, {.record = 0, .records = found.records}, found.times.data());
     if (const Variable* const bounds = bounds_of(file.schema(), *time))
       for (std::uint64_t r = found.records - std::min(found.records, period); r < found.records; ++r) {
         double both[2] = {0, 0};

@@ -44,9 +44,9 @@ class TargetFile {
 /// The time axis of a file that exists.
 struct FoundRecords {
   std::uint64_t records = 0;
-  std::string units;     ///< empty: there is no time, or no record
-  std::string calendar;  ///< likewise
-  double last = 0;       ///< the time of the last record
+  std::string units;          ///< empty: there is no time, or no record
+  std::string calendar;       ///< likewise
+  std::vector<double> times;  ///< of all records; empty: there is no time
   /// Where what the last period covers ends; nullopt: the axis has no bounds.
   std::optional<double> end;
 };

@@ -139,14 +139,14 @@ std::vector<std::uint64_t> Records::end(std::size_t peer, std::uint32_t collecti
   if (within_step) {
     std::vector<std::uint64_t>& cuts = cuts_[collection];
     cuts.resize(catalog_.ranks());
-    cuts[peer] = bounds[peer];
+    cuts[peer] = bounds[peer] + 1;
   }
   return complete;
 }
 
 bool Records::cut_before(std::size_t peer, std::uint32_t collection, std::uint64_t seq) const {
   const auto at = cuts_.find(collection);
-  return at != cuts_.end() && at->second[peer] == seq;
+  return at != cuts_.end() && at->second[peer] == seq + 1;
 }
 
 Result<> Records::check_epoch(std::size_t peer, std::uint64_t number, const std::string& name) const {

@@ -128,7 +128,8 @@ class Records {
   [[nodiscard]] bool cut_before(std::size_t peer, std::uint32_t collection, std::uint64_t seq) const
       AFTERBAY_REQUIRES(ingest_thread);
   Bounds bounds_ AFTERBAY_GUARDED_BY(ingest_thread);
-  Bounds cuts_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< bounds that were reached in the middle of a step
+  /// One more than the bound that each peer reached in the middle of a step; 0: it did not.
+  Bounds cuts_ AFTERBAY_GUARDED_BY(ingest_thread);
   struct LastPut {
     const ServedCollection* collection = nullptr;
     std::uint32_t variable = 0;

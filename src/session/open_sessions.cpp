@@ -90,8 +90,9 @@ std::chrono::milliseconds OpenSessions::time_to_end() {
   return deadline_ + sessions_end;
 }
 
-void OpenSessions::await_end(MutexLock& lock, std::chrono::steady_clock::time_point until) {
-  if (stop_.changed.wait_until(lock, until) != std::cv_status::timeout) return;
+void OpenSessions::await_end(MutexLock& lock, std::chrono::steady_clock::time_point until,
+                             const std::function<bool()>& goes_on) {
+  if (stop_.changed.wait_until(lock, until) != std::cv_status::timeout || goes_on()) return;
   const double waited_s = std::chrono::duration<double>(time_to_end()).count();
   const int rank = [this] {
     const MutexLock its_lock(mutex_);
@@ -116,14 +117,18 @@ Error OpenSessions::begin_to_stop(const Error& error) {
     return error;
   }
   if (stop_.first == std::this_thread::get_id()) return error;  // in a destructor at exit
+  const auto takes_over = [&] {
+    assert_held(stop_.mutex);
+    return has_sessions && stop_.waits_for_others && !stop_.another_ends_it;
+  };
   for (;;) {
-    if (has_sessions && stop_.waits_for_others && !stop_.another_ends_it) {
+    if (takes_over()) {
       stop_.another_ends_it = true;
       stop_.first = std::this_thread::get_id();
       stop_.changed.notify_all();
       return *stop_.error;
     }
-    await_end(lock, until);
+    await_end(lock, until, takes_over);
   }
 }
 
@@ -140,7 +145,11 @@ bool OpenSessions::end_those_of_others(const std::string& reason, const Error& c
     return stop_.another_ends_it;
   });
   const auto until = std::chrono::steady_clock::now() + time_to_end();
-  while (stop_.another_ends_it) await_end(lock, until);
+  const auto goes_on = [this] {
+    assert_held(stop_.mutex);
+    return !stop_.another_ends_it;
+  };
+  while (!goes_on()) await_end(lock, until, goes_on);
   stop_.waits_for_others = false;
   return false;
 }

@@ -62,8 +62,9 @@ class OpenSessions {
     std::thread::id thread;
     pid_t process;
   };
-  /// Waits for a change of `stop_`; ends the process after `until`.
-  void await_end(MutexLock& lock, std::chrono::steady_clock::time_point until);
+  /// Waits for a change of `stop_`; ends the process after `until`, unless `goes_on`.
+  void await_end(MutexLock& lock, std::chrono::steady_clock::time_point until,
+                 const std::function<bool()>& goes_on);
   /// How long ending takes at most, unless exit handlers of the program wait.
   [[nodiscard]] std::chrono::milliseconds time_to_end() AFTERBAY_EXCLUDES(mutex_);
   [[nodiscard]] std::vector<Entry> open_here(bool in_this_thread) AFTERBAY_EXCLUDES(mutex_);

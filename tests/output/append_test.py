@@ -72,15 +72,19 @@ def instants():
     assert times[12] == cftime.DatetimeGregorian(2000, 1, 10, 6)
     # The end of the earlier run is a record of step 0, too.
     at_start = append.replace("once:", "at_start: true, once:")
-    refused(at_start, ["is that of 2000-01-10T12:00"], first=0, last=2, start="2000-01-10T12:00")
+    said = refused_later(at_start, "a.nc", first=0, last=2, start="2000-01-10T12:00")
+    assert "is that of 2000-01-10T12:00" in said, said
     run(at_start, first=0, last=2, start="2000-01-10T18:00")
     ascend("a.nc", 17)
+    # A run that begins with step 1 has no record of its start.
+    run(at_start, first=1, last=1, start="2000-01-11T06:00")
+    ascend("a.nc", 18)
     # Without servers, and with settings instead of the key.
     plain = append.replace("existing: append, ", "")
     refused(plain, ["a.nc, which exists already", "existing: replace", "saved state"], last=8)
     refused(plain, ["has records up to"], last=8, settings=[f"{REPLACED}append", "--afterbay.topology=inline"], servers=0)
-    run(plain, last=2, start="2000-01-11T06:00", settings=[f"{REPLACED}append", "--afterbay.topology=inline"], servers=0)
-    ascend("a.nc", 19)
+    run(plain, last=2, start="2000-01-11T12:00", settings=[f"{REPLACED}append", "--afterbay.topology=inline"], servers=0)
+    ascend("a.nc", 20)
     run(append, last=1, settings=[f"{REPLACED}replace"])
     ascend("a.nc", 1)
 
@@ -175,6 +179,36 @@ def refused_later(description, path, **options):
     return said
 
 
+def resumed():
+    """A run that appends and saves its state before its first record: the run that resumes keeps the
+    records of the first run."""
+    expected = [sum(FIELDS.value("tas", n) for n in range(a + 1, a + 5)) / 4 for a in (0, 4, 0, 4)]
+    for keys, names in ((UNITS, ["a.nc"]), (f'split: 3 records, name: "a_{{part}}", {UNITS}', ["a_1.nc", "a_2.nc"])):
+        fresh("resumed")
+        append = f"files: {{a: {{every: 1d, existing: append, {keys}, mean: [tas]}}}}\n"
+        run(append, last=8)
+        run(append, last=3, start="2000-01-03", save_at=2)
+        # What the run wrote after its state is written again.
+        run(append, first=3, last=8, start="2000-01-03", resume="state.nc", ranks=3)
+        assert sorted(glob.glob("a*.nc")) == names, os.listdir()
+        values = np.concatenate([read(name, "tas")[0] for name in names])
+        assert np.allclose(values, np.array(expected), rtol=1e-6), values - expected
+        times = np.concatenate([read(name, "time")[0] for name in names])
+        assert np.array_equal(times, [0.5, 1.5, 2.5, 3.5]), times
+
+
+def in_memory():
+    """Files that no run publishes are in nobody's way."""
+    fresh("in_memory")
+    for keys in ("", "existing: append, "):
+        text = f"files: {{a: {{every: 6h, {keys}{UNITS}, instant: [tas]}}}}\n"
+        if not keys:
+            run(text, last=2)
+        before = contents()
+        run(text, last=2, settings=["--afterbay.collections.*.store=memory"])
+        assert contents() == before
+
+
 def axes():
     """Other units or another calendar."""
     fresh("axes")
@@ -198,6 +232,6 @@ def files_that_exist():
 
 
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for case in (instants, statistics, skipped, folded, parts, axes, files_that_exist):
+for case in (instants, statistics, skipped, folded, parts, resumed, in_memory, axes, files_that_exist):
     case()
     print(f"{case.__name__}: as expected", flush=True)

@@ -23,6 +23,7 @@ Endpoint endpoint_of(Session& session) {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Runs a model of two ranks, which must not fail; `directory` has its file.
 void with_two_ranks(const Directory& directory,
@@ -199,6 +200,30 @@ TEST(ThreadEndpointFlush, in_the_middle_of_a_step_with_endpoints_on_some_ranks_i
       EXPECT_EQ(error->code, ErrorCode::conflict) << error->text();
       EXPECT_THAT(error->text(), HasSubstr("model rank 0 " + advice));
     }
+  }
+}
+
+// A rank that did not call flush is not said to have called it.
+TEST(ThreadEndpointFlush, is_not_blamed_for_another_order_of_records) {
+  const Directory directory;
+  std::promise<void> has_flushed;
+  const auto errors =
+      with_one_endpoint(directory, [&](Session& session, OutputFile& file, auto& endpoint, int rank) {
+        if (rank == 0) {
+          put_s(file, file, 0, rank);
+          (void)session.flush();
+          has_flushed.set_value();
+        } else {
+          has_flushed.get_future().wait();
+          std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the server hears of it
+          put_s_of(endpoint, file, 1, rank);
+          endpoint->end_step();
+        }
+        session.end_step();
+      });
+  for (const auto& error : errors) {
+    ASSERT_TRUE(error);
+    EXPECT_THAT(error->text(), AllOf(HasSubstr("in the same order"), Not(HasSubstr("called flush"))));
   }
 }
 
