@@ -209,7 +209,7 @@ TEST(FieldsFileDefinition, grids_of_end_game_cannot_be_irregular) {
 
 TEST(FieldsFileDefinition, levels_of_any_number_are_refused_before_their_constants_are_made) {
   Schema schema = sound_ff_schema();
-  schema.find_dimension("plev")->length = 3;
+  schema.dimensions[1].length = 3;
   schema.find_variable("plev")->attributes.clear();
   schema.find_variable("plev")
       ->attribute("long_name", "level_height")
