@@ -180,8 +180,8 @@ def refused_later(description, path, **options):
 
 
 def resumed():
-    """A run that appends and saves its state before its first record: the run that resumes keeps the
-    records of the first run."""
+    """A run that appends and saves its state before its first record: the run that resumes keeps
+    the records of the first run."""
     expected = [sum(FIELDS.value("tas", n) for n in range(a + 1, a + 5)) / 4 for a in (0, 4, 0, 4)]
     for keys, names in ((UNITS, ["a.nc"]), (f'split: 3 records, name: "a_{{part}}", {UNITS}', ["a_1.nc", "a_2.nc"])):
         fresh("resumed")
