@@ -41,6 +41,23 @@ Error placed(const describe::File& file, Error error) {
   return error;
 }
 
+/// What the record covers that ends at `end`; with a cycle, its record for a part of the cycle.
+/// `schedule`: null if there are only instants.
+Cycle::Span span_of(const Schedule* schedule, const std::optional<Cycle>& cycle, std::size_t part,
+                    const Date& end) {
+  if (cycle) return cycle->span(part, schedule->begin(), end);
+  const Interval covered{schedule == nullptr ? end : schedule->begin(), end};
+  return {covered, covered};
+}
+
+double stamp_of(const describe::File& file, const TimeUnits& units, const Cycle::Span& span) {
+  const double begin = units.number(span.stamped.begin);
+  const double end = units.number(span.stamped.end);
+  if (file.time.stamp == describe::Stamp::start) return begin;
+  if (file.time.stamp == describe::Stamp::centre) return begin + (end - begin) / 2;
+  return end;
+}
+
 }  // namespace
 
 FileSeries::FileSeries(const describe::Description& description, const describe::File& file,
@@ -89,7 +106,9 @@ void FileSeries::define(Targets& targets, const Definitions& definitions, Spaces
     options.existing = *file_->settings.existing;
   const auto& given = settings.existing;
   resumes_ = resumes && !given;
-  if (!resumes) existing_ = given.value_or(file_->settings.existing.value_or(Existing::refuse));
+  const Existing existing = given.value_or(file_->settings.existing.value_or(Existing::refuse));
+  if (!resumes) existing_ = existing;
+  appends_ = existing == Existing::append && has_records() && traits_of(names_.store()).publishes;
   try {
     target_ = targets.define(file_->name, made.schema, options, reductions);
   } catch (const Failure& failure) {
@@ -221,8 +240,8 @@ void FileSeries::open_part(const Date& end) {
     state_.path = names_.of(part);
     names_.begin(part, state_.path);
     take_path();
-    open_ = target_->open(FileName{.name = state_.path, .replace = resumes_ && !appends()});
-    if (appends() && open_->records() > 0) go_on_after_found(end);
+    open_ = target_->open(FileName{.name = state_.path, .replace = resumes_ && !appends_});
+    if (appends_ && open_->records() > 0) go_on_after_found(end);
   } else {
     open_ = target_->open(FileName{.name = state_.path});
     found_ = open_->records();
@@ -233,7 +252,7 @@ void FileSeries::open_part(const Date& end) {
                      "file of that run, or was not recovered; see afterbay recover",
                      state_.records, found_)
               .in_file(open_->path()));
-    if (existing_ && appends()) go_on_after_found(end);
+    if (existing_ && appends_) go_on_after_found(end);
   }
   for (const DistributedCoordinate& coordinate : distributed_)
     open_->put(coordinate.name, no_record, coordinate.values.bytes.data(), coordinate.values.type, {});
@@ -243,17 +262,13 @@ void FileSeries::open_part(const Date& end) {
   }
 }
 
-bool FileSeries::appends() const {
-  const auto existing = existing_ ? existing_ : file_->settings.existing;
-  return existing == Existing::append && has_records() && traits_of(names_.store()).publishes;
-}
-
 /// Of the open file, which has records: those of this run come after them. What follows the state
 /// of a run that resumes is written again: these records are not before the one that ends at `end`.
 void FileSeries::go_on_after_found(const Date& end) {
   const FoundRecords found = target_->found(open_->path(), records_per_period());
   if (!existing_) {
-    const double stamp = stamp_of(span(0, end));
+    const double stamp =
+        stamp_of(*file_, units_, span_of(has_periods_ ? schedule_ : nullptr, cycle_, 0, end));
     const double rounding = rounding_of_times(*time_, units_);
     state_.records = static_cast<std::uint64_t>(
         std::ranges::count_if(found.times, [&](double time) { return time < stamp - rounding; }));
@@ -268,35 +283,18 @@ void FileSeries::go_on_after_found(const Date& end) {
 }
 
 /// The time of a record of statistics is that of its period, also if an instant is put first.
-Cycle::Span FileSeries::span(std::size_t part, const Date& end) const {
-  if (cycle_) return cycle_->span(part, schedule_->begin(), end);
-  Interval covered;
-  covered.begin = has_periods_ ? schedule_->begin() : end;
-  covered.end = end;
-  return {covered, covered};
-}
-
-double FileSeries::stamp_of(const Cycle::Span& span) const {
-  const double begin = units_.number(span.stamped.begin);
-  const double end = units_.number(span.stamped.end);
-  if (file_->time.stamp == describe::Stamp::start) return begin;
-  if (file_->time.stamp == describe::Stamp::centre) return begin + (end - begin) / 2;
-  return end;
-}
-
 void FileSeries::put_time(const Date& end) {
   const std::uint64_t first = state_.records - records_per_period();
-  for (std::size_t part = 0; part < records_per_period(); ++part) put_time(first + part, span(part, end));
-}
-
-void FileSeries::put_time(std::uint64_t record, const Cycle::Span& span) {
-  const double bounds[2] = {units_.number(span.covered.begin), units_.number(span.covered.end)};
-  const double stamp = stamp_of(span);
-  const auto put = [&](const char* name, const double* values) {
+  const auto put = [&](const char* name, std::uint64_t record, const double* values) {
     open_->put(name, record, values, Type::float64, {});
   };
-  put(time_name, &stamp);
-  if (file_->time.bounds) put(cycle_ ? climatology_bounds_name : time_bounds_name, bounds);
+  for (std::size_t part = 0; part < records_per_period(); ++part) {
+    const Cycle::Span span = span_of(has_periods_ ? schedule_ : nullptr, cycle_, part, end);
+    const double stamp = stamp_of(*file_, units_, span);
+    const double bounds[2] = {units_.number(span.covered.begin), units_.number(span.covered.end)};
+    put(time_name, first + part, &stamp);
+    if (file_->time.bounds) put(cycle_ ? climatology_bounds_name : time_bounds_name, first + part, bounds);
+  }
 }
 
 /// A record of a period that the run did not finish has no instants, and no time of any.

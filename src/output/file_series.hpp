@@ -118,15 +118,9 @@ class FileSeries final : public SampleTarget {
   /// For a record that ends at `end`.
   void open_part(const Date& end);
   [[nodiscard]] bool is_in_open_part(const Date& end) const;
-  /// Whether records come after those of earlier runs.
-  [[nodiscard]] bool appends() const;
   void go_on_after_found(const Date& end);
-  /// What the record covers that ends at `end`; with a cycle, its record for a part of the cycle.
-  [[nodiscard]] Cycle::Span span(std::size_t part, const Date& end) const;
-  [[nodiscard]] double stamp_of(const Cycle::Span& span) const;
   void begin_record(const Date& end);
   void put_time(const Date& end);
-  void put_time(std::uint64_t record, const Cycle::Span& span);
   void put_time_of_instants(const Date& at);
   [[nodiscard]] std::uint64_t records_per_period() const noexcept { return cycle_ ? cycle_->parts() : 1; }
   void put_once(std::size_t variable);
@@ -148,6 +142,7 @@ class FileSeries final : public SampleTarget {
   Ticket closed_;
   bool is_continued_ = false;         ///< the file that is to be opened exists
   bool resumes_ = false;              ///< new files replace those that an earlier job wrote after its state
+  bool appends_ = false;              ///< records come after those of earlier runs
   std::uint64_t found_ = 0;           ///< records of the file that is continued
   std::optional<Existing> existing_;  ///< what happens to files that exist; nullopt: the run resumes
   std::optional<Error> refused_;      ///< why the open file must not be published

@@ -39,7 +39,7 @@ void enter_grid(const packing::PpGrid& grid, bool variable_resolution, packing::
 Result<> enter_code(const Variable& variable, bool variable_resolution, packing::PpHeader& header);
 
 /// Whether the Unified Model has the field of a STASH code on the staggered points of winds.
-bool is_on_wind_points(const packing::PpStash& stash) noexcept;  // wind_points.cpp
+bool is_on_wind_points(const packing::PpStash& stash) noexcept;  // definition_winds.cpp
 
 /// MessageTraits::seal: finds the messages of the file from its end, writes the lookup, and the
 /// fixed-length header with its address. The lookup is before the values if there is room, as
