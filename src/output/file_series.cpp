@@ -267,11 +267,13 @@ void FileSeries::open_part(const Date& end) {
 void FileSeries::go_on_after_found(const Date& end) {
   const FoundRecords found = target_->found(open_->path(), records_per_period());
   if (!existing_) {
-    const double stamp =
-        stamp_of(*file_, units_, span_of(has_periods_ ? schedule_ : nullptr, cycle_, 0, end));
+    // A record of a part of the period may have another time in it.
+    const double begin = units_.number(has_periods_ ? schedule_->begin() : end);
+    const bool may_end_there = has_periods_ && file_->time.stamp != describe::Stamp::start;
     const double rounding = rounding_of_times(*time_, units_);
+    const double before = begin + (may_end_there ? rounding : -rounding);
     state_.records = static_cast<std::uint64_t>(
-        std::ranges::count_if(found.times, [&](double time) { return time < stamp - rounding; }));
+        std::ranges::count_if(found.times, [&](double time) { return time < before; }));
     found_ = open_->records();
     return;
   }

@@ -197,6 +197,20 @@ def resumed():
         assert np.array_equal(times, [0.5, 1.5, 2.5, 3.5]), times
 
 
+def written_again():
+    """A later file of the run that saved the state has a record of a part of a period: the run that
+    resumes writes it again, whole."""
+    for keys in ("", "stamp: end, ", "stamp: start, "):
+        fresh("written_again")
+        append = f'files: {{a: {{every: 1d, split: 2 records, name: "a_{{part}}", existing: append, {keys}{UNITS}, mean: [tas]}}}}\n'
+        run(append, last=11, save_at=9)
+        ascend("a_2.nc", 1)
+        run(append, first=10, last=16, resume="state.nc", ranks=2)
+        values = np.concatenate([read(f"a_{k}.nc", "tas")[0] for k in (1, 2)])
+        expected = np.array([sum(FIELDS.value("tas", n) for n in range(a + 1, a + 5)) / 4 for a in (0, 4, 8, 12)])
+        assert values.shape == expected.shape and np.allclose(values, expected, rtol=1e-6), (keys, values.shape)
+
+
 def in_memory():
     """Files that no run publishes are in nobody's way."""
     fresh("in_memory")
@@ -232,6 +246,6 @@ def files_that_exist():
 
 
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for case in (instants, statistics, skipped, folded, parts, resumed, in_memory, axes, files_that_exist):
+for case in (instants, statistics, skipped, folded, parts, resumed, written_again, in_memory, axes, files_that_exist):
     case()
     print(f"{case.__name__}: as expected", flush=True)
