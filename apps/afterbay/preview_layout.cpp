@@ -26,7 +26,7 @@ std::string label_of(const PreviewStage& stage) {
 }
 
 /// Consecutive things at the mean of their wanted places.
-struct Block {
+struct Cluster {
   double sum = 0;
   double count = 0;
   std::size_t first = 0;
@@ -140,11 +140,11 @@ void PreviewLayout::place(std::size_t column) {
     offsets.push_back(offset);
     offset += half + row_gap;
   }
-  std::vector<Block> blocks;
+  std::vector<Cluster> blocks;
   for (std::size_t i = 0; i < order.size(); ++i) {
     blocks.push_back({boxes_[order[i]].y - offsets[i], 1, i});
     while (blocks.size() > 1 && blocks[blocks.size() - 2].place() > blocks.back().place()) {
-      const Block last = blocks.back();
+      const Cluster last = blocks.back();
       blocks.pop_back();
       blocks.back().sum += last.sum;
       blocks.back().count += last.count;

@@ -24,8 +24,8 @@
 !>   refused (AFTERBAY_BAD_STATE). So are other threads where a call may use MPI: open, serve,
 !>   finalize and the opening of an afterbay_output always, the others on ranks that reach a server
 !>   over MPI and with synchronous inline servers. With SERIALIZED the model makes no MPI calls of
-!>   its own while a thread is in a call of the session. Other threads put through an
-!>   afterbay_endpoint of their own.
+!>   its own while a thread is in a call of the session, or the thread of its last call in one of an
+!>   endpoint. Other threads put through an afterbay_endpoint of their own.
 !>
 !> @code
 !> type(afterbay_session) :: session

@@ -475,7 +475,8 @@ contains
   end subroutine
 
   !> Returns a ticket that is complete when everything put before is durable or handed to the file
-  !> system. Does not wait. Refused while a slot is not committed.
+  !> system. Does not wait, except for endpoints. On a rank that has opened an endpoint, it covers
+  !> the steps that the session has ended. Refused while a slot is not committed.
   subroutine flush_session(self, ticket, ierr)
     class(afterbay_session), intent(in) :: self
     type(afterbay_ticket), intent(out) :: ticket
@@ -485,8 +486,9 @@ contains
 
   !> Marks an epoch in the output. The ticket is complete when everything that all ranks put before,
   !> in all files, is durable and can be recovered after any later crash; files that are still open
-  !> then are recovered by `afterbay recover FILE`. Every model rank calls it. Does not wait.
-  !> Refused while a slot is not committed.
+  !> then are recovered by `afterbay recover FILE`. Every model rank calls it. Does not wait, except
+  !> for endpoints. On a rank that has opened an endpoint, it covers the steps that the session has
+  !> ended. Refused while a slot is not committed.
   subroutine epoch(self, name, ticket, ierr)
     class(afterbay_session), intent(in) :: self
     character(*), intent(in) :: name

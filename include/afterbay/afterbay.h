@@ -42,8 +42,9 @@
      (AFTERBAY_BAD_STATE) where a call may use MPI: afterbay_session_open, _serve, _finalize and
      afterbay_output_open always, the others on ranks that reach a server over MPI and with
      synchronous inline servers. With SERIALIZED the model makes no MPI calls of its own while a
-     thread is in a call of the session. Other threads put through an endpoint of their own
-     (afterbay_endpoint). The last error is kept per thread.
+     thread is in a call of the session, or the thread of its last call in one of an endpoint. Other
+     threads put through an endpoint of their own (afterbay_endpoint). The last error is kept per
+     thread.
    - Values: lists of dimensions and indices are in C order (slowest first) and start from 0. Text
      is UTF-8 and ends with NUL. Arguments are copied; the caller keeps ownership.
    - Handles: release a handle with the _free function of its type, which accepts NULL. */
@@ -347,8 +348,9 @@ AFTERBAY_API int afterbay_session_flush(afterbay_session* session, afterbay_tick
 /** Marks an epoch in the output. The ticket is complete when everything that all ranks put
    before, in all files, is durable and can be recovered after any later crash; files that are
    still open then are recovered by `afterbay recover FILE`. Every model rank calls it. Does not
-   wait. AFTERBAY_BAD_STATE while a slot is not committed, AFTERBAY_INVALID_ARGUMENT for an
-   empty name. */
+   wait, except for endpoints. On a rank that has opened an endpoint, it covers the steps that the
+   session has ended. AFTERBAY_BAD_STATE while a slot is not committed, AFTERBAY_INVALID_ARGUMENT
+   for an empty name. */
 AFTERBAY_API int afterbay_session_epoch(afterbay_session* session, const char* name, afterbay_ticket* ticket);
 /** Calls `function(context)` once, in this thread, when the ticket is complete: from within
    afterbay_session_end_step, _wait, _is_complete or _finalize. It may call the session. Does

@@ -29,7 +29,8 @@
 ///   with MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE. Other threads are refused (bad_state)
 ///   where a call may use MPI: open_session, serve, finalize and the constructor of Output always,
 ///   the others on ranks that reach a server over MPI and with synchronous inline servers. With
-///   SERIALIZED the model makes no MPI calls of its own while a thread is in a call of the session.
+///   SERIALIZED the model makes no MPI calls of its own while a thread is in a call of the session,
+///   or the thread of its last call in one of an endpoint.
 ///   Other threads put through an Endpoint of their own.
 /// - Waits: a call waits only if its description says so, and throws timed_out if it makes no
 ///   progress within the setting `deadline`. With inline servers in synchronous mode start, open,

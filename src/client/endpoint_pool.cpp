@@ -18,13 +18,14 @@ constexpr std::chrono::milliseconds look_for_work{2};  ///< that endpoints leave
 
 }  // namespace
 
-EndpointPool::EndpointPool(JointPuts& puts, std::vector<std::shared_ptr<PartEndpoint>> endpoints,
-                           int session_rank)
-    : puts_(puts), session_rank_(session_rank) {
-  for (auto& endpoint : endpoints) {
-    const std::uint64_t steps = endpoint->steps();
-    entries_.push_back({.endpoint = std::move(endpoint), .steps = steps});
-  }
+EndpointPool::EndpointPool(JointPuts& puts, int session_rank) : puts_(puts), session_rank_(session_rank) {}
+
+Result<> EndpointPool::add(std::shared_ptr<PartEndpoint> endpoint) {
+  std::optional<std::uint64_t> steps;
+  auto at_rest = endpoint->check_at_rest("making a pool", steps);
+  if (!steps) return at_rest;
+  entries_.push_back({.endpoint = std::move(endpoint), .steps = *steps});
+  return {};
 }
 
 EndpointPool::Entry* EndpointPool::first_free() {
@@ -102,7 +103,7 @@ Result<> EndpointPool::give_back(std::size_t number) {
     if (!entry.lent)
       return refused(fmt::format("{} was given back, but is not lent", entry.endpoint->member().text()));
     std::optional<std::uint64_t> steps;
-    ended = entry.endpoint->check_at_rest(steps);
+    ended = entry.endpoint->check_at_rest("giving back", steps);
     if (!steps) return ended;  // a thread is in a call of it: it is not free
     entry.steps = *steps;
     entry.lent = false;

@@ -18,10 +18,13 @@ namespace afterbay::client {
 
 class EndpointPool {
  public:
-  /// `endpoints`: open ones of one session; at least one, none twice.
-  EndpointPool(JointPuts& puts, std::vector<std::shared_ptr<PartEndpoint>> endpoints, int session_rank);
+  EndpointPool(JointPuts& puts, int session_rank);
   EndpointPool(const EndpointPool&) = delete;
   EndpointPool& operator=(const EndpointPool&) = delete;
+
+  /// Before the pool is used: an open endpoint of the session, none twice, at least one. Fails
+  /// (bad_state) if a thread is in a call of it.
+  Result<> add(std::shared_ptr<PartEndpoint> endpoint);
 
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
   /// Lends the free endpoint that has ended the fewest steps; of several, the one that was given

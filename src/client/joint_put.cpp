@@ -3,8 +3,7 @@
 
 namespace afterbay::client {
 
-void JointPut::begin(std::uint64_t number, const PutKey& key, const Handover& handover, bool direct,
-                     std::size_t first_member) {
+void JointPut::begin(std::uint64_t number, const PutKey& key, const Handover& handover, bool direct) {
   const PutPlan& whole = *handover.plan;
   const std::size_t bytes = size_of(whole.type);
   handover_ = handover;
@@ -24,7 +23,7 @@ void JointPut::begin(std::uint64_t number, const PutKey& key, const Handover& ha
   first_missing_.store(0, std::memory_order_relaxed);
   const bool packs = handover.file->collection->processing().packing(key.variable) != nullptr;
   largest_error_.store(packs ? 0 : -1, std::memory_order_relaxed);
-  first_member_ = first_member;
+  contributed_.store(false, std::memory_order_relaxed);
   for (auto& some : members_) some.store(0, std::memory_order_relaxed);
   passed = 0;
   lent = 0;

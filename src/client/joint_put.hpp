@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,9 +30,7 @@ struct PutKey {
 class JointPut {
  public:
   /// A put that nobody uses begins. Under the lock of JointPuts.
-  /// `first_member`: the lowest number of an endpoint that may contribute.
-  void begin(std::uint64_t number, const PutKey& key, const Handover& handover, bool direct,
-             std::size_t first_member);
+  void begin(std::uint64_t number, const PutKey& key, const Handover& handover, bool direct);
   /// Nobody may use it any longer. Likewise.
   void end() noexcept {
     number_.store(0, std::memory_order_release);
@@ -86,16 +83,26 @@ class JointPut {
     return largest_error_.load(std::memory_order_relaxed);
   }
 
-  /// Notes that a member has handed over all of its part, for messages. Of more than `most_noted`
-  /// members, the last are not noted.
-  void note_member(std::size_t number) noexcept {
-    if (const auto bit = bit_of(number))
-      members_[*bit / 64].fetch_or(std::uint64_t{1} << *bit % 64, std::memory_order_relaxed);
+  /// A member is about to hand over values, or has acquired a slot for them. A put without any can
+  /// be withdrawn.
+  void note_contribution() noexcept { contributed_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool has_contributions() const noexcept {
+    return contributed_.load(std::memory_order_relaxed);
   }
-  [[nodiscard]] bool has_of(std::size_t number) const noexcept {
-    const auto bit = bit_of(number);
-    return !bit || (members_[*bit / 64].load(std::memory_order_relaxed) >> *bit % 64 & 1) != 0;
+
+  /// Notes that the member with this place (Member::place) has handed over all of its part. Of more
+  /// than `most_noted` members at the same time, the last are not noted.
+  void note_member(std::size_t place) noexcept {
+    if (place < most_noted)
+      members_[place / 64].fetch_or(std::uint64_t{1} << place % 64, std::memory_order_relaxed);
   }
+  /// True only if it has; false if that is not known.
+  [[nodiscard]] bool has_of(std::size_t place) const noexcept {
+    return place < most_noted &&
+           (members_[place / 64].load(std::memory_order_relaxed) >> place % 64 & 1) != 0;
+  }
+  /// Whether has_of says what a member has done.
+  [[nodiscard]] static bool is_noted(std::size_t place) noexcept { return place < most_noted; }
 
   /// The first piece that lacks values, and how far the put has come on all links. Under the lock,
   /// except for reading `first_missing`.
@@ -111,13 +118,6 @@ class JointPut {
 
  private:
   static constexpr std::size_t most_noted = 1024;
-  /// The session has the first bit. Numbers grow as endpoints are opened and closed: they are
-  /// counted from that of the first one when the put begins.
-  [[nodiscard]] std::optional<std::size_t> bit_of(std::size_t number) const noexcept {
-    if (number == 0) return 0;
-    const std::size_t bit = number - first_member_ + 1;
-    return number < first_member_ || bit >= most_noted ? std::nullopt : std::optional(bit);
-  }
 
   std::atomic<std::uint64_t> number_{0};
   std::atomic<const File*> file_{nullptr};
@@ -134,7 +134,7 @@ class JointPut {
   std::atomic<std::uint64_t> missing_values_{0};
   std::atomic<std::size_t> first_missing_{0};
   std::atomic<double> largest_error_{-1};
-  std::size_t first_member_ = 1;
+  std::atomic<bool> contributed_{false};
   std::array<std::atomic<std::uint64_t>, most_noted / 64> members_{};
 };
 

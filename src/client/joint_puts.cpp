@@ -135,6 +135,7 @@ Result<> JointPuts::end_step(Member& member) {
 /// complete lacks a part that nobody will hand over.
 Result<> JointPuts::end_steps() {
   const std::uint64_t ended = team_.ended_steps();
+  withdraw_before(ended);
   std::uint64_t done = ended;
   for (const auto& [number, put] : open_) done = std::min(done, put->step());
   // Those that are complete will be forwarded by the session's thread.
@@ -147,6 +148,18 @@ Result<> JointPuts::end_steps() {
   records_.end_steps(done);
   team_.forget_closed(open_.empty() ? last_number_ + 1 : open_.begin()->first);
   return {};
+}
+
+/// Puts that were begun by refused calls of try_put only: no caller of these steps can repeat them.
+void JointPuts::withdraw_before(std::uint64_t step) {
+  std::vector<JointPut*> unused;
+  for (const auto& [number, put] : open_)
+    if (put->step() < step && !put->complete && !put->has_contributions()) unused.push_back(put);
+  for (JointPut* const put : unused) {
+    const Handover& of = put->handover();
+    of.file->put[of.variable].erase(of.record);
+    remove(*put);
+  }
 }
 
 // ---- puts
@@ -217,7 +230,7 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
         return fail(begins_late(*later, name(), member, wanted.step));
       std::string waits_for;
       if (bytes != 0 && buffered_bytes_ != 0 && !wanted.has_begun_others &&
-          buffered_bytes_ + bytes > limits_.memory_bytes) {
+          buffered_bytes_ + bytes > limits_.memory_bytes && !owes_buffered(member)) {
         waits_for = fmt::format(
             "{} bytes of {} (memory.endpoints) hold puts that wait for the thread that uses the session: it "
             "must call it now and then, for instance end_step",
@@ -279,6 +292,14 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
   }
 }
 
+/// Whether what is collected for the session's thread may wait for a part of this member, which
+/// must not wait for the memory then.
+bool JointPuts::owes_buffered(const Member& member) const {
+  return std::ranges::any_of(open_, [&](const auto& entry) {
+    return entry.second->buffered_bytes() != 0 && team_.may_owe(member, *entry.second);
+  });
+}
+
 /// Does nothing in other threads.
 Result<> JointPuts::work() {
   if (!has_sessions_thread()) return {};
@@ -303,7 +324,7 @@ JointPut* JointPuts::begin(const PutKey& key, const Handover& handover) {
   if (objects_.free.empty()) objects_.free.push_back(&objects_.all.emplace_back());
   JointPut* const put = objects_.free.back();
   objects_.free.pop_back();
-  put->begin(++last_number_, key, handover, links_.is_direct(*key.file), team_.first_endpoint());
+  put->begin(++last_number_, key, handover, links_.is_direct(*key.file));
   open_.emplace(last_number_, put);
   buffered_bytes_ += put->buffered_bytes();
   handover.file->put[key.variable].insert(key.record);
@@ -527,16 +548,20 @@ Result<> JointPuts::forward() {
   for (;;) {
     JointPut* put = nullptr;
     Handover handover;
+    std::uint64_t oldest_direct = transport::ClientLink::no_position;
     {
       const MutexLock lock(mutex_);
-      for (const auto& [number, open] : open_)
+      for (const auto& [number, open] : open_) {
         if (put == nullptr || open->step() < put->step()) put = open;
+        if (open->is_direct()) oldest_direct = std::min(oldest_direct, open->handover().position);
+      }
       if (put == nullptr || put->is_direct() || !put->complete) return {};
       handover = put->handover();
       handover.largest_error = put->largest_error();
       handover.position = puts_.take_position();
     }
     AFTERBAY_TRY(deliver_letters());
+    links_.hold(oldest_direct);
     if (auto sent = rank_.forward(handover, put->rank_array()); !sent)
       return fail(fail_with(std::move(sent).error()));
     {

@@ -2,6 +2,8 @@
 #include "client/part_endpoint.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "base/caller_terms.hpp"
@@ -309,12 +311,18 @@ Result<JointPut*> PartEndpoint::open(const Target& target, bool may_wait) {
   if (part != parts_.end() && opened.number <= part->after)
     return fail(
         ErrorCode::conflict,
-        "an endpoint that had these points before, and was closed, or the session, has handed them over "
-        "already");
-  if (member_->last_put.load(std::memory_order_relaxed) < opened.number)
-    member_->last_put.store(opened.number, std::memory_order_release);
-  member_->put_steps.store(step_ + 1, std::memory_order_release);
+        "it was begun while these points belonged to an endpoint that has been closed, or to the session: "
+        "who gets them later puts them from the next record on");
   return opened.put;
+}
+
+/// After `open`, and after has_room if the call may not wait: values will follow.
+bool PartEndpoint::contribute(JointPut& put, const Target& target) {
+  if (member_->last_put.load(std::memory_order_relaxed) < put.number())
+    member_->last_put.store(put.number(), std::memory_order_release);
+  member_->put_steps.store(step_ + 1, std::memory_order_release);
+  put.note_contribution();
+  return note(target);
 }
 
 std::vector<transport::FrameSlot> PartEndpoint::slots(const JointPut& put, const PartPlan& plan,
@@ -393,7 +401,7 @@ Result<> PartEndpoint::copy(JointPut& put, const PartPlan& plan, const void* dat
 }
 
 Result<> PartEndpoint::deliver(JointPut& put, const Target& target, bool last) {
-  if (last) put.note_member(member_->number);
+  if (last) put.note_member(member_->place);
   member_->puts.fetch_add(1, std::memory_order_relaxed);
   return puts_.deliver(put, target.plan->values);
 }
@@ -435,7 +443,7 @@ Result<bool> PartEndpoint::put(const std::shared_ptr<File>& file, std::string_vi
     if (!room) return failed(std::move(room).error());
     if (!*room) return false;
   }
-  const bool last = note(*target);
+  const bool last = contribute(**put, *target);
   if (auto copied = copy(**put, plan, data); !copied) return failed(std::move(copied).error());
   if (auto delivered = deliver(**put, *target, last); !delivered) return failed(std::move(delivered).error());
   timed.bytes(plan.values * target->bytes);
@@ -456,13 +464,15 @@ Result<PartEndpoint::Acquired> PartEndpoint::acquire(const std::shared_ptr<File>
   if (auto is_new = check_new(*target); !is_new) return failed(std::move(is_new).error());
   auto put = open(*target);
   if (!put) return failed(std::move(put).error());
-  note(*target);
-  Acquired slot{++last_slot_, *put, file, target->variable, target->record, target->plan, {}};
+  Acquired slot{++last_slot_, *put, file, target->variable, target->record, target->plan, {}, {}};
+  slot.array = array(*file, target->variable);
   if (*put == nullptr || target->plan->values == 0) {
+    note(*target);
     slot.put = nullptr;
     slots_out_.emplace(slot.number, file.get());
     return slot;
   }
+  contribute(**put, *target);
   const Collection& collection = *file->collection;
   const Type in_file = collection.schema().variables[target->variable].type;
   const bool same_order = !model::needs_swap(collection.layout().big_endian) || size_of(in_file) == 1;
@@ -520,7 +530,10 @@ Result<> PartEndpoint::commit(const Acquired& slot, const void* buffer) {
   return {};
 }
 
+/// By whichever thread destroys the slot: waits for the end of a call.
 void PartEndpoint::forget(const Acquired& slot) noexcept {
+  std::optional<Call> call;
+  while (!call.emplace(*this)) std::this_thread::yield();
   if (slots_out_.erase(slot.number) == 0 || slot.put == nullptr) return;
   if (slot.frames) puts_.lend(*slot.put, -static_cast<std::int64_t>(slot.plan->values));
   try {
@@ -602,11 +615,24 @@ Result<> PartEndpoint::check_nothing_begun(const char* call, const File* file) {
   return {};
 }
 
-Result<> PartEndpoint::check_at_rest(std::optional<std::uint64_t>& steps) {
-  const Call call(*this);
-  if (!call) return call.refusal("giving back", session_rank_);
+Result<> PartEndpoint::check_at_rest(const char* call, std::optional<std::uint64_t>& steps) {
+  const Call mine(*this);
+  if (!mine) return mine.refusal(call, session_rank_);
   steps = step_;
-  return check_nothing_begun("giving back");
+  return check_nothing_begun(call);
+}
+
+void PartEndpoint::contribute_after(int decomposition, std::uint64_t number) {
+  const auto part = std::ranges::find(parts_, decomposition, &EndpointPart::decomposition);
+  if (part != parts_.end()) part->after = std::max(part->after, number);
+}
+
+bool PartEndpoint::has_begun(int decomposition) const {
+  return std::ranges::any_of(files_, [&](const OfFile& of) {
+    return std::ranges::any_of(of.begun, [&](const Begun& it) {
+      return of.file->collection->variable(it.variable).decomposition == decomposition;
+    });
+  });
 }
 
 void PartEndpoint::give_up() noexcept {

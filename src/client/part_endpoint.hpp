@@ -32,7 +32,7 @@ class PartEndpoint {
   PartEndpoint& operator=(const PartEndpoint&) = delete;
 
   [[nodiscard]] const Member& member() const noexcept { return *member_; }
-  /// The number of the step in which it is. Like all calls, for the thread that uses it.
+  /// The number of the step in which it is. For the thread that uses it.
   [[nodiscard]] std::uint64_t steps() const noexcept { return step_; }
 
   /// Registers this caller's part of a decomposition of the rank; see Team::add.
@@ -58,6 +58,7 @@ class PartEndpoint {
     /// Per piece of the plan, the start of the data in the server's frame; empty: committed from a
     /// buffer.
     std::optional<std::vector<std::byte*>> frames;
+    model::Box array;  ///< the caller's array of the variable
   };
   /// Never waits for room.
   Result<Acquired> acquire(const std::shared_ptr<File>& file, std::string_view variable, std::uint64_t record,
@@ -66,11 +67,6 @@ class PartEndpoint {
   Result<> commit(const Acquired& slot, const void* buffer);
   /// The slot will be neither written to nor committed.
   void forget(const Acquired& slot) noexcept;
-  /// The lengths of this caller's array of a variable.
-  [[nodiscard]] const model::Box& array(const File& file, std::uint32_t variable) {
-    return plans_of(*file.collection).array(variable);
-  }
-
   /// Reads into the caller's array; `what.decomposition` stands for the caller's part of it.
   Result<> get(EndpointReads& reads, const std::shared_ptr<Input>& input, std::string_view variable,
                const Selection& what, void* data, Type type, const MemoryLayout& memory);
@@ -83,14 +79,18 @@ class PartEndpoint {
   /// Fails (bad_state) while a slot is out or only sections of a variable have been put (of `file`,
   /// unless null).
   [[nodiscard]] Result<> check_nothing_begun(const char* call, const File* file = nullptr);
-  /// The same for a pool to which the endpoint is given back. `steps`: set unless another thread is
-  /// in a call of the endpoint.
-  [[nodiscard]] Result<> check_at_rest(std::optional<std::uint64_t>& steps);
+  /// The same for a pool. `steps`: set to the number of the step in which it is, unless another
+  /// thread is in a call of the endpoint.
+  [[nodiscard]] Result<> check_at_rest(const char* call, std::optional<std::uint64_t>& steps);
   /// Any thread.
   [[nodiscard]] bool is_closed() const noexcept { return closed_.load(std::memory_order_acquire); }
   [[nodiscard]] bool has_part(int decomposition) const {
     return std::ranges::find(parts_, decomposition, &EndpointPart::decomposition) != parts_.end();
   }
+  /// This caller's part of the decomposition takes part in puts after the one with this number only.
+  void contribute_after(int decomposition, std::uint64_t number);
+  /// Whether it has put only sections of a variable of the decomposition.
+  [[nodiscard]] bool has_begun(int decomposition) const;
   /// Whether the slot has been neither committed nor forgotten.
   [[nodiscard]] bool is_out(const Acquired& slot) const { return slots_out_.contains(slot.number); }
 
@@ -131,6 +131,11 @@ class PartEndpoint {
   /// Notes that the section is handed over; true if it was the rest of the caller's part.
   bool note(const Target& target);
   Result<JointPut*> open(const Target& target, bool may_wait = true);
+  bool contribute(JointPut& put, const Target& target);
+  /// The lengths of this caller's array of a variable.
+  [[nodiscard]] const model::Box& array(const File& file, std::uint32_t variable) {
+    return plans_of(*file.collection).array(variable);
+  }
   [[nodiscard]] std::vector<transport::FrameSlot> slots(const JointPut& put, const PartPlan& plan,
                                                         std::size_t server) const;
   Result<bool> has_room(const JointPut& put, const PartPlan& plan);

@@ -34,9 +34,11 @@ class AFTERBAY_CAPABILITY("session") SessionLock {
     if (!call_.compare_exchange_strong(other, call, std::memory_order_acq_rel)) return false;
     mutex_.lock();
     caller_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    inside_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     return true;
   }
   void leave() AFTERBAY_RELEASE() {
+    inside_.store({}, std::memory_order_relaxed);
     mutex_.unlock();
     call_.store(nullptr, std::memory_order_release);
   }
@@ -50,9 +52,9 @@ class AFTERBAY_CAPABILITY("session") SessionLock {
     return mutex_.try_lock();
   }
   void unlock() AFTERBAY_RELEASE() { mutex_.unlock(); }
-  /// Whether this thread is in a call of the session.
+  /// Whether this thread is in a call of the session, and has the lock: not while it waits for it.
   [[nodiscard]] bool is_in_call_here() const noexcept {
-    return call_.load(std::memory_order_acquire) != nullptr && is_callers_thread();
+    return inside_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }
   /// Whether this thread made the last call of the session: it may do the session's work, and use
   /// MPI. Nobody else will while it waits for an endpoint.
@@ -63,7 +65,8 @@ class AFTERBAY_CAPABILITY("session") SessionLock {
  private:
   Mutex mutex_;
   std::atomic<const char*> call_{nullptr};  ///< in which a thread is
-  std::atomic<std::thread::id> caller_{};
+  std::atomic<std::thread::id> caller_{};   ///< the last one
+  std::atomic<std::thread::id> inside_{};   ///< in a call, with the lock; none: nobody
   ThreadRule rule_;
 };
 

@@ -57,12 +57,15 @@ Result<> SessionPuts::take_part(const File& file, std::string_view variable) {
     }
   }
   // Last: from here to note_part no endpoint gets a part of it.
+  std::uint64_t after = 0;
   const std::string other = joint_.in_team([&](Team& team) {
     const Member* const it = team.other_with(*team.session(), decomposition);
     if (it != nullptr) return it->text();
+    after = team.last_put_of_closed(decomposition);
     team.note_whole(decomposition, Team::under_way);
     return std::string();
   });
+  own_->contribute_after(decomposition, after);
   if (!other.empty())
     return core_.report_to_caller(
         make_error(ErrorCode::conflict,
@@ -76,11 +79,13 @@ Result<> SessionPuts::take_part(const File& file, std::string_view variable) {
 }
 
 void SessionPuts::note_part(const File& file, std::string_view variable) {
-  if (const auto index = file.collection->index_of(variable))
-    joint_.in_team([&](Team& team) {
-      team.note_whole(file.collection->variable(*index).decomposition,
-                      own_->member().last_put.load(std::memory_order_relaxed));
-    });
+  const auto index = file.collection->index_of(variable);
+  if (!index) return;
+  const int decomposition = file.collection->variable(*index).decomposition;
+  const std::uint64_t number = own_->has_begun(decomposition)
+                                   ? Team::under_way
+                                   : own_->member().last_put.load(std::memory_order_relaxed);
+  joint_.in_team([&](Team& team) { team.note_whole(decomposition, number); });
 }
 
 Result<bool> SessionPuts::put(const std::shared_ptr<File>& file, std::string_view variable,

@@ -61,10 +61,6 @@ class SessionPuts {
   Result<> commit(const AcquiredSlot& slot, const void* buffer);
   void forget(const AcquiredSlot& slot) noexcept;
   [[nodiscard]] bool is_out(const AcquiredSlot& slot) const;
-  /// The session's own part of the slot's variable.
-  [[nodiscard]] const model::Box& array(const PartEndpoint::Acquired& slot) {
-    return own_->array(*slot.file, slot.variable);
-  }
 
   /// Opens an endpoint. Refused while the session has a slot out.
   Result<std::shared_ptr<PartEndpoint>> open_endpoint(std::string name);
@@ -86,7 +82,7 @@ class SessionPuts {
   /// The session's part of the variable is the rank's whole part, unless endpoints have parts of
   /// it.
   Result<> take_part(const File& file, std::string_view variable);
-  /// Endpoints may have it from the next put on.
+  /// Endpoints may have it from the next put on, but not while the session owes sections of it.
   void note_part(const File& file, std::string_view variable);
 
   SessionCore& core_;

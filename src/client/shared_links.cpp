@@ -24,6 +24,11 @@ void SharedLinks::advance(std::uint64_t position) {
     if (ends_[s] == nullptr) core_.link(s).set_position(position);
 }
 
+void SharedLinks::hold(std::uint64_t position) {
+  for (std::size_t s = 0; s < ends_.size(); ++s)
+    if (ends_[s] != nullptr) core_.link(s).hold(position);
+}
+
 Result<> SharedLinks::deliver() {
   std::vector<bool> flush(core_.servers(), false);
   for (Outbox::Letter& letter : outbox_.take()) {

@@ -54,17 +54,17 @@ Team::Team() { members_.push_back(std::make_shared<Member>()); }
 std::shared_ptr<Member> Team::join(std::string name) {
   auto member = std::make_shared<Member>();
   member->number = next_++;
+  if (free_places_.empty()) {
+    member->place = next_place_++;
+  } else {
+    member->place = free_places_.back();
+    free_places_.pop_back();
+  }
   member->name = std::move(name);
   member->steps = session()->steps;
   member->first_step = member->steps;
   members_.push_back(member);
   return member;
-}
-
-std::size_t Team::first_endpoint() const noexcept {
-  for (const auto& member : members_)
-    if (member->open && member->number != 0) return member->number;
-  return next_;
 }
 
 void Team::leave(Member& member, std::uint64_t last_put) {
@@ -76,8 +76,10 @@ void Team::forget_closed(std::uint64_t oldest_put) {
   const std::uint64_t ended = ended_steps();
   const auto unowned = [](const EndpointPart& part) { return !part.taken_over && !part.empty(); };
   std::erase_if(members_, [&](const std::shared_ptr<Member>& member) {
-    return !member->open && member->last_put.load(std::memory_order_relaxed) < oldest_put &&
-           (member->steps < ended || std::ranges::none_of(member->parts, unowned));
+    const bool forgotten = !member->open && member->last_put.load(std::memory_order_relaxed) < oldest_put &&
+                           (member->steps < ended || std::ranges::none_of(member->parts, unowned));
+    if (forgotten) free_places_.push_back(member->place);
+    return forgotten;
   });
 }
 
@@ -125,6 +127,22 @@ const Member* Team::other_with(const Member& member, int decomposition) const {
   return nullptr;
 }
 
+std::uint64_t Team::last_put_of_closed(int decomposition) const {
+  std::uint64_t last = 0;
+  for (const auto& member : members_)
+    if (!member->open && member->part_of(decomposition) != nullptr)
+      last = std::max(last, member->last_put.load(std::memory_order_acquire));
+  return last;
+}
+
+bool Team::may_owe(const Member& member, const JointPut& put) const {
+  if (put.complete) return false;
+  if (member.number == 0) return true;
+  const Handover& of = put.handover();
+  return member.part_of(of.file->collection->variable(of.variable).decomposition) != nullptr &&
+         !put.has_of(member.place);
+}
+
 const Member* Team::ahead_of(int decomposition, std::uint64_t step) const {
   for (const auto& member : members_) {
     if (member->steps <= step || member->put_steps.load(std::memory_order_acquire) <= step + 1) continue;
@@ -144,7 +162,8 @@ std::string Team::without(const JointPut& put) const {
     const EndpointPart* const part = member->part_of(decomposition);
     if (part == nullptr || part->after >= put.number()) continue;
     const bool contributed =
-        (member->open || put.number() <= member->closed_after) && put.has_of(member->number);
+        (member->open || put.number() <= member->closed_after) &&
+        (put.has_of(member->place) || !JointPut::is_noted(member->place));
     if (!contributed && !member->open && part->taken_over) continue;
     known.push_back(part);
     if (contributed) continue;

@@ -22,6 +22,8 @@ namespace afterbay::client {
 /// belongs to the Team.
 struct Member {
   std::size_t number = 0;  ///< counts all members of the session, closed ones included; 0: the session
+  /// Among the members that are remembered, reused: JointPut::note_member; 0: the session.
+  std::size_t place = 0;
   std::string name;        ///< as given; may be empty
   std::atomic<std::uint64_t> puts{0};
   std::atomic<std::uint64_t> last_put{0};  ///< the number of the last put to which it contributed
@@ -49,8 +51,6 @@ class Team {
 
   [[nodiscard]] const std::shared_ptr<Member>& session() const noexcept { return members_.front(); }
   [[nodiscard]] const std::vector<std::shared_ptr<Member>>& members() const noexcept { return members_; }
-  /// The lowest number of an endpoint that is open, or will be opened.
-  [[nodiscard]] std::size_t first_endpoint() const noexcept;
   /// A new member begins with the step in which the session is.
   std::shared_ptr<Member> join(std::string name);
   /// Closed members are remembered until no put up to their last one is open, and until all have
@@ -71,6 +71,12 @@ class Team {
   void note_whole(int decomposition, std::uint64_t number) { whole_[decomposition] = number; }
   /// Whether an open member other than `member` has a part of the decomposition.
   [[nodiscard]] const Member* other_with(const Member& member, int decomposition) const;
+  /// The number of the last put to which a closed endpoint with points of the decomposition has
+  /// contributed; 0: none is remembered.
+  [[nodiscard]] std::uint64_t last_put_of_closed(int decomposition) const;
+  /// Whether the put may lack a part of this member. The session: whether it lacks any, because its
+  /// thread may use endpoints too.
+  [[nodiscard]] bool may_owe(const Member& member, const JointPut& put) const;
 
   /// An endpoint with points of the decomposition that has ended the step, and has put into a later
   /// one: it will not put into that step any more. Null: none.
@@ -114,6 +120,8 @@ class Team {
   std::map<int, OfRank> of_rank_;                 ///< of the decompositions of which endpoints have parts
   std::vector<std::shared_ptr<Member>> members_;  ///< by number, except those forgotten
   std::size_t next_ = 1;
+  std::size_t next_place_ = 1;
+  std::vector<std::size_t> free_places_;
   std::map<int, std::uint64_t> whole_;  ///< see note_whole
 };
 

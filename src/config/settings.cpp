@@ -198,8 +198,9 @@ void add_memory(std::vector<Setting<Config>>& table) {
                           "Memory of a model rank, in bytes, for what its endpoints put while the thread "
                           "that uses the session has not handed it on; allocated when it is used. Endpoints "
                           "that find it full wait for that thread. If all servers share memory with the "
-                          "rank, endpoints write into their memory and need none. A rank's part of one "
-                          "variable may be larger if nothing else is there."));
+                          "rank, endpoints write into their memory and need none. It is exceeded by the "
+                          "puts of those who owe a part of what is there already, and by a rank's part of "
+                          "one variable that is larger."));
   table.push_back(session(agreed, "memory.receive",
                           size_in({.low = 128 * KiB, .high = 64 * GiB, .multiple = 8 * KiB}),
                           AFTERBAY_FIELD(memory.receive_bytes),

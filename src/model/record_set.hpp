@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <utility>
 
 namespace afterbay::model {
 
@@ -51,6 +52,16 @@ class RecordSet {
       first_ = first;
       end_ = end;
     }
+  }
+
+  void erase(std::uint64_t record) {
+    if (!contains(record)) return;
+    if (runs_.empty()) runs_.emplace(first_, end_);
+    const auto run = std::prev(runs_.upper_bound(record));
+    const std::uint64_t end = std::exchange(run->second, record);
+    if (run->first == record) runs_.erase(run);
+    if (record + 1 != end) runs_.emplace(record + 1, end);
+    if (runs_.empty()) first_ = end_ = 0;
   }
 
   /// One past the largest record; 0 if the set is empty.

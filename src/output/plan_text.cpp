@@ -61,19 +61,22 @@ std::string interval_text(const Period& period, std::int64_t day_seconds) {
   return period.text();
 }
 
-/// The dimensions of a reduction, as CF names those that a file does not have: by standard names.
+/// The dimensions of a reduction, as CF names those that a file does not have: by standard names
+/// (CF Conventions 1.11, section 7.3). Empty if one has none.
 std::string dimensions_text(const PlanInput& input, const expression::Reduction& reduction) {
   if (reduction.is_over_time()) return "time: ";
   std::string text;
   for (const std::string& name : reduction.over) {
     const std::string& standard = input.definitions.dimension(name).options.standard_name;
-    text += (standard.empty() ? name : standard) + ": ";
+    if (standard.empty()) return {};
+    text += standard + ": ";
   }
   return text;
 }
 
 /// "time: maximum time: mean" for mean(max(tas, 1d)), also if the maximum is a field of its own,
-/// "depth: mean" for mean(toce over lev); empty if the field is more than a chain of reductions.
+/// "depth: mean" for mean(toce over lev); empty if the field is more than a chain of reductions, or
+/// if CF has no name for a dimension that one of them removes.
 /// `over_time`: whether there may be such over time.
 std::string chain_of(const PlanInput& input, const std::string& name, bool over_time) {
   const describe::Field* const field = input.find_described(name);
@@ -88,11 +91,13 @@ std::string chain_of(const PlanInput& input, const std::string& name, bool over_
         i == 0 || (reduction.argument.text == "x0" &&
                    reduction.argument.operands.front().kind == expression::Operand::Kind::reduction &&
                    reduction.argument.operands.front().reduction == i - 1);
-    if (method.empty() || !chained || (reduction.is_over_time() && !over_time)) return {};
+    const std::string dimensions = dimensions_text(input, reduction);
+    if (method.empty() || dimensions.empty() || !chained || (reduction.is_over_time() && !over_time))
+      return {};
     if (i == 0 && reduction.argument.text == "x0" &&
         reduction.argument.operands.front().kind == expression::Operand::Kind::field)
       text = chain_of(input, reduction.argument.operands.front().field, over_time);
-    text += (text.empty() ? "" : " ") + dimensions_text(input, reduction) + method;
+    text += (text.empty() ? "" : " ") + dimensions + method;
   }
   return text;
 }

@@ -139,7 +139,8 @@ Cycle::Span Cycle::span(std::size_t part, const Date& begin, const Date& end) co
   Interval last = covered_in(last_cycle);
   if (!is_reached(last)) last = covered_in(cycle_at(time_->before(last_cycle.begin)));
   const Interval whole = first_cycle.begin < begin ? cycle_at(first_cycle.end) : first_cycle;
-  Span span{first, whole.end > end ? first : occurrence(whole, part)};
+  Span span{first, occurrence(whole.end > end ? first_cycle : whole, part)};
+  if (whole.end > end && first.begin < first_cycle.end) span.stamped = first;
   span.covered.end = last.end;
   return span;
 }

@@ -96,12 +96,13 @@ void Endpoint::get_raw(const InputFile& file, std::string_view variable, const S
                        Type type, const MemoryLayout& memory) {
   State& it = alive(state_, "endpoint");
   const auto session = session_of(it.session);
-  const InputFile::State& input = file.state();
-  if (input.session.lock() != session)
+  // The session's thread may close the file, and give up its handle, while this thread waits.
+  const std::shared_ptr<client::Input> input = file.state().input;
+  if (file.state().session.lock() != session)
     throw Failure(
         make_error(ErrorCode::invalid_argument, "the file belongs to another session than the endpoint")
-            .in_file(input.input->path));
-  unwrap(it.endpoint->get(session->endpoint_reads(), input.input, variable, what, data, type, memory));
+            .in_file(input->path));
+  unwrap(it.endpoint->get(session->endpoint_reads(), input, variable, what, data, type, memory));
 }
 
 void Endpoint::end_step() {
@@ -149,8 +150,9 @@ EndpointPool::EndpointPool(std::span<const Endpoint> endpoints) : state_(std::ma
   }
   state_->session = session;
   state_->endpoints.assign(endpoints.begin(), endpoints.end());
-  state_->pool = std::make_unique<client::EndpointPool>(session->puts().joint(), std::move(members),
-                                                        session->identity().session_rank);
+  state_->pool =
+      std::make_unique<client::EndpointPool>(session->puts().joint(), session->identity().session_rank);
+  for (auto& member : members) unwrap(state_->pool->add(std::move(member)));
 }
 
 std::size_t EndpointPool::size() const { return alive(state_, "pool").endpoints.size(); }

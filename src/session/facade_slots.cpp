@@ -60,9 +60,8 @@ void add_parts(Slot::State& slot, const client::Endpoint::Acquired& acquired, Ty
   });
 }
 
-void add_parts(Slot::State& slot, const client::PartEndpoint::Acquired& acquired, const model::Box& array,
-               Type type) {
-  add_parts(slot, *acquired.file, array, type, acquired.put != nullptr, [&](auto add) {
+void add_parts(Slot::State& slot, const client::PartEndpoint::Acquired& acquired, Type type) {
+  add_parts(slot, *acquired.file, acquired.array, type, acquired.put != nullptr, [&](auto add) {
     for (const client::PartPiece& piece : acquired.plan->pieces)
       add(acquired.put->handover().plan->pieces[piece.number].piece, std::get<model::Move>(piece.move));
   });
@@ -82,7 +81,7 @@ Slot OutputFile::acquire(std::string_view variable, std::uint64_t record, Type t
     add_parts(*slot, *mine, type);
   } else {
     const auto& joint = std::get<client::PartEndpoint::Acquired>(*slot->acquired);
-    add_parts(*slot, joint, call->puts().array(joint), type);
+    add_parts(*slot, joint, type);
   }
   return Slot(std::move(slot));
 }
@@ -98,7 +97,7 @@ Slot Endpoint::acquire(const OutputFile& file, std::string_view variable, std::u
   auto acquired = unwrap(it.endpoint->acquire(file_of(file, session), variable, record, type));
   slot->acquired = std::move(acquired);
   const auto& joint = std::get<client::PartEndpoint::Acquired>(*slot->acquired);
-  add_parts(*slot, joint, it.endpoint->array(*joint.file, joint.variable), type);
+  add_parts(*slot, joint, type);
   return Slot(std::move(slot));
 }
 

@@ -202,6 +202,11 @@ class ClientLink {
   /// frames in the order of the layout, which is the same on all ranks, and calls this on each of
   /// its links before each frame. Cheap; never waits.
   virtual void advance(std::uint64_t position, std::uint32_t frame) = 0;
+  /// Threads that use `thread_end` may reserve something for puts from `position` on: from now on
+  /// this link states nothing beyond it, whatever it is told or reserves. `no_position`: they
+  /// reserve nothing.
+  static constexpr std::uint64_t no_position = ~std::uint64_t{0};
+  virtual void hold(std::uint64_t /*position*/) {}
 
   /// The next message from the server, if any has arrived.
   virtual Result<std::optional<Bytes>> receive() = 0;

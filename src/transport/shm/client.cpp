@@ -143,7 +143,7 @@ Landing ShmClientLink::landing(std::uint32_t block, const FrameSlot& slot) const
 Result<Landing> ShmClientLink::reserve(const FrameSlot& slot, std::uint32_t piece,
                                        std::uint64_t /*packed_bytes*/, bool may_wait) {
   options_.rank_links->note(slot.position);
-  table_.publish(order_of(slot.position, slot.frame));
+  publish(order_of(slot.position, slot.frame));
   if (table_.is_frame(slot.frame) && piece >= segment_->frame(slot.frame).pieces)
     return fail(ErrorCode::internal, "{}: frame {} has {} pieces, piece {} was asked for", options_.server,
                 slot.frame, segment_->frame(slot.frame).pieces, piece);
@@ -170,7 +170,7 @@ Result<bool> ShmClientLink::make_room(std::span<const FrameSlot> slots, std::uin
   for (std::size_t i = 0; room && i < slots.size(); ++i) {
     const FrameSlot& slot = slots[i];
     // The frames before it exist and wait for this rank.
-    table_.publish(order_of(slot.position, slot.frame));
+    publish(order_of(slot.position, slot.frame));
     const auto block = table_.acquire(slot, lent ? Blocks::unreserved : Blocks::by_order);
     if (!block && !passes(block.error())) return fail(refusals_.error(block.error(), slot));
     room = block.has_value();
@@ -234,11 +234,11 @@ Result<void> ShmClientLink::frame_is_complete(const FrameSlot& slot) {
 
 void ShmClientLink::set_position(std::uint64_t position) {
   options_.rank_links->note(position);
-  table_.publish(order_of(position, 0));
+  publish(order_of(position, 0));
 }
 
 bool ShmClientLink::catch_up(std::uint64_t position) {
-  table_.publish(order_of(position, 0));
+  publish(order_of(position, 0));
   return false;
 }
 

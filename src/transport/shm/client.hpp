@@ -54,8 +54,9 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
     return refusals_.check_fits(slots);
   }
   void set_position(std::uint64_t position) override;
-  void advance(std::uint64_t position, std::uint32_t frame) override {
-    table_.publish(order_of(position, frame));
+  void advance(std::uint64_t position, std::uint32_t frame) override { publish(order_of(position, frame)); }
+  void hold(std::uint64_t position) override {
+    most_published_ = position == no_position ? order_end : order_of(position, 0);
   }
   Result<std::optional<Bytes>> receive() override;
   void wait(Millis most) override;
@@ -70,6 +71,7 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
 
  private:
   bool catch_up(std::uint64_t position) override;
+  void publish(std::uint64_t order) noexcept { table_.publish(std::min(order, most_published_)); }
 
   enum class Step { done, again };
   /// Tries until `attempt` succeeds or fails; sleeps on `event` meanwhile. `attempt` receives the
@@ -109,6 +111,7 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
                                    ///< woken
   std::uint64_t waited_ns_ = 0;
   std::uint64_t messages_ = 0;
+  std::uint64_t most_published_ = order_end;  ///< see `hold`
 };
 
 }  // namespace afterbay::transport::shm

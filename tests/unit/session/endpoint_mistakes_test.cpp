@@ -346,6 +346,129 @@ TEST(ThreadEndpointMistakes, points_change_hands_only_for_later_puts) {
   });
 }
 
+/// A team of threads is opened again and again while one endpoint stays.
+TEST(ThreadEndpointMistakes, a_missing_part_is_named_while_an_old_endpoint_is_open) {
+  with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
+    b.close();
+    for (int i = 0; i < 1500; ++i) session.endpoint().close();
+    Endpoint late = session.endpoint("late");
+    late.part("grid", Block{{rows, columns}, {10, 0}, {14, columns}});
+    a.put(file, "t", 0, zeros().data());
+    a.end_step();
+    session.end_step();
+    EXPECT_THAT(error_of([&] { late.end_step(); }).text(),
+                HasSubstr("not handed over by endpoint 1503 ('late')"));
+  });
+}
+
+TEST(ThreadEndpointMistakes, the_session_does_not_put_again_what_a_closed_endpoint_put) {
+  const std::vector<std::function<void(OutputFile&)>> puts{
+      [](OutputFile& file) { file.put("t", 0, zeros().data()); },
+      [](OutputFile& file) {
+        file.put_section("t", 0, Section{{0, 10, 0}, {levels, 14, columns}}, zeros().data());
+      }};
+  for (const auto& put : puts) {
+    with_two_endpoints(settings(), [&](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
+      a.put(file, "t", 0, zeros().data());
+      a.close();
+      b.close();
+      const Error again = error_of([&] { put(file); });
+      EXPECT_EQ(again.code, ErrorCode::conflict);
+      EXPECT_THAT(again.text(), AllOf(HasSubstr("an endpoint that has been closed"), HasSubstr("by the session"),
+                                      HasSubstr("variable t"), HasSubstr("rank 0")));
+      EXPECT_THAT(error_of([&] { session.end_step(); }).text(),
+                  AllOf(HasSubstr("420 of 720 values"), HasSubstr("endpoint 2 ('lower'), which was closed")));
+    });
+  }
+}
+
+TEST(ThreadEndpointMistakes, no_endpoint_gets_points_of_which_the_session_owes_sections) {
+  const Directory directory;
+  LocalRun run(1, 1, settings());
+  expect_no_errors(run.run([&](Session& session, int rank) {
+    OutputFile file = define(session, "netcdf4", directory, 1, rank).open("c.nc");
+    Endpoint early = session.endpoint("early");
+    const auto put_level = [&](std::uint64_t level) {
+      file.put_section("t", 0, Section{{level, 0, 0}, {1, rows, columns}},
+                       values_of(0, {0, rows}, level, 1).data());
+    };
+    put_level(1);
+    const Block all{{rows, columns}, {0, 0}, {rows, columns}};
+    const Error refused = error_of([&] { early.part("grid", all); });
+    EXPECT_EQ(refused.code, ErrorCode::conflict);
+    EXPECT_THAT(refused.text(), AllOf(HasSubstr("endpoint 1 ('early')"), HasSubstr("register the part")));
+    put_level(0);
+    put_level(2);
+    early.part("grid", all);
+    early.put(file, "s", 0, values_of(0, {0, rows}, 0, 1).data());
+    const double now = 0;
+    file.put("time", 0, &now);
+    early.end_step();
+    session.end_step();
+    file.close();
+    session.finalize();
+  }));
+  expect_contents(directory.path / "c.nc", 1);
+}
+
+TEST(ThreadEndpointMistakes, a_refused_try_put_may_be_left_out) {
+  constexpr std::uint64_t y = 256, x = 512;
+  const Directory directory;
+  LocalRun run(1, 1, little_memory());
+  std::uint64_t records = 0;
+  expect_no_errors(run.run([&](Session& session, int) {
+    session.decomposition("grid", Block{{y, x}, {0, 0}, {y, x}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("y", y).dimension("x", x);
+    schema.variable("a", Type::float32, {"time", "y", "x"}).on("grid");
+    OutputFile file =
+        session.collection("c", schema, {.directory = directory.path.string(), .store = "cdf5"}).open("c.nc");
+    std::vector<Endpoint> halves;
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      halves.push_back(session.endpoint());
+      halves.back().part("grid", Block{{y, x}, {i * y / 2, 0}, {y / 2, x}});
+    }
+    const std::vector<float> ones(y / 2 * x, 1.0F);
+    // The other half of each record comes later, so that the memory fills up.
+    while (halves[0].try_put(file, "a", records, ones.data())) {
+      halves[0].end_step();
+      ASSERT_LT(++records, 32U);
+    }
+    halves[0].end_step();  // this step has no record
+    for (std::uint64_t record = 0; record < records; ++record) {
+      halves[1].put(file, "a", record, ones.data());
+      halves[1].end_step();
+      session.end_step();
+    }
+    halves[1].end_step();
+    session.end_step();
+    for (Endpoint& half : halves) {  // and the next one has the record that was refused
+      half.put(file, "a", records, ones.data());
+      half.end_step();
+    }
+    session.end_step();
+    file.close();
+    session.finalize();
+  }));
+  EXPECT_GE(records, 1U);
+  const auto values = read<double>(directory.path / "c.nc", "a");
+  ASSERT_EQ(values.size(), (records + 1) * y * x);
+  EXPECT_TRUE(std::ranges::all_of(values, [](double value) { return value == 1; }));
+}
+
+TEST(ThreadEndpointMistakes, a_slot_is_destroyed_by_another_thread_during_calls) {
+  with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
+    std::optional<Slot> slot = a.acquire(file, "s", 0, Type::int32);
+    std::jthread other([&] { slot.reset(); });
+    for (std::uint64_t level = 0; level < levels; ++level)
+      a.put(file, "t", 0, zeros().data(), {}, Section{{level, 0, 0}, {1, 10, columns}});
+    other.join();
+    b.put(file, "t", 0, zeros().data());
+    for (Endpoint* const it : {&a, &b}) it->end_step();
+    EXPECT_THAT(error_of([&] { session.end_step(); }).text(), HasSubstr("values of variable 's'"));
+  });
+}
+
 TEST(ThreadEndpointMistakes, two_threads_in_one_endpoint_or_one_session_are_refused) {
   // The first caller waits for room that never comes, so that the second certainly meets it.
   LocalRun::Settings tight = little_memory();

@@ -340,6 +340,80 @@ TEST(ThreadSessionsThread, threads_do_not_wait_for_ever_for_the_sessions) {
   });
 }
 
+/// A rank's part of "b" is larger than the memory; "v" and "w" fit only one at a time, and only the
+/// second endpoint has points of "v".
+struct Large {
+  static constexpr std::uint64_t length = 24, width = 512, less = 256;
+  OutputFile file;
+  std::vector<Endpoint> endpoints;
+  Large(Session& session, const Directory& directory) {
+    session.decomposition("large", Block{{length, width}, {0, 0}, {length, width}});
+    session.decomposition("v", Block{{length, less}, {0, 0}, {length, less}});
+    session.decomposition("w", Block{{length, less}, {0, 0}, {length, less}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("y", length).dimension("x", width).dimension("less", less);
+    schema.variable("b", Type::float64, {"time", "y", "x"}).on("large");
+    schema.variable("v", Type::float64, {"time", "y", "less"}).on("v");
+    schema.variable("w", Type::float64, {"time", "y", "less"}).on("w");
+    schema.variable("time", Type::float64, {"time"});
+    file =
+        session.collection("c", schema, {.directory = directory.path.string(), .store = "cdf5"}).open("c.nc");
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      endpoints.push_back(session.endpoint());
+      endpoints[i].part("large", Block{{length, width}, {i * 12, 0}, {12, width}});
+      endpoints[i].part("w", Block{{length, less}, {i * 12, 0}, {12, less}});
+    }
+    endpoints[1].part("v", Block{{length, less}, {0, 0}, {length, less}});
+  }
+  static std::vector<double> ones() { return std::vector<double>(length * width, 1.0); }
+};
+
+// The thread that uses the session puts a scalar first, and then its own part of what is collected.
+TEST(ThreadSessionsThread, memory_that_is_full_does_not_stop_who_owes_a_part) {
+  const Directory directory;
+  LocalRun run = run_of(1, {{"memory.endpoints", "64KiB"}, {"deadline", "2s"}});
+  expect_no_errors(run.run([&](Session& session, int) {
+    Large large(session, directory);
+    std::thread([&] {
+      large.endpoints[1].put(large.file, "b", 0, Large::ones().data());
+      large.endpoints[1].end_step();
+    }).join();
+    const double now = 0;
+    large.file.put("time", 0, &now);
+    large.endpoints[0].put(large.file, "b", 0, Large::ones().data());
+    large.endpoints[0].end_step();
+    session.end_step();
+    session.finalize();
+  }));
+  const auto b = read<double>(directory.path / "c.nc", "b");
+  ASSERT_EQ(b.size(), Large::length * Large::width);
+  EXPECT_TRUE(std::ranges::all_of(b, [](double value) { return value == 1; }));
+}
+
+TEST(ThreadSessionsThread, memory_that_is_full_does_not_stop_who_puts_another_variable_first) {
+  const Directory directory;
+  LocalRun run = run_of(1, {{"memory.endpoints", "64KiB"}, {"deadline", "2s"}});
+  expect_no_errors(run.run([&](Session& session, int) {
+    Large large(session, directory);
+    std::thread([&] {
+      large.endpoints[0].put(large.file, "w", 0, Large::ones().data());
+      large.endpoints[0].end_step();
+    }).join();
+    beside_the_session(session, 1, [&](int) {
+      large.endpoints[1].put(large.file, "v", 0, Large::ones().data());
+      large.endpoints[1].put(large.file, "w", 0, Large::ones().data());
+      large.endpoints[1].end_step();
+    });
+    session.end_step();
+    session.finalize();
+  }));
+  for (const char* const name : {"v", "w"}) {
+    const auto values = read<double>(directory.path / "c.nc", name);
+    ASSERT_EQ(values.size(), Large::length * Large::less);
+    EXPECT_TRUE(std::ranges::all_of(values, [](double value) { return value == 1; }));
+  }
+}
+
 TEST(ThreadSessionsThread, a_part_that_is_left_out_is_reported_within_the_deadline) {
   const Directory directory;
   LocalRun run = run_of(1, {{"deadline", "1s"}});

@@ -396,6 +396,26 @@ TEST(ThreadHubOrder, the_last_block_waits_for_the_slowest_rank) {
   put(*hub.clients[0], ahead, 0);
 }
 
+// The session's thread of rank 1 has come to position 11, but threads of the rank still need memory
+// for the put at position 5.
+TEST(ThreadHubOrder, a_link_that_is_held_states_nothing_beyond) {
+  ThreadHub hub = make_hub(2, sizes_of(2));
+  FramePool& pool = hub.port->frames();
+  ASSERT_TRUE(pool.declare(std::vector<FrameDeclaration>(3, FrameDeclaration{200, {1, 1}})));
+  put(*hub.clients[0], {1, 0, 200, 0, 6}, 0);
+  hub.clients[1]->hold(5);
+  put(*hub.clients[1], {1, 0, 200, 0, 11}, 1);
+  hub.clients[1]->set_position(12);
+  hub.clients[1]->advance(12, 3);
+  const FrameSlot ahead{2, 0, 200, 0, 11};
+  EXPECT_EQ(hub.clients[0]->reserve(ahead, 0, 8, false).error().code, ErrorCode::would_block);
+  put(*hub.clients[1], {0, 0, 200, 0, 5}, 0);
+  pool.release(*pool.find(0, 0));
+  hub.clients[1]->hold(ClientLink::no_position);
+  hub.clients[1]->set_position(12);
+  put(*hub.clients[0], ahead, 0);
+}
+
 TEST(ThreadHubOrder, a_rank_that_has_ended_holds_nobody_up) {
   ThreadHub hub = make_hub(3, sizes_of(1));
   ASSERT_TRUE(hub.port->frames().declare(std::vector<FrameDeclaration>(1, FrameDeclaration{200, {2}})));
