@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "model/message_accuracy.hpp"
 #include "storage/store.hpp"
 
 namespace afterbay {
@@ -29,6 +30,16 @@ TEST(ModelFormat, every_row_is_complete_and_has_a_store) {
     EXPECT_NE(it.types.bits, 0U) << it.name;
     EXPECT_FALSE(it.arithmetic_places && it.chunks) << it.name;
     EXPECT_NE(storage::make_store(format), nullptr) << it.name;
+    if (it.messages == nullptr) {
+      EXPECT_EQ(message_accuracy_of(format), nullptr) << it.name;
+      continue;
+    }
+    EXPECT_NE(it.messages->slab_dimensions, nullptr) << it.name;
+    EXPECT_NE(it.messages->check, nullptr) << it.name;
+    const MessageAccuracy* const accuracy = message_accuracy_of(format);
+    ASSERT_NE(accuracy, nullptr) << it.name << " would not keep absolute_error";
+    EXPECT_NE(accuracy->packs, nullptr) << it.name;
+    EXPECT_NE(accuracy->keep_error, nullptr) << it.name;
   }
 }
 
