@@ -49,7 +49,7 @@ def classify(statement):
 
 
 def is_value(head, kind, rest):
-    """Whether braces behind `head`, with `rest` behind them, are a value and no body of a function: a
+    """Whether braces between `head` and `rest` are a value and not the body of a function: the
     declaration goes on behind them."""
     return kind == "field" or head.count("(") > head.count(")") or (kind == "method" and rest.lstrip()[:1] in (",", "{"))
 

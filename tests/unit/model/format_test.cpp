@@ -53,6 +53,11 @@ TEST(ModelFormat, names_of_files_end_as_their_format_says) {
       EXPECT_EQ(with_ending(named, format), named) << name_of(format);
 }
 
+TEST(ModelFormat, endings_of_all_published_formats_can_be_listed) {
+  EXPECT_EQ(appended_endings(), "`.nc`, `.grib2`, `.pp` or `.ff`");
+  EXPECT_EQ(other_endings(), "`.nc4`, `.cdf`, `.grb2`, `.grib` or `.grb`");
+}
+
 TEST(ModelFormat, stores_of_the_interface_are_formats) {
   for (const Store store : {Store::netcdf4, Store::cdf5, Store::cdf2, Store::memory})
     EXPECT_TRUE(format_of(name_of(store))) << name_of(store);
