@@ -59,8 +59,14 @@ TEST(ModelFormat, endings_of_all_published_formats_can_be_listed) {
 }
 
 TEST(ModelFormat, stores_of_the_interface_are_formats) {
-  for (const Store store : {Store::netcdf4, Store::cdf5, Store::cdf2, Store::memory})
-    EXPECT_TRUE(format_of(name_of(store))) << name_of(store);
+  std::set<std::string_view> enumerators;
+  for (unsigned number = 0; name_of(static_cast<Store>(number)) != "unknown"; ++number) {
+    const std::string_view name = name_of(static_cast<Store>(number));
+    EXPECT_TRUE(enumerators.insert(name).second) << name;
+    EXPECT_TRUE(format_of(name)) << name;
+  }
+  for (const std::string& name : published_format_names())
+    EXPECT_TRUE(enumerators.contains(name)) << "Store in afterbay/types.hpp lacks " << name;
   EXPECT_EQ(Choice<Store>(Store::cdf5), Choice<Store>("cdf5"));
   EXPECT_EQ(Choice<Existing>(Existing::append).name(), "append");
 }
