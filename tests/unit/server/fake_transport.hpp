@@ -93,6 +93,7 @@ class FakePort : public transport::ServerPort {
   transport::FramePool& frames() override { return pool; }
   void set_scatter(transport::Scatter) override {}
   [[nodiscard]] std::uint64_t messages() const override { return 0; }
+  [[nodiscard]] std::uint64_t receive_peak_bytes() const override { return 0; }
 };
 
 /// What the other end of FakeLink has received; outlives the link.
