@@ -48,37 +48,45 @@ def classify(statement):
     return "field", sum(1 for name in outside.split(",") if name.strip())
 
 
+def is_value(head, kind, rest):
+    """Whether braces between `head` and `rest` are a value and not the body of a function: the
+    declaration goes on behind them."""
+    return kind == "field" or head.count("(") > head.count(")") or (kind == "method" and rest.lstrip()[:1] in (",", "{"))
+
+
 def classes_of(text):
     """(name, data members, member functions) of each class of a source text."""
     text = NOISE.sub(" ", text)
-    found, stack, start = [], [], 0
+    found, stack = [], []
+    start, begun = 0, ""  # `begun`: the declaration before `start`, without the values in braces
     for at, sign in enumerate(text):
+        if sign not in "{};":
+            continue
+        head, start = begun + text[start:at], at + 1
+        begun = ""
+        inside = stack[-1] if stack and stack[-1] and "name" in stack[-1] else None
         if sign == "{":
-            head = text[start:at]
             match = CLASS.search(without_templates(ATTRIBUTE.sub(" ", head)).strip())
-            inside = stack[-1] if stack and stack[-1] and "name" in stack[-1] else None
-            if match:
+            if match and head.count("(") <= head.count(")"):
                 stack.append({"name": match[1], "field": 0, "method": 0})
             elif re.search(r"\bnamespace\b[\w:\s]*$|\bextern\s*$", head):
                 stack.append(None)
             else:
-                kind, number = classify(head) if inside else (None, 0)
-                stack.append({"body_of": inside, "kind": kind, "number": number})
-            start = at + 1
+                kind, _ = classify(head) if inside else (None, 0)
+                stack.append({"body_of": inside, "kind": kind, "head": head})
         elif sign == "}" and stack:
             top = stack.pop()
-            start = at + 1
             if top and "name" in top:
                 found.append((top["name"], top["field"], top["method"]))
             elif top and top["kind"]:
-                top["body_of"][top["kind"]] += top["number"]
-        elif sign == ";":
-            inside = stack[-1] if stack else None
-            if inside and "name" in inside:
-                kind, number = classify(text[start:at])
-                if kind:
-                    inside[kind] += number
-            start = at + 1
+                if is_value(top["head"], top["kind"], text[at + 1:at + 100]):
+                    begun = top["head"] + " "
+                else:
+                    top["body_of"][top["kind"]] += 1
+        elif sign == ";" and inside:
+            kind, number = classify(head)
+            if kind:
+                inside[kind] += number
     return found
 
 

@@ -45,8 +45,16 @@ Exit exit_of(ErrorCode code) noexcept {
     case ErrorCode::mpi: return Exit::lost;
     case ErrorCode::internal: return Exit::internal;
     case ErrorCode::stopped: return Exit::stopped;
-    default: return Exit::wrong;
+    case ErrorCode::invalid_argument:
+    case ErrorCode::unknown_name:
+    case ErrorCode::wrong_type:
+    case ErrorCode::conflict:
+    case ErrorCode::bad_state:
+    case ErrorCode::would_block:
+    case ErrorCode::format:
+    case ErrorCode::resources: return Exit::wrong;
   }
+  return Exit::internal;
 }
 
 Exit exit_of_input(ErrorCode code) noexcept {

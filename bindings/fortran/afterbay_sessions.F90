@@ -386,9 +386,9 @@ contains
   end subroutine
 
   !> Defines a kind of file: its schema, which is copied, with name template ({collection},
-  !> {step:06}, {member:03}, {date:%Y%m%d_%H}), directory, store ('netcdf4', 'cdf5', 'cdf2',
-  !> 'grib2', 'pp', 'fieldsfile', 'memory') and the action if a file exists ('refuse', 'replace',
-  !> 'append'). Does not wait.
+  !> {step:06}, {member:03}, {date:%Y%m%d_%H}; default: {collection} with the ending of the store),
+  !> directory, store ('netcdf4', 'cdf5', 'cdf2', 'grib2', 'pp', 'fieldsfile', 'memory') and the
+  !> action if a file exists ('refuse', 'replace', 'append'). Does not wait.
   subroutine define_collection(self, name, schema, collection, file, directory, store, existing, ierr)
     class(afterbay_session), intent(in) :: self
     character(*), intent(in) :: name

@@ -431,7 +431,8 @@ AFTERBAY_API int afterbay_decomposition_define_map(afterbay_session* session, co
    zero. */
 typedef struct afterbay_collection_options {
   const char* file;      /**< name template: {collection}, {step}, {step:06}, {member:03}, {date:%Y%m%d_%H};
-                            default "{collection}.nc" */
+                            default: {collection} with the ending of the store, such as
+                            "{collection}.nc" or "{collection}.grib2" */
   const char* directory; /**< prepended to the name; default: the working directory */
   const char* store;     /**< "netcdf4" (default), "cdf5", "cdf2", "grib2", "pp", "fieldsfile",
                             "memory" */

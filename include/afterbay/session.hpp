@@ -99,9 +99,12 @@ struct AFTERBAY_API SessionOptions {
 /// How a collection's files are stored; the configuration can override each option by collection
 /// name.
 struct AFTERBAY_API CollectionOptions {
-  std::string file = {};                         ///< name template; see `FileName`. Empty: "{collection}.nc"
-  std::string directory = {};                    ///< prepended to the name; empty: the working directory
-  Choice<Store> store = Store::netcdf4;          ///< or its name: "netcdf4"
+  /// Name template; see `FileName`. Empty: {collection} with the ending of the store, such as
+  /// "{collection}.nc" or "{collection}.grib2". A template that is given stays as it is.
+  std::string file = {};
+  std::string directory = {};  ///< prepended to the name; empty: the working directory
+  /// Or its name: "netcdf4", "cdf5", "cdf2", "grib2", "pp", "fieldsfile", "memory".
+  Choice<Store> store = Store::netcdf4;
   Choice<Existing> existing = Existing::refuse;  ///< or its name: "refuse"
 };
 

@@ -126,10 +126,13 @@ inline constexpr Type type_of = TypeOf<T>::value;
 
 /// The formats of files. A build may have others, which are known by their names only.
 enum class AFTERBAY_API Store : std::uint8_t {
-  netcdf4 = 0,  ///< netCDF-4, in HDF5 files
-  cdf5 = 1,     ///< classic netCDF with 64-bit sizes (CDF-5)
-  cdf2 = 2,     ///< classic netCDF with 64-bit offsets (CDF-2)
-  memory = 3,   ///< kept in the memory of the servers and never published: for tests
+  netcdf4 = 0,     ///< netCDF-4, in HDF5 files
+  cdf5 = 1,        ///< classic netCDF with 64-bit sizes (CDF-5)
+  cdf2 = 2,        ///< classic netCDF with 64-bit offsets (CDF-2)
+  memory = 3,      ///< kept in the memory of the servers and never published: for tests
+  grib2 = 4,       ///< GRIB edition 2; needs a build with ecCodes
+  pp = 5,          ///< PP file of the Unified Model
+  fieldsfile = 6,  ///< fields file of the Unified Model
 };
 
 /// The store's name in settings: "netcdf4", ...
@@ -139,6 +142,9 @@ constexpr std::string_view name_of(Store store) noexcept {
     case Store::cdf5: return "cdf5";
     case Store::cdf2: return "cdf2";
     case Store::memory: return "memory";
+    case Store::grib2: return "grib2";
+    case Store::pp: return "pp";
+    case Store::fieldsfile: return "fieldsfile";
   }
   return "unknown";
 }

@@ -194,6 +194,7 @@ Result<> Collection::describe(const Definition& definition, const config::Config
   AFTERBAY_TRY_ASSIGN(const Existing asked_existing, existing_of(definition.options.existing.name()));
   format_ = settings.store.value_or(asked_format);
   existing_ = settings.existing.value_or(asked_existing);
+  if (template_.empty()) template_ = model::default_template(format_);
   AFTERBAY_TRY(config::check_variables(session, name_, variable_names(schema_)));
   override_variables(schema_, settings);
   AFTERBAY_TRY(model::check_template(template_));

@@ -449,7 +449,9 @@ const std::vector<Setting<CollectionSettings>>& collection_settings() {
       collection("file", template_kind(), AFTERBAY_FIELD(file),
                  "Template of the file names. {collection}, {step}, {step:06}, {member}, "
                  "{member:03} and {date:%Y%m%d_%H} are replaced by what the model gives when it "
-                 "opens a file."),
+                 "opens a file. If neither the model nor a setting gives one, it is {collection} "
+                 "with the ending of the store: " +
+                     appended_endings() + "."),
       collection("placement", placement_kind(), AFTERBAY_FIELD(placement),
                  "As the session's `placement`, for this collection."),
       collection("readable", toggle(), AFTERBAY_FIELD(readable),

@@ -20,13 +20,18 @@ Kind<std::string> touch_kind() {
   return kind;
 }
 
+Choices<triggers::Occasion> occasions() {
+  Choices<triggers::Occasion> choices;
+  for (const triggers::Occasion it : triggers::all_occasions) choices.emplace_back(triggers::name_of(it), it);
+  return choices;
+}
+
 }  // namespace
 
 const std::vector<Setting<triggers::Trigger>>& trigger_settings() {
-  using triggers::Trigger, triggers::Occasion;
+  using triggers::Trigger;
   static const std::vector<Setting<Trigger>> table = {
-      row<Trigger>("on", choice<Occasion>({{"published", Occasion::published}, {"epoch", Occasion::epoch}}),
-                   AFTERBAY_FIELD(on),
+      row<Trigger>("on", choice(occasions()), AFTERBAY_FIELD(on),
                    "When the trigger runs. `published`: a file is complete under its final name. "
                    "`epoch`: an epoch is complete."),
       row<Trigger>("collections", words("names or patterns of collections, separated by commas"),

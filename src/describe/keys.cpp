@@ -130,18 +130,20 @@ void add_timing(Rows& rows) {
 void add_naming(Rows& rows) {
   rows.push_back(stored_unless_empty<File>(
       "name", file_name_template(), AFTERBAY_KEY_FIELD(naming.name),
-      "Template of the names. The ending of the store is appended, `.nc`, `.grib2`, `.pp` or `.ff`, unless "
-      "the name "
-      "ends with one of any store (these, `.nc4`, `.cdf`, `.grb2`, `.grib` or `.grb`). `{case}` is the key "
-      "`case`, "
-      "`{period}` is `every` (`fx` without it), `{file}` the name under `files`, `{grid}` its grid, "
-      "`{start}` "
-      "and `{end}` are dates, `{part}` is the number of a file that `split` makes, from 1, and `{member}` "
-      "that "
-      "of the ensemble's member. Numbers may be padded with zeros, `{part:03}`. Dates have the units that "
-      "the "
-      "split needs (`2000-03` for months), or a format, `{start:%Y%m%d}`. By default `{file}_{start}-{end}` "
-      "with `split`, otherwise `{file}`."));
+      "Template of the names. The ending of the store is appended, " + appended_endings() +
+          ", unless the name ends with one of any store (these, " + other_endings() +
+          "). `{case}` is the key `case`, "
+          "`{period}` is `every` (`fx` without it), `{file}` the name under `files`, `{grid}` its grid, "
+          "`{start}` "
+          "and `{end}` are dates, `{part}` is the number of a file that `split` makes, from 1, and "
+          "`{member}` "
+          "that "
+          "of the ensemble's member. Numbers may be padded with zeros, `{part:03}`. Dates have the units "
+          "that "
+          "the "
+          "split needs (`2000-03` for months), or a format, `{start:%Y%m%d}`. By default "
+          "`{file}_{start}-{end}` "
+          "with `split`, otherwise `{file}`."));
   rows.push_back(
       stored<File>("split", split_rule(), AFTERBAY_KEY_FIELD(naming.split),
                    "When a file ends and the next one begins. A record whose time is the boundary "

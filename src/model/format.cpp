@@ -25,6 +25,21 @@ std::string list_of(const std::vector<std::string>& names, std::string_view last
   return list;
 }
 
+/// The endings of published formats, the first one of each (appended) or the others, as code.
+std::vector<std::string> endings_of_all(bool appended) {
+  std::vector<std::string> found;
+  for (const Format format : all_formats()) {
+    const FormatTraits& traits = traits_of(format);
+    if (!traits.publishes) continue;
+    const auto endings = appended ? traits.endings.first(1) : traits.endings.subspan(1);
+    for (const std::string_view ending : endings) {
+      std::string code = "`" + std::string(ending) + "`";
+      if (std::ranges::find(found, code) == found.end()) found.push_back(std::move(code));
+    }
+  }
+  return found;
+}
+
 /// Whether it can be recommended for a schema of which little is known. Messages need grids, units
 /// and names that their format knows.
 bool takes_most(const FormatTraits& traits) { return traits.publishes && traits.messages == nullptr; }
@@ -57,6 +72,10 @@ std::string with_ending(std::string name, Format format) {
       if (name.ends_with(ending)) return name;
   return name.append(traits_of(format).endings.front());
 }
+
+std::string appended_endings() { return list_of(endings_of_all(true), " or "); }
+
+std::string other_endings() { return list_of(endings_of_all(false), " or "); }
 
 std::string formats_with(bool (*has)(const FormatTraits&)) {
   return list_of(

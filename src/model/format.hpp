@@ -47,6 +47,11 @@ std::vector<std::string> published_format_names();
 /// The name of a file of the format: with its first ending, unless it ends with one of any format.
 std::string with_ending(std::string name, Format format);
 
+/// For documentation, of the formats that publish artifacts, each once: the endings that
+/// `with_ending` appends, and the others that it leaves. As code, such as "`.nc` or `.pp`".
+std::string appended_endings();
+std::string other_endings();
+
 /// For messages: the formats that publish artifacts and have a capability, in the form "netcdf4 or
 /// cdf5".
 std::string formats_with(bool (*has)(const FormatTraits&));

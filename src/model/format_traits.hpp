@@ -52,6 +52,8 @@ class FileBytes {
   virtual Result<> write(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
 };
 
+struct MessageAccuracy;  // message_accuracy.hpp
+
 /// A file that is a sequence of messages, one per field, record and slab. A slab is what a message
 /// holds: the points of a field on its horizontal grid. Each piece of a field is one whole slab.
 struct MessageTraits {
@@ -70,6 +72,8 @@ struct MessageTraits {
   /// file. Null: there is nothing to add. Safe with any bytes: fails with format if they are no
   /// messages of the format.
   Result<std::uint64_t> (*seal)(FileBytes& file, std::uint64_t end_bytes) = nullptr;
+  /// How the format keeps a stated accuracy; never null.
+  const MessageAccuracy* accuracy = nullptr;
 };
 
 inline constexpr std::array<std::string_view, 3> netcdf_endings{".nc", ".nc4", ".cdf"};

@@ -13,7 +13,6 @@
 namespace afterbay::model {
 namespace {
 
-constexpr std::string_view default_template = "{collection}.nc";
 constexpr std::string_view default_date_format = "%Y%m%d";
 const std::vector<std::string> token_names{"collection", "step", "member", "date"};
 
@@ -62,7 +61,7 @@ Result<std::vector<Part>> parse(std::string_view pattern) {
 }
 
 Result<std::vector<Part>> parse_named(std::string_view pattern) {
-  auto parts = parse(pattern.empty() ? default_template : pattern);
+  auto parts = parse(pattern);
   if (!parts) {
     parts.error().message = fmt::format("file name template '{}': {}", pattern, parts.error().message);
     return fail(std::move(parts).error());
@@ -145,6 +144,8 @@ Result<> check_name(const std::string& name) {
 }
 
 }  // namespace
+
+std::string default_template(Format format) { return with_ending("{collection}", format); }
 
 Result<> check_template(std::string_view pattern) {
   AFTERBAY_TRY(parse_named(pattern));

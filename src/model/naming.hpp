@@ -7,13 +7,17 @@
 
 #include "afterbay/session.hpp"
 #include "base/result.hpp"
+#include "model/format.hpp"
 
 namespace afterbay::model {
+
+/// The template of collections for which none is given: "{collection}.nc" or with another ending.
+std::string default_template(Format format);
 
 /// Checks everything that does not depend on values: unknown tokens (suggests the most similar
 /// one), formats, unbalanced braces, NUL. Tokens: {collection}, {step}, {step:06} (padded with
 /// zeros to 6 digits), {member}, {member:03}, {date} (%Y%m%d), {date:FORMAT} with %Y %m %d %H %M %S
-/// and %%; {{ and }} are braces. An empty template is "{collection}.nc".
+/// and %%; {{ and }} are braces.
 Result<> check_template(std::string_view pattern);
 
 /// The file's name: `values.name` unchanged if given, otherwise the template with its values. Fails

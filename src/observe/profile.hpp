@@ -127,6 +127,8 @@ inline constexpr std::string_view direct_bytes = "direct bytes";    ///< sum: th
                                                                     ///< with O_DIRECT
 inline constexpr std::string_view messages = "messages";            ///< sum: sent
 inline constexpr std::string_view backlog = "peak backlog";         ///< peak, bytes
+inline constexpr std::string_view receive_memory =
+    "peak receive memory";  ///< peak, bytes: of a server's `memory.receive`
 inline constexpr std::string_view output_memory =
     "memory of output";  ///< peak, bytes: of described output on a model rank
 inline constexpr std::string_view statistics_memory =

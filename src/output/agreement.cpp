@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "session/state.hpp"
+#include "wire/collective_messages.hpp"
 #include "wire/data_fields.hpp"
 
 namespace afterbay::output {
@@ -12,7 +13,7 @@ namespace {
 
 /// A report on its way to the first rank.
 struct Envelope {
-  static constexpr wire::Kind kind{230};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::agreement_envelope);
   std::string subject;
   std::int32_t rank = 0;         ///< in the session: the lowest of the ranks that report
   std::optional<Error> problem;  ///< ranks look for different things

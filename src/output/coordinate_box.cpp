@@ -14,6 +14,7 @@
 #include "output/refuse.hpp"
 #include "output/sphere.hpp"
 #include "session/state.hpp"
+#include "wire/collective_messages.hpp"
 
 namespace afterbay::output {
 
@@ -33,7 +34,7 @@ void join_extents(std::vector<double>& mine, const std::vector<double>& theirs) 
 
 /// Which places have points inside, per dimension.
 struct Hits {
-  static constexpr wire::Kind kind{231};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::box_hits);
   struct OfDimension {
     std::vector<std::uint8_t> hit;  ///< by place
     std::vector<double> ends;       ///< see CoordinateBox::ends_of
@@ -85,7 +86,7 @@ struct FoundRuns {
 };
 
 struct FoundPoints {
-  static constexpr wire::Kind kind{232};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::box_points);
   std::vector<FoundRuns> ranks;
   std::vector<double> extents;
   template <class A>
@@ -95,7 +96,7 @@ struct FoundPoints {
 };
 
 struct Positions {
-  static constexpr wire::Kind kind{233};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::box_positions);
   std::uint64_t count = 0;
   std::uint64_t digest = 0;
   std::vector<std::uint64_t> places;

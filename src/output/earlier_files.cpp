@@ -6,6 +6,7 @@
 
 #include "output/agreement.hpp"
 #include "session/state.hpp"
+#include "wire/collective_messages.hpp"
 
 namespace afterbay::output {
 
@@ -13,7 +14,7 @@ namespace {
 
 /// Of each entry: how many files of earlier runs there are, FileSeries::earlier_files.
 struct Found {
-  static constexpr wire::Kind kind{241};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::earlier_files);
   std::vector<std::int64_t> files;
   template <class A>
   void fields(A& a) {
@@ -22,7 +23,7 @@ struct Found {
 };
 
 struct Question {
-  static constexpr wire::Kind kind{242};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::earlier_files_question);
   template <class A>
   void fields(A&) {}
 };

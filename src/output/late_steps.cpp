@@ -10,6 +10,7 @@
 #include "session/facade.hpp"
 #include "session/state.hpp"
 #include "wire/archive.hpp"
+#include "wire/collective_messages.hpp"
 
 namespace afterbay::output {
 
@@ -19,7 +20,7 @@ constexpr std::size_t most_on_the_way = 64;  ///< messages of a rank that have n
 
 /// What a rank and those below it contribute in a step.
 struct StepTotals {
-  static constexpr wire::Kind kind{238};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::step_totals);
   std::uint64_t number = 0;
   std::vector<std::vector<std::byte>> totals;  ///< by reduction
   template <class A>

@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "output/agreement.hpp"
 #include "output/refuse.hpp"
+#include "wire/collective_messages.hpp"
 
 namespace afterbay::output {
 
@@ -28,7 +29,7 @@ std::string largest_of(std::vector<MemoryUse> uses) {
 
 /// What a rank needs.
 struct Need {
-  static constexpr wire::Kind kind{235};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::memory_need);
   std::uint64_t bytes = 0;
   std::int32_t rank = 0;
   std::string largest;
@@ -39,7 +40,7 @@ struct Need {
 };
 
 struct Nothing {
-  static constexpr wire::Kind kind{236};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::memory_answer);
   template <class A>
   void fields(A&) {}
 };

@@ -13,6 +13,7 @@
 #include "output/agreement.hpp"
 #include "output/refuse.hpp"
 #include "session/state.hpp"
+#include "wire/collective_messages.hpp"
 
 namespace afterbay::output {
 
@@ -22,7 +23,7 @@ using describe::Reducer;
 
 /// Whether ranks hand over samples without a network, and what they leave to servers.
 struct Nearness {
-  static constexpr wire::Kind kind{237};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::server_nearness);
   std::uint8_t shares_memory = 0;
   std::uint32_t processes = 0;  ///< see Processors
   std::uint32_t online = 0;
@@ -36,7 +37,7 @@ struct Nearness {
 };
 
 struct Verdict {
-  static constexpr wire::Kind kind{239};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::server_verdict);
   std::uint8_t servers = 0;
   template <class A>
   void fields(A& a) {

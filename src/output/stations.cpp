@@ -14,6 +14,7 @@
 #include "output/agreement.hpp"
 #include "output/refuse.hpp"
 #include "output/sphere.hpp"
+#include "wire/collective_messages.hpp"
 
 namespace afterbay::output {
 
@@ -23,7 +24,7 @@ constexpr double millimetres = 1000;
 
 /// The nearest points that ranks have found, one per station.
 struct Nearest {
-  static constexpr wire::Kind kind{234};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::nearest_points);
   std::vector<std::int64_t> distances_mm;  ///< -1: none
   std::vector<std::uint64_t> points;
   std::vector<double> lon;

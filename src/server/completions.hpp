@@ -64,7 +64,7 @@ struct PartHandedOver {
 
 /// The file has its final name and is recorded in the journal; or, because of `error`, it never
 /// will be.
-struct FilePublished {
+struct PublicationEnded {
   std::uint64_t file = 0;
   std::uint64_t bytes = 0;
   std::optional<std::uint64_t> checksum{};
@@ -74,6 +74,6 @@ struct FilePublished {
 
 /// The result of any of these tasks.
 using FileTaskResult = std::variant<FileCreated, OpeningNoted, FrameWritten, StringsWritten, EpochMarked,
-                                    PartHandedOver, FilePublished>;
+                                    PartHandedOver, PublicationEnded>;
 
 }  // namespace afterbay::server

@@ -116,7 +116,7 @@ class DataPath {
   Result<> complete(StringsWritten& it) AFTERBAY_REQUIRES(ingest_thread);
   Result<> complete(EpochMarked& it) AFTERBAY_REQUIRES(ingest_thread);
   Result<> complete(PartHandedOver& it) AFTERBAY_REQUIRES(ingest_thread);
-  Result<> complete(FilePublished& it) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> complete(PublicationEnded& it) AFTERBAY_REQUIRES(ingest_thread);
   void published(const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
   void note_epoch(std::uint64_t number, journal::EpochCompleted line) AFTERBAY_REQUIRES(ingest_thread);
 

@@ -78,7 +78,7 @@ Result<> DataPath::complete(PartHandedOver& it) {
   return {};
 }
 
-Result<> DataPath::complete(FilePublished& it) {
+Result<> DataPath::complete(PublicationEnded& it) {
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, files_.require(it.file));
   file->as_published.bytes = it.bytes;
   file->as_published.checksum = it.checksum;

@@ -182,6 +182,7 @@ void Server::say_goodbye() {
 void Server::note_finished() {
   observe::add(observation_.profile().timers().messages, peers_.port().messages());
   observation_.backlog(peers_.frames().peak_used_bytes());
+  observation_.profile().note_receive_memory(peers_.port().receive_peak_bytes());
   observation_.telemetry().show_progress(true);
   observation_.telemetry().sample();
 }

@@ -38,9 +38,8 @@ class Workers {
   bool await_idle(std::chrono::milliseconds limit) AFTERBAY_EXCLUDES(mutex_);
   /// Number of tasks that have not begun.
   [[nodiscard]] std::size_t queued() const AFTERBAY_EXCLUDES(mutex_);
+  /// 0: tasks run in the owner's thread.
   [[nodiscard]] std::size_t threads() const noexcept { return threads_.size(); }
-  /// False: tasks run in the owner's thread.
-  [[nodiscard]] bool has_threads() const noexcept { return !threads_.empty(); }
   /// Runs one task in the calling thread, if there are no threads and a task is queued.
   bool run_one();
 

@@ -14,6 +14,7 @@
 #include "mpi/check.hpp"
 #include "session/report.hpp"
 #include "transport/mpi/consult.hpp"
+#include "wire/collective_messages.hpp"
 #include "wire/data_fields.hpp"
 
 namespace afterbay::session {
@@ -71,7 +72,7 @@ struct Wishes {
 /// The greeting of a rank and all ranks below it. Of settings and names the first two different
 /// ones are kept, because they suffice to find the first rank that differs from any other rank.
 struct Greeting {
-  static constexpr wire::Kind kind{201};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::greeting);
   std::optional<Error> error;  ///< of the first rank that has one
   std::vector<SettingsOf> settings;
   std::vector<NameOf> named;        ///< by the setting
@@ -124,7 +125,7 @@ struct OwnPart {
 };
 
 struct Casting {
-  static constexpr wire::Kind kind{202};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::casting);
   std::string session;
   std::string run;
   bool fortran = false;
@@ -139,7 +140,7 @@ struct Casting {
 
 /// The problems that ranks found before the run.
 struct Obstacles {
-  static constexpr wire::Kind kind{203};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::obstacles);
   std::vector<Error> found;
   std::uint64_t more = 0;
   template <class A>

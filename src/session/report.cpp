@@ -22,12 +22,13 @@
 #include "observe/summary.hpp"
 #include "observe/trace.hpp"
 #include "wire/archive.hpp"
+#include "wire/collective_messages.hpp"
 
 namespace afterbay::session {
 namespace {
 
 struct AccountMessage {
-  static constexpr wire::Kind kind{200};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::process_report);
   ProcessReport process;
   template <class A>
   void fields(A& a) {

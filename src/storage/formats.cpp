@@ -9,18 +9,6 @@
 
 namespace afterbay {
 
-namespace storage {
-namespace grib2 {
-extern const MessageAccuracy message_accuracy;  // definition_packing.cpp
-}
-namespace pp {
-extern const MessageAccuracy message_accuracy;  // definition_pp.cpp
-}
-namespace fieldsfile {
-extern const MessageAccuracy message_accuracy;  // definition_fieldsfile.cpp
-}
-}  // namespace storage
-
 namespace formats {
 #define AFTERBAY_ROW(NAME) extern const FormatTraits NAME##_traits;
 AFTERBAY_FORMATS(AFTERBAY_ROW)
@@ -44,12 +32,8 @@ std::span<const Format> all_formats() noexcept { return formats_in_order; }
 const FormatTraits& traits_of(Format format) noexcept { return *rows[static_cast<std::size_t>(format)]; }
 
 const MessageAccuracy* message_accuracy_of(Format format) noexcept {
-  switch (format) {
-    case Format::grib2: return &storage::grib2::message_accuracy;
-    case Format::pp: return &storage::pp::message_accuracy;
-    case Format::fieldsfile: return &storage::fieldsfile::message_accuracy;
-    default: return nullptr;
-  }
+  const MessageTraits* const messages = traits_of(format).messages;
+  return messages == nullptr ? nullptr : messages->accuracy;
 }
 
 }  // namespace afterbay

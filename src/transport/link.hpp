@@ -378,6 +378,8 @@ class ServerPort {
   /// Must be set before the first packed contribution can arrive (peers whose transport is "mpi").
   virtual void set_scatter(Scatter scatter) AFTERBAY_REQUIRES(ingest_thread) = 0;
   [[nodiscard]] virtual std::uint64_t messages() const AFTERBAY_REQUIRES(ingest_thread) = 0;
+  /// Most memory that data from MPI have taken at a time until they were in frames.
+  [[nodiscard]] virtual std::uint64_t receive_peak_bytes() const AFTERBAY_REQUIRES(ingest_thread) = 0;
 };
 
 /// Sizes that both ends of a link must agree on, from the configuration.

@@ -68,14 +68,15 @@ constexpr std::string_view touch_begin = "{\"on\":";
 
 std::string line_of(const Event& event) {
   nlohmann::ordered_json line{{"on", name_of(event.on)}, {"session", event.session}, {"run", event.run}};
-  if (event.on == Occasion::published) {
-    line["path"] = event.file;
-    line["collection"] = event.collection;
-    line["bytes"] = event.bytes;
-    line["records"] = event.records;
-    if (!event.checksum.empty()) line["checksum"] = event.checksum;
-  } else {
-    line["epoch"] = event.epoch;
+  switch (event.on) {
+    case Occasion::published:
+      line["path"] = event.file;
+      line["collection"] = event.collection;
+      line["bytes"] = event.bytes;
+      line["records"] = event.records;
+      if (!event.checksum.empty()) line["checksum"] = event.checksum;
+      break;
+    case Occasion::epoch: line["epoch"] = event.epoch; break;
   }
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
@@ -114,7 +115,13 @@ Result<> touch_file(const std::string& path, const Event& event) {
 }  // namespace
 
 const char* name_of(Occasion occasion) noexcept {
-  return occasion == Occasion::published ? "published" : "epoch";
+  switch (occasion) {
+#define AFTERBAY_ROW(NAME) \
+  case Occasion::NAME: return #NAME;
+    AFTERBAY_OCCASIONS(AFTERBAY_ROW)
+#undef AFTERBAY_ROW
+  }
+  return "unknown";
 }
 
 std::string filled(const std::string& touch, const Event& event) {
@@ -158,16 +165,19 @@ std::vector<std::string> environment_for(const Trigger& trigger, const Event& ev
   add("SESSION", event.session);
   add("RUN", event.run);
   add("SERVER", std::to_string(event.server));
-  add("EPOCH", event.epoch);
-  if (event.on == Occasion::epoch) return list;
-  add("FILE", event.file);
-  add("SIZE", std::to_string(event.bytes));
-  add("RECORDS", std::to_string(event.records));
-  add("CHECKSUM", event.checksum);
-  add("COLLECTION", event.collection);
-  add("STEP", event.step);
-  add("MEMBER", event.member);
-  add("DATE", event.date);
+  switch (event.on) {
+    case Occasion::published:
+      add("FILE", event.file);
+      add("SIZE", std::to_string(event.bytes));
+      add("RECORDS", std::to_string(event.records));
+      add("CHECKSUM", event.checksum);
+      add("COLLECTION", event.collection);
+      add("STEP", event.step);
+      add("MEMBER", event.member);
+      add("DATE", event.date);
+      break;
+    case Occasion::epoch: add("EPOCH", event.epoch); break;
+  }
   return list;
 }
 
@@ -179,7 +189,11 @@ Lane::~Lane() {
 
 bool Lane::wants(const Event& event) const {
   if (event.on != trigger_.on) return false;
-  return event.on == Occasion::epoch || trigger_.collections.empty() ||
+  switch (event.on) {
+    case Occasion::epoch: return true;
+    case Occasion::published: break;
+  }
+  return trigger_.collections.empty() ||
          std::ranges::any_of(trigger_.collections, [&](const std::string& pattern) {
            return glob_match(pattern, event.collection);
          });

@@ -3,6 +3,7 @@
 // its own queue and thread, so that a slow one does not delay the others; none delays the server.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -20,7 +21,20 @@
 
 namespace afterbay::triggers {
 
-enum class Occasion { published, epoch };
+/// One line per occasion, whose name is that of the setting `on`, of the journal and of the
+/// environment of commands.
+#define AFTERBAY_OCCASIONS(ROW) \
+  ROW(published)                \
+  ROW(epoch)
+
+#define AFTERBAY_ROW(NAME) NAME,
+enum class Occasion { AFTERBAY_OCCASIONS(AFTERBAY_ROW) };
+#undef AFTERBAY_ROW
+
+#define AFTERBAY_ROW(NAME) Occasion::NAME,
+inline constexpr std::array all_occasions{AFTERBAY_OCCASIONS(AFTERBAY_ROW)};
+#undef AFTERBAY_ROW
+
 const char* name_of(Occasion occasion) noexcept;
 
 /// An action and the events that cause it.

@@ -10,8 +10,10 @@
 
 namespace afterbay::wire {
 
-// The first kind of each list. Kinds only have to agree between the processes of one run. Smaller
-// numbers are used for messages that have their own collective call.
+// The first kind of each list. Kinds only have to agree between the processes of one run. Messages
+// that have their own collective call are listed in collective_messages.hpp. Smaller numbers are
+// for tests.
+inline constexpr std::uint32_t first_collective = 500;
 inline constexpr std::uint32_t first_transport = 1000;
 inline constexpr std::uint32_t first_set_up = 1100;
 inline constexpr std::uint32_t first_from_model = 1200;

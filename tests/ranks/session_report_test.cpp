@@ -280,7 +280,11 @@ void expect_frontend_timers(const char* transport) {
 }
 
 RANK_TEST(SessionReport, frontends_have_timers, 4) { expect_frontend_timers("auto"); }
-RANK_TEST(SessionReport, frontends_have_timers_over_mpi, 4) { expect_frontend_timers("mpi"); }
+RANK_TEST(SessionReport, frontends_have_timers_over_mpi, 4) {
+  expect_frontend_timers("mpi");
+  if (rank() != 0) return;
+  EXPECT_GT(parsed("report.json")["server"]["counters"]["peak receive memory"]["largest"], 0);
+}
 
 }  // namespace
 }  // namespace afterbay::testing

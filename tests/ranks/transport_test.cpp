@@ -126,8 +126,8 @@ void expect_bounded(const Connection& connection, const transport::LinkSizes& si
   const auto* const port = dynamic_cast<const transport::shm::Port*>(connection.port.get());
   ASSERT_NE(port, nullptr);
   const transport::LinkSizes shared = transport::network::shared_by(sizes, models);
-  EXPECT_GT(port->network_peak_bytes(), 0u);
-  EXPECT_LE(port->network_peak_bytes(), transport::network::ReceiveMemory::most_bytes(shared, models));
+  EXPECT_GT(port->receive_peak_bytes(), 0u);
+  EXPECT_LE(port->receive_peak_bytes(), transport::network::ReceiveMemory::most_bytes(shared, models));
 }
 
 // As with very many ranks: each may send a few hundred bytes that do not wait for a large buffer,

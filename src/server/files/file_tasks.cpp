@@ -31,7 +31,7 @@ Publisher::Host FileTasks::publisher_host() {
     return observation_.triggers().due_for_file(file.collection->name);
   };
   host.wrote = [this](std::uint64_t bytes) { observation_.wrote_at_end(bytes); };
-  host.done = [this](FilePublished it) { host_.done(std::move(it)); };
+  host.done = [this](PublicationEnded it) { host_.done(std::move(it)); };
   return host;
 }
 

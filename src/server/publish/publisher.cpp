@@ -32,7 +32,7 @@ void Publisher::publish(OutputFile& file, observe::Timer* timer, int priority) {
 /// The task of a worker. `batch`: the files that were complete when it began; may be empty.
 void Publisher::publish_together(const std::vector<PublicationQueue::Waiting>& batch) {
   const std::uint64_t begin_ns = now_ns();
-  std::vector<FilePublished> ends(batch.size());
+  std::vector<PublicationEnded> ends(batch.size());
   std::vector<std::size_t> whole;  ///< indices in the batch of files that can be published
   std::vector<storage::File*> files;
   for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -61,7 +61,7 @@ void Publisher::publish_together(const std::vector<PublicationQueue::Waiting>& b
   std::vector<std::size_t> named;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const OutputFile& file = *batch[whole[i]].file;
-    FilePublished& end = ends[whole[i]];
+    PublicationEnded& end = ends[whole[i]];
     if (!results[i]) {
       end.error = results[i].error();
       continue;
@@ -81,7 +81,7 @@ void Publisher::publish_together(const std::vector<PublicationQueue::Waiting>& b
   const std::uint64_t each_ns = batch.empty() ? 0 : (now_ns() - begin_ns) / batch.size();
   for (std::size_t i = 0; i < batch.size(); ++i)
     if (batch[i].timer != nullptr) batch[i].timer->add(begin_ns + i * each_ns, begin_ns + (i + 1) * each_ns);
-  for (FilePublished& it : ends) host_.done(std::move(it));
+  for (PublicationEnded& it : ends) host_.done(std::move(it));
 }
 
 /// Adds the parts that other servers of the file wrote, and records that no rank put.

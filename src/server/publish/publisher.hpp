@@ -31,7 +31,7 @@ class Publisher {
     /// Bytes were written when a file was completed; any thread.
     AnyThreadFunction<void(std::uint64_t bytes)> wrote;
     /// The file is published, or never will be; any thread. The file exists until this is called.
-    AnyThreadFunction<void(FilePublished)> done;
+    AnyThreadFunction<void(PublicationEnded)> done;
   };
 
   /// `journal` outlives the publisher. `workers`: number of workers that may publish at the same

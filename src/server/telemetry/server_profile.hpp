@@ -45,6 +45,11 @@ class ServerProfile {
       observe::peak(profile_.counter(observe::counters::statistics_memory, observe::CounterKind::peak),
                     bytes);
   }
+  /// Memory of what has arrived over MPI; it is in the report only if something has.
+  void note_receive_memory(std::uint64_t bytes) {
+    if (bytes > 0)
+      observe::peak(profile_.counter(observe::counters::receive_memory, observe::CounterKind::peak), bytes);
+  }
   /// The timer of preparations; it is in the report only if it was asked for.
   [[nodiscard]] observe::Timer* preparation() { return profile_.timer("prepare"); }
   /// A file of the collection was created, on a file system with a known name.

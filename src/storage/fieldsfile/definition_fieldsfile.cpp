@@ -47,13 +47,14 @@ Result<bool> keep_error(Variable& variable, double largest) {
   return um::keep_error(variable, largest, file_kind);
 }
 
+constexpr MessageAccuracy message_accuracy{.packs = packs, .keep_error = keep_error};
+
 }  // namespace
 
 extern constinit const MessageTraits message_traits{.slab_dimensions = um::slab_dimensions,
                                                     .needed_first = um::is_needed_first,
                                                     .check = check,
-                                                    .seal = seal};
-
-extern constinit const MessageAccuracy message_accuracy{.packs = packs, .keep_error = keep_error};
+                                                    .seal = seal,
+                                                    .accuracy = &message_accuracy};
 
 }  // namespace afterbay::storage::fieldsfile

@@ -6,6 +6,9 @@
 #include "storage/grib2/definition.hpp"
 
 namespace afterbay::storage::grib2 {
+
+extern const MessageAccuracy message_accuracy;  // definition_packing.cpp
+
 namespace {
 
 class Check final : public DefinitionCheck {
@@ -95,6 +98,7 @@ void check(const Schema& schema, const MessageTraits::Add& add) {
 
 }  // namespace
 
-extern constinit const MessageTraits message_traits{.slab_dimensions = slab_dimensions, .check = check};
+extern constinit const MessageTraits message_traits{
+    .slab_dimensions = slab_dimensions, .check = check, .accuracy = &message_accuracy};
 
 }  // namespace afterbay::storage::grib2

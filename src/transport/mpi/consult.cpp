@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/rank_names.hpp"
+#include "wire/collective_messages.hpp"
 #include "wire/data_fields.hpp"
 
 namespace afterbay::transport::network {
@@ -164,7 +165,7 @@ class Consultation {
 
 /// Consecutive bytes of some ranks, on their way to the root.
 struct Parts {
-  static constexpr wire::Kind kind{210};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::consulted_parts);
   struct Part {
     std::int32_t rank = 0;
     Bytes bytes;

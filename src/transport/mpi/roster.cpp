@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/host.hpp"
+#include "wire/collective_messages.hpp"
 
 namespace afterbay::transport::network {
 namespace {
@@ -28,7 +29,7 @@ std::uint64_t digest_of(const LinkSizes& s) {
 
 /// The cards of the ranks below a rank and its own, in rank order.
 struct Cards {
-  static constexpr wire::Kind kind{220};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::cards);
   std::vector<RankCard> cards;
   template <class A>
   void fields(A& a) {
@@ -37,7 +38,7 @@ struct Cards {
 };
 
 struct Views {
-  static constexpr wire::Kind kind{221};
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::views);
   std::vector<std::int32_t> models;  ///< first and last ranks of ranges of model ranks
   std::vector<RankCard> servers;
   std::vector<RankView> views;  ///< of the ranks to which this is sent, in rank order

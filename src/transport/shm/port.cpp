@@ -209,7 +209,7 @@ bool Port::sending() const {
   return pumping_.any_of([this](std::size_t peer) { return peers_[peer]->needs().sending; });
 }
 
-std::uint64_t Port::network_peak_bytes() const {
+std::uint64_t Port::receive_peak_bytes() const {
   std::uint64_t sum = 0;
   for (const auto& network : networks_) sum += network->peak_bytes();
   return sum;

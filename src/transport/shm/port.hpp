@@ -29,8 +29,6 @@ class Port final : public ServerPort {
   void activate(std::size_t peer) { pumping_.add(peer); }
   [[nodiscard]] Pool& pool() noexcept { return pool_; }
   [[nodiscard]] const Scatter& scatter() const noexcept { return scatter_; }
-  /// Most bytes of buffers of its networks, at a time.
-  [[nodiscard]] std::uint64_t network_peak_bytes() const;
 
   [[nodiscard]] std::size_t peers() const override { return peers_.size(); }
   [[nodiscard]] std::string transport_of(std::size_t peer) const override {
@@ -53,6 +51,7 @@ class Port final : public ServerPort {
   FramePool& frames() override { return pool_; }
   void set_scatter(Scatter scatter) override { scatter_ = std::move(scatter); }
   [[nodiscard]] std::uint64_t messages() const override;
+  [[nodiscard]] std::uint64_t receive_peak_bytes() const override;
 
   /// Peers that `lost_peer` checks in one call, besides those that have failed or ended.
   static constexpr std::size_t most_checked = 1024;

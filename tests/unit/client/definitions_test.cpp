@@ -176,5 +176,32 @@ TEST_F(ClientDefinitions, a_rank_that_holds_nothing_says_so) {
   }
 }
 
+TEST_F(ClientDefinitions, default_file_names_end_as_the_store_says) {
+  make({{"collections.set.store", "fieldsfile"}});
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("lat", 2).dimension("lon", 2);
+  schema.variable("time", Type::float64, {"time"})
+      .attribute("units", "hours since 2000-01-01")
+      .attribute("calendar", "360_day");
+  schema.variable("lat", Type::float64, {"lat"})
+      .attribute("units", "degrees_north")
+      .with_constant(Values({-30.0, 30.0}));
+  schema.variable("lon", Type::float64, {"lon"})
+      .attribute("units", "degrees_east")
+      .with_constant(Values({0.0, 180.0}));
+  schema.variable("ps", Type::float64, {"time", "lat", "lon"})
+      .attribute("standard_name", "surface_air_pressure")
+      .attribute("units", "Pa");
+  const auto path_of = [&](const std::string& name, const CollectionOptions& options) {
+    const auto made = definitions_->add_collection(name, schema, options);
+    return made ? made->back()->path({}).value_or("no name") : made.error().text();
+  };
+  EXPECT_EQ(path_of("plain", {}), "plain.nc");
+  EXPECT_EQ(path_of("chosen", {.directory = "out", .store = "pp"}), "out/chosen.pp");
+  EXPECT_EQ(path_of("set", {}), "set.ff");
+  EXPECT_EQ(path_of("named", {.file = "{collection}.um", .store = "pp"}), "named.um");
+  EXPECT_EQ(path_of("bare", {.file = "{collection}", .store = "pp"}), "bare");
+}
+
 }  // namespace
 }  // namespace afterbay::client

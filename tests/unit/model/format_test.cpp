@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "model/message_accuracy.hpp"
 #include "storage/store.hpp"
 
 namespace afterbay {
@@ -29,6 +30,16 @@ TEST(ModelFormat, every_row_is_complete_and_has_a_store) {
     EXPECT_NE(it.types.bits, 0U) << it.name;
     EXPECT_FALSE(it.arithmetic_places && it.chunks) << it.name;
     EXPECT_NE(storage::make_store(format), nullptr) << it.name;
+    if (it.messages == nullptr) {
+      EXPECT_EQ(message_accuracy_of(format), nullptr) << it.name;
+      continue;
+    }
+    EXPECT_NE(it.messages->slab_dimensions, nullptr) << it.name;
+    EXPECT_NE(it.messages->check, nullptr) << it.name;
+    const MessageAccuracy* const accuracy = message_accuracy_of(format);
+    ASSERT_NE(accuracy, nullptr) << it.name << " would not keep absolute_error";
+    EXPECT_NE(accuracy->packs, nullptr) << it.name;
+    EXPECT_NE(accuracy->keep_error, nullptr) << it.name;
   }
 }
 
@@ -42,9 +53,20 @@ TEST(ModelFormat, names_of_files_end_as_their_format_says) {
       EXPECT_EQ(with_ending(named, format), named) << name_of(format);
 }
 
+TEST(ModelFormat, endings_of_all_published_formats_can_be_listed) {
+  EXPECT_EQ(appended_endings(), "`.nc`, `.grib2`, `.pp` or `.ff`");
+  EXPECT_EQ(other_endings(), "`.nc4`, `.cdf`, `.grb2`, `.grib` or `.grb`");
+}
+
 TEST(ModelFormat, stores_of_the_interface_are_formats) {
-  for (const Store store : {Store::netcdf4, Store::cdf5, Store::cdf2, Store::memory})
-    EXPECT_TRUE(format_of(name_of(store))) << name_of(store);
+  std::set<std::string_view> enumerators;
+  for (unsigned number = 0; name_of(static_cast<Store>(number)) != "unknown"; ++number) {
+    const std::string_view name = name_of(static_cast<Store>(number));
+    EXPECT_TRUE(enumerators.insert(name).second) << name;
+    EXPECT_TRUE(format_of(name)) << name;
+  }
+  for (const std::string& name : published_format_names())
+    EXPECT_TRUE(enumerators.contains(name)) << "Store in afterbay/types.hpp lacks " << name;
   EXPECT_EQ(Choice<Store>(Store::cdf5), Choice<Store>("cdf5"));
   EXPECT_EQ(Choice<Existing>(Existing::append).name(), "append");
 }

@@ -24,7 +24,6 @@ FileName with_date(const char* date) { return {{}, {}, {}, date}; }
 FileName with_name(std::string file) { return {std::move(file), {}, {}, {}}; }
 
 TEST(ModelNaming, tokens_are_filled_in) {
-  EXPECT_EQ(name(""), "history.nc");
   EXPECT_EQ(name("plain name.nc"), "plain name.nc");
   EXPECT_EQ(name("{collection}_{step}.nc", with_step(42)), "history_42.nc");
   EXPECT_EQ(name("{collection}_{step:06}.nc", with_step(42)), "history_000042.nc");
@@ -36,6 +35,13 @@ TEST(ModelNaming, tokens_are_filled_in) {
   EXPECT_EQ(name("h_{date}.nc", with_date("2026-11-21")), "h_20261121.nc");
   EXPECT_EQ(name("h_{date:%Y%m%d_%H%M%S}.nc", with_date("2026-11-21T06:30:05")), "h_20261121_063005.nc");
   EXPECT_EQ(name("{date:%Y-%m %d%%}", with_date("0099-02-30")), "0099-02 30%");
+}
+
+TEST(ModelNaming, default_names_end_as_the_store_says) {
+  EXPECT_EQ(name(default_template(Format::netcdf4)), "history.nc");
+  EXPECT_EQ(name(default_template(Format::cdf5)), "history.nc");
+  EXPECT_EQ(name(default_template(Format::grib2)), "history.grib2");
+  EXPECT_EQ(name(default_template(Format::fieldsfile)), "history.ff");
 }
 
 TEST(ModelNaming, a_given_name_is_taken_as_it_is) {

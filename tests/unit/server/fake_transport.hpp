@@ -57,6 +57,7 @@ class FakePort : public transport::ServerPort {
  public:
   std::map<std::size_t, std::deque<Bytes>> arrived;  ///< by peer
   std::vector<std::pair<std::size_t, Bytes>> sent;   ///< to peers, in order
+  std::vector<transport::OutgoingData> data;         ///< of the messages that were sent with data
   std::deque<transport::LostPeer> lost;              ///< returned by `lost_peer`, in order
   std::vector<std::size_t> forgotten;
   FakeFrames pool;
@@ -75,7 +76,11 @@ class FakePort : public transport::ServerPort {
   void send(std::size_t peer, std::span<const std::byte> message) override {
     sent.emplace_back(peer, Bytes(message.begin(), message.end()));
   }
-  void send_data(std::size_t, std::span<const std::byte>, transport::OutgoingData) override {}
+  void send_data(std::size_t peer, std::span<const std::byte> message,
+                 transport::OutgoingData parts) override {
+    send(peer, message);
+    data.push_back(std::move(parts));
+  }
   bool pump() override { return false; }
   [[nodiscard]] bool sending() const override { return false; }
   void wait(transport::Millis) override {}
@@ -93,6 +98,7 @@ class FakePort : public transport::ServerPort {
   transport::FramePool& frames() override { return pool; }
   void set_scatter(transport::Scatter) override {}
   [[nodiscard]] std::uint64_t messages() const override { return 0; }
+  [[nodiscard]] std::uint64_t receive_peak_bytes() const override { return 0; }
 };
 
 /// What the other end of FakeLink has received; outlives the link.

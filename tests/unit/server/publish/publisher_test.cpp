@@ -61,7 +61,7 @@ class ServerPublisher : public ::testing::Test {
     host.check_wanted = [](const OutputFile& file) { return file.check_wanted(); };
     host.triggers = [](const OutputFile&) { return std::vector<std::string>{"copy"}; };
     host.wrote = [this](std::uint64_t bytes) { wrote_ += bytes; };
-    host.done = [this](FilePublished it) { done_.push_back(std::move(it)); };
+    host.done = [this](PublicationEnded it) { done_.push_back(std::move(it)); };
     publisher_.emplace(journal_, 1, std::move(host));
   }
   OutputFile& file(std::uint64_t id) {
@@ -82,7 +82,7 @@ class ServerPublisher : public ::testing::Test {
   std::deque<OutputFile> files_;
   std::deque<WorkerTask> tasks_;
   std::vector<int> priorities_;
-  std::vector<FilePublished> done_;
+  std::vector<PublicationEnded> done_;
   std::uint64_t wrote_ = 0;
   std::optional<Publisher> publisher_;
 };

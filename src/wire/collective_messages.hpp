@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kinds of messages that have their own collective call. Their structs are defined where the
+// call is made, one per enumerator.
+#pragma once
+
+#include <cstdint>
+
+#include "wire/archive.hpp"
+#include "wire/message_list.hpp"
+
+namespace afterbay::wire {
+
+enum class CollectiveMessage : std::uint8_t {
+  // transport/mpi/
+  consulted_parts,  ///< consult.cpp
+  cards,            ///< roster.cpp
+  views,            ///< roster.cpp
+  // session/
+  greeting,        ///< greeting.cpp
+  casting,         ///< greeting.cpp
+  obstacles,       ///< greeting.cpp
+  process_report,  ///< report.cpp
+  // output/
+  agreement_envelope,      ///< agreement.cpp
+  box_hits,                ///< coordinate_box.cpp
+  box_points,              ///< coordinate_box.cpp
+  box_positions,           ///< coordinate_box.cpp
+  nearest_points,          ///< stations.cpp
+  memory_need,             ///< memory.cpp
+  memory_answer,           ///< memory.cpp
+  server_nearness,         ///< reducers.cpp
+  server_verdict,          ///< reducers.cpp
+  step_totals,             ///< late_steps.cpp
+  earlier_files_question,  ///< earlier_files.cpp
+  earlier_files,           ///< earlier_files.cpp
+  count
+};
+
+static_assert(static_cast<std::uint32_t>(CollectiveMessage::count) <= first_transport - first_collective,
+              "the kinds of collective messages would overlap with those of a direction");
+
+constexpr Kind kind_of(CollectiveMessage message) noexcept {
+  return Kind{first_collective + static_cast<std::uint32_t>(message)};
+}
+
+}  // namespace afterbay::wire
