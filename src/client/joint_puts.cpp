@@ -58,6 +58,22 @@ const JointPut* oldest_incomplete(const std::map<std::uint64_t, JointPut*>& open
   return oldest;
 }
 
+/// Whether what is collected for the session's thread may wait for a part of this member, which
+/// must not wait for the memory then.
+bool owes_buffered(const std::map<std::uint64_t, JointPut*>& open, const Team& team, const Member& member) {
+  return std::ranges::any_of(open, [&](const auto& entry) {
+    return entry.second->buffered_bytes() != 0 && team.may_owe(member, *entry.second);
+  });
+}
+
+/// The puts of steps before this one that were begun by refused calls of try_put only.
+std::vector<JointPut*> unused_before(const std::map<std::uint64_t, JointPut*>& open, std::uint64_t step) {
+  std::vector<JointPut*> unused;
+  for (const auto& [number, put] : open)
+    if (put->step() < step && !put->complete && !put->has_contributions()) unused.push_back(put);
+  return unused;
+}
+
 std::string missing_parts(const JointPut& put, const Team& team) {
   std::string text = fmt::format("{} of {} values of {} are missing", put.missing_values(), put.all_values(),
                                  name_of_put(put.handover()));
@@ -135,7 +151,11 @@ Result<> JointPuts::end_step(Member& member) {
 /// complete lacks a part that nobody will hand over.
 Result<> JointPuts::end_steps() {
   const std::uint64_t ended = team_.ended_steps();
-  withdraw_before(ended);
+  for (JointPut* const put : unused_before(open_, ended)) {  // no caller of these steps can repeat them
+    const Handover& of = put->handover();
+    of.file->put[of.variable].erase(of.record);
+    remove(*put);
+  }
   std::uint64_t done = ended;
   for (const auto& [number, put] : open_) done = std::min(done, put->step());
   // Those that are complete will be forwarded by the session's thread.
@@ -148,18 +168,6 @@ Result<> JointPuts::end_steps() {
   records_.end_steps(done);
   team_.forget_closed(open_.empty() ? last_number_ + 1 : open_.begin()->first);
   return {};
-}
-
-/// Puts that were begun by refused calls of try_put only: no caller of these steps can repeat them.
-void JointPuts::withdraw_before(std::uint64_t step) {
-  std::vector<JointPut*> unused;
-  for (const auto& [number, put] : open_)
-    if (put->step() < step && !put->complete && !put->has_contributions()) unused.push_back(put);
-  for (JointPut* const put : unused) {
-    const Handover& of = put->handover();
-    of.file->put[of.variable].erase(of.record);
-    remove(*put);
-  }
 }
 
 // ---- puts
@@ -230,7 +238,7 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
         return fail(begins_late(*later, name(), member, wanted.step));
       std::string waits_for;
       if (bytes != 0 && buffered_bytes_ != 0 && !wanted.has_begun_others &&
-          buffered_bytes_ + bytes > limits_.memory_bytes && !owes_buffered(member)) {
+          buffered_bytes_ + bytes > limits_.memory_bytes && !owes_buffered(open_, team_, member)) {
         waits_for = fmt::format(
             "{} bytes of {} (memory.endpoints) hold puts that wait for the thread that uses the session: it "
             "must call it now and then, for instance end_step",
@@ -290,14 +298,6 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
     send();
     return Opened{};  // nobody holds a value: nothing is left to do
   }
-}
-
-/// Whether what is collected for the session's thread may wait for a part of this member, which
-/// must not wait for the memory then.
-bool JointPuts::owes_buffered(const Member& member) const {
-  return std::ranges::any_of(open_, [&](const auto& entry) {
-    return entry.second->buffered_bytes() != 0 && team_.may_owe(member, *entry.second);
-  });
 }
 
 /// Does nothing in other threads.

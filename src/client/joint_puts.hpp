@@ -157,8 +157,6 @@ class JointPuts {
   JointPut* begin(const PutKey& key, const Handover& handover) AFTERBAY_REQUIRES(mutex_);
   Result<> finish(JointPut& put) AFTERBAY_REQUIRES(mutex_);
   [[nodiscard]] bool may_end(const JointRecords::Open& record) const AFTERBAY_REQUIRES(mutex_);
-  [[nodiscard]] bool owes_buffered(const Member& member) const AFTERBAY_REQUIRES(mutex_);
-  void withdraw_before(std::uint64_t step) AFTERBAY_REQUIRES(mutex_);
   void pass_pieces(JointPut& put) AFTERBAY_REQUIRES(mutex_);
   void publish(JointPut& put) AFTERBAY_REQUIRES(mutex_);
   Error fail_with_locked(Error error) AFTERBAY_REQUIRES(mutex_);

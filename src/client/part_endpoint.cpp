@@ -18,6 +18,24 @@ std::atomic<std::uint32_t> next_list{1};            ///< see Decomposition::list
 constexpr transport::Millis between_looks{100};     ///< whether the session has failed
 constexpr transport::Millis with_sessions_work{2};  ///< between two looks at what endpoints have left
 
+/// What a caller's part of the put needs of a server.
+std::vector<transport::FrameSlot> slots_of(const JointPut& put, const PartPlan& plan, std::size_t server) {
+  std::vector<transport::FrameSlot> all;
+  for (const PartPiece& piece : plan.pieces)
+    if (put.handover().owner(piece.site) == server) all.push_back(put.handover().slot(piece.site));
+  return all;
+}
+
+/// Tells the server's end which pages a caller is about to write.
+void announce(transport::ThreadEnd& end, const JointPut& put, const PartPiece& piece,
+              const std::byte* frame) {
+  if (end.is_announced(frame, piece.announced)) return;
+  piece.visit_written_ranges(size_of(put.handover().plan->type),
+                             [&](std::uint64_t at, std::uint64_t bytes, transport::Writes pages) {
+                               end.will_write(frame + piece.site.frame_offset + at, bytes, pages);
+                             });
+}
+
 }  // namespace
 
 /// A call of this caller; refused if another thread is in one.
@@ -325,18 +343,10 @@ bool PartEndpoint::contribute(JointPut& put, const Target& target) {
   return note(target);
 }
 
-std::vector<transport::FrameSlot> PartEndpoint::slots(const JointPut& put, const PartPlan& plan,
-                                                      std::size_t server) const {
-  std::vector<transport::FrameSlot> all;
-  for (const PartPiece& piece : plan.pieces)
-    if (put.handover().owner(piece.site) == server) all.push_back(put.handover().slot(piece.site));
-  return all;
-}
-
 Result<bool> PartEndpoint::has_room(const JointPut& put, const PartPlan& plan) {
   if (!put.is_direct()) return true;
   for (const std::size_t server : put.handover().file->servers) {
-    const auto wanted = slots(put, plan, server);
+    const auto wanted = slots_of(put, plan, server);
     if (wanted.empty()) continue;
     AFTERBAY_TRY(puts_.end_of(server).check_fits(wanted));
     auto room = puts_.end_of(server).make_room(wanted);
@@ -344,17 +354,6 @@ Result<bool> PartEndpoint::has_room(const JointPut& put, const PartPlan& plan) {
     if (!*room) return false;
   }
   return true;
-}
-
-/// Tells the server's end which pages this caller is about to write.
-void PartEndpoint::announce(const JointPut& put, const PartPiece& piece, const std::byte* frame) const {
-  const Handover& handover = put.handover();
-  transport::ThreadEnd& end = puts_.end_of(handover.owner(piece.site));
-  if (end.is_announced(frame, piece.announced)) return;
-  piece.visit_written_ranges(size_of(handover.plan->type),
-                             [&](std::uint64_t at, std::uint64_t bytes, transport::Writes pages) {
-                               end.will_write(frame + piece.site.frame_offset + at, bytes, pages);
-                             });
 }
 
 /// The start of the frame's data. The session's thread does the session's work meanwhile: servers
@@ -391,7 +390,7 @@ Result<> PartEndpoint::copy(JointPut& put, const PartPlan& plan, const void* dat
   for (const PartPiece& piece : plan.pieces) {
     auto frame = room(put, piece);
     if (!frame) return fail(puts_.fail_with(std::move(frame).error()));
-    announce(put, piece, *frame);
+    announce(puts_.end_of(put.handover().owner(piece.site)), put, piece, *frame);
     (void)piece.copy(data, *frame + piece.site.frame_offset, plan.into_piece.kernel);
     put.note_error_of(plan.into_piece.packing.get());
     if (auto done = puts_.deliver_to_piece(put, piece.number, piece.values); !done)
@@ -486,10 +485,10 @@ Result<PartEndpoint::Acquired> PartEndpoint::acquire(const std::shared_ptr<File>
       for (const PartPiece& piece : target->plan->pieces) {
         const JointPuts::TurnOf who(puts_, **put, piece.number);
         const Handover& handover = (*put)->handover();
-        auto frame = puts_.end_of(handover.owner(piece.site))
-                         .reserve(handover.slot(piece.site), piece.site.in_frame, who, transport::Millis(0));
+        transport::ThreadEnd& end = puts_.end_of(handover.owner(piece.site));
+        auto frame = end.reserve(handover.slot(piece.site), piece.site.in_frame, who, transport::Millis(0));
         if (!frame) return failed(puts_.fail_with(std::move(frame).error()));
-        announce(**put, piece, *frame);
+        announce(end, **put, piece, *frame);
         slot.frames->push_back(*frame);
       }
       puts_.lend(**put, static_cast<std::int64_t>(target->plan->values));

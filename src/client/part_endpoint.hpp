@@ -87,7 +87,7 @@ class PartEndpoint {
   [[nodiscard]] bool has_part(int decomposition) const {
     return std::ranges::find(parts_, decomposition, &EndpointPart::decomposition) != parts_.end();
   }
-  /// This caller's part of the decomposition takes part in puts after the one with this number only.
+  /// This caller's part of the decomposition takes part only in puts after the one with this number.
   void contribute_after(int decomposition, std::uint64_t number);
   /// Whether it has put only sections of a variable of the decomposition.
   [[nodiscard]] bool has_begun(int decomposition) const;
@@ -136,11 +136,8 @@ class PartEndpoint {
   [[nodiscard]] const model::Box& array(const File& file, std::uint32_t variable) {
     return plans_of(*file.collection).array(variable);
   }
-  [[nodiscard]] std::vector<transport::FrameSlot> slots(const JointPut& put, const PartPlan& plan,
-                                                        std::size_t server) const;
   Result<bool> has_room(const JointPut& put, const PartPlan& plan);
   Result<std::byte*> room(const JointPut& put, const PartPiece& piece);
-  void announce(const JointPut& put, const PartPiece& piece, const std::byte* frame) const;
   Result<> copy(JointPut& put, const PartPlan& plan, const void* data);
   Result<> deliver(JointPut& put, const Target& target, bool last);
   bool waited_too_long(const Target& target);

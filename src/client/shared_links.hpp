@@ -42,8 +42,8 @@ class SharedLinks {
   Result<> deliver();
   /// In the session's thread: states the position on the links of which threads use nothing.
   void advance(std::uint64_t position);
-  /// In the session's thread, before it hands over data itself: threads may still reserve memory for
-  /// puts from this position on (ClientLink::hold).
+  /// In the session's thread, before it hands over data itself: threads may still reserve memory
+  /// for puts from this position on (ClientLink::hold).
   void hold(std::uint64_t position);
 
  private:

@@ -161,9 +161,8 @@ std::string Team::without(const JointPut& put) const {
   for (const auto& member : members_) {
     const EndpointPart* const part = member->part_of(decomposition);
     if (part == nullptr || part->after >= put.number()) continue;
-    const bool contributed =
-        (member->open || put.number() <= member->closed_after) &&
-        (put.has_of(member->place) || !JointPut::is_noted(member->place));
+    const bool contributed = (member->open || put.number() <= member->closed_after) &&
+                             (put.has_of(member->place) || !JointPut::is_noted(member->place));
     if (!contributed && !member->open && part->taken_over) continue;
     known.push_back(part);
     if (contributed) continue;

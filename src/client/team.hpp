@@ -24,7 +24,7 @@ struct Member {
   std::size_t number = 0;  ///< counts all members of the session, closed ones included; 0: the session
   /// Among the members that are remembered, reused: JointPut::note_member; 0: the session.
   std::size_t place = 0;
-  std::string name;        ///< as given; may be empty
+  std::string name;  ///< as given; may be empty
   std::atomic<std::uint64_t> puts{0};
   std::atomic<std::uint64_t> last_put{0};  ///< the number of the last put to which it contributed
   /// One more than the step of the last put to which it contributed.

@@ -46,7 +46,7 @@ class Cycle {
     Interval covered;  ///< from the begin of its first occurrence to the end of its last one
     Interval stamped;  ///< the occurrence in which the time of the record lies
   };
-  /// In the period that the run covers from `begin` to `end`. A part that it does not reach has its
+  /// In the period that the run covers from `begin` to `end`. A part that it does not reach has the
   /// occurrence in the first cycle. Times lie in the first whole cycle, or, if there is none, in the
   /// first one, so that they ascend.
   [[nodiscard]] Span span(std::size_t part, const Date& begin, const Date& end) const;

@@ -71,8 +71,8 @@ function(afterbay_keep_thread_tests result)
 endfunction()
 
 # Test code that UBSan checks for null pointers, alignment and dynamic types of each access takes a
-# third more time to compile, and 280 MB of relocations, which each of the processes of a test works
-# through when it starts. The code under test has all checks, and ASan finds null pointers everywhere.
+# third more time to compile, and 280 MB of relocations, which each process of a test works through
+# when it starts. The code under test has all checks, and ASan finds null pointers everywhere.
 add_library(afterbay_test_options INTERFACE)
 if(AFTERBAY_SANITIZE MATCHES "undefined" AND NOT AFTERBAY_LIBFUZZER)
   target_compile_options(afterbay_test_options INTERFACE

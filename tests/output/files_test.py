@@ -275,7 +275,7 @@ def cut_cycles():
             # Times lie in the first whole day, so that they ascend.
             ("every: 1mo, cycle: 1d, cycle_step: 6h", {"last": 20, "start": "2000-11-15T12:00"},
              [[0.5, 4.75], [0.75, 5], [0, 4.25], [0.25, 4.5]], [0.625, 0.875, 1.125, 1.375], {0: range(3, 21, 4), 2: range(1, 21, 4)}),
-            # Without a whole day, those of parts that only the second one reaches also lie in the first.
+            # Without a whole day, times of parts that only the second one reaches lie in the first.
             ("every: 1mo, cycle: 1d, cycle_step: 6h", {"last": 3, "start": "2000-11-15T12:00"},
              [[0.5, 0.75], [-0.25, 0], [0, 0.25], [0.25, 0.5]], [-0.375, -0.125, 0.125, 0.375], {0: [3], 2: [1], 3: [2]})):
         run(f"files: {{c: {{{keys}, existing: replace, mean: [tas]}}}}", **options)

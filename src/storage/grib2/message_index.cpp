@@ -64,19 +64,19 @@ Result<> index_messages(const std::string& path, const std::function<void(const 
     const std::unique_ptr<codes_handle, Delete> message(
         codes_handle_new_from_file(nullptr, file.get(), PRODUCT_GRIB, &status));
     if (status != CODES_SUCCESS || std::ferror(file.get()) != 0)
-      return fail(make_error(ErrorCode::format,
-                             "{}: there is no complete GRIB message after the {} before byte {}: ecCodes says "
-                             "\"{}\". The file is damaged, or still being written",
-                             path, messages, end, codes_get_error_message(status))
-                      .in_file(path));
+      return fail(
+          make_error(ErrorCode::format,
+                     "{}: there is no complete GRIB message after the {} before byte {}: ecCodes says "
+                     "\"{}\". The file is damaged, or still being written",
+                     path, messages, end, codes_get_error_message(status))
+              .in_file(path));
     if (!message) break;
     const IndexedMessage made = indexed(*message);
     end = made.offset_bytes + made.size_bytes;
     ++messages;
     add(made);
   }
-  if (messages == 0)
-    return fail(make_error(ErrorCode::format, "{} has no GRIB message", path).in_file(path));
+  if (messages == 0) return fail(make_error(ErrorCode::format, "{} has no GRIB message", path).in_file(path));
   return {};
 }
 #else

@@ -374,8 +374,9 @@ TEST(ThreadEndpointMistakes, the_session_does_not_put_again_what_a_closed_endpoi
       b.close();
       const Error again = error_of([&] { put(file); });
       EXPECT_EQ(again.code, ErrorCode::conflict);
-      EXPECT_THAT(again.text(), AllOf(HasSubstr("an endpoint that has been closed"), HasSubstr("by the session"),
-                                      HasSubstr("variable t"), HasSubstr("rank 0")));
+      EXPECT_THAT(again.text(),
+                  AllOf(HasSubstr("an endpoint that has been closed"), HasSubstr("by the session"),
+                        HasSubstr("variable t"), HasSubstr("rank 0")));
       EXPECT_THAT(error_of([&] { session.end_step(); }).text(),
                   AllOf(HasSubstr("420 of 720 values"), HasSubstr("endpoint 2 ('lower'), which was closed")));
     });
