@@ -87,7 +87,7 @@ class PartEndpoint {
   [[nodiscard]] bool has_part(int decomposition) const {
     return std::ranges::find(parts_, decomposition, &EndpointPart::decomposition) != parts_.end();
   }
-  /// This caller's part of the decomposition takes part only in puts after the one with this number.
+  /// This caller's part of the decomposition takes part only in puts after the one with `number`.
   void contribute_after(int decomposition, std::uint64_t number);
   /// Whether it has put only sections of a variable of the decomposition.
   [[nodiscard]] bool has_begun(int decomposition) const;

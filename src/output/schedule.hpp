@@ -47,8 +47,8 @@ class Cycle {
     Interval stamped;  ///< the occurrence in which the time of the record lies
   };
   /// In the period that the run covers from `begin` to `end`. A part that it does not reach has the
-  /// occurrence in the first cycle. Times lie in the first whole cycle, or, if there is none, in the
-  /// first one, so that they ascend.
+  /// occurrence in the first cycle. Times lie in the first whole cycle, or, if there is none, in
+  /// the first one, so that they ascend.
   [[nodiscard]] Span span(std::size_t part, const Date& begin, const Date& end) const;
 
  private:
