@@ -462,7 +462,7 @@ void Output::finalize(const std::string& save_to) {
   it.end_step();
   it.late->finish();
   if (save_to.empty()) {
-    it.plan.end_run(it.time.at(it.current));
+    it.plan.end_run(output::covered_by_step(it.time, it.current));
     it.late->end_run(it.current);
   } else {
     it.saved->write(save_to, it.current);

@@ -443,8 +443,9 @@ bool Writer::needs() const {
   switch (variable().kind) {
     case TimeKind::once: return files_->needs_once(variable_);
     case TimeKind::instant:
+      if (schedule_->at_end_of_run()) return false;
       if (step_ == 0) return timing.at_start;
-      if (!schedule_->ends() || schedule_->at_end_of_run()) return false;
+      if (!schedule_->ends()) return false;
       // A record that statistics leave out is not made for instants.
       return !files_->has_periods() || takes_period();
     case TimeKind::period: return schedule_->ends() && takes_period();

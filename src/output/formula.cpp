@@ -58,6 +58,7 @@ void Computed::take(std::size_t slot, const Value& value) {
     }
   }
   if (arrived_ == 0 || value.begin < begin_) begin_ = value.begin;
+  seconds_ = arrived_ == 0 ? value.seconds : std::max(seconds_, value.seconds);
   if (!std::exchange(operand.arrived, true)) ++arrived_;
   if (arrived_ < operands_.size()) return;
   result_.resize(points);
@@ -66,7 +67,7 @@ void Computed::take(std::size_t slot, const Value& value) {
   evaluator_.run(from, result_.data(), points);
   const Form form = this->form();
   Value computed{
-      reinterpret_cast<const std::byte*>(result_.data()), &form, nullptr, begin_, value.end, value.seconds};
+      reinterpret_cast<const std::byte*>(result_.data()), &form, nullptr, begin_, value.end, seconds_};
   emit(computed);
 }
 

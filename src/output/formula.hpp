@@ -43,6 +43,7 @@ class Computed final : public Series, public Consumer {
   expression::Evaluator evaluator_;
   std::size_t arrived_ = 0;
   Date begin_;
+  double seconds_ = 0;  ///< the longest time of an operand: coordinates stand for a step
   std::vector<double> result_;
 };
 

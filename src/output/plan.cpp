@@ -673,11 +673,13 @@ void Plan::end_step(const Date& now) {
     if (!file->is_late()) file->end_step(now);
 }
 
-void Plan::end_run(const Date& now) {
+void Plan::end_run(const Value& covered) {
   for (const auto& schedule : schedules) schedule->end_run();
   for (const auto& it : computed)
     if (!it->space().late) it->begin_step();
-  end_step(now);
+  // Expressions of statistics that end now may contain them.
+  put_constants(covered);
+  end_step(covered.end);
 }
 
 void Plan::begin_late_step(std::int64_t number) {

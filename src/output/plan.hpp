@@ -46,8 +46,8 @@ struct Plan {
   void put_constants(const Value& covered);
   /// Ends the step, which ends at `now`, after all that is needed was put.
   void end_step(const Date& now);
-  /// Periods that have begun end with what they have.
-  void end_run(const Date& now);
+  /// Periods that have begun end with what they have. `covered`: by the last step.
+  void end_run(const Value& covered);
 
   // What follows from reductions over grids is executed later (late_steps.hpp), and left out above.
 

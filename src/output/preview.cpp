@@ -76,7 +76,7 @@ class ValuelessRun {
   }
 
   void end(std::int64_t last) {
-    plan_.end_run(time_.at(last));
+    plan_.end_run(covered_by_step(time_, last));
     count_contributions();
     late_.end_run(last);
     for (const auto& file : plan_.files) file->close();

@@ -206,8 +206,10 @@ class Statistics final : public Consumer {
   void begin_step();
 
   [[nodiscard]] bool takes_layouts() const override { return is_left_to_servers(); }
+  /// At the end of the run only statistics give values.
   [[nodiscard]] bool needs() const override {
-    return finer_ == nullptr && schedule_->sampled() && of_->available();
+    return finer_ == nullptr && schedule_->sampled() && of_->available() &&
+           (of_->is_reduced() || !schedule_->at_end_of_run());
   }
   void take(std::size_t slot, const Value& value) override;
   /// Gives away the statistics of a period that ends now, if its last step was not sampled or the
