@@ -123,6 +123,7 @@ void Output::State::start() {
   session.start();
   if (!options.resume.empty()) {
     current = saved->read(options.resume);
+    plan.resume(current);
     begun = true;
   } else {
     output::look_at_earlier_files(session, plan);

@@ -653,11 +653,15 @@ const describe::Field* PlanInput::find_described(const std::string& name) const 
   return found == description.fields.end() ? nullptr : &*found;
 }
 
-void Plan::begin_step(std::int64_t number) {
+void Plan::resume(std::int64_t number) {
   for (const auto& schedule : schedules) schedule->go_to(number);
+  for (const auto& writer : writers) writer->set_step(number);
+}
+
+void Plan::begin_step(std::int64_t number) {
+  resume(number);
   for (const auto& it : computed)
     if (!it->space().late) it->begin_step();
-  for (const auto& writer : writers) writer->set_step(number);
   for (const auto& it : statistics)
     if (!it->of().space().late) it->begin_step();
 }
@@ -683,8 +687,7 @@ void Plan::end_run(const Value& covered) {
 }
 
 void Plan::begin_late_step(std::int64_t number) {
-  for (const auto& schedule : schedules) schedule->go_to(number);
-  for (const auto& writer : writers) writer->set_step(number);
+  resume(number);
   begin_late_end();
 }
 

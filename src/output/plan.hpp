@@ -40,6 +40,9 @@ struct Plan {
   /// Which entries under `fields` have no effect, and why: with their places.
   std::vector<std::string> without_effect;
 
+  /// Goes to the step after which the state was saved that the run resumes from: it may end
+  /// without a further one.
+  void resume(std::int64_t number);
   /// Begins step `number`, and says what is needed in it: Series::needed.
   void begin_step(std::int64_t number);
   /// Gives away what the model does not put. `covered`: by the step.

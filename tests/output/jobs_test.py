@@ -137,7 +137,29 @@ files:
     inside("stale", stale)
 
 
+def without_steps():
+    """A job that resumes and has no steps ends the periods that have begun."""
+    for who in ("model", "servers"):
+        text = f"""
+fields: {{globe: "mean(tas over lat, lon)", scaled: mean(tas)*cell_index}}
+files:
+  mon: {{every: 1mo, statistics: {who}, mean: [tas], max: [toce], difference: [vas], type: own}}
+  seas: {{every: 3mo, align: seasons, write: [scaled]}}
+  late: {{every: 1mo, mean: [globe], instant: [globe: last]}}
+"""
+        inside("whole", lambda: run(text, last=133))
+
+        def jobs():
+            run(text, last=133, finalize_to="state.nc", ranks=2)
+            run(text, first=134, last=133, resume="state.nc", ranks=3)
+
+        inside("jobs", jobs)
+        number = compare("whole", "jobs", f"a job without steps, statistics by {who}")
+        assert number == 3, number
+
+
 shorter()
+without_steps()
 random_ = random.Random(16)
 epochs()
 for round_ in range(ROUNDS):
@@ -145,7 +167,8 @@ for round_ in range(ROUNDS):
                "start": f"2000-{random_.randint(1, 12):02}-{random_.choice([1, 20, 27])}T00:00"}
     last = random_.randint(150, 400)
     inside("whole", lambda: run(DESCRIPTION, first=0, last=last, **options, **parts(random_)))
-    cuts = sorted(random_.sample(range(1, last), random_.randint(1, 3))) + [last]
+    # Every other run ends with a job that has no steps.
+    cuts = sorted(random_.sample(range(1, last), random_.randint(1, 3))) + [last] * (1 + round_ % 2)
     inside("jobs", lambda: in_jobs(random_, cuts, **options))
     number = compare("whole", "jobs", f"{options}, cut at {cuts}")
     save_at = random_.randint(1, last - 10)
