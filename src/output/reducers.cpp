@@ -82,7 +82,7 @@ std::string obstacle(const Statistics& statistics, const std::vector<const Write
   if (statistics.schedule().cycle()) return "its periods are folded (cycle)";
   if (statistics.finer() != nullptr || statistics.is_finer())
     return "statistics over other periods are computed together with it";
-  const std::size_t element = size_of(statistics.of().form().type);
+  const std::size_t element = size_of(statistics.taken().type);
   if (element != 4 && element != 8) return "its field has values of less than 4 bytes";
   for (const Writer* const writer : writers) {
     if (&writer->files() != &writers.front()->files()) return "it goes into several files";
@@ -150,7 +150,7 @@ std::vector<Reduction> Reducers::of(const FileSeries& file) const {
   if (found == by_file_.end()) return reductions;
   for (const Candidate& it : found->second)
     for (const Writer* const writer : it.writers) {
-      const Form& form = it.statistics->of().form();
+      const Form& form = it.statistics->taken();
       reductions.push_back({file.variables()[writer->number()].name,
                             it.statistics->statistic(number_of(*it.statistics, *writer)),
                             form.missing.empty() ? model::default_fill(form.type) : form.missing});

@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* head_attribute = "afterbay_output_state";
-constexpr int version = 4;
+constexpr int version = 5;
 
 /// The type of the entries of a column: doubles, values, counts.
 Type type_of_column(const statistics::State& state, std::uint32_t column, Type field) {
@@ -208,7 +208,7 @@ Schema SavedState::schema() const {
     const Space& space = of.of().space();
     for (std::uint32_t c = 0; c < state.layout().columns(); ++c) {
       Variable& variable = schema.variable(
-          name_of_column(s, i, c), type_of_column(state, c, of.of().form().type), dimensions_of(space));
+          name_of_column(s, i, c), type_of_column(state, c, of.taken().type), dimensions_of(space));
       variable.decomposition = space.decomposition;
       variable.attribute("long_name", fmt::format("{}: {}", of.text(), text_of(of.bundle().statistic(i))));
     }
@@ -309,7 +309,7 @@ Ticket SavedState::write(Collection& collection, const std::string& path, std::i
         zeros.resize(std::max(zeros.size(), column.bytes));
         data = zeros.data();
       }
-      file.put_raw(name_of_column(s, i, c), no_record, data, type_of_column(state, c, of.of().form().type),
+      file.put_raw(name_of_column(s, i, c), no_record, data, type_of_column(state, c, of.taken().type),
                    {}, true, {});
     }
   });
@@ -363,7 +363,7 @@ std::int64_t SavedState::read(const std::string& path) {
       progress.has_reference = saved.at("has_reference").get<std::uint64_t>();
       if (!has_values(progress)) return;
       const Space& space = of.of().space();
-      const Type type = of.of().form().type;
+      const Type type = of.taken().type;
       RankState read(of.bundle().statistic(i), type, space.points);
       if (saved.contains("in")) {
         const std::string part = beside(path, saved.at("in").get<std::string>());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "model/convert/kernels.hpp"
 #include "model/fill_value.hpp"
@@ -29,6 +30,16 @@ void gather(std::byte* to, const std::byte* from, const std::vector<std::uint32_
     case 4: return gather_fixed<4>(to, from, elements);
     default: return gather_fixed<8>(to, from, elements);
   }
+}
+
+/// Results of a statistic are taken in doubles, in which none is a fill value, unless they are
+/// values of steps: integers of 64 bits stay what they are.
+Form form_taken(const Series& of) {
+  const auto* const reduced = dynamic_cast<const Reduced*>(&of);
+  if (!of.gives_any_form() || (reduced != nullptr && reduced->gives_values_of_steps())) return of.form();
+  Form taken;
+  if (!of.form().missing.empty()) taken.missing = Values(std::numeric_limits<double>::quiet_NaN());
+  return taken;
 }
 
 /// A bundle finds missing values by comparing: if there are none, it is not asked to.
@@ -101,6 +112,16 @@ void Subset::take(std::size_t /*slot*/, const Value& value) {
   emit(kept);
 }
 
+bool Reduced::gives_values_of_steps() const noexcept {
+  switch (operation_) {
+    case statistics::Operation::minimum:
+    case statistics::Operation::maximum:
+    case statistics::Operation::instant:
+    case statistics::Operation::once: return true;
+    default: return false;
+  }
+}
+
 std::size_t Reduced::buffer_bytes() const {
   std::size_t largest = 0;
   for (const Use& use : uses()) largest = std::max(largest, size_of(use.consumer->wants(form()).type));
@@ -145,25 +166,26 @@ void Reduced::emit_in_servers(Value period) {
 
 Statistics::Statistics(Series& of, const Schedule& schedule, std::string text)
     : of_(&of),
+      taken_(form_taken(of)),
       schedule_(&schedule),
       text_(std::move(text)),
-      bundle_(must(statistics::Bundle::create({of.form().type, to_compare(of.form())}, of.space().points))) {
+      bundle_(must(statistics::Bundle::create({taken_.type, to_compare(taken_)}, of.space().points))) {
   of.add(*this);
 }
 
 Reduced& Statistics::add(const statistics::Statistic& statistic) {
   for (std::size_t i = 0; i < results_.size(); ++i)
     if (bundle_.statistic(i) == statistic) return *results_[i];
-  must(statistics::check(statistic, of_->form().type));
+  must(statistics::check(statistic, taken_.type));
   add_state(statistic);
   results_.push_back(
       std::make_unique<Reduced>(fmt::format("{} of {}", name_of(statistic.operation), of_->name()),
-                                of_->space(), of_->form(), *schedule_));
+                                of_->space(), taken_, *schedule_, statistic.operation));
   return *results_.back();
 }
 
 void Statistics::add_state(const statistics::Statistic& statistic) {
-  states_.emplace_back(statistic, of_->form().type, bundle_.points());
+  states_.emplace_back(statistic, taken_.type, bundle_.points());
   must(bundle_.add(statistic, states_.back().bytes()));
 }
 
@@ -173,7 +195,7 @@ void Statistics::leave_to_servers(SampleTarget& samples, std::vector<InFile> var
   variables_ = std::move(variables);
   states_.clear();
   const statistics::Bundle all = std::exchange(
-      bundle_, must(statistics::Bundle::create({of_->form().type, to_compare(of_->form())}, 0)));
+      bundle_, must(statistics::Bundle::create({taken_.type, to_compare(taken_)}, 0)));
   for (std::size_t i = 0; i < all.size(); ++i) add_state(all.statistic(i));
 }
 
@@ -196,7 +218,7 @@ bool Statistics::can_be_made_of(const Statistics& finer) const {
     const statistics::Statistic& wanted = bundle_.statistic(i);
     bool has = false;
     for (std::size_t k = 0; k < finer.bundle_.size(); ++k) has = has || finer.bundle_.statistic(k) == wanted;
-    if (!has || !statistics::can_be_absorbed(wanted, of_->form().type)) return false;
+    if (!has || !statistics::can_be_absorbed(wanted, taken_.type)) return false;
   }
   return true;
 }
@@ -236,7 +258,7 @@ void Statistics::emit() {
 std::size_t Statistics::state_bytes(std::size_t points) const noexcept {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < results_.size(); ++i)
-    bytes += statistics::StateMemory::bytes_of(bundle_.statistic(i), of_->form().type, points);
+    bytes += statistics::StateMemory::bytes_of(bundle_.statistic(i), taken_.type, points);
   return bytes;
 }
 

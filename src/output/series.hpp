@@ -143,12 +143,17 @@ class Subset final : public Series, public Consumer {
 /// It belongs to Statistics, which fills it.
 class Reduced final : public Series {
  public:
-  Reduced(const std::string& name, const Space& space, Form form, const Schedule& schedule)
-      : Series(name, space, std::move(form)), schedule_(&schedule) {}
+  /// `form`: of the values that it reduces.
+  Reduced(const std::string& name, const Space& space, Form form, const Schedule& schedule,
+          statistics::Operation operation)
+      : Series(name, space, std::move(form)), schedule_(&schedule), operation_(operation) {}
   [[nodiscard]] bool available() const override { return schedule_->ends(); }
   [[nodiscard]] bool is_reduced() const override { return true; }
   [[nodiscard]] bool gives_any_form() const override { return true; }
   [[nodiscard]] const Schedule& schedule() const noexcept { return *schedule_; }
+  /// Whether each value is one of those that it reduces, so that their form holds it exactly and
+  /// its fill value marks missing values only.
+  [[nodiscard]] bool gives_values_of_steps() const noexcept;
   /// Of its values in the largest form that consumers want, on this rank.
   [[nodiscard]] std::size_t buffer_bytes() const;
   /// Computes the values in the forms that consumers want, and gives them away.
@@ -158,6 +163,7 @@ class Reduced final : public Series {
 
  private:
   const Schedule* schedule_;
+  statistics::Operation operation_;
   std::vector<std::byte> results_;
 };
 
@@ -205,6 +211,7 @@ class Statistics final : public Consumer {
   /// Called at the beginning of a step, before anything is put.
   void begin_step();
 
+  [[nodiscard]] Form wants(const Form& /*given*/) const override { return taken_; }
   [[nodiscard]] bool takes_layouts() const override { return is_left_to_servers(); }
   /// At the end of the run only statistics give values.
   [[nodiscard]] bool needs() const override {
@@ -220,6 +227,8 @@ class Statistics final : public Consumer {
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   [[nodiscard]] statistics::Bundle& bundle() noexcept { return bundle_; }
   [[nodiscard]] const Series& of() const noexcept { return *of_; }
+  /// In which it takes values.
+  [[nodiscard]] const Form& taken() const noexcept { return taken_; }
   [[nodiscard]] const Schedule& schedule() const noexcept { return *schedule_; }
   /// Of which it is made; null: of the series.
   [[nodiscard]] const Statistics* finer() const noexcept { return finer_; }
@@ -241,6 +250,7 @@ class Statistics final : public Consumer {
   void add_state(const statistics::Statistic& statistic);
   void take_period(const statistics::Bundle& finer);
   Series* of_;
+  Form taken_;
   const Schedule* schedule_;
   Statistics* finer_ = nullptr;          ///< of which it is made; null: of the series
   std::vector<Statistics*> made_of_it_;  ///< whose finer_ it is

@@ -114,7 +114,7 @@ void ServerStates::restore(const std::vector<Restored>& states) {
         statistics::get_plane(state, plane, buffer.data());
         Value value;
         value.data = buffer.data();
-        value.form = &it.statistics->of().form();
+        value.form = &it.statistics->taken();
         for (const Statistics::InFile& written : it.statistics->in_servers())
           if (written.statistic == it.statistic) file.put_sample(written.variable, value);
       }

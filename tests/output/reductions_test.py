@@ -7,7 +7,7 @@ import shutil
 
 import numpy as np
 
-from lib_described import Fields, Times, read, run
+from lib_described import Fields, Times, read, reduce, run
 
 ROOT = os.getcwd()
 
@@ -59,4 +59,37 @@ files:
         same("globe.nc", "extent", [area.sum() * times.last])
 
 
+def values_of_inner_reductions():
+    """Results of an inner reduction enter the outer one as they are: not rounded to the type of the
+    field, and none is taken for its fill value."""
+    fresh("inner")
+    options = {"last": 18, "fill_of": "orog:0"}
+    run("""
+defaults: {type: float64}
+fields:
+  daily: mean(count, 1d)
+  x: mean(mean(count, 1d))
+  s: stddev(mean(tas, 1d))
+  r: mean(range(orog, 1d))
+  t: mean(mean(toce, 1d))
+  n: mean(mean(mean(tas, 12h), 1d))
+  h: mean(max(toce, 1d))
+files:
+  month: {every: 1mo, write: [x, s, r, t, n, h], mean: [daily], range: [daily: spread]}
+""", ranks=3, **options)
+    times, fields = Times(**options), Fields(**options)
+    days = {name: days_of([fields.value(name, n) for n in range(1, times.last + 1)]) for name in ("count", "tas", "toce")}
+    means = {name: np.array([reduce("mean", day, None, 1) for day in of]) for name, of in days.items()}
+    for name in ("x", "daily"):
+        same("month.nc", name, [means["count"].mean(axis=0)])
+    same("month.nc", "spread", [np.ptp(means["count"], axis=0)])
+    same("month.nc", "s", [means["tas"].std(axis=0)])
+    same("month.nc", "r", np.zeros((1, *fields.plane)))
+    same("month.nc", "t", [np.nanmean(means["toce"], axis=0)])
+    halves = [[np.mean(half, axis=0) for half in days_of(day, 2)] for day in days["tas"]]
+    same("month.nc", "n", [np.mean([np.mean(day, axis=0) for day in halves], axis=0)])
+    same("month.nc", "h", [np.nanmean([reduce("max", day, None, 1) for day in days["toce"]], axis=0)])
+
+
 partial_records()
+values_of_inner_reductions()
