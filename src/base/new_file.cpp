@@ -86,6 +86,26 @@ int write_new_file(const std::string& path, std::string_view text) noexcept {
   return number;
 }
 
+int rename_durably(const std::string& from, const std::string& to) noexcept {
+  const auto sync = [](const char* path, int flags) {
+    const int file = ::open(path, flags | O_CLOEXEC);
+    if (file < 0) return errno;
+    const int number = ::fsync(file) == 0 ? 0 : errno;
+    ::close(file);
+    return number;
+  };
+  if (const int number = sync(from.c_str(), O_RDONLY | O_NOFOLLOW); number != 0) return number;
+  if (std::rename(from.c_str(), to.c_str()) != 0) return errno;
+  const std::size_t slash = to.rfind('/');
+  try {
+    const std::string directory = slash == std::string::npos ? "." : to.substr(0, slash + 1);
+    const int number = sync(directory.c_str(), O_RDONLY | O_DIRECTORY);
+    return number == EINVAL || number == EOPNOTSUPP ? 0 : number;
+  } catch (...) {
+    return ENOMEM;
+  }
+}
+
 int replace_file(const std::string& path, std::string_view text) {
   const std::string beside = path + "." + std::to_string(::getpid()) + ".tmp";
   if (const int number = write_new_file(beside, text); number != 0) return number;

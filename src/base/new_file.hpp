@@ -13,6 +13,10 @@ namespace afterbay {
 /// write to. Returns 0 or errno; after a failure there is no file.
 int write_new_file(const std::string& path, std::string_view text) noexcept;
 
+/// Renames a file. Returns 0 or errno once its contents and new name are durable, as far as the
+/// file system can do that for directories.
+int rename_durably(const std::string& from, const std::string& to) noexcept;
+
 /// Replaces the file `path`, or creates it: under a temporary name beside it, which is then
 /// renamed, so that readers see the old or the new text. Returns 0 or errno; after a failure the
 /// old file is unchanged.

@@ -303,6 +303,9 @@ class Collector {
       }
     };
     for (const PublishedFile& it : run.published) take(it.file.triggers, it.file.file.path, it.at, it.server);
+    for (const OpenedFile& opened : run.unpublished)
+      if (const auto it = published_after_all(opened))
+        take(it->file.triggers, it->file.file.path, it->at, it->server);
     for (const auto& [number, it] : run.epochs)
       if (run.is_complete(it)) take(it.epoch.triggers, epoch_label(it.epoch.name), it.at, 0);
   }
@@ -324,21 +327,28 @@ const std::string& Run::session() const {
 }
 
 std::uint64_t Run::servers_without_lines() const {
-  std::uint64_t announced = 0;
-  for (const auto& [number, server] : servers)
-    announced =
-        std::max(announced, static_cast<std::uint64_t>(std::max<std::int64_t>(server.started.servers, 0)));
+  const std::uint64_t announced = announced_servers();
   return announced - std::min<std::uint64_t>(announced, servers.size());
 }
 
 bool Run::has_path(const std::string& path) const {
   return std::ranges::any_of(published, [&](const auto& it) { return it.file.file.path == path; }) ||
-         std::ranges::any_of(unpublished, [&](const auto& it) { return it.file.path == path; });
+         std::ranges::any_of(unpublished,
+                             [&](const auto& it) { return it.file.path == path && it.was_made(); });
+}
+
+/// A server whose first line is unreadable does not say how many there are.
+std::uint64_t Run::announced_servers() const {
+  std::uint64_t announced = 0;
+  for (const auto& [number, server] : servers)
+    announced =
+        std::max(announced, static_cast<std::uint64_t>(std::max<std::int64_t>(server.started.servers, 0)));
+  return announced;
 }
 
 bool Run::is_complete(const CompletedEpoch& epoch) const {
-  return !servers.empty() &&
-         epoch.servers.size() >= static_cast<std::size_t>(servers.begin()->second.started.servers);
+  const std::uint64_t announced = announced_servers();
+  return announced > 0 && epoch.servers.size() >= announced;
 }
 
 // Numbers are assigned in order. Equal numbers, which should not occur, give no order unless the

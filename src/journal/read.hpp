@@ -102,11 +102,13 @@ struct Run {
       untriggered;  ///< triggers without a result: not yet run, or the server was killed before
 
   [[nodiscard]] const std::string& session() const;
-  /// Whether it has written, or was about to write, a file with that path.
+  /// Whether it has created a file with that path.
   [[nodiscard]] bool has_path(const std::string& path) const;
+  /// The number of its servers, as far as their lines tell; 0: unknown.
+  [[nodiscard]] std::uint64_t announced_servers() const;
   /// The servers of the run that have no line.
   [[nodiscard]] std::uint64_t servers_without_lines() const;
-  /// Whether all servers have ended.
+  /// Whether all servers have noted it.
   [[nodiscard]] bool is_complete(const CompletedEpoch& epoch) const;
   /// The last complete epoch; null: none.
   [[nodiscard]] const CompletedEpoch* last_epoch() const;

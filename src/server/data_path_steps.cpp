@@ -181,11 +181,16 @@ OutputFiles::Host DataPath::files_host(const Identity& identity) {
   };
   host.answer = [this](std::size_t peer, std::uint64_t ticket)
                     AFTERBAY_REQUIRES(ingest_thread) { puts_.tickets().answer(peer, ticket); };
-  host.published = [this](const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) { published(file); };
+  host.published = [this](const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) {
+    published(file);
+    epochs_.published(file.path);
+  };
   host.not_published = [this](const OutputFile& file, const std::string& why) AFTERBAY_REQUIRES(
                            ingest_thread) { host_.observation.journal().given_up(file, why); };
-  host.given_up = [this](const OutputFile& file, const std::string& why)
-                      AFTERBAY_REQUIRES(ingest_thread) { host_.observation.given_up(file, why); };
+  host.given_up = [this](const OutputFile& file, const std::string& why) AFTERBAY_REQUIRES(ingest_thread) {
+    host_.observation.given_up(file, why);
+    if (file.role != OutputFile::Role::member) epochs_.lost(file.path);
+  };
   host.removed = [this](const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) {
     shared_.removed(file);
     if (file.assigned) host_.assigned_file_ended();

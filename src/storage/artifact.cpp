@@ -29,9 +29,22 @@ Error exists_error(const std::string& path) {
       .in_file(path);
 }
 
-/// A byte beyond the end of every file. Programs that read a part file lock the whole file (HDF5
-/// uses flock), and must not meet this lock.
-constexpr off_t lock_byte = off_t{1} << 62;
+/// Bytes beyond the end of every file. Programs that read a part file lock the whole file (HDF5
+/// uses flock), and must not meet these locks.
+constexpr off_t writer_byte = off_t{1} << 62;
+constexpr off_t members_byte = writer_byte + 1;
+
+int lock_byte(int descriptor, off_t byte, short type) noexcept {
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = byte;
+  lock.l_len = 1;
+  int number = 0;
+  do number = ::fcntl(descriptor, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
+  while (number == EINTR);
+  return number == EACCES || number == EAGAIN ? EWOULDBLOCK : number;
+}
 
 std::string owner_path(const std::string& part_path) { return part_path + ".owner"; }
 
@@ -42,17 +55,11 @@ bool path_exists(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0;
 }
 
-int lock_writer(int descriptor) noexcept {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = lock_byte;
-  lock.l_len = 1;
-  int number = 0;
-  do number = ::fcntl(descriptor, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
-  while (number == EINTR);
-  return number == EACCES || number == EAGAIN ? EWOULDBLOCK : number;
-}
+int lock_writer(int descriptor) noexcept { return lock_byte(descriptor, writer_byte, F_WRLCK); }
+
+int lock_member(int descriptor) noexcept { return lock_byte(descriptor, members_byte, F_RDLCK); }
+
+int lock_out_members(int descriptor) noexcept { return lock_byte(descriptor, members_byte, F_WRLCK); }
 
 bool has_no_locks(int number) noexcept {
   return number == ENOSYS || number == ENOLCK || number == EOPNOTSUPP || number == EINVAL;

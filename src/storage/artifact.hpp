@@ -89,6 +89,10 @@ bool path_exists(const std::string& path);
 /// another writer has the lock. The lock ends with the open file, also if the process is killed,
 /// and does not meet the locks of programs that read the file.
 int lock_writer(int descriptor) noexcept;
+/// The same for one of several members, servers that write a file which another one has created,
+/// and for `recover`, which keeps all of them out.
+int lock_member(int descriptor) noexcept;
+int lock_out_members(int descriptor) noexcept;
 /// Whether a call that locks failed because the file system has no locks.
 bool has_no_locks(int number) noexcept;
 /// After a call that locks a part returned `number`: the owner file for other writers that have no

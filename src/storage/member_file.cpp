@@ -90,6 +90,9 @@ Result<MemberPart> MemberPart::open(const FileRequest& request, const LeaderPart
                    "another run write files of the same name, or does somebody clean up in this directory?",
                    name)
             .in_file(request.path));
+  if (const int number = lock_member(part.file.get()); number != 0 && !has_no_locks(number))
+    return fail(
+        system_error(number, "lock", name).in_file(request.path).add("joining it: is it being recovered?"));
   const bool off = request.direct_io == DirectIo::automatic && !leader.direct;
   AFTERBAY_TRY_ASSIGN(part.writer, BlockWriter::open(part.file.get(), name,
                                                      off ? DirectIo::off : request.direct_io, part.disk));

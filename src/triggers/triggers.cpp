@@ -92,7 +92,8 @@ bool may_touch(const std::string& path) {
   return file.gcount() == 0 || begin == touch_begin;
 }
 
-/// The file appears under its name only with its complete contents.
+/// The file appears under its name only with its complete contents, and is durable then: the
+/// journal says so.
 Result<> touch_file(const std::string& path, const Event& event) {
   std::error_code wrong;
   if (!may_touch(path))
@@ -106,8 +107,8 @@ Result<> touch_file(const std::string& path, const Event& event) {
   const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());
   if (const int number = write_new_file(beside, line_of(event)))
     return fail(touch_error(beside, "write", number));
-  if (std::rename(beside.c_str(), path.c_str()) == 0) return {};
-  const int number = errno;
+  const int number = rename_durably(beside, path);
+  if (number == 0) return {};
   (void)std::remove(beside.c_str());
   return fail(touch_error(path, "make", number));
 }

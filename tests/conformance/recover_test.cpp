@@ -20,6 +20,7 @@
 #include "base/crc64.hpp"
 #include "conformance/shared_files.hpp"
 #include "mutator.hpp"
+#include "storage/artifact.hpp"
 #include "storage/epoch/epoch_log.hpp"
 #include "storage/epoch/recover.hpp"
 #include "storage/epoch/withheld_structure.hpp"
@@ -254,6 +255,25 @@ TEST_P(Recover, no_run_begins_the_file_anew_while_it_is_recovered) {
     return {};
   };
   ASSERT_TRUE(storage::recover_file(*found, options));
+  expect_equal(read_netcdf(path_), reference(epochs * records_per_epoch));
+}
+
+// The server that created the file died; another one of the run, which writes it too, did not.
+TEST_P(Recover, a_file_is_not_recovered_while_another_server_has_it_open) {
+  leave_part();
+  const auto found = storage::find_recoverable(path_);
+  ASSERT_TRUE(found);
+  {
+    const storage::Descriptor member(::open(part_.c_str(), O_RDWR | O_CLOEXEC));
+    ASSERT_EQ(storage::lock_member(member.get()), 0);
+    const auto refused = storage::recover_file(*found, {});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+    EXPECT_NE(refused.error().text().find("another one of its run has not"), std::string::npos)
+        << refused.error().text();
+    EXPECT_TRUE(fs::exists(part_));
+  }
+  ASSERT_TRUE(storage::recover_file(*found, {}));
   expect_equal(read_netcdf(path_), reference(epochs * records_per_epoch));
 }
 

@@ -65,6 +65,25 @@ class StorePublication : public testing::TestWithParam<Format> {
   TemporaryDirectory directory_;
 };
 
+TEST_P(StorePublication, a_symbolic_link_with_the_final_name_is_refused_at_the_opening) {
+  std::ofstream(directory_.file("other.nc")) << "older";
+  for (const char* const target : {"other.nc", "nothing.nc"}) {
+    fs::remove(path());
+    fs::create_symlink(directory_.file(target), path());
+    for (const Existing existing : {Existing::replace, Existing::refuse, Existing::append}) {
+      const auto request = request_of(path(), schema_of_types(GetParam()), GetParam(), existing);
+      const auto file = store_->create(request);
+      ASSERT_FALSE(file);
+      EXPECT_EQ(file.error().code, ErrorCode::exists);
+      EXPECT_FALSE(fs::exists(part()));
+    }
+    const auto refused =
+        store_->create(request_of(path(), schema_of_types(GetParam()), GetParam(), Existing::replace));
+    EXPECT_THAT(refused.error().text(), HasSubstr("symbolic link"));
+    EXPECT_TRUE(fs::is_symlink(path()));
+  }
+}
+
 TEST_P(StorePublication, a_file_made_anew_under_the_part_name_is_not_published_for_ours) {
   const auto ours = written();
   ASSERT_NE(ours, nullptr);

@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <thread>
 
 #include "conformance/shared_files.hpp"
+#include "storage/artifact.hpp"
 #include "storage/block_writer/disk.hpp"
 #include "storage/byte_allowance.hpp"
 
@@ -160,6 +162,19 @@ TEST_P(SharedStore, a_member_that_dies_leaves_a_file_that_is_not_published) {
   }
   EXPECT_FALSE(file_exists(shared.path));
   EXPECT_TRUE(file_exists(shared.path + ".part"));
+}
+
+TEST_P(SharedStore, members_keep_recovery_out_until_they_have_closed_the_file) {
+  const auto shared = small_request();
+  SharedFile group(*store_, shared, 2);
+  group.leader().abandon();
+  const storage::Descriptor part(::open((shared.path + ".part").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_TRUE(part.open());
+  EXPECT_EQ(storage::lock_out_members(part.get()), EWOULDBLOCK);
+  group.lose_member(0);
+  EXPECT_EQ(storage::lock_out_members(part.get()), EWOULDBLOCK);
+  group.lose_member(0);
+  EXPECT_EQ(storage::lock_out_members(part.get()), 0);
 }
 
 TEST_P(SharedStore, a_member_of_an_earlier_run_cannot_harm_the_file_of_a_later_one) {

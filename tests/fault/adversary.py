@@ -251,13 +251,18 @@ class Sequence:
         began after its end. Runs of a duel, if they overlapped, are members of an ensemble; each
         has a working directory that no other run has."""
         events = journal_events(self.journal)
-        paths = {run.number: {event["path"] for name, it in self.run_of_id.items() if it is run for event in events[name]
-                              if event["event"] in ("file_opened", "file_ready", "file_published", "file_given_up")} for run in self.runs}
+        created = ("file_opened", "file_ready", "file_published")
+
+        def paths_of(kinds):
+            return {run.number: {event["path"] for name, it in self.run_of_id.items() if it is run for event in events[name]
+                                 if event["event"] in kinds} for run in self.runs}
+
+        paths, written = paths_of((*created, "file_given_up")), paths_of(created)
         for name, run in self.run_of_id.items():
             if run is last or self.said_its_end(run):
                 continue
             beside = self.beside(run, events) if overlapped else []
-            later = set().union(*(paths[it.number] for it in self.runs if it.number > run.number and it not in beside))
+            later = set().union(*(written[it.number] for it in self.runs if it.number > run.number and it not in beside))
             made = {event["path"] for event in events[name] if event["event"] in ("file_opened", "file_ready")}
             complete = {event["path"] for event in events[name] if event["event"] in ("file_published", "file_recovered")}
             complete |= {path for path in made if self.whole_by(pathlib.Path(path), run)}

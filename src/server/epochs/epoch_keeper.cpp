@@ -125,10 +125,15 @@ void EpochKeeper::take_part(wire::EpochPart message) {
 void EpochKeeper::note(Open& it) {
   it.stage = Stage::noting;
   journal::EpochCompleted line{it.epoch.number, it.epoch.name, {}};
-  for (const OpenFile& entry : it.files)
-    if (const OutputFile* const file = host_.file(entry.id);
-        file != nullptr && file->role != OutputFile::Role::member)
-      (file->ending == Ending::no_space ? line.lost : line.unpublished).push_back(file->path);
+  for (const OpenFile& entry : it.files) {
+    const OutputFile* const file = host_.file(entry.id);
+    if (file == nullptr || file->role == OutputFile::Role::member) continue;
+    if (file->ending == Ending::no_space)
+      lost_.insert(file->path);
+    else
+      line.unpublished.push_back(file->path);
+  }
+  line.lost.assign(lost_.begin(), lost_.end());
   host_.note(it.epoch.number, std::move(line));
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,6 +65,11 @@ class EpochKeeper {
   void take_part(wire::EpochPart message) AFTERBAY_REQUIRES(ingest_thread);
   /// The journal has recorded the epoch.
   void noted(std::uint64_t number) AFTERBAY_REQUIRES(ingest_thread);
+
+  /// The file was given up for want of space: what was put into it is in no later epoch.
+  void lost(const std::string& path) AFTERBAY_REQUIRES(ingest_thread) { lost_.insert(path); }
+  /// A file of that name was published, after all.
+  void published(const std::string& path) AFTERBAY_REQUIRES(ingest_thread) { lost_.erase(path); }
 
   /// All ranks have ended: removes epochs that some of them never reached. Returns warnings.
   std::vector<std::string> forget_unreachable() AFTERBAY_REQUIRES(ingest_thread);
@@ -125,6 +131,7 @@ class EpochKeeper {
   std::map<Key, std::size_t> arrived_ AFTERBAY_GUARDED_BY(ingest_thread);
   std::vector<std::uint64_t> reached_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< by model rank
   std::vector<Held> held_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::set<std::string> lost_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< paths, see `lost`
   bool stopped_ AFTERBAY_GUARDED_BY(ingest_thread) = false;
   bool unreachable_ AFTERBAY_GUARDED_BY(ingest_thread) = false;  ///< an open epoch can never complete
 };

@@ -169,6 +169,7 @@ Result<> PartDirectory::make_directory() {
       const LockIdentity lock = identity_of_lock(lock_.get());
       static_cast<void>(::fsetxattr(descriptor_.get(), lock_attribute, lock.data(), sizeof lock, 0));
       mark_part(descriptor_.get());
+      static_cast<void>(::fsync(descriptor_.get()));  // the mark; the directory is empty
       return remove_stale_epoch_logs(*disk_, part_path_, false);
     }
     if (errno != EEXIST) return fail(system_error(errno, "create", part_path_));

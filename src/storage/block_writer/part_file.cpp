@@ -33,6 +33,15 @@ Error is_directory_error(const std::string& path) {
       .in_file(path);
 }
 
+Error is_link_error(const std::string& path) {
+  return make_error(ErrorCode::exists,
+                    "{} is a symbolic link, and a file of this name is to be written: it would replace the "
+                    "link, and not what the link names: write to that name, or remove the link",
+                    path)
+      .with_native(ELOOP)
+      .in_file(path);
+}
+
 /// It may belong to a run that is alive.
 Error part_is_directory_error(const std::string& part_path) {
   return make_error(ErrorCode::exists,
@@ -122,7 +131,9 @@ Result<> PartFile::open_and_lock(Striper* striper) {
 /// Now, so that no result is lost at the end of a long run.
 Result<> PartFile::check_replaceable() const {
   struct stat status {};
-  if (::lstat(path_.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return fail(is_directory_error(path_));
+  if (::lstat(path_.c_str(), &status) != 0) return {};
+  if (S_ISDIR(status.st_mode)) return fail(is_directory_error(path_));
+  if (S_ISLNK(status.st_mode)) return fail(is_link_error(path_));
   return {};
 }
 
@@ -155,8 +166,21 @@ Result<std::optional<Descriptor>> PartFile::keep_readers_out() const {
 Result<> PartFile::copy_existing() {
   Descriptor source(disk_->open(path_.c_str(), O_RDONLY | O_CLOEXEC, 0));
   if (!source.open()) return fail(system_error(errno, "read", path_));
+  struct stat before {};
+  struct stat after {};
+  if (::fstat(source.get(), &before) != 0) return fail(system_error(errno, "read", path_));
   if (disk_->copy(source.get(), descriptor_.get()) != 0)
     return fail(system_error(errno, "copy the existing file to", part_path_));
+  if (::fstat(source.get(), &after) != 0) return fail(system_error(errno, "read", path_));
+  const bool is_same = before.st_size == after.st_size && before.st_mtim.tv_sec == after.st_mtim.tv_sec &&
+                       before.st_mtim.tv_nsec == after.st_mtim.tv_nsec && has_name(source.get(), path_);
+  if (!is_same)
+    return fail(
+        make_error(ErrorCode::conflict,
+                   "{} was changed or replaced by others while it was copied in order to append to it: "
+                   "does a command, for example of a trigger, change files of this run?",
+                   path_)
+            .in_file(path_));
   return {};
 }
 

@@ -56,10 +56,9 @@ PartIdentity mark_part(int descriptor) noexcept {
   if (found.has_token()) return found;
   std::array<std::uint64_t, 2> token{};
   if (::getrandom(token.data(), sizeof token, 0) != sizeof token) return found;
-  // If several servers do this, the first one sets the token; the others read it.
-  if (::fsetxattr(descriptor, token_name, token.data(), sizeof token, XATTR_CREATE) == 0)
-    // The fdatasync that follows need not make attributes durable.
-    static_cast<void>(::fsync(descriptor));
+  // If several servers do this, the first one sets the token; the others read it. No fsync here: it
+  // would take the error of data that could not be written, which is reported once.
+  static_cast<void>(::fsetxattr(descriptor, token_name, token.data(), sizeof token, XATTR_CREATE));
   return identity_of_part(descriptor);
 }
 

@@ -128,6 +128,17 @@ Result<Alone> open_alone(const Recoverable& file) {
   alone.part = Descriptor(::open(file.part_path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
   if (!alone.part.open()) return fail(system_error(errno, "open", file.part_path));
   AFTERBAY_TRY_ASSIGN(alone.owner, in_file(PartFile::lock(alone.part.get(), file.part_path), file.path));
+  const int number = lock_out_members(alone.part.get());
+  if (number == EWOULDBLOCK)
+    return fail(
+        make_error(ErrorCode::conflict,
+                   "the server that created {} has ended, but another one of its run has not, and may "
+                   "still write to it: wait until it has ended, or stop it",
+                   file.part_path)
+            .in_file(file.path)
+            .with_native(number));
+  if (number != 0 && !has_no_locks(number))
+    return fail(system_error(number, "lock", file.part_path).in_file(file.path));
   return alone;
 }
 

@@ -217,11 +217,17 @@ TEST_F(JournalTest, a_file_that_has_its_name_is_complete_though_the_journal_does
   append_text(path + ".part", "newest");
   const auto it = recorder("first");
   ASSERT_TRUE(it->opened(facts(path), inode_of(path + ".part")));
-  ASSERT_TRUE(it->ready({{facts(path), 6, 3, crc64(as_bytes("newest"))}, inode_of(path + ".part"), 0}));
+  FilePublished complete{facts(path), 6, 3, crc64(as_bytes("newest"))};
+  complete.triggers = {"archive"};
+  ASSERT_TRUE(it->ready({complete, inode_of(path + ".part"), 0}));
   EXPECT_FALSE(published_after_all(read().runs.at(1).unpublished.at(0)));
+  EXPECT_TRUE(read().runs.at(1).untriggered.empty());
   EXPECT_EQ(newest_files(read()).at(path).file.bytes, 5u);
   std::filesystem::rename(path + ".part", path);
   EXPECT_TRUE(published_after_all(read().runs.at(1).unpublished.at(0)));
+  ASSERT_EQ(read().runs.at(1).untriggered.size(), 1u);  // nobody has run it
+  EXPECT_EQ(read().runs.at(1).untriggered[0].trigger, "archive");
+  EXPECT_EQ(read().runs.at(1).untriggered[0].for_what, path);
   const auto found = verify(read(), false);
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->wrong.empty()) << found->wrong[0].detail;
@@ -521,6 +527,23 @@ TEST_F(JournalTest, a_run_is_complete_only_if_all_its_servers_have_said_so) {
     ASSERT_TRUE(second.ended(true)) << "it wrote no file";
   }
   EXPECT_EQ(state_of(read().runs.at(0), over), RunState::complete);
+}
+
+/// The line that says how many servers there are is unreadable in the first journal file.
+TEST_F(JournalTest, an_epoch_is_complete_only_if_all_servers_that_any_line_announces_have_noted_it) {
+  RunStarted started;
+  started.session = "atmosphere";
+  started.host = this_host().host;
+  started.servers = 2;
+  append_text(file("server-0.jsonl"),
+              "{damaged}\n" + text_of({utc_now(), "r1", 0, 2, EpochCompleted{3, "three", {}}}) + "\n");
+  append_text(file("server-1.jsonl"), text_of({utc_now(), "r1", 1, 1, started}) + "\n");
+  EXPECT_EQ(read().runs.at(0).last_epoch(), nullptr);
+  append_text(file("server-1.jsonl"),
+              text_of({utc_now(), "r1", 1, 2, EpochCompleted{3, "three", {}}}) + "\n");
+  const Journal journal = read();
+  ASSERT_NE(journal.runs.at(0).last_epoch(), nullptr);
+  EXPECT_EQ(journal.runs[0].last_epoch()->epoch.name, "three");
 }
 
 /// A path that is published twice, and epochs that are complete on all servers only.

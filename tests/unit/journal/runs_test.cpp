@@ -122,6 +122,23 @@ TEST_F(JournalRuns, a_failed_run_without_company_that_lost_no_file_is_settled_by
   EXPECT_EQ(state(), RunState::complete);
 }
 
+/// Before, the second run settled the first, and the third the second.
+TEST_F(JournalRuns, a_lost_file_is_awaited_although_a_later_run_tried_to_create_it) {
+  begin("lost", 1, "/m");
+  open("lost", 1, "/m/x.nc", 7);
+  line("lost", 2, FileGivenUp{facts("/m/x.nc"), "disk full"});
+  line("lost", 3, RunEnded{false, 0});
+  begin("disk still full", 4, "/m");
+  line("disk still full", 4, FileGivenUp{facts("/m/x.nc"), "cannot be created"});
+  line("disk still full", 5, RunEnded{false, 0});
+  begin("others", 6, "/m");
+  open("others", 6, "/m/y.nc", 8);
+  line("others", 6, FilePublished{facts("/m/y.nc"), 1, 1, 1});
+  line("others", 7, RunEnded{true, 1});
+  EXPECT_EQ(state(), RunState::failed);
+  EXPECT_THAT(standing(0).awaited, ElementsAre("/m/x.nc"));
+}
+
 TEST_F(JournalRuns, a_file_that_was_brought_back_is_not_awaited) {
   begin("first", 1, "/m");
   open("first", 1, "/m/x.nc", 7);

@@ -51,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(, ThreadSessionMap,
                          });
 
 /// Runs `model` on three ranks; returns the error of rank 0.
-std::string refusal(const LocalRun::Model& model) {
+std::string map_refusal(const LocalRun::Model& model) {
   LocalRun run(3, 1, small_memory());
   const auto errors = run.run([&](Session& session, int rank) {
     model(session, rank);
@@ -68,7 +68,7 @@ Schema map_line(std::uint64_t n) {
 }
 
 TEST(ThreadSessionMapErrors, a_point_of_two_ranks_names_both) {
-  const std::string text = refusal([](Session& session, int rank) {
+  const std::string text = map_refusal([](Session& session, int rank) {
     session.decomposition("map", map_of({9}, {rank, rank + 1}));
     session.start();
   });
@@ -76,7 +76,7 @@ TEST(ThreadSessionMapErrors, a_point_of_two_ranks_names_both) {
 }
 
 TEST(ThreadSessionMapErrors, gaps_are_refused_where_they_are_declared_away) {
-  const std::string text = refusal([](Session& session, int rank) {
+  const std::string text = map_refusal([](Session& session, int rank) {
     session.decomposition("map", map_of({9}, {rank}), Coverage{});
     session.start();
   });
@@ -84,7 +84,7 @@ TEST(ThreadSessionMapErrors, gaps_are_refused_where_they_are_declared_away) {
 }
 
 TEST(ThreadSessionMapErrors, a_map_on_one_rank_and_a_block_on_another_is_a_conflict) {
-  const std::string text = refusal([](Session& session, int rank) {
+  const std::string text = map_refusal([](Session& session, int rank) {
     if (rank == 1)
       session.decomposition("map", Block{{9}, {0}, {9}});
     else
@@ -96,7 +96,7 @@ TEST(ThreadSessionMapErrors, a_map_on_one_rank_and_a_block_on_another_is_a_confl
 
 TEST(ThreadSessionMapErrors, a_list_longer_than_the_array_in_memory_is_refused) {
   const Directory directory;
-  const std::string text = refusal([&](Session& session, int rank) {
+  const std::string text = map_refusal([&](Session& session, int rank) {
     session.decomposition("map", map_of({9}, {rank, rank + 3, rank + 6}));
     Collection c =
         session.collection("c", map_line(9), {.file = "c.nc", .directory = directory.path.string()});
@@ -107,7 +107,7 @@ TEST(ThreadSessionMapErrors, a_list_longer_than_the_array_in_memory_is_refused) 
 }
 
 TEST(ThreadSessionMapErrors, a_variable_without_the_maps_lengths_is_refused) {
-  const std::string text = refusal([&](Session& session, int) {
+  const std::string text = map_refusal([&](Session& session, int) {
     session.decomposition("map", map_of({8}, {}));
     session.collection("c", map_line(9));
   });
@@ -115,7 +115,7 @@ TEST(ThreadSessionMapErrors, a_variable_without_the_maps_lengths_is_refused) {
 }
 
 TEST(ThreadSessionMapErrors, a_variable_of_records_alone_cannot_lie_on_a_map) {
-  const std::string text = refusal([&](Session& session, int) {
+  const std::string text = map_refusal([&](Session& session, int) {
     Schema schema;
     schema.dimension("time", unlimited);
     schema.variable("v", Type::float32, {"time"}).on("map");
@@ -128,7 +128,7 @@ TEST(ThreadSessionMapErrors, a_variable_of_records_alone_cannot_lie_on_a_map) {
 }
 
 TEST(ThreadSessionMapErrors, a_rank_that_leaves_a_decomposition_out_is_named) {
-  const std::string text = refusal([](Session& session, int rank) {
+  const std::string text = map_refusal([](Session& session, int rank) {
     session.decomposition("always", map_of({9}, {}));
     if (rank != 1) session.decomposition("map", map_of({9}, {}));
     session.start();
@@ -139,7 +139,7 @@ TEST(ThreadSessionMapErrors, a_rank_that_leaves_a_decomposition_out_is_named) {
 }
 
 TEST(ThreadSessionMapErrors, ranks_that_disagree_are_told_in_what) {
-  const std::string text = refusal([](Session& session, int rank) {
+  const std::string text = map_refusal([](Session& session, int rank) {
     session.decomposition("map", map_of({3, 4}, {}),
                           {.gaps_allowed = true, .repeats = rank == 2 ? Repeats::last : Repeats::refuse});
     session.start();
@@ -154,9 +154,9 @@ TEST(ThreadSessionMapErrors, ranks_that_disagree_are_told_in_what) {
 
 TEST(ThreadSessionMapErrors, a_name_is_needed_and_blocks_cannot_repeat_points) {
   EXPECT_NE(
-      refusal([](Session& session, int) { session.decomposition("", map_of({9}, {})); }).find("needs a name"),
+      map_refusal([](Session& session, int) { session.decomposition("", map_of({9}, {})); }).find("needs a name"),
       std::string::npos);
-  EXPECT_NE(refusal([](Session& session, int) {
+  EXPECT_NE(map_refusal([](Session& session, int) {
               session.decomposition("b", Block{{9}, {0}, {9}},
                                     {.gaps_allowed = false, .repeats = Repeats::first});
             }).find("repeats can be declared for maps only"),

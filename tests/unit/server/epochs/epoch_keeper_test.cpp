@@ -192,6 +192,25 @@ TEST_F(ServerEpochKeeper, NamesFilesThatWereGivenUpAsLost) {
   EXPECT_THAT(lines_[0].unpublished, ElementsAre("file8"));
 }
 
+/// Closed by all ranks, so that the file is gone when the epoch is recorded, or not in it at all.
+TEST_F(ServerEpochKeeper, NamesFilesThatWereGivenUpAndAreGone) {
+  keeper_->lost("file7");
+  keeper_->lost("file9");
+  files_.erase(7);
+  both_reach(1, {{7, 1}, {8, 1}});
+  keeper_->advance();
+  mark_done(8, 1);
+  ASSERT_THAT(lines_, SizeIs(1));
+  EXPECT_THAT(lines_[0].lost, ElementsAre("file7", "file9"));
+  keeper_->noted(1);
+  keeper_->published("file9");
+  both_reach(2, {{8, 1}});
+  keeper_->advance();
+  mark_done(8, 2);
+  ASSERT_THAT(lines_, SizeIs(2));
+  EXPECT_THAT(lines_[1].lost, ElementsAre("file7"));
+}
+
 TEST_F(ServerEpochKeeper, WaitsUntilTheJournalKnowsTheFile) {
   awaits_journal_ = true;
   both_reach(1, {{7, 1}});
