@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "model/convert/kernels.hpp"
 #include "model/converted_values.hpp"
 #include "model/fill_value.hpp"
 #include "model/format.hpp"
@@ -18,6 +19,7 @@
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
 #include "statistics/default_arithmetic.hpp"
+#include "statistics/sums.hpp"
 #include "statistics/value_loops.hpp"
 
 namespace afterbay::output {
@@ -433,8 +435,15 @@ Writer::Writer(Series& of, FileSeries& files, std::size_t variable, const Schedu
   // The file marks missing values as the series does.
   const bool same_missing =
       form.missing.empty() || model::converted(form.missing, it.type) == std::optional(target);
-  is_plain_ = units == expression::Linear{} && (same_missing || of.gives_any_form());
-  if (it.kind == TimeKind::once) files.set_once_type(variable, is_plain_ ? form.type : Type::float64);
+  const bool is_integer = it.type != Type::float32 && it.type != Type::float64;
+  // Numbers of the model are converted as puts are; statistics round what they compute themselves.
+  const auto* const reduced = dynamic_cast<const Reduced*>(&of);
+  const bool has_rounded = reduced != nullptr && !reduced->gives_values_of_steps();
+  const bool converts = !(units == expression::Linear{});
+  rounds_ = is_integer && (converts || (of.is_computed() && !has_rounded));
+  is_plain_ = !converts && !rounds_ && (same_missing || of.gives_any_form());
+  if (is_integer && size_of(it.type) == sizeof(double)) converted_form_.type = it.type;
+  if (it.kind == TimeKind::once) files.set_once_type(variable, is_plain_ ? form.type : converted_form_.type);
   of.add(*this);
 }
 
@@ -463,7 +472,7 @@ Form Writer::wants(const Form& /*given*/) const {
   return {Type::float64, Values(std::numeric_limits<double>::quiet_NaN())};
 }
 
-/// To doubles in the units of the file, with the fill value of the file for missing values.
+/// To the units of the file, with the fill value of the file for missing values.
 void Writer::convert(const Value& value) {
   const statistics::DefaultArithmetic arithmetic;
   const FileVariable& it = variable();
@@ -476,11 +485,35 @@ void Writer::convert(const Value& value) {
     loops->widen(converted_.data(), value.data, points);
   else
     loops->widen_poisoned(converted_.data(), value.data, points);
-  const double fill = numbers_of(it.fill.empty() ? model::default_fill(it.type) : it.fill).front();
+  // NaN stays NaN.
+  for (double& number : converted_) number = units_.multiply * number + units_.add;
+  if (rounds_) statistics::round_to_integers(converted_.data(), points);
+  if (converted_form_.type != Type::float64) return convert_to_integers();
   // Without a fill value nothing is missing, and NaN is a value.
-  const bool has_missing = !it.fill.empty();
+  if (it.fill.empty()) return;
+  const double fill = numbers_of(it.fill).front();
   for (double& number : converted_)
-    number = has_missing && std::isnan(number) ? fill : units_.multiply * number + units_.add;
+    if (std::isnan(number)) number = fill;
+}
+
+void Writer::convert_to_integers() {
+  const FileVariable& it = variable();
+  const std::size_t bytes = size_of(it.type);
+  integers_.resize(converted_.size() * bytes);
+  std::uint64_t out_of_range =
+      model::kernel(Type::float64, it.type, false)
+          .convert(integers_.data(), reinterpret_cast<const std::byte*>(converted_.data()), converted_.size(),
+                   static_cast<std::ptrdiff_t>(bytes), sizeof(double));
+  for (std::size_t p = 0; !it.fill.empty() && p < converted_.size(); ++p) {
+    if (!std::isnan(converted_[p])) continue;
+    std::memcpy(integers_.data() + p * bytes, it.fill.bytes.data(), bytes);
+    --out_of_range;
+  }
+  if (out_of_range > 0)
+    refuse(ErrorCode::wrong_type,
+           "'{}' of the file \"{}\": {} values do not fit into {}: give the variable another type, or other "
+           "units",
+           it.name, files_->file().name, out_of_range, name_of(it.type));
 }
 
 void Writer::take(std::size_t /*slot*/, const Value& value) {
@@ -491,9 +524,9 @@ void Writer::take(std::size_t /*slot*/, const Value& value) {
   }
   if (is_plain_) return files_->write(variable_, given, part_of_cycle_);
   convert(value);
-  const Form form{Type::float64, {}};
-  given.form = &form;
-  given.data = reinterpret_cast<const std::byte*>(converted_.data());
+  given.form = &converted_form_;
+  given.data = converted_form_.type == Type::float64 ? reinterpret_cast<const std::byte*>(converted_.data())
+                                                     : integers_.data();
   given.layout = nullptr;
   files_->write(variable_, given, part_of_cycle_);
 }

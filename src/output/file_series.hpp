@@ -170,7 +170,8 @@ class Writer final : public Consumer {
   void take(std::size_t slot, const Value& value) override;
   /// Of converted values.
   [[nodiscard]] std::size_t buffer_bytes() const noexcept {
-    return is_plain_ ? 0 : variable().space->points * sizeof(double);
+    const std::size_t results = converted_form_.type == Type::float64 ? 1 : 2;
+    return is_plain_ ? 0 : results * variable().space->points * sizeof(double);
   }
   /// Whether this is step 0, whose values only files with `at_start` have.
   void set_step(std::int64_t step) noexcept { step_ = step; }
@@ -186,6 +187,8 @@ class Writer final : public Consumer {
   /// Whether the period, which ends now, has a record of statistics.
   [[nodiscard]] bool takes_period() const;
   void convert(const Value& value);
+  /// Of 64 bits: a double cannot hold their fill values.
+  void convert_to_integers();
 
   const Series* of_;
   FileSeries* files_;
@@ -194,8 +197,11 @@ class Writer final : public Consumer {
   expression::Linear units_;
   std::size_t part_of_cycle_ = 0;
   bool is_plain_ = false;  ///< the series has the values that the file has, up to their type
+  bool rounds_ = false;    ///< converted values are those of a computation, and the file has integers
   std::int64_t step_ = 0;
+  Form converted_form_ = {Type::float64, {}};  ///< of converted values
   std::vector<double> converted_;
+  std::vector<std::byte> integers_;  ///< of 64 bits, made of them
 };
 
 }  // namespace afterbay::output

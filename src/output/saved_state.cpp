@@ -207,8 +207,8 @@ Schema SavedState::schema() const {
     if (of.is_left_to_servers()) return;
     const Space& space = of.of().space();
     for (std::uint32_t c = 0; c < state.layout().columns(); ++c) {
-      Variable& variable = schema.variable(
-          name_of_column(s, i, c), type_of_column(state, c, of.taken().type), dimensions_of(space));
+      Variable& variable = schema.variable(name_of_column(s, i, c), type_of_column(state, c, of.taken().type),
+                                           dimensions_of(space));
       variable.decomposition = space.decomposition;
       variable.attribute("long_name", fmt::format("{}: {}", of.text(), text_of(of.bundle().statistic(i))));
     }
@@ -309,8 +309,8 @@ Ticket SavedState::write(Collection& collection, const std::string& path, std::i
         zeros.resize(std::max(zeros.size(), column.bytes));
         data = zeros.data();
       }
-      file.put_raw(name_of_column(s, i, c), no_record, data, type_of_column(state, c, of.taken().type),
-                   {}, true, {});
+      file.put_raw(name_of_column(s, i, c), no_record, data, type_of_column(state, c, of.taken().type), {},
+                   true, {});
     }
   });
   for_each_once(plan_, [&](FileSeries& of, std::size_t f, std::size_t v) {

@@ -112,6 +112,12 @@ void Subset::take(std::size_t /*slot*/, const Value& value) {
   emit(kept);
 }
 
+Reduced::Reduced(const Series& of, Form form, const Schedule& schedule, statistics::Operation operation)
+    : Series(fmt::format("{} of {}", name_of(operation), of.name()), of.space(), std::move(form)),
+      of_(&of),
+      schedule_(&schedule),
+      operation_(operation) {}
+
 bool Reduced::gives_values_of_steps() const noexcept {
   switch (operation_) {
     case statistics::Operation::minimum:
@@ -178,9 +184,7 @@ Reduced& Statistics::add(const statistics::Statistic& statistic) {
     if (bundle_.statistic(i) == statistic) return *results_[i];
   must(statistics::check(statistic, taken_.type));
   add_state(statistic);
-  results_.push_back(
-      std::make_unique<Reduced>(fmt::format("{} of {}", name_of(statistic.operation), of_->name()),
-                                of_->space(), taken_, *schedule_, statistic.operation));
+  results_.push_back(std::make_unique<Reduced>(*of_, taken_, *schedule_, statistic.operation));
   return *results_.back();
 }
 
@@ -194,8 +198,8 @@ void Statistics::leave_to_servers(SampleTarget& samples, std::vector<InFile> var
   samples_ = &samples;
   variables_ = std::move(variables);
   states_.clear();
-  const statistics::Bundle all = std::exchange(
-      bundle_, must(statistics::Bundle::create({taken_.type, to_compare(taken_)}, 0)));
+  const statistics::Bundle all =
+      std::exchange(bundle_, must(statistics::Bundle::create({taken_.type, to_compare(taken_)}, 0)));
   for (std::size_t i = 0; i < all.size(); ++i) add_state(all.statistic(i));
 }
 

@@ -70,6 +70,8 @@ class Series {
   [[nodiscard]] virtual bool available() const = 0;
   /// Whether the result of a reduction over time, or computed from some.
   [[nodiscard]] virtual bool is_reduced() const { return false; }
+  /// Whether its values are results of a computation, and not numbers that the model has given.
+  [[nodiscard]] virtual bool is_computed() const { return true; }
   /// Whether its values come in the form that a consumer wants; otherwise they have its own.
   [[nodiscard]] virtual bool gives_any_form() const { return false; }
   /// Whether some consumer takes the values of the current step.
@@ -105,6 +107,7 @@ class Source final : public Series {
  public:
   using Series::Series;
   [[nodiscard]] bool available() const override { return true; }
+  [[nodiscard]] bool is_computed() const override { return false; }
   void put(const Value& value) { emit(value); }
 };
 
@@ -115,6 +118,7 @@ class Constant final : public Series {
   Constant(const Coordinate& coordinate, const Space& space, Form form)
       : Series(coordinate.name, space, std::move(form)), values_(&coordinate.values) {}
   [[nodiscard]] bool available() const override { return true; }
+  [[nodiscard]] bool is_computed() const override { return false; }
   /// `covered`: by the step.
   void put(Value covered);
 
@@ -128,6 +132,7 @@ class Subset final : public Series, public Consumer {
   /// `space`: a subset of that of `of`.
   Subset(Series& of, const Space& space) : Series(of.name(), space, of.form()), of_(&of) { of.add(*this); }
   [[nodiscard]] bool available() const override { return of_->available(); }
+  [[nodiscard]] bool is_computed() const override { return of_->is_computed(); }
   [[nodiscard]] bool needs() const override { return needed(); }
   /// Of its values, on this rank.
   [[nodiscard]] std::size_t buffer_bytes() const noexcept { return space().points * size_of(form().type); }
@@ -143,12 +148,11 @@ class Subset final : public Series, public Consumer {
 /// It belongs to Statistics, which fills it.
 class Reduced final : public Series {
  public:
-  /// `form`: of the values that it reduces.
-  Reduced(const std::string& name, const Space& space, Form form, const Schedule& schedule,
-          statistics::Operation operation)
-      : Series(name, space, std::move(form)), schedule_(&schedule), operation_(operation) {}
+  /// `of`: what it reduces; `form`: in which its values come.
+  Reduced(const Series& of, Form form, const Schedule& schedule, statistics::Operation operation);
   [[nodiscard]] bool available() const override { return schedule_->ends(); }
   [[nodiscard]] bool is_reduced() const override { return true; }
+  [[nodiscard]] bool is_computed() const override { return !gives_values_of_steps() || of_->is_computed(); }
   [[nodiscard]] bool gives_any_form() const override { return true; }
   [[nodiscard]] const Schedule& schedule() const noexcept { return *schedule_; }
   /// Whether each value is one of those that it reduces, so that their form holds it exactly and
@@ -162,6 +166,7 @@ class Reduced final : public Series {
   void emit_in_servers(Value period);
 
  private:
+  const Series* of_;
   const Schedule* schedule_;
   statistics::Operation operation_;
   std::vector<std::byte> results_;
