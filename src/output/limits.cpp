@@ -111,6 +111,61 @@ void check_packing(const describe::Variable& variable, Type own, Type type) {
       variable.field, scale ? "scale_factor" : "add_offset", instead);
 }
 
+void check_unpacking(std::vector<Attribute>& attributes, const describe::Variable& variable,
+                     const expression::Linear& units) {
+  using Operation = describe::Operation;
+  const auto pack = variable.options.settings.stages.find("pack");
+  if (pack != variable.options.settings.stages.end() && pack->second != "off") return;
+  const auto number = [&](std::string_view name, double otherwise) {
+    const auto found = std::ranges::find(attributes, name, &Attribute::name);
+    if (found == attributes.end()) return otherwise;
+    const auto converted = model::converted(found->values, Type::float64);
+    return converted && converted->count() == 1 ? converted->at<double>(0) : otherwise;
+  };
+  const double scale = number("scale_factor", 1);
+  const double offset = number("add_offset", 0);
+  if (scale == 1 && offset == 0) return;
+  const auto refuse_it = [&](const std::string& why) {
+    refuse_at(
+        variable.at, ErrorCode::conflict,
+        "'{}' has packed values, which readers unpack by the attributes scale_factor ({}) and add_offset "
+        "({}): {}",
+        variable.field, scale, offset, why);
+  };
+  if (!(units == expression::Linear{}) || !(linear_of(variable.options) == expression::Linear{}))
+    refuse_it(
+        "units, multiply and add would change the packed values; remove them, or let the model put unpacked "
+        "values");
+  switch (variable.operation) {
+    case Operation::sum:
+    case Operation::rate:
+      if (offset != 0)
+        refuse_it(
+            "a sum would be unpacked with add_offset once; write the mean, or let the model put "
+            "unpacked values");
+      break;
+    case Operation::min:
+    case Operation::max:
+      if (scale < 0)
+        refuse_it(
+            "with a negative factor the smallest packed value is the largest one; let the model put "
+            "unpacked values");
+      break;
+    case Operation::range:
+    case Operation::stddev:
+      if (scale < 0)
+        refuse_it(
+            "with a negative factor it would be unpacked with the other sign; let the model put "
+            "unpacked values");
+      std::erase_if(attributes, [](const Attribute& it) { return it.name == "add_offset"; });
+      break;
+    case Operation::difference:
+      std::erase_if(attributes, [](const Attribute& it) { return it.name == "add_offset"; });
+      break;
+    default: break;
+  }
+}
+
 expression::Linear linear_of(const describe::VariableOptions& options) {
   const auto number = [&](const char* name, double otherwise) {
     const auto found = options.settings.stages.find(name);

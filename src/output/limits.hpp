@@ -26,6 +26,13 @@ void convert_types(std::vector<Attribute>& attributes, Type type);
 /// Failure at the place of the variable, with the setting that packs.
 void check_packing(const describe::Variable& variable, Type own, Type type);
 
+/// For values that the model packs itself, with attributes by which readers unpack them: removes
+/// add_offset from differences. Throws Failure, at the place of the variable, if readers would
+/// unpack something else: sums of values with another zero, extremes of a reversed scale, converted
+/// values. `units`: the conversion to those of the variable.
+void check_unpacking(std::vector<Attribute>& attributes, const describe::Variable& variable,
+                     const expression::Linear& units);
+
 /// What settings of the variable do with values after that: `multiply`, `add`.
 expression::Linear linear_of(const describe::VariableOptions& options);
 

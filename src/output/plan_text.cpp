@@ -206,6 +206,7 @@ VariableText describe_variable(const PlanInput& input, const describe::File& fil
     set_attribute(text.attributes, "cell_methods", methods);
   }
   set_attributes(text.attributes, variable.options.attributes);
+  check_unpacking(text.attributes, variable, text.conversion);
   return text;
 }
 

@@ -275,7 +275,15 @@ class Model {
                   .type = Type::float64,
                   .units = "m",
                   .standard_name = "cell_thickness"});
-    field("count", {.grid = "atm", .type = Type::int32, .units = "1", .long_name = "number of events"});
+    // "packed=-0.5": the model packs the field itself, with this factor.
+    std::vector<Attribute> of_count;
+    if (const std::string factor = options_.text("packed", ""); !factor.empty())
+      of_count = {{"scale_factor", std::stod(factor)}, {"add_offset", 10.0}};
+    field("count", {.grid = "atm",
+                    .type = Type::int32,
+                    .units = "1",
+                    .long_name = "number of events",
+                    .attributes = of_count});
     field("co2", {.type = Type::float64, .units = "1e-6", .long_name = "carbon dioxide"});
     field("orog", {.grid = "atm", .units = "m", .standard_name = "surface_altitude"});
     if (rich) field("band_flux", {.axes = {"longwave_band"}, .units = "W m-2"});

@@ -174,6 +174,32 @@ def refusals():
     assert "tas" in said and "range" in said and not glob.glob("f.nc"), said
 
 
-for case in (packed, absent, limits, refusals):
+def packed_by_model():
+    """Readers unpack every statistic of values that the model packs itself; what they could not
+    unpack is refused."""
+    clean()
+    run("""
+defaults: {type: float64}
+files:
+  f: {every: 1d, mean: [count], max: [count], range: [count], stddev: [count], difference: [count], instant: [count: {name: now, type: int32}]}
+""", last=8, packed="0.5")
+    numbers = 10 + 0.5 * values("count")
+    last = numbers[:, -1]
+    expected = {"count": numbers.mean(axis=1), "count_max": numbers.max(axis=1), "count_range": np.ptp(numbers, axis=1),
+                "count_stddev": numbers.std(axis=1), "count_difference": np.stack([last[0] - numbers[0, 0], last[1] - last[0]]), "now": last}
+    for reader in (netCDF4.Dataset, xarray.open_dataset):
+        with reader("f.nc") as file:
+            for name, wanted in expected.items():
+                np.testing.assert_allclose(np.asarray(file[name][...]), wanted, rtol=1e-12, atol=1e-9, err_msg=f"{reader}: {name}")
+    for entry, text, packed_ in (("sum: [count]", "a sum would be unpacked", "0.5"), ("rate: [count]", "a sum would be unpacked", "0.5"),
+                                 ("mean: [count: {units: '100'}]", "units, multiply and add would change", "0.5"),
+                                 ("mean: [count: {multiply: 2}]", "units, multiply and add would change", "0.5"),
+                                 ("max: [count]", "a negative factor", "-0.5"), ("stddev: [count]", "a negative factor", "-0.5")):
+        clean()
+        said = run(f"files:\n  f: {{every: 1d, {entry}}}\n", expect=1, last=1, packed=packed_)
+        assert text in said and re.search(r"output\.yaml:2:\d+: 'count' has packed values", said) and not glob.glob("*.nc*"), said
+
+
+for case in (packed, absent, limits, packed_by_model, refusals):
     case()
     print(f"{case.__name__}: as expected", flush=True)
