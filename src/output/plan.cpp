@@ -18,6 +18,7 @@
 #include "output/limits.hpp"
 #include "output/plan_text.hpp"
 #include "output/refuse.hpp"
+#include "output/value_times.hpp"
 
 namespace afterbay::output {
 
@@ -177,7 +178,7 @@ class Planner {
     std::vector<Series*> reduced;
     for (const expression::Reduction& reduction : expression.reductions) {
       Series& of = formula(reduction.argument, reduced, context, name, reduction.text);
-      reduced.push_back(reduction.is_over_time() ? &reduce(of, reduction, context)
+      reduced.push_back(reduction.is_over_time() ? &reduce(of, reduction, context, *described)
                                                  : &collapse(of, reduction, context, *described));
     }
     Series& made = formula(expression.result, reduced, context, name, name);
@@ -381,7 +382,8 @@ class Planner {
     return *known;
   }
 
-  Reduced& reduce(Series& of, const expression::Reduction& reduction, const Context& context) {
+  Reduced& reduce(Series& of, const expression::Reduction& reduction, const Context& context,
+                  const describe::Field& field) {
     Schedule* schedule = nullptr;
     if (reduction.period) {
       schedule = keep(std::make_unique<Schedule>(input_.time, *reduction.period, context.file.timing.align,
@@ -389,6 +391,8 @@ class Planner {
     } else {
       schedule = &schedule_for(context);
     }
+    check_times(of, *schedule, field.expression_at,
+                fmt::format("field '{}': what \"{}\" reduces", field.name, reduction.text));
     Statistics& all = statistics_of(of, *schedule);
     Reduced& made = all.add(statistic_of(reduction.operation, of, missing_of(context)));
     identities_[&made] = fmt::format("{} [{}]", made.name(), all.text());
@@ -529,6 +533,7 @@ class Planner {
         check_period(*of, context);
         break;
       default: {
+        check_times(*of, schedule_for(context), variable.at, fmt::format("'{}'", variable.field));
         const auto statistic = statistic_of(operation_of(variable.operation), *of, missing_of(context));
         made.identity += ", " + text_of(statistic);
         for (Schedule* const part : parts) folded.push_back(&statistics_of(*of, *part).add(statistic));
@@ -561,35 +566,51 @@ class Planner {
           std::make_unique<Writer>(*folded[part], files, number, schedule, text.conversion, part));
   }
 
-  /// Visits the reductions over time of which a series has values, without those inside of others.
-  template <class Visit>
-  static void for_each_reduced(const Series& of, const Visit& visit) {
-    if (const auto* const reduced = dynamic_cast<const Reduced*>(&of)) visit(*reduced);
-    if (const auto* const computed = dynamic_cast<const Computed*>(&of))
-      for (const Series* const operand : computed->operands()) for_each_reduced(*operand, visit);
-    if (const auto* const collapsed = dynamic_cast<const Collapsed*>(&of))
-      for_each_reduced(collapsed->of(), visit);
-    if (const auto* const over_grid = dynamic_cast<const OverGrid*>(&of))
-      for_each_reduced(over_grid->of(), visit);
-  }
-
   /// A reduction over a shorter period than that of the file would be that of its last part only.
   void check_period(const Series& of, const Context& context) const {
     if (context.schedule == nullptr) return;
-    const auto is_multiple = [this](const Schedule& one, const Schedule& other) {
-      return input_.time.calendar.multiple(one.every(), other.every()) == Multiple::yes;
-    };
-    for_each_reduced(of, [&](const Reduced& reduced) {
-      const Schedule& own = reduced.schedule();
-      if (is_multiple(own, *context.schedule) && is_multiple(*context.schedule, own)) return;
+    for (const Reduced* const reduced : reductions_in(of)) {
+      const Schedule& own = reduced->schedule();
+      if (are_equal_periods(own, *context.schedule, input_.time)) continue;
+      const std::string advice =
+          mixture_in(of, input_.time)
+              ? "reduce all that it combines over the period of the file"
+              : fmt::format("reduce it over the period of the file, for example mean({})",
+                            context.variable.field);
       refuse_at(
           context.variable.at, ErrorCode::conflict,
           "'{}' has values of a statistic over {}, but the file \"{}\" has a record every {}, which would "
-          "have the last of them only: reduce it over the period of the file, for example mean({}), or "
-          "write a file with that period",
+          "have the last of them only: {}, or write a file with that period",
           context.variable.field, own.every().text(), context.file.name, context.schedule->every().text(),
-          context.variable.field);
-    });
+          advice);
+    }
+  }
+
+  /// A statistic of values of different times would have some of them only.
+  void check_times(const Series& of, const Schedule& schedule, const describe::Position& at,
+                   const std::string& what) const {
+    if (const auto mixture = mixture_in(of, input_.time)) {
+      const std::string every = mixture->reduced->schedule().every().text();
+      const std::string& other = mixture->other->name();
+      refuse_at(
+          at, ErrorCode::conflict,
+          "{} combines '{}', which has a value every {}, with '{}', which has one every {}: a statistic "
+          "over time of it would have the steps only in which both have one. Reduce both over the same "
+          "period{}",
+          what, mixture->reduced->name(), every, other,
+          mixture->schedule == nullptr ? "step" : mixture->schedule->every().text(),
+          mixture->schedule != nullptr
+              ? ""
+              : fmt::format(", for example mean({0}, {1}), or instant({0}, {1}) for its last value", other,
+                            every));
+    }
+    for (const Reduced* const reduced : reductions_in(of))
+      if (!schedule.samples_an_end_of(reduced->schedule()))
+        refuse_at(
+            at, ErrorCode::conflict,
+            "{} has a value every {}, but none in a step that {} samples: remove sample, or change it or "
+            "sample_offset",
+            what, reduced->schedule().every().text(), schedule.what());
   }
 
   static void check_folded(const describe::Variable& variable, const Series& of) {

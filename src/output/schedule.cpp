@@ -200,6 +200,20 @@ bool Schedule::consists_of(const Schedule& finer) const {
          (is_multiple(day, every()) && is_multiple(every(), finer.every()));
 }
 
+bool Schedule::samples_an_end_of(const Schedule& inner) const {
+  if (!samples_) return true;
+  constexpr int compared = 1000;
+  Date end = time_->start;
+  for (int i = 0; i < compared; ++i) {
+    end = time_->calendar.interval(end, inner.every(), inner.alignment()).end;
+    const Date shifted = offset_.is_zero() ? end : time_->calendar.add(end, offset_, -1);
+    if (time_->calendar.interval(time_->before(shifted), *sample_period_, samples_->alignment()).end ==
+        shifted)
+      return true;
+  }
+  return false;
+}
+
 void Schedule::go_to(std::int64_t step) {
   const Date previous = now_ = time_->at(step > 0 ? step - 1 : 0);
   now_ = time_->at(step);

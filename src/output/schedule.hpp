@@ -98,6 +98,10 @@ class Schedule {
   /// Whether each of its periods consists of whole periods of `finer`, with the same samples,
   /// whatever the date: months of days, days of 6 hours.
   [[nodiscard]] bool consists_of(const Schedule& finer) const;
+  /// Whether some period of `inner` ends in a step that is sampled.
+  [[nodiscard]] bool samples_an_end_of(const Schedule& inner) const;
+  /// What has it, for messages.
+  [[nodiscard]] const std::string& what() const noexcept { return what_; }
   /// Two schedules with the same text are the same.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   [[nodiscard]] const std::optional<Period>& sample() const noexcept { return sample_period_; }

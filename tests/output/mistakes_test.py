@@ -63,8 +63,19 @@ expect_file(["every (12h)", "no multiple of the period of \"max(tas, 1d)\""], "e
             "fields: {x: 'max(tas, 1d)', y: x * 2}\n")
 for expression in ("max(tas, 1d)", "max(tas, 1d)*2", "tas - max(tas, 1d)", "b + 1", "mean(max(toce, 1d) over lev)",
                    "mean(max(tas, 1d) over lat)"):
-    expect_file(["'x' has values of a statistic over 1d", "a record every 1mo", "mean(x)"], "every: 1mo, write: [x]",
+    advice = "reduce all that it combines over the period of the file" if expression.startswith("tas -") else "mean(x)"
+    expect_file(["'x' has values of a statistic over 1d", "a record every 1mo", advice], "every: 1mo, write: [x]",
                 f"fields: {{b: 'max(tas, 1d)', x: '{expression}'}}\n")
+# Statistics of values of different times would have some of them only.
+for line, expression, other in (("mean: [x]", "tas - mean(tas, 1d)", "step"), ("write: [x]", "mean((tas - mean(tas, 1d))^2)", "step"),
+                                ("max: [x]", "mean(tas, 1d) - mean(tas, 12h)", "12h"), ("mean: [x]", "mean(toce/max(toce, 1d) over lev)", "step"),
+                                ("mean: [x]", "b*2", "step")):
+    found = expect(["output.yaml:", "which has a value every 1d", f"which has one every {other}", "Reduce both over the same period"],
+                   f"fields: {{b: 'uas - max(uas, 1d)', x: '{expression}'}}\nfiles:\n  f: {{every: 1mo, {line}}}\n")
+    assert ("instant(" in found) == (other == "step") and ("output.yaml:3:" in found) == (line != "write: [x]"), found
+    assert not glob.glob("*.nc*")
+expect_file(["'x' has a value every 1d, but none in a step that the file \"f\" samples"], "every: 1mo, sample: 12h, sample_offset: 6h, mean: [x]",
+            "fields: {x: 'max(tas, 1d)'}\n")
 for options in ({"line": "sample: 12h, sample_offset: 6h", "step": "12h"}, {"line": "sample: 6h, sample_offset: 5h"}):
     line = options.pop("line")
     expect_file([f"sample_offset of the file \"f\" ({line.split()[-1]})", "no multiple of the model's step", "no step would be sampled"],
