@@ -100,7 +100,10 @@ int rename_durably(const std::string& from, const std::string& to) noexcept {
   try {
     const std::string directory = slash == std::string::npos ? "." : to.substr(0, slash + 1);
     const int number = sync(directory.c_str(), O_RDONLY | O_DIRECTORY);
-    return number == EINVAL || number == EOPNOTSUPP ? 0 : number;
+    // Not all file systems can do this, and a directory may be writable and not readable.
+    const bool cannot =
+        number == EINVAL || number == EOPNOTSUPP || number == EROFS || number == EACCES || number == EPERM;
+    return cannot ? 0 : number;
   } catch (...) {
     return ENOMEM;
   }

@@ -58,6 +58,18 @@ const JointPut* oldest_incomplete(const std::map<std::uint64_t, JointPut*>& open
   return oldest;
 }
 
+bool lacks_room(const JointPut& put) {
+  return put.is_direct() && !put.complete && put.missing_values() > put.lent;
+}
+
+/// From which position on threads may still reserve memory (ClientLink::hold).
+std::uint64_t oldest_position(const std::map<std::uint64_t, JointPut*>& open) {
+  std::uint64_t oldest = transport::ClientLink::no_position;
+  for (const auto& [number, put] : open)
+    if (lacks_room(*put)) oldest = std::min(oldest, put->handover().position);
+  return oldest;
+}
+
 /// Whether what is collected for the session's thread may wait for a part of this member, which
 /// must not wait for the memory then.
 bool owes_buffered(const std::map<std::uint64_t, JointPut*>& open, const Team& team, const Member& member) {
@@ -66,7 +78,7 @@ bool owes_buffered(const std::map<std::uint64_t, JointPut*>& open, const Team& t
   });
 }
 
-/// The puts of steps before this one that were begun by refused calls of try_put only.
+/// The puts of steps before this one that were begun by refused calls only.
 std::vector<JointPut*> unused_before(const std::map<std::uint64_t, JointPut*>& open, std::uint64_t step) {
   std::vector<JointPut*> unused;
   for (const auto& [number, put] : open)
@@ -190,7 +202,9 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
   const std::uint32_t variable = wanted.variable;
   const std::uint64_t record = wanted.record;
   const PutKey key{&file, variable, record, wanted.step};
-  if (const auto known = quick_.find(key); known.first != nullptr) return Opened{known.first, known.second};
+  // A put may end at any time for a caller that owes it no value.
+  if (!wanted.has_no_values)
+    if (const auto known = quick_.find(key); known.first != nullptr) return Opened{known.first, known.second};
   AFTERBAY_TRY_ASSIGN(const PutPlan* const plan, whole(*file.collection, variable));
   const bool direct = links_.is_direct(file);
   const std::uint64_t bytes = direct || plan->pieces.empty()
@@ -205,12 +219,15 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
       MutexLock lock(mutex_);
       if (failure_) return fail(*failure_);
       const auto open = std::ranges::find_if(open_, [&](const auto& entry) { return entry.second->is(key); });
-      if (open != open_.end()) return Opened{open->second, open->first};
+      if (open != open_.end()) {
+        if (wanted.has_no_values) open->second->note_contribution();
+        return Opened{open->second, open->first};
+      }
       if (file.closed)
         return fail(ErrorCode::bad_state, "the file was closed meanwhile on this rank: open it again");
       if (file.put.empty()) file.put.resize(file.collection->schema().variables.size());
       if (file.put[variable].contains(record)) {
-        if (wanted.may_be_past) return Opened{};
+        if (wanted.has_no_values) return Opened{};
         const auto other = std::ranges::find_if(open_, [&](const auto& entry) {
           const JointPut& put = *entry.second;
           return put.handover().file == &file && put.handover().variable == variable &&
@@ -252,6 +269,7 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
         if (seq) {
           JointPut* const put =
               begin(key, {&file, variable, plan, record, *seq, direct ? puts_.take_position() : 0});
+          if (wanted.has_no_values) put->note_contribution();
           if (put->all_values() == 0)
             begun = finish(*put);
           else
@@ -450,11 +468,7 @@ void JointPuts::remove(JointPut& put) {
 
 /// Slots have their room: ranks that are ahead need not wait for a put that lacks nothing else.
 void JointPuts::find_oldest() {
-  const auto lacks_room = [](const auto& entry) {
-    const JointPut& put = *entry.second;
-    return put.is_direct() && !put.complete && put.missing_values() > put.lent;
-  };
-  const auto found = std::ranges::find_if(open_, lacks_room);
+  const auto found = std::ranges::find_if(open_, [](const auto& entry) { return lacks_room(*entry.second); });
   const std::uint64_t oldest = found == open_.end() ? last_number_ + 1 : found->first;
   if (oldest <= oldest_.load(std::memory_order_relaxed)) return;  // never falls
   oldest_.store(oldest, std::memory_order_release);
@@ -511,11 +525,15 @@ Result<> JointPuts::tend() {
   AFTERBAY_TRY(deliver_letters());
   AFTERBAY_TRY(forward());
   if (auto good = check_late(); !good) return fail(core_.record_failure(std::move(good).error()));
+  if (links_.any_thread_sends()) return {};
   std::uint64_t next = 0;  // of puts that go through this thread, the only ones on its links
+  std::uint64_t oldest = 0;
   {
     const MutexLock lock(mutex_);
     next = puts_.next_position();
+    oldest = oldest_position(open_);
   }
+  links_.hold(oldest);  // the other links follow
   links_.advance(next);
   return {};
 }
@@ -548,20 +566,19 @@ Result<> JointPuts::forward() {
   for (;;) {
     JointPut* put = nullptr;
     Handover handover;
-    std::uint64_t oldest_direct = transport::ClientLink::no_position;
+    std::uint64_t oldest = 0;
     {
       const MutexLock lock(mutex_);
-      for (const auto& [number, open] : open_) {
+      for (const auto& [number, open] : open_)
         if (put == nullptr || open->step() < put->step()) put = open;
-        if (open->is_direct()) oldest_direct = std::min(oldest_direct, open->handover().position);
-      }
       if (put == nullptr || put->is_direct() || !put->complete) return {};
       handover = put->handover();
       handover.largest_error = put->largest_error();
       handover.position = puts_.take_position();
+      oldest = oldest_position(open_);
     }
     AFTERBAY_TRY(deliver_letters());
-    links_.hold(oldest_direct);
+    links_.hold(oldest);
     if (auto sent = rank_.forward(handover, put->rank_array()); !sent)
       return fail(fail_with(std::move(sent).error()));
     {

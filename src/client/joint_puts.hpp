@@ -85,7 +85,7 @@ class JointPuts {
     std::uint64_t record = 0;
     std::uint64_t step = 0;
     bool fixed = false;
-    bool may_be_past = false;       ///< a put that has ended already is returned as null
+    bool has_no_values = false;     ///< a put that has ended already is returned as null
     bool has_begun_others = false;  ///< the caller owes sections of other puts, and must not wait for memory
     bool may_wait = true;           ///< otherwise would_block
   };

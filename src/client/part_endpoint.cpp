@@ -16,6 +16,7 @@ namespace {
 
 std::atomic<std::uint32_t> next_list{1};            ///< see Decomposition::list
 constexpr transport::Millis between_looks{100};     ///< whether the session has failed
+constexpr transport::Millis between_attempts{1};    ///< to use an endpoint that is in a call
 constexpr transport::Millis with_sessions_work{2};  ///< between two looks at what endpoints have left
 
 /// What a caller's part of the put needs of a server.
@@ -320,7 +321,7 @@ Result<JointPut*> PartEndpoint::open(const Target& target, bool may_wait) {
                                             .record = target.record,
                                             .step = step_,
                                             .fixed = target.fixed,
-                                            .may_be_past = target.plan->values == 0,
+                                            .has_no_values = target.plan->values == 0,
                                             .has_begun_others = owes_others,
                                             .may_wait = may_wait}));
   if (opened.put == nullptr || target.plan->values == 0) return opened.put;
@@ -529,10 +530,17 @@ Result<> PartEndpoint::commit(const Acquired& slot, const void* buffer) {
   return {};
 }
 
-/// By whichever thread destroys the slot: waits for the end of a call.
+/// By whichever thread destroys the slot: waits for the end of a call, which may wait for the
+/// session's thread.
 void PartEndpoint::forget(const Acquired& slot) noexcept {
   std::optional<Call> call;
-  while (!call.emplace(*this)) std::this_thread::yield();
+  while (!call.emplace(*this)) {
+    try {
+      (void)puts_.work();  // errors are those of the session's next call
+    } catch (...) {        // no memory: the next attempt may have some
+    }
+    std::this_thread::sleep_for(between_attempts);
+  }
   if (slots_out_.erase(slot.number) == 0 || slot.put == nullptr) return;
   if (slot.frames) puts_.lend(*slot.put, -static_cast<std::int64_t>(slot.plan->values));
   try {

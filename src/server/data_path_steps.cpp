@@ -185,8 +185,12 @@ OutputFiles::Host DataPath::files_host(const Identity& identity) {
     published(file);
     epochs_.published(file.path);
   };
-  host.not_published = [this](const OutputFile& file, const std::string& why) AFTERBAY_REQUIRES(
-                           ingest_thread) { host_.observation.journal().given_up(file, why); };
+  host.not_published = [this](const OutputFile& file, const std::string& why)
+                           AFTERBAY_REQUIRES(ingest_thread) {
+                             host_.observation.journal().given_up(file, why);
+                             if (file.ending == Ending::no_space && file.role != OutputFile::Role::member)
+                               epochs_.lost(file.path);
+                           };
   host.given_up = [this](const OutputFile& file, const std::string& why) AFTERBAY_REQUIRES(ingest_thread) {
     host_.observation.given_up(file, why);
     if (file.role != OutputFile::Role::member) epochs_.lost(file.path);

@@ -57,7 +57,21 @@ bool path_exists(const std::string& path) {
 
 int lock_writer(int descriptor) noexcept { return lock_byte(descriptor, writer_byte, F_WRLCK); }
 
-int lock_member(int descriptor) noexcept { return lock_byte(descriptor, members_byte, F_RDLCK); }
+/// On NFS the lock of the whole file that keeps readers out of a part (flock) is one of all bytes:
+/// then this lock cannot be had, and the members go on without.
+int lock_member(int descriptor) noexcept {
+  const int number = lock_byte(descriptor, members_byte, F_RDLCK);
+  if (number != EWOULDBLOCK) return number;
+  struct flock found {};
+  found.l_type = F_RDLCK;
+  found.l_whence = SEEK_SET;
+  found.l_start = members_byte;
+  found.l_len = 1;
+  const bool asked = ::fcntl(descriptor, F_OFD_GETLK, &found) == 0;
+  const bool by_recovery =
+      asked && found.l_type != F_UNLCK && found.l_start == members_byte && found.l_len == 1;
+  return by_recovery ? EWOULDBLOCK : 0;
+}
 
 int lock_out_members(int descriptor) noexcept { return lock_byte(descriptor, members_byte, F_WRLCK); }
 

@@ -138,9 +138,13 @@ TEST(OutputSchedule, RefusesPeriodsThatNoStepEnds) {
   Schedule fits(tens, every("1mo"), "f");
   EXPECT_THAT(steps_of(fits, tens, 9).ends, ElementsAre(3, 6, 9));
   const ModelTime days = time_of("2000-02-01", "29d");
-  Schedule first_fits(days, every("1mo"), "f");
-  EXPECT_THAT(refused([&] { static_cast<void>(steps_of(first_fits, days, 3)); }, ErrorCode::conflict),
-              HasSubstr("passes the end of a period"));
+  EXPECT_THAT(refused([&] { Schedule(days, every("1mo"), "f"); }), HasSubstr("a period ends at 2000-04-01"));
+  // A leap year is four years ahead.
+  const ModelTime years = time_of("2001-01-01", "5d");
+  EXPECT_THAT(refused([&] { Schedule(years, every("1y"), "f"); }), HasSubstr("a period ends at 2005-01-01"));
+  const ModelTime no_leap = time_of("2001-01-01", "5d", "noleap");
+  Schedule whole_years(no_leap, every("1y"), "f");
+  EXPECT_THAT(steps_of(whole_years, no_leap, 150).ends, ElementsAre(73, 146));
 }
 
 TEST(OutputModelTime, RefusesStepsThatMixMonthsAndSeconds) {

@@ -457,6 +457,18 @@ TEST(ThreadEndpointMistakes, a_refused_try_put_may_be_left_out) {
   EXPECT_TRUE(std::ranges::all_of(values, [](double value) { return value == 1; }));
 }
 
+/// An endpoint without points puts the variable; the one that has the points leaves it out.
+TEST(ThreadEndpointMistakes, a_part_is_missing_of_a_put_that_only_an_empty_part_began) {
+  with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
+    Endpoint empty = session.endpoint("more threads than rows");
+    empty.part("grid", Block{{rows, columns}, {0, 0}, {0, columns}});
+    empty.put(file, "t", 0, zeros().data());
+    for (Endpoint* const it : {&a, &b, &empty}) it->end_step();
+    EXPECT_THAT(error_of([&] { session.end_step(); }).text(),
+                AllOf(HasSubstr("720 of 720 values"), HasSubstr("not handed over by endpoint 1 ('upper')")));
+  });
+}
+
 TEST(ThreadEndpointMistakes, a_slot_is_destroyed_by_another_thread_during_calls) {
   with_two_endpoints(settings(), [](Session& session, OutputFile& file, Endpoint& a, Endpoint& b) {
     std::optional<Slot> slot = a.acquire(file, "s", 0, Type::int32);
