@@ -77,8 +77,10 @@ std::string dimensions_text(const PlanInput& input, const expression::Reduction&
 /// "time: maximum time: mean" for mean(max(tas, 1d)), also if the maximum is a field of its own,
 /// "depth: mean" for mean(toce over lev); empty if the field is more than a chain of reductions, or
 /// if CF has no name for a dimension that one of them removes.
-/// `over_time`: whether there may be such over time.
-std::string chain_of(const PlanInput& input, const std::string& name, bool over_time) {
+/// `over_time`: whether there may be such over time. `interval`: of the samples of the file, of
+/// which reductions of values of steps over its period are.
+std::string chain_of(const PlanInput& input, const std::string& name, bool over_time,
+                     const std::string& interval) {
   const describe::Field* const field = input.find_described(name);
   if (field == nullptr || field->expression.empty()) return {};
   const auto expression = expression::parse(field->expression);
@@ -96,15 +98,21 @@ std::string chain_of(const PlanInput& input, const std::string& name, bool over_
       return {};
     if (i == 0 && reduction.argument.text == "x0" &&
         reduction.argument.operands.front().kind == expression::Operand::Kind::field)
-      text = chain_of(input, reduction.argument.operands.front().field, over_time);
-    text += (text.empty() ? "" : " ") + dimensions + method;
+      text = chain_of(input, reduction.argument.operands.front().field, over_time, interval);
+    const bool is_sampled =
+        reduction.is_over_time() && !reduction.period && text.find("time: ") == std::string::npos;
+    text += (text.empty() ? "" : " ") + dimensions + method + (is_sampled ? interval : "");
   }
   return text;
 }
 
 std::string cell_methods(const PlanInput& input, const describe::File& file,
                          const describe::Variable& variable, TimeKind kind) {
-  const std::string reductions = chain_of(input, variable.field, kind == TimeKind::period);
+  std::string interval;
+  if (file.timing.sample)
+    interval = fmt::format(" (interval: {})", interval_text(file.timing.sample->resolved(input.time.step),
+                                                            input.time.calendar.day_seconds()));
+  const std::string reductions = chain_of(input, variable.field, kind == TimeKind::period, interval);
   if (kind == TimeKind::once) return reductions;
   const std::string before = reductions.empty() ? "" : reductions + " ";
   if (variable.operation == describe::Operation::write || variable.operation == describe::Operation::instant)
@@ -115,12 +123,10 @@ std::string cell_methods(const PlanInput& input, const describe::File& file,
     for (const auto& [cycle, unit] :
          {std::pair(Period{.days = 1}, "days"), std::pair(Period{.years = 1}, "years")})
       if (*file.timing.cycle == cycle)
-        return fmt::format("{}time: {} within {} time: {} over {}", before, method, unit, method, unit);
-  std::string text = before + "time: " + method;
-  if (file.timing.sample)
-    text += fmt::format(" (interval: {})", interval_text(file.timing.sample->resolved(input.time.step),
-                                                         input.time.calendar.day_seconds()));
-  return text;
+        // CF Conventions 1.11, section 7.4: each entry may have it.
+        return fmt::format("{}time: {} within {}{} time: {} over {}", before, method, unit, interval, method,
+                           unit);
+  return before + "time: " + method + interval;
 }
 
 /// Whether a shift of all values changes nothing.

@@ -206,6 +206,7 @@ def cycles():
 files:
   diurnal: {every: 1mo, cycle: 1d, cycle_step: 6h, mean: [tas, toce], max: [uas], once: [orog]}
   clim: {every: 2y, cycle: 1y, cycle_step: 1mo, align: start, mean: [tas]}
+  thin: {every: 1mo, cycle: 1d, cycle_step: 12h, sample: 12h, mean: [tas]}
 """
     run(description, last=4 * 365 * 2 + 10, calendar="noleap", start="2001-01-01", step="6h", lat=3, lon=2)
     fields = Fields(lat=3, lon=2)
@@ -233,6 +234,9 @@ files:
         assert np.array_equal(file["tas"][1], mean.astype("f4"))
     with xarray.open_dataset("diurnal.nc") as file:
         assert file.sizes["time"] == 100
+    with netCDF4.Dataset("thin.nc") as file:
+        assert file["tas"].cell_methods == "time: mean within days (interval: 12 hours) time: mean over days", file["tas"].cell_methods
+        assert np.array_equal(file["tas"][0], np.mean([fields.value("tas", n) for n in month if n % 4 == 2], axis=0).astype("f4"))
     # Parts that the run does not reach have their first occurrence and no values.
     run("files:\n  early: {every: 1mo, cycle: 1d, cycle_step: 6h, mean: [tas]}\n", last=2)
     with netCDF4.Dataset("early.nc") as file:
@@ -243,10 +247,11 @@ files:
 def methods():
     fresh("methods")
     run("""
-fields: {tx: "max(tas, 1d)", deep: mean(tx), column: "mean(toce over lev)", warm: "max(column, 1d)"}
+fields: {tm: mean(tas), long: mean(tx), tx: "max(tas, 1d)", deep: mean(tx), column: "mean(toce over lev)", warm: "max(column, 1d)"}
 files:
   m: {every: 2d, align: start, mean: [tx, warm], write: [deep]}
-  s: {every: 3d, align: start, sample: 1d12h, mean: [tas]}
+  s: {every: 3d, align: start, sample: 1d12h, mean: [tas], write: [tm]}
+  t: {every: 2d, align: start, sample: 12h, write: [long]}
 """, last=24)
     with xarray.open_dataset("m.nc") as file:
         for name in ("tx", "deep"):
@@ -255,7 +260,11 @@ files:
             assert np.array_equal(file[name].values, np.array([sum(largest[k:k + 2]) / 2 for k in (0, 2, 4)], "f4")), name
         assert file["warm"].attrs["cell_methods"].endswith(": mean time: maximum time: mean"), file["warm"].attrs
     with xarray.open_dataset("s.nc") as file:
-        assert file["tas"].attrs["cell_methods"] == "time: mean (interval: 36 hours)", file["tas"].attrs
+        for name in ("tas", "tm"):
+            assert file[name].attrs["cell_methods"] == "time: mean (interval: 36 hours)", file[name].attrs
+        assert np.array_equal(file["tas"].values, file["tm"].values)
+    with xarray.open_dataset("t.nc") as file:  # all steps of a day have been looked at
+        assert file["long"].attrs["cell_methods"] == "time: maximum time: mean", file["long"].attrs
 
 
 def cut_cycles():
