@@ -98,8 +98,8 @@ void add_timing(Rows& rows) {
       "Folds each period: `1d` for statistics of each time of day (diurnal), `1y` for "
       "those of each time of the year (climatological). `every` must be a multiple of "
       "it. Each period has a record for each part of the cycle, whose bounds are the variable "
-      "`climatology_bounds` and whose time lies in the first occurrence of the part. For statistics "
-      "but `difference`, and for `once`."));
+      "`climatology_bounds` and whose time lies in the first whole cycle of the period. `split` by "
+      "records must be a multiple of their number. For statistics but `difference`, and for `once`."));
   rows.push_back(stored<File>(
       "cycle_step", positive_period(), AFTERBAY_KEY_FIELD(timing.cycle_step),
       "Length of the parts of a `cycle`, for example `1h` or `1mo`. Needed with "

@@ -99,6 +99,13 @@ class Planner {
     std::vector<Schedule*> parts;
     if (file.timing.cycle) {
       Cycle cycle(input_.time, file.timing, file.name);
+      if (const auto records = static_cast<std::uint64_t>(file.naming.split.records);
+          records % cycle.parts() != 0)
+        refuse(ErrorCode::invalid_argument,
+               "split of the file \"{}\" ({} records) is no multiple of the {} records that each period has "
+               "with "
+               "a cycle: write \"{} records\"",
+               file.name, records, cycle.parts(), (records / cycle.parts() + 1) * cycle.parts());
       for (std::size_t part = 0; part < cycle.parts(); ++part)
         parts.push_back(keep(std::make_unique<Schedule>(input_.time, file.timing, file.name, cycle, part)));
       files->fold(cycle);

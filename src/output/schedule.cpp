@@ -18,6 +18,15 @@ Nanoseconds nanoseconds(const Duration& length) {
 
 bool is_in_months(const Period& period) { return period.years != 0 || period.months != 0; }
 
+/// After the first one, of which the ends must be compared with steps: months have different
+/// lengths, which repeat with the leap years.
+std::int64_t further_periods(const Period& every) {
+  if (!is_in_months(every)) return 0;
+  constexpr std::int64_t leap_cycle_in_months = 48;
+  constexpr std::int64_t looked_ahead_in_months = 4800;
+  return std::min(leap_cycle_in_months, looked_ahead_in_months / (12 * every.years + every.months));
+}
+
 }  // namespace
 
 std::string text_of(const describe::Align& align) {
@@ -51,14 +60,25 @@ Clock::Clock(const ModelTime& time, const Period& every, const describe::Align& 
            time.step.text());
   // Where the first period ends, a step must end.
   if (is_in_months(time.step)) return;
-  const Date end = time.calendar.interval(time.start, every_, alignment_).end;
   const Nanoseconds step = nanoseconds(time.calendar.difference(time.start, time.at(1)));
-  if (nanoseconds(time.calendar.difference(time.start, end)) % step != 0)
+  const auto is_reached = [&](const Date& date) {
+    return nanoseconds(time.calendar.difference(time.start, date)) % step == 0;
+  };
+  Date end = time.calendar.interval(time.start, every_, alignment_).end;
+  if (!is_reached(end))
     refuse(
         ErrorCode::invalid_argument,
         "{} ({}): the first period ends at {}, but no step does, because the run starts at {} with steps of "
         "{}: write \"align: start\", or start the run at a multiple of its step",
         what, every.text(), time.calendar.text(end), time.calendar.text(time.start), time.step.text());
+  for (std::int64_t more = further_periods(every_); more > 0; --more) {
+    end = time.calendar.interval(end, every_, alignment_).end;
+    if (!is_reached(end))
+      refuse(ErrorCode::invalid_argument,
+             "{} ({}): a period ends at {}, but no step does, because not all months are multiples of steps "
+             "of {}: choose another step, or a period in days or steps",
+             what, every.text(), time.calendar.text(end), time.step.text());
+  }
 }
 
 const Interval& Clock::until(const Date& date) {

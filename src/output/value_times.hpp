@@ -22,8 +22,8 @@ struct Mixture {
   const Schedule* schedule;
 };
 
-/// The first ones in a series; nullopt: all of it has values at the same times. Coordinates of grids
-/// have values at all times.
+/// The first ones in a series; nullopt: all of it has values at the same times. Coordinates of
+/// grids have values at all times.
 std::optional<Mixture> mixture_in(const Series& of, const ModelTime& time);
 
 /// Whether each period of one is also one of the other.

@@ -57,6 +57,10 @@ CYCLE = "every: 4y, cycle: 1y, cycle_step: 1d, mean: [tas]"
 expect_file(["has 365 parts of 1d at 2001-01-01", "366 at 2004-01-01"], CYCLE, start="2001-01-01", step="1d")
 expect_file(["has 29 parts of 1d at 2000-02-01", "31 at 2000-03-01"], CYCLE.replace("4y", "1y").replace("1y, cycle_", "1mo, cycle_"),
             start="2000-02-01", step="1d")
+expect_file(["every of the file \"f\" (1mo): a period ends at 2001-04-01", "no step does"], "every: 1mo, mean: [tas]",
+            calendar="noleap", start="2001-02-01", step="16h")
+expect_file(["split of the file \"f\" (6 records) is no multiple of the 4 records", 'write "8 records"'],
+            "every: 1mo, cycle: 1d, cycle_step: 6h, split: 6 records, name: 'f_{part}', mean: [tas]")
 expect_file(["two parts of the file 'f'", '"x_200001.nc"'],
             "every: 6h, split: 1d, existing: replace, name: 'x_{start:%Y%m}', mean: [tas]")
 expect_file(["every (12h)", "no multiple of the period of \"max(tas, 1d)\""], "every: 12h, write: [y]",
