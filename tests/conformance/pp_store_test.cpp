@@ -141,6 +141,40 @@ TEST_F(PpStore, values_that_wgdos_cannot_hold_are_stored_unpacked_and_counted) {
   EXPECT_EQ(read_fields(path())[0].values[10], 1e6F);
 }
 
+TEST_F(PpStore, a_stated_accuracy_that_neither_wgdos_nor_32_bits_keep_is_refused) {
+  for (const double bad : {1e6, std::numeric_limits<double>::quiet_NaN()}) {
+    Schema schema = pp_schema();
+    Variable& ps = *schema.find_variable("ps");
+    ASSERT_TRUE(message_accuracy_of(Format::pp)->keep_error(ps, 1e-4));
+    const auto written_to = [&](int accuracy) {
+      ps.attribute("PP_accuracy", accuracy);
+      const auto request = request_of(path(), schema, Format::pp, storage::Existing::replace);
+      std::vector<double> values(19u * 36u);
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1e5 + 0.1 * static_cast<double>(i);
+      values[7] = bad;
+      const auto* const bytes = reinterpret_cast<const std::byte*>(values.data());
+      const Source source = [&](std::uint32_t v, std::uint64_t record) {
+        if (request.schema.variables[v].name != "ps") return grib2_data(schema, *request.layout)(v, record);
+        return std::vector<std::byte>(bytes, bytes + 8 * values.size());
+      };
+      auto file = store_->create(request);
+      EXPECT_TRUE(file) << file.error().text();
+      Result<storage::WriteCost> written;
+      for (std::size_t f = 0; written && f < request.layout->frames.size(); ++f)
+        written = write_frame(**file, request, f, 0, source);
+      return written;
+    };
+    const auto refused = written_to(-13);  // keep_error's for 1e-4
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().variable, "ps");
+    for (const char* part : {"while encoding record 0 of variable 'ps'", "cannot be kept to 6.1e-05",
+                             "2^-7 is possible (PP_accuracy = -7, or absolute_error 0.00391)"})
+      EXPECT_NE(refused.error().text().find(part), std::string::npos) << refused.error().text();
+    const auto kept = written_to(-7);
+    EXPECT_TRUE(kept) << kept.error().text();
+  }
+}
+
 TEST_F(PpStore, an_absolute_error_sets_the_accuracy_of_wgdos) {
   const MessageAccuracy* const accuracy = message_accuracy_of(Format::pp);
   ASSERT_NE(accuracy, nullptr);
