@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "storage/grib2/definition.hpp"
@@ -16,6 +18,9 @@ constexpr long hybrid = 105;
 constexpr long below_ground = 106;
 constexpr long hybrid_height = 118;
 constexpr long below_sea = 160;
+/// Surfaces whose value is the number of a level: hybrid, snow, generalized vertical height, soil,
+/// sea ice, ocean model.
+constexpr std::array numbered_surfaces{105L, 113L, 114L, 118L, 119L, 150L, 151L, 152L, 168L};
 
 /// A kind of vertical coordinate.
 struct Kind {
@@ -99,7 +104,12 @@ Result<Levels> levels_of(const Schema& schema, const Variable& field) {
                    vertical.dimension)
             .in_variable(field.name));
   levels.has_value = true;
-  if (kind) levels.surface = kind->surface;
+  if (kind) {
+    levels.known = true;
+    levels.surface = kind->surface;
+    levels.numbered = kind->numbered;
+    levels.coordinate = vertical.coordinate->name;
+  }
   for (std::uint64_t k = 0; k < vertical.length; ++k) {
     const double number = static_cast<double>(k) + 1;
     if (values.size() != vertical.length) {
@@ -111,6 +121,13 @@ Result<Levels> levels_of(const Schema& schema, const Variable& field) {
     }
   }
   return levels;
+}
+
+bool can_lie_on(const Levels& levels, long surface) {
+  if (!levels.known || surface == levels.surface) return true;
+  if (levels.numbered) return std::ranges::find(numbered_surfaces, surface) != numbered_surfaces.end();
+  const auto is_depth = [](long it) { return it == below_ground || it == below_sea; };
+  return is_depth(levels.surface) && is_depth(surface);
 }
 
 }  // namespace afterbay::storage::grib2

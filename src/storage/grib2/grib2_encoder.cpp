@@ -136,10 +136,26 @@ Result<> set_surface_value(Handle& handle, double value) {
   return handle.set("scaledValueOfFirstFixedSurface", std::lround(scaled));
 }
 
-Result<> set_level(Handle& handle, const Levels& levels, bool named, std::uint64_t slab) {
+Result<> set_level(Handle& handle, const Levels& levels, std::uint64_t slab) {
   if (!levels.has_value) return {};
   const double value = levels.values[levels.values.size() == 1 ? 0 : slab];
-  return named ? handle.set("level", std::lround(value)) : set_surface_value(handle, value);
+  if (levels.known) return set_surface_value(handle, value);
+  // In the unit of the type of level, which only ecCodes knows.
+  return value == std::trunc(value) ? handle.set("level", std::lround(value)) : handle.set("level", value);
+}
+
+/// Keys of attributes can set another type of surface than that of the coordinate.
+Result<> check_surface(const Handle& handle, const Levels& levels) {
+  if (!levels.has_value) return {};
+  AFTERBAY_TRY_ASSIGN(const long surface, handle.number("typeOfFirstFixedSurface"));
+  if (can_lie_on(levels, surface)) return {};
+  AFTERBAY_TRY_ASSIGN(const std::string name, handle.text("typeOfLevel"));
+  return fail(ErrorCode::invalid_argument,
+              "the levels are those of the coordinate '{}' (type of surface {}), but an attribute GRIB_KEY "
+              "gives the type of level '{}' (type of surface {}): remove GRIB_typeOfLevel; use another "
+              "coordinate; or, if the parameter has its own type of level, give it by GRIB_discipline, "
+              "GRIB_parameterCategory and GRIB_parameterNumber",
+              levels.coordinate, levels.surface, name, surface);
 }
 
 // ---- values
@@ -269,14 +285,14 @@ Result<Grib2Encoder::Prototype> Grib2Encoder::prototype_of(const Schema& schema,
     if (!is_packing(key.name)) AFTERBAY_TRY(handle.set(key.name, key.value));
   if (statistic) AFTERBAY_TRY(handle.set("typeOfStatisticalProcessing", *statistic));
   AFTERBAY_TRY_ASSIGN(made.levels, levels_of(schema, variable));
-  made.named_level = has_key(keys, "typeOfLevel");
-  if (!made.named_level) AFTERBAY_TRY(set_surfaces(handle, made.levels));
+  if (!has_key(keys, "typeOfLevel")) AFTERBAY_TRY(set_surfaces(handle, made.levels));
   AFTERBAY_TRY(set_parameter(handle, variable, keys));
   AFTERBAY_TRY_ASSIGN(made.packing, packing_of(schema, variable));
   for (const Key& key : keys)
     if (!is_packing(key.name) && key.name != "paramId" && key.name != "shortName")
       AFTERBAY_TRY(handle.set(key.name, key.value));
-  if (made.levels.has_value) AFTERBAY_TRY(set_level(handle, made.levels, made.named_level, 0));
+  AFTERBAY_TRY(check_surface(handle, made.levels));
+  AFTERBAY_TRY(set_level(handle, made.levels, 0));
   made.reuses_handles = can_reuse_handles(made.packing);
   AFTERBAY_TRY_ASSIGN(const auto message, handle.message());
   made.message.assign(message.begin(), message.end());
@@ -323,7 +339,7 @@ Result<Message> Grib2Encoder::pack(const Prototype& prototype, const Slab& slab,
   if (is_new) {
     AFTERBAY_TRY_ASSIGN(handle, Handle::copy_of(prototype.message));
   }
-  AFTERBAY_TRY(set_level(*handle, prototype.levels, prototype.named_level, slab.number));
+  AFTERBAY_TRY(set_level(*handle, prototype.levels, slab.number));
   // The bytes of some messages depend on the order of bitmap and packing.
   if (is_new && field.missing) {
     AFTERBAY_TRY(handle->set("missingValue", missing_mark));

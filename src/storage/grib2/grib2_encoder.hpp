@@ -32,7 +32,6 @@ class Grib2Encoder : public MessageEncoder {
     double fill = 0;
     std::vector<std::byte> message;  ///< empty: the variable is no field
     Levels levels;
-    bool named_level = false;  ///< by GRIB_typeOfLevel
     bool interval = false;
     bool reuses_handles = false;
     Packing packing;
