@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "base/caller_terms.hpp"
-#include "storage/fill.hpp"
+#include "model/missing_values.hpp"
 #include "storage/grib2/packed_field.hpp"
 #include "storage/grib2/time_octets.hpp"
 #include "storage/messages/cf.hpp"
@@ -270,7 +270,7 @@ Result<Grib2Encoder::Prototype> Grib2Encoder::prototype_of(const Schema& schema,
   Prototype made;
   made.name = variable.name;
   made.type = variable.type;
-  made.fill = cf::numbers_of(fill_of(variable)).front();
+  made.missing = cf::numbers_of(model::missing_values(variable));
   AFTERBAY_TRY_ASSIGN(Handle handle, Handle::sample());
   AFTERBAY_TRY_ASSIGN(const long latest, handle.number("tablesVersionLatest"));
   AFTERBAY_TRY(handle.set("tablesVersion", latest));
@@ -305,9 +305,12 @@ Result<Grib2Encoder::Field> Grib2Encoder::field_of(const Prototype& prototype, c
   numbers.resize(slab.values.size() / size_of(prototype.type));
   widen(prototype.type, slab.values, numbers);
   double least = largest_packed, largest = -largest_packed;
+  const bool nan_is_missing =
+      std::ranges::any_of(prototype.missing, [](double value) { return std::isnan(value); });
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     double& number = numbers[i];
-    if (number == prototype.fill || (std::isnan(number) && std::isnan(prototype.fill))) {
+    if (std::ranges::find(prototype.missing, number) != prototype.missing.end() ||
+        (nan_is_missing && std::isnan(number))) {
       number = missing_mark;
       field.missing = true;
     } else if (std::abs(number) <= largest_packed) {

@@ -29,7 +29,7 @@ class Grib2Encoder : public MessageEncoder {
   struct Prototype {
     std::string name;
     Type type = Type::float32;
-    double fill = 0;
+    std::vector<double> missing;     ///< values that mark missing points
     std::vector<std::byte> message;  ///< empty: the variable is no field
     Levels levels;
     bool interval = false;
