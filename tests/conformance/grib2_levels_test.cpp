@@ -108,5 +108,45 @@ TEST_F(Grib2Levels, a_type_of_level_that_contradicts_the_coordinate_is_refused) 
             std::string::npos);
 }
 
+TEST_F(Grib2Levels, model_levels_have_numbers_whatever_the_values_of_hybrid_coordinates) {
+  using Levels = std::vector<std::string>;
+  const auto levels = [&](const Schema& schema, const char* type) {
+    Levels found;
+    for (const auto& message : written(schema, "typeOfFirstFixedSurface:l,scaleFactorOfFirstFixedSurface,"
+                                               "scaledValueOfFirstFixedSurface")) {
+      EXPECT_EQ(message.at("typeOfFirstFixedSurface"), type);
+      EXPECT_EQ(message.at("scaleFactorOfFirstFixedSurface"), "0");
+      found.push_back(message.at("scaledValueOfFirstFixedSurface"));
+    }
+    return found;
+  };
+  Schema heights = on_levels("atmosphere_hybrid_height_coordinate", "m", {20, 53.5, 100});
+  EXPECT_EQ(levels(heights, "118"), (Levels{"1", "2", "3"}));
+  heights.variable("number", Type::int32, {"plev"})
+      .attribute("standard_name", "model_level_number")
+      .with_constant(Values({3, 5, 70}));
+  heights.find_variable("ta")->attribute("coordinates", "number");
+  EXPECT_EQ(levels(heights, "118"), (Levels{"3", "5", "70"}));
+  // Whole numbers that are no numbers of levels.
+  EXPECT_EQ(levels(on_levels("atmosphere_hybrid_sigma_pressure_coordinate", "1", {0.5, 1, 1}), "105"),
+            (Levels{"1", "2", "3"}));
+  EXPECT_EQ(levels(on_levels("model_level_number", "1", {0, 60, 2}), "105"), (Levels{"0", "60", "2"}));
+}
+
+TEST_F(Grib2Levels, that_cannot_be_known_are_refused_at_the_definition) {
+  const auto said = [](const Schema& schema) {
+    const auto valid = model::validate(schema, Format::grib2);
+    return valid ? std::string("accepted") : valid.error().message;
+  };
+  EXPECT_NE(said(on_levels("model_level_number", "1", {1, 2.5, 3})).find("with the value 2.5"),
+            std::string::npos);
+  EXPECT_NE(said(on_levels("model_level_number", "1", {1, -2, 3})).find("with the value -2"),
+            std::string::npos);
+  Schema unknown = on_levels("height", "m", {});
+  unknown.find_variable("plev")->constant = Values();
+  EXPECT_NE(said(unknown).find("values are not known when the file is defined"), std::string::npos)
+      << said(unknown);
+}
+
 }  // namespace
 }  // namespace afterbay::test

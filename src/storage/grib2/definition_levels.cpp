@@ -48,9 +48,14 @@ std::optional<Kind> kind_of(const Variable& coordinate, bool ocean) {
 /// The vertical coordinate of a field: of its dimension before those of the slab, or a scalar one.
 struct Vertical {
   const Variable* coordinate = nullptr;
-  std::string dimension;  ///< empty: scalar or none
+  const Variable* number = nullptr;  ///< a model_level_number of the same levels
+  std::string dimension;             ///< empty: scalar or none
   std::uint64_t length = 1;
 };
+
+bool is_level_number(const Variable& coordinate) {
+  return cf::text_of(coordinate.attributes, "standard_name") == "model_level_number";
+}
 
 Result<Vertical> vertical_of(const Schema& schema, const Variable& field) {
   const std::size_t first = cf::has_records(schema, field) ? 1 : 0;
@@ -68,12 +73,37 @@ Result<Vertical> vertical_of(const Schema& schema, const Variable& field) {
     vertical.dimension = field.dimensions[first];
     vertical.coordinate = cf::coordinate_of(schema, vertical.dimension);
     vertical.length = schema.find_dimension(vertical.dimension)->length;
-    return vertical;
   }
-  for (const Variable* const scalar : cf::auxiliary_coordinates(schema, field))
-    if (scalar->dimensions.empty() && !scalar->constant.empty() && kind_of(*scalar, false))
-      vertical.coordinate = scalar;
+  const std::vector<std::string> dimensions =
+      between == 1 ? std::vector<std::string>{vertical.dimension} : std::vector<std::string>();
+  for (const Variable* const auxiliary : cf::auxiliary_coordinates(schema, field)) {
+    if (auxiliary->dimensions != dimensions || auxiliary->constant.empty()) continue;
+    if (is_level_number(*auxiliary))
+      vertical.number = auxiliary;
+    else if (between == 0 && kind_of(*auxiliary, false))
+      vertical.coordinate = auxiliary;
+  }
+  if (vertical.coordinate == nullptr && between == 0) vertical.coordinate = vertical.number;
+  if (vertical.coordinate != nullptr && is_level_number(*vertical.coordinate))
+    vertical.number = vertical.coordinate;
   return vertical;
+}
+
+/// Numbers of model levels: those of the coordinate model_level_number, or else from 1.
+Result<std::vector<double>> numbers_of(const Vertical& vertical, const Variable& field) {
+  std::vector<double> numbers;
+  if (vertical.number != nullptr) numbers = cf::numbers_of(vertical.number->constant);
+  for (const double number : numbers)
+    if (!(number >= 0) || number != std::trunc(number))
+      return fail(make_error(ErrorCode::invalid_argument,
+                             "has the coordinate '{}' of standard name model_level_number with the value {}: "
+                             "numbers of levels are whole and not negative",
+                             vertical.number->name, number)
+                      .in_variable(field.name));
+  if (numbers.size() == vertical.length) return numbers;
+  numbers.clear();
+  for (std::uint64_t k = 0; k < vertical.length; ++k) numbers.push_back(static_cast<double>(k) + 1);
+  return numbers;
 }
 
 }  // namespace
@@ -103,6 +133,12 @@ Result<Levels> levels_of(const Schema& schema, const Variable& field) {
                    "the attribute GRIB_typeOfLevel",
                    vertical.dimension)
             .in_variable(field.name));
+  if (kind && !kind->numbered && values.size() != vertical.length)
+    return fail(make_error(ErrorCode::invalid_argument,
+                           "has the coordinate '{}', whose values are not known when the file is defined: "
+                           "GRIB2 messages contain the level, so give them as constant values",
+                           vertical.coordinate->name)
+                    .in_variable(field.name));
   levels.has_value = true;
   if (kind) {
     levels.known = true;
@@ -110,16 +146,11 @@ Result<Levels> levels_of(const Schema& schema, const Variable& field) {
     levels.numbered = kind->numbered;
     levels.coordinate = vertical.coordinate->name;
   }
-  for (std::uint64_t k = 0; k < vertical.length; ++k) {
-    const double number = static_cast<double>(k) + 1;
-    if (values.size() != vertical.length) {
-      levels.values.push_back(number);
-    } else {
-      const bool whole = values[k] >= 1 && values[k] == std::floor(values[k]);
-      levels.values.push_back(kind && kind->numbered && !whole ? number
-                                                               : values[k] * (kind ? kind->factor : 1));
-    }
+  if (values.size() != vertical.length || levels.numbered) {
+    AFTERBAY_TRY_ASSIGN(levels.values, numbers_of(vertical, field));
+    return levels;
   }
+  for (const double value : values) levels.values.push_back(value * (kind ? kind->factor : 1));
   return levels;
 }
 
