@@ -58,6 +58,14 @@ TEST(Grib2Definition, says_what_a_message_cannot_hold) {
       {[](Schema& s) { s.find_variable("ta")->attribute("cell_methods", "time: median"); }, "ta", "'median'"},
       {[](Schema& s) {
          s.dimension("bnds", 2);
+         s.find_variable("time")->attribute("bounds", "limits");
+         s.variable("limits", Type::float64, {"time", "bnds"});
+         s.find_variable("ta")->attribute("cell_methods",
+                                          "time: maximum (interval: 1 day comment: of time: steps) time: mean");
+       },
+       "ta", "has the methods 'maximum', 'mean' over time"},
+      {[](Schema& s) {
+         s.dimension("bnds", 2);
          s.find_variable("time")->attribute("climatology", "limits");
          s.variable("limits", Type::float64, {"time", "bnds"});
          s.find_variable("ta")->attribute("cell_methods",
@@ -166,6 +174,7 @@ TEST(CfRoles, method_of_the_time) {
   EXPECT_EQ(method("area: mean time: maximum (interval: 1 hour)"), "maximum");
   EXPECT_EQ(method("time: lat: lon: mean"), "mean");
   EXPECT_EQ(method("area: mean"), "");
+  EXPECT_EQ(method("area: mean (time: of 1 hour) time: maximum"), "maximum");
 }
 
 }  // namespace
