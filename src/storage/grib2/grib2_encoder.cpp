@@ -182,15 +182,26 @@ void widen(Type type, std::span<const std::byte> from, std::vector<double>& to) 
   }
 }
 
-/// `is_new`: the handle has packed nothing yet.
-Result<> set_packing(Handle& handle, const Packing& packing, const Unpacked& field, bool is_new) {
+/// Lets a field of one value vary by the least that a float64 can, for ecCodes packs no integers for
+/// one value. Returns the index; nullopt if there is only one point.
+std::optional<std::size_t> let_vary(std::vector<double>& numbers) {
+  const auto is_present = [](double number) { return number != missing_mark; };
+  if (std::ranges::count_if(numbers, is_present) < 2) return std::nullopt;
+  const auto first = std::ranges::find_if(numbers, is_present);
+  *first = std::nextafter(*first, -missing_mark);
+  return static_cast<std::size_t>(first - numbers.begin());
+}
+
+/// `is_new`: the handle has packed nothing yet. `integers`: one value is packed as several are.
+Result<> set_packing(Handle& handle, const Packing& packing, const Unpacked& field, bool is_new,
+                     bool integers) {
   if (packing.ccsds && is_new) AFTERBAY_TRY(handle.set("packingType", std::string("grid_ccsds")));
   if (packing.bits || !packing.decimals)
     return handle.set("bitsPerValue", packing.bits.value_or(default_bits));
   // ecCodes does not scale a single value, but some readers do.
-  if (!field.varies()) return handle.set("decimalScaleFactor", 0);
+  if (!field.varies() && !integers) return handle.set("decimalScaleFactor", 0);
   // ecCodes 2.28 writes the scale of CCSDS packing, but does not apply it.
-  if (packing.ccsds) return handle.set("bitsPerValue", bits_needed(field, *packing.decimals));
+  if (packing.ccsds || integers) return handle.set("bitsPerValue", bits_needed(field, *packing.decimals));
   return handle.set("decimalScaleFactor", *packing.decimals);
 }
 
@@ -332,7 +343,7 @@ Result<Grib2Encoder::Field> Grib2Encoder::field_of(const Prototype& prototype, c
   return field;
 }
 
-Result<Message> Grib2Encoder::pack(const Prototype& prototype, const Slab& slab, const Field& field) {
+Result<Message> Grib2Encoder::pack(const Prototype& prototype, const Slab& slab, Field& field) {
   const Packing& packing = prototype.packing;
   const Unpacked unpacked{field.numbers, missing_mark, field.least, field.largest};
   // The scale of a constant field would be that of the message before.
@@ -348,8 +359,10 @@ Result<Message> Grib2Encoder::pack(const Prototype& prototype, const Slab& slab,
     AFTERBAY_TRY(handle->set("missingValue", missing_mark));
     AFTERBAY_TRY(handle->set("bitmapPresent", 1));
   }
-  AFTERBAY_TRY(set_packing(*handle, packing, unpacked, is_new));
+  const auto varied = needs_integers(unpacked, packing) ? let_vary(field.numbers) : std::nullopt;
+  AFTERBAY_TRY(set_packing(*handle, packing, unpacked, is_new, varied.has_value()));
   const auto set = handle->set("values", std::span<const double>(field.numbers));
+  if (varied) field.numbers[*varied] = field.least;
   if (!set) return fail(cannot_pack(unpacked, packing, set.error().message));
   Message packed;
   AFTERBAY_TRY_ASSIGN(packed.largest_error, largest_error(*handle, unpacked, packing));
@@ -379,7 +392,7 @@ void Grib2Encoder::keep_idle(std::uint32_t variable, bool missing, Handle handle
 
 Result<Message> Grib2Encoder::encode(const Slab& slab) {
   const Prototype& prototype = prototypes_[slab.variable];
-  AFTERBAY_TRY_ASSIGN(const Field field, field_of(prototype, slab));
+  AFTERBAY_TRY_ASSIGN(Field field, field_of(prototype, slab));
   auto packed = pack(prototype, slab, field);
   if (!packed)
     packed.error()

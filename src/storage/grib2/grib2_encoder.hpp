@@ -53,7 +53,7 @@ class Grib2Encoder : public MessageEncoder {
 
   Result<Prototype> prototype_of(const Schema& schema, const Variable& variable) const;
   [[nodiscard]] Result<Field> field_of(const Prototype& prototype, const Slab& slab) const;
-  Result<Message> pack(const Prototype& prototype, const Slab& slab, const Field& field);
+  Result<Message> pack(const Prototype& prototype, const Slab& slab, Field& field);
   std::optional<Handle> take_idle(std::uint32_t variable, bool missing) AFTERBAY_EXCLUDES(mutex_);
   void keep_idle(std::uint32_t variable, bool missing, Handle handle) AFTERBAY_EXCLUDES(mutex_);
 

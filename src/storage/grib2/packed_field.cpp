@@ -83,6 +83,15 @@ long bits_needed(const Unpacked& field, long decimals) {
   return std::clamp(static_cast<long>(std::ceil(std::log2(steps))), 1L, most_bits);
 }
 
+bool needs_integers(const Unpacked& field, const Packing& packing) {
+  if (field.varies() || !packing.decimals) return false;
+  const double value = field.least;
+  auto reference = static_cast<float>(value);
+  if (static_cast<double>(reference) > value)
+    reference = std::nextafter(reference, -std::numeric_limits<float>::infinity());
+  return value - static_cast<double>(reference) > allowed_error(field, packing);
+}
+
 Result<double> largest_error(const Handle& handle, const Unpacked& field, const Packing& packing) {
   AFTERBAY_TRY_ASSIGN(const Scales scales, scales_of(handle));
   double found = 0;

@@ -23,9 +23,12 @@ struct Unpacked {
 /// is a power of two.
 long bits_needed(const Unpacked& field, long decimals);
 
+/// Whether a field of one value needs integers besides the reference value, which has 32 bits.
+bool needs_integers(const Unpacked& field, const Packing& packing);
+
 /// The largest difference between a value and what readers get. Fails with what would do if it is
-/// larger than the packing allows: half of 10^-D, or else the range divided by 2^bits - 1, in both
-/// cases besides the precision of a 32-bit real if there is only one value.
+/// larger than the packing allows: half of 10^-D, or else the range divided by 2^bits - 1 or, if
+/// there is only one value, the precision of a 32-bit real.
 Result<double> largest_error(const Handle& handle, const Unpacked& field, const Packing& packing);
 
 /// As `error` of ecCodes, with what would do.
