@@ -133,6 +133,28 @@ TEST_F(Grib2Levels, model_levels_have_numbers_whatever_the_values_of_hybrid_coor
   EXPECT_EQ(levels(on_levels("model_level_number", "1", {0, 60, 2}), "105"), (Levels{"0", "60", "2"}));
 }
 
+TEST_F(Grib2Levels, depths_lie_below_the_sea_surface_if_the_parameter_is_of_the_ocean) {
+  const auto type = [&](const char* standard_name, const LevelKeys& keys) {
+    Schema schema = on_levels("depth", "m", {0.5, 5, 100}, keys);
+    Variable& ta = *schema.find_variable("ta");
+    std::erase_if(ta.attributes, [](const Attribute& it) { return it.name == "units"; });
+    ta.attribute("standard_name", standard_name);
+    const auto messages = written(schema, "typeOfLevel,level,paramId");
+    EXPECT_EQ(messages[2].at("level"), "100");
+    return messages[0].at("typeOfLevel") + ' ' + messages[0].at("paramId");
+  };
+  EXPECT_EQ(type("", {{"GRIB_paramId", 3088}}), "depthBelowSea 3088");  // salinity
+  EXPECT_EQ(type("", {{"GRIB_discipline", 10}, {"GRIB_parameterCategory", 4}, {"GRIB_parameterNumber", 3}}),
+            "depthBelowSea 3088");
+  EXPECT_EQ(type("sea_water_salinity", {{"GRIB_paramId", 3088}}), "depthBelowSea 3088");
+  EXPECT_EQ(type("", {{"GRIB_paramId", 3088}, {"GRIB_typeOfLevel", "depthBelowLand"}}), "depthBelowLand 3088");
+  EXPECT_EQ(type("", {{"GRIB_paramId", 260360}}), "depthBelowLand 260360");  // soil temperature
+  // This salinity is one of layers of an ocean model.
+  Schema layers = on_levels("depth", "m", {0.5, 5, 100}, {{"GRIB_paramId", 262500}});
+  std::erase_if(layers.find_variable("ta")->attributes, [](const Attribute& it) { return it.name == "units"; });
+  EXPECT_NE(refusal(layers).find("the type of level 'oceanModelLayer'"), std::string::npos) << refusal(layers);
+}
+
 TEST_F(Grib2Levels, that_cannot_be_known_are_refused_at_the_definition) {
   const auto said = [](const Schema& schema) {
     const auto valid = model::validate(schema, Format::grib2);

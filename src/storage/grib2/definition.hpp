@@ -54,6 +54,9 @@ struct Levels {
 Result<Levels> levels_of(const Schema& schema, const Variable& field);
 /// Whether values of these levels are right with a type of surface that keys of ecCodes have set.
 bool can_lie_on(const Levels& levels, long surface);
+/// Depths of oceanographic parameters (code table 0.0) are those below the sea surface.
+constexpr long ocean_discipline = 10;
+void take_discipline(Levels& levels, long discipline);
 
 /// A parameter by its numbers (code tables 0.0, 4.1, 4.2).
 struct Parameter {

@@ -45,6 +45,16 @@ std::optional<Kind> kind_of(const Variable& coordinate, bool ocean) {
   return std::nullopt;
 }
 
+/// By the standard name; parameters that keys of ecCodes give are known to the encoder.
+bool is_of_ocean(const Variable& field) {
+  const std::string_view name = cf::text_of(field.attributes, "standard_name");
+  const Parameter* const parameter = parameter_of(name);
+  return (parameter != nullptr && parameter->discipline == ocean_discipline) || name.starts_with("sea_") ||
+         name.starts_with("ocean_");
+}
+
+bool is_depth(long surface) { return surface == below_ground || surface == below_sea; }
+
 /// The vertical coordinate of a field: of its dimension before those of the slab, or a scalar one.
 struct Vertical {
   const Variable* coordinate = nullptr;
@@ -122,7 +132,7 @@ Result<Levels> levels_of(const Schema& schema, const Variable& field) {
   const std::optional<Kind> kind =
       vertical.coordinate == nullptr
           ? std::nullopt
-          : kind_of(*vertical.coordinate, parameter != nullptr && parameter->discipline == 10);
+          : kind_of(*vertical.coordinate, is_of_ocean(field));
   const bool given = cf::find_attribute(field.attributes, "GRIB_typeOfLevel") != nullptr;
   if ((!kind && !given) || (values.empty() && vertical.dimension.empty()))
     return fail(
@@ -157,8 +167,12 @@ Result<Levels> levels_of(const Schema& schema, const Variable& field) {
 bool can_lie_on(const Levels& levels, long surface) {
   if (!levels.known || surface == levels.surface) return true;
   if (levels.numbered) return std::ranges::find(numbered_surfaces, surface) != numbered_surfaces.end();
-  const auto is_depth = [](long it) { return it == below_ground || it == below_sea; };
   return is_depth(levels.surface) && is_depth(surface);
+}
+
+void take_discipline(Levels& levels, long discipline) {
+  if (levels.known && levels.surface == below_ground && discipline == ocean_discipline)
+    levels.surface = below_sea;
 }
 
 }  // namespace afterbay::storage::grib2

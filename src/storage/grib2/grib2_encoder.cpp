@@ -144,6 +144,17 @@ Result<> set_level(Handle& handle, const Levels& levels, std::uint64_t slab) {
   return value == std::trunc(value) ? handle.set("level", std::lround(value)) : handle.set("level", value);
 }
 
+/// A depth is one below the ground or below the sea surface: the parameter decides, which keys of
+/// attributes can give.
+Result<> settle_depth(Handle& handle, Levels& levels, bool named) {
+  const long before = levels.surface;
+  AFTERBAY_TRY_ASSIGN(const long discipline, handle.number("discipline"));
+  take_discipline(levels, discipline);
+  if (named || levels.surface == before) return {};
+  AFTERBAY_TRY_ASSIGN(const long surface, handle.number("typeOfFirstFixedSurface"));
+  return surface == before ? handle.set("typeOfFirstFixedSurface", levels.surface) : Result<>();
+}
+
 /// Keys of attributes can set another type of surface than that of the coordinate.
 Result<> check_surface(const Handle& handle, const Levels& levels) {
   if (!levels.has_value) return {};
@@ -296,12 +307,14 @@ Result<Grib2Encoder::Prototype> Grib2Encoder::prototype_of(const Schema& schema,
     if (!is_packing(key.name)) AFTERBAY_TRY(handle.set(key.name, key.value));
   if (statistic) AFTERBAY_TRY(handle.set("typeOfStatisticalProcessing", *statistic));
   AFTERBAY_TRY_ASSIGN(made.levels, levels_of(schema, variable));
+  const bool named = has_key(keys, "typeOfLevel") || has_key(keys, "typeOfFirstFixedSurface");
   if (!has_key(keys, "typeOfLevel")) AFTERBAY_TRY(set_surfaces(handle, made.levels));
   AFTERBAY_TRY(set_parameter(handle, variable, keys));
   AFTERBAY_TRY_ASSIGN(made.packing, packing_of(schema, variable));
   for (const Key& key : keys)
     if (!is_packing(key.name) && key.name != "paramId" && key.name != "shortName")
       AFTERBAY_TRY(handle.set(key.name, key.value));
+  AFTERBAY_TRY(settle_depth(handle, made.levels, named));
   AFTERBAY_TRY(check_surface(handle, made.levels));
   AFTERBAY_TRY(set_level(handle, made.levels, 0));
   made.reuses_handles = can_reuse_handles(made.packing);
