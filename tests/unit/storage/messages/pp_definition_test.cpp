@@ -77,6 +77,10 @@ TEST(PpDefinition, says_what_a_header_cannot_hold) {
       {[](Schema& s) { s.find_variable("lon")->constant = Values({0.0, 1.0, 1.0, 4.0}); }, "ta",
        "must rise or fall strictly"},
       {[](Schema& s) { s.find_variable("lat")->constant = Values(); }, "ta", "give them as constant values"},
+      {[](Schema& s) {
+         s.find_variable("lat")->attribute("standard_name", "latitude").attribute("units", "radians");
+       },
+       "ta", "has the coordinate 'lat' in 'radians': PP headers have degrees"},
       {[&](Schema& s) { ta(s).attribute("PP_packing", "wgdos"); }, "ta", "give it the attribute PP_accuracy"},
       {[&](Schema& s) { ta(s).attribute("PP_packing", "wgdo"); }, "ta", "did you mean \"wgdos\"?"},
       {[&](Schema& s) { ta(s).attribute("PP_packing", "none").attribute("PP_accuracy", -3); }, "ta",
