@@ -98,6 +98,7 @@ Result<FieldEncoder::Prototype> FieldEncoder::prototype_of(const Schema& schema,
   made.encoding.packing = field.storage.method;
   made.encoding.accuracy = field.storage.accuracy;
   made.encoding.missing = made.fill;
+  made.encoding.drops_others = field.storage.drops_others;
   if (!field.storage.mask.empty()) {
     AFTERBAY_TRY_ASSIGN(made.land, mask_of(schema, variable, field.storage.mask));
   }

@@ -143,7 +143,7 @@ TEST(FieldsFile, LandAndSeaPointsHaveNoShapeOfTheirOwn) {
                                        {PpPacking::sea, 8u},
                                        {PpPacking::sea32, 4u}}) {
     const auto message =
-        message_of(lookup_header_of({2, 2}), values, {.packing = packing, .land_mask = mask});
+        message_of(lookup_header_of({2, 2}), values, {.packing = packing, .land_mask = mask, .drops_others = true});
     ASSERT_TRUE(message) << message.error().text();
     const PpHeader copy = copied_entry(*message);
     EXPECT_EQ(copy[I::lbrow], 0);

@@ -93,6 +93,11 @@ TEST(PpDefinition, says_what_a_header_cannot_hold) {
       {[&](Schema& s) { ta(s).attribute("missing_value", -2.0f); }, "ta", "(that of netCDF)"},
       {[&](Schema& s) { ta(s).attribute("PP_packing", "land").attribute("PP_mask", "lat"); }, "ta",
        "is no variable with constant values on its grid"},
+      {[&](Schema& s) { ta(s).attribute("PP_outside_mask", "drop"); }, "ta", "is not packed by a mask"},
+      {[&](Schema& s) {
+         ta(s).attribute("PP_packing", "land").attribute("PP_mask", "m").attribute("PP_outside_mask", "keep");
+       },
+       "ta", "it must be drop or refuse"},
       {[](Schema& s) {
          s.variable("reference", Type::float64, {})
              .attribute("standard_name", "forecast_reference_time")
