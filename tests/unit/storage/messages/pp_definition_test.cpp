@@ -60,6 +60,10 @@ TEST(PpDefinition, says_what_a_header_cannot_hold) {
       {[&](Schema& s) { ta(s).attribute("PP_LBEX", 7); }, "ta", "did you mean \"PP_LBEXP\"?"},
       {[&](Schema& s) { ta(s).attribute("PP_LBEXP", 1.5); }, "ta", "it must be a whole number"},
       {[&](Schema& s) { ta(s).attribute("units", "degC"); }, "ta", "for 'K': convert"},
+      {[&](Schema& s) { ta(s).attribute("units", "degC").attribute("um_stash_source", "m01s16i203"); }, "ta",
+       "STASH code 16203 (LBUSER4, word 42) for 'K': convert"},
+      {[&](Schema& s) { ta(s).attribute("units", "degC").attribute("PP_stash", 3236); }, "ta",
+       "STASH code 3236 (LBUSER4, word 42) for 'K': convert"},
       {[&](Schema& s) { ta(s).attribute("standard_name", "air_temperatur"); }, "ta",
        "did you mean \"air_temperature\"?"},
       {[](Schema& s) {
