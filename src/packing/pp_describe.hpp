@@ -60,7 +60,7 @@ struct PpDescription {
   /// Of the values; empty: those that the code stands for. Not compared with those of a STASH code
   /// that the table does not have.
   std::string units;
-  std::string cell_methods;   ///< CF's: "time: mean (interval: 1 hour)", "longitude: mean time: mean"
+  std::string cell_methods;  ///< CF's: "time: mean (interval: 1 hour)", "longitude: mean time: mean"
   PpType type = PpType::real;
   PpGrid grid;
   PpLevel level;

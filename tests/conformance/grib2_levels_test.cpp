@@ -60,17 +60,36 @@ TEST_F(Grib2Levels, have_the_value_of_the_coordinate_also_if_their_type_is_named
     const char* factor;
   };
   for (const Case& it : std::vector<Case>{
-           {"isobaricInhPa", "air_pressure", "hPa", {850, 500, 250}, {"850", "500", "250"},
-            {"85000", "50000", "25000"}, "0"},
-           {"isobaricInPa", "air_pressure", "hPa", {850, 500, 250}, {"85000", "50000", "25000"},
-            {"85000", "50000", "25000"}, "0"},
-           {"heightAboveGround", "height", "m", {1.5, 2.5, 10.5}, {"1.5", "2.5", "10.5"}, {"15", "25", "105"},
+           {"isobaricInhPa",
+            "air_pressure",
+            "hPa",
+            {850, 500, 250},
+            {"850", "500", "250"},
+            {"85000", "50000", "25000"},
+            "0"},
+           {"isobaricInPa",
+            "air_pressure",
+            "hPa",
+            {850, 500, 250},
+            {"85000", "50000", "25000"},
+            {"85000", "50000", "25000"},
+            "0"},
+           {"heightAboveGround",
+            "height",
+            "m",
+            {1.5, 2.5, 10.5},
+            {"1.5", "2.5", "10.5"},
+            {"15", "25", "105"},
             "1"},
-           {"sigma", "atmosphere_sigma_coordinate", "1", {0.995, 0.975, 0.125}, {"0.995", "0.975", "0.125"},
-            {"995", "975", "125"}, "3"},
+           {"sigma",
+            "atmosphere_sigma_coordinate",
+            "1",
+            {0.995, 0.975, 0.125},
+            {"0.995", "0.975", "0.125"},
+            {"995", "975", "125"},
+            "3"},
            {"depthBelowSea", "depth", "m", {0.5, 1.5, 2.5}, {"0.5", "1.5", "2.5"}, {"5", "15", "25"}, "1"},
-           {"theta", "air_potential_temperature", "K", {300, 315.5, 330}, {"300", "315.5", "330"},
-            {}, ""}}) {
+           {"theta", "air_potential_temperature", "K", {300, 315.5, 330}, {"300", "315.5", "330"}, {}, ""}}) {
     const auto messages = written(on_levels(it.name, it.units, it.values, {{"GRIB_typeOfLevel", it.type}}),
                                   "typeOfLevel,level:d,scaledValueOfFirstFixedSurface,"
                                   "scaleFactorOfFirstFixedSurface");
@@ -97,8 +116,8 @@ TEST_F(Grib2Levels, a_type_of_level_that_contradicts_the_coordinate_is_refused) 
         std::tuple{"heightAboveSea", "height", "m"}, std::tuple{"hybrid", "altitude", "m"},
         std::tuple{"isobaricInhPa", "model_level_number", "1"}}) {
     const std::string text = said(type, name, units);
-    for (const std::string& part :
-         {std::string("'ta'"), std::string("those of the coordinate 'plev'"), fmt::format("the type of level '{}'", type)})
+    for (const std::string& part : {std::string("'ta'"), std::string("those of the coordinate 'plev'"),
+                                    fmt::format("the type of level '{}'", type)})
       EXPECT_NE(text.find(part), std::string::npos) << text;
   }
   EXPECT_EQ(said("generalVertical", "model_level_number", "1"), "accepted");
@@ -112,8 +131,9 @@ TEST_F(Grib2Levels, model_levels_have_numbers_whatever_the_values_of_hybrid_coor
   using Levels = std::vector<std::string>;
   const auto levels = [&](const Schema& schema, const char* type) {
     Levels found;
-    for (const auto& message : written(schema, "typeOfFirstFixedSurface:l,scaleFactorOfFirstFixedSurface,"
-                                               "scaledValueOfFirstFixedSurface")) {
+    for (const auto& message : written(schema,
+                                       "typeOfFirstFixedSurface:l,scaleFactorOfFirstFixedSurface,"
+                                       "scaledValueOfFirstFixedSurface")) {
       EXPECT_EQ(message.at("typeOfFirstFixedSurface"), type);
       EXPECT_EQ(message.at("scaleFactorOfFirstFixedSurface"), "0");
       found.push_back(message.at("scaledValueOfFirstFixedSurface"));
@@ -147,12 +167,15 @@ TEST_F(Grib2Levels, depths_lie_below_the_sea_surface_if_the_parameter_is_of_the_
   EXPECT_EQ(type("", {{"GRIB_discipline", 10}, {"GRIB_parameterCategory", 4}, {"GRIB_parameterNumber", 3}}),
             "depthBelowSea 3088");
   EXPECT_EQ(type("sea_water_salinity", {{"GRIB_paramId", 3088}}), "depthBelowSea 3088");
-  EXPECT_EQ(type("", {{"GRIB_paramId", 3088}, {"GRIB_typeOfLevel", "depthBelowLand"}}), "depthBelowLand 3088");
+  EXPECT_EQ(type("", {{"GRIB_paramId", 3088}, {"GRIB_typeOfLevel", "depthBelowLand"}}),
+            "depthBelowLand 3088");
   EXPECT_EQ(type("", {{"GRIB_paramId", 260360}}), "depthBelowLand 260360");  // soil temperature
   // This salinity is one of layers of an ocean model.
   Schema layers = on_levels("depth", "m", {0.5, 5, 100}, {{"GRIB_paramId", 262500}});
-  std::erase_if(layers.find_variable("ta")->attributes, [](const Attribute& it) { return it.name == "units"; });
-  EXPECT_NE(refusal(layers).find("the type of level 'oceanModelLayer'"), std::string::npos) << refusal(layers);
+  std::erase_if(layers.find_variable("ta")->attributes,
+                [](const Attribute& it) { return it.name == "units"; });
+  EXPECT_NE(refusal(layers).find("the type of level 'oceanModelLayer'"), std::string::npos)
+      << refusal(layers);
 }
 
 TEST_F(Grib2Levels, that_cannot_be_known_are_refused_at_the_definition) {

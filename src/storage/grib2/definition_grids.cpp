@@ -139,10 +139,11 @@ Result<Grid> one_dimensional(const Schema& schema, const Variable& field, std::u
     grid.nside = static_cast<std::uint64_t>(std::llround(std::sqrt(static_cast<double>(points) / 12)));
     const std::optional<bool> nested = is_nested(*mapping);
     if (!nested)
-      return refuse(field,
-                    "lies on a HEALPix grid whose grid_mapping '{}' has the indexing_scheme '{}': GRIB2 knows "
-                    "nested and ring",
-                    mapping->name, cf::text_of(mapping->attributes, "indexing_scheme"));
+      return refuse(
+          field,
+          "lies on a HEALPix grid whose grid_mapping '{}' has the indexing_scheme '{}': GRIB2 knows "
+          "nested and ring",
+          mapping->name, cf::text_of(mapping->attributes, "indexing_scheme"));
     grid.nested = *nested;
     if (12 * grid.nside * grid.nside == points) return grid;
     return refuse(

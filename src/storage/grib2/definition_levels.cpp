@@ -130,9 +130,7 @@ Result<Levels> levels_of(const Schema& schema, const Variable& field) {
   std::vector<double> values;
   if (vertical.coordinate != nullptr) values = cf::numbers_of(vertical.coordinate->constant);
   const std::optional<Kind> kind =
-      vertical.coordinate == nullptr
-          ? std::nullopt
-          : kind_of(*vertical.coordinate, is_of_ocean(field));
+      vertical.coordinate == nullptr ? std::nullopt : kind_of(*vertical.coordinate, is_of_ocean(field));
   const bool given = cf::find_attribute(field.attributes, "GRIB_typeOfLevel") != nullptr;
   if ((!kind && !given) || (values.empty() && vertical.dimension.empty()))
     return fail(

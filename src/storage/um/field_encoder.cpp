@@ -55,12 +55,13 @@ double allowed_error(int accuracy) { return std::ldexp(0.5, accuracy); }
 /// Values that neither WGDOS nor 32-bit reals keep to an accuracy. `error`: of the latter.
 tl::unexpected<Error> cannot_keep(int accuracy, double error, const std::string& why) {
   const int possible = std::ilogb(error) + (allowed_error(std::ilogb(error) + 1) < error ? 2 : 1);
-  return fail(
-      ErrorCode::invalid_argument,
-      "the values cannot be kept to {:.3g}, which the accuracy 2^{} allows: 32-bit reals have errors of up to "
-      "{:.3g}, and WGDOS refuses them ({}); 2^{} is possible (PP_accuracy = {}, or absolute_error {:.3g}), or "
-      "a fields file or netCDF, which hold float64",
-      allowed_error(accuracy), accuracy, error, why, possible, possible, allowed_error(possible));
+  return fail(ErrorCode::invalid_argument,
+              "the values cannot be kept to {:.3g}, which the accuracy 2^{} allows: 32-bit reals have errors "
+              "of up to "
+              "{:.3g}, and WGDOS refuses them ({}); 2^{} is possible (PP_accuracy = {}, or absolute_error "
+              "{:.3g}), or "
+              "a fields file or netCDF, which hold float64",
+              allowed_error(accuracy), accuracy, error, why, possible, possible, allowed_error(possible));
 }
 
 }  // namespace

@@ -109,8 +109,8 @@ TEST(PpRecord, LandAndSeaPoints) {
   const std::vector<std::uint8_t> mask{1, 0, 0, 1, 1, 0};
   const std::vector<float> values{1, 2, 3, 4, 5, 6};
   for (const auto& [packing, code, words] : {std::tuple{PpPacking::land, 120, 3}, {PpPacking::sea, 220, 3}}) {
-    const auto bytes = encoded(header_of({2, 3}), values,
-                               {.packing = packing, .land_mask = mask, .drops_others = true});
+    const auto bytes =
+        encoded(header_of({2, 3}), values, {.packing = packing, .land_mask = mask, .drops_others = true});
     ASSERT_TRUE(bytes) << bytes.error().text();
     const auto field = read_pp(*bytes, 0);
     ASSERT_TRUE(field);

@@ -60,8 +60,8 @@ TEST(Grib2Definition, says_what_a_message_cannot_hold) {
          s.dimension("bnds", 2);
          s.find_variable("time")->attribute("bounds", "limits");
          s.variable("limits", Type::float64, {"time", "bnds"});
-         s.find_variable("ta")->attribute("cell_methods",
-                                          "time: maximum (interval: 1 day comment: of time: steps) time: mean");
+         s.find_variable("ta")->attribute(
+             "cell_methods", "time: maximum (interval: 1 day comment: of time: steps) time: mean");
        },
        "ta", "has the methods 'maximum', 'mean' over time"},
       {[](Schema& s) {
