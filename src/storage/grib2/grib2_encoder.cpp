@@ -193,7 +193,7 @@ void widen(Type type, std::span<const std::byte> from, std::vector<double>& to) 
   }
 }
 
-/// Lets a field of one value vary by the least that a float64 can, for ecCodes packs no integers for
+/// Lets a field of one value vary by the least that a float64 can: ecCodes packs no integers for
 /// one value. Returns the index; nullopt if there is only one point.
 std::optional<std::size_t> let_vary(std::vector<double>& numbers) {
   const auto is_present = [](double number) { return number != missing_mark; };
