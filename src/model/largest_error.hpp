@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The largest difference between the values of a variable that were handed over and those in a
-// file, and the attribute that holds it.
+// The largest difference between the values of a variable, converted to its type and to the units
+// of the file, and those that readers get, and the attribute that holds it. The rounding of `put`,
+// such as that of float64 for a variable of float32, comes before and is not in it.
 #pragma once
 
 #include <cstdint>

@@ -88,11 +88,30 @@ class ValueEncoder {
           ErrorCode::invalid_argument,
           "packing by a land mask needs a mask of {} points, but it has {}: give the mask of the grid",
           values_.size(), encoding_.land_mask.size());
+    if (is_masked(encoding_.packing) && !encoding_.drops_others) AFTERBAY_TRY(check_others());
     const std::size_t most_bytes = most_value_bytes(shape_, encoding_.packing, word_size_);
     if (room_bytes < most_bytes)
       return fail(ErrorCode::invalid_argument, "the field may need {} bytes, but there is room for {}",
                   most_bytes, room_bytes);
     return {};
+  }
+
+  /// Values at points that are not stored would be lost.
+  Result<> check_others() const {
+    const auto missing = static_cast<T>(encoding_.missing);
+    std::size_t lost = 0;
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const T value = values_[i];
+      if (!leaves_out(i) || value == missing || value != value) continue;
+      if (lost++ == 0) first = i;
+    }
+    if (lost == 0) return {};
+    const char* const points = is_land(encoding_.packing) ? "land" : "sea";
+    return fail(ErrorCode::invalid_argument,
+                "{} is not missing, but lies at no {} point of the mask and would be lost ({} such values): "
+                "correct the mask (PP_mask), give the missing value there, or let PP_outside_mask be 'drop'",
+                place(first), points, lost);
   }
 
   [[nodiscard]] bool leaves_out(std::size_t point) const {

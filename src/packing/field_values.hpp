@@ -35,6 +35,8 @@ struct PpEncoding {
   bool verify = true;  ///< decode packed rows and compare
   /// Of land and sea points: one per point, not zero over land. Borrowed during the call.
   std::span<const std::uint8_t> land_mask = {};
+  /// Of land and sea points: values at the other points are lost. Otherwise these must be missing.
+  bool drops_others = false;
 };
 
 struct PpEncoded {
@@ -58,8 +60,9 @@ struct PpEncoded {
 ///
 /// Fails as wgdos_pack; with invalid_argument if there are more or fewer values than the header
 /// says, if `to` is too small, if integers are to be packed, if a value that is not missing equals
-/// the missing value of the file, or if float64 exceeds float32 where the file has 32 bits. Values
-/// of float64 are rounded then, but packed from float64.
+/// the missing value of the file, if float64 exceeds float32 where the file has 32 bits, or if a
+/// point that a mask leaves out is neither missing nor NaN. Values of float64 are rounded then, but
+/// packed from float64.
 Result<PpEncoded> encode_values(PpHeader& header, std::span<const float> values, const PpEncoding& encoding,
                                 std::size_t word_size, std::span<std::byte> to);
 Result<PpEncoded> encode_values(PpHeader& header, std::span<const double> values, const PpEncoding& encoding,

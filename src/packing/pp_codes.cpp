@@ -161,6 +161,11 @@ const PpCode* find_pp_code(std::string_view standard_name, PpLevelKind kind) noe
   return found == std::end(codes) ? nullptr : found;
 }
 
+const PpCode* find_pp_code(const PpStash& stash) noexcept {
+  const auto* const found = std::ranges::find(codes, stash, &PpCode::stash);
+  return found == std::end(codes) ? nullptr : found;
+}
+
 bool same_units(std::string_view a, std::string_view b) { return plain_units(a) == plain_units(b); }
 
 }  // namespace afterbay::packing

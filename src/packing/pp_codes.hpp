@@ -56,6 +56,8 @@ std::span<const PpCode> pp_codes() noexcept;
 
 /// The first row with this name that applies to levels of this kind; null if there is none.
 const PpCode* find_pp_code(std::string_view standard_name, PpLevelKind kind) noexcept;
+/// The first row with this STASH code; null if there is none.
+const PpCode* find_pp_code(const PpStash& stash) noexcept;
 
 /// Whether two spellings of units are the same: "kg m-2 s-1", "kg m**-2 s**-1" and "kg.m^-2.s^-1";
 /// "K" and "kelvin"; "1" and "". Does not convert.

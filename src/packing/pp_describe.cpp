@@ -42,13 +42,13 @@ Result<> describe_codes(const PpDescription& description, PpHeader& header) {
         description.standard_name, other_levels ? " on such levels" : "",
         other_levels ? "" : did_you_mean(description.standard_name, names));
   }
-  if (code != nullptr && !description.stash && !description.units.empty() &&
-      !same_units(description.units, code->units))
+  const PpCode* const in_units = description.stash ? find_pp_code(*description.stash) : code;
+  if (in_units != nullptr && !description.units.empty() && !same_units(description.units, in_units->units))
     return fail(
         ErrorCode::invalid_argument,
         "the units are '{}', but readers take values of STASH code {} (LBUSER4, word 42) for '{}': convert "
         "them",
-        description.units, code->stash.section * 1000 + code->stash.item, code->units);
+        description.units, in_units->stash.section * 1000 + in_units->stash.item, in_units->units);
   if (code != nullptr && !description.stash && !description.field_code && code->height != 0 &&
       std::abs(description.level.value - code->height) > height_tolerance)
     return fail(

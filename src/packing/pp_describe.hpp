@@ -57,8 +57,10 @@ enum class PpType : std::uint8_t { real = 1, integer = 2, logical = 3 };
 struct PpDescription {
   std::string variable;       ///< for messages
   std::string standard_name;  ///< CF's
-  std::string units;          ///< of the values; empty: those that the code stands for
-  std::string cell_methods;   ///< CF's: "time: mean (interval: 1 hour)", "longitude: mean time: mean"
+  /// Of the values; empty: those that the code stands for. Not compared with those of a STASH code
+  /// that the table does not have.
+  std::string units;
+  std::string cell_methods;  ///< CF's: "time: mean (interval: 1 hour)", "longitude: mean time: mean"
   PpType type = PpType::real;
   PpGrid grid;
   PpLevel level;

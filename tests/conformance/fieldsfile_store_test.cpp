@@ -228,11 +228,13 @@ TEST_F(FieldsFileStore, land_and_sea_points_have_the_size_of_their_type) {
       .attribute("PP_stash", "m01s00i030")
       .with_constant(Values(land));
   schema.find_variable("ps")->attribute("PP_packing", "land").attribute("PP_mask", "lsm");
+  schema.find_variable("ps")->attribute("PP_outside_mask", "drop");
   schema.variable("ts", Type::float32, {"time", "lat", "lon"})
       .attribute("standard_name", "surface_temperature")
       .attribute("units", "K")
       .attribute("PP_packing", "sea")
-      .attribute("PP_mask", "lsm");
+      .attribute("PP_mask", "lsm")
+      .attribute("PP_outside_mask", "drop");
   const auto request = write_all(schema, 1);
   const std::vector<std::uint8_t> mask(land.begin(), land.end());
   const ReadFieldsFile read = read_fields_file(path(), mask);

@@ -169,6 +169,31 @@ TEST_F(Grib2Store, marks_missing_values_in_a_bitmap) {
   }
 }
 
+TEST_F(Grib2Store, values_of_missing_value_are_missing_too) {
+  const std::vector<float> missing{-999, 1e20F, -1};
+  Schema schema = grib2_schema();
+  schema.find_variable("ta")->with_fill(Values(missing[0])).attribute("missing_value", Values({1e20, -1.0}));
+  const auto request = request_of(path(), schema, Format::grib2);
+  const Source smooth = grib2_data(request.schema, *request.layout);
+  const Source source = [&](std::uint32_t v, std::uint64_t record) {
+    auto bytes = smooth(v, record);
+    if (request.schema.variables[v].name == "ta")
+      for (std::size_t i = 0; i < missing.size(); ++i)
+        std::memcpy(bytes.data() + 40 * i, &missing[i], sizeof(float));
+    return bytes;
+  };
+  write(request, all_jobs(request, 1), source);
+  EXPECT_EQ(grib_keys(path(), "numberOfMissing")[0].at("numberOfMissing"), "3");
+  const std::vector<double> values = grib_values(path(), 0);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool gone = i % 10 == 0 && i / 10 < missing.size();
+    ASSERT_EQ(std::isnan(values[i]), gone) << i;
+    if (!gone) {
+      ASSERT_NEAR(values[i], 254, 21) << i;
+    }
+  }
+}
+
 TEST_F(Grib2Store, refuses_values_that_cannot_be_packed) {
   const auto request = request_of(path(), grib2_schema(), Format::grib2);
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {

@@ -141,6 +141,40 @@ TEST_F(PpStore, values_that_wgdos_cannot_hold_are_stored_unpacked_and_counted) {
   EXPECT_EQ(read_fields(path())[0].values[10], 1e6F);
 }
 
+TEST_F(PpStore, a_stated_accuracy_that_neither_wgdos_nor_32_bits_keep_is_refused) {
+  for (const double bad : {1e6, std::numeric_limits<double>::quiet_NaN()}) {
+    Schema schema = pp_schema();
+    Variable& ps = *schema.find_variable("ps");
+    ASSERT_TRUE(message_accuracy_of(Format::pp)->keep_error(ps, 1e-4));
+    const auto written_to = [&](int accuracy) {
+      ps.attribute("PP_accuracy", accuracy);
+      const auto request = request_of(path(), schema, Format::pp, storage::Existing::replace);
+      std::vector<double> values(19u * 36u);
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1e5 + 0.1 * static_cast<double>(i);
+      values[7] = bad;
+      const auto* const bytes = reinterpret_cast<const std::byte*>(values.data());
+      const Source source = [&](std::uint32_t v, std::uint64_t record) {
+        if (request.schema.variables[v].name != "ps") return grib2_data(schema, *request.layout)(v, record);
+        return std::vector<std::byte>(bytes, bytes + 8 * values.size());
+      };
+      auto file = store_->create(request);
+      EXPECT_TRUE(file) << file.error().text();
+      Result<storage::WriteCost> written;
+      for (std::size_t f = 0; written && f < request.layout->frames.size(); ++f)
+        written = write_frame(**file, request, f, 0, source);
+      return written;
+    };
+    const auto refused = written_to(-13);  // keep_error's for 1e-4
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().variable, "ps");
+    for (const char* part : {"while encoding record 0 of variable 'ps'", "cannot be kept to 6.1e-05",
+                             "2^-7 is possible (PP_accuracy = -7, or absolute_error 0.00391)"})
+      EXPECT_NE(refused.error().text().find(part), std::string::npos) << refused.error().text();
+    const auto kept = written_to(-7);
+    EXPECT_TRUE(kept) << kept.error().text();
+  }
+}
+
 TEST_F(PpStore, an_absolute_error_sets_the_accuracy_of_wgdos) {
   const MessageAccuracy* const accuracy = message_accuracy_of(Format::pp);
   ASSERT_NE(accuracy, nullptr);
@@ -242,11 +276,13 @@ TEST_F(PpStore, stores_land_or_sea_points_of_a_constant_mask_which_is_in_the_fil
       .attribute("PP_stash", "m01s00i030")
       .with_constant(Values(land));
   schema.find_variable("ps")->attribute("PP_packing", "land").attribute("PP_mask", "lsm");
+  schema.find_variable("ps")->attribute("PP_outside_mask", "drop");
   schema.variable("ts", Type::float32, {"time", "lat", "lon"})
       .attribute("standard_name", "surface_temperature")
       .attribute("units", "K")
       .attribute("PP_packing", "sea")
-      .attribute("PP_mask", "lsm");
+      .attribute("PP_mask", "lsm")
+      .attribute("PP_outside_mask", "drop");
   const auto request = write_all(schema, 1);
   const std::vector<std::byte> bytes = file_bytes(path());
   std::vector<packing::PpField> fields;
@@ -267,6 +303,42 @@ TEST_F(PpStore, stores_land_or_sea_points_of_a_constant_mask_which_is_in_the_fil
     ASSERT_EQ(sea[i], wanted) << i;
   }
   EXPECT_EQ(stored_values(fields[3])[1], -1.0F);
+}
+
+TEST_F(PpStore, values_at_points_that_a_mask_leaves_out_are_refused_unless_they_are_missing) {
+  Schema schema = pp_schema();
+  std::vector<std::int8_t> land(19u * 36u);
+  for (std::size_t i = 0; i < land.size(); i += 3) land[i] = 1;
+  schema.find_variable("lsm")->type = Type::int8;
+  schema.find_variable("lsm")->with_constant(Values(land));
+  std::erase_if(schema.variables, [](const Variable& it) { return it.name == "ps"; });
+  Variable& ta = *schema.find_variable("ta");
+  std::erase_if(ta.attributes, [](const Attribute& it) { return it.name == "PP_accuracy"; });
+  ta.attribute("PP_packing", "land").attribute("PP_mask", "lsm").with_fill(Values(-999.0F));
+  const auto result = [&](float outside, std::size_t valid) {
+    const auto request = request_of(path(), schema, Format::pp, storage::Existing::replace);
+    const Source source = [&](std::uint32_t v, std::uint64_t record) {
+      auto bytes = grib2_data(request.schema, *request.layout)(v, record);
+      if (request.schema.variables[v].name != "ta") return bytes;
+      for (std::size_t i = 0; i < bytes.size() / 4; ++i)
+        if (i % land.size() % 3 != 0 && i >= valid) std::memcpy(bytes.data() + 4 * i, &outside, 4);
+      return bytes;
+    };
+    auto file = store_->create(request);
+    EXPECT_TRUE(file) << file.error().text();
+    for (const auto& [frame, record] : all_jobs(request, 1))
+      if (const auto written = write_frame(**file, request, frame, record, source); !written)
+        return written.error().variable + ": " + written.error().text();
+    return (*file)->publish() ? std::string("written") : std::string("not published");
+  };
+  EXPECT_EQ(result(-999.0F, 0), "written");
+  EXPECT_EQ(result(std::numeric_limits<float>::quiet_NaN(), 0), "written");
+  const std::string refused = result(-999.0F, 38);
+  for (const char* part : {"ta: ", "while encoding record 0 of variable 'ta'", "row 0, column 1 (from 0)",
+                           "at no land point of the mask", "(25 such values)", "PP_outside_mask"})
+    EXPECT_NE(refused.find(part), std::string::npos) << refused;
+  ta.attribute("PP_outside_mask", "drop");
+  EXPECT_EQ(result(-999.0F, 38), "written");
 }
 
 TEST_F(PpStore, a_file_to_which_nothing_was_put_has_no_fields_of_constants) {

@@ -149,7 +149,8 @@ void encode(const std::string& values_path, const std::string& path, const Keys&
                             .accuracy = static_cast<int>(number(keys, "accuracy")),
                             .missing = number(keys, "missing", um_missing),
                             .verify = true,
-                            .land_mask = mask};
+                            .land_mask = mask,
+                            .drops_others = true};
   const FieldShape shape{static_cast<std::size_t>(described.header[PpInteger::lbrow]),
                          static_cast<std::size_t>(described.header[PpInteger::lbnpt])};
   std::vector<std::byte> to(most_pp_bytes(shape, described.extra.size(), encoding.packing));

@@ -149,7 +149,8 @@ def make_land_input(path):
         mask[5:20, 10:50] = 1
         variable(file, "lsm", "i4", ("lat", "lon"), mask, units="1", standard_name="land_binary_mask")
         variable(file, "ts", "f4", ("time", "lat", "lon"), 250 + np.arange(37 * 72).reshape(1, 37, 72) / 8, units="K",
-                 standard_name="surface_temperature", PP_packing="land", PP_mask="lsm")
+                 standard_name="surface_temperature", PP_packing="land", PP_mask="lsm",
+                 PP_outside_mask="drop")
 
 
 def read_land_points(store):

@@ -46,9 +46,17 @@ struct Levels {
   long surface = 1;
   long second_surface = 255;  ///< none
   bool has_value = false;
+  bool known = false;          ///< `surface` is that of the coordinate; values are in its unit in GRIB2
+  bool numbered = false;       ///< values are numbers of levels
+  std::string coordinate;      ///< its name, for messages
   std::vector<double> values;  ///< one per slab, or one for all
 };
 Result<Levels> levels_of(const Schema& schema, const Variable& field);
+/// Whether values of these levels are right with a type of surface that keys of ecCodes have set.
+bool can_lie_on(const Levels& levels, long surface);
+/// Depths of oceanographic parameters (code table 0.0) are those below the sea surface.
+constexpr long ocean_discipline = 10;
+void take_discipline(Levels& levels, long discipline);
 
 /// A parameter by its numbers (code tables 0.0, 4.1, 4.2).
 struct Parameter {

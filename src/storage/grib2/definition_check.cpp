@@ -17,8 +17,6 @@ class Check final : public DefinitionCheck {
       : DefinitionCheck(schema, add, {.header = "GRIB2 message", .message = "GRIB2 message"}) {}
 
  private:
-  void other_times(bool) override {}
-
   void calendar(const Variable& time, const cf::TimeAxis& axis) override {
     const std::string& name = axis.rules.name;
     if (name != "standard" && name != "gregorian" && name != "proleptic_gregorian")

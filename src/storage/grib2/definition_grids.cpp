@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "storage/grib2/definition.hpp"
 #include "storage/messages/cf.hpp"
@@ -109,6 +110,25 @@ std::vector<long> reduced_gaussian(const std::vector<double>& latitudes,
   return pl;
 }
 
+/// The order of HEALPix by CF's indexing_scheme, or by healpix_order of other tools; nullopt: it is
+/// not given.
+std::optional<bool> is_nested(const Variable& mapping) {
+  for (const char* name : {"indexing_scheme", "healpix_order"}) {
+    const std::string_view order = cf::text_of(mapping.attributes, name);
+    if (order == "nested" || order == "nest") return true;
+    if (order == "ring") return false;
+  }
+  return std::nullopt;
+}
+
+/// Coordinates of points, which need not be in degrees.
+std::vector<double> degrees_of(const Variable& coordinate) {
+  std::vector<double> values = cf::numbers_of(coordinate.constant);
+  if (cf::text_of(coordinate.attributes, "units").starts_with("rad"))
+    for (double& value : values) value *= 180 / std::numbers::pi;
+  return values;
+}
+
 /// A grid with one dimension; Source of the attributes of HEALPix: CF 1.13, appendix F.
 Result<Grid> one_dimensional(const Schema& schema, const Variable& field, std::uint64_t points) {
   Grid grid;
@@ -117,7 +137,14 @@ Result<Grid> one_dimensional(const Schema& schema, const Variable& field, std::u
       mapping != nullptr && cf::text_of(mapping->attributes, "grid_mapping_name") == "healpix") {
     grid.kind = GridKind::healpix;
     grid.nside = static_cast<std::uint64_t>(std::llround(std::sqrt(static_cast<double>(points) / 12)));
-    grid.nested = cf::text_of(mapping->attributes, "indexing_scheme") != "ring";
+    const std::optional<bool> nested = is_nested(*mapping);
+    if (!nested)
+      return refuse(
+          field,
+          "lies on a HEALPix grid whose grid_mapping '{}' has the indexing_scheme '{}': GRIB2 knows "
+          "nested and ring",
+          mapping->name, cf::text_of(mapping->attributes, "indexing_scheme"));
+    grid.nested = *nested;
     if (12 * grid.nside * grid.nside == points) return grid;
     return refuse(
         field,
@@ -129,8 +156,8 @@ Result<Grid> one_dimensional(const Schema& schema, const Variable& field, std::u
   std::vector<double> longitudes;
   for (const Variable* const coordinate : cf::auxiliary_coordinates(schema, field)) {
     if (coordinate->constant.count() != points) continue;
-    if (cf::is_latitude(*coordinate)) latitudes = cf::numbers_of(coordinate->constant);
-    if (cf::is_longitude(*coordinate)) longitudes = cf::numbers_of(coordinate->constant);
+    if (cf::is_latitude(*coordinate)) latitudes = degrees_of(*coordinate);
+    if (cf::is_longitude(*coordinate)) longitudes = degrees_of(*coordinate);
   }
   if (latitudes.empty() || longitudes.empty()) return grid;
   grid.pl = reduced_gaussian(latitudes, longitudes);

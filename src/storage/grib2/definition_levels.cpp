@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "storage/grib2/definition.hpp"
@@ -16,6 +18,9 @@ constexpr long hybrid = 105;
 constexpr long below_ground = 106;
 constexpr long hybrid_height = 118;
 constexpr long below_sea = 160;
+/// Surfaces whose value is the number of a level: hybrid, snow, generalized vertical height, soil,
+/// sea ice, ocean model.
+constexpr std::array numbered_surfaces{105L, 113L, 114L, 118L, 119L, 150L, 151L, 152L, 168L};
 
 /// A kind of vertical coordinate.
 struct Kind {
@@ -40,12 +45,27 @@ std::optional<Kind> kind_of(const Variable& coordinate, bool ocean) {
   return std::nullopt;
 }
 
+/// By the standard name; parameters that keys of ecCodes give are known to the encoder.
+bool is_of_ocean(const Variable& field) {
+  const std::string_view name = cf::text_of(field.attributes, "standard_name");
+  const Parameter* const parameter = parameter_of(name);
+  return (parameter != nullptr && parameter->discipline == ocean_discipline) || name.starts_with("sea_") ||
+         name.starts_with("ocean_");
+}
+
+bool is_depth(long surface) { return surface == below_ground || surface == below_sea; }
+
 /// The vertical coordinate of a field: of its dimension before those of the slab, or a scalar one.
 struct Vertical {
   const Variable* coordinate = nullptr;
-  std::string dimension;  ///< empty: scalar or none
+  const Variable* number = nullptr;  ///< a model_level_number of the same levels
+  std::string dimension;             ///< empty: scalar or none
   std::uint64_t length = 1;
 };
+
+bool is_level_number(const Variable& coordinate) {
+  return cf::text_of(coordinate.attributes, "standard_name") == "model_level_number";
+}
 
 Result<Vertical> vertical_of(const Schema& schema, const Variable& field) {
   const std::size_t first = cf::has_records(schema, field) ? 1 : 0;
@@ -63,12 +83,37 @@ Result<Vertical> vertical_of(const Schema& schema, const Variable& field) {
     vertical.dimension = field.dimensions[first];
     vertical.coordinate = cf::coordinate_of(schema, vertical.dimension);
     vertical.length = schema.find_dimension(vertical.dimension)->length;
-    return vertical;
   }
-  for (const Variable* const scalar : cf::auxiliary_coordinates(schema, field))
-    if (scalar->dimensions.empty() && !scalar->constant.empty() && kind_of(*scalar, false))
-      vertical.coordinate = scalar;
+  const std::vector<std::string> dimensions =
+      between == 1 ? std::vector<std::string>{vertical.dimension} : std::vector<std::string>();
+  for (const Variable* const auxiliary : cf::auxiliary_coordinates(schema, field)) {
+    if (auxiliary->dimensions != dimensions || auxiliary->constant.empty()) continue;
+    if (is_level_number(*auxiliary))
+      vertical.number = auxiliary;
+    else if (between == 0 && kind_of(*auxiliary, false))
+      vertical.coordinate = auxiliary;
+  }
+  if (vertical.coordinate == nullptr && between == 0) vertical.coordinate = vertical.number;
+  if (vertical.coordinate != nullptr && is_level_number(*vertical.coordinate))
+    vertical.number = vertical.coordinate;
   return vertical;
+}
+
+/// Numbers of model levels: those of the coordinate model_level_number, or else from 1.
+Result<std::vector<double>> numbers_of(const Vertical& vertical, const Variable& field) {
+  std::vector<double> numbers;
+  if (vertical.number != nullptr) numbers = cf::numbers_of(vertical.number->constant);
+  for (const double number : numbers)
+    if (!(number >= 0) || number != std::trunc(number))
+      return fail(make_error(ErrorCode::invalid_argument,
+                             "has the coordinate '{}' of standard name model_level_number with the value {}: "
+                             "numbers of levels are whole and not negative",
+                             vertical.number->name, number)
+                      .in_variable(field.name));
+  if (numbers.size() == vertical.length) return numbers;
+  numbers.clear();
+  for (std::uint64_t k = 0; k < vertical.length; ++k) numbers.push_back(static_cast<double>(k) + 1);
+  return numbers;
 }
 
 }  // namespace
@@ -85,9 +130,7 @@ Result<Levels> levels_of(const Schema& schema, const Variable& field) {
   std::vector<double> values;
   if (vertical.coordinate != nullptr) values = cf::numbers_of(vertical.coordinate->constant);
   const std::optional<Kind> kind =
-      vertical.coordinate == nullptr
-          ? std::nullopt
-          : kind_of(*vertical.coordinate, parameter != nullptr && parameter->discipline == 10);
+      vertical.coordinate == nullptr ? std::nullopt : kind_of(*vertical.coordinate, is_of_ocean(field));
   const bool given = cf::find_attribute(field.attributes, "GRIB_typeOfLevel") != nullptr;
   if ((!kind && !given) || (values.empty() && vertical.dimension.empty()))
     return fail(
@@ -98,19 +141,36 @@ Result<Levels> levels_of(const Schema& schema, const Variable& field) {
                    "the attribute GRIB_typeOfLevel",
                    vertical.dimension)
             .in_variable(field.name));
+  if (kind && !kind->numbered && values.size() != vertical.length)
+    return fail(make_error(ErrorCode::invalid_argument,
+                           "has the coordinate '{}', whose values are not known when the file is defined: "
+                           "GRIB2 messages contain the level, so give them as constant values",
+                           vertical.coordinate->name)
+                    .in_variable(field.name));
   levels.has_value = true;
-  if (kind) levels.surface = kind->surface;
-  for (std::uint64_t k = 0; k < vertical.length; ++k) {
-    const double number = static_cast<double>(k) + 1;
-    if (values.size() != vertical.length) {
-      levels.values.push_back(number);
-    } else {
-      const bool whole = values[k] >= 1 && values[k] == std::floor(values[k]);
-      levels.values.push_back(kind && kind->numbered && !whole ? number
-                                                               : values[k] * (kind ? kind->factor : 1));
-    }
+  if (kind) {
+    levels.known = true;
+    levels.surface = kind->surface;
+    levels.numbered = kind->numbered;
+    levels.coordinate = vertical.coordinate->name;
   }
+  if (values.size() != vertical.length || levels.numbered) {
+    AFTERBAY_TRY_ASSIGN(levels.values, numbers_of(vertical, field));
+    return levels;
+  }
+  for (const double value : values) levels.values.push_back(value * (kind ? kind->factor : 1));
   return levels;
+}
+
+bool can_lie_on(const Levels& levels, long surface) {
+  if (!levels.known || surface == levels.surface) return true;
+  if (levels.numbered) return std::ranges::find(numbered_surfaces, surface) != numbered_surfaces.end();
+  return is_depth(levels.surface) && is_depth(surface);
+}
+
+void take_discipline(Levels& levels, long discipline) {
+  if (levels.known && levels.surface == below_ground && discipline == ocean_discipline)
+    levels.surface = below_sea;
 }
 
 }  // namespace afterbay::storage::grib2

@@ -109,10 +109,18 @@ bool same_units(std::string_view cf_units, std::string_view eccodes_units) {
 }
 
 Result<std::optional<long>> statistic_of(const Schema& schema, const Variable& field) {
-  const std::string_view method = cf::time_method_of(schema, field);
-  if (method.empty() || method == "point") return std::optional<long>();
+  std::vector<std::string_view> methods = cf::time_methods_of(schema, field);
+  std::erase(methods, "point");
+  if (methods.empty()) return std::optional<long>();
+  const std::string_view method = methods.front();
   const auto found = std::ranges::find(statistics, method, &Statistic::method);
-  if (found != statistics.end()) return std::optional<long>(found->number);
+  if (found != statistics.end() && methods.size() == 1) return std::optional<long>(found->number);
+  if (found != statistics.end())
+    return fail(make_error(ErrorCode::invalid_argument,
+                           "has the methods '{}' over time in cell_methods, one after the other, but a GRIB2 "
+                           "message states one: write the values of one statistic, or use netCDF",
+                           fmt::join(methods, "', '"))
+                    .in_variable(field.name));
   return fail(
       make_error(ErrorCode::invalid_argument,
                  "has the method '{}' over time in cell_methods, which GRIB2 messages cannot state: mean, "

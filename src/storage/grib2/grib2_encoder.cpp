@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "base/caller_terms.hpp"
-#include "storage/fill.hpp"
+#include "model/missing_values.hpp"
 #include "storage/grib2/packed_field.hpp"
 #include "storage/grib2/time_octets.hpp"
 #include "storage/messages/cf.hpp"
@@ -136,10 +136,37 @@ Result<> set_surface_value(Handle& handle, double value) {
   return handle.set("scaledValueOfFirstFixedSurface", std::lround(scaled));
 }
 
-Result<> set_level(Handle& handle, const Levels& levels, bool named, std::uint64_t slab) {
+Result<> set_level(Handle& handle, const Levels& levels, std::uint64_t slab) {
   if (!levels.has_value) return {};
   const double value = levels.values[levels.values.size() == 1 ? 0 : slab];
-  return named ? handle.set("level", std::lround(value)) : set_surface_value(handle, value);
+  if (levels.known) return set_surface_value(handle, value);
+  // In the unit of the type of level, which only ecCodes knows.
+  return value == std::trunc(value) ? handle.set("level", std::lround(value)) : handle.set("level", value);
+}
+
+/// A depth is one below the ground or below the sea surface: the parameter decides, which keys of
+/// attributes can give.
+Result<> settle_depth(Handle& handle, Levels& levels, bool named) {
+  const long before = levels.surface;
+  AFTERBAY_TRY_ASSIGN(const long discipline, handle.number("discipline"));
+  take_discipline(levels, discipline);
+  if (named || levels.surface == before) return {};
+  AFTERBAY_TRY_ASSIGN(const long surface, handle.number("typeOfFirstFixedSurface"));
+  return surface == before ? handle.set("typeOfFirstFixedSurface", levels.surface) : Result<>();
+}
+
+/// Keys of attributes can set another type of surface than that of the coordinate.
+Result<> check_surface(const Handle& handle, const Levels& levels) {
+  if (!levels.has_value) return {};
+  AFTERBAY_TRY_ASSIGN(const long surface, handle.number("typeOfFirstFixedSurface"));
+  if (can_lie_on(levels, surface)) return {};
+  AFTERBAY_TRY_ASSIGN(const std::string name, handle.text("typeOfLevel"));
+  return fail(ErrorCode::invalid_argument,
+              "the levels are those of the coordinate '{}' (type of surface {}), but an attribute GRIB_KEY "
+              "gives the type of level '{}' (type of surface {}): remove GRIB_typeOfLevel; use another "
+              "coordinate; or, if the parameter has its own type of level, give it by GRIB_discipline, "
+              "GRIB_parameterCategory and GRIB_parameterNumber",
+              levels.coordinate, levels.surface, name, surface);
 }
 
 // ---- values
@@ -166,15 +193,26 @@ void widen(Type type, std::span<const std::byte> from, std::vector<double>& to) 
   }
 }
 
-/// `is_new`: the handle has packed nothing yet.
-Result<> set_packing(Handle& handle, const Packing& packing, const Unpacked& field, bool is_new) {
+/// Lets a field of one value vary by the least that a float64 can: ecCodes packs no integers for
+/// one value. Returns the index; nullopt if there is only one point.
+std::optional<std::size_t> let_vary(std::vector<double>& numbers) {
+  const auto is_present = [](double number) { return number != missing_mark; };
+  if (std::ranges::count_if(numbers, is_present) < 2) return std::nullopt;
+  const auto first = std::ranges::find_if(numbers, is_present);
+  *first = std::nextafter(*first, -missing_mark);
+  return static_cast<std::size_t>(first - numbers.begin());
+}
+
+/// `is_new`: the handle has packed nothing yet. `integers`: one value is packed as several are.
+Result<> set_packing(Handle& handle, const Packing& packing, const Unpacked& field, bool is_new,
+                     bool integers) {
   if (packing.ccsds && is_new) AFTERBAY_TRY(handle.set("packingType", std::string("grid_ccsds")));
   if (packing.bits || !packing.decimals)
     return handle.set("bitsPerValue", packing.bits.value_or(default_bits));
   // ecCodes does not scale a single value, but some readers do.
-  if (!field.varies()) return handle.set("decimalScaleFactor", 0);
+  if (!field.varies() && !integers) return handle.set("decimalScaleFactor", 0);
   // ecCodes 2.28 writes the scale of CCSDS packing, but does not apply it.
-  if (packing.ccsds) return handle.set("bitsPerValue", bits_needed(field, *packing.decimals));
+  if (packing.ccsds || integers) return handle.set("bitsPerValue", bits_needed(field, *packing.decimals));
   return handle.set("decimalScaleFactor", *packing.decimals);
 }
 
@@ -254,7 +292,7 @@ Result<Grib2Encoder::Prototype> Grib2Encoder::prototype_of(const Schema& schema,
   Prototype made;
   made.name = variable.name;
   made.type = variable.type;
-  made.fill = cf::numbers_of(fill_of(variable)).front();
+  made.missing = cf::numbers_of(model::missing_values(variable));
   AFTERBAY_TRY_ASSIGN(Handle handle, Handle::sample());
   AFTERBAY_TRY_ASSIGN(const long latest, handle.number("tablesVersionLatest"));
   AFTERBAY_TRY(handle.set("tablesVersion", latest));
@@ -269,14 +307,16 @@ Result<Grib2Encoder::Prototype> Grib2Encoder::prototype_of(const Schema& schema,
     if (!is_packing(key.name)) AFTERBAY_TRY(handle.set(key.name, key.value));
   if (statistic) AFTERBAY_TRY(handle.set("typeOfStatisticalProcessing", *statistic));
   AFTERBAY_TRY_ASSIGN(made.levels, levels_of(schema, variable));
-  made.named_level = has_key(keys, "typeOfLevel");
-  if (!made.named_level) AFTERBAY_TRY(set_surfaces(handle, made.levels));
+  const bool named = has_key(keys, "typeOfLevel") || has_key(keys, "typeOfFirstFixedSurface");
+  if (!has_key(keys, "typeOfLevel")) AFTERBAY_TRY(set_surfaces(handle, made.levels));
   AFTERBAY_TRY(set_parameter(handle, variable, keys));
   AFTERBAY_TRY_ASSIGN(made.packing, packing_of(schema, variable));
   for (const Key& key : keys)
     if (!is_packing(key.name) && key.name != "paramId" && key.name != "shortName")
       AFTERBAY_TRY(handle.set(key.name, key.value));
-  if (made.levels.has_value) AFTERBAY_TRY(set_level(handle, made.levels, made.named_level, 0));
+  AFTERBAY_TRY(settle_depth(handle, made.levels, named));
+  AFTERBAY_TRY(check_surface(handle, made.levels));
+  AFTERBAY_TRY(set_level(handle, made.levels, 0));
   made.reuses_handles = can_reuse_handles(made.packing);
   AFTERBAY_TRY_ASSIGN(const auto message, handle.message());
   made.message.assign(message.begin(), message.end());
@@ -289,9 +329,12 @@ Result<Grib2Encoder::Field> Grib2Encoder::field_of(const Prototype& prototype, c
   numbers.resize(slab.values.size() / size_of(prototype.type));
   widen(prototype.type, slab.values, numbers);
   double least = largest_packed, largest = -largest_packed;
+  const bool nan_is_missing =
+      std::ranges::any_of(prototype.missing, [](double value) { return std::isnan(value); });
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     double& number = numbers[i];
-    if (number == prototype.fill || (std::isnan(number) && std::isnan(prototype.fill))) {
+    if (std::ranges::find(prototype.missing, number) != prototype.missing.end() ||
+        (nan_is_missing && std::isnan(number))) {
       number = missing_mark;
       field.missing = true;
     } else if (std::abs(number) <= largest_packed) {
@@ -313,7 +356,7 @@ Result<Grib2Encoder::Field> Grib2Encoder::field_of(const Prototype& prototype, c
   return field;
 }
 
-Result<Message> Grib2Encoder::pack(const Prototype& prototype, const Slab& slab, const Field& field) {
+Result<Message> Grib2Encoder::pack(const Prototype& prototype, const Slab& slab, Field& field) {
   const Packing& packing = prototype.packing;
   const Unpacked unpacked{field.numbers, missing_mark, field.least, field.largest};
   // The scale of a constant field would be that of the message before.
@@ -323,14 +366,16 @@ Result<Message> Grib2Encoder::pack(const Prototype& prototype, const Slab& slab,
   if (is_new) {
     AFTERBAY_TRY_ASSIGN(handle, Handle::copy_of(prototype.message));
   }
-  AFTERBAY_TRY(set_level(*handle, prototype.levels, prototype.named_level, slab.number));
+  AFTERBAY_TRY(set_level(*handle, prototype.levels, slab.number));
   // The bytes of some messages depend on the order of bitmap and packing.
   if (is_new && field.missing) {
     AFTERBAY_TRY(handle->set("missingValue", missing_mark));
     AFTERBAY_TRY(handle->set("bitmapPresent", 1));
   }
-  AFTERBAY_TRY(set_packing(*handle, packing, unpacked, is_new));
+  const auto varied = needs_integers(unpacked, packing) ? let_vary(field.numbers) : std::nullopt;
+  AFTERBAY_TRY(set_packing(*handle, packing, unpacked, is_new, varied.has_value()));
   const auto set = handle->set("values", std::span<const double>(field.numbers));
+  if (varied) field.numbers[*varied] = field.least;
   if (!set) return fail(cannot_pack(unpacked, packing, set.error().message));
   Message packed;
   AFTERBAY_TRY_ASSIGN(packed.largest_error, largest_error(*handle, unpacked, packing));
@@ -360,7 +405,7 @@ void Grib2Encoder::keep_idle(std::uint32_t variable, bool missing, Handle handle
 
 Result<Message> Grib2Encoder::encode(const Slab& slab) {
   const Prototype& prototype = prototypes_[slab.variable];
-  AFTERBAY_TRY_ASSIGN(const Field field, field_of(prototype, slab));
+  AFTERBAY_TRY_ASSIGN(Field field, field_of(prototype, slab));
   auto packed = pack(prototype, slab, field);
   if (!packed)
     packed.error()

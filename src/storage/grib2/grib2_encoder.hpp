@@ -29,10 +29,9 @@ class Grib2Encoder : public MessageEncoder {
   struct Prototype {
     std::string name;
     Type type = Type::float32;
-    double fill = 0;
+    std::vector<double> missing;     ///< values that mark missing points
     std::vector<std::byte> message;  ///< empty: the variable is no field
     Levels levels;
-    bool named_level = false;  ///< by GRIB_typeOfLevel
     bool interval = false;
     bool reuses_handles = false;
     Packing packing;
@@ -54,7 +53,7 @@ class Grib2Encoder : public MessageEncoder {
 
   Result<Prototype> prototype_of(const Schema& schema, const Variable& variable) const;
   [[nodiscard]] Result<Field> field_of(const Prototype& prototype, const Slab& slab) const;
-  Result<Message> pack(const Prototype& prototype, const Slab& slab, const Field& field);
+  Result<Message> pack(const Prototype& prototype, const Slab& slab, Field& field);
   std::optional<Handle> take_idle(std::uint32_t variable, bool missing) AFTERBAY_EXCLUDES(mutex_);
   void keep_idle(std::uint32_t variable, bool missing, Handle handle) AFTERBAY_EXCLUDES(mutex_);
 

@@ -102,6 +102,14 @@ Result<std::string> Handle::text(const char* key) const {
   return std::string(text.data());
 }
 
+Result<> Handle::read_values(std::span<double> to) const {
+  std::size_t count = to.size();
+  const int status = codes_get_double_array(handle_.get(), "values", to.data(), &count);
+  if (status != CODES_SUCCESS) return fail(eccodes_error(status, "the values cannot be decoded"));
+  if (count == to.size()) return {};
+  return fail(ErrorCode::internal, "a message of {} points is decoded as {} values", to.size(), count);
+}
+
 Result<std::span<const std::byte>> Handle::message() const {
   const void* bytes = nullptr;
   std::size_t size = 0;

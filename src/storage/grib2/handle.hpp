@@ -39,6 +39,8 @@ class Handle {
   [[nodiscard]] Result<long> number(const char* key) const;
   [[nodiscard]] Result<double> real(const char* key) const;
   [[nodiscard]] Result<std::string> text(const char* key) const;
+  /// Decodes all values, missing ones as the key missingValue; `to` has their number.
+  [[nodiscard]] Result<> read_values(std::span<double> to) const;
   /// Valid until the handle is changed or destroyed.
   [[nodiscard]] Result<std::span<const std::byte>> message() const;
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
+#include "base/caller_terms.hpp"
 #include "base/strict_floating_point.hpp"
 
 namespace afterbay::storage::grib2 {
@@ -66,6 +68,35 @@ double allowed_error(const Unpacked& field, const Packing& packing) {
   return std::max(range_to_hold(field) / steps, least_normal);
 }
 
+Result<double> error_of_header(const Handle& handle, const Unpacked& field) {
+  AFTERBAY_TRY_ASSIGN(const Scales scales, scales_of(handle));
+  double found = 0;
+  for (const double number : field.numbers) {
+    const double error = number == field.missing ? 0 : scales.error_of(number);
+    found = error > found ? error : found;
+  }
+  return found;
+}
+
+Result<double> error_of_decoded(const Handle& handle, const Unpacked& field) {
+  std::vector<double> decoded(field.numbers.size());
+  AFTERBAY_TRY(handle.read_values(decoded));
+  double found = 0;
+  for (std::size_t i = 0; i < decoded.size(); ++i) {
+    const double number = field.numbers[i];
+    if ((number == field.missing) != (decoded[i] == field.missing))
+      return fail(ErrorCode::internal,
+                  "point {} of a slab {} missing, but is decoded as {}: this is a defect of ecCodes {} or of "
+                  "Afterbay; use another GRIB_packingType",
+                  said_index(i), number == field.missing ? "is" : "is not",
+                  number == field.missing ? "a value" : "missing", codes_get_api_version());
+    // Of missing points, zero.
+    const double error = std::abs(decoded[i] - number);
+    found = std::max(found, std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
+  }
+  return found;
+}
+
 std::string advice(const Unpacked& field, const Packing& packing) {
   if (!packing.decimals) return "use another number of GRIB_bitsPerValue";
   if (!field.varies()) return "a single value is kept as a 32-bit real, so allow its error";
@@ -83,13 +114,19 @@ long bits_needed(const Unpacked& field, long decimals) {
   return std::clamp(static_cast<long>(std::ceil(std::log2(steps))), 1L, most_bits);
 }
 
+bool needs_integers(const Unpacked& field, const Packing& packing) {
+  if (field.varies() || !packing.decimals) return false;
+  const double value = field.least;
+  auto reference = static_cast<float>(value);
+  if (static_cast<double>(reference) > value)
+    reference = std::nextafter(reference, -std::numeric_limits<float>::infinity());
+  return value - static_cast<double>(reference) > allowed_error(field, packing);
+}
+
 Result<double> largest_error(const Handle& handle, const Unpacked& field, const Packing& packing) {
-  AFTERBAY_TRY_ASSIGN(const Scales scales, scales_of(handle));
-  double found = 0;
-  for (const double number : field.numbers) {
-    const double error = number == field.missing ? 0 : scales.error_of(number);
-    found = error > found ? error : found;
-  }
+  const bool decodes = packing.decimals || packing.ccsds;
+  AFTERBAY_TRY_ASSIGN(const double found,
+                      decodes ? error_of_decoded(handle, field) : error_of_header(handle, field));
   // Values themselves are computed in double precision.
   const double exact = 4 * std::numeric_limits<double>::epsilon() * largest_magnitude(field);
   if (found <= allowed_error(field, packing) * room + exact) return found;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What packing has made of the values of a message, found from the numbers in its header.
+// What packing has made of the values of a message, found by decoding them or from the numbers in
+// its header.
 #pragma once
 
 #ifdef AFTERBAY_HAS_ECCODES
@@ -23,9 +24,14 @@ struct Unpacked {
 /// is a power of two.
 long bits_needed(const Unpacked& field, long decimals);
 
-/// The largest difference between a value and what readers get. Fails with what would do if it is
-/// larger than the packing allows: half of 10^-D, or else the range divided by 2^bits - 1, in both
-/// cases besides the precision of a 32-bit real if there is only one value.
+/// Whether a field of one value needs integers besides the reference value, which has 32 bits.
+bool needs_integers(const Unpacked& field, const Packing& packing);
+
+/// The largest difference between a value and what readers get: values of a stated accuracy, and
+/// those that CCSDS has packed, are decoded and compared; for others the header says what the
+/// nearest values are. Fails with what would do if it is
+/// larger than the packing allows: half of 10^-D, or else the range divided by 2^bits - 1 or, if
+/// there is only one value, the precision of a 32-bit real.
 Result<double> largest_error(const Handle& handle, const Unpacked& field, const Packing& packing);
 
 /// As `error` of ecCodes, with what would do.

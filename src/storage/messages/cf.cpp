@@ -225,23 +225,35 @@ Result<TimeAxis> time_axis_of(const Variable& time) {
   return axis;
 }
 
-/// "time: mean (interval: 600 s) area: mean": the words before a method end in a colon.
-std::string_view time_method_of(const Schema& schema, const Variable& field) {
+/// "time: mean (interval: 600 s) area: mean": the words before a method end in a colon, unless they
+/// are in parentheses.
+std::vector<std::string_view> time_methods_of(const Schema& schema, const Variable& field) {
   const std::string_view record = record_dimension(schema);
   const std::vector<std::string_view> words = words_of(text_of(field.attributes, "cell_methods"));
+  std::vector<std::string_view> methods;
   bool of_time = false;
+  bool in_parentheses = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
-    if (word.ends_with(':')) {
+    in_parentheses = in_parentheses || word.starts_with('(');
+    if (in_parentheses) {
+      in_parentheses = !word.ends_with(')');
+    } else if (word.ends_with(':')) {
       const std::string_view name = word.substr(0, word.size() - 1);
       of_time = of_time || name == record || name == "time";
     } else if (of_time) {
       const bool qualified = i + 2 < words.size() && (words[i + 1] == "within" || words[i + 1] == "over");
       const std::string_view& last = qualified ? words[i + 2] : word;
-      return {word.data(), static_cast<std::size_t>(last.data() + last.size() - word.data())};
+      methods.emplace_back(word.data(), static_cast<std::size_t>(last.data() + last.size() - word.data()));
+      of_time = false;
     }
   }
-  return {};
+  return methods;
+}
+
+std::string_view time_method_of(const Schema& schema, const Variable& field) {
+  const std::vector<std::string_view> methods = time_methods_of(schema, field);
+  return methods.empty() ? std::string_view() : methods.front();
 }
 
 }  // namespace afterbay::storage::cf

@@ -72,8 +72,10 @@ struct TimeAxis {
 /// the variable's name.
 Result<TimeAxis> time_axis_of(const Variable& time);
 
-/// The method for the time dimension in the attribute `cell_methods`: "mean", "point", "mean within
-/// years"; empty if there is none.
+/// The methods for the time dimension in the attribute `cell_methods`, in the order of their
+/// application: "mean", "point", "mean within years".
+std::vector<std::string_view> time_methods_of(const Schema& schema, const Variable& field);
+/// The first of them; empty if there is none.
 std::string_view time_method_of(const Schema& schema, const Variable& field);
 
 }  // namespace afterbay::storage::cf

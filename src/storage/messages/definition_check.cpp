@@ -6,6 +6,21 @@
 #include "base/suggest.hpp"
 
 namespace afterbay::storage {
+namespace {
+
+/// Source: UDUNITS' names of the degree.
+bool is_in_degrees(const Variable& coordinate) {
+  const std::string_view units = cf::text_of(coordinate.attributes, "units");
+  return units.empty() || units.starts_with("deg") || units == "arc_degree" || units == "°";
+}
+
+bool is_angle(const Variable& coordinate) {
+  const std::string_view name = cf::text_of(coordinate.attributes, "standard_name");
+  return cf::is_latitude(coordinate) || cf::is_longitude(coordinate) || name == "grid_latitude" ||
+         name == "grid_longitude";
+}
+
+}  // namespace
 
 void DefinitionCheck::run() {
   times();
@@ -35,9 +50,29 @@ void DefinitionCheck::times() {
   other_times(records);
 }
 
+void DefinitionCheck::other_times(bool records) {
+  for (const Variable& variable : schema_.variables)
+    if (cf::text_of(variable.attributes, "standard_name") == "forecast_reference_time") axis(variable);
+  if (cf::time_of(schema_) != nullptr) return;
+  if (const Variable* const scalar = cf::scalar_time_of(schema_)) return axis(*scalar);
+  for (const Variable& variable : schema_.variables)
+    if (!records && cf::role_of(schema_, variable) == cf::Role::field)
+      return problem(variable, ErrorCode::invalid_argument,
+                     "has no time, which each {} contains: add a scalar constant with standard name time",
+                     names_.header);
+}
+
+/// All times have one calendar.
 void DefinitionCheck::axis(const Variable& time) {
   const auto read = cf::time_axis_of(time);
   if (!read) return problem(time, read.error().code, "gives no time: {}", read.error().message);
+  const Variable* leading = cf::time_of(schema_);
+  if (leading == nullptr) leading = cf::scalar_time_of(schema_);
+  const auto of_records = leading == nullptr ? read : cf::time_axis_of(*leading);
+  if (of_records && of_records->rules.name != read->rules.name)
+    return problem(time, ErrorCode::invalid_argument,
+                   "has the calendar '{}', but the time has '{}': a {} has one calendar", read->rules.name,
+                   of_records->rules.name, names_.header);
   calendar(time, *read);
 }
 
@@ -70,7 +105,24 @@ void DefinitionCheck::field(const Variable& variable) {
   if (const std::string refused = refused_type(variable.type); !refused.empty())
     return problem(variable, ErrorCode::wrong_type, "is {}: {}", name_of(variable.type), refused);
   check_attributes(variable);
+  degrees(variable);
   describe(variable);
+}
+
+/// Coordinates of which headers are made: of the dimensions of a slab, and scalar ones.
+void DefinitionCheck::degrees(const Variable& variable) {
+  std::vector<const Variable*> coordinates;
+  const std::size_t count = variable.dimensions.size();
+  for (std::size_t d = count - cf::slab_dimensions(schema_, variable); d < count; ++d)
+    if (const Variable* const own = cf::coordinate_of(schema_, variable.dimensions[d]))
+      coordinates.push_back(own);
+  for (const Variable* const auxiliary : cf::auxiliary_coordinates(schema_, variable))
+    if (auxiliary->dimensions.empty()) coordinates.push_back(auxiliary);
+  for (const Variable* const coordinate : coordinates)
+    if (is_angle(*coordinate) && !is_in_degrees(*coordinate))
+      problem(variable, ErrorCode::invalid_argument,
+              "has the coordinate '{}' in '{}': {}s have degrees, so convert it", coordinate->name,
+              cf::text_of(coordinate->attributes, "units"), names_.header);
 }
 
 void DefinitionCheck::check_attributes(const Variable& variable) {

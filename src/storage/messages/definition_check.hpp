@@ -37,9 +37,7 @@ class DefinitionCheck {
 
   /// Of the whole file, after its variables.
   virtual void file() {}
-  /// Of times that are not those of records; `records`: there are fields with records.
-  virtual void other_times(bool records) = 0;
-  /// Of a time whose units and calendar are valid.
+  /// Of a time whose units and calendar are valid; the calendar is that of the records.
   virtual void calendar(const Variable& time, const cf::TimeAxis& axis) = 0;
   /// Whether a coordinate that changes from record to record can be left out.
   [[nodiscard]] virtual bool can_change(const Variable& coordinate) const = 0;
@@ -66,8 +64,6 @@ class DefinitionCheck {
   void file_problem(ErrorCode code, const std::string& line) { add(code, {}, line); }
   /// Whether something was added.
   [[nodiscard]] bool has_problems() const noexcept { return has_problems_; }
-  /// A time, of records or not.
-  void axis(const Variable& time);
   [[nodiscard]] const Schema& schema() const noexcept { return schema_; }
 
  private:
@@ -76,9 +72,12 @@ class DefinitionCheck {
     add_(code, variable, line);
   }
   void times();
+  void other_times(bool records);
+  void axis(const Variable& time);
   void bounds(const Variable& variable);
   void coordinate(const Variable& variable);
   void field(const Variable& variable);
+  void degrees(const Variable& variable);
   void check_attributes(const Variable& variable);
 
   const Schema& schema_;

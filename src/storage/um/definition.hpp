@@ -44,11 +44,13 @@ struct Word {
   std::int32_t value = 0;
 };
 
-/// How the values of a variable are stored: its attributes PP_packing, PP_accuracy and PP_mask.
+/// How the values of a variable are stored: its attributes PP_packing, PP_accuracy, PP_mask and
+/// PP_outside_mask.
 struct Storage {
   packing::PpPacking method = packing::PpPacking::none;
   int accuracy = 0;
-  std::string mask;  ///< a constant variable; empty: none
+  std::string mask;           ///< a constant variable; empty: none
+  bool drops_others = false;  ///< values at points that the mask leaves out
 };
 
 /// Everything that is known of a field before its values and times.

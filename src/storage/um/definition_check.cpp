@@ -24,19 +24,6 @@ std::string hint(const packing::PpDescription& description) {
 HeaderCheck::HeaderCheck(const Schema& schema, const MessageTraits::Add& add, const FileKind& kind)
     : DefinitionCheck(schema, add, {.header = "PP header", .message = kind.message}), kind_(kind) {}
 
-/// All times have one calendar, which is that of the header.
-void HeaderCheck::other_times(bool records) {
-  for (const Variable& variable : schema().variables)
-    if (cf::text_of(variable.attributes, "standard_name") == "forecast_reference_time") axis(variable);
-  if (cf::time_of(schema()) != nullptr) return;
-  if (const Variable* const scalar = cf::scalar_time_of(schema())) return axis(*scalar);
-  for (const Variable& variable : schema().variables)
-    if (!records && cf::role_of(schema(), variable) == cf::Role::field)
-      return problem(variable, ErrorCode::invalid_argument,
-                     "has no time, which each PP header contains: add a scalar constant with standard name "
-                     "time");
-}
-
 void HeaderCheck::calendar(const Variable& time, const cf::TimeAxis& axis) {
   const std::string& name = axis.rules.name;
   if (packing::pp_calendar_code(name) == 0)
@@ -44,11 +31,6 @@ void HeaderCheck::calendar(const Variable& time, const cf::TimeAxis& axis) {
                    "has the calendar '{}', which has no code in PP headers (LBTIM, word 13): use standard, "
                    "proleptic_gregorian, 360_day or noleap, or netCDF",
                    name);
-  const auto calendar = calendar_of(schema());
-  if (calendar && *calendar && (*calendar)->name() != name)
-    problem(time, ErrorCode::invalid_argument,
-            "has the calendar '{}', but the time has '{}': a PP header has one calendar", name,
-            (*calendar)->name());
   whole_seconds(time, axis);
 }
 

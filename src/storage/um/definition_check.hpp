@@ -15,7 +15,6 @@ class HeaderCheck : public DefinitionCheck {
   ~HeaderCheck() = default;
 
  private:
-  void other_times(bool records) override;
   void calendar(const Variable& time, const cf::TimeAxis& axis) override;
   [[nodiscard]] bool can_change(const Variable& coordinate) const override;
   [[nodiscard]] std::string refused_type(Type type) const override;

@@ -17,8 +17,8 @@ namespace {
 using packing::PpPacking;
 
 /// Besides those of all formats of messages.
-constexpr std::array more_attributes{"PP_packing", "PP_accuracy",     "PP_mask",   "PP_stash",
-                                     "STASH",      "um_stash_source", "um_version"};
+constexpr std::array more_attributes{"PP_packing", "PP_accuracy", "PP_mask",         "PP_outside_mask",
+                                     "PP_stash",   "STASH",       "um_stash_source", "um_version"};
 
 struct WordName {
   std::string_view name;
@@ -193,6 +193,14 @@ Result<Storage> storage_of(const Variable& field, const FileKind& kind) {
     return refuse(field,
                   "has the attribute PP_mask, but is not packed by it: leave it out, or give PP_packing = "
                   "'land' or 'sea'");
+  if (const Attribute* const others = cf::find_attribute(field.attributes, "PP_outside_mask")) {
+    const std::string_view name = cf::text_of(field.attributes, "PP_outside_mask");
+    if (!masked)
+      return refuse(field, "has the attribute '{}', but is not packed by a mask: leave it out", others->name);
+    if (name != "drop" && name != "refuse")
+      return refuse(field, "has the attribute PP_outside_mask = '{}', it must be drop or refuse", name);
+    storage.drops_others = name == "drop";
+  }
   storage.method = in_words_of(field, storage.method, kind);
   return storage;
 }

@@ -26,9 +26,6 @@ Result<std::vector<double>> points_of(const Variable& field, const Variable& axi
                   "has the coordinate '{}', whose values are not known when the file is defined: PP headers "
                   "contain the grid, so give them as constant values",
                   axis.name);
-  if (cf::text_of(axis.attributes, "units").starts_with("rad"))
-    return refuse(field, "has the coordinate '{}' in radians: PP headers have degrees, so convert it",
-                  axis.name);
   return cf::numbers_of(axis.constant);
 }
 

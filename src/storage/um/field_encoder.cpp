@@ -2,6 +2,7 @@
 #include "storage/um/field_encoder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -48,6 +49,21 @@ std::span<const T> typed(std::span<const std::byte> values, std::vector<T>& copy
   return copy;
 }
 
+/// Errors of values that WGDOS rounds to multiples of 2^n.
+double allowed_error(int accuracy) { return std::ldexp(0.5, accuracy); }
+
+/// Values that neither WGDOS nor 32-bit reals keep to an accuracy. `error`: of the latter.
+tl::unexpected<Error> cannot_keep(int accuracy, double error, const std::string& why) {
+  const int possible = std::ilogb(error) + (allowed_error(std::ilogb(error) + 1) < error ? 2 : 1);
+  return fail(ErrorCode::invalid_argument,
+              "the values cannot be kept to {:.3g}, which the accuracy 2^{} allows: 32-bit reals have errors "
+              "of up to "
+              "{:.3g}, and WGDOS refuses them ({}); 2^{} is possible (PP_accuracy = {}, or absolute_error "
+              "{:.3g}), or "
+              "a fields file or netCDF, which hold float64",
+              allowed_error(accuracy), accuracy, error, why, possible, possible, allowed_error(possible));
+}
+
 }  // namespace
 
 Result<> FieldEncoder::begin(const Schema& schema, const model::FileLayout& layout, const FileKind& kind) {
@@ -83,6 +99,7 @@ Result<FieldEncoder::Prototype> FieldEncoder::prototype_of(const Schema& schema,
   made.encoding.packing = field.storage.method;
   made.encoding.accuracy = field.storage.accuracy;
   made.encoding.missing = made.fill;
+  made.encoding.drops_others = field.storage.drops_others;
   if (!field.storage.mask.empty()) {
     AFTERBAY_TRY_ASSIGN(made.land, mask_of(schema, variable, field.storage.mask));
   }
@@ -131,9 +148,12 @@ Result<Message> FieldEncoder::encode_as(const Prototype& prototype, std::uint64_
   Message message;
   // Anything but values that WGDOS cannot hold fails again.
   if (!encoded && encoded.error().code == ErrorCode::invalid_argument && packs) {
+    const std::string why = encoded.error().message;
     encoding.packing = otherwise;
     message.unpacked = true;
     encoded = make(header, values, prototype.extra, encoding, buffer);
+    if (encoded && encoded->largest_error > allowed_error(encoding.accuracy))
+      encoded = cannot_keep(encoding.accuracy, encoded->largest_error, why);
   }
   const bool rounds =
       prototype.type == Type::float64 && (!kind_->wide || encoding.packing == PpPacking::bits32);

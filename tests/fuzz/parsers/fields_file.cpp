@@ -97,7 +97,8 @@ void write_fields_files(const std::filesystem::path& directory) {
     append_message(file, {}, values, {});
     append_message(file, {}, values, {.packing = packing::PpPacking::bits32});
     append_message(file, {}, values, {.packing = packing::PpPacking::wgdos, .accuracy = -2});
-    append_message(file, {}, values, {.packing = packing::PpPacking::land, .land_mask = mask});
+    append_message(file, {}, values,
+                   {.packing = packing::PpPacking::land, .land_mask = mask, .drops_others = true});
     MemoryFile sealed(std::as_bytes(std::span(file)));
     if (!traits_of(Format::fieldsfile).messages->seal(sealed, file.size())) std::abort();
     const Bytes bytes = sealed.bytes();

@@ -52,7 +52,8 @@ void write_pp_file(const std::filesystem::path& directory) {
   std::string file;
   append_field(file, header, values, {}, {});
   append_field(file, header, values, extra, {.packing = packing::PpPacking::wgdos, .accuracy = -2});
-  append_field(file, header, values, extra, {.packing = packing::PpPacking::land, .land_mask = mask});
+  append_field(file, header, values, extra,
+               {.packing = packing::PpPacking::land, .land_mask = mask, .drops_others = true});
   write_bytes(directory / "fields.pp", file);
 }
 

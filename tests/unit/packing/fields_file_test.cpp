@@ -142,8 +142,8 @@ TEST(FieldsFile, LandAndSeaPointsHaveNoShapeOfTheirOwn) {
                                        {PpPacking::land32, 12u},
                                        {PpPacking::sea, 8u},
                                        {PpPacking::sea32, 4u}}) {
-    const auto message =
-        message_of(lookup_header_of({2, 2}), values, {.packing = packing, .land_mask = mask});
+    const auto message = message_of(lookup_header_of({2, 2}), values,
+                                    {.packing = packing, .land_mask = mask, .drops_others = true});
     ASSERT_TRUE(message) << message.error().text();
     const PpHeader copy = copied_entry(*message);
     EXPECT_EQ(copy[I::lbrow], 0);

@@ -278,6 +278,9 @@ TEST(PpDescribe, RefusalsNameVariableWordAndRemedy) {
   description.units = "degC";
   EXPECT_THAT(refusal(description),
               AllOf(HasSubstr("'degC'"), HasSubstr("STASH code 3236"), HasSubstr("'K'")));
+  description.standard_name = "";
+  description.stash = PpStash{1, 16, 203};  // of temperatures on pressure levels
+  EXPECT_THAT(refusal(description), AllOf(HasSubstr("'degC'"), HasSubstr("STASH code 16203")));
   description = temperature();
   description.level.value = 2;
   EXPECT_THAT(refusal(description),

@@ -109,7 +109,8 @@ TEST(PpRecord, LandAndSeaPoints) {
   const std::vector<std::uint8_t> mask{1, 0, 0, 1, 1, 0};
   const std::vector<float> values{1, 2, 3, 4, 5, 6};
   for (const auto& [packing, code, words] : {std::tuple{PpPacking::land, 120, 3}, {PpPacking::sea, 220, 3}}) {
-    const auto bytes = encoded(header_of({2, 3}), values, {.packing = packing, .land_mask = mask});
+    const auto bytes =
+        encoded(header_of({2, 3}), values, {.packing = packing, .land_mask = mask, .drops_others = true});
     ASSERT_TRUE(bytes) << bytes.error().text();
     const auto field = read_pp(*bytes, 0);
     ASSERT_TRUE(field);
@@ -121,6 +122,8 @@ TEST(PpRecord, LandAndSeaPoints) {
     for (std::size_t i = 0; i < mask.size(); ++i) EXPECT_EQ(back[i], (mask[i] != 0) == land ? values[i] : -1);
     EXPECT_THAT(decode_pp(*field, back, -1).error().text(), HasSubstr("give a mask of 6 points"));
   }
+  EXPECT_THAT(refusal(header_of({2, 3}), values, {.packing = PpPacking::land, .land_mask = mask}),
+              HasSubstr("row 0, column 1 (from 0): the value 2 is not missing"));
   EXPECT_THAT(refusal(header_of({2, 3}), values, {.packing = PpPacking::land}),
               HasSubstr("mask of 6 points"));
 }

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <tuple>
 
 #include "fields.hpp"
 #include "packing/big_endian.hpp"
@@ -221,6 +222,21 @@ TYPED_TEST(Wgdos, BasesThatIbmNumbersCannotHoldAreLoweredAndNotCut) {
     ASSERT_TRUE(wgdos_unpack(*bytes, std::span(back)));
     EXPECT_EQ(back, values);
   }
+}
+
+TYPED_TEST(Wgdos, ConstantFieldsBecomeTheNearestMultiple) {
+  for (const auto& [value, accuracy, wanted] :
+       {std::tuple{273.15, -3, 273.125}, {273.125, -3, 273.125}, {-101325.4, -1, -101325.5}, {0.4, 0, 0.0}})
+    for (const bool gaps : {false, true}) {
+      std::vector<TypeParam> values(80, TypeParam(value));
+      std::vector<TypeParam> expected(80, TypeParam(wanted));
+      if (gaps) values[41] = expected[41] = TypeParam(um_missing);
+      const auto bytes = packed(values, {2, 40}, {.accuracy = accuracy});
+      ASSERT_TRUE(bytes) << bytes.error().text();
+      std::vector<TypeParam> back(80);
+      ASSERT_TRUE(wgdos_unpack(*bytes, std::span(back)));
+      EXPECT_EQ(back, expected) << value;
+    }
 }
 
 TYPED_TEST(Wgdos, OtherMissingValuesAndNan) {

@@ -58,6 +58,14 @@ TEST(Grib2Definition, says_what_a_message_cannot_hold) {
       {[](Schema& s) { s.find_variable("ta")->attribute("cell_methods", "time: median"); }, "ta", "'median'"},
       {[](Schema& s) {
          s.dimension("bnds", 2);
+         s.find_variable("time")->attribute("bounds", "limits");
+         s.variable("limits", Type::float64, {"time", "bnds"});
+         s.find_variable("ta")->attribute(
+             "cell_methods", "time: maximum (interval: 1 day comment: of time: steps) time: mean");
+       },
+       "ta", "has the methods 'maximum', 'mean' over time"},
+      {[](Schema& s) {
+         s.dimension("bnds", 2);
          s.find_variable("time")->attribute("climatology", "limits");
          s.variable("limits", Type::float64, {"time", "bnds"});
          s.find_variable("ta")->attribute("cell_methods",
@@ -74,6 +82,19 @@ TEST(Grib2Definition, says_what_a_message_cannot_hold) {
       {[](Schema& s) { s.find_variable("lat")->constant = Values({-30.0, 0.0, 31.0}); }, "ta",
        "neither of equal distances"},
       {[](Schema& s) { s.find_variable("lat")->constant = Values(); }, "ta", "give them as constant values"},
+      {[](Schema& s) {
+         s.find_variable("lon")->attribute("standard_name", "longitude").attribute("units", "radian");
+       },
+       "ta", "has the coordinate 'lon' in 'radian': GRIB2 messages have degrees"},
+      {[](Schema& s) {
+         s.variable("reference", Type::float64, {})
+             .attribute("standard_name", "forecast_reference_time")
+             .attribute("units", "hours since 2000-01-01")
+             .attribute("calendar", "360_day")
+             .with_constant(Values(0.0));
+         s.find_variable("ta")->attribute("coordinates", "reference");
+       },
+       "reference", "but the time has 'standard': a GRIB2 message has one calendar"},
       {[](Schema& s) {
          s.variable("z", Type::float32, {"lat", "lon"}).constant = Values(std::vector<float>(12));
        },
@@ -97,6 +118,43 @@ TEST(Grib2Definition, needs_a_time_for_records) {
   const auto refused = model::validate(schema, Format::grib2);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("the unlimited dimension 'time' has no time"), std::string::npos);
+  Schema fixed = sound_schema();
+  fixed.dimensions.erase(fixed.dimensions.begin());
+  fixed.variables.erase(fixed.variables.begin());
+  fixed.find_variable("ta")->dimensions.erase(fixed.find_variable("ta")->dimensions.begin());
+  const auto timeless = model::validate(fixed, Format::grib2);
+  ASSERT_FALSE(timeless);
+  EXPECT_NE(timeless.error().message.find("'ta' has no time, which each GRIB2 message contains"),
+            std::string::npos)
+      << timeless.error().message;
+  fixed.variable("time", Type::float64, {})
+      .attribute("standard_name", "time")
+      .attribute("units", "hours since 2000-01-01")
+      .with_constant(Values(0.0));
+  fixed.find_variable("ta")->attribute("coordinates", "time");
+  EXPECT_TRUE(model::validate(fixed, Format::grib2)) << model::validate(fixed, Format::grib2).error().text();
+}
+
+TEST(Grib2Definition, needs_the_order_of_healpix) {
+  const auto nested = [](const char* attribute, const char* order) -> std::string {
+    Schema schema;
+    schema.dimension("cell", 12);
+    schema.variable("crs", Type::int32, {})
+        .attribute("grid_mapping_name", "healpix")
+        .attribute(attribute, order)
+        .with_constant(Values(0));
+    schema.variable("ta", Type::float32, {"cell"}).attribute("grid_mapping", "crs");
+    const auto grid = grid_of(schema, *schema.find_variable("ta"));
+    if (!grid) return grid.error().message;
+    return grid->nested ? "nested" : "ring";
+  };
+  EXPECT_EQ(nested("indexing_scheme", "nested"), "nested");
+  EXPECT_EQ(nested("indexing_scheme", "ring"), "ring");
+  EXPECT_EQ(nested("healpix_order", "nest"), "nested");
+  EXPECT_EQ(nested("healpix_order", "ring"), "ring");
+  for (const char* order : {"nuniq", "Ring", ""})
+    EXPECT_NE(nested("indexing_scheme", order).find("GRIB2 knows nested and ring"), std::string::npos);
+  EXPECT_NE(nested("long_name", "grid").find("GRIB2 knows nested and ring"), std::string::npos);
 }
 
 TEST(Grib2Definition, a_build_without_eccodes_says_so) {
@@ -166,6 +224,7 @@ TEST(CfRoles, method_of_the_time) {
   EXPECT_EQ(method("area: mean time: maximum (interval: 1 hour)"), "maximum");
   EXPECT_EQ(method("time: lat: lon: mean"), "mean");
   EXPECT_EQ(method("area: mean"), "");
+  EXPECT_EQ(method("area: mean (time: of 1 hour) time: maximum"), "maximum");
 }
 
 }  // namespace

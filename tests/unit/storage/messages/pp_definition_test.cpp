@@ -60,6 +60,10 @@ TEST(PpDefinition, says_what_a_header_cannot_hold) {
       {[&](Schema& s) { ta(s).attribute("PP_LBEX", 7); }, "ta", "did you mean \"PP_LBEXP\"?"},
       {[&](Schema& s) { ta(s).attribute("PP_LBEXP", 1.5); }, "ta", "it must be a whole number"},
       {[&](Schema& s) { ta(s).attribute("units", "degC"); }, "ta", "for 'K': convert"},
+      {[&](Schema& s) { ta(s).attribute("units", "degC").attribute("um_stash_source", "m01s16i203"); }, "ta",
+       "STASH code 16203 (LBUSER4, word 42) for 'K': convert"},
+      {[&](Schema& s) { ta(s).attribute("units", "degC").attribute("PP_stash", 3236); }, "ta",
+       "STASH code 3236 (LBUSER4, word 42) for 'K': convert"},
       {[&](Schema& s) { ta(s).attribute("standard_name", "air_temperatur"); }, "ta",
        "did you mean \"air_temperature\"?"},
       {[](Schema& s) {
@@ -77,6 +81,10 @@ TEST(PpDefinition, says_what_a_header_cannot_hold) {
       {[](Schema& s) { s.find_variable("lon")->constant = Values({0.0, 1.0, 1.0, 4.0}); }, "ta",
        "must rise or fall strictly"},
       {[](Schema& s) { s.find_variable("lat")->constant = Values(); }, "ta", "give them as constant values"},
+      {[](Schema& s) {
+         s.find_variable("lat")->attribute("standard_name", "latitude").attribute("units", "radians");
+       },
+       "ta", "has the coordinate 'lat' in 'radians': PP headers have degrees"},
       {[&](Schema& s) { ta(s).attribute("PP_packing", "wgdos"); }, "ta", "give it the attribute PP_accuracy"},
       {[&](Schema& s) { ta(s).attribute("PP_packing", "wgdo"); }, "ta", "did you mean \"wgdos\"?"},
       {[&](Schema& s) { ta(s).attribute("PP_packing", "none").attribute("PP_accuracy", -3); }, "ta",
@@ -89,6 +97,11 @@ TEST(PpDefinition, says_what_a_header_cannot_hold) {
       {[&](Schema& s) { ta(s).attribute("missing_value", -2.0f); }, "ta", "(that of netCDF)"},
       {[&](Schema& s) { ta(s).attribute("PP_packing", "land").attribute("PP_mask", "lat"); }, "ta",
        "is no variable with constant values on its grid"},
+      {[&](Schema& s) { ta(s).attribute("PP_outside_mask", "drop"); }, "ta", "is not packed by a mask"},
+      {[&](Schema& s) {
+         ta(s).attribute("PP_packing", "land").attribute("PP_mask", "m").attribute("PP_outside_mask", "keep");
+       },
+       "ta", "it must be drop or refuse"},
       {[](Schema& s) {
          s.variable("reference", Type::float64, {})
              .attribute("standard_name", "forecast_reference_time")
