@@ -153,9 +153,10 @@ TEST(ThreadSessionMapErrors, ranks_that_disagree_are_told_in_what) {
 }
 
 TEST(ThreadSessionMapErrors, a_name_is_needed_and_blocks_cannot_repeat_points) {
-  EXPECT_NE(
-      map_refusal([](Session& session, int) { session.decomposition("", map_of({9}, {})); }).find("needs a name"),
-      std::string::npos);
+  EXPECT_NE(map_refusal([](Session& session, int) {
+              session.decomposition("", map_of({9}, {}));
+            }).find("needs a name"),
+            std::string::npos);
   EXPECT_NE(map_refusal([](Session& session, int) {
               session.decomposition("b", Block{{9}, {0}, {9}},
                                     {.gaps_allowed = false, .repeats = Repeats::first});
