@@ -17,9 +17,9 @@ import sys
 
 BASE = "every Debian system"  # packages that are essential or of priority "required"
 PACKAGES = {
-    BASE: """awk bash basename cat chmod cksum command cp cut date df diff dirname dpkg dpkg-query echo env expr false find findmnt
+    BASE: """awk bash basename cat chmod chrt cksum command cp cut date df diff dirname dpkg dpkg-query echo env expr false find findmnt
         grep head hostname id install kill ln ls mkdir mkfifo mktemp mount mv nproc od paste printf prlimit pwd readlink realpath
-        rm rmdir sed seq setarch setpriv sh sleep sort stat stty sync tail tar tee test timeout touch tr true truncate umount
+        renice rm rmdir sed seq setarch setpriv sh sleep sort stat stty sync tail tar tee test timeout touch tr true truncate umount
         uname uniq unshare wc xargs apt-get flock""",
     "cmake": "cmake ctest cpack",
     "openmpi-bin": "mpirun mpiexec ompi_info",

@@ -462,10 +462,10 @@ void Output::finalize(const std::string& save_to) {
   }
   it.end_step();
   it.late->finish();
-  if (save_to.empty()) {
+  if (save_to.empty() && it.begun) {
     it.plan.end_run(output::covered_by_step(it.time, it.current));
     it.late->end_run(it.current);
-  } else {
+  } else if (!save_to.empty()) {
     it.saved->write(save_to, it.current);
   }
   it.ended = true;

@@ -75,8 +75,8 @@ std::string dimensions_text(const PlanInput& input, const expression::Reduction&
 }
 
 /// "time: maximum time: mean" for mean(max(tas, 1d)), also if the maximum is a field of its own,
-/// "depth: mean" for mean(toce over lev); empty if the field is more than a chain of reductions, or
-/// if CF has no name for a dimension that one of them removes.
+/// "depth: mean" for mean(toce over lev), without those over dimensions for which CF has no name;
+/// empty if the field is more than a chain of reductions.
 /// `over_time`: whether there may be such over time. `interval`: of the samples of the file, of
 /// which reductions of values of steps over its period are.
 std::string chain_of(const PlanInput& input, const std::string& name, bool over_time,
@@ -94,11 +94,11 @@ std::string chain_of(const PlanInput& input, const std::string& name, bool over_
                    reduction.argument.operands.front().kind == expression::Operand::Kind::reduction &&
                    reduction.argument.operands.front().reduction == i - 1);
     const std::string dimensions = dimensions_text(input, reduction);
-    if (method.empty() || dimensions.empty() || !chained || (reduction.is_over_time() && !over_time))
-      return {};
+    if (method.empty() || !chained || (reduction.is_over_time() && !over_time)) return {};
     if (i == 0 && reduction.argument.text == "x0" &&
         reduction.argument.operands.front().kind == expression::Operand::Kind::field)
       text = chain_of(input, reduction.argument.operands.front().field, over_time, interval);
+    if (dimensions.empty()) continue;  // CF has no name for it
     const bool is_sampled =
         reduction.is_over_time() && !reduction.period && text.find("time: ") == std::string::npos;
     text += (text.empty() ? "" : " ") + dimensions + method + (is_sampled ? interval : "");

@@ -19,12 +19,11 @@ Nanoseconds nanoseconds(const Duration& length) {
 bool is_in_months(const Period& period) { return period.years != 0 || period.months != 0; }
 
 /// After the first one, of which the ends must be compared with steps: months have different
-/// lengths, which repeat with the leap years.
+/// lengths, the same in each year but for a day. A run may end before the first year that has
+/// another length.
 std::int64_t further_periods(const Period& every) {
-  if (!is_in_months(every)) return 0;
-  constexpr std::int64_t leap_cycle_in_months = 48;
-  constexpr std::int64_t looked_ahead_in_months = 4800;
-  return std::min(leap_cycle_in_months, looked_ahead_in_months / (12 * every.years + every.months));
+  constexpr std::int64_t year = 12;
+  return every.months % year == 0 ? 0 : year;
 }
 
 }  // namespace
@@ -222,14 +221,29 @@ bool Schedule::consists_of(const Schedule& finer) const {
 
 bool Schedule::samples_an_end_of(const Schedule& inner) const {
   if (!samples_) return true;
-  constexpr int compared = 1000;
+  const Calendar& calendar = time_->calendar;
+  const auto end_after = [&](const Date& date, const Period& every, const Alignment& alignment) {
+    return calendar.interval(date, every, alignment).end;
+  };
+  const auto moved = [&](const Date& date, int by) {
+    return offset_.is_zero() ? date : calendar.add(date, offset_, by);
+  };
+  const Alignment& sampling = samples_->alignment();
+  // The ends of the longer ones are tried.
+  const bool tries_inner = end_after(time_->start, inner.every(), inner.alignment()) >=
+                           end_after(time_->start, *sample_period_, sampling);
+  constexpr int tried = 1000;
   Date end = time_->start;
-  for (int i = 0; i < compared; ++i) {
-    end = time_->calendar.interval(end, inner.every(), inner.alignment()).end;
-    const Date shifted = offset_.is_zero() ? end : time_->calendar.add(end, offset_, -1);
-    if (time_->calendar.interval(time_->before(shifted), *sample_period_, samples_->alignment()).end ==
-        shifted)
-      return true;
+  for (int i = 0; i < tried; ++i) {
+    if (tries_inner) {
+      end = end_after(end, inner.every(), inner.alignment());
+      const Date sampled = moved(end, -1);
+      if (end_after(time_->before(sampled), *sample_period_, sampling) == sampled) return true;
+    } else {
+      end = end_after(end, *sample_period_, sampling);
+      const Date sampled = moved(end, 1);
+      if (end_after(time_->before(sampled), inner.every(), inner.alignment()) == sampled) return true;
+    }
   }
   return false;
 }

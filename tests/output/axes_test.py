@@ -53,6 +53,7 @@ fields:
   warmest: mean(max(toce over lev), 12h)
   column: mean(mean(toce) over lev)
   ratio: mean(toce) / mean(e3t)
+  flux: mean(sum(band_flux over longwave_band), 12h)
 grids:
   low: {{index: {{lev: [1, 3]}}}}
   corner: {{index: {{lev: [0, 1], lat: [1, 4], lon: [2, 5]}}, reverse: [lat]}}
@@ -63,7 +64,7 @@ files:
   low: {{every: 1ts, instant: [toce_mean, tas], grid: low}}
   corner: {{every: 1ts, instant: [e3t_sum, toce_max], grid: corner}}
   day: {{every: 1d, mean: [toce_max, heat]}}
-  halves: {{every: 12h, write: [warmest, column, ratio]}}
+  halves: {{every: 12h, write: [warmest, column, ratio, flux]}}
 """, ranks=1 + number % 4, servers=1 + number % 2, **options)
         steps = range(1, times.last + 1)
         value = lambda name: np.array([fields.value(name, n) for n in steps])
@@ -100,6 +101,10 @@ files:
         assert file["toce_mean"].dimensions == ("time", "lat", "lon") and file["bands"].dimensions == ("time",)
         assert file["toce_mean"].cell_methods.endswith(": mean time: point"), file["toce_mean"].cell_methods
         assert "lev" not in file.dimensions and "lev" not in file.variables
+        # CF has no name for a dimension without a standard name that the file does not have.
+        assert file["bands"].cell_methods == "time: point", file["bands"].cell_methods
+    with netCDF4.Dataset("halves.nc") as file:
+        assert file["flux"].cell_methods == "time: mean", file["flux"].cell_methods
     with netCDF4.Dataset("day.nc") as file:
         assert file["toce_max"].cell_methods.endswith(": maximum time: mean"), file["toce_max"].cell_methods
 

@@ -4,6 +4,7 @@
 piece: bit for bit, on other numbers of ranks and other decompositions."""
 import glob
 import os
+import pathlib
 import random
 import re
 import shutil
@@ -158,8 +159,18 @@ files:
         assert number == 3, number
 
 
+def no_steps_at_all():
+    """A run that stops before its first step writes nothing that would stop the next one."""
+    text = "files: {fx: {once: [orog, area]}, mon: {every: 1mo, mean: [tas]}}\n"
+    inside("none", lambda: run(text, last=0))
+    assert not list(pathlib.Path("none").glob("*.nc*")), list(pathlib.Path("none").iterdir())
+    inside("none", lambda: run(text, last=4))
+    assert pathlib.Path("none", "fx.nc").is_file()
+
+
 shorter()
 without_steps()
+no_steps_at_all()
 random_ = random.Random(16)
 epochs()
 for round_ in range(ROUNDS):

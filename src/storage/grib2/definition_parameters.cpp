@@ -111,6 +111,11 @@ bool same_units(std::string_view cf_units, std::string_view eccodes_units) {
 Result<std::optional<long>> statistic_of(const Schema& schema, const Variable& field) {
   std::vector<std::string_view> methods = cf::time_methods_of(schema, field);
   std::erase(methods, "point");
+  // A maximum of maxima is one of all values, and so on.
+  const auto repeats = std::ranges::unique(methods, [](std::string_view a, std::string_view b) {
+    return a == b && (a == "mean" || a == "sum" || a == "maximum" || a == "minimum");
+  });
+  methods.erase(repeats.begin(), repeats.end());
   if (methods.empty()) return std::optional<long>();
   const std::string_view method = methods.front();
   const auto found = std::ranges::find(statistics, method, &Statistic::method);

@@ -69,7 +69,13 @@ void DefinitionCheck::axis(const Variable& time) {
   const Variable* leading = cf::time_of(schema_);
   if (leading == nullptr) leading = cf::scalar_time_of(schema_);
   const auto of_records = leading == nullptr ? read : cf::time_axis_of(*leading);
-  if (of_records && of_records->rules.name != read->rules.name)
+  // They are the same from 1582 on.
+  const auto is_gregorian = [](const cf::TimeAxis& axis) {
+    return axis.rules.name == "standard" || axis.rules.name == "gregorian" ||
+           axis.rules.name == "proleptic_gregorian";
+  };
+  if (of_records && of_records->rules.name != read->rules.name &&
+      !(is_gregorian(*of_records) && is_gregorian(*read)))
     return problem(time, ErrorCode::invalid_argument,
                    "has the calendar '{}', but the time has '{}': a {} has one calendar", read->rules.name,
                    of_records->rules.name, names_.header);

@@ -139,12 +139,29 @@ TEST(OutputSchedule, RefusesPeriodsThatNoStepEnds) {
   EXPECT_THAT(steps_of(fits, tens, 9).ends, ElementsAre(3, 6, 9));
   const ModelTime days = time_of("2000-02-01", "29d");
   EXPECT_THAT(refused([&] { Schedule(days, every("1mo"), "f"); }), HasSubstr("a period ends at 2000-04-01"));
-  // A leap year is four years ahead.
+  // A run may end before the first leap year.
   const ModelTime years = time_of("2001-01-01", "5d");
-  EXPECT_THAT(refused([&] { Schedule(years, every("1y"), "f"); }), HasSubstr("a period ends at 2005-01-01"));
+  Schedule before_leap_year(years, every("1y"), "f");
+  EXPECT_THAT(steps_of(before_leap_year, years, 150).ends, ElementsAre(73, 146));
+  EXPECT_THAT(refused([&] { static_cast<void>(steps_of(before_leap_year, years, 300)); }),
+              HasSubstr("no step does"));
   const ModelTime no_leap = time_of("2001-01-01", "5d", "noleap");
   Schedule whole_years(no_leap, every("1y"), "f");
   EXPECT_THAT(steps_of(whole_years, no_leap, 150).ends, ElementsAre(73, 146));
+}
+
+TEST(OutputSchedule, KnowsWhetherASampleMeetsAnEnd) {
+  const ModelTime time = time_of("2000-01-01", "10s");
+  const auto meets = [&](const describe::Timing& outer, const describe::Timing& inner) {
+    return Schedule(time, outer, "outer").samples_an_end_of(Schedule(time, inner, "inner"));
+  };
+  EXPECT_TRUE(meets(every("1mo", "1d"), every("1min")));  // 1440 of them in a day
+  EXPECT_TRUE(meets(every("1mo", "6h"), every("10s")));
+  EXPECT_TRUE(meets(every("1y", "1mo"), every("30min")));
+  EXPECT_TRUE(meets(every("1mo", "6h"), every("1d")));
+  EXPECT_TRUE(meets(every("1mo", "12h", "6h"), every("3h")));
+  EXPECT_FALSE(meets(every("1mo", "12h", "6h"), every("1d")));
+  EXPECT_FALSE(meets(every("1mo", "12h", "10min"), every("1h")));
 }
 
 TEST(OutputModelTime, RefusesStepsThatMixMonthsAndSeconds) {

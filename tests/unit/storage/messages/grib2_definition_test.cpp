@@ -111,6 +111,18 @@ TEST(Grib2Definition, says_what_a_message_cannot_hold) {
   }
 }
 
+TEST(Grib2Definition, takes_a_statistic_of_the_same_statistic) {
+  if (!encodes()) GTEST_SKIP() << "this build has no ecCodes";
+  for (const char* const methods :
+       {"time: mean time: mean", "time: maximum time: maximum (interval: 1 hour)"}) {
+    Schema schema = sound_schema();
+    schema.find_variable("ta")->attribute("cell_methods", methods);
+    const auto found = statistic_of(schema, *schema.find_variable("ta"));
+    ASSERT_TRUE(found) << found.error().text();
+    EXPECT_TRUE(found->has_value()) << methods;
+  }
+}
+
 TEST(Grib2Definition, needs_a_time_for_records) {
   if (!encodes()) GTEST_SKIP() << "this build has no ecCodes";
   Schema schema = sound_schema();
