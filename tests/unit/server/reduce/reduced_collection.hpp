@@ -41,8 +41,9 @@ class ReducedCollection {
   std::span<std::byte> frame(const std::vector<double>& values) {
     const model::HandoverLayout& layout = *get().layout;
     buffers_.emplace_back(layout.frames[0].bytes + model::page_bytes);
-    std::memcpy(buffers_.back().data() + layout.pieces[0].frame_offset, values.data(),
-                values.size() * sizeof(double));
+    if (!values.empty())
+      std::memcpy(buffers_.back().data() + layout.pieces[0].frame_offset, values.data(),
+                  values.size() * sizeof(double));
     return buffers_.back();
   }
   [[nodiscard]] std::vector<double> values(const std::byte* frame) const {
