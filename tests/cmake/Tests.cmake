@@ -147,19 +147,14 @@ function(afterbay_discover target kind filter labels)
     math(EXPR percent "${percent} + 25")
   endif()
   afterbay_slots(slots ${percent})
-  if(AFTERBAY_SANITIZE MATCHES "address")
+  if(AFTERBAY_SANITIZE)
     afterbay_discover_suites(${target} ${kind} "${filter}" "${labels}")
     return()
   endif()
   string(MAKE_C_IDENTIFIER "${target}_${labels}" list)
-  # Threads that exchange many small messages are slowed down most by sanitizers.
-  set(timeout_s 60)
-  if(AFTERBAY_SANITIZE)
-    set(timeout_s 240)
-  endif()
   gtest_discover_tests(${target} TEST_FILTER "${filter}" TEST_PREFIX "${AFTERBAY_TEST_PREFIX}${kind}."
     TEST_LIST ${list} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    WORKING_DIRECTORY "${CMAKE_BINARY_DIR}" PROPERTIES TIMEOUT ${timeout_s} PROCESSORS ${slots})
+    WORKING_DIRECTORY "${CMAKE_BINARY_DIR}" PROPERTIES TIMEOUT 60 PROCESSORS ${slots})
   set(file "${CMAKE_CURRENT_BINARY_DIR}/${list}_properties.cmake")
   file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT [=[
 if(@list@)
@@ -169,8 +164,8 @@ endif()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${file}")
 endfunction()
 
-# One ctest for each suite instead of each test, listed when ctest starts: a program with the
-# address sanitizer takes longer to start than most tests to run.
+# One ctest for each suite instead of each test, listed when ctest starts: a program with a
+# sanitizer takes longer to start than most tests to run.
 function(afterbay_discover_suites target kind filter labels)
   string(MAKE_C_IDENTIFIER "${target}_${labels}" list)
   set(program "${CMAKE_CURRENT_BINARY_DIR}/${target}")
