@@ -16,7 +16,7 @@ using Strides = std::array<std::ptrdiff_t, max_dimensions>;
 
 // Long rows are stored past the caches if the rows are not contiguous in the destination, where the
 // hardware would prefetch unused lines, or if they are very long; see design/0002-copy-kernels.md.
-constexpr std::uint64_t large_move_bytes = 64 << 10;
+constexpr std::uint64_t large_move_bytes = 128 << 10;
 constexpr std::uint64_t streaming_row_bytes = 256;
 constexpr std::uint64_t streaming_dense_row_bytes = 4096;
 
