@@ -161,7 +161,10 @@ files:
 
 def no_steps_at_all():
     """A run that stops before its first step writes nothing that would stop the next one."""
-    text = "files: {fx: {once: [orog, area]}, mon: {every: 1mo, mean: [tas]}}\n"
+    text = """
+fields: {cells: 2*cell_index}
+files: {fx: {once: [orog, cells]}, mon: {every: 1mo, mean: [tas]}}
+"""
     inside("none", lambda: run(text, last=0))
     assert not list(pathlib.Path("none").glob("*.nc*")), list(pathlib.Path("none").iterdir())
     inside("none", lambda: run(text, last=4))
