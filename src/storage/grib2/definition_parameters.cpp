@@ -112,10 +112,11 @@ Result<std::optional<long>> statistic_of(const Schema& schema, const Variable& f
   std::vector<std::string_view> methods = cf::time_methods_of(schema, field);
   std::erase(methods, "point");
   // A maximum of maxima is one of all values, and so on.
-  const auto repeats = std::ranges::unique(methods, [](std::string_view a, std::string_view b) {
-    return a == b && (a == "mean" || a == "sum" || a == "maximum" || a == "minimum");
-  });
-  methods.erase(repeats.begin(), repeats.end());
+  const auto repeats =
+      std::unique(methods.begin(), methods.end(), [](std::string_view left, std::string_view right) {
+        return left == right && (left == "mean" || left == "sum" || left == "maximum" || left == "minimum");
+      });
+  methods.erase(repeats, methods.end());
   if (methods.empty()) return std::optional<long>();
   const std::string_view method = methods.front();
   const auto found = std::ranges::find(statistics, method, &Statistic::method);
