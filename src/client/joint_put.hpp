@@ -83,8 +83,8 @@ class JointPut {
     return largest_error_.load(std::memory_order_relaxed);
   }
 
-  /// A member is about to hand over values, or has acquired a slot for them. A put without any can
-  /// be withdrawn.
+  /// A member is about to hand over values, has acquired a slot for them, or takes part without
+  /// values. A put that only refused calls have begun can be withdrawn.
   void note_contribution() noexcept { contributed_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool has_contributions() const noexcept {
     return contributed_.load(std::memory_order_relaxed);

@@ -67,6 +67,7 @@ class PartEndpoint {
   Result<> commit(const Acquired& slot, const void* buffer);
   /// The slot will be neither written to nor committed.
   void forget(const Acquired& slot) noexcept;
+
   /// Reads into the caller's array; `what.decomposition` stands for the caller's part of it.
   Result<> get(EndpointReads& reads, const std::shared_ptr<Input>& input, std::string_view variable,
                const Selection& what, void* data, Type type, const MemoryLayout& memory);

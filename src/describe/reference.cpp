@@ -102,7 +102,7 @@ Output systems differ in these points. The column *option* shows the keys that c
 | first and last periods that the run covers in part | written, with the bounds actually covered; a period without values has no record, unless the file has instants of its end | `partial: skip` |
 | a run in several jobs | continues its periods and files from a [saved state](../how-to/describe-output.md#restarts), as if it had been one job | |
 | time of a record | statistics: centre of the period, with bounds; instants: their time, with equal bounds | `stamp: start` or `end`, `bounds: false` |
-| folded periods (`cycle`) | a record per part of the cycle, with `climatology_bounds`, which say what the run covers of the part; its time lies in the first whole cycle, or, if there is none, in the first occurrence of the part. A period that the run covers in part has records of all parts, missing where there was no value | |
+| folded periods (`cycle`) | a record per part of the cycle, with `climatology_bounds`, which say what the run covers of the part; its time lies in the first whole cycle, or, if there is none, in the first one. A period that the run covers in part has records of all parts, missing where there was no value | |
 | statistics and instants in one file | the time axis is that of the statistics; instants have the coordinate `time_instant` | two files |
 | instants | the value at the end of the period; none at the end of a run within a period | |
 | instants before the first step | not written | `at_start: true`, in files of instants only |

@@ -437,8 +437,7 @@ Writer::Writer(Series& of, FileSeries& files, std::size_t variable, const Schedu
       form.missing.empty() || model::converted(form.missing, it.type) == std::optional(target);
   const bool is_integer = it.type != Type::float32 && it.type != Type::float64;
   // Numbers of the model are converted as puts are; statistics round what they compute themselves.
-  const auto* const reduced = dynamic_cast<const Reduced*>(&of);
-  const bool has_rounded = reduced != nullptr && !reduced->gives_values_of_steps();
+  const bool has_rounded = of.gives_any_form() && !of.gives_values_of_steps();
   const bool converts = !(units == expression::Linear{});
   rounds_ = is_integer && (converts || (of.is_computed() && !has_rounded));
   is_plain_ = !converts && !rounds_ && (same_missing || of.gives_any_form());

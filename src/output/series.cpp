@@ -34,9 +34,8 @@ void gather(std::byte* to, const std::byte* from, const std::vector<std::uint32_
 
 /// Results of a statistic are taken in doubles, in which none is a fill value, unless they are
 /// values of steps: integers of 64 bits stay what they are.
-Form form_taken(const Series& of) {
-  const auto* const reduced = dynamic_cast<const Reduced*>(&of);
-  if (!of.gives_any_form() || (reduced != nullptr && reduced->gives_values_of_steps())) return of.form();
+Form form_of_samples(const Series& of) {
+  if (!of.gives_any_form() || of.gives_values_of_steps()) return of.form();
   Form taken;
   if (!of.form().missing.empty()) taken.missing = Values(std::numeric_limits<double>::quiet_NaN());
   return taken;
@@ -118,7 +117,7 @@ Reduced::Reduced(const Series& of, Form form, const Schedule& schedule, statisti
       schedule_(&schedule),
       operation_(operation) {}
 
-bool Reduced::gives_values_of_steps() const noexcept {
+bool Reduced::gives_values_of_steps() const {
   switch (operation_) {
     case statistics::Operation::minimum:
     case statistics::Operation::maximum:
@@ -172,7 +171,7 @@ void Reduced::emit_in_servers(Value period) {
 
 Statistics::Statistics(Series& of, const Schedule& schedule, std::string text)
     : of_(&of),
-      taken_(form_taken(of)),
+      taken_(form_of_samples(of)),
       schedule_(&schedule),
       text_(std::move(text)),
       bundle_(must(statistics::Bundle::create({taken_.type, to_compare(taken_)}, of.space().points))) {

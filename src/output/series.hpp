@@ -74,6 +74,8 @@ class Series {
   [[nodiscard]] virtual bool is_computed() const { return true; }
   /// Whether its values come in the form that a consumer wants; otherwise they have its own.
   [[nodiscard]] virtual bool gives_any_form() const { return false; }
+  /// Whether it is reduced, and its values are those of single steps: extremes, instants.
+  [[nodiscard]] virtual bool gives_values_of_steps() const { return false; }
   /// Whether some consumer takes the values of the current step.
   [[nodiscard]] bool needed() const;
   /// Whether some consumer that takes values of the current step needs a dense copy of arrays with
@@ -157,7 +159,7 @@ class Reduced final : public Series {
   [[nodiscard]] const Schedule& schedule() const noexcept { return *schedule_; }
   /// Whether each value is one of those that it reduces, so that their form holds it exactly and
   /// its fill value marks missing values only.
-  [[nodiscard]] bool gives_values_of_steps() const noexcept;
+  [[nodiscard]] bool gives_values_of_steps() const override;
   /// Of its values in the largest form that consumers want, on this rank.
   [[nodiscard]] std::size_t buffer_bytes() const;
   /// Computes the values in the forms that consumers want, and gives them away.

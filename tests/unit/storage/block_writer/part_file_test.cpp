@@ -9,6 +9,7 @@
 
 #include "base/owner_file.hpp"
 #include "scratch_directory.hpp"
+#include "storage/artifact.hpp"
 #include "storage/block_writer/disk.hpp"
 #include "storage/block_writer/part_file.hpp"
 #include "storage/leader_part.hpp"
@@ -65,6 +66,25 @@ TEST(StoragePartFile, a_directory_with_its_name_or_part_name_is_refused_and_kept
   const auto link = PartFile::claim(path, Existing::replace, false, nullptr);
   ASSERT_FALSE(link) << "the link would be replaced, and not what it names";
   EXPECT_EQ(link.error().native, ELOOP);
+}
+
+/// A lock of all bytes is what flock becomes on NFS.
+TEST(StoragePartFile, a_member_is_refused_by_recovery_only) {
+  const test::Directory directory;
+  const std::string path = directory.path / "x.part";
+  const auto opened = [&] { return Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)); };
+  const Descriptor member = opened();
+  {
+    const Descriptor recovery = opened();
+    ASSERT_EQ(lock_out_members(recovery.get()), 0);
+    EXPECT_EQ(lock_member(member.get()), EWOULDBLOCK);
+  }
+  const Descriptor leader = opened();
+  struct flock all {};
+  all.l_type = F_WRLCK;
+  all.l_whence = SEEK_SET;
+  ASSERT_EQ(::fcntl(leader.get(), F_OFD_SETLK, &all), 0);
+  EXPECT_EQ(lock_member(member.get()), 0) << "it goes on without";
 }
 
 TEST(StoragePartFile, a_leaders_file_is_recognized_by_what_both_nodes_know) {
