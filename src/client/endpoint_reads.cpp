@@ -9,7 +9,7 @@ namespace afterbay::client {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr milliseconds between_attempts{1};  ///< answers of servers wake nobody but the session's thread
+constexpr milliseconds between_polls{1};  ///< answers of servers wake nobody but the session's thread
 
 }  // namespace
 
@@ -97,7 +97,7 @@ Result<> EndpointReads::get(Request request) {
                    : "data of endpoints go through the thread that uses the session, which must call it now "
                      "and then");
     if (!given_up) break;
-    done_.wait_for(lock, between_attempts);
+    done_.wait_for(lock, between_polls);
   }
   // Answers that still come must not be written to the caller's array.
   puts_.links().lock().take();

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/rounding.hpp"
+
 namespace afterbay::codec {
 namespace {
 
@@ -15,7 +17,7 @@ constexpr std::size_t least_kept_bytes = 64u << 10;
 
 std::size_t whole_pages(std::size_t size_bytes) {
   constexpr std::size_t page = AlignedBuffer::alignment;
-  return std::max(page, (size_bytes + page - 1) / page * page);
+  return std::max(page, rounded_up(size_bytes, page));
 }
 
 std::byte* allocate(std::size_t bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins the rows of the codecs' files to one table.
+// Joins the codecs, each of which has its own file, to one table.
 #include "codec/codec.hpp"
 
 #include <algorithm>
@@ -12,28 +12,28 @@ namespace afterbay::codec {
 namespace {
 
 #define AFTERBAY_ROW(NAME) &NAME##_codec,
-constexpr std::array rows{AFTERBAY_CODECS(AFTERBAY_ROW)};
+constexpr std::array codecs{AFTERBAY_CODECS(AFTERBAY_ROW)};
 #undef AFTERBAY_ROW
 
 }  // namespace
 
-std::span<const Codec* const> all_codecs() noexcept { return rows; }
+std::span<const Codec* const> all_codecs() noexcept { return codecs; }
 
 const Codec* find_codec(std::uint32_t id) noexcept {
-  for (const Codec* codec : rows)
+  for (const Codec* codec : codecs)
     if (codec->id == id) return codec;
   return nullptr;
 }
 
 const Codec* find_codec(std::string_view name) noexcept {
-  for (const Codec* codec : rows)
+  for (const Codec* codec : codecs)
     if (codec->name == name) return codec;
   return nullptr;
 }
 
 std::vector<const Codec*> codecs_of(FilterKind kind) {
   std::vector<const Codec*> found;
-  std::ranges::copy_if(rows, std::back_inserter(found), [&](const Codec* it) { return it->kind == kind; });
+  std::ranges::copy_if(codecs, std::back_inserter(found), [&](const Codec* it) { return it->kind == kind; });
   return found;
 }
 
@@ -44,14 +44,14 @@ bool is_part_of_hdf5(const Codec& codec) noexcept {
 
 std::string codec_names() {
   std::vector<std::string> names;
-  for (const Codec* codec : rows)
+  for (const Codec* codec : codecs)
     if (codec->lacks.empty()) names.emplace_back(codec->name);
   return one_of(names);
 }
 
 std::uint64_t most_expansion() noexcept {
   std::uint64_t most = 1;
-  for (const Codec* codec : rows) most = std::max(most, codec->most_expansion);
+  for (const Codec* codec : codecs) most = std::max(most, codec->most_expansion);
   return most;
 }
 

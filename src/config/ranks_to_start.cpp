@@ -9,12 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/rounding.hpp"
 #include "config/layout.hpp"
 
 namespace afterbay::config {
 namespace {
-
-constexpr std::int64_t divided_up(std::int64_t number, std::int64_t by) { return (number + by - 1) / by; }
 
 /// Tries totals, starting with a lower bound. One more rank adds at most one model rank (with whole
 /// nodes: a node), so a total that is too low by some can be raised by that number at once.
@@ -34,7 +33,7 @@ class Search {
                   "node (--ranks-per-node)",
                   isolating->origin("isolate_nodes").place);
     const std::int64_t step = isolating != pools_.end() ? per_node_ : 1;
-    std::int64_t ranks = divided_up(least(), step) * step;
+    std::int64_t ranks = rounded_up(least(), step);
     // The last node may have no room for its servers until it is full: up to two more nodes.
     const int patience = std::min(2 * per_node_ + 2, 4096);
     for (int refused = 0;;) {
@@ -51,7 +50,7 @@ class Search {
       }
       refused = 0;
       if (*found >= wanted_) return RanksToStart{static_cast<int>(ranks), *found - wanted_};
-      ranks += divided_up(wanted_ - *found, step) * step;
+      ranks += rounded_up(wanted_ - *found, step);
     }
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/rounding.hpp"
 #include "model/layout.hpp"
 
 namespace afterbay::model {
@@ -16,8 +17,6 @@ constexpr std::uint64_t least_tile_bytes = 16u << 10;
 constexpr std::uint64_t most_tile_bytes = 32u << 10;
 /// Bytes of a chunk that holds all levels of some points.
 constexpr std::uint64_t profile_bytes = 64u << 10;
-
-std::uint64_t parts_of(std::uint64_t length, std::uint64_t part) { return (length + part - 1) / part; }
 
 /// The largest divisor of `length` in [most/2, most], or 0. Time O(square root of length).
 std::uint64_t divisor(std::uint64_t length, std::uint64_t most) {
@@ -46,7 +45,7 @@ std::uint64_t even_part(std::uint64_t length, std::uint64_t most, std::uint64_t 
       return part;
   }
   if (const std::uint64_t part = divisor(length, most)) return part;
-  return parts_of(length, parts_of(length, most));
+  return divided_up(length, divided_up(length, most));
 }
 
 /// Like `cut`, but with chunk edges at the edges of bands if the cut is in their dimension.
@@ -100,7 +99,7 @@ class Chooser {
     const std::uint64_t most = std::clamp<std::uint64_t>(wish_.most_bytes / least_tile_bytes, 1,
                                                          std::max<std::uint64_t>(1, wish_.most_records));
     const std::uint64_t expected = std::max<std::uint64_t>(1, wish_.records);
-    return parts_of(expected, parts_of(expected, std::clamp<std::uint64_t>(wanted, 1, most)));
+    return divided_up(expected, divided_up(expected, std::clamp<std::uint64_t>(wanted, 1, most)));
   }
 
   /// A quarter of the expected records, each with a small tile, but at least the usual number: a
@@ -108,7 +107,7 @@ class Chooser {
   /// size.
   [[nodiscard]] ChunkShape series() const {
     const std::uint64_t records =
-        even_records(std::max(std::min(wish_.records, usual_records), parts_of(wish_.records, 4)));
+        even_records(std::max(std::min(wish_.records, usual_records), divided_up(wish_.records, 4)));
     return tiles(records, std::clamp(wish_.most_bytes / records, least_tile_bytes, most_tile_bytes));
   }
 

@@ -2,17 +2,16 @@
 #include "model/input_cut.hpp"
 
 #include "afterbay/types.hpp"
+#include "base/rounding.hpp"
 
 namespace afterbay::model {
 namespace {
-
-std::uint64_t parts_of(std::uint64_t length, std::uint64_t part) { return (length + part - 1) / part; }
 
 /// Adds more whole chunks, beginning with the fastest dimension, so that rows stay contiguous.
 void grow(Index& part, const Index& shape, std::size_t element, std::uint64_t most) {
   for (std::size_t d = shape.size; d-- > 0;) {
     const std::uint64_t fitting = std::max<std::uint64_t>(most / (part.product() * element), 1);
-    const std::uint64_t needed = parts_of(shape[d], part[d]);
+    const std::uint64_t needed = divided_up(shape[d], part[d]);
     part[d] = std::min(shape[d], part[d] * std::min(fitting, needed));
     if (part[d] < shape[d]) return;
   }
@@ -45,7 +44,7 @@ InputCut::InputCut(const Schema& schema, const Variable& variable, const InputSi
     shrink(part_, element_bytes_, sizes.piece_bytes);
   else
     grow(part_, shape_, element_bytes_, sizes.piece_bytes);
-  for (std::size_t d = 0; d < shape_.size; ++d) grid_.push_back(parts_of(shape_[d], part_[d]));
+  for (std::size_t d = 0; d < shape_.size; ++d) grid_.push_back(divided_up(shape_[d], part_[d]));
 }
 
 Box InputCut::piece(std::uint64_t number) const {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/caller_terms.hpp"
+#include "base/rounding.hpp"
 #include "base/units.hpp"
 #include "model/chunk_shape.hpp"
 #include "model/filters.hpp"
@@ -17,8 +18,6 @@ constexpr std::uint64_t aligned_piece_bytes = 64u << 10;  ///< pieces from this 
 constexpr std::uint32_t max_pieces_per_frame = 512;
 constexpr std::uint64_t max_pieces = 1u << 22;  ///< of a variable
 constexpr std::uint64_t most_pieces_of_all = 1u << 31;
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
 /// Fails when a C-order index space is too large to count its bytes in 64 bits.
 Result<std::uint64_t> checked_bytes(const Index& shape, std::uint64_t element_bytes) {
@@ -104,7 +103,7 @@ class LayoutMaker {
                   "a slab of variable '{}', which becomes one {} message, takes {} bytes, more than the {} "
                   "bytes that a server's block holds: raise memory.block to {}",
                   variable.name, traits_.title, bytes, sizes_.frame_bytes,
-                  print_bytes(round_up(bytes, 1u << 20)));
+                  print_bytes(rounded_up(bytes, 1u << 20)));
     return {};
   }
 
@@ -158,7 +157,7 @@ class LayoutMaker {
       const VariableLayout& variable = layout_.variables[v];
       std::uint64_t& end = variable.record ? record : fixed;
       layout_.stored[v].section_offset = end;
-      end += round_up(variable.slab_bytes, 4);
+      end += rounded_up(variable.slab_bytes, 4);
       if (!variable.record) continue;
       ++record_variables;
       unpadded = variable.slab_bytes;
@@ -199,7 +198,7 @@ class LayoutMaker {
     grid.section_offset = stored.section_offset;
     std::uint64_t pieces = 1;
     for (std::size_t d = 0; d < grid.part.size; ++d) {
-      grid.parts[d] = (variable.shape[d] + grid.part[d] - 1) / grid.part[d];
+      grid.parts[d] = divided_up(variable.shape[d], grid.part[d]);
       pieces *= grid.parts[d];
       if (pieces > max_pieces)
         return fail(ErrorCode::resources,
@@ -244,13 +243,13 @@ class LayoutMaker {
     const Box box = grid.box(number);
     const std::uint64_t bytes = grid.bytes(box);
     const std::uint64_t align = bytes >= aligned_piece_bytes ? page_bytes : 8;
-    const std::uint64_t stride = traits_.arithmetic_places ? bytes : round_up(bytes, align);
+    const std::uint64_t stride = traits_.arithmetic_places ? bytes : rounded_up(bytes, align);
     const std::uint64_t most = sizes_.gathered_bytes();
     const std::uint64_t section_offset = grid.section_offset + grid.slab_offset(box);
     if (open_) {
       FrameRun& frame = cutting_->last_frame();
       const std::uint64_t offset =
-          traits_.arithmetic_places ? section_offset - open_section_offset_ : round_up(frame.bytes, align);
+          traits_.arithmetic_places ? section_offset - open_section_offset_ : rounded_up(frame.bytes, align);
       if (offset + bytes <= most && frame.per_frame < max_pieces_per_frame) {
         const auto fit = static_cast<std::uint32_t>(std::min<std::uint64_t>(
             {count, max_pieces_per_frame - frame.per_frame, (most - offset - bytes) / stride + 1}));

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/caller_terms.hpp"
+#include "base/rounding.hpp"
 
 namespace afterbay::model {
 namespace {
@@ -149,7 +150,7 @@ MapCut::MapCut(const Index& global, const Index& part) : full_global_(global), f
     }
   }
   for (std::size_t d = 0; d < global_.size; ++d) {
-    grid_.push_back((global_[d] + part_[d] - 1) / part_[d]);
+    grid_.push_back(divided_up(global_[d], part_[d]));
     cells_ *= grid_[d];
   }
 }
@@ -157,7 +158,7 @@ MapCut::MapCut(const Index& global, const Index& part) : full_global_(global), f
 std::uint64_t MapCut::cell_of(const Index& start) const {
   std::uint64_t cell = 0;
   for (std::size_t d = 0; d < full_global_.size; ++d)
-    cell = cell * ((full_global_[d] + full_part_[d] - 1) / full_part_[d]) + start[d] / full_part_[d];
+    cell = cell * divided_up(full_global_[d], full_part_[d]) + start[d] / full_part_[d];
   return cell;
 }
 

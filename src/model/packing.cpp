@@ -91,9 +91,9 @@ class CertainRange {
 };
 
 template <class Integer>
-class Rows final : public PackingRows {
+class ConvertedRows final : public PackingRows {
  public:
-  Rows(const PackedValues& packing, Type from, Kernel to_double, bool swaps)
+  ConvertedRows(const PackedValues& packing, Type from, Kernel to_double, bool swaps)
       : to_double_(to_double), loop_(pack_loop()), from_(from), swaps_(swaps) {
     const bool float32 = packing.unpacked == Type::float32;
     for (std::size_t i = 0; i < packing.missing.count(); ++i)
@@ -256,9 +256,11 @@ std::unique_ptr<const PackingRows> packing_rows(const PackedValues& packing, Typ
   const Kernel to_double = kernel(from, Type::float64, false);
   if (!to_double) return nullptr;
   switch (packing.packed) {
-    case Type::int8: return std::make_unique<const Rows<std::int8_t>>(packing, from, to_double, swap_bytes);
-    case Type::int16: return std::make_unique<const Rows<std::int16_t>>(packing, from, to_double, swap_bytes);
-    default: return std::make_unique<const Rows<std::int32_t>>(packing, from, to_double, swap_bytes);
+    case Type::int8:
+      return std::make_unique<const ConvertedRows<std::int8_t>>(packing, from, to_double, swap_bytes);
+    case Type::int16:
+      return std::make_unique<const ConvertedRows<std::int16_t>>(packing, from, to_double, swap_bytes);
+    default: return std::make_unique<const ConvertedRows<std::int32_t>>(packing, from, to_double, swap_bytes);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "base/rounding.hpp"
 #include "observe/html_plot.hpp"
 #include "observe/html_tables.hpp"
 #include "observe/progress.hpp"
@@ -199,7 +200,7 @@ void add_rows(std::vector<TimelineRow>& rows, const RunPage& page, const RunFigu
   std::vector<const TimelineRecord*> all;
   for (const TimelineRecord& it : page.timelines)
     if (it.role == role) all.push_back(&it);
-  const std::size_t together = (all.size() + most_rows - 1) / most_rows;
+  const std::size_t together = divided_up(all.size(), most_rows);
   const double bin_s = figures.elapsed_s / timeline_bins;
   for (std::size_t first = 0; first < all.size(); first += together) {
     const std::size_t end = std::min(first + together, all.size());

@@ -14,10 +14,10 @@ namespace {
 // Shares of the run above which waits are more than noise, and too much for a model.
 constexpr double noticed = 0.01;
 constexpr double serious = 0.05;
-constexpr double room_share = 0.5;  ///< of a server's memory: if the peak was lower, memory was not
-                                    ///< short
-constexpr double most_times = 8;    ///< above this, an estimate of the number of servers is
-                                    ///< meaningless
+constexpr double little_used_share = 0.5;  ///< of a server's memory: if the peak was lower, memory was not
+                                           ///< short
+constexpr double most_times = 8;           ///< above this, an estimate of the number of servers is
+                                           ///< meaningless
 
 std::string seconds(double s) { return s < 0.1 ? fmt::format("{:.2f} s", s) : fmt::format("{:.1f} s", s); }
 std::string percent(double share) { return fmt::format("{:.{}f} %", 100 * share, share < 0.0995 ? 1 : 0); }
@@ -95,12 +95,12 @@ std::string headline_of(const RunFigures& it, RunGrade grade, double held_up_s) 
 
 /// Why it waited, and what would help.
 std::string advice(const RunFigures& it) {
-  if (it.peak_share < room_share && it.records_refused > 0)
+  if (it.peak_share < little_used_share && it.records_refused > 0)
     return fmt::format(
         "There was room in the servers' memory: no more than {} of it was in use. But too many records of a "
         "variable were waiting to be written: more servers or more writers help.",
         percent(it.peak_share));
-  if (it.peak_share < room_share)
+  if (it.peak_share < little_used_share)
     return fmt::format(
         "There was room in the servers' memory: no more than {} of it was in use. The buffers between model "
         "and "

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/rounding.hpp"
 #include "output/file_schema.hpp"
 
 namespace afterbay::output {
@@ -14,8 +15,6 @@ namespace {
 constexpr std::uint64_t least_bytes = std::uint64_t{4} << 20;
 /// Of a time axis whose length is not known: 4 KiB.
 constexpr std::uint64_t usual_records = 512;
-
-std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 bool is_time_axis(std::string_view name) {
   constexpr std::array<std::string_view, 4> names{time_name, time_bounds_name, climatology_bounds_name,

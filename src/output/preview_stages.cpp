@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/rounding.hpp"
 #include "output/late_steps.hpp"
 
 namespace afterbay::output {
@@ -79,7 +80,7 @@ void PreviewStages::add_memory(PreviewStage& stage, const OverGrid& reduction) c
   const auto ranks = static_cast<std::uint64_t>(processes_.model_ranks);
   const std::uint64_t all = grid_points(reduction.of().space());
   const bool is_whole = reduction.of().space().decomposition.empty();
-  const std::uint64_t share = is_whole ? all : (all + ranks - 1) / ranks;
+  const std::uint64_t share = is_whole ? all : divided_up(all, ranks);
   const auto waiting = static_cast<std::size_t>(LateSteps::lag_of(ranks)) + 1;
   stage.bytes_per_rank = reduction.buffer_bytes(reduction.part(share, true), waiting);
   stage.bytes_on_all_ranks =

@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/rounding.hpp"
+
 namespace afterbay::packing {
 namespace {
 
 constexpr std::int64_t unused_entry = -99;
 constexpr std::int64_t fields_file = 3;
-
-std::uint64_t rounded_up(std::uint64_t number, std::uint64_t step) {
-  return (number + step - 1) / step * step;
-}
 
 std::int64_t word_at(std::span<const std::byte> bytes, std::size_t number) {
   return static_cast<std::int64_t>(load_wide_word(bytes.data() + (number - 1) * wide_word_bytes));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/rounding.hpp"
 #include "packing/bit_blocks.hpp"
 #include "packing/wgdos_kernels.hpp"
 
@@ -25,9 +26,7 @@ inline constexpr std::uint32_t row_has_least = 64;    ///< bits set: points with
 inline constexpr std::uint32_t row_has_zeros = 128;   ///< bits set: points that are not zero
 inline constexpr std::uint32_t row_flags = row_bits_mask | row_has_missing | row_has_least | row_has_zeros;
 
-constexpr std::size_t whole_blocks(std::size_t count) noexcept {
-  return (count + block_integers - 1) / block_integers * block_integers;
-}
+constexpr std::size_t whole_blocks(std::size_t count) noexcept { return rounded_up(count, block_integers); }
 
 /// Unpacks rows of one field, with memory for one row.
 template <class T>

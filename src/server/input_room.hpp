@@ -7,6 +7,8 @@
 #include <map>
 #include <optional>
 
+#include "base/rounding.hpp"
+
 namespace afterbay::server {
 
 class InputRoom {
@@ -46,7 +48,7 @@ class InputRoom {
  private:
   static std::uint64_t rounded(std::uint64_t bytes) {
     constexpr std::uint64_t page = 4096;  // so that direct I/O can read into it
-    return (bytes + page - 1) / page * page;
+    return rounded_up(bytes, page);
   }
 
   std::map<std::uint64_t, std::uint64_t> free_;  ///< bytes, by offset; adjacent ranges are merged

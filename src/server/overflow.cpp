@@ -10,6 +10,7 @@
 
 #include "base/batch_thread.hpp"
 #include "base/caller_terms.hpp"
+#include "base/rounding.hpp"
 #include "storage/block_writer/system_error.hpp"
 
 namespace afterbay::server {
@@ -22,7 +23,7 @@ constexpr std::size_t most_moving = 4;  ///< frames that wait for the spill file
 template <class Bytes>
 std::span<Bytes> whole_pages(std::span<Bytes> bytes) {
   constexpr std::size_t page = codec::AlignedBuffer::alignment;
-  return {bytes.data(), (bytes.size() + page - 1) / page * page};
+  return {bytes.data(), rounded_up(bytes.size(), page)};
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include "session/facade.hpp"
 #include "base/ingest_thread.hpp"
 #include "mpi/check.hpp"
+#include "server/server.hpp"
+#include "session/frontend.hpp"
 #include "session/open_sessions.hpp"
 #include "storage/structure/stored_names.hpp"
 

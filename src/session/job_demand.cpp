@@ -10,6 +10,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/rounding.hpp"
 #include "base/units.hpp"
 #include "session/link_sizes.hpp"
 #include "transport/mpi/footprint.hpp"
@@ -187,7 +188,7 @@ Result<JobDemand> demand_of(const config::Config& config, const NodeLoad& load) 
     server.descriptors += own_files + files_a_file * std::max(files_in_making, collections);
   }
   if (load.frontends > 0) {
-    const std::size_t here = (models_here + of(load.frontends) - 1) / of(load.frontends);
+    const std::size_t here = divided_up(models_here, of(load.frontends));
     const std::size_t clients = load.clients > 0 ? of(load.clients) : std::max<std::size_t>(here, 1);
     const std::size_t near = only_mpi ? 0 : std::min(here, clients);
     AFTERBAY_TRY_ASSIGN(const transport::Footprint print,
@@ -253,7 +254,7 @@ class Fitting {
     const auto demand = demand_of(config, load);
     if (!demand || !demand->frontend) return;
     for (const Part& part : demand->frontend->parts)
-      if (part.what == "memory.frontend") tried_.memory.frontend_bytes = (part.bytes + MiB - 1) / MiB * MiB;
+      if (part.what == "memory.frontend") tried_.memory.frontend_bytes = rounded_up(part.bytes, MiB);
     tried_.origins["memory.frontend"].source = config::Source::code;
   }
 

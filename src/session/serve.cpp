@@ -6,7 +6,9 @@
 #include "base/batch_thread.hpp"
 #include "base/clock.hpp"
 #include "base/ingest_thread.hpp"
+#include "server/server.hpp"
 #include "session/facade.hpp"
+#include "session/frontend.hpp"
 
 namespace afterbay {
 namespace {

@@ -5,6 +5,8 @@
 
 #include "base/ingest_thread.hpp"
 #include "base/rank_names.hpp"
+#include "server/server.hpp"
+#include "session/frontend.hpp"
 #include "session/open_sessions.hpp"
 
 namespace afterbay {

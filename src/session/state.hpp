@@ -22,14 +22,19 @@
 #include "mpi/finalize_hook.hpp"
 #include "mpi/thread_level.hpp"
 #include "observe/profile.hpp"
-#include "server/server.hpp"
-#include "session/frontend.hpp"
 #include "session/group.hpp"
 #include "session/output_of_session.hpp"
 #include "session/report.hpp"
 #include "storage/store.hpp"
 
 namespace afterbay {
+
+namespace server {
+class Server;
+}
+namespace session {
+class FrontendRun;
+}
 
 /// Owns everything of one process's session. Destruction order: the model's side first, then the
 /// thread that hosts a server, then the server.

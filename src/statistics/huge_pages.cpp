@@ -7,12 +7,14 @@
 #include <limits>
 #include <new>
 
+#include "base/rounding.hpp"
+
 namespace afterbay::statistics {
 namespace {
 
 std::size_t in_pages(std::size_t bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() - 2 * HugePages::page_bytes) throw std::bad_alloc();
-  return (bytes + HugePages::page_bytes - 1) / HugePages::page_bytes * HugePages::page_bytes;
+  return rounded_up(bytes, HugePages::page_bytes);
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "statistics/state.hpp"
 
+#include "base/rounding.hpp"
+
 namespace afterbay::statistics {
 namespace {
 
 constexpr std::size_t line_bytes = 64;  // columns begin at multiples of it
 
-constexpr std::size_t padded(std::size_t bytes) { return (bytes + line_bytes - 1) / line_bytes * line_bytes; }
+constexpr std::size_t padded(std::size_t bytes) { return rounded_up(bytes, line_bytes); }
 
 constexpr std::size_t head_bytes = padded(sizeof(Progress));
 

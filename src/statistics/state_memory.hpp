@@ -8,6 +8,7 @@
 #include <memory_resource>
 #include <span>
 
+#include "base/rounding.hpp"
 #include "statistics/state.hpp"
 
 namespace afterbay::statistics {
@@ -40,7 +41,7 @@ class StateMemory {
     void operator()(Line* memory) const { from->deallocate(memory, lines * sizeof(Line), alignof(Line)); }
   };
   static std::size_t lines_of(const Statistic& statistic, Type type, std::size_t points) noexcept {
-    return (state_bytes(statistic, type, points) + sizeof(Line) - 1) / sizeof(Line);
+    return divided_up(state_bytes(statistic, type, points), sizeof(Line));
   }
 
   std::size_t lines_;

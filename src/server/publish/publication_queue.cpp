@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/rounding.hpp"
+
 namespace afterbay::server {
 namespace {
 
@@ -25,7 +27,7 @@ std::vector<PublicationQueue::Waiting> PublicationQueue::take() {
   if (waiting_.empty()) return taken;
   const int priority = std::ranges::max_element(waiting_, {}, &Waiting::priority)->priority;
   const auto equal = static_cast<std::size_t>(std::ranges::count(waiting_, priority, &Waiting::priority));
-  const std::size_t share = std::min(most_files_together, (equal + sharers_ - 1) / sharers_);
+  const std::size_t share = std::min(most_files_together, divided_up(equal, sharers_));
   std::uint64_t bytes = 0;
   bool full = false;
   for (const Waiting& file : waiting_) {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/rounding.hpp"
 #include "model/layout.hpp"
 #include "storage/block_writer/system_error.hpp"
 
@@ -38,7 +39,6 @@ constexpr std::uint64_t most_hole_bytes = 256u << 20;
 /// Preallocated space of all files of this process that was neither used nor released.
 std::atomic<std::uint64_t> all_rooms{0};
 
-std::uint64_t round_up(std::uint64_t value) { return (value + page_bytes - 1) / page_bytes * page_bytes; }
 std::uint64_t round_down(std::uint64_t value) { return value / page_bytes * page_bytes; }
 
 Extent part_of(const Extent& extent, std::uint64_t from, std::uint64_t to) {
@@ -122,7 +122,7 @@ Result<> BlockWriter::write_one(const Extent& extent, WriteCost& cost) {
   const std::uint64_t end = extent.offset + extent.bytes.size();
   for (std::uint64_t seen = written_end_; seen < end && !written_end_.compare_exchange_weak(seen, end);) {
   }
-  const std::uint64_t first_page = round_up(extent.offset);
+  const std::uint64_t first_page = rounded_up(extent.offset, page_bytes);
   const std::uint64_t last_page = round_down(end);
   cost.bytes_out += extent.bytes.size();
   if (!direct() || !congruent(extent) || last_page < first_page + least_direct_bytes)

@@ -2,6 +2,7 @@
 // Disk: the system calls that create and write files. Fault tests replace it.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/types.h>
 
 #include <cstddef>
@@ -9,6 +10,9 @@
 #include <memory>
 
 namespace afterbay::storage {
+
+/// With which directories are opened: links are not followed.
+inline constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 /// The operating system's calls, each with its own return convention (-1 and errno). A test derives
 /// from it to make the n-th call fail, to write short, or to be slow. Any thread may call it.

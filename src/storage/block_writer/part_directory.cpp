@@ -24,7 +24,6 @@ namespace afterbay::storage {
 namespace {
 
 constexpr int most_attempts = 16;
-constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 /// Identity of the lock file under which an unfinished directory is written. If somebody removes
 /// the lock file, the next writer makes another one, which does not entitle it to remove the

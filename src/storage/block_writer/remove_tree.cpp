@@ -18,8 +18,6 @@
 namespace afterbay::storage {
 namespace {
 
-constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-
 bool is_permission(int number) { return number == EACCES || number == EPERM; }
 
 /// Gives the owner all rights; false: they are there already, or the directory is another user's.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/rounding.hpp"
 #include "transport/shm/marks.hpp"
 #include "transport/shm/segment.hpp"
 
@@ -13,8 +14,6 @@ namespace {
 constexpr std::uint32_t most_blocks = (1u << 24) - 1;  // an entry of the frame table holds 24 bits
 constexpr std::uint32_t most_frames = 1u << 24;        // as does a rank's place in the order
 constexpr std::uint32_t pieces_per_frame = 16;         // room for expected counts, on average
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
 Result<void> check(const LinkSizes& sizes, std::size_t peers) {
   const auto refuse = [](const char* name, std::uint64_t value, const char* must) {
@@ -95,7 +94,7 @@ Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers, std::s
 
   std::uint64_t at = 0;
   const auto take = [&at](std::uint64_t bytes, std::uint64_t alignment) {
-    const std::uint64_t begin = round_up(at, alignment);
+    const std::uint64_t begin = rounded_up(at, alignment);
     at = begin + bytes;
     return begin;
   };
@@ -112,7 +111,7 @@ Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers, std::s
     kind.counters_at = take(std::uint64_t{kind.count} * kind.pieces * sizeof(std::uint32_t), page_bytes);
   const std::uint64_t alignment = sizes.memory_bytes >= 8 * huge_page_bytes ? huge_page_bytes : page_bytes;
   for (BlockClassGeometry& kind : geometry.classes) kind.at = take(kind.count * kind.stride(), alignment);
-  geometry.total_bytes = round_up(at, page_bytes);
+  geometry.total_bytes = rounded_up(at, page_bytes);
   return geometry;
 }
 
