@@ -5,6 +5,7 @@
 #include <memory>
 #include <thread>
 
+#include "server/server.hpp"
 #include "session/state.hpp"
 #include "storage/store.hpp"
 #include "transport/thread/hub.hpp"
