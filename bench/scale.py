@@ -41,6 +41,9 @@ MEASURES = {
                          ("told", "told to all servers", "KiB", KIB)],
 }
 REAL = "real ranks"
+TOPOLOGIES = ("inline", "dedicated", "tiered")
+REAL_RANKS = (4, 16, 64, 128)  #: model ranks of real sessions on one node
+MOST_MORE_MIB = 32  #: of memory of a process after open, with the most instead of the fewest of them
 #: The quantity of the program for each scenario.
 QUANTITIES = {"model rank": "model_rank", "frontend of 128 ranks": "frontend", "server, memory beyond memory.server": "server", "idle server": "idle",
               "ingest": "ingest", "start": "start", "definitions": "definitions", "verdicts of maps": "verdicts"}
@@ -94,7 +97,7 @@ def emulated(options: argparse.Namespace) -> list[Row]:
 
 
 def layouts(quick: bool) -> list[int]:
-    return [4, 16] if quick else [4, 16, 64, 128]
+    return list(REAL_RANKS[:2] if quick else REAL_RANKS)
 
 
 def settings_for(topology: str, ranks: int) -> list[str]:
@@ -122,7 +125,7 @@ def scaled(command: pathlib.Path, settings: list[str], ranks: int) -> list[str]:
 def real(options: argparse.Namespace) -> list[Row]:
     command = options.programs.parent / "apps" / "afterbay" / "afterbay"
     rows = []
-    for topology in ("inline", "dedicated", "tiered"):
+    for topology in TOPOLOGIES:
         for ranks in layouts(options.quick):
             count = processes(topology, ranks)
             settings = settings_for(topology, ranks)
@@ -222,7 +225,7 @@ def checks(results: Results) -> list[Check]:
     for row in results.in_scenario("idle server"):
         found.append(bound(results, f"idle server, {row.label}: % of a core", row.key, "cpu_share", 0.5, 0.01))
     for row in results.in_scenario("ingest"):
-        for path, what in (("message_ns", "message"), ("pass_ns", "pass for one message")):
+        for path, what in (("message_ns", "message"), ("pass_ns", "pass for one message"), ("flush_ns", "flush of a rank")):
             found.append(bound(results, f"ingest, {row.model} ranks: us per {what}", row.key, path, 2, 1e3))
     for row in results.in_scenario("definitions"):
         found.append(bound(results, f"200 fields on two maps, {row.label}: processor seconds of a server", row.key, "cpu_s", 30, 1))
@@ -243,7 +246,27 @@ def checks(results: Results) -> list[Check]:
         if row.scenario == REAL and row.model >= 64:
             ended = 1.0 if results.present(row.key) else 0.0
             found.append(Check(f"{row.label}: starts, ends, contents right", ended, 1, ">=", ended == 1.0, results.failures.get(row.key, "").splitlines()[0] if row.key in results.failures else ""))
+    return found + memory_checks(results) + node_checks(results)
+
+
+def memory_checks(results: Results) -> list[Check]:
+    """Memory after `open` must not grow with the number of ranks, beyond MPI's own."""
+    found = []
+    for topology in TOPOLOGIES:
+        few, many = REAL_RANKS[0], REAL_RANKS[-1]
+        before = results.median(f"real/{topology}/{few}", "open_mib")
+        if before is not None and f"real/{topology}/{many}" in results.rows:
+            more = [value - before for value in results.values(f"real/{topology}/{many}", "open_mib")]
+            found.append(results.median_check(f"{topology}, {many} instead of {few} model ranks: more memory of a process after open, MiB", more, "<=", MOST_MORE_MIB))
     return found
+
+
+def node_checks(results: Results) -> list[Check]:
+    """Real sessions were asked for, but none on several nodes: the launcher cannot make any."""
+    if not all(f"real/{topology}/{REAL_RANKS[0]}" in results.rows for topology in TOPOLOGIES):
+        return []  # a selection of rows
+    several = [row for row in results.in_scenario(REAL) if "x" in row.key.split("/")[-1]]
+    return [Check("real sessions on several nodes", len(several), 1, ">=", bool(several), "" if several else "the launcher made none")]
 
 
 def scenario_table(results: Results, scenario: str) -> str:
@@ -333,7 +356,7 @@ def draw_growth(axis, results: Results, scenario: str) -> None:
 
 
 def draw_real(axis, results: Results) -> None:
-    for colour, topology in zip(COLOURS, ("inline", "dedicated", "tiered")):
+    for colour, topology in zip(COLOURS, TOPOLOGIES):
         rows = [row for row in results.in_scenario(REAL) if row.key.startswith(f"real/{topology}/") and "x" not in row.key.split("/")[-1]]
         for path, style, what in (("open_s", "o-", "open"), ("end_s", "s--", "whole session")):
             points = [(row.model, results.median(row.key, path)) for row in rows]

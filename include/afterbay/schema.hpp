@@ -116,7 +116,7 @@ struct AFTERBAY_API Dimension {
 
 /// A filter of the chunks of a variable, by the number under which it is registered for HDF5.
 struct AFTERBAY_API Filter {
-  /// 1 deflate, 2 shuffle, 3 fletcher32, 32004 lz4, 32008 bitshuffle, 32015 zstd
+  /// 1 deflate, 2 shuffle, 3 fletcher32, 32001 blosc, 32004 lz4, 32008 bitshuffle, 32015 zstd
   std::uint32_t id = 0;
   std::vector<std::uint32_t> parameters;  ///< of deflate and zstd their level; the others have none
   friend bool operator==(const Filter&, const Filter&) = default;

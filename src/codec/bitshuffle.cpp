@@ -85,7 +85,7 @@ std::optional<std::vector<std::uint32_t>> bitshuffle_from_hdf5(std::span<const u
   return std::vector<std::uint32_t>{};
 }
 
-std::vector<unsigned> bitshuffle_to_hdf5(std::size_t element_bytes) {
+std::vector<unsigned> bitshuffle_to_hdf5(std::span<const std::uint32_t>, std::size_t element_bytes) {
   return {0, 4, static_cast<unsigned>(element_bytes)};  // version 0.4 of the format
 }
 

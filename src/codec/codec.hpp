@@ -23,6 +23,7 @@
   ROW(fletcher32)            \
   ROW(zstd)                  \
   ROW(lz4)                   \
+  ROW(blosc)                 \
   ROW(bitshuffle)
 
 namespace afterbay::codec {
@@ -50,6 +51,8 @@ struct Codec {
   int most_level = 0;
   /// Levels that `afterbay codecs` tries, ascending. Empty: 1 only. Compressors only.
   std::span<const int> trial_levels = {};
+  /// Rearranges bytes itself: another filter that does would gain nothing.
+  bool rearranges = false;
   std::string_view documentation = {};  ///< documentation of its setting: a paragraph of Markdown
   std::size_t added_bytes = 0;          ///< number of bytes that encoding appends; FilterKind::checksum only
   /// Other readers refuse input that is not a multiple of an element's size.
@@ -62,8 +65,9 @@ struct Codec {
   /// and `decode` do not support them.
   std::optional<std::vector<std::uint32_t>> (*from_hdf5)(std::span<const unsigned> values,
                                                          std::size_t element_bytes) = nullptr;
-  /// HDF5's list of values for a filter without parameters; null: the parameters are the list.
-  std::vector<unsigned> (*to_hdf5)(std::size_t element_bytes) = nullptr;
+  /// HDF5's list of values for a filter; null: the parameters are the list.
+  std::vector<unsigned> (*to_hdf5)(std::span<const std::uint32_t> parameters,
+                                   std::size_t element_bytes) = nullptr;
   /// The place of the size of an element in that list; -1: it has none.
   int element_value = -1;
   /// Encodes `input` in HDF5's format into `output`, which has the largest permitted size: one byte

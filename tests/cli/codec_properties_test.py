@@ -20,7 +20,7 @@ import numpy
 from _cli import OK, CommandTest, run
 
 MISSING = -1e30
-COMPRESSORS = ({}, {"deflate": 2}, {"zstd": 3}, {"lz4": "on"})
+COMPRESSORS = ({}, {"deflate": 2}, {"zstd": 3}, {"lz4": "on"}, {"blosc": 3})
 BEFORE = ({}, {"shuffle": "on"}, {"bitshuffle": "on"}, {"fletcher32": "on"})
 VARIABLES = ("absolute", "relative", "digits", "bits", "granular", "groom", "packed", "plain")
 MEASURED = ("absolute", "relative", "digits")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files with zstd, lz4 and bitshuffle are read by other software: h5py with hdf5plugin, for zstd
-also netCDF-C 4.9 with its own plug-in; and Afterbay reads theirs."""
+"""Files with zstd, lz4, Blosc and bitshuffle are read by other software: h5py with hdf5plugin, for
+zstd also netCDF-C 4.9 with its own plug-in; and Afterbay reads theirs."""
 import sys
 import unittest
 
@@ -17,10 +17,11 @@ from _cli import OK, USAGE, CommandTest
 
 SHAPE = (5, 37, 53)
 #: filters of HDF5 by setting
-NUMBERS = {"deflate": 1, "shuffle": 2, "fletcher32": 3, "lz4": 32004, "bitshuffle": 32008, "zstd": 32015}
+NUMBERS = {"deflate": 1, "shuffle": 2, "fletcher32": 3, "blosc": 32001, "lz4": 32004, "bitshuffle": 32008, "zstd": 32015}
 CHAINS = ({"zstd": 4}, {"fletcher32": "on", "shuffle": "on", "zstd": 19}, {"lz4": "on"},
           {"bitshuffle": "on", "lz4": "on"}, {"bitshuffle": "on"}, {"bitshuffle": "on", "deflate": 3},
-          {"fletcher32": "on", "bitshuffle": "on", "zstd": 1}, {"shuffle": "on", "lz4": "on"})
+          {"fletcher32": "on", "bitshuffle": "on", "zstd": 1}, {"shuffle": "on", "lz4": "on"},
+          {"blosc": 5}, {"fletcher32": "on", "blosc": 9}, {"bitshuffle": "on", "blosc": 1})
 
 
 def values_of(name):
@@ -85,7 +86,9 @@ class CodecsTest(CommandTest):
     def test_what_hdf5plugin_wrote_is_read(self):
         write_input("in.nc", ["f"])
         for name, options in (("lz4", hdf5plugin.LZ4(nbytes=4096)), ("zstd", hdf5plugin.Zstd(clevel=11)),
-                              ("bitshuffle", hdf5plugin.Bitshuffle(cname="none"))):
+                              ("bitshuffle", hdf5plugin.Bitshuffle(cname="none")),
+                              *((f"blosc_{name}", hdf5plugin.Blosc(cname=name, shuffle=shuffle)) for name, shuffle in
+                                (("lz4", hdf5plugin.Blosc.BITSHUFFLE), ("blosclz", hdf5plugin.Blosc.SHUFFLE), ("zlib", hdf5plugin.Blosc.NOSHUFFLE)))):
             with h5py.File("in.nc") as file, h5py.File("theirs.nc", "w") as theirs:
                 for dimension in ("time", "y", "x"):
                     file.copy(dimension, theirs)

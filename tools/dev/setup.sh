@@ -3,7 +3,7 @@
 build_packages=(g++ gfortran cmake ninja-build ccache pkg-config openmpi-bin libopenmpi-dev libhdf5-dev
   libnetcdf-dev zlib1g-dev libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libspdlog-dev
   libcli11-dev libexpected-dev libpng-dev libmuparser-dev libudunits2-dev libdeflate-dev
-  libzstd-dev liblz4-dev libeccodes-dev)
+  libzstd-dev liblz4-dev libblosc-dev libeccodes-dev)
 user_packages=(make netcdf-bin man-db) # also needed by the commands in docs/ and examples/
 python_packages=(python3-venv)
 test_packages=(binutils libgtest-dev libgmock-dev hdf5-tools libeccodes-tools iproute2 xz-utils "${user_packages[@]}" "${python_packages[@]}")

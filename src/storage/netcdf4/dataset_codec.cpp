@@ -74,9 +74,18 @@ std::size_t filter_for_hdf5(unsigned flags, std::size_t value_count, const unsig
 /// HDF5 calls it when a dataset with the filter is made (H5Z_set_local_func_t).
 template <const codec::Codec& codec>
 herr_t list_values_in_hdf5(hid_t creation_list, hid_t type, hid_t) {
-  const std::vector<unsigned> values = codec.to_hdf5(H5Tget_size(type));
-  return H5Pmodify_filter(creation_list, static_cast<H5Z_filter_t>(codec.id), H5Z_FLAG_OPTIONAL,
-                          values.size(), values.data());
+  const auto number = static_cast<H5Z_filter_t>(codec.id);
+  const std::size_t element_bytes = H5Tget_size(type);
+  unsigned flags = 0;
+  std::array<unsigned, most_values> given{};
+  std::size_t count = given.size();
+  if (H5Pget_filter_by_id2(creation_list, number, &flags, &count, given.data(), 0, nullptr, nullptr) < 0)
+    return -1;
+  const auto parameters =
+      codec.from_hdf5(std::span(given).first(std::min(count, given.size())), element_bytes);
+  const std::vector<unsigned> values =
+      codec.to_hdf5(parameters.value_or(std::vector<std::uint32_t>{}), element_bytes);
+  return H5Pmodify_filter(creation_list, number, H5Z_FLAG_OPTIONAL, values.size(), values.data());
 }
 
 template <const codec::Codec& codec>
