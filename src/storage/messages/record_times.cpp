@@ -18,7 +18,7 @@ std::uint32_t index_of(const Schema& schema, const Variable& variable) {
 Result<MessageTime> scalar_time(const Schema& schema, const Variable& scalar) {
   AFTERBAY_TRY_ASSIGN(const cf::TimeAxis axis, cf::time_axis_of(scalar));
   MessageTime time;
-  AFTERBAY_TRY_ASSIGN(time.date, axis.date(cf::numbers_of(scalar.constant).front()));
+  AFTERBAY_TRY_ASSIGN(time.date, axis.date(*cf::number_of(scalar)));
   time.begin = time.end = time.date;
   const Variable* const bounds = cf::scalar_bounds_of(schema, scalar);
   if (bounds == nullptr) return time;
