@@ -111,14 +111,17 @@ Result<PpGrid> grid_of(const Schema& schema, const Variable& field) {
   AFTERBAY_TRY_ASSIGN(grid.longitudes, points_of(field, *last));
   grid.latitude_bounds = bounds_of(schema, *y);
   grid.longitude_bounds = bounds_of(schema, *last);
-  AFTERBAY_TRY(check_earth(schema, field));
   // Units alone do not tell latitudes from those of a rotated grid.
   if (cf::is_rotated(schema, field, *y, *last)) {
     AFTERBAY_TRY(rotate(schema, field, *y, *last, grid));
+    AFTERBAY_TRY(check_earth(schema, field));
     return grid;
   }
-  AFTERBAY_TRY(check_mapping(schema, field));
-  if (cf::is_latitude(*y) && cf::is_longitude(*last)) return grid;
+  if (cf::is_latitude(*y) && cf::is_longitude(*last)) {
+    AFTERBAY_TRY(check_mapping(schema, field));
+    AFTERBAY_TRY(check_earth(schema, field));
+    return grid;
+  }
   return refuse(field,
                 "lies on the coordinates '{}' and '{}', which are neither latitudes and longitudes nor those "
                 "of a rotated grid: interpolate it, or write it as netCDF",

@@ -210,7 +210,7 @@ TEST(Grib2Definition, says_what_a_message_cannot_hold) {
       {[](Schema& s) { over_time(s, "time: minimum").attribute("GRIB_paramId", 121); }, "ta",
        "typeOfStatisticalProcessing 3"},
       {[](Schema& s) { s.find_variable("ta")->attribute("GRIB_paramId", 121); }, "ta",
-       "of moments by the cell_methods"},
+       "the key 'paramId' cannot be 121"},
       {[](Schema& s) {
          scalar(s, "realization", "1", Values(3));
          s.find_variable("tas")->attribute("GRIB_perturbationNumber", 4);
