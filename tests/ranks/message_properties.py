@@ -20,7 +20,7 @@ except ImportError as error:
 AFTERBAY = pathlib.Path(os.environ["AFTERBAY_BUILD"], "apps", "afterbay", "afterbay")
 LAYOUTS = {"one": (["--afterbay.topology=inline"], 1), "many": (["--servers", "1", "--afterbay.writers=2"], 4)}
 MISSING = -1e30
-SEEDS = 6
+SEEDS = 4
 
 
 class Case:

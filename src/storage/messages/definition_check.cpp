@@ -20,11 +20,11 @@ bool is_angle(const Variable& coordinate) {
          name == "grid_longitude";
 }
 
-/// Whether headers of some format contain the number of a coordinate.
+/// Whether headers of some format contain the number of a coordinate. Forecast reference times are
+/// checked as times.
 bool has_number_in_header(const Variable& coordinate) {
   const std::string_view name = cf::text_of(coordinate.attributes, "standard_name");
-  return name == "time" || name == "forecast_reference_time" || name == "realization" ||
-         cf::is_vertical(coordinate) || is_angle(coordinate);
+  return name == "time" || name == "realization" || cf::is_vertical(coordinate) || is_angle(coordinate);
 }
 
 }  // namespace
