@@ -531,28 +531,38 @@ TEST_F(Grib2Store, writes_regular_grids_of_float32) {
   }
 }
 
-/// Of models that add up their time step, or multiply it, and of those with 32-bit times.
+/// Of models that add up their time step, and of those with 32-bit times or bounds.
 TEST_F(Grib2Store, times_that_are_sums_of_time_steps_are_whole_seconds) {
-  for (const Type type : {Type::float64, Type::float32}) {
+  for (const bool float32_time : {false, true}) {
     Schema schema = grib2_schema();
     std::erase_if(schema.variables, [](const Variable& it) { return it.name == "ta" || it.name == "lsm"; });
+    schema.dimension("bnds", 2);
     Variable& time = *schema.find_variable("time");
-    time.attribute("units", "days since 2026-11-01").type = type;
+    time.attribute("units", "days since 2026-11-01").attribute("bounds", "time_bnds");
+    time.type = float32_time ? Type::float32 : Type::float64;
+    schema.variable("time_bnds", float32_time ? Type::float64 : Type::float32, {"time", "bnds"});
+    schema.find_variable("ps")->attribute("cell_methods", "time: mean");
     const auto request = request_of(path(), schema, Format::grib2, Existing::replace);
     const Source other = grib2_data(request.schema, *request.layout);
     const Source source = [&](std::uint32_t v, std::uint64_t record) {
-      if (request.schema.variables[v].name != "time") return other(v, record);
-      double sum = 0;
-      for (std::uint64_t i = 0; i < 163 + record; ++i) sum += 1200 / 86400.0;
-      const auto single = static_cast<float>(sum);
-      const auto* const from = type == Type::float32 ? reinterpret_cast<const std::byte*>(&single)
-                                                     : reinterpret_cast<const std::byte*>(&sum);
-      return std::vector<std::byte>(from, from + size_of(type));
+      const Variable& of = request.schema.variables[v];
+      if (of.name != "time" && of.name != "time_bnds") return other(v, record);
+      std::vector<double> sums{0, 0};
+      for (std::uint64_t i = 0; i < 163 + record; ++i) {
+        sums[0] = sums[1];
+        sums[1] += 1200 / 86400.0;
+      }
+      if (of.name == "time") sums.erase(sums.begin());
+      const std::vector<float> single(sums.begin(), sums.end());
+      const auto* const from = of.type == Type::float32 ? reinterpret_cast<const std::byte*>(single.data())
+                                                        : reinterpret_cast<const std::byte*>(sums.data());
+      return std::vector<std::byte>(from, from + sums.size() * size_of(of.type));
     };
     write(request, all_jobs(request, 3), source);
-    const auto messages = grib_keys(path(), "dataDate,dataTime");
-    EXPECT_EQ(messages[0].at("dataDate") + messages[0].at("dataTime"), "20261103620");
-    EXPECT_EQ(messages[2].at("dataDate") + messages[2].at("dataTime"), "20261103700");
+    const auto messages = grib_keys(path(), "validityDate,validityTime,lengthOfTimeRange");
+    EXPECT_EQ(messages[0].at("validityDate") + messages[0].at("validityTime"), "20261103620");
+    EXPECT_EQ(messages[2].at("validityDate") + messages[2].at("validityTime"), "20261103700");
+    EXPECT_EQ(messages[2].at("lengthOfTimeRange"), "20");  // minutes
   }
 }
 
