@@ -198,12 +198,12 @@ Result<> Collection::describe(const Definition& definition, const config::Config
   AFTERBAY_TRY(config::check_variables(session, name_, variable_names(schema_)));
   override_variables(schema_, settings);
   AFTERBAY_TRY(model::check_template(template_));
+  model::convert_values(schema_);  // packing and rounding read fill values in the type of the variable
   AFTERBAY_TRY(apply_variable_settings(schema_, format_, definition.packings, settings, processing_));
   // Other formats have no attributes for it, and perhaps no scalar variables.
   if (!traits_of(format_).magic.empty()) pipeline::describe_quantization(schema_, processing_.stages);
   processing_.stages.resize(schema_.variables.size());
   AFTERBAY_TRY(model::validate(schema_, format_));
-  model::convert_values(schema_);
   if (std::ranges::all_of(processing_.stages, &pipeline::Settings::empty)) processing_.stages.clear();
   processing_.reductions = definition.reductions;
   expected_bytes_ = settings.expected_bytes.value_or(model::schema_bytes(schema_).estimate());

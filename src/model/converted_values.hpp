@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "afterbay/schema.hpp"
+#include "base/result.hpp"
 
 namespace afterbay::model {
 
@@ -15,5 +16,10 @@ std::optional<Values> converted(const Values& values, Type type);
 /// Converts constant values, fill values and `_FillValue` to the types of their variables. Values
 /// that cannot be converted are not changed: `validate` refuses them.
 void convert_values(Schema& schema);
+
+/// Fails if the fill value, or the attribute `_FillValue`, is no single value that the type of the
+/// variable can hold, or if both are given and differ. The message is a sentence whose subject is
+/// the variable ("is float32, but ...").
+Result<> check_fill(const Variable& variable);
 
 }  // namespace afterbay::model

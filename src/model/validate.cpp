@@ -194,25 +194,8 @@ class Validation {
   }
 
   void fill(const Variable& variable) {
-    const auto among_attributes = std::find_if(variable.attributes.begin(), variable.attributes.end(),
-                                               [](const Attribute& a) { return a.name == "_FillValue"; });
-    if (among_attributes != variable.attributes.end())
-      fill_value(variable, "attribute '_FillValue'", among_attributes->values);
-    if (variable.fill.empty()) return;
-    fill_value(variable, "fill value", variable.fill);
-    if (among_attributes != variable.attributes.end() &&
-        !(converted(among_attributes->values, variable.type) == converted(variable.fill, variable.type)))
-      problem(variable, ErrorCode::conflict,
-              "has a fill value and another one as attribute '_FillValue': give it once");
-  }
-
-  void fill_value(const Variable& variable, std::string_view what, const Values& values) {
-    if (!converted(values, variable.type))
-      problem(variable, ErrorCode::wrong_type, "is {}, but its {} is {}, which cannot become {}",
-              name_of(variable.type), what, text_of(values), name_of(variable.type));
-    if (values.count() != 1)
-      problem(variable, ErrorCode::invalid_argument, "has a {} of {} elements: it must be one", what,
-              values.count());
+    if (const auto good = check_fill(variable); !good)
+      problem(variable, good.error().code, "{}", good.error().message);
   }
 
   void filters(const Variable& variable) {

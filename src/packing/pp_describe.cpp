@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/regular_axis.hpp"
 #include "base/suggest.hpp"
 #include "packing/pp_cell_methods.hpp"
 
@@ -165,15 +166,9 @@ Result<> describe_time(std::string_view cell_methods, const PpTime& time, PpHead
 
 /// The step of a regular axis; 0 if it is irregular.
 double step_of(const std::vector<double>& points) {
-  if (points.size() < 2) return 0;
-  const double step = (points.back() - points.front()) / static_cast<double>(points.size() - 1);
-  const double largest = std::max(std::abs(points.front()), std::abs(points.back()));
-  const double tolerance = std::max(1e-4 * std::abs(step),
-                                    2 * static_cast<double>(std::numeric_limits<float>::epsilon()) * largest);
-  if (tolerance > 0.05 * std::abs(step)) return 0;
-  for (std::size_t i = 0; i < points.size(); ++i)
-    if (std::abs(points[i] - (points.front() + static_cast<double>(i) * step)) > tolerance) return 0;
-  return step;
+  const double step = mean_step(points);
+  const double tolerance = std::max(1e-4 * std::abs(step), float32_tolerance(points));
+  return tolerance <= 0.05 * std::abs(step) && is_regular(points, tolerance) ? step : 0;
 }
 
 Result<> check_axis(const std::vector<double>& points, const char* name, const char* words) {

@@ -14,6 +14,7 @@
 #include "model/format_traits.hpp"
 #include "model/largest_error.hpp"
 #include "model/missing_values.hpp"
+#include "pipeline/quantize.hpp"
 #include "pipeline/stages.hpp"
 
 namespace afterbay::pipeline {
@@ -103,6 +104,8 @@ Result<> check_can_be_packed(const Variable& variable, Format format) {
                   "variable '{}' has the attribute {}, but is packed, which sets it: remove the attribute, "
                   "or the packing (pack: off)",
                   variable.name, it.name);
+  if (const auto good = model::check_fill(variable); !good)
+    return fail(good.error().code, "variable '{}' {}", variable.name, good.error().message);
   return {};
 }
 
@@ -161,6 +164,7 @@ Result<> set_attributes(Variable& variable, const model::PackedValues& packing) 
     if (holds_limits(it.name)) AFTERBAY_TRY(pack_limits(variable, it, packing));
   std::erase_if(variable.attributes,
                 [](const Attribute& it) { return it.name == "_FillValue" || it.name == "missing_value"; });
+  forget_quantization(variable);
   variable.attribute("scale_factor", packing.scale).attribute("add_offset", packing.offset);
   model::reserve_largest_error(variable);
   variable.fill = fill_value_of(packing.packed);

@@ -18,10 +18,11 @@ namespace afterbay::pipeline {
 std::span<const StageSetting> packing_settings();
 
 /// How a variable is packed by its schema and by settings, which go first; nothing if it is not. A
-/// packed variable gets the type, the fill value and the attributes that its files have, and loses
-/// `packing`. The settings that are used are removed from `given`. Fails, and names the variable,
-/// with wrong_type for variables that do not hold floating-point numbers, and with invalid_argument
-/// or conflict for ranges and accuracy that integers cannot hold, and for what cannot be packed.
+/// packed variable, whose fill value must have its type (model/converted_values.hpp), gets the
+/// type, the fill value and the attributes that its files have, and loses `packing`. The settings
+/// that are used are removed from `given`. Fails, and names the variable, with wrong_type for
+/// variables that do not hold floating-point numbers, and with invalid_argument or conflict for
+/// ranges and accuracy that integers cannot hold, and for what cannot be packed.
 Result<std::optional<model::PackedValues>> pack(Variable& variable, Settings& given, Format format);
 
 }  // namespace afterbay::pipeline

@@ -24,11 +24,15 @@ Quantization quantization_of(const Settings& given);
 /// Whether the settings state an accuracy, so that errors are measured.
 bool states_accuracy(const Settings& given);
 
+/// Removes what the variable says about an earlier rounding and its error: it is of other values.
+void forget_quantization(Variable& variable);
+
 /// Adds to rounded variables the attribute of netCDF-C 4.9 (`_QuantizeBitRound...`) and those of CF
 /// 1.12, section 8.4, and at the end of the schema the variables that CF wants for the methods in
 /// use, `quantization_info_METHOD`. Reserves the attribute for the
-/// largest error (model/largest_error.hpp) of those whose accuracy is stated. Replaces what is
-/// there already. `given` has one entry per variable of the schema, or is empty.
+/// largest error (model/largest_error.hpp) of those whose accuracy is stated. Variables with
+/// settings lose what they said before. `given` has one entry per variable of the schema, or is
+/// empty.
 void describe_quantization(Schema& schema, std::span<const Settings> given);
 
 }  // namespace afterbay::pipeline

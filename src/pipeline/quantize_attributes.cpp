@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sources: netCDF-C 4.9, netcdf.h (NC_QUANTIZE_..._ATT_NAME); CF Conventions 1.12, section 8.4,
 // "Lossy Compression via Quantization".
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -40,8 +41,19 @@ void describe_method(Schema& schema, const MethodNames& names) {
 
 }  // namespace
 
+void forget_quantization(Variable& variable) {
+  std::erase_if(variable.attributes, [](const Attribute& it) {
+    return it.name == "quantization" || it.name == model::largest_error_attribute ||
+           std::ranges::any_of(method_names, [&](const MethodNames& names) {
+             return it.name == names.netcdf || it.name == names.cf_number;
+           });
+  });
+}
+
 void describe_quantization(Schema& schema, std::span<const Settings> given) {
   for (std::size_t v = 0; v < given.size(); ++v) {
+    if (given[v].empty()) continue;
+    forget_quantization(schema.variables[v]);
     const Quantization wanted = quantization_of(given[v]);
     for (const MethodNames& names : method_names) {
       if (names.method != wanted.method) continue;
@@ -51,13 +63,7 @@ void describe_quantization(Schema& schema, std::span<const Settings> given) {
           .attribute(std::string(names.cf_number), Values(std::int32_t{wanted.number}));
       describe_method(schema, names);
     }
-    if (states_accuracy(given[v])) {
-      model::reserve_largest_error(schema.variables[v]);
-    } else if (!given[v].empty()) {
-      // What the schema has is of other values: the file does not know the error of these.
-      std::erase_if(schema.variables[v].attributes,
-                    [](const Attribute& it) { return it.name == model::largest_error_attribute; });
-    }
+    if (states_accuracy(given[v])) model::reserve_largest_error(schema.variables[v]);
   }
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random shapes, values, missing data, filters and accuracies: stated bounds hold for every value,
-special values survive, the contents do not depend on the layout, and all readers agree."""
+special values survive (NaN, infinities, denormals, signs of zeros), the contents do not depend on
+the layout, and all readers agree. CDO reads the cases without infinities, which it cannot write."""
 import os
 import shutil
 import subprocess
@@ -55,8 +56,15 @@ class Case:
         values[self.random.random(self.shape) < 0.15] = MISSING
         values[self.random.random(self.shape) < 0.05] = numpy.nan
         if name != "packed" and self.has_infinities:
-            values[self.random.random(self.shape) < 0.05] = numpy.inf
-        return values.astype(self.type)
+            infinite = self.random.random(self.shape) < 0.05
+            values[infinite] = self.random.choice([-numpy.inf, numpy.inf], self.shape)[infinite]
+        values[self.random.random(self.shape) < 0.05] = -0.0
+        values = values.astype(self.type)
+        if name != "packed":
+            denormal = self.random.random(self.shape) < 0.05
+            least = numpy.finfo(self.type).smallest_subnormal
+            values[denormal] = (least * self.random.integers(-1000, 1000, self.shape))[denormal]
+        return values
 
     def write(self, path):
         with netCDF4.Dataset(path, "w") as file:
@@ -110,6 +118,10 @@ class CodecProperties(CommandTest):
         errors = numpy.abs(found[usual] - put[usual].astype("f8"))
         self.assertTrue((errors <= case.bound(name, put)[usual]).all(), f"{what} {name}")
         self.assertTrue((found[usual & (put == 0)] == 0).all(), f"{what} {name}")
+        if name != "packed":
+            unchanged = usual & (numpy.abs(put) < numpy.finfo(put.dtype).tiny)  # zeros and denormal numbers
+            numpy.testing.assert_array_equal(found[unchanged], put[unchanged].astype("f8"), f"{what} {name}")
+            numpy.testing.assert_array_equal(numpy.signbit(found[unchanged]), numpy.signbit(put[unchanged]), f"{what} {name}")
         return float(errors.max(initial=0))
 
     def check_with_netcdf(self, case, path, what):

@@ -2,6 +2,8 @@
 // Levels of GRIB2 messages, read by the tools of ecCodes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -38,14 +40,10 @@ class Grib2Levels : public MessageFiles {
     return messages;
   }
 
-  /// What is said when a file is created.
-  std::string refusal(const Schema& schema) {
+  /// What is said at the definition.
+  static std::string refusal(const Schema& schema) {
     const auto valid = model::validate(schema, Format::grib2);
-    EXPECT_TRUE(valid) << valid.error().text();
-    auto file = store_->create(request_of(path(), schema, Format::grib2, storage::Existing::replace));
-    if (!file) return file.error().text();
-    (*file)->abandon();
-    return "accepted";
+    return valid ? std::string("accepted") : valid.error().message;
   }
 };
 
@@ -178,11 +176,123 @@ TEST_F(Grib2Levels, depths_lie_below_the_sea_surface_if_the_parameter_is_of_the_
       << refusal(layers);
 }
 
-TEST_F(Grib2Levels, that_cannot_be_known_are_refused_at_the_definition) {
-  const auto said = [](const Schema& schema) {
-    const auto valid = model::validate(schema, Format::grib2);
-    return valid ? std::string("accepted") : valid.error().message;
+/// Soil levels, for example, are layers; so are means over heights.
+TEST_F(Grib2Levels, with_bounds_are_layers) {
+  struct Case {
+    const char* name;
+    const char* units;
+    std::vector<double> values, bounds;
+    const char* type;
+    std::vector<std::string> first, second;
   };
+  for (const Case& it : std::vector<Case>{{"depth",
+                                           "m",
+                                           {0.05, 0.2, 0.65},
+                                           {0, 0.1, 0.1, 0.35, 0.35, 1},
+                                           "106",
+                                           {"0", "1", "35"},
+                                           {"1", "35", "1"}},
+                                          {"height",
+                                           "km",
+                                           {1, 2, 3},
+                                           {0.5, 1.5, 1.5, 2.5, 2.5, 3.5},
+                                           "103",
+                                           {"1500", "2500", "3500"},
+                                           {"500", "1500", "2500"}},
+                                          {"air_pressure",
+                                           "hPa",
+                                           {850, 500, 250},
+                                           {900, 700, 700, 400, 400, 200},
+                                           "100",
+                                           {"70000", "40000", "20000"},
+                                           {"90000", "70000", "40000"}}}) {
+    Schema schema = on_levels(it.name, it.units, it.values);
+    schema.dimension("bnds", 2);
+    schema.find_variable("plev")->attribute("bounds", "plev_bnds");
+    schema.variable("plev_bnds", Type::float64, {"plev", "bnds"}).with_constant(Values(it.bounds));
+    schema.find_variable("ta")->attribute("cell_methods", "plev: mean");
+    const auto messages = written(schema,
+                                  "typeOfFirstFixedSurface:l,typeOfSecondFixedSurface:l,"
+                                  "scaledValueOfFirstFixedSurface,scaledValueOfSecondFixedSurface");
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_EQ(messages[k].at("typeOfFirstFixedSurface"), it.type);
+      EXPECT_EQ(messages[k].at("typeOfSecondFixedSurface"), it.type);
+      EXPECT_EQ(messages[k].at("scaledValueOfFirstFixedSurface"), it.first[k]) << it.name;
+      EXPECT_EQ(messages[k].at("scaledValueOfSecondFixedSurface"), it.second[k]) << it.name;
+    }
+    EXPECT_EQ(grib_keys(path(), "typeOfSecondFixedSurface:l")[3].at("typeOfSecondFixedSurface"), "255");
+  }
+}
+
+TEST_F(Grib2Levels, scalar_ones_are_converted) {
+  for (const auto& [name, units, value, type, scaled] :
+       {std::tuple{"air_pressure", "Pascal", 50000.0, "100", "50000"},
+        std::tuple{"height", "km", 1.5, "103", "1500"}, std::tuple{"height", "metres", 2.0, "103", "2"}}) {
+    Schema schema = grib2_schema();
+    schema.variable("z", Type::float64, {})
+        .attribute("standard_name", name)
+        .attribute("units", units)
+        .with_constant(Values(value));
+    schema.find_variable("ps")->attribute("coordinates", "z");
+    written(schema, "level");
+    const auto messages = grib_keys(path(), "typeOfFirstFixedSurface:l,scaledValueOfFirstFixedSurface");
+    EXPECT_EQ(messages[3].at("typeOfFirstFixedSurface"), type) << units;
+    EXPECT_EQ(messages[3].at("scaledValueOfFirstFixedSurface"), scaled) << units;
+  }
+}
+
+/// In any order of levels, and with the bounds of terms that CF and CMIP have.
+TEST_F(Grib2Levels, of_hybrid_pressures_have_the_coefficients_of_half_levels) {
+  const auto schema_of = [](bool downwards, bool own_bounds) {
+    Schema schema = on_levels("atmosphere_hybrid_sigma_pressure_coordinate", "1", {0.2, 0.6, 0.9});
+    schema.dimension("bnds", 2);
+    Variable& lev = *schema.find_variable("plev");
+    lev.attribute("formula_terms", "ap: ap b: b ps: ps");
+    const auto turned = [&](std::vector<double> values) {
+      if (!downwards) std::ranges::reverse(values);
+      return Values(values);
+    };
+    schema.variable("ap", Type::float64, {"plev"}).with_constant(turned({500, 900, 400}));
+    schema.variable("b", Type::float64, {"plev"}).with_constant(turned({0.1, 0.5, 0.9}));
+    schema.variable("ap_bnds", Type::float64, {"plev", "bnds"})
+        .with_constant(turned({0, 1000, 1000, 800, 800, 0}));
+    schema.variable("b_bnds", Type::float64, {"plev", "bnds"})
+        .with_constant(turned({0, 0.25, 0.25, 0.75, 0.75, 1}));
+    schema.variable("number", Type::int32, {"plev"})
+        .attribute("standard_name", "model_level_number")
+        .with_constant(downwards ? Values({1, 2, 3}) : Values({3, 2, 1}));
+    schema.find_variable("ta")->attribute("coordinates", "number");
+    if (own_bounds) {
+      schema.find_variable("ap")->attribute("bounds", "ap_bnds");
+      schema.find_variable("b")->attribute("bounds", "b_bnds");
+    } else {
+      schema.find_variable("plev")->attribute("bounds", "lev_bnds");
+      schema.variable("lev_bnds", Type::float64, {"plev", "bnds"})
+          .attribute("formula_terms", "ap: ap_bnds b: b_bnds ps: ps")
+          .with_constant(Values({0.0, 0.3, 0.3, 0.8, 0.8, 1.0}));
+    }
+    return schema;
+  };
+  for (const bool downwards : {true, false})
+    for (const bool own_bounds : {true, false}) {
+      const auto messages = written(schema_of(downwards, own_bounds), "PVPresent,NV,level");
+      EXPECT_EQ(messages[0].at("PVPresent"), "1");
+      EXPECT_EQ(messages[0].at("NV"), "8");
+      EXPECT_EQ(messages[0].at("level"), downwards ? "1" : "3");
+      std::istringstream pv(
+          output_of("echo 'if (count == 1) { print \"[pv]\"; }' | grib_filter - " + path()));
+      std::vector<double> found;
+      for (double value = 0; pv >> value;) found.push_back(value);
+      EXPECT_EQ(found, (std::vector<double>{0, 1000, 800, 0, 0, 0.25, 0.75, 1}));
+    }
+  Schema part = schema_of(true, true);
+  part.find_variable("number")->constant = Values({4, 5, 6});
+  EXPECT_NE(refusal(part).find("for levels 1 to 3, or remove formula_terms"), std::string::npos)
+      << refusal(part);
+}
+
+TEST_F(Grib2Levels, that_cannot_be_known_are_refused_at_the_definition) {
+  const auto said = [](const Schema& schema) { return refusal(schema); };
   EXPECT_NE(said(on_levels("model_level_number", "1", {1, 2.5, 3})).find("with the value 2.5"),
             std::string::npos);
   EXPECT_NE(said(on_levels("model_level_number", "1", {1, -2, 3})).find("with the value -2"),

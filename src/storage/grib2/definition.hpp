@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a schema says about GRIB2 messages: grids, levels, parameters, statistics. Pure functions,
-// without ecCodes. Numbers of code tables are those of the WMO's Manual on Codes, FM 92 GRIB
-// edition 2.
+// What a schema says about GRIB2 messages: grids, levels, parameters, statistics. Pure functions
+// without ecCodes (with it: prototype.hpp). Numbers of code tables are those of the WMO's Manual on
+// Codes, FM 92 GRIB edition 2.
 #pragma once
 
 #include <array>
@@ -9,10 +9,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "afterbay/schema.hpp"
 #include "base/result.hpp"
+#include "storage/messages/cf.hpp"
 
 namespace afterbay::storage::grib2 {
 
@@ -28,12 +30,13 @@ struct Grid {
   double last_latitude = 0;
   double first_longitude = 0;
   double last_longitude = 0;
-  double di = 0;            ///< distance of longitudes
-  double dj = 0;            ///< distance of latitudes, positive
-  std::uint64_t gauss = 0;  ///< parallels between a pole and the equator
-  std::vector<long> pl;     ///< points per parallel of a reduced grid
-  std::uint64_t nside = 0;  ///< of HEALPix
-  bool nested = true;       ///< order of HEALPix
+  double di = 0;                   ///< distance of longitudes
+  double dj = 0;                   ///< distance of latitudes, positive
+  std::uint64_t gauss = 0;         ///< parallels between a pole and the equator
+  std::vector<long> pl;            ///< points per parallel of a reduced grid
+  std::uint64_t nside = 0;         ///< of HEALPix
+  bool nested = true;              ///< order of HEALPix
+  std::optional<cf::Earth> earth;  ///< nullopt: the schema does not say
 };
 /// The grid of a field. Fails with the variable's name if GRIB2 has no such grid.
 Result<Grid> grid_of(const Schema& schema, const Variable& field);
@@ -50,10 +53,17 @@ struct Levels {
   bool numbered = false;       ///< values are numbers of levels
   std::string coordinate;      ///< its name, for messages
   std::vector<double> values;  ///< one per slab, or one for all
+  /// Of levels that are layers: their upper and lower surfaces, as many as values; otherwise empty.
+  std::vector<std::pair<double, double>> layers;
+  /// Of hybrid sigma pressure levels: the coefficients of all half levels from the top, first the
+  /// pressures, then the factors of the surface pressure; empty if the schema does not have them.
+  std::vector<double> coefficients;
 };
 Result<Levels> levels_of(const Schema& schema, const Variable& field);
 /// Whether values of these levels are right with a type of surface that keys of ecCodes have set.
 bool can_lie_on(const Levels& levels, long surface);
+/// The member of an ensemble: a scalar realization; nullopt if there is none.
+Result<std::optional<long>> member_of(const Schema& schema, const Variable& field);
 /// Depths of oceanographic parameters (code table 0.0) are those below the sea surface.
 constexpr long ocean_discipline = 10;
 void take_discipline(Levels& levels, long discipline);
@@ -76,7 +86,8 @@ std::vector<std::string> standard_names();
 /// Whether two texts of units mean the same, of which one may be as ecCodes writes them.
 bool same_units(std::string_view cf, std::string_view eccodes);
 
-/// Type of statistical processing (code table 4.10); nullopt: a moment.
+/// Type of statistical processing (code table 4.10); nullopt: a moment. Fails for methods over
+/// other dimensions than time and those of the grid.
 Result<std::optional<long>> statistic_of(const Schema& schema, const Variable& field);
 
 /// The attributes `GRIB_KEY` of a list, without the prefix.

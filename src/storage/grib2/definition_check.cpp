@@ -4,6 +4,9 @@
 
 #include "base/suggest.hpp"
 #include "storage/grib2/definition.hpp"
+#ifdef AFTERBAY_HAS_ECCODES
+#include "storage/grib2/prototype.hpp"
+#endif
 
 namespace afterbay::storage::grib2 {
 
@@ -55,6 +58,21 @@ class Check final : public DefinitionCheck {
     take_error(variable, packing_of(schema(), variable));
     statistic(variable);
   }
+
+#ifdef AFTERBAY_HAS_ECCODES
+  /// What only ecCodes knows: names of keys and parameters, units, grids of its version.
+  void file() override {
+    if (has_problems()) return;
+    for (const Variable& variable : schema().variables) {
+      if (cf::role_of(schema(), variable) != cf::Role::field) continue;
+      const auto made = prototype_of(schema(), variable);
+      if (made) continue;
+      std::string text = made.error().message;
+      for (const std::string& line : made.error().context) text += ": " + line;
+      problem(variable, made.error().code, "has no GRIB2 message: {}", text);
+    }
+  }
+#endif
 
   void parameter(const Variable& variable) {
     for (const Key& key : keys_of(variable.attributes))

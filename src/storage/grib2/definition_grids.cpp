@@ -4,6 +4,7 @@
 #include <numbers>
 #include <optional>
 
+#include "base/regular_axis.hpp"
 #include "storage/grib2/definition.hpp"
 #include "storage/messages/cf.hpp"
 
@@ -19,15 +20,25 @@ tl::unexpected<Error> refuse(const Variable& field, fmt::format_string<Args...> 
                   .in_variable(field.name));
 }
 
-/// Whether the values have equal distances, and which.
-bool is_regular(const std::vector<double>& values, double distance) {
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (std::abs(values[i] - values[0] - static_cast<double>(i) * distance) > angle_tolerance) return false;
-  return true;
+/// Of coordinates of a regular grid, which can be 32-bit numbers.
+double tolerance_of(const std::vector<double>& points) {
+  return std::max(angle_tolerance, std::min(float32_tolerance(points), 0.05 * std::abs(mean_step(points))));
 }
 
-double distance_of(const std::vector<double>& values) {
-  return values.size() < 2 ? 0 : (values.back() - values.front()) / static_cast<double>(values.size() - 1);
+/// A regular axis as GRIB2 writes it: of 32-bit numbers, the last point has the whole number of
+/// 10^-6 degrees that was meant.
+struct Axis {
+  double first = 0;
+  double last = 0;
+  double step = 0;
+};
+Axis axis_of(const std::vector<double>& points) {
+  constexpr double unit = 1e-6;
+  Axis axis{points.front(), points.back(), mean_step(points)};
+  const double step = std::round(axis.step / unit) * unit;
+  const double last = axis.first + step * static_cast<double>(points.size() - 1);
+  if (std::abs(last - axis.last) > tolerance_of(points)) return axis;
+  return {axis.first, last, step};
 }
 
 double east_of_greenwich(double longitude) {
@@ -45,7 +56,30 @@ std::uint64_t gaussian_number(std::vector<double> latitudes) {
   return latitudes.size() / 2;
 }
 
-Result<Grid> rectilinear(const Variable& field, const Variable& y, const Variable& x) {
+/// Units alone do not tell latitudes from those of a rotated grid.
+Result<> check_mapping(const Schema& schema, const Variable& field, const Variable& y, const Variable& x) {
+  if (cf::is_rotated(schema, field, y, x))
+    return refuse(
+        field,
+        "lies on the rotated latitudes and longitudes '{}' and '{}', of which no GRIB2 messages are "
+        "written: interpolate it, or write it as PP or netCDF",
+        y.name, x.name);
+  const Variable* const mapping = cf::mapping_of(schema, field);
+  const std::string_view name =
+      mapping == nullptr ? std::string_view() : cf::text_of(mapping->attributes, "grid_mapping_name");
+  if (!name.empty() && name != "latitude_longitude")
+    return refuse(field,
+                  "has the grid_mapping '{}' with grid_mapping_name '{}', but lies on '{}' and '{}': regular "
+                  "and Gaussian grids have latitude_longitude",
+                  mapping->name, name, y.name, x.name);
+  if (cf::is_latitude(y) && cf::is_longitude(x)) return {};
+  return refuse(field,
+                "lies on the coordinates '{}' and '{}', which are no latitudes and longitudes: regular, "
+                "Gaussian, reduced Gaussian and unstructured grids can be written",
+                y.name, x.name);
+}
+
+Result<Grid> rectilinear(const Schema& schema, const Variable& field, const Variable& y, const Variable& x) {
   const std::vector<double> latitudes = cf::numbers_of(y.constant);
   const std::vector<double> longitudes = cf::numbers_of(x.constant);
   for (const auto* const axis : {&y, &x})
@@ -54,22 +88,21 @@ Result<Grid> rectilinear(const Variable& field, const Variable& y, const Variabl
                     "has the coordinate '{}', whose values are not known when the file is defined: GRIB2 "
                     "messages contain the grid, so give them as constant values",
                     axis->name);
-  if (!cf::is_latitude(y) || !cf::is_longitude(x))
-    return refuse(field,
-                  "lies on the coordinates '{}' and '{}', which are no latitudes and longitudes: regular, "
-                  "Gaussian, reduced Gaussian and unstructured grids can be written",
-                  y.name, x.name);
+  AFTERBAY_TRY(check_mapping(schema, field, y, x));
   Grid grid;
+  AFTERBAY_TRY_ASSIGN(grid.earth, cf::earth_of(schema, field));
+  const Axis parallels = axis_of(latitudes);
+  const Axis meridians = axis_of(longitudes);
   grid.points = latitudes.size() * longitudes.size();
   grid.ni = longitudes.size();
   grid.nj = latitudes.size();
   grid.first_latitude = latitudes.front();
   grid.last_latitude = latitudes.back();
-  grid.first_longitude = east_of_greenwich(longitudes.front());
-  grid.last_longitude = east_of_greenwich(longitudes.back());
-  grid.di = distance_of(longitudes);
-  grid.dj = std::abs(distance_of(latitudes));
-  if (!is_regular(longitudes, grid.di) || grid.di < 0)
+  grid.first_longitude = east_of_greenwich(meridians.first);
+  grid.last_longitude = east_of_greenwich(meridians.last);
+  grid.di = meridians.step;
+  grid.dj = std::abs(parallels.step);
+  if (!is_regular(longitudes, tolerance_of(longitudes)) || grid.di < 0)
     return refuse(field,
                   "has longitudes '{}' without equal, ascending distances: write it as a field on an "
                   "unstructured grid, or use netCDF",
@@ -80,7 +113,9 @@ Result<Grid> rectilinear(const Variable& field, const Variable& y, const Variabl
     return grid;
   }
   grid.kind = GridKind::regular_ll;
-  if (is_regular(latitudes, distance_of(latitudes))) return grid;
+  grid.first_latitude = parallels.first;
+  grid.last_latitude = parallels.last;
+  if (is_regular(latitudes, tolerance_of(latitudes))) return grid;
   return refuse(field,
                 "has latitudes '{}' that are neither of equal distances nor those of a whole Gaussian grid: "
                 "write it as a field on an unstructured grid, or use netCDF",
@@ -129,11 +164,36 @@ std::vector<double> degrees_of(const Variable& coordinate) {
   return values;
 }
 
+/// Whether a dimension is no horizontal grid: levels, or parallels of which nothing says where on
+/// them the values are.
+Result<> check_cells(const Schema& schema, const Variable& field, const std::string& dimension) {
+  const auto refuse_axis = [&](const Variable& coordinate, const char* what) {
+    return refuse(field,
+                  "has only the dimension '{}' besides its records and levels, which is no horizontal grid: "
+                  "'{}' is {}; a GRIB2 message holds a field on a grid, so use netCDF",
+                  dimension, coordinate.name, what);
+  };
+  const Variable* const own = cf::coordinate_of(schema, dimension);
+  if (own != nullptr && cf::is_vertical(*own)) return refuse_axis(*own, "a vertical coordinate");
+  if (own != nullptr && cf::is_y_axis(*own)) return refuse_axis(*own, "a latitude without longitudes");
+  if (own != nullptr && cf::is_x_axis(*own)) return refuse_axis(*own, "a longitude without latitudes");
+  const Variable* vertical = nullptr;
+  for (const Variable* const auxiliary : cf::auxiliary_coordinates(schema, field)) {
+    if (auxiliary->dimensions != std::vector{dimension}) continue;
+    if (cf::is_latitude(*auxiliary) || cf::is_longitude(*auxiliary)) return {};
+    if (cf::is_vertical(*auxiliary)) vertical = auxiliary;
+  }
+  return vertical == nullptr ? Result<>() : refuse_axis(*vertical, "a vertical coordinate");
+}
+
 /// A grid with one dimension; Source of the attributes of HEALPix: CF 1.13, appendix F.
-Result<Grid> one_dimensional(const Schema& schema, const Variable& field, std::uint64_t points) {
+Result<Grid> one_dimensional(const Schema& schema, const Variable& field, const Dimension& cells) {
+  AFTERBAY_TRY(check_cells(schema, field, cells.name));
+  const std::uint64_t points = cells.length;
   Grid grid;
   grid.points = points;
-  if (const Variable* const mapping = schema.find_variable(cf::text_of(field.attributes, "grid_mapping"));
+  AFTERBAY_TRY_ASSIGN(grid.earth, cf::earth_of(schema, field));
+  if (const Variable* const mapping = cf::mapping_of(schema, field);
       mapping != nullptr && cf::text_of(mapping->attributes, "grid_mapping_name") == "healpix") {
     grid.kind = GridKind::healpix;
     grid.nside = static_cast<std::uint64_t>(std::llround(std::sqrt(static_cast<double>(points) / 12)));
@@ -203,11 +263,11 @@ Result<Grid> grid_of(const Schema& schema, const Variable& field) {
   const std::size_t count = field.dimensions.size();
   if (dimensions == 1) {
     const Dimension* const cells = schema.find_dimension(field.dimensions[count - 1]);
-    return one_dimensional(schema, field, cells->length);
+    return one_dimensional(schema, field, *cells);
   }
   const Variable* const y = cf::coordinate_of(schema, field.dimensions[count - 2]);
   const Variable* const x = cf::coordinate_of(schema, field.dimensions[count - 1]);
-  if (y != nullptr && x != nullptr) return rectilinear(field, *y, *x);
+  if (y != nullptr && x != nullptr) return rectilinear(schema, field, *y, *x);
   return refuse(field,
                 "lies on a curvilinear grid of two dimensions, which GRIB2 messages cannot describe: let it "
                 "have one dimension of all points (unstructured), or use netCDF");

@@ -29,6 +29,34 @@ struct Kind {
   bool numbered = false;  ///< levels have numbers instead of values
 };
 
+/// Units by the names that UDUNITS knows.
+struct LevelUnit {
+  std::string_view name;
+  double factor = 1;  ///< to that of GRIB2
+};
+constexpr std::array pressure_units{LevelUnit{"Pa"},
+                                    LevelUnit{"pascal"},
+                                    LevelUnit{"pascals"},
+                                    LevelUnit{"Pascal"},
+                                    LevelUnit{"Pascals"},
+                                    LevelUnit{"hPa", 100},
+                                    LevelUnit{"hectopascal", 100},
+                                    LevelUnit{"hectopascals", 100},
+                                    LevelUnit{"mbar", 100},
+                                    LevelUnit{"mb", 100},
+                                    LevelUnit{"millibar", 100},
+                                    LevelUnit{"millibars", 100},
+                                    LevelUnit{"kPa", 1000}};
+constexpr std::array length_units{LevelUnit{"m"},      LevelUnit{"meter"},  LevelUnit{"meters"},
+                                  LevelUnit{"metre"},  LevelUnit{"metres"}, LevelUnit{"cm", 0.01},
+                                  LevelUnit{"km", 1e3}};
+
+template <std::size_t N>
+std::optional<double> factor_of(const std::array<LevelUnit, N>& units, std::string_view name) {
+  const auto found = std::ranges::find(units, name, &LevelUnit::name);
+  return found == units.end() ? std::nullopt : std::optional(found->factor);
+}
+
 std::optional<Kind> kind_of(const Variable& coordinate, bool ocean) {
   const std::string_view name = cf::text_of(coordinate.attributes, "standard_name");
   const std::string_view units = cf::text_of(coordinate.attributes, "units");
@@ -36,12 +64,12 @@ std::optional<Kind> kind_of(const Variable& coordinate, bool ocean) {
   if (name == "atmosphere_hybrid_sigma_pressure_coordinate" || name == "model_level_number")
     return Kind{hybrid, 1, true};
   if (name == "atmosphere_hybrid_height_coordinate") return Kind{hybrid_height, 1, true};
-  if (units == "Pa") return Kind{isobaric};
-  if (units == "hPa" || units == "mbar" || units == "millibar") return Kind{isobaric, 100};
-  if (units != "m") return std::nullopt;
-  if (name == "height") return Kind{above_ground};
-  if (name == "altitude") return Kind{above_sea};
-  if (name == "depth") return Kind{ocean ? below_sea : below_ground};
+  if (const auto factor = factor_of(pressure_units, units)) return Kind{isobaric, *factor};
+  const auto factor = factor_of(length_units, units);
+  if (!factor) return std::nullopt;
+  if (name == "height") return Kind{above_ground, *factor};
+  if (name == "altitude") return Kind{above_sea, *factor};
+  if (name == "depth") return Kind{ocean ? below_sea : below_ground, *factor};
   return std::nullopt;
 }
 
@@ -86,14 +114,18 @@ Result<Vertical> vertical_of(const Schema& schema, const Variable& field) {
   }
   const std::vector<std::string> dimensions =
       between == 1 ? std::vector<std::string>{vertical.dimension} : std::vector<std::string>();
+  const Variable* unknown = nullptr;  // a scalar vertical coordinate of no kind that GRIB2 has
   for (const Variable* const auxiliary : cf::auxiliary_coordinates(schema, field)) {
     if (auxiliary->dimensions != dimensions || auxiliary->constant.empty()) continue;
     if (is_level_number(*auxiliary))
       vertical.number = auxiliary;
     else if (between == 0 && kind_of(*auxiliary, false))
       vertical.coordinate = auxiliary;
+    else if (between == 0 && cf::is_vertical(*auxiliary))
+      unknown = auxiliary;
   }
   if (vertical.coordinate == nullptr && between == 0) vertical.coordinate = vertical.number;
+  if (vertical.coordinate == nullptr) vertical.coordinate = unknown;
   if (vertical.coordinate != nullptr && is_level_number(*vertical.coordinate))
     vertical.number = vertical.coordinate;
   return vertical;
@@ -116,7 +148,112 @@ Result<std::vector<double>> numbers_of(const Vertical& vertical, const Variable&
   return numbers;
 }
 
+/// Upper and lower surfaces of layers; empty if all intervals are single levels.
+std::vector<std::pair<double, double>> layers_of(const std::vector<double>& bounds, const Kind& kind) {
+  const bool upwards = kind.surface == above_sea || kind.surface == above_ground;
+  std::vector<std::pair<double, double>> layers;
+  bool thick = false;
+  for (std::size_t i = 0; i + 1 < bounds.size(); i += 2) {
+    const auto [least, largest] = std::minmax({bounds[i] * kind.factor, bounds[i + 1] * kind.factor});
+    layers.emplace_back(upwards ? largest : least, upwards ? least : largest);
+    thick = thick || least != largest;
+  }
+  return thick ? layers : std::vector<std::pair<double, double>>();
+}
+
+/// The constant bounds of a term of a hybrid coordinate: its own, or the term of the coordinate's
+/// bounds (CF, section 7.1).
+std::vector<double> bounds_of_term(const Schema& schema, const Variable& coordinate, std::string_view name,
+                                   const Variable& term) {
+  if (std::vector<double> own = cf::bounds_of(schema, term); !own.empty()) return own;
+  const Variable* const bounds = schema.find_variable(cf::text_of(coordinate.attributes, "bounds"));
+  if (bounds == nullptr) return {};
+  const cf::Terms terms = cf::formula_terms_of(schema, *bounds);
+  const auto found = terms.find(name);
+  return found == terms.end() || found->second == nullptr ? std::vector<double>()
+                                                          : cf::numbers_of(found->second->constant);
+}
+
+/// The values at half levels, from the top; empty if levels are not all from 1 on, or do not touch.
+std::vector<double> half_levels(const std::vector<double>& bounds, const std::vector<double>& numbers) {
+  const std::size_t count = numbers.size();
+  if (bounds.size() != 2 * count) return {};
+  std::vector<std::size_t> level_of(count, count);
+  for (std::size_t k = 0; k < count; ++k)
+    if (numbers[k] >= 1 && numbers[k] <= static_cast<double>(count))
+      level_of[static_cast<std::size_t>(numbers[k]) - 1] = k;
+  if (std::ranges::find(level_of, count) != level_of.end()) return {};
+  for (const std::size_t above : {0u, 1u}) {  // which of both bounds is the upper one
+    std::vector<double> halves{bounds[2 * level_of[0] + above]};
+    for (const std::size_t k : level_of) {
+      if (bounds[2 * k + above] != halves.back()) break;
+      halves.push_back(bounds[2 * k + 1 - above]);
+    }
+    if (halves.size() == count + 1) return halves;
+  }
+  return {};
+}
+
+/// Coefficients of hybrid levels that the schema has as constant formula_terms. GRIB2 messages have
+/// those of half levels.
+Result<std::vector<double>> coefficients_of(const Schema& schema, const Variable& field,
+                                            const Variable& coordinate, const std::vector<double>& numbers) {
+  const cf::Terms terms = cf::formula_terms_of(schema, coordinate);
+  const auto constant = [&](const char* name) -> const Variable* {
+    const auto found = terms.find(name);
+    return found == terms.end() || found->second == nullptr || found->second->constant.empty()
+               ? nullptr
+               : found->second;
+  };
+  const char* const pressure = constant("ap") != nullptr ? "ap" : "a";
+  const Variable* const a = constant(pressure);
+  const Variable* const b = constant("b");
+  if (a == nullptr && b == nullptr) return std::vector<double>();
+  const bool of_pressure =
+      cf::text_of(coordinate.attributes, "standard_name") == "atmosphere_hybrid_sigma_pressure_coordinate";
+  std::vector<double> all;
+  if (of_pressure && a != nullptr && b != nullptr) {
+    const Variable* const p0 = constant("p0");
+    const std::optional<double> scale = constant("ap") != nullptr ? std::optional(1.0)
+                                        : p0 == nullptr           ? std::nullopt
+                                                                  : cf::number_of(*p0);
+    all = half_levels(bounds_of_term(schema, coordinate, pressure, *a), numbers);
+    const std::vector<double> factors = half_levels(bounds_of_term(schema, coordinate, "b", *b), numbers);
+    for (double& value : all) value *= scale.value_or(0);
+    if (scale && !all.empty() && all.size() == factors.size()) {
+      all.insert(all.end(), factors.begin(), factors.end());
+      return all;
+    }
+  }
+  return fail(
+      make_error(ErrorCode::invalid_argument,
+                 "has the vertical coordinate '{}' with constant coefficients in formula_terms, but GRIB2 "
+                 "messages hold those of hybrid sigma pressure levels only, at all half levels from the top: "
+                 "give the bounds of its terms ap (or a and p0) and b, for levels 1 to {}, or remove "
+                 "formula_terms, so that messages have the numbers of levels only",
+                 coordinate.name, numbers.size())
+          .in_variable(field.name));
+}
+
 }  // namespace
+
+Result<std::optional<long>> member_of(const Schema& schema, const Variable& field) {
+  constexpr double most = 254;  // 255 means missing
+  for (const Variable* const scalar : cf::auxiliary_coordinates(schema, field)) {
+    if (!scalar->dimensions.empty() || cf::text_of(scalar->attributes, "standard_name") != "realization")
+      continue;
+    const std::optional<double> number = cf::number_of(*scalar);
+    if (number && *number >= 0 && *number <= most && *number == std::trunc(*number))
+      return std::optional(static_cast<long>(*number));
+    return fail(make_error(ErrorCode::invalid_argument,
+                           "has the coordinate '{}' of standard name realization{}: GRIB2 messages hold the "
+                           "member of an ensemble as a whole number from 0 to {}",
+                           scalar->name, number ? fmt::format(" with the value {}", *number) : std::string(),
+                           most)
+                    .in_variable(field.name));
+  }
+  return std::optional<long>();
+}
 
 Result<Levels> levels_of(const Schema& schema, const Variable& field) {
   AFTERBAY_TRY_ASSIGN(const Vertical vertical, vertical_of(schema, field));
@@ -132,14 +269,20 @@ Result<Levels> levels_of(const Schema& schema, const Variable& field) {
   const std::optional<Kind> kind =
       vertical.coordinate == nullptr ? std::nullopt : kind_of(*vertical.coordinate, is_of_ocean(field));
   const bool given = cf::find_attribute(field.attributes, "GRIB_typeOfLevel") != nullptr;
-  if ((!kind && !given) || (values.empty() && vertical.dimension.empty()))
+  const bool scalar = vertical.dimension.empty();
+  const std::string_view units = vertical.coordinate == nullptr
+                                     ? std::string_view()
+                                     : cf::text_of(vertical.coordinate->attributes, "units");
+  if ((!kind && !given) || (values.empty() && scalar))
     return fail(
         make_error(ErrorCode::invalid_argument,
-                   "has the dimension '{}', which is no vertical coordinate that GRIB2 knows: give it a "
-                   "coordinate with constant values and the standard name air_pressure, height, altitude, "
-                   "depth, model_level_number or that of a hybrid or sigma coordinate, or give the variable "
-                   "the attribute GRIB_typeOfLevel",
-                   vertical.dimension)
+                   "has the {} '{}'{}, which is no vertical coordinate that GRIB2 knows: give it a "
+                   "coordinate with constant values, with units of pressure, or in m with the standard name "
+                   "height, altitude or depth, or with that of a hybrid or sigma coordinate or "
+                   "model_level_number; or give the variable the attribute GRIB_typeOfLevel",
+                   scalar ? "scalar coordinate" : "dimension",
+                   scalar ? vertical.coordinate->name : vertical.dimension,
+                   units.empty() ? std::string() : fmt::format(" in '{}'", units))
             .in_variable(field.name));
   if (kind && !kind->numbered && values.size() != vertical.length)
     return fail(make_error(ErrorCode::invalid_argument,
@@ -156,9 +299,12 @@ Result<Levels> levels_of(const Schema& schema, const Variable& field) {
   }
   if (values.size() != vertical.length || levels.numbered) {
     AFTERBAY_TRY_ASSIGN(levels.values, numbers_of(vertical, field));
+    AFTERBAY_TRY_ASSIGN(levels.coefficients,
+                        coefficients_of(schema, field, *vertical.coordinate, levels.values));
     return levels;
   }
   for (const double value : values) levels.values.push_back(value * (kind ? kind->factor : 1));
+  if (kind) levels.layers = layers_of(cf::bounds_of(schema, *vertical.coordinate), *kind);
   return levels;
 }
 

@@ -10,6 +10,7 @@
 #include "base/caller_terms.hpp"
 #include "model/missing_values.hpp"
 #include "storage/grib2/packed_field.hpp"
+#include "storage/grib2/prototype.hpp"
 #include "storage/grib2/time_octets.hpp"
 #include "storage/messages/cf.hpp"
 
@@ -20,154 +21,10 @@ namespace {
 /// reference value of packing has 32 bits.
 constexpr double missing_mark = 1e300;
 constexpr double largest_packed = std::numeric_limits<float>::max();
-constexpr long unknown_centre = 255;  ///< common code table C-11
-
-bool has_key(const std::vector<Key>& keys, std::string_view name) {
-  return std::ranges::find(keys, name, &Key::name) != keys.end();
-}
 
 /// Whether all that ecCodes keeps of one message is replaced by the next. It computes the number of
 /// bits from a decimal scale and from what it finds.
 bool can_reuse_handles(const Packing& packing) { return !packing.decimals; }
-
-// ---- the grid
-
-Result<> set_rectilinear(Handle& handle, const Grid& grid) {
-  const bool gaussian = grid.kind == GridKind::regular_gg;
-  AFTERBAY_TRY(handle.set("gridType", std::string(gaussian ? "regular_gg" : "regular_ll")));
-  AFTERBAY_TRY(handle.set("Ni", static_cast<long>(grid.ni)));
-  AFTERBAY_TRY(handle.set("Nj", static_cast<long>(grid.nj)));
-  AFTERBAY_TRY(handle.set("jScansPositively", grid.first_latitude < grid.last_latitude ? 1 : 0));
-  AFTERBAY_TRY(handle.set("latitudeOfFirstGridPointInDegrees", grid.first_latitude));
-  AFTERBAY_TRY(handle.set("latitudeOfLastGridPointInDegrees", grid.last_latitude));
-  AFTERBAY_TRY(handle.set("longitudeOfFirstGridPointInDegrees", grid.first_longitude));
-  AFTERBAY_TRY(handle.set("longitudeOfLastGridPointInDegrees", grid.last_longitude));
-  AFTERBAY_TRY(handle.set("iDirectionIncrementInDegrees", grid.di));
-  if (gaussian) return handle.set("N", static_cast<long>(grid.gauss));
-  return handle.set("jDirectionIncrementInDegrees", grid.dj);
-}
-
-Result<> set_reduced(Handle& handle, const Grid& grid) {
-  AFTERBAY_TRY(handle.set("gridType", std::string("reduced_gg")));
-  AFTERBAY_TRY(handle.set("N", static_cast<long>(grid.gauss)));
-  AFTERBAY_TRY(handle.set("Nj", static_cast<long>(grid.nj)));
-  AFTERBAY_TRY(handle.set("pl", std::span<const long>(grid.pl)));
-  AFTERBAY_TRY(handle.set("latitudeOfFirstGridPointInDegrees", grid.first_latitude));
-  AFTERBAY_TRY(handle.set("latitudeOfLastGridPointInDegrees", grid.last_latitude));
-  AFTERBAY_TRY(handle.set("longitudeOfFirstGridPointInDegrees", 0.0));
-  return handle.set("longitudeOfLastGridPointInDegrees", grid.last_longitude);
-}
-
-/// Source: grid definition template 3.150, WMO Manual on Codes.
-Result<> set_healpix(Handle& handle, const Grid& grid) {
-  auto set = [&]() -> Result<> {
-    AFTERBAY_TRY(handle.set("gridType", std::string("healpix")));
-    AFTERBAY_TRY(handle.set("Nside", static_cast<long>(grid.nside)));
-    AFTERBAY_TRY(handle.set("ordering", std::string(grid.nested ? "nested" : "ring")));
-    return handle.set("longitudeOfFirstGridPointInDegrees", 45.0);
-  }();
-  if (!set)
-    set.error().add(
-        fmt::format("HEALPix grids (template 3.150) need ecCodes 2.32 or newer, and this is {}: use it, or "
-                    "write netCDF",
-                    codes_get_api_version()));
-  return set;
-}
-
-Result<> set_grid(Handle& handle, const Grid& grid) {
-  switch (grid.kind) {
-    case GridKind::regular_ll:
-    case GridKind::regular_gg: return set_rectilinear(handle, grid);
-    case GridKind::reduced_gg: return set_reduced(handle, grid);
-    case GridKind::healpix: return set_healpix(handle, grid);
-    case GridKind::unstructured: break;
-  }
-  AFTERBAY_TRY(handle.set("gridType", std::string("unstructured_grid")));
-  return handle.set("numberOfDataPoints", static_cast<long>(grid.points));
-}
-
-// ---- the parameter and the level
-
-Result<> set_parameter(Handle& handle, const Variable& variable, const std::vector<Key>& keys) {
-  for (const char* key : {"paramId", "shortName"}) {
-    const auto given = std::ranges::find(keys, key, &Key::name);
-    if (given == keys.end()) continue;
-    AFTERBAY_TRY(handle.set(given->name, given->value));
-    AFTERBAY_TRY_ASSIGN(const std::string name, handle.text("shortName"));
-    AFTERBAY_TRY_ASSIGN(const std::string units, handle.text("units"));
-    if (given->value.type == Type::text && name != given->value.text())
-      return fail(ErrorCode::invalid_argument,
-                  "the attribute GRIB_{} is '{}', but the message would be read as '{}'", key,
-                  given->value.text(), name);
-    const std::string_view wanted = cf::text_of(variable.attributes, "units");
-    if (wanted.empty() || same_units(wanted, units)) return {};
-    return fail(
-        ErrorCode::invalid_argument,
-        "the variable has units '{}', but the parameter '{}' is in '{}' in GRIB2: convert it (settings add "
-        "and multiply)",
-        wanted, name, units);
-  }
-  const Parameter* const row = parameter_of(cf::text_of(variable.attributes, "standard_name"));
-  if (row == nullptr) return {};
-  AFTERBAY_TRY(handle.set("discipline", row->discipline));
-  AFTERBAY_TRY(handle.set("parameterCategory", row->category));
-  return handle.set("parameterNumber", row->number);
-}
-
-Result<> set_surfaces(Handle& handle, const Levels& levels) {
-  AFTERBAY_TRY(handle.set("typeOfFirstFixedSurface", levels.surface));
-  AFTERBAY_TRY(handle.set("typeOfSecondFixedSurface", levels.second_surface));
-  if (levels.has_value) return {};
-  for (const char* key : {"scaleFactorOfFirstFixedSurface", "scaledValueOfFirstFixedSurface",
-                          "scaleFactorOfSecondFixedSurface", "scaledValueOfSecondFixedSurface"})
-    AFTERBAY_TRY(handle.set_missing(key));
-  return {};
-}
-
-/// A value as GRIB2 writes it: a whole number times a power of ten.
-Result<> set_surface_value(Handle& handle, double value) {
-  long factor = 0;
-  double scaled = value;
-  while (factor < 6 && std::abs(scaled - std::round(scaled)) > 1e-6 * std::max(1.0, std::abs(scaled))) {
-    ++factor;
-    scaled = value * std::pow(10.0, static_cast<double>(factor));
-  }
-  AFTERBAY_TRY(handle.set("scaleFactorOfFirstFixedSurface", factor));
-  return handle.set("scaledValueOfFirstFixedSurface", std::lround(scaled));
-}
-
-Result<> set_level(Handle& handle, const Levels& levels, std::uint64_t slab) {
-  if (!levels.has_value) return {};
-  const double value = levels.values[levels.values.size() == 1 ? 0 : slab];
-  if (levels.known) return set_surface_value(handle, value);
-  // In the unit of the type of level, which only ecCodes knows.
-  return value == std::trunc(value) ? handle.set("level", std::lround(value)) : handle.set("level", value);
-}
-
-/// A depth is one below the ground or below the sea surface: the parameter decides, which keys of
-/// attributes can give.
-Result<> settle_depth(Handle& handle, Levels& levels, bool named) {
-  const long before = levels.surface;
-  AFTERBAY_TRY_ASSIGN(const long discipline, handle.number("discipline"));
-  take_discipline(levels, discipline);
-  if (named || levels.surface == before) return {};
-  AFTERBAY_TRY_ASSIGN(const long surface, handle.number("typeOfFirstFixedSurface"));
-  return surface == before ? handle.set("typeOfFirstFixedSurface", levels.surface) : Result<>();
-}
-
-/// Keys of attributes can set another type of surface than that of the coordinate.
-Result<> check_surface(const Handle& handle, const Levels& levels) {
-  if (!levels.has_value) return {};
-  AFTERBAY_TRY_ASSIGN(const long surface, handle.number("typeOfFirstFixedSurface"));
-  if (can_lie_on(levels, surface)) return {};
-  AFTERBAY_TRY_ASSIGN(const std::string name, handle.text("typeOfLevel"));
-  return fail(ErrorCode::invalid_argument,
-              "the levels are those of the coordinate '{}' (type of surface {}), but an attribute GRIB_KEY "
-              "gives the type of level '{}' (type of surface {}): remove GRIB_typeOfLevel; use another "
-              "coordinate; or, if the parameter has its own type of level, give it by GRIB_discipline, "
-              "GRIB_parameterCategory and GRIB_parameterNumber",
-              levels.coordinate, levels.surface, name, surface);
-}
 
 // ---- values
 
@@ -266,74 +123,49 @@ Result<std::unique_ptr<MessageEncoder>> Grib2Encoder::make(const Schema& schema,
   auto made = std::make_unique<Grib2Encoder>();
   for (const Variable& variable : schema.variables) {
     if (cf::text_of(variable.attributes, "standard_name") != "forecast_reference_time") continue;
-    if (!variable.dimensions.empty() || variable.constant.empty()) continue;
+    const std::optional<double> number = cf::number_of(variable);
+    if (!number) continue;  // refused at the definition
     AFTERBAY_TRY_ASSIGN(const cf::TimeAxis axis, cf::time_axis_of(variable));
-    AFTERBAY_TRY_ASSIGN(made->reference_, axis.date(cf::numbers_of(variable.constant).front()));
+    AFTERBAY_TRY_ASSIGN(made->reference_, axis.date(*number));
   }
   for (std::size_t v = 0; v < schema.variables.size(); ++v) {
     const Variable& variable = schema.variables[v];
     if (layout.stored[v].slab.size == 0) {
-      made->prototypes_.emplace_back();
+      made->variables_.emplace_back();
       continue;
     }
-    auto prototype = made->prototype_of(schema, variable);
-    if (!prototype)
-      return fail(std::move(prototype)
+    auto written = written_of(schema, variable);
+    if (!written)
+      return fail(std::move(written)
                       .error()
                       .in_variable(variable.name)
                       .add(fmt::format("while preparing GRIB2 messages of variable '{}'", variable.name)));
-    made->prototypes_.push_back(*std::move(prototype));
+    made->variables_.push_back(*std::move(written));
   }
   return made;
 }
 
-Result<Grib2Encoder::Prototype> Grib2Encoder::prototype_of(const Schema& schema,
-                                                           const Variable& variable) const {
-  Prototype made;
+Result<Grib2Encoder::Written> Grib2Encoder::written_of(const Schema& schema, const Variable& variable) {
+  Written made;
+  AFTERBAY_TRY_ASSIGN(made.prototype, prototype_of(schema, variable));
   made.name = variable.name;
   made.type = variable.type;
   made.missing = cf::numbers_of(model::missing_values(variable));
-  AFTERBAY_TRY_ASSIGN(Handle handle, Handle::sample());
-  AFTERBAY_TRY_ASSIGN(const long latest, handle.number("tablesVersionLatest"));
-  AFTERBAY_TRY(handle.set("tablesVersion", latest));
-  AFTERBAY_TRY(handle.set("centre", unknown_centre));
-  AFTERBAY_TRY_ASSIGN(const auto statistic, statistic_of(schema, variable));
-  made.interval = statistic.has_value();
-  AFTERBAY_TRY(handle.set("productDefinitionTemplateNumber", made.interval ? 8 : 0));
-  AFTERBAY_TRY_ASSIGN(const Grid grid, grid_of(schema, variable));
-  AFTERBAY_TRY(set_grid(handle, grid));
-  const std::vector<Key> keys = keys_of(variable.attributes);
-  for (const Key& key : keys_of(schema.attributes))
-    if (!is_packing(key.name)) AFTERBAY_TRY(handle.set(key.name, key.value));
-  if (statistic) AFTERBAY_TRY(handle.set("typeOfStatisticalProcessing", *statistic));
-  AFTERBAY_TRY_ASSIGN(made.levels, levels_of(schema, variable));
-  const bool named = has_key(keys, "typeOfLevel") || has_key(keys, "typeOfFirstFixedSurface");
-  if (!has_key(keys, "typeOfLevel")) AFTERBAY_TRY(set_surfaces(handle, made.levels));
-  AFTERBAY_TRY(set_parameter(handle, variable, keys));
-  AFTERBAY_TRY_ASSIGN(made.packing, packing_of(schema, variable));
-  for (const Key& key : keys)
-    if (!is_packing(key.name) && key.name != "paramId" && key.name != "shortName")
-      AFTERBAY_TRY(handle.set(key.name, key.value));
-  AFTERBAY_TRY(settle_depth(handle, made.levels, named));
-  AFTERBAY_TRY(check_surface(handle, made.levels));
-  AFTERBAY_TRY(set_level(handle, made.levels, 0));
-  made.reuses_handles = can_reuse_handles(made.packing);
-  AFTERBAY_TRY_ASSIGN(const auto message, handle.message());
-  made.message.assign(message.begin(), message.end());
+  made.reuses_handles = can_reuse_handles(made.prototype.packing);
   return made;
 }
 
-Result<Grib2Encoder::Field> Grib2Encoder::field_of(const Prototype& prototype, const Slab& slab) const {
+Result<Grib2Encoder::Field> Grib2Encoder::field_of(const Written& written, const Slab& slab) const {
   Field field;
   std::vector<double>& numbers = field.numbers;
-  numbers.resize(slab.values.size() / size_of(prototype.type));
-  widen(prototype.type, slab.values, numbers);
+  numbers.resize(slab.values.size() / size_of(written.type));
+  widen(written.type, slab.values, numbers);
   double least = largest_packed, largest = -largest_packed;
   const bool nan_is_missing =
-      std::ranges::any_of(prototype.missing, [](double value) { return std::isnan(value); });
+      std::ranges::any_of(written.missing, [](double value) { return std::isnan(value); });
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     double& number = numbers[i];
-    if (std::ranges::find(prototype.missing, number) != prototype.missing.end() ||
+    if (std::ranges::find(written.missing, number) != written.missing.end() ||
         (nan_is_missing && std::isnan(number))) {
       number = missing_mark;
       field.missing = true;
@@ -345,8 +177,8 @@ Result<Grib2Encoder::Field> Grib2Encoder::field_of(const Prototype& prototype, c
           make_error(ErrorCode::invalid_argument,
                      "record {} of variable '{}' has the value {} at point {} of a slab, which GRIB2 cannot "
                      "pack: mark missing values by the fill value",
-                     said_index(slab.record), prototype.name, number, said_index(i))
-              .in_variable(prototype.name));
+                     said_index(slab.record), written.name, number, said_index(i))
+              .in_variable(written.name));
     }
   }
   if (least <= largest) {
@@ -356,17 +188,17 @@ Result<Grib2Encoder::Field> Grib2Encoder::field_of(const Prototype& prototype, c
   return field;
 }
 
-Result<Message> Grib2Encoder::pack(const Prototype& prototype, const Slab& slab, Field& field) {
-  const Packing& packing = prototype.packing;
+Result<Message> Grib2Encoder::pack(const Written& written, const Slab& slab, Field& field) {
+  const Packing& packing = written.prototype.packing;
   const Unpacked unpacked{field.numbers, missing_mark, field.least, field.largest};
   // The scale of a constant field would be that of the message before.
-  const bool reuses = prototype.reuses_handles && unpacked.varies();
+  const bool reuses = written.reuses_handles && unpacked.varies();
   std::optional<Handle> handle = reuses ? take_idle(slab.variable, field.missing) : std::nullopt;
   const bool is_new = !handle;
   if (is_new) {
-    AFTERBAY_TRY_ASSIGN(handle, Handle::copy_of(prototype.message));
+    AFTERBAY_TRY_ASSIGN(handle, Handle::copy_of(written.prototype.message));
   }
-  AFTERBAY_TRY(set_level(*handle, prototype.levels, slab.number));
+  AFTERBAY_TRY(set_level(*handle, written.prototype.levels, slab.number));
   // The bytes of some messages depend on the order of bitmap and packing.
   if (is_new && field.missing) {
     AFTERBAY_TRY(handle->set("missingValue", missing_mark));
@@ -404,20 +236,19 @@ void Grib2Encoder::keep_idle(std::uint32_t variable, bool missing, Handle handle
 }
 
 Result<Message> Grib2Encoder::encode(const Slab& slab) {
-  const Prototype& prototype = prototypes_[slab.variable];
-  AFTERBAY_TRY_ASSIGN(Field field, field_of(prototype, slab));
-  auto packed = pack(prototype, slab, field);
+  const Written& written = variables_[slab.variable];
+  AFTERBAY_TRY_ASSIGN(Field field, field_of(written, slab));
+  auto packed = pack(written, slab, field);
   if (!packed)
     packed.error()
-        .in_variable(prototype.name)
-        .add(
-            fmt::format("while packing record {} of variable '{}'", said_index(slab.record), prototype.name));
+        .in_variable(written.name)
+        .add(fmt::format("while packing record {} of variable '{}'", said_index(slab.record), written.name));
   return packed;
 }
 
 Result<> Grib2Encoder::stamp(std::span<std::byte> message, std::uint32_t variable, const MessageTime& time) {
-  const Prototype& prototype = prototypes_[variable];
-  const bool interval = prototype.interval && time.interval;
+  const Written& written = variables_[variable];
+  const bool interval = written.prototype.interval && time.interval;
   const Date& begin = interval ? time.begin : time.date;
   const Date& end = interval ? time.end : time.date;
   const Date reference = reference_.value_or(begin);
@@ -447,7 +278,7 @@ Result<> Grib2Encoder::stamp(std::span<std::byte> message, std::uint32_t variabl
     return {};
   };
   auto entered = enter();
-  if (!entered) entered.error().in_variable(prototype.name);
+  if (!entered) entered.error().in_variable(written.name);
   return entered;
 }
 

@@ -11,6 +11,7 @@
 #include "base/thread_safety.hpp"
 #include "storage/grib2/definition.hpp"
 #include "storage/grib2/handle.hpp"
+#include "storage/grib2/prototype.hpp"
 #include "storage/messages/message_encoder.hpp"
 
 namespace afterbay::storage::grib2 {
@@ -26,15 +27,13 @@ class Grib2Encoder : public MessageEncoder {
   Result<> stamp(std::span<std::byte> message, std::uint32_t variable, const MessageTime& time) override;
 
  private:
-  struct Prototype {
+  /// What is known of a variable before its values.
+  struct Written {
     std::string name;
     Type type = Type::float32;
-    std::vector<double> missing;     ///< values that mark missing points
-    std::vector<std::byte> message;  ///< empty: the variable is no field
-    Levels levels;
-    bool interval = false;
+    std::vector<double> missing;  ///< values that mark missing points
+    Prototype prototype;          ///< without a message if the variable is no field
     bool reuses_handles = false;
-    Packing packing;
   };
   /// The values of a slab.
   struct Field {
@@ -51,14 +50,14 @@ class Grib2Encoder : public MessageEncoder {
   static constexpr std::size_t most_idle = 16;
   static constexpr std::size_t most_idle_bytes = 256u << 10;  ///< of a message; larger ones are slow to pack
 
-  Result<Prototype> prototype_of(const Schema& schema, const Variable& variable) const;
-  [[nodiscard]] Result<Field> field_of(const Prototype& prototype, const Slab& slab) const;
-  Result<Message> pack(const Prototype& prototype, const Slab& slab, Field& field);
+  static Result<Written> written_of(const Schema& schema, const Variable& variable);
+  [[nodiscard]] Result<Field> field_of(const Written& written, const Slab& slab) const;
+  Result<Message> pack(const Written& written, const Slab& slab, Field& field);
   std::optional<Handle> take_idle(std::uint32_t variable, bool missing) AFTERBAY_EXCLUDES(mutex_);
   void keep_idle(std::uint32_t variable, bool missing, Handle handle) AFTERBAY_EXCLUDES(mutex_);
 
-  std::vector<Prototype> prototypes_;  ///< one per variable
-  std::optional<Date> reference_;      ///< the forecast's, if the schema has it
+  std::vector<Written> variables_;  ///< one per variable
+  std::optional<Date> reference_;   ///< the forecast's, if the schema has it
   Mutex mutex_;
   std::vector<Idle> idle_ AFTERBAY_GUARDED_BY(mutex_);  ///< the last one was used last
 };

@@ -3,12 +3,16 @@
 
 #include <limits>
 
+#include "storage/grib2/sections.hpp"
+
 namespace afterbay::storage::grib2 {
 namespace {
 
-constexpr std::size_t indicator_octets = 16;
 constexpr std::size_t identification_octets = 21;  ///< at least; with the time
-constexpr std::uint64_t instant_template = 0, interval_template = 8;
+/// Code table 4.0; of members of ensembles, whose templates have three more octets.
+constexpr std::uint64_t instant_template = 0, member_template = 1, interval_template = 8,
+                        member_interval_template = 11;
+constexpr std::size_t member_octets = 3;
 
 /// A section; octets are counted from 1, as the manual does.
 class Section {
@@ -38,38 +42,29 @@ class Section {
   std::span<std::byte> bytes_;
 };
 
-/// Empty if there is none.
-Section section_of(std::span<std::byte> message, std::uint64_t wanted) {
-  for (std::size_t at = indicator_octets; at + 5 <= message.size();) {
-    const Section head(message.subspan(at, 5));
-    const std::uint64_t size = head.number(1, 4);
-    if (size < 5 || size > message.size() - at) break;
-    if (head.number(5, 5) == wanted) return Section(message.subspan(at, size));
-    at += size;
-  }
-  return Section({});
-}
-
 bool fits(std::int64_t number) { return number >= 0 && number <= std::numeric_limits<std::int32_t>::max(); }
 
 }  // namespace
 
 bool enter_time(std::span<std::byte> message, const TimeOctets& time) {
-  Section identification = section_of(message, 1);
-  Section product = section_of(message, 4);
+  Section identification(section_of(message, 1));
+  Section product(section_of(message, 4));
   if (identification.size() < identification_octets || product.size() < 34) return false;
   const std::uint64_t product_template = product.number(8, 9);
-  const bool has_interval = product_template == interval_template;
-  if (!has_interval && (product_template != instant_template || time.interval)) return false;
-  if (has_interval && (product.size() < 58 || product.number(42, 42) != 1)) return false;
+  const bool of_member = product_template == member_template || product_template == member_interval_template;
+  const bool has_interval =
+      product_template == interval_template || product_template == member_interval_template;
+  if (!has_interval && ((product_template != instant_template && !of_member) || time.interval)) return false;
+  const std::size_t more = of_member ? member_octets : 0;
+  if (has_interval && (product.size() < 58 + more || product.number(42 + more, 42 + more) != 1)) return false;
   if (!fits(time.step) || !fits(time.length)) return false;
   identification.set_date(13, time.reference);
   product.set(18, 18, time.unit);
   product.set(19, 22, time.step);
   if (!time.interval) return true;
-  product.set_date(35, time.end);
-  product.set(49, 49, time.unit);
-  product.set(50, 53, time.length);
+  product.set_date(35 + more, time.end);
+  product.set(49 + more, 49 + more, time.unit);
+  product.set(50 + more, 53 + more, time.length);
   return true;
 }
 

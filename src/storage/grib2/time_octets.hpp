@@ -20,8 +20,8 @@ struct TimeOctets {
 };
 
 /// Enters the reference time and the step and, if there is an interval, its end and length. Returns
-/// false and changes nothing if the message has other product definition templates than 4.0 and
-/// 4.8, or if numbers have no such octets. Source: WMO Manual on Codes, sections 1 and 4.
+/// false and changes nothing if the message has other product definition templates than 4.0, 4.1,
+/// 4.8 and 4.11, or if numbers have no such octets. Source: WMO Manual on Codes, sections 1 and 4.
 bool enter_time(std::span<std::byte> message, const TimeOctets& time);
 
 }  // namespace afterbay::storage::grib2

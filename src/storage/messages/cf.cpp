@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include "time/date_text.hpp"
 #include "time/instant.hpp"
@@ -31,7 +33,7 @@ bool names(std::string_view text, std::string_view name) {
 /// change from record to record, such as the surface pressure, are fields, even if they are named
 /// as coordinates.
 bool is_referred_to(const Schema& schema, const Variable& variable) {
-  constexpr std::array always{"bounds", "climatology", "grid_mapping"};
+  constexpr std::array always{"bounds", "climatology", "grid_mapping", "quantization"};
   constexpr std::array fixed{"cell_measures", "formula_terms", "ancillary_variables"};
   const auto refers = [&](const Variable& other, const char* attribute) {
     return names(text_of(other.attributes, attribute), variable.name);
@@ -50,16 +52,17 @@ bool is_referred_to(const Schema& schema, const Variable& variable) {
   return false;
 }
 
+/// Whether it is a container of attributes on a method of rounding, also if no variable names it
+/// any more (section 8.4).
+bool describes_quantization(const Variable& variable) {
+  return variable.dimensions.empty() && find_attribute(variable.attributes, "algorithm") != nullptr &&
+         find_attribute(variable.attributes, "implementation") != nullptr;
+}
+
 /// Bounds of means within and over years have a name of their own (section 7.4).
 std::string_view bounds_name_of(const Variable& time) {
   const std::string_view bounds = text_of(time.attributes, "bounds");
   return bounds.empty() ? text_of(time.attributes, "climatology") : bounds;
-}
-
-bool is_y_axis(const Variable& variable) {
-  return is_latitude(variable) || text_of(variable.attributes, "axis") == "Y" ||
-         is_one_of(text_of(variable.attributes, "standard_name"),
-                   {"grid_latitude", "projection_y_coordinate"});
 }
 
 }  // namespace
@@ -104,6 +107,12 @@ std::vector<double> numbers_of(const Values& values) {
   return {};
 }
 
+std::optional<double> number_of(const Variable& scalar) {
+  if (!scalar.dimensions.empty()) return std::nullopt;
+  const std::vector<double> numbers = numbers_of(scalar.constant);
+  return numbers.size() == 1 ? std::optional(numbers.front()) : std::nullopt;
+}
+
 std::string_view record_dimension(const Schema& schema) {
   const auto found = std::ranges::find_if(schema.dimensions, &Dimension::is_unlimited);
   return found == schema.dimensions.end() ? std::string_view() : std::string_view(found->name);
@@ -134,16 +143,14 @@ const Variable* time_bounds_of(const Schema& schema) {
 
 const Variable* scalar_time_of(const Schema& schema) {
   for (const Variable& variable : schema.variables)
-    if (variable.dimensions.empty() && !variable.constant.empty() &&
-        text_of(variable.attributes, "standard_name") == "time")
-      return &variable;
+    if (number_of(variable) && text_of(variable.attributes, "standard_name") == "time") return &variable;
   return nullptr;
 }
 
 const Variable* scalar_bounds_of(const Schema& schema, const Variable& scalar_time) {
   const std::string_view name = bounds_name_of(scalar_time);
   const Variable* const bounds = name.empty() ? nullptr : schema.find_variable(name);
-  return bounds != nullptr && bounds->constant.count() == 2 ? bounds : nullptr;
+  return bounds != nullptr && numbers_of(bounds->constant).size() == 2 ? bounds : nullptr;
 }
 
 const Variable* record_reference_of(const Schema& schema) {
@@ -160,6 +167,22 @@ const Variable* coordinate_of(const Schema& schema, std::string_view dimension) 
                                                                                                 : nullptr;
 }
 
+std::vector<double> bounds_of(const Schema& schema, const Variable& coordinate) {
+  const Variable* const bounds = schema.find_variable(text_of(coordinate.attributes, "bounds"));
+  if (bounds == nullptr) return {};
+  std::vector<double> numbers = numbers_of(bounds->constant);
+  return numbers.size() == 2 * coordinate.constant.count() ? numbers : std::vector<double>();
+}
+
+Terms formula_terms_of(const Schema& schema, const Variable& coordinate) {
+  const auto words = words_of(text_of(coordinate.attributes, "formula_terms"));
+  Terms terms;
+  for (std::size_t i = 0; i + 1 < words.size(); i += 2)
+    if (words[i].ends_with(':'))
+      terms[words[i].substr(0, words[i].size() - 1)] = schema.find_variable(words[i + 1]);
+  return terms;
+}
+
 std::vector<const Variable*> auxiliary_coordinates(const Schema& schema, const Variable& field) {
   std::vector<const Variable*> found;
   for (const std::string_view name : words_of(text_of(field.attributes, "coordinates")))
@@ -171,7 +194,9 @@ Role role_of(const Schema& schema, const Variable& variable) {
   if (&variable == time_of(schema)) return Role::time;
   if (&variable == time_bounds_of(schema)) return Role::time_bounds;
   const bool of_dimension = schema.find_dimension(variable.name) != nullptr;
-  return of_dimension || is_referred_to(schema, variable) ? Role::coordinate : Role::field;
+  return of_dimension || is_referred_to(schema, variable) || describes_quantization(variable)
+             ? Role::coordinate
+             : Role::field;
 }
 
 /// Source: CF, sections 4.1 and 4.2.
@@ -185,6 +210,85 @@ bool is_longitude(const Variable& variable) {
   return text_of(variable.attributes, "standard_name") == "longitude" ||
          is_one_of(text_of(variable.attributes, "units"),
                    {"degrees_east", "degree_east", "degree_E", "degrees_E", "degreeE", "degreesE"});
+}
+
+bool is_y_axis(const Variable& variable) {
+  return is_latitude(variable) || text_of(variable.attributes, "axis") == "Y" ||
+         is_one_of(text_of(variable.attributes, "standard_name"),
+                   {"grid_latitude", "projection_y_coordinate"});
+}
+
+bool is_x_axis(const Variable& variable) {
+  return is_longitude(variable) || text_of(variable.attributes, "axis") == "X" ||
+         is_one_of(text_of(variable.attributes, "standard_name"),
+                   {"grid_longitude", "projection_x_coordinate"});
+}
+
+/// Source: CF, section 4.3 and appendix D; names of pressures: UDUNITS.
+bool is_vertical(const Variable& variable) {
+  const std::string_view name = text_of(variable.attributes, "standard_name");
+  const std::string_view units = text_of(variable.attributes, "units");
+  const std::string_view positive = text_of(variable.attributes, "positive");
+  if (text_of(variable.attributes, "axis") == "Z" || positive == "up" || positive == "down") return true;
+  if (name.starts_with("height") || name.starts_with("altitude") || name.starts_with("depth") ||
+      ((name.starts_with("atmosphere_") || name.starts_with("ocean_")) && name.ends_with("_coordinate")))
+    return true;
+  if (is_one_of(name, {"air_pressure", "air_potential_temperature", "geopotential_height",
+                       "model_level_number", "sea_water_pressure"}))
+    return true;
+  return name.empty() &&
+         is_one_of(units, {"Pa", "hPa", "kPa", "pascal", "pascals", "Pascal", "Pascals", "hectopascal",
+                           "mbar", "mb", "millibar", "millibars", "bar", "bars", "decibar", "dbar", "atm"});
+}
+
+const Variable* mapping_of(const Schema& schema, const Variable& field) {
+  const auto words = words_of(text_of(field.attributes, "grid_mapping"));
+  if (words.empty()) return nullptr;
+  std::string_view name = words.front();
+  if (name.ends_with(':')) name.remove_suffix(1);
+  return schema.find_variable(name);
+}
+
+bool is_rotated(const Schema& schema, const Variable& field, const Variable& y, const Variable& x) {
+  const Variable* const mapping = mapping_of(schema, field);
+  return text_of(y.attributes, "standard_name") == "grid_latitude" ||
+         text_of(x.attributes, "standard_name") == "grid_longitude" ||
+         (mapping != nullptr &&
+          text_of(mapping->attributes, "grid_mapping_name") == "rotated_latitude_longitude");
+}
+
+/// Source of the attributes: CF, appendix F.
+Result<std::optional<Earth>> earth_of(const Schema& schema, const Variable& field) {
+  const Variable* const mapping = mapping_of(schema, field);
+  if (mapping == nullptr) return std::optional<Earth>();
+  const auto number = [&](const char* name) -> std::optional<double> {
+    const Attribute* const found = find_attribute(mapping->attributes, name);
+    const std::vector<double> numbers = found == nullptr ? std::vector<double>() : numbers_of(found->values);
+    return numbers.size() == 1 ? std::optional(numbers.front()) : std::nullopt;
+  };
+  if (number("longitude_of_prime_meridian").value_or(0) != 0)
+    return fail(make_error(ErrorCode::invalid_argument,
+                           "has the grid_mapping '{}' with longitude_of_prime_meridian {}: longitudes are "
+                           "counted from Greenwich, so convert them",
+                           mapping->name, *number("longitude_of_prime_meridian"))
+                    .in_variable(field.name));
+  const std::optional<double> major = number("semi_major_axis");
+  const std::optional<double> radius = number("earth_radius");
+  if (!major && !radius) return std::optional<Earth>();
+  Earth earth;
+  earth.semi_major = earth.semi_minor = major.value_or(radius.value_or(0));
+  if (const auto minor = number("semi_minor_axis"); major && minor)
+    earth.semi_minor = *minor;
+  else if (const auto flattening = number("inverse_flattening"); major && flattening && *flattening != 0)
+    earth.semi_minor = *major * (1 - 1 / *flattening);
+  constexpr double least = 1e3, most = 1e9;
+  if (earth.semi_minor >= least && earth.semi_minor <= earth.semi_major && earth.semi_major <= most)
+    return std::optional(earth);
+  return fail(make_error(ErrorCode::invalid_argument,
+                         "has the grid_mapping '{}', whose Earth has the axes {} and {}: they are in metres, "
+                         "and the semi-minor one is not larger",
+                         mapping->name, earth.semi_major, earth.semi_minor)
+                  .in_variable(field.name));
 }
 
 unsigned slab_dimensions(const Schema& schema, const Variable& variable) {
@@ -201,8 +305,33 @@ unsigned slab_dimensions(const Schema& schema, const Variable& variable) {
   return 1;
 }
 
+bool is_of_time(const Schema& schema, const CellMethod& method) {
+  return std::ranges::any_of(method.names, [&](std::string_view name) {
+    return name == "time" || name == record_dimension(schema);
+  });
+}
+
 Result<Date> TimeAxis::date(double number) const {
-  return dates::date_of_number(rules, reference, number, unit_ns);
+  AFTERBAY_TRY_ASSIGN(const Date exact, dates::date_of_number(rules, reference, number, unit_ns));
+  constexpr double least_tolerance_ns = 1e6;
+  // Half the distance of numbers of the type.
+  const double epsilon = is_float32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                                    : std::numeric_limits<double>::epsilon();
+  const double tolerance_ns =
+      std::max(least_tolerance_ns, std::abs(number) * static_cast<double>(unit_ns) * epsilon / 2);
+  const dates::Instant instant = dates::instant_of(rules, exact);
+  // Of types that do not resolve seconds, the roundest time that the number can stand for.
+  for (const std::int64_t grain_seconds : {std::int64_t{3600}, std::int64_t{60}, std::int64_t{1}}) {
+    const dates::Wide grain = dates::Wide{grain_seconds} * dates::second_ns;
+    if (grain_seconds > 1 && tolerance_ns < static_cast<double>(dates::second_ns) / 2) continue;
+    const dates::Wide time = dates::Wide{instant.seconds} * dates::second_ns + instant.nanoseconds;
+    dates::Wide rest = time % grain;
+    if (rest < 0) rest += grain;
+    const dates::Wide change = rest * 2 < grain ? -rest : grain - rest;
+    if (std::abs(static_cast<double>(change)) > tolerance_ns) continue;
+    return dates::date_of(rules, (time + change) / dates::second_ns, 0);
+  }
+  return exact;
 }
 
 std::int64_t TimeAxis::seconds(const Date& from, const Date& to) const {
@@ -217,6 +346,7 @@ Result<TimeAxis> time_axis_of(const Variable& time) {
     AFTERBAY_TRY_ASSIGN(const dates::UnitsText units, dates::split_units(text_of(time.attributes, "units")));
     AFTERBAY_TRY_ASSIGN(const dates::UnitName unit, dates::find_unit(axis.rules, units.unit));
     axis.unit_ns = unit.nanoseconds;
+    axis.is_float32 = time.type == Type::float32;
     AFTERBAY_TRY_ASSIGN(axis.reference, dates::parse_date(axis.rules, units.reference));
     return axis;
   };
@@ -227,11 +357,10 @@ Result<TimeAxis> time_axis_of(const Variable& time) {
 
 /// "time: mean (interval: 600 s) area: mean": the words before a method end in a colon, unless they
 /// are in parentheses.
-std::vector<std::string_view> time_methods_of(const Schema& schema, const Variable& field) {
-  const std::string_view record = record_dimension(schema);
+std::vector<CellMethod> cell_methods_of(const Variable& field) {
   const std::vector<std::string_view> words = words_of(text_of(field.attributes, "cell_methods"));
-  std::vector<std::string_view> methods;
-  bool of_time = false;
+  std::vector<CellMethod> methods;
+  CellMethod next;
   bool in_parentheses = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
@@ -239,15 +368,22 @@ std::vector<std::string_view> time_methods_of(const Schema& schema, const Variab
     if (in_parentheses) {
       in_parentheses = !word.ends_with(')');
     } else if (word.ends_with(':')) {
-      const std::string_view name = word.substr(0, word.size() - 1);
-      of_time = of_time || name == record || name == "time";
-    } else if (of_time) {
+      next.names.push_back(word.substr(0, word.size() - 1));
+    } else if (!next.names.empty()) {
       const bool qualified = i + 2 < words.size() && (words[i + 1] == "within" || words[i + 1] == "over");
       const std::string_view& last = qualified ? words[i + 2] : word;
-      methods.emplace_back(word.data(), static_cast<std::size_t>(last.data() + last.size() - word.data()));
-      of_time = false;
+      next.method = {word.data(), static_cast<std::size_t>(last.data() + last.size() - word.data())};
+      methods.push_back(std::move(next));
+      next = {};
     }
   }
+  return methods;
+}
+
+std::vector<std::string_view> time_methods_of(const Schema& schema, const Variable& field) {
+  std::vector<std::string_view> methods;
+  for (const CellMethod& it : cell_methods_of(field))
+    if (is_of_time(schema, it)) methods.push_back(it.method);
   return methods;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,8 @@ const Attribute* find_attribute(const std::vector<Attribute>& attributes, std::s
 std::vector<std::string_view> words_of(std::string_view text);
 /// Values of any number type as doubles; empty for text and strings.
 std::vector<double> numbers_of(const Values& values);
+/// The number of a scalar constant; nullopt if it is none, or not one.
+std::optional<double> number_of(const Variable& scalar);
 
 /// The name of the unlimited dimension; empty if there is none.
 std::string_view record_dimension(const Schema& schema);
@@ -47,11 +50,38 @@ const Variable* scalar_bounds_of(const Schema& schema, const Variable& scalar_ti
 const Variable* record_reference_of(const Schema& schema);
 /// The variable with the name of a dimension and no other dimension, or null.
 const Variable* coordinate_of(const Schema& schema, std::string_view dimension);
+/// The constant bounds of a coordinate, two per value; empty if there are none.
+std::vector<double> bounds_of(const Schema& schema, const Variable& coordinate);
+/// "a: level_height b: sigma": the variables of the terms, null for those that the schema does not
+/// have.
+using Terms = std::map<std::string_view, const Variable*>;
+Terms formula_terms_of(const Schema& schema, const Variable& coordinate);
 /// Variables that the attribute `coordinates` of a field names, as far as the schema has them.
 std::vector<const Variable*> auxiliary_coordinates(const Schema& schema, const Variable& field);
 
 bool is_latitude(const Variable& variable);
 bool is_longitude(const Variable& variable);
+/// A latitude, or another coordinate along y or x.
+bool is_y_axis(const Variable& variable);
+bool is_x_axis(const Variable& variable);
+/// By its standard name, its units (of pressure), `axis` or `positive`.
+bool is_vertical(const Variable& variable);
+
+/// The variable that the attribute `grid_mapping` names first; null if there is none.
+const Variable* mapping_of(const Schema& schema, const Variable& field);
+/// Whether the axes of a field are those of a rotated grid: by their standard names, or by the
+/// grid_mapping.
+bool is_rotated(const Schema& schema, const Variable& field, const Variable& y, const Variable& x);
+
+/// The figure of the Earth, in metres; a sphere has equal axes.
+struct Earth {
+  double semi_major = 0;
+  double semi_minor = 0;
+  [[nodiscard]] bool is_sphere() const { return semi_major == semi_minor; }
+};
+/// What the grid_mapping says of it; nullopt if it does not. Fails with the field's name for
+/// numbers that give no figure, and for another prime meridian than Greenwich.
+Result<std::optional<Earth>> earth_of(const Schema& schema, const Variable& field);
 
 /// The number of trailing dimensions that a slab of a field has: two if the last but one is a
 /// latitude or another y axis, otherwise one. 0 if the variable is no field, or has no dimensions
@@ -63,7 +93,11 @@ struct TimeAxis {
   dates::Rules rules;
   Date reference;
   std::int64_t unit_ns = 0;
+  bool is_float32 = false;
 
+  /// A number of the type of the time variable: a whole second, if it is within 1 ms of the number
+  /// or within the precision of the type. Models add up time steps, which are no sums of binary
+  /// fractions.
   [[nodiscard]] Result<Date> date(double number) const;
   /// Seconds from one date to another, rounded down.
   [[nodiscard]] std::int64_t seconds(const Date& from, const Date& to) const;
@@ -72,6 +106,14 @@ struct TimeAxis {
 /// the variable's name.
 Result<TimeAxis> time_axis_of(const Variable& time);
 
+/// One method of the attribute `cell_methods`: "lat: lon: mean (interval: 1 degree)".
+struct CellMethod {
+  std::vector<std::string_view> names;
+  std::string_view method;  ///< "mean", or "mean within years"
+};
+std::vector<CellMethod> cell_methods_of(const Variable& field);
+/// Whether the time dimension is among those of the method.
+bool is_of_time(const Schema& schema, const CellMethod& method);
 /// The methods for the time dimension in the attribute `cell_methods`, in the order of their
 /// application: "mean", "point", "mean within years".
 std::vector<std::string_view> time_methods_of(const Schema& schema, const Variable& field);

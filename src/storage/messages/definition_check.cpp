@@ -20,6 +20,13 @@ bool is_angle(const Variable& coordinate) {
          name == "grid_longitude";
 }
 
+/// Whether headers of some format contain the number of a coordinate. Forecast reference times are
+/// checked as times.
+bool has_number_in_header(const Variable& coordinate) {
+  const std::string_view name = cf::text_of(coordinate.attributes, "standard_name");
+  return name == "time" || name == "realization" || cf::is_vertical(coordinate) || is_angle(coordinate);
+}
+
 }  // namespace
 
 void DefinitionCheck::run() {
@@ -64,6 +71,10 @@ void DefinitionCheck::other_times(bool records) {
 
 /// All times have one calendar.
 void DefinitionCheck::axis(const Variable& time) {
+  if (time.type == Type::text || time.type == Type::string)
+    return problem(time, ErrorCode::wrong_type,
+                   "is a time and {}, but {}s are made of numbers in its units: give it a numeric type",
+                   name_of(time.type), names_.header);
   const auto read = cf::time_axis_of(time);
   if (!read) return problem(time, read.error().code, "gives no time: {}", read.error().message);
   const Variable* leading = cf::time_of(schema_);
@@ -112,6 +123,7 @@ void DefinitionCheck::field(const Variable& variable) {
     return problem(variable, ErrorCode::wrong_type, "is {}: {}", name_of(variable.type), refused);
   check_attributes(variable);
   degrees(variable);
+  coordinates(variable);
   describe(variable);
 }
 
@@ -131,10 +143,34 @@ void DefinitionCheck::degrees(const Variable& variable) {
               cf::text_of(coordinate->attributes, "units"), names_.header);
 }
 
+/// Headers are made of scalar coordinates, and of those along levels or members, before values are
+/// put.
+void DefinitionCheck::coordinates(const Variable& variable) {
+  const auto of_slab = variable.dimensions.end() - cf::slab_dimensions(schema_, variable);
+  for (const Variable* const coordinate : cf::auxiliary_coordinates(schema_, variable)) {
+    const bool in_slab = std::any_of(of_slab, variable.dimensions.end(), [&](const std::string& it) {
+      return std::ranges::find(coordinate->dimensions, it) != coordinate->dimensions.end();
+    });
+    if (in_slab || cf::has_records(schema_, *coordinate)) continue;
+    const bool text = coordinate->type == Type::text || coordinate->type == Type::string;
+    if (text && has_number_in_header(*coordinate))
+      problem(variable, ErrorCode::wrong_type,
+              "has the coordinate '{}', which is {}, but {}s contain its number: give it a numeric type",
+              coordinate->name, name_of(coordinate->type), names_.header);
+    else if (coordinate->constant.empty() && !can_change(*coordinate))
+      problem(variable, ErrorCode::invalid_argument,
+              "has the coordinate '{}', whose value is not known when the file is defined: {}s contain it or "
+              "cannot state it; give it as a constant value, or remove it from the attribute 'coordinates'",
+              coordinate->name, names_.header);
+  }
+}
+
 void DefinitionCheck::check_attributes(const Variable& variable) {
   const std::vector<std::string> known = attributes();
   for (const Attribute& attribute : variable.attributes)
-    if (!is_known(attribute.name) && std::ranges::find(known, attribute.name) == known.end())
+    // _Quantize...: what netCDF-C says of rounded values.
+    if (!is_known(attribute.name) && !attribute.name.starts_with("_Quantize") &&
+        std::ranges::find(known, attribute.name) == known.end())
       problem(variable, ErrorCode::invalid_argument, "has the attribute '{}', which no {} can hold{}: {}",
               attribute.name, names_.header, did_you_mean(attribute.name, known), advice());
 }
@@ -163,7 +199,11 @@ std::vector<std::string> common_attributes() {
           "positive",
           "online_operation",
           "interval_operation",
-          "interval_write"};
+          "interval_write",
+          "largest_error",
+          "quantization",
+          "quantization_nsb",
+          "quantization_nsd"};
 }
 
 }  // namespace afterbay::storage

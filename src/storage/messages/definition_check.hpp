@@ -78,6 +78,7 @@ class DefinitionCheck {
   void coordinate(const Variable& variable);
   void field(const Variable& variable);
   void degrees(const Variable& variable);
+  void coordinates(const Variable& variable);
   void check_attributes(const Variable& variable);
 
   const Schema& schema_;

@@ -16,13 +16,14 @@ std::uint32_t index_of(const Schema& schema, const Variable& variable) {
 
 /// The time of a file without records.
 Result<MessageTime> scalar_time(const Schema& schema, const Variable& scalar) {
-  AFTERBAY_TRY_ASSIGN(const cf::TimeAxis axis, cf::time_axis_of(scalar));
+  AFTERBAY_TRY_ASSIGN(cf::TimeAxis axis, cf::time_axis_of(scalar));
   MessageTime time;
-  AFTERBAY_TRY_ASSIGN(time.date, axis.date(cf::numbers_of(scalar.constant).front()));
+  AFTERBAY_TRY_ASSIGN(time.date, axis.date(*cf::number_of(scalar)));
   time.begin = time.end = time.date;
   const Variable* const bounds = cf::scalar_bounds_of(schema, scalar);
   if (bounds == nullptr) return time;
   const std::vector<double> numbers = cf::numbers_of(bounds->constant);
+  axis.is_float32 = bounds->type == Type::float32;
   AFTERBAY_TRY_ASSIGN(time.begin, axis.date(numbers[0]));
   AFTERBAY_TRY_ASSIGN(time.end, axis.date(numbers[1]));
   time.interval = true;
@@ -56,9 +57,11 @@ Result<> RecordTimes::add(std::uint32_t variable, std::uint64_t record, std::spa
   const Variable& of = schema_->variables[variable];
   const std::vector<double> numbers =
       cf::numbers_of(Values::raw(of.type, values.data(), values.size() / size_of(of.type)));
+  cf::TimeAxis axis = variable == reference_ ? *reference_axis_ : *axis_;
+  axis.is_float32 = of.type == Type::float32;  // bounds can have another type than the time
   std::vector<Date> dates;
   for (const double number : numbers) {
-    auto date = (variable == reference_ ? reference_axis_ : axis_)->date(number);
+    auto date = axis.date(number);
     if (!date)
       return fail(std::move(date).error().in_variable(of.name).add(
           fmt::format("{} is the time in variable '{}' of record {}", number, of.name, said_index(record))));

@@ -36,12 +36,12 @@ void HeaderCheck::calendar(const Variable& time, const cf::TimeAxis& axis) {
 
 /// Times of records are known, and refused, when they are put.
 void HeaderCheck::whole_seconds(const Variable& time, const cf::TimeAxis& axis) {
-  if (!time.dimensions.empty() || time.constant.count() != 1) return;
-  const double number = cf::numbers_of(time.constant).front();
-  const auto date = axis.date(number);
+  const std::optional<double> number = cf::number_of(time);
+  if (!number) return;
+  const auto date = axis.date(*number);
   if (date && date->nanosecond != 0)
     problem(time, ErrorCode::invalid_argument,
-            "has the value {}, which is {}, but PP headers hold whole seconds: round it", number,
+            "has the value {}, which is {}, but PP headers hold whole seconds: round it", *number,
             Calendar(axis.rules.name).text(*date));
 }
 

@@ -262,9 +262,10 @@ Result<std::optional<Calendar>> calendar_of(const Schema& schema) {
 Result<std::optional<Date>> reference_of(const Schema& schema) {
   for (const Variable& variable : schema.variables) {
     if (cf::text_of(variable.attributes, "standard_name") != "forecast_reference_time") continue;
-    if (!variable.dimensions.empty() || variable.constant.empty()) continue;
+    const std::optional<double> number = cf::number_of(variable);
+    if (!number) continue;  // one per record, or refused
     AFTERBAY_TRY_ASSIGN(const cf::TimeAxis axis, cf::time_axis_of(variable));
-    AFTERBAY_TRY_ASSIGN(const Date date, axis.date(cf::numbers_of(variable.constant).front()));
+    AFTERBAY_TRY_ASSIGN(const Date date, axis.date(*number));
     return std::optional(date);
   }
   return std::optional<Date>();

@@ -7,19 +7,6 @@ namespace {
 
 using packing::PpGrid;
 
-/// The variable that the attribute `grid_mapping` names; null if there is none.
-const Variable* mapping_of(const Schema& schema, const Variable& field) {
-  const auto words = cf::words_of(cf::text_of(field.attributes, "grid_mapping"));
-  if (words.empty()) return nullptr;
-  std::string_view name = words.front();
-  if (name.ends_with(':')) name.remove_suffix(1);
-  return schema.find_variable(name);
-}
-
-bool is_named(const Variable& coordinate, std::string_view standard_name) {
-  return cf::text_of(coordinate.attributes, "standard_name") == standard_name;
-}
-
 Result<std::vector<double>> points_of(const Variable& field, const Variable& axis) {
   if (axis.constant.empty())
     return refuse(field,
@@ -30,8 +17,17 @@ Result<std::vector<double>> points_of(const Variable& field, const Variable& axi
 }
 
 /// Source: CF, appendix F.
-Result<> rotate(const Schema& schema, const Variable& field, PpGrid& grid) {
-  const Variable* const mapping = mapping_of(schema, field);
+Result<> rotate(const Schema& schema, const Variable& field, const Variable& y, const Variable& x,
+                PpGrid& grid) {
+  for (const Variable* const axis : {&y, &x})
+    if (const std::string_view name = cf::text_of(axis->attributes, "standard_name");
+        name == "latitude" || name == "longitude")
+      return refuse(field,
+                    "has the coordinate '{}' of standard name {}, but lies on a rotated grid: if its values "
+                    "are those of the grid, they are grid_latitude and grid_longitude; otherwise remove the "
+                    "grid_mapping",
+                    axis->name, name);
+  const Variable* const mapping = cf::mapping_of(schema, field);
   if (mapping == nullptr ||
       cf::text_of(mapping->attributes, "grid_mapping_name") != "rotated_latitude_longitude")
     return refuse(
@@ -68,6 +64,31 @@ Result<PpGrid> zonal(const Schema& schema, const Variable& field, const Variable
       "the longitude in the attribute 'coordinates'");
 }
 
+/// PP headers have no words for other coordinates, nor for the figure of the Earth.
+Result<> check_mapping(const Schema& schema, const Variable& field) {
+  const Variable* const mapping = cf::mapping_of(schema, field);
+  const std::string_view name =
+      mapping == nullptr ? std::string_view() : cf::text_of(mapping->attributes, "grid_mapping_name");
+  if (name.empty() || name == "latitude_longitude") return {};
+  return refuse(field,
+                "has the grid_mapping '{}' with grid_mapping_name '{}': PP headers know latitude_longitude "
+                "and rotated_latitude_longitude; interpolate the field, or write it as netCDF",
+                mapping->name, name);
+}
+
+Result<> check_earth(const Schema& schema, const Variable& field) {
+  constexpr double radius_of_um = 6371229;
+  AFTERBAY_TRY_ASSIGN(const std::optional<cf::Earth> earth, cf::earth_of(schema, field));
+  if (!earth || (earth->is_sphere() && earth->semi_major == radius_of_um)) return {};
+  return refuse(field,
+                "has a grid_mapping with an Earth of {} m, but readers of PP headers take a sphere of {} m: "
+                "remove the axes or the radius from the grid_mapping if this difference does not matter, or "
+                "use GRIB2 or netCDF",
+                earth->is_sphere() ? fmt::format("{}", earth->semi_major)
+                                   : fmt::format("{} x {}", earth->semi_major, earth->semi_minor),
+                radius_of_um);
+}
+
 }  // namespace
 
 Result<PpGrid> grid_of(const Schema& schema, const Variable& field) {
@@ -90,9 +111,15 @@ Result<PpGrid> grid_of(const Schema& schema, const Variable& field) {
   AFTERBAY_TRY_ASSIGN(grid.longitudes, points_of(field, *last));
   grid.latitude_bounds = bounds_of(schema, *y);
   grid.longitude_bounds = bounds_of(schema, *last);
-  if (cf::is_latitude(*y) && cf::is_longitude(*last)) return grid;
-  if (is_named(*y, "grid_latitude") && is_named(*last, "grid_longitude")) {
-    AFTERBAY_TRY(rotate(schema, field, grid));
+  // Units alone do not tell latitudes from those of a rotated grid.
+  if (cf::is_rotated(schema, field, *y, *last)) {
+    AFTERBAY_TRY(rotate(schema, field, *y, *last, grid));
+    AFTERBAY_TRY(check_earth(schema, field));
+    return grid;
+  }
+  if (cf::is_latitude(*y) && cf::is_longitude(*last)) {
+    AFTERBAY_TRY(check_mapping(schema, field));
+    AFTERBAY_TRY(check_earth(schema, field));
     return grid;
   }
   return refuse(field,

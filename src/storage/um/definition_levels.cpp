@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <map>
+#include <limits>
 
 #include "storage/messages/cf.hpp"
 #include "storage/um/definition.hpp"
@@ -18,16 +18,6 @@ std::string_view standard_name_of(const Variable& variable) {
 
 bool is_member(const Variable& coordinate) { return standard_name_of(coordinate) == "realization"; }
 
-/// "a: level_height b: sigma": the variables of the terms.
-std::map<std::string_view, const Variable*> terms_of(const Schema& schema, const Variable& coordinate) {
-  const auto words = cf::words_of(cf::text_of(coordinate.attributes, "formula_terms"));
-  std::map<std::string_view, const Variable*> terms;
-  for (std::size_t i = 0; i + 1 < words.size(); i += 2)
-    if (words[i].ends_with(':'))
-      terms[words[i].substr(0, words[i].size() - 1)] = schema.find_variable(words[i + 1]);
-  return terms;
-}
-
 /// Coordinates of a field that have no other dimensions than this one; empty: scalar ones.
 std::vector<const Variable*> coordinates_along(const Schema& schema, const Variable& field,
                                                const std::string& dimension) {
@@ -41,7 +31,7 @@ std::vector<const Variable*> coordinates_along(const Schema& schema, const Varia
   return found;
 }
 
-using Terms = std::map<std::string_view, const Variable*>;
+using cf::Terms;
 
 /// Source: CF, appendix D.
 Result<std::vector<PpLevel>> hybrid_levels(const Schema& schema, const Variable& field,
@@ -62,10 +52,11 @@ Result<std::vector<PpLevel>> hybrid_levels(const Schema& schema, const Variable&
   double scale = 1;
   if (!height && a != term("ap")) {
     const Variable* const p0 = term("p0");
-    if (p0 == nullptr || p0->constant.count() != 1)
+    const std::optional<double> p0_value = p0 == nullptr ? std::nullopt : cf::number_of(*p0);
+    if (!p0_value)
       return refuse(field, "has the vertical coordinate '{}' without a constant p0: in its formula_terms",
                     coordinate.name);
-    scale = cf::numbers_of(p0->constant).front();
+    scale = *p0_value;
   }
   const std::vector<double> first = cf::numbers_of(a->constant);
   const std::vector<double> second = cf::numbers_of(b->constant);
@@ -145,8 +136,8 @@ Result<std::vector<PpLevel>> levels_along(const Schema& schema, const Variable& 
   for (const Variable* const coordinate : coordinates) {
     const auto kind = hybrid_kind(*coordinate);
     if (!kind) continue;
-    AFTERBAY_TRY_ASSIGN(levels,
-                        hybrid_levels(schema, field, *coordinate, *kind, terms_of(schema, *coordinate)));
+    AFTERBAY_TRY_ASSIGN(
+        levels, hybrid_levels(schema, field, *coordinate, *kind, cf::formula_terms_of(schema, *coordinate)));
   }
   if (const Terms terms = named_terms(coordinates);
       levels.empty() && terms.size() == 2 && terms.contains("b")) {
@@ -170,11 +161,33 @@ PpLevel level_without_coordinate(const Variable& field) {
   return level;
 }
 
-std::vector<int> members_of(const Variable& coordinate) {
+/// One or more.
+Result<std::vector<int>> members_of(const Variable& field, const Variable& coordinate) {
+  constexpr int most = std::numeric_limits<int>::max();
   std::vector<int> members;
-  for (const double number : cf::numbers_of(coordinate.constant))
-    members.push_back(static_cast<int>(std::lround(number)));
-  return members;
+  for (const double number : cf::numbers_of(coordinate.constant)) {
+    if (!(number >= 0 && number <= most) || number != std::trunc(number))
+      return refuse(field,
+                    "has the coordinate '{}' of standard name realization with the value {}: members of an "
+                    "ensemble are whole numbers from 0 to {} in PP headers (LBRSVD4, word 37)",
+                    coordinate.name, number, most);
+    members.push_back(static_cast<int>(number));
+  }
+  if (!members.empty()) return members;
+  return refuse(field,
+                "has the coordinate '{}' of standard name realization, which has no numbers when the file is "
+                "defined: PP headers contain the member (LBRSVD4, word 37), so give it constant numbers",
+                coordinate.name);
+}
+
+/// A scalar coordinate that says where the values are, in a way that headers have no words for.
+tl::unexpected<Error> refuse_level(const Variable& field, const Variable& coordinate) {
+  return refuse(field,
+                "has the scalar coordinate '{}' ({}{}in '{}'), which is no vertical coordinate that PP "
+                "headers know: let it be an air_pressure in Pa or hPa, a height or depth in m or km, an "
+                "air_potential_temperature in K, or a hybrid coordinate with formula_terms",
+                coordinate.name, standard_name_of(coordinate),
+                standard_name_of(coordinate).empty() ? "" : " ", cf::text_of(coordinate.attributes, "units"));
 }
 
 /// Adds the levels or the members of a dimension to places; those of later dimensions vary fastest.
@@ -182,7 +195,10 @@ Result<> add_dimension(const Schema& schema, const Variable& field, const std::s
                        std::vector<Place>& places, bool& has_level) {
   const std::uint64_t length = schema.find_dimension(dimension)->length;
   const Variable* const own = cf::coordinate_of(schema, dimension);
-  std::vector<int> members = own != nullptr && is_member(*own) ? members_of(*own) : std::vector<int>();
+  std::vector<int> members;
+  if (own != nullptr && is_member(*own)) {
+    AFTERBAY_TRY_ASSIGN(members, members_of(field, *own));
+  }
   std::vector<PpLevel> levels;
   if (members.empty()) {
     AFTERBAY_TRY_ASSIGN(levels, levels_along(schema, field, dimension));
@@ -211,10 +227,7 @@ Result<> add_dimension(const Schema& schema, const Variable& field, const std::s
 }  // namespace
 
 std::vector<PpInterval> bounds_of(const Schema& schema, const Variable& coordinate) {
-  const Variable* const bounds = schema.find_variable(cf::text_of(coordinate.attributes, "bounds"));
-  if (bounds == nullptr) return {};
-  const std::vector<double> numbers = cf::numbers_of(bounds->constant);
-  if (numbers.size() != 2 * coordinate.constant.count()) return {};
+  const std::vector<double> numbers = cf::bounds_of(schema, coordinate);
   std::vector<PpInterval> intervals;
   for (std::size_t i = 0; i < numbers.size(); i += 2) intervals.push_back({numbers[i], numbers[i + 1]});
   return intervals;
@@ -227,9 +240,13 @@ Result<std::vector<Place>> places_of(const Schema& schema, const Variable& field
   places[0].level = level_without_coordinate(field);
   AFTERBAY_TRY_ASSIGN(const std::vector<PpLevel> scalar, levels_along(schema, field, ""));
   if (scalar.size() == 1) places[0].level = scalar[0];
-  for (const Variable* const coordinate : coordinates_along(schema, field, ""))
-    if (is_member(*coordinate) && coordinate->constant.count() == 1)
-      places[0].member = members_of(*coordinate).front();
+  for (const Variable* const coordinate : coordinates_along(schema, field, "")) {
+    if (scalar.empty() && cf::is_vertical(*coordinate)) return refuse_level(field, *coordinate);
+    if (is_member(*coordinate)) {
+      AFTERBAY_TRY_ASSIGN(const std::vector<int> members, members_of(field, *coordinate));
+      places[0].member = members.front();
+    }
+  }
   bool has_level = false;
   for (std::size_t d = first; d < end; ++d)
     AFTERBAY_TRY(add_dimension(schema, field, field.dimensions[d], places, has_level));

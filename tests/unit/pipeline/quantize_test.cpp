@@ -425,10 +425,10 @@ TEST(PipelineQuantizeAttributes, are_those_of_netcdf_and_cf) {
   ASSERT_EQ(schema.variables.size(), 6u);
   const Variable& a = schema.variables[0];
   ASSERT_EQ(a.attributes.size(), 4u);
-  EXPECT_EQ(a.attributes[0], (Attribute{"quantization_nsb", Values(std::int32_t{9})}));  // 2^-10 < 0.001
-  EXPECT_EQ(a.attributes[1],
+  EXPECT_EQ(a.attributes[0],
             (Attribute{"_QuantizeBitRoundNumberOfSignificantBits", Values(std::int32_t{9})}));
-  EXPECT_EQ(a.attributes[2], (Attribute{"quantization", Values("quantization_info_bitround")}));
+  EXPECT_EQ(a.attributes[1], (Attribute{"quantization", Values("quantization_info_bitround")}));
+  EXPECT_EQ(a.attributes[2], (Attribute{"quantization_nsb", Values(std::int32_t{9})}));  // 2^-10 < 0.001
   EXPECT_EQ(schema.variables[1].attributes[0].name, "_QuantizeGranularBitRoundNumberOfSignificantDigits");
   EXPECT_TRUE(schema.variables[2].attributes.empty());
   ASSERT_EQ(schema.variables[3].attributes.size(), 1u);

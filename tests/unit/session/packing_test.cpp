@@ -324,6 +324,60 @@ TEST(ThreadSessionPacking, refuses_what_cannot_be_packed) {
   EXPECT_EQ(said({{"pack", "off"}}, [](Variable& v) { v.with_packing("int64", 0, 1); }), "accepted");
 }
 
+/// Fill values are converted to the type of the variable before values are compared with them.
+template <class T>
+void expect_fill(const std::function<void(Variable&)>& give, Type type, T fill) {
+  const Directory directory;
+  LocalRun run(1, 1, packed_settings(of_v({{"pack", "int16"}, {"pack_range", "-1000,1000"}})));
+  const auto errors = run.run([&](Session& session, int) {
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("x", 4);
+    Variable& v = schema.variable("v", type, {"time", "x"});
+    give(v);
+    OutputFile file =
+        session.collection("d", schema, {.file = "d.nc", .directory = directory.path.string()}).open();
+    const std::vector<T> values{0, fill, 10, fill};
+    file.put("v", 0, values.data());
+    session.wait(file.close());
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  const auto found = read<double>(directory.path / "d.nc", "v");
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_NE(found[0], -32768) << name_of(type);
+  EXPECT_EQ(found[1], -32768) << name_of(type);
+  EXPECT_NE(found[2], -32768) << name_of(type);
+  EXPECT_EQ(found[3], -32768) << name_of(type);
+}
+
+TEST(ThreadSessionPacking, a_fill_value_of_any_type_is_that_of_the_variable) {
+  for (const Values& fill : {Values(-999.0), Values(-999.0F), Values(std::int16_t{-999}), Values(-999)}) {
+    for (const auto& give :
+         std::vector<std::function<void(Variable&)>>{[&](Variable& v) { v.with_fill(fill); },
+                                                     [&](Variable& v) { v.attribute("_FillValue", fill); }}) {
+      expect_fill<float>(give, Type::float32, -999);
+      expect_fill<double>(give, Type::float64, -999);
+    }
+  }
+}
+
+TEST(ThreadSessionPacking, refuses_fill_values_that_the_type_cannot_hold) {
+  const auto said = [](const std::function<void(Variable&)>& change) {
+    return one_variable(of_v({{"pack", "int16"}, {"pack_range", "0,1"}}), [&](Variable& v) {
+      v.type = Type::float32;
+      change(v);
+    });
+  };
+  EXPECT_THAT(said([](Variable& v) { v.with_fill(1e300); }),
+              HasSubstr("variable 'v' is float32, but its fill value is float64 1e+300"));
+  EXPECT_THAT(said([](Variable& v) { v.attribute("_FillValue", "none"); }),
+              HasSubstr("its attribute '_FillValue' is text"));
+  EXPECT_THAT(said([](Variable& v) { v.attribute("_FillValue", Values({1.0, 2.0})); }),
+              HasSubstr("of 2 elements"));
+  EXPECT_THAT(said([](Variable& v) { v.with_fill(1.0F).attribute("_FillValue", 2.0); }),
+              HasSubstr("another one as attribute '_FillValue'"));
+}
+
 TEST(ThreadSessionPacking, refuses_values_that_do_not_fit_and_goes_on) {
   const LocalRun::Settings settings = of_v({{"pack", "int16"}, {"pack_range", "0,1"}});
   const std::string said = one_variable(settings, unchanged, [](Session& session, Collection& made) {

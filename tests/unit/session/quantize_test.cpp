@@ -222,5 +222,53 @@ TEST(ThreadSessionQuantize, files_say_how_values_were_rounded) {
   EXPECT_EQ(nc_close(file), NC_NOERR);
 }
 
+/// A file with values of another rounding is played again with other settings.
+TEST(ThreadSessionQuantize, files_do_not_claim_an_earlier_rounding) {
+  const Directory directory;
+  const std::vector<std::string> names{"again", "bounded", "scaled", "packed", "kept"};
+  LocalRun run(1, 1,
+               {{"memory.server", "16MiB"},
+                {"memory.block", "1MiB"},
+                {"deadline", "20s"},
+                {"collections.c.variables.again.granular_bitround", "3"},
+                {"collections.c.variables.bounded.absolute_error", "1"},
+                {"collections.c.variables.scaled.multiply", "2"},
+                {"collections.c.variables.packed.pack", "int16"},
+                {"collections.c.variables.packed.pack_range", "0,100"}});
+  const auto errors = run.run([&](Session& session, int) {
+    Schema schema;
+    schema.dimension("x", 2);
+    for (const std::string& name : names)
+      schema.variable(name, Type::float32, {"x"})
+          .attribute("_QuantizeBitRoundNumberOfSignificantBits", 15)
+          .attribute("quantization", "quantization_info_bitround")
+          .attribute("quantization_nsb", 15)
+          .attribute("largest_error", 0.25);
+    OutputFile file =
+        session.collection("c", schema, {.file = "c.nc", .directory = directory.path.string()}).open();
+    for (const std::string& name : names) file.put(name, std::vector<float>{1.23456F, 7}.data());
+    session.wait(file.close());
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  int file = 0;
+  ASSERT_EQ(nc_open((directory.path / "c.nc").c_str(), NC_NOWRITE, &file), NC_NOERR);
+  const auto has = [&](const std::string& variable, const char* attribute) {
+    int id = 0;
+    EXPECT_EQ(nc_inq_varid(file, variable.c_str(), &id), NC_NOERR) << variable;
+    return nc_inq_att(file, id, attribute, nullptr, nullptr) == NC_NOERR;
+  };
+  for (const std::string& name : names) {
+    const bool kept = name == "kept";
+    EXPECT_EQ(has(name, "_QuantizeBitRoundNumberOfSignificantBits"), kept) << name;
+    EXPECT_EQ(has(name, "quantization_nsb"), kept) << name;
+    EXPECT_EQ(has(name, "quantization"), kept || name == "again") << name;
+    EXPECT_EQ(has(name, "quantization_nsd"), name == "again") << name;
+    EXPECT_EQ(has(name, "largest_error"), kept || name == "bounded" || name == "packed") << name;
+  }
+  EXPECT_TRUE(has("again", "_QuantizeGranularBitRoundNumberOfSignificantDigits"));
+  EXPECT_EQ(nc_close(file), NC_NOERR);
+}
+
 }  // namespace
 }  // namespace afterbay::test

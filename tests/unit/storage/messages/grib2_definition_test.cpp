@@ -32,6 +32,26 @@ Schema sound_schema() {
   return schema;
 }
 
+/// Adds a field with a scalar coordinate, and returns the coordinate.
+Variable& scalar(Schema& schema, const char* standard_name, const char* units, const Values& value) {
+  schema.variable("tas", Type::float32, {"time", "lat", "lon"})
+      .attribute("standard_name", "air_temperature")
+      .attribute("units", "K")
+      .attribute("coordinates", "z");
+  return schema.variable("z", value.type, {})
+      .attribute("standard_name", standard_name)
+      .attribute("units", units)
+      .with_constant(value);
+}
+
+/// Gives `ta` a grid_mapping, and returns it.
+Variable& mapping(Schema& schema, const char* name) {
+  schema.find_variable("ta")->attribute("grid_mapping", "crs");
+  return schema.variable("crs", Type::int32, {})
+      .attribute("grid_mapping_name", name)
+      .with_constant(Values(0));
+}
+
 /// Whether this build encodes GRIB2; without ecCodes everything is refused.
 bool encodes() { return model::validate(sound_schema(), Format::grib2).has_value(); }
 
@@ -76,7 +96,7 @@ TEST(Grib2Definition, says_what_a_message_cannot_hold) {
        "has the calendar '360_day'"},
       {[](Schema& s) { s.find_variable("time")->attribute("units", "hours"); }, "time", "gives no time"},
       {[](Schema& s) { s.find_variable("plev")->attribute("units", "K"); }, "ta",
-       "'plev', which is no vertical coordinate"},
+       "'plev' in 'K', which is no vertical coordinate"},
       {[](Schema& s) { s.find_variable("lon")->constant = Values({0.0, 1.0, 2.0, 4.0}); }, "ta",
        "without equal, ascending distances"},
       {[](Schema& s) { s.find_variable("lat")->constant = Values({-30.0, 0.0, 31.0}); }, "ta",
@@ -99,6 +119,93 @@ TEST(Grib2Definition, says_what_a_message_cannot_hold) {
          s.variable("z", Type::float32, {"lat", "lon"}).constant = Values(std::vector<float>(12));
        },
        "z", "has constant values"},
+      // One dimension that is no grid.
+      {[](Schema& s) { s.find_variable("ta")->dimensions = {"time", "plev"}; }, "ta",
+       "'plev' is a vertical coordinate"},
+      {[](Schema& s) { s.find_variable("ta")->dimensions = {"time", "plev", "lat"}; }, "ta",
+       "'lat' is a latitude without longitudes"},
+      {[](Schema& s) {
+         s.dimension("level", 5);
+         s.variable("p", Type::float64, {"level"})
+             .attribute("units", "hPa")
+             .with_constant(Values({1.0, 2.0, 3.0, 4.0, 5.0}));
+         s.variable("profile", Type::float32, {"time", "level"})
+             .attribute("standard_name", "air_temperature")
+             .attribute("units", "K")
+             .attribute("coordinates", "p");
+       },
+       "profile", "'p' is a vertical coordinate"},
+      // Scalar coordinates that messages cannot state.
+      {[](Schema& s) {
+         s.variable("reference", Type::float64, {})
+             .attribute("standard_name", "forecast_reference_time")
+             .attribute("units", "hours since 2000-01-01");
+         s.find_variable("ta")->attribute("coordinates", "reference");
+       },
+       "ta", "'reference', whose value is not known when the file is defined"},
+      {[](Schema& s) {
+         s.variable("number", Type::int32, {"plev"}).attribute("standard_name", "model_level_number");
+         s.find_variable("ta")->attribute("coordinates", "number");
+       },
+       "ta", "'number', whose value is not known"},
+      {[](Schema& s) { scalar(s, "height", "furlong", Values(2.0)); }, "tas",
+       "has the scalar coordinate 'z' in 'furlong', which is no vertical coordinate that GRIB2 knows"},
+      {[](Schema& s) { scalar(s, "geopotential_height", "m", Values(2.0)); }, "tas",
+       "has the scalar coordinate 'z'"},
+      {[](Schema& s) { scalar(s, "realization", "1", Values(1.5)); }, "tas", "with the value 1.5"},
+      {[](Schema& s) { scalar(s, "realization", "1", Values(255)); }, "tas", "from 0 to 254"},
+      {[](Schema& s) { scalar(s, "realization", "1", Values("3")); }, "tas", "which is text"},
+      {[](Schema& s) { scalar(s, "forecast_reference_time", "hours since 2000-01-01", Values("3")); }, "z",
+       "is a time and text"},
+      {[](Schema& s) { scalar(s, "height", "m", Values("3")); }, "tas", "which is text"},
+      // Grids.
+      {[](Schema& s) { mapping(s, "rotated_latitude_longitude"); }, "ta",
+       "rotated latitudes and longitudes 'lat' and 'lon'"},
+      {[](Schema& s) { s.find_variable("lat")->attribute("standard_name", "grid_latitude"); }, "ta",
+       "rotated latitudes"},
+      {[](Schema& s) { mapping(s, "lambert_conformal_conic"); }, "ta",
+       "grid_mapping_name 'lambert_conformal_conic', but lies on 'lat' and 'lon'"},
+      {[](Schema& s) { mapping(s, "latitude_longitude").attribute("earth_radius", 6371.0 / 1000); }, "ta",
+       "they are in metres"},
+      {[](Schema& s) { mapping(s, "latitude_longitude").attribute("longitude_of_prime_meridian", 2.5); },
+       "ta", "counted from Greenwich"},
+      // Methods over other dimensions, and coefficients.
+      {[](Schema& s) { s.find_variable("ta")->attribute("cell_methods", "realization: mean"); }, "ta",
+       "has the method 'mean' over 'realization'"},
+      {[](Schema& s) { s.find_variable("ta")->attribute("cell_methods", "plev: mean"); }, "ta",
+       "has the method 'mean' over 'plev'"},
+      {[](Schema& s) {
+         Variable& plev = *s.find_variable("plev");
+         plev.attributes = {{"standard_name", "atmosphere_hybrid_sigma_pressure_coordinate"},
+                            {"formula_terms", "ap: ap b: b ps: ps"}};
+         s.variable("ap", Type::float64, {"plev"}).with_constant(Values({1000.0, 0.0}));
+         s.variable("b", Type::float64, {"plev"}).with_constant(Values({0.1, 1.0}));
+       },
+       "ta", "give the bounds of its terms"},
+      // What only ecCodes knows.
+      {[](Schema& s) { s.find_variable("ta")->attribute("GRIB_shortName", "no_such_name"); }, "ta",
+       "shortName"},
+      {[](Schema& s) { s.find_variable("ta")->attribute("GRIB_shortName", "q"); }, "ta",
+       "the parameter 'q' is in 'kg kg**-1'"},
+      {[](Schema& s) { s.find_variable("ta")->attribute("GRIB_noSuchKey", 1); }, "ta", "'noSuchKey'"},
+      {[](Schema& s) { s.attribute("GRIB_noSuchKey", 1); }, "ta", "'noSuchKey'"},
+      {[](Schema& s) { s.find_variable("ta")->attribute("GRIB_iScansNegatively", 1); }, "ta",
+       "the attribute GRIB_iScansNegatively changes the grid or the packing"},
+      {[](Schema& s) { s.attribute("GRIB_latitudeOfFirstGridPointInDegrees", 12.5); }, "ta",
+       "the attribute GRIB_latitudeOfFirstGridPointInDegrees changes the grid"},
+      {[](Schema& s) {
+         mapping(s, "latitude_longitude").attribute("earth_radius", 6371229.0);
+         s.attribute("GRIB_shapeOfTheEarth", 5);
+       },
+       "ta", "the attribute GRIB_shapeOfTheEarth changes the grid"},
+      // A parameter that is a maximum.
+      {[](Schema& s) { s.find_variable("ta")->attribute("GRIB_paramId", 121); }, "ta",
+       "the key 'paramId' cannot be 121"},
+      {[](Schema& s) {
+         scalar(s, "realization", "1", Values(3));
+         s.find_variable("tas")->attribute("GRIB_perturbationNumber", 4);
+       },
+       "tas", "gives messages the perturbationNumber 4"},
   };
   if (!encodes()) GTEST_SKIP() << "this build has no ecCodes";
   for (const Case& it : cases) {
@@ -195,6 +302,73 @@ TEST(Grib2Definition, understands_a_regular_grid) {
   EXPECT_EQ(grid->last_longitude, 180);
   EXPECT_EQ(grid->di, 90);
   EXPECT_EQ(grid->dj, 30);
+}
+
+/// Distances that 32-bit numbers do not hold.
+TEST(Grib2Definition, understands_regular_longitudes_of_float32) {
+  for (const double step : {0.2, 0.05, 0.08, 1.0 / 3, 1.0 / 6, 1.0 / 12, 0.1, 1.25}) {
+    const auto count = static_cast<std::size_t>(std::lround(360 / step));
+    Schema schema = sound_schema();
+    schema.dimensions[3].length = count;
+    std::vector<float> points(count);
+    for (std::size_t i = 0; i < count; ++i) points[i] = static_cast<float>(static_cast<double>(i) * step);
+    schema.find_variable("lon")->type = Type::float32;
+    schema.find_variable("lon")->constant = Values(points);
+    const auto grid = grid_of(schema, schema.variables[4]);
+    ASSERT_TRUE(grid) << step << ": " << grid.error().text();
+    EXPECT_NEAR(grid->di, step, 1e-6) << step;
+    EXPECT_NEAR(grid->last_longitude, static_cast<double>(count - 1) * step, 2e-5) << step;
+    points[count / 2] += static_cast<float>(step / 10);
+    schema.find_variable("lon")->constant = Values(points);
+    EXPECT_FALSE(grid_of(schema, schema.variables[4])) << step;
+  }
+}
+
+/// What netCDF files of rounded values contain.
+TEST(Grib2Definition, what_describes_rounded_values_is_left_out) {
+  if (!encodes()) GTEST_SKIP() << "this build has no ecCodes";
+  Schema schema = sound_schema();
+  schema.find_variable("ta")
+      ->attribute("largest_error", 0.5)
+      .attribute("_QuantizeBitRoundNumberOfSignificantBits", 7)
+      .attribute("quantization", "quantization_info_bitround")
+      .attribute("quantization_nsb", 7);
+  for (const char* const name : {"quantization_info_bitround", "quantization_info_bitgroom"})
+    schema.variable(name, Type::int8, {})
+        .attribute("algorithm", "bitround")
+        .attribute("implementation", "any")
+        .with_constant(Values(std::int8_t{0}));
+  const auto valid = model::validate(schema, Format::grib2);
+  EXPECT_TRUE(valid) << valid.error().text();
+}
+
+TEST(CfTimes, are_whole_seconds_within_the_precision_of_their_type) {
+  const auto seconds = [](Type type, const char* units, double number) {
+    Variable time;
+    time.name = "time";
+    time.type = type;
+    time.attribute("units", units);
+    const auto axis = cf::time_axis_of(time);
+    EXPECT_TRUE(axis) << axis.error().text();
+    const auto date = axis->date(number);
+    EXPECT_TRUE(date) << date.error().text();
+    return static_cast<double>(axis->seconds(axis->reference, *date)) + 1e-9 * date->nanosecond;
+  };
+  const char* const days = "days since 1850-01-01";
+  double sum = 0;
+  for (int step = 1; step <= 20000; ++step) {
+    sum += 1200 / 86400.0;
+    ASSERT_EQ(seconds(Type::float64, days, sum), step * 1200.0) << step;
+    ASSERT_EQ(seconds(Type::float64, days, -step * (1200 / 86400.0)), step * -1200.0) << step;
+  }
+  // A float32 does not tell seconds apart after some months, nor minutes after centuries.
+  for (int hour = 1; hour < 200000; ++hour) {
+    const auto number = static_cast<double>(static_cast<float>(hour / 24.0));
+    ASSERT_EQ(seconds(Type::float32, days, number), hour * 3600.0) << hour;
+  }
+  EXPECT_EQ(seconds(Type::float64, "hours since 2000-01-01", 1 + 0.0009 / 3600), 3600);
+  EXPECT_NEAR(seconds(Type::float64, "hours since 2000-01-01", 1 + 0.0011 / 3600), 3600.0011, 1e-8);
+  EXPECT_NEAR(seconds(Type::float64, "seconds since 2000-01-01", -0.25), -0.25, 1e-9);
 }
 
 /// Source of the values: the Gaussian grid F48 as published by ECMWF.

@@ -37,6 +37,26 @@ Schema sound_pp_schema() {
   return schema;
 }
 
+/// Adds a field with a scalar coordinate.
+void scalar(Schema& schema, const char* standard_name, const char* units, const Values& value) {
+  schema.variable("wind", Type::float32, {"time", "lat", "lon"})
+      .attribute("standard_name", "air_temperature")
+      .attribute("PP_stash", "m01s03i236")
+      .attribute("coordinates", "z");
+  schema.variable("z", value.type, {})
+      .attribute("standard_name", standard_name)
+      .attribute("units", units)
+      .with_constant(value);
+}
+
+/// Gives `ta` a grid_mapping, and returns it.
+Variable& mapping(Schema& schema, const char* name) {
+  schema.find_variable("ta")->attribute("grid_mapping", "pole");
+  return schema.variable("pole", Type::int32, {})
+      .attribute("grid_mapping_name", name)
+      .with_constant(Values(0));
+}
+
 Field field_in(const Schema& schema, const char* name = "ta") {
   auto field = um::field_of(schema, *schema.find_variable(name), file_kind);
   EXPECT_TRUE(field) << field.error().text();
@@ -111,6 +131,37 @@ TEST(PpDefinition, says_what_a_header_cannot_hold) {
          s.find_variable("ta")->attribute("coordinates", "reference");
        },
        "reference", "a PP header has one calendar"},
+      // Scalar coordinates that headers cannot state.
+      {[](Schema& s) {
+         s.variable("reference", Type::float64, {})
+             .attribute("standard_name", "forecast_reference_time")
+             .attribute("units", "hours since 2000-01-01");
+         s.find_variable("ta")->attribute("coordinates", "reference");
+       },
+       "ta", "'reference', whose value is not known when the file is defined"},
+      {[](Schema& s) {
+         s.variable("member", Type::int32, {}).attribute("standard_name", "realization");
+         s.find_variable("ta")->attribute("coordinates", "member");
+       },
+       "ta", "'member', whose value is not known"},
+      {[](Schema& s) { scalar(s, "realization", "1", Values(1.5)); }, "wind", "with the value 1.5"},
+      {[](Schema& s) { scalar(s, "realization", "1", Values("3")); }, "wind", "which is text"},
+      {[](Schema& s) { scalar(s, "forecast_reference_time", "hours since 2000-01-01", Values("3")); }, "z",
+       "is a time and text"},
+      {[](Schema& s) { scalar(s, "height", "furlong", Values(2.0)); }, "wind",
+       "has the scalar coordinate 'z' (height in 'furlong')"},
+      {[](Schema& s) { scalar(s, "model_level_number", "1", Values(2)); }, "wind",
+       "which is no vertical coordinate that PP headers know"},
+      // Grids.
+      {[](Schema& s) { mapping(s, "lambert_conformal_conic"); }, "ta",
+       "PP headers know latitude_longitude and rotated_latitude_longitude"},
+      {[](Schema& s) { mapping(s, "latitude_longitude").attribute("semi_major_axis", 6378137.0); }, "ta",
+       "has a grid_mapping with an Earth of 6378137 m"},
+      {[](Schema& s) {
+         mapping(s, "rotated_latitude_longitude").attribute("grid_north_pole_latitude", 37.5);
+         s.find_variable("lat")->attribute("standard_name", "latitude");
+       },
+       "ta", "'lat' of standard name latitude, but lies on a rotated grid"},
   };
   for (const Case& it : cases) {
     Schema schema = sound_pp_schema();
@@ -277,6 +328,31 @@ TEST(PpDefinition, understands_rotated_grids) {
   const Field field = field_in(schema);
   EXPECT_EQ(field.description.grid.pole_latitude, 37.5);
   EXPECT_EQ(field.description.grid.pole_longitude, 177.5);
+}
+
+/// Some models give rotated latitudes the units degrees_north, and no standard name.
+TEST(PpDefinition, the_grid_mapping_says_that_a_grid_is_rotated) {
+  Schema schema = sound_pp_schema();
+  mapping(schema, "rotated_latitude_longitude")
+      .attribute("grid_north_pole_latitude", 37.5)
+      .attribute("grid_north_pole_longitude", 177.5)
+      .attribute("earth_radius", 6371229.0);
+  ASSERT_TRUE(model::validate(schema, Format::pp)) << model::validate(schema, Format::pp).error().text();
+  EXPECT_EQ(field_in(schema).description.grid.pole_latitude, 37.5);
+}
+
+TEST(PpDefinition, what_describes_rounded_values_is_left_out) {
+  Schema schema = sound_pp_schema();
+  schema.find_variable("ta")
+      ->attribute("largest_error", 0.5)
+      .attribute("_QuantizeGranularBitRoundNumberOfSignificantDigits", 3)
+      .attribute("quantization", "quantization_info_granular_bitround")
+      .attribute("quantization_nsd", 3);
+  schema.variable("quantization_info_granular_bitround", Type::int8, {})
+      .attribute("algorithm", "granular_bitround")
+      .attribute("implementation", "any")
+      .with_constant(Values(std::int8_t{0}));
+  EXPECT_TRUE(model::validate(schema, Format::pp)) << model::validate(schema, Format::pp).error().text();
 }
 
 TEST(PpDefinition, cell_methods_have_the_names_of_cf) {
