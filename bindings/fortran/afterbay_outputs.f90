@@ -547,7 +547,7 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> Releases the output; unless it was finalized before, its files are closed by the session's end.
+  !> Releases the output; unless it was finalized before, or had no step, session%finalize fails.
   subroutine abandon(self)
     class(afterbay_output), intent(inout) :: self
     call afterbay_fortran_drop_output(self%id)

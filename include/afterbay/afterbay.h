@@ -364,8 +364,8 @@ AFTERBAY_API int afterbay_session_wait(afterbay_session* session, afterbay_ticke
 AFTERBAY_API int afterbay_session_is_complete(afterbay_session* session, afterbay_ticket ticket,
                                               int* complete);
 /** Collective. Closes all files, waits until everything is published and prints the report.
-   AFTERBAY_BAD_STATE while a slot is not committed: nothing is closed then. Does nothing if
-   called again. */
+   AFTERBAY_BAD_STATE while a slot is not committed or an output not finalized: nothing is closed
+   then. Does nothing if called again. */
 AFTERBAY_API int afterbay_session_finalize(afterbay_session* session);
 
 /* ---- Decomposition ------------------------------------------------------------------------ */

@@ -97,8 +97,8 @@ typedef struct afterbay_output_options {
     end of the session, or if it has an output already. */
 AFTERBAY_API int afterbay_output_open(afterbay_session* session, const afterbay_output_options* options,
                                       afterbay_output** output);
-/** Releases the output. Without afterbay_output_finalize its files are closed by the session's
-   end. */
+/** Releases the output. Without afterbay_output_finalize, after a step,
+   afterbay_session_finalize fails. */
 AFTERBAY_API void afterbay_output_free(afterbay_output* output);
 
 /* ---- Definitions ---- */
@@ -210,8 +210,9 @@ AFTERBAY_API int afterbay_output_field(afterbay_output* output, const char* name
 AFTERBAY_API int afterbay_output_start(afterbay_output* output);
 /** Begins step `number`, and ends the one before. The first call has the number 1, or 0 for the
     state at the start; after resuming, the number after the last step of the saved state. Does not
-    wait. AFTERBAY_INVALID_ARGUMENT if it goes backwards or leaves out a step; AFTERBAY_BAD_STATE if
-    a field that the step before needed has not been put. */
+    wait. AFTERBAY_INVALID_ARGUMENT if it goes backwards or leaves out a step; AFTERBAY_CONFLICT for
+    number 1 as the first one, if a file has `at_start`; AFTERBAY_BAD_STATE if a field that the step
+    before needed has not been put. */
 AFTERBAY_API int afterbay_output_step(afterbay_output* output, int64_t number);
 /** *wanted = 1: the current step's value of a field is used; 0: nothing uses it, and the model may
     save its computation and its put. AFTERBAY_UNKNOWN_NAME. */

@@ -185,8 +185,9 @@ class AFTERBAY_API Output {
   void start();
   /// Begins step `number`, and ends the one before. The first call is step(1), or step(0) for the
   /// state at the start; after resuming, the step after the last one of the saved state. Throws
-  /// invalid_argument if it goes backwards or leaves out a step; bad_state if a field that the step
-  /// before needed has not been put.
+  /// invalid_argument if it goes backwards or leaves out a step; conflict for step 1 as the first
+  /// one, if a file has `at_start`; bad_state if a field that the step before needed has not been
+  /// put.
   void step(std::int64_t number);
   /// Whether the current step's value of a field is used by anything. A model can save the
   /// computation of fields that are not. Throws unknown_name.
@@ -246,7 +247,7 @@ class AFTERBAY_API Output {
   Output(Output&&) noexcept;
   /// Leaves the other handle empty.
   Output& operator=(Output&&) noexcept;
-  /// Without finalize(): its files are closed by the session's end.
+  /// Without finalize(), after a step: the session's finalize() throws bad_state.
   ~Output();
 
   struct State;

@@ -446,8 +446,8 @@ class AFTERBAY_API Session {
   /// Whether a ticket is complete. Does not wait. Throws as wait does.
   [[nodiscard]] bool is_complete(Ticket ticket);
   /// Closes all files, waits until everything is published and prints the report. Collective.
-  /// Throws bad_state while a slot is not committed: nothing is closed then. Does nothing if called
-  /// again.
+  /// Throws bad_state while a slot is not committed or an Output not finalized: nothing is closed
+  /// then. Does nothing if called again.
   void finalize();
 
   /// An empty handle: every call throws bad_state.

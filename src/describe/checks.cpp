@@ -95,11 +95,17 @@ class FileCheck {
       add("name", ErrorCode::invalid_argument,
           fmt::format("the name \"{}\" contains {{case}}, but the description has no \"case:\" at the top",
                       printable(file_.naming.name)));
+    const bool by_period = file_.naming.split.period.has_value();
+    if (has("end") && !by_period && file_.active())
+      return add(
+          "name", ErrorCode::invalid_argument,
+          fmt::format("the name \"{}\" contains {{end}}, which is only known with \"split\" by a period, "
+                      "such as 1mo: leave it out",
+                      printable(file_.naming.name)));
     if (file_.naming.split.any() && has_records(file_) && !has("start") && !has("end") && !has("part"))
       add("name", ErrorCode::conflict,
-          fmt::format(
-              "all files that split makes would have the name \"{}\"; add {{start}}, {{end}} or {{part}}",
-              printable(file_.naming.name)));
+          fmt::format("all files that split makes would have the name \"{}\"; add {{start}}{} or {{part}}",
+                      printable(file_.naming.name), by_period ? ", {end}" : ""));
   }
 
   void contents() {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "describe/yaml.hpp"
+
 namespace afterbay::describe {
 
 namespace {
@@ -13,6 +15,13 @@ std::vector<std::string> names_of_groups(const std::map<std::string, const Node*
   std::vector<std::string> names;
   for (const auto& [name, node] : groups) names.push_back(name);
   return names;
+}
+
+/// The same for entries that make the same variable.
+std::string text_of(const Entry& entry) {
+  const bool keeps_name =
+      entry.options == nullptr || (entry.options->is_scalar() && entry.options->characters() == entry.field);
+  return entry.field + ": " + (keeps_name ? std::string() : write_yaml(*entry.options));
 }
 
 }  // namespace
@@ -26,11 +35,13 @@ EntryLists::EntryLists(const Pairs& groups, Budget& budget, Problems& problems)
 std::vector<Entry> EntryLists::entries_of(const Node& list, const std::string& key) {
   std::vector<Entry> found;
   add_list(list, Report(problems_, key), found);
-  std::set<std::string> taken;
+  std::set<std::string> replaced;
   for (const Entry& entry : found)
-    if (!entry.from_group) taken.insert(entry.field);
-  std::erase_if(found,
-                [&](const Entry& entry) { return entry.from_group && !taken.insert(entry.field).second; });
+    if (!entry.from_group) replaced.insert(entry.field);
+  std::set<std::string> taken;
+  std::erase_if(found, [&](const Entry& entry) {
+    return entry.from_group && (replaced.contains(entry.field) || !taken.insert(text_of(entry)).second);
+  });
   return found;
 }
 

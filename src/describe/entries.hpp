@@ -24,8 +24,7 @@ class EntryLists {
   EntryLists(const Pairs& groups, Budget& budget, Problems& problems);
 
   /// The fields of a list in order; groups are replaced by their members. An entry outside of
-  /// groups replaces those of the same field from groups, and a field that several groups contain
-  /// is taken once.
+  /// groups replaces those of the same field from groups. Equal entries of groups are taken once.
   [[nodiscard]] std::vector<Entry> entries_of(const Node& list, const std::string& key);
 
   /// Groups that were named in no list are checked as well.

@@ -100,11 +100,11 @@ void add_timing(Rows& rows) {
       "it. Each period has a record for each part of the cycle, whose bounds are the variable "
       "`climatology_bounds` and whose time lies in the first whole cycle of the period. `split` by "
       "records must be a multiple of their number. For statistics but `difference`, and for `once`."));
-  rows.push_back(stored<File>(
-      "cycle_step", positive_period(), AFTERBAY_KEY_FIELD(timing.cycle_step),
-      "Length of the parts of a `cycle`, for example `1h` or `1mo`. Needed with "
-      "`cycle`, which must be a multiple of it. Each part has statistics of its own: `1d` by `1h` "
-      "needs 24 times their memory."));
+  rows.push_back(
+      stored<File>("cycle_step", positive_period(), AFTERBAY_KEY_FIELD(timing.cycle_step),
+                   "Length of the parts of a `cycle`, for example `1h` or `1mo`. Needed with "
+                   "`cycle`, which must be a multiple of it; a part begins where a cycle does. Each part has "
+                   "statistics of its own: `1d` by `1h` needs 24 times their memory."));
   rows.push_back(
       stored<File>("align", alignment(), AFTERBAY_KEY_FIELD(timing.align),
                    "Where periods begin. `calendar`: with the hours, days, months and years of the "
@@ -119,8 +119,9 @@ void add_timing(Rows& rows) {
       "that a saved state continues in a later run is not partial."));
   rows.push_back(stored<File>("at_start", boolean(), AFTERBAY_KEY_FIELD(timing.at_start),
                               "Whether `instant` fields are also written at the start of the run, before the "
-                              "first step; the model puts these values in step 0. Not in files with "
-                              "statistics, which have no value at that time."));
+                              "first step; the model puts these values in step 0, and a run that begins "
+                              "with step 1 is refused, unless the file appends (`existing`). Not in files "
+                              "with statistics, which have no value at that time."));
   rows.push_back(
       stored<File>("epochs", positive_period(), AFTERBAY_KEY_FIELD(timing.epochs),
                    "Time between [epochs](../how-to/epochs.md), the points to which all files of the "
@@ -143,7 +144,7 @@ void add_naming(Rows& rows) {
           "the "
           "split needs (`2000-03` for months), or a format, `{start:%Y%m%d}`. By default "
           "`{file}_{start}-{end}` "
-          "with `split`, otherwise `{file}`."));
+          "with `split` by a period, `{file}_{start}` with `split` by records, otherwise `{file}`."));
   rows.push_back(
       stored<File>("split", split_rule(), AFTERBAY_KEY_FIELD(naming.split),
                    "When a file ends and the next one begins. A record whose time is the boundary "
@@ -233,8 +234,9 @@ std::vector<KeyRow<VariableOptions>> option_rows() {
   rows.push_back(stored<VariableOptions>(
       "units", unit_text(), AFTERBAY_KEY_FIELD(units),
       "Values are converted to these units when they are written. By default, they keep "
-      "those of the field. Of a derived field it is only the attribute: write its "
-      "conversion into the expression. See [units](expressions.md#units)."));
+      "those of the field. Derived fields that are another one or its means and extremes, such as "
+      "`mean(max(tas, 1d))`, are converted from its units. Of others it is only the attribute: write "
+      "the conversion into the expression. See [units](expressions.md#units)."));
   rows.push_back(stored<VariableOptions>("type", output_type(), AFTERBAY_KEY_FIELD(type),
                                          "As the file's, for this variable."));
   rows.push_back(stored<VariableOptions>("missing", missing_rule(), AFTERBAY_KEY_FIELD(missing),

@@ -69,10 +69,11 @@ number; in quotes it remains text. A value is not searched for variables again. 
 **Lists of fields.** An entry is the name of a field, `field: name` (the name of the variable in the
 file), `field: {name: ..., type: ...}` with keys of variables, or `group(NAME)`. A list with one
 entry needs no brackets: `mean: tas`. An entry outside of groups replaces the same field from a
-group; `without: [tas]` leaves out fields. A field may occur in any number of files. If it occurs
-with several operations in one file and has no names there, the first operation in the order of this
-page gets the name of the field, and the others `tas_max`, `tas_min`. Two variables with one name in
-a file are refused.
+group; equal entries of groups count once, and a field may be in groups several times under
+different names; `without: [tas]` leaves out fields. A field may occur in any number of files. If it
+occurs with several operations in one file and has no names there, the first operation in the order
+of this page gets the name of the field, and the others `tas_max`, `tas_min`. Two variables with one
+name in a file are refused.
 
 **Inheritance.** A file has the keys of `defaults`, over them those of the file that it is `like`,
 over them its own. A key replaces the inherited one, lists of fields too, except `attributes`, which
@@ -112,7 +113,7 @@ Output systems differ in these points. The column *option* shows the keys that c
 | weights of means over space | none: weights are written in the expression | |
 | accumulation (`sum`, `rate`) | starts from 0 in every period | |
 | `difference` | to the last value of the period before; in the first period to the first value | |
-| units | those of the field, of `rate` per second; derived fields have none | `units` converts fields of the model; of derived fields it is only the attribute |
+| units | those of the field, of `rate` per second; derived fields have none | `units` converts fields of the model, and derived fields that are one of them or its means and extremes; of others it is only the attribute |
 | a record whose time is the boundary of two files | belongs to the file that ends there | |
 | `{end}` in names | the last unit that the file covers; needs `split` by a period | `end_date: exclusive` |
 | form of dates in names | as coarse as the split: `2000-03` for months; with times as `2000-03-01T060000` | `{start:%Y%m%d}` |

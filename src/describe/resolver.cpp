@@ -254,8 +254,11 @@ void Resolver::resolve_file(const Key& key, const Pairs& defaults) {
   assign_all(file, properties, file_keys(), problems_);
   check_grid(properties);
   add_variables(file, properties);
+  // The end of a file that is split by records is known when it is reached.
   if (file.naming.name.empty())
-    file.naming.name = file.naming.split.any() ? "{file}_{start}-{end}" : "{file}";
+    file.naming.name = !file.naming.split.any()   ? "{file}"
+                       : file.naming.split.period ? "{file}_{start}-{end}"
+                                                  : "{file}_{start}";
   check_file(file, properties, options_, result_, problems_);
   result_.files.push_back(std::move(file));
 }

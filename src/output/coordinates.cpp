@@ -152,6 +152,11 @@ std::optional<FoundCoordinate> find_coordinate(const Definitions& definitions, c
   return Finder(definitions, field, name).run();
 }
 
+bool has_several_dimensions(const FoundCoordinate& coordinate) {
+  const Coordinate* const of = coordinate.coordinate;
+  return of != nullptr && (!of->grid.empty() || of->dimensions.size() > 1);
+}
+
 std::vector<std::string> coordinate_names(const Definitions& definitions, const Field& field) {
   std::vector<std::string> names;
   const std::vector<std::string> dimensions = definitions.dimensions_of(field);
@@ -167,10 +172,15 @@ double degrees_per_unit(std::string_view units) {
 }
 
 double tolerance_of(const FoundCoordinate& coordinate, Type type) {
-  if (coordinate.quantity == Quantity::other) return 0;
-  constexpr double of_float32 = turn * std::numeric_limits<float>::epsilon() / 2;
-  constexpr double of_float64 = 1e-9;
-  return type == Type::float32 ? of_float32 : of_float64;
+  constexpr double of_float32 = std::numeric_limits<float>::epsilon();
+  if (coordinate.quantity != Quantity::other) return type == Type::float32 ? turn * of_float32 / 2 : 1e-9;
+  // Values that were float32 before the model handed them over are as imprecise.
+  return type == Type::float32 || type == Type::float64 ? of_float32 : 0;
+}
+
+bool is_between(double value, double low, double high, double tolerance) {
+  const auto margin = [&](double bound) { return tolerance * std::max(std::abs(value), std::abs(bound)); };
+  return value >= low - margin(low) && value <= high + margin(high);
 }
 
 bool is_between_longitudes(double value, double low, double high, double tolerance) {

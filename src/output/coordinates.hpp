@@ -32,14 +32,19 @@ struct FoundCoordinate {
 /// Throws conflict if several coordinates could be meant.
 std::optional<FoundCoordinate> find_coordinate(const Definitions& definitions, const Field& field,
                                                std::string_view name);
+/// Whether boxes by it need points that several ranks hold together: it has several dimensions, or
+/// each rank holds a part of it.
+bool has_several_dimensions(const FoundCoordinate& coordinate);
 /// Of all coordinates that a description can name, for messages.
 std::vector<std::string> coordinate_names(const Definitions& definitions, const Field& field);
 
 /// Numbers to degrees: of radians 180 / pi, otherwise 1.
 double degrees_per_unit(std::string_view units);
-/// Values of longitudes and latitudes are compared within the precision with which they are stored,
-/// in degrees.
+/// Values are compared within the precision with which they are stored: longitudes and latitudes in
+/// degrees, others relative to the values.
 double tolerance_of(const FoundCoordinate& coordinate, Type type);
+/// From `low` to `high`, both included. `tolerance`: relative to the values.
+bool is_between(double value, double low, double high, double tolerance);
 /// East of `low`, at most as far as `high` is; in degrees.
 bool is_between_longitudes(double value, double low, double high, double tolerance);
 

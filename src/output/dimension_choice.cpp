@@ -17,6 +17,7 @@ namespace afterbay::output {
 
 bool is_inside(double value, const describe::Grid::Range& range, Quantity quantity, double tolerance) {
   if (quantity == Quantity::longitude) return is_between_longitudes(value, range.low, range.high, tolerance);
+  if (quantity == Quantity::other) return is_between(value, range.low, range.high, tolerance);
   return value >= range.low - tolerance && value <= range.high + tolerance;
 }
 
@@ -118,7 +119,7 @@ const Values& DimensionChoice::values_of(const std::string& name) const {
 void DimensionChoice::box(const describe::Grid::Range& range) {
   const FoundCoordinate found = find_coordinate_of(range.coordinate, range.at);
   const Coordinate* const coordinate = found.coordinate;
-  if (coordinate != nullptr && (!coordinate->grid.empty() || coordinate->dimensions.size() > 1)) {
+  if (has_several_dimensions(found)) {
     joint_.push_back({&range, found});
     return;
   }

@@ -69,12 +69,29 @@ Output::State::~State() {
   if (model.expired()) return;
   // The session's end would publish the files that are open.
   session.state().output.refusal = [refused = refusal()] { return refused; };
+  session.state().output.unfinished = [error = unfinished()] { return error; };
 }
 
 std::optional<Error> Output::State::refusal() const {
   for (const auto& file : plan.files)
     if (auto refused = file->refusal()) return refused;
   return std::nullopt;
+}
+
+std::optional<Error> Output::State::unfinished() const {
+  if (!in_step || ended) return std::nullopt;
+  std::vector<std::string> periods;
+  for (const auto& file : plan.files)
+    if (const output::Schedule* const schedule = file->schedule();
+        schedule != nullptr && file->records().any())
+      periods.push_back(fmt::format("\"{}\" ({}, from {} on)", file->file().name, schedule->every().text(),
+                                    time.calendar.text(schedule->begin())));
+  if (periods.empty()) return std::nullopt;
+  return make_error(ErrorCode::bad_state,
+                    "the output has not been finalized: step {} has not ended, and these files would lose "
+                    "what their last periods have: {}. Call finalize() of the output before that of the "
+                    "session; with a path it saves their state",
+                    current, fmt::join(periods, ", "));
 }
 
 /// All but files that must not be published, of which it throws the first; the others are then
@@ -130,6 +147,7 @@ void Output::State::start() {
   }
   started = true;
   session.state().output.refusal = [this] { return refusal(); };
+  session.state().output.unfinished = [this] { return unfinished(); };
   report_plan();
 }
 
@@ -178,6 +196,7 @@ void Output::State::begin_step(std::int64_t number) {
     refuse(ErrorCode::invalid_argument, "step {} cannot follow {}: steps are consecutive; expected {}",
            number, begun ? fmt::format("step {}", current) : std::string("the start of the run"),
            begun ? std::to_string(current + 1) : std::string("1, or 0 for the state at the start"));
+  if (first && number == 1) check_start();
   end_step();
   covered = output::covered_by_step(time, number);
   plan.begin_step(number);
@@ -189,6 +208,15 @@ void Output::State::begin_step(std::int64_t number) {
   current = number;
   begun = in_step = true;
   plan.put_constants(covered);
+}
+
+void Output::State::check_start() const {
+  for (const auto& file : plan.files)
+    if (file->needs_start())
+      refuse(ErrorCode::conflict,
+             "step 1 cannot be the first one: the file \"{}\" has at_start (at {}), a record of the state at "
+             "the start, which the model puts in step 0. Begin with step 0, or remove at_start",
+             file->file().name, file->file().at.text());
 }
 
 void Output::State::end_step() {

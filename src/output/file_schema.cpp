@@ -41,10 +41,10 @@ class Maker {
       : file_(file), variables_(variables), definitions_(definitions), spaces_(spaces) {
     for (const FileVariable& variable : variables)
       for (const Space::Dimension& dimension : variable.space->dimensions)
-        cuts_[dimension.name][variable.space->name].insert(dimension.cut);
+        cuts_[dimension.name].insert(cut_of(*variable.space, dimension));
     has_only_stations_ = std::ranges::all_of(variables, [&](const FileVariable& it) {
       return it.space->stations != nullptr &&
-             it.space->stations->digest() == variables.front().space->stations->digest();
+             text_of(*it.space->stations) == text_of(*variables.front().space->stations);
     });
   }
 
@@ -148,18 +148,52 @@ class Maker {
     return has_statistics_ && variable.kind != TimeKind::once;
   }
 
-  /// The same subset cuts grids with different coordinates differently.
+  /// What some variable of the file keeps of a dimension.
+  struct Cut {
+    std::string places;  ///< differs for different points
+    std::string subset;
+    std::string grid;
+    std::vector<std::string> chosen_by;
+    friend auto operator<=>(const Cut&, const Cut&) = default;
+  };
+
+  /// Different stations have different points or coordinates.
+  [[nodiscard]] static std::string text_of(const Stations& stations) {
+    return fmt::format("#{:016x} by {}, {}", stations.digest(), stations.lon_name, stations.lat_name);
+  }
+
+  [[nodiscard]] static Cut cut_of(const Space& space, const Space::Dimension& dimension) {
+    const bool of_stations = space.stations != nullptr && dimension.name == station_name;
+    return {of_stations ? text_of(*space.stations) : dimension.cut, space.name, space.grid, space.chosen_by};
+  }
+
+  /// Whether the cuts of a dimension for which `is` holds keep the same points.
+  template <class Is>
+  [[nodiscard]] bool are_alike(const std::string& dimension, Is is) const {
+    std::set<std::string> places;
+    for (const Cut& cut : cuts_.at(dimension))
+      if (is(cut)) places.insert(cut.places);
+    return places.size() == 1;
+  }
+
+  /// The same subset cuts grids with different coordinates differently, and so it does fields of
+  /// one grid that mean different coordinates.
   [[nodiscard]] std::string suffix_of(const Space& space, const std::string& dimension) const {
-    const bool is_one = cuts_.at(dimension).at(space.name).size() == 1;
-    return "_" + space.name + (is_one ? "" : "_" + space.grid);
+    std::string suffix = "_" + space.name;
+    const auto of_subset = [&](const Cut& it) { return it.subset == space.name; };
+    if (are_alike(dimension, of_subset)) return suffix;
+    if (!space.grid.empty()) suffix += "_" + space.grid;
+    if (are_alike(dimension, [&](const Cut& it) { return of_subset(it) && it.grid == space.grid; }))
+      return suffix;
+    for (const std::string& coordinate : space.chosen_by) suffix += "_" + coordinate;
+    return suffix;
   }
 
   /// Dimensions that variables of the file cut differently have different names.
   [[nodiscard]] std::string name_in_file(const Space& space, const Space::Dimension& dimension) const {
     if (dimension.is_whole()) return dimension.name;
-    std::set<std::string> all;
-    for (const auto& [name, cuts] : cuts_.at(dimension.name)) all.insert(cuts.begin(), cuts.end());
-    return all.size() == 1 ? dimension.name : dimension.name + suffix_of(space, dimension.name);
+    const bool is_one = are_alike(dimension.name, [](const Cut& /*any*/) { return true; });
+    return is_one ? dimension.name : dimension.name + suffix_of(space, dimension.name);
   }
 
   std::string add_dimension(const Space& space, const Space::Dimension& dimension) {
@@ -330,17 +364,18 @@ class Maker {
       return add_coordinate(coordinate, spaces_.of_grid(coordinate.grid));
     if (const std::string known = name_for_stations(coordinate, space); !known.empty()) return known;
     std::vector<std::string> dimensions;
-    bool renamed = false;
+    std::string suffix;  // the longest one of its dimensions
     const bool at_stations = space.stations != nullptr && !coordinate.grid.empty();
     if (at_stations) {
       dimensions.push_back(add_stations(space));
-      renamed = !has_only_stations_;
+      if (!has_only_stations_) suffix = suffix_of(space, station_name);
     }
     for (const std::string& name : at_stations ? std::vector<std::string>() : coordinate.dimensions) {
       dimensions.push_back(add_dimension(space, kept_of(space, name)));
-      renamed = renamed || dimensions.back() != name;
+      if (dimensions.back() == name) continue;
+      if (std::string own = suffix_of(space, name); own.size() > suffix.size()) suffix = std::move(own);
     }
-    const std::string name = renamed ? coordinate.name + "_" + space.name : coordinate.name;
+    const std::string name = coordinate.name + suffix;
     if (!coordinates_.insert(name).second) return name;
     std::vector<Attribute> attributes;
     set_attributes(attributes, coordinate.options);
@@ -414,8 +449,7 @@ class Maker {
   const Definitions& definitions_;
   Spaces& spaces_;
   /// What variables of the file keep of each dimension of the model.
-  /// By dimension and name of the subset.
-  std::map<std::string, std::map<std::string, std::set<std::string>>> cuts_;
+  std::map<std::string, std::set<Cut>> cuts_;
   bool has_only_stations_ = false;     ///< all variables have the same stations
   std::set<std::string> coordinates_;  ///< that have been added
   bool has_statistics_ = false;

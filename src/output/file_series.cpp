@@ -73,8 +73,8 @@ FileSeries::FileSeries(const describe::Description& description, const describe:
       taken_(&taken) {}
 
 std::size_t FileSeries::add(FileVariable variable) {
-  has_periods_ = has_periods_ || variable.kind == TimeKind::period;
-  has_instants_ = has_instants_ || variable.kind == TimeKind::instant;
+  records_.of_periods = records_.of_periods || variable.kind == TimeKind::period;
+  records_.of_instants = records_.of_instants || variable.kind == TimeKind::instant;
   variables_.push_back(std::move(variable));
   once_.emplace_back();
   return variables_.size() - 1;
@@ -110,7 +110,7 @@ void FileSeries::define(Targets& targets, const Definitions& definitions, Spaces
   resumes_ = resumes && !given;
   const Existing existing = given.value_or(file_->settings.existing.value_or(Existing::refuse));
   if (!resumes) existing_ = existing;
-  appends_ = existing == Existing::append && has_records() && traits_of(names_.store()).publishes;
+  appends_ = existing == Existing::append && records_.any() && traits_of(names_.store()).publishes;
   try {
     target_ = targets.define(file_->name, made.schema, options, reductions);
   } catch (const Failure& failure) {
@@ -195,7 +195,7 @@ void FileSeries::begin_after(std::int64_t earlier) {
               "the file '{}' appends to {}, which exists, but nothing can be appended to {} files: choose "
               "another name, or write \"existing: replace\"",
               file_->name, path, traits_of(names_.store()).title);
-  if (!has_records()) return;
+  if (!records_.any()) return;
   const FoundRecords found = target_->found(path, records_per_period());
   const bool is_full =
       names_.are_counted() && found.records >= static_cast<std::uint64_t>(file_->naming.split.records);
@@ -204,11 +204,11 @@ void FileSeries::begin_after(std::int64_t earlier) {
   Date begin = time_->start;
   const bool is_skipped = timing.partial == describe::Partial::skip && first.begin < begin;
   // Whether the run makes a record of its start is known in its first step: open_part.
-  if (!has_periods_ || is_skipped) begin = first.end;
+  if (!records_.of_periods || is_skipped) begin = first.end;
   FoundRecords last = found;
   if (is_full) last.records = 0;  // the next part gets the records
   if (const auto refused =
-          refusal_to_append({*file_, *time_, units_, names_, has_periods_}, path, last, part, begin))
+          refusal_to_append({*file_, *time_, units_, names_, records_.of_periods}, path, last, part, begin))
     throw Failure(*refused);
   state_.part = part.number;
   state_.record_end = time_->start;
@@ -270,8 +270,8 @@ void FileSeries::go_on_after_found(const Date& end) {
   const FoundRecords found = target_->found(open_->path(), records_per_period());
   if (!existing_) {
     // A record of a part of the period may have another time in it.
-    const double begin = units_.number(has_periods_ ? schedule_->begin() : end);
-    const bool may_end_there = has_periods_ && file_->time.stamp != describe::Stamp::start;
+    const double begin = units_.number(records_.of_periods ? schedule_->begin() : end);
+    const bool may_end_there = records_.of_periods && file_->time.stamp != describe::Stamp::start;
     const double rounding = rounding_of_times(*time_, units_);
     const double before = begin + (may_end_there ? rounding : -rounding);
     state_.records = static_cast<std::uint64_t>(
@@ -280,8 +280,8 @@ void FileSeries::go_on_after_found(const Date& end) {
     return;
   }
   const PartNames::Part part{state_.part, state_.part_begin, state_.part_end};
-  refused_ = refusal_to_append({*file_, *time_, units_, names_, has_periods_}, open_->path(), found, part,
-                               has_periods_ ? schedule_->begin() : end);
+  refused_ = refusal_to_append({*file_, *time_, units_, names_, records_.of_periods}, open_->path(), found,
+                               part, records_.of_periods ? schedule_->begin() : end);
   if (refused_) throw Failure(*refused_);
   state_.records = open_->records();
 }
@@ -293,7 +293,7 @@ void FileSeries::put_time(const Date& end) {
     open_->put(name, record, values, Type::float64, {});
   };
   for (std::size_t part = 0; part < records_per_period(); ++part) {
-    const Cycle::Span span = span_of(has_periods_ ? schedule_ : nullptr, cycle_, part, end);
+    const Cycle::Span span = span_of(records_.of_periods ? schedule_ : nullptr, cycle_, part, end);
     const double stamp = stamp_of(*file_, units_, span);
     const double bounds[2] = {units_.number(span.covered.begin), units_.number(span.covered.end)};
     put(time_name, first + part, &stamp);
@@ -303,7 +303,7 @@ void FileSeries::put_time(const Date& end) {
 
 /// A record of a period that the run did not finish has no instants, and no time of any.
 void FileSeries::put_time_of_instants(const Date& at) {
-  if (!has_periods_ || std::exchange(begun_.time_of_instants, true)) return;
+  if (!records_.of_periods || std::exchange(begun_.time_of_instants, true)) return;
   const double number = units_.number(at);
   open_->put(time_instant_name, state_.records - 1, &number, Type::float64, {});
 }
@@ -326,7 +326,7 @@ void FileSeries::write(std::size_t variable, const Value& value, std::size_t par
     const std::size_t bytes = it.space->points * size_of(once.type);
     once.values.assign(value.data, value.data + bytes);
     once.kept = true;
-    if (!has_records() && !open_) return open_part(time_->start);
+    if (!records_.any() && !open_) return open_part(time_->start);
     if (open_) put_once(variable);
     return;
   }
@@ -352,11 +352,11 @@ void FileSeries::end_step(const Date& now) {
   const describe::Split& split = file_->naming.split;
   const bool all_once = std::ranges::all_of(once_, &Once::written);
   const bool ends =
-      has_records() ? (split.period && now >= state_.part_end) ||
-                          (split.records > 0 && state_.records >= static_cast<std::uint64_t>(split.records))
-                    : all_once;
+      records_.any() ? (split.period && now >= state_.part_end) ||
+                           (split.records > 0 && state_.records >= static_cast<std::uint64_t>(split.records))
+                     : all_once;
   if (!ends) return;
-  state_.complete = !has_records();
+  state_.complete = !records_.any();
   close();
   state_.path.clear();
 }
@@ -455,7 +455,7 @@ bool Writer::needs() const {
       if (step_ == 0) return timing.at_start;
       if (!schedule_->ends()) return false;
       // A record that statistics leave out is not made for instants.
-      return !files_->has_periods() || takes_period();
+      return !files_->records().of_periods || takes_period();
     case TimeKind::period: return schedule_->ends() && takes_period();
   }
   return false;

@@ -88,8 +88,18 @@ class FileSeries final : public SampleTarget {
   [[nodiscard]] bool is_late() const noexcept {
     return !variables_.empty() && variables_.front().space->late;
   }
-  [[nodiscard]] bool has_records() const noexcept { return has_periods_ || has_instants_; }
-  [[nodiscard]] bool has_periods() const noexcept { return has_periods_; }
+  /// Which records its files have.
+  struct Records {
+    bool of_periods = false;
+    bool of_instants = false;
+    [[nodiscard]] bool any() const noexcept { return of_periods || of_instants; }
+  };
+  [[nodiscard]] const Records& records() const noexcept { return records_; }
+  /// Whether the run must begin with step 0. The state at the start of a run that appends is that
+  /// at the end of the earlier run, which has a record already. Comes after `define`.
+  [[nodiscard]] bool needs_start() const noexcept {
+    return file_->timing.at_start && records_.any() && !appends_;
+  }
   /// Whether values of kind `once` are still missing.
   [[nodiscard]] bool needs_once(std::size_t variable) const;
   [[nodiscard]] FileState state() const;
@@ -134,8 +144,7 @@ class FileSeries final : public SampleTarget {
   std::vector<FileVariable> variables_;
   std::vector<Once> once_;  ///< by variable
   std::vector<DistributedCoordinate> distributed_;
-  bool has_periods_ = false;
-  bool has_instants_ = false;
+  Records records_;
   std::optional<Cycle> cycle_;
   std::unique_ptr<Target> target_;
   std::unique_ptr<TargetFile> open_;  ///< null: none

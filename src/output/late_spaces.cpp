@@ -24,13 +24,16 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
 const Space& Spaces::late(const Space& of, const std::vector<std::string>& over, const Regions& regions) {
   auto made = std::make_unique<Space>();
   made->name = of.name;
+  made->chosen_by = of.chosen_by;
   made->late = true;
   std::string key = "late|" + of.name;
   for (const Space::Dimension& dimension : of.dimensions) {
     if (is_among(over, dimension.name)) continue;
     key += "|" + dimension.name + " " + dimension.cut;
     made->dimensions.push_back(dimension);
-    if (dimension.name == station_name) made->stations = of.stations;
+    if (dimension.name != station_name || of.stations == nullptr) continue;
+    made->stations = of.stations;
+    key += fmt::format(" by {}, {}", of.stations->lon_name, of.stations->lat_name);
   }
   if (!regions.dimension.empty()) {
     key += "|" + regions.dimension;

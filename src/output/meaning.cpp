@@ -55,7 +55,7 @@ Meaning meaning_of(const FileSeries& files) {
   const describe::File& file = files.file();
   const describe::Timing& timing = file.timing;
   Meaning all;
-  if (files.has_records()) {
+  if (files.records().any()) {
     all.emplace_back("every", files.schedule()->text());
     all.emplace_back("cycle",
                      timing.cycle ? timing.cycle->text() + " by " + timing.cycle_step->text() : "no");

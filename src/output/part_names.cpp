@@ -70,12 +70,6 @@ PartNames::PartNames(const describe::Description& description, const describe::F
   for (const describe::NameToken& token : must(describe::name_tokens(file.naming.name))) {
     has_number_ = has_number_ || token.name == "part";
     has_start_ = has_start_ || token.name == "start";
-    if (token.name == "end" && !split.period)
-      refuse_at(file.at, ErrorCode::invalid_argument,
-                "the name of the file '{}' contains {{end}}, which is only known with \"split\" by a period, "
-                "such as "
-                "1mo: leave it out",
-                file.name);
     if (token.name == "member" && !member)
       refuse_at(file.at, ErrorCode::invalid_argument,
                 "the name of the file '{}' contains {{member}}, but the model has not given the number of "

@@ -257,39 +257,67 @@ class Planner {
     if (source == nullptr)
       source = std::make_unique<Source>(field.name, spaces_.own(field),
                                         Form{field.options.type, field.options.fill});
-    return context.subset == nullptr ? *source : subset_of(*source, field, *context.subset);
+    if (context.subset == nullptr) return *source;
+    check_fill(*source, *context.subset);
+    return subset_of(*source, spaces_.subset(field, *context.subset));
   }
 
-  /// Expressions can also contain coordinates of grids, such as areas.
-  Series& operand_of(const std::string& name, const Context& context) {
+  /// Expressions can also contain coordinates of grids, such as areas. Null: the name is that of a
+  /// field.
+  [[nodiscard]] const Coordinate* find_constant(const expression::Operand& operand) const {
+    if (operand.kind != expression::Operand::Kind::field) return nullptr;
     const auto& all = input_.definitions.coordinates();
-    const auto found = std::ranges::find(all, name, &Coordinate::name);
-    const describe::Field* const described = find_described(name);
-    const bool is_field = input_.definitions.find_field(name) != nullptr ||
+    const auto found = std::ranges::find(all, operand.field, &Coordinate::name);
+    const describe::Field* const described = find_described(operand.field);
+    const bool is_field = input_.definitions.find_field(operand.field) != nullptr ||
                           (described != nullptr && !described->expression.empty());
     if (is_field || found == all.end() || found->grid.empty() || !found->options.vertices.empty() ||
         found->values.type == Type::text || found->values.type == Type::string)
-      return series(name, context);
+      return nullptr;
+    return &*found;
+  }
+
+  /// `others`: of the formula, as far as they are known.
+  Series& constant_series(const Coordinate& of, const std::vector<Series*>& others, const Context& context) {
     Field like;
-    like.name = name;
-    like.options.grid = found->grid;
-    like.options.type = found->values.type;
+    like.name = of.name;
+    like.options.grid = of.grid;
+    like.options.type = of.values.type;
     if (like.options.type == Type::float32)
       like.options.fill = Values(std::numeric_limits<float>::quiet_NaN());
     if (like.options.type == Type::float64)
       like.options.fill = Values(std::numeric_limits<double>::quiet_NaN());
-    auto& known = constants_[name];
+    auto& known = constants_[of.name];
     if (known == nullptr) {
       plan_.constants.push_back(
-          std::make_unique<Constant>(*found, spaces_.own(like), Form{like.options.type, like.options.fill}));
+          std::make_unique<Constant>(of, spaces_.own(like), Form{like.options.type, like.options.fill}));
       known = plan_.constants.back().get();
     }
-    return context.subset == nullptr ? *known : subset_of(*known, like, *context.subset);
+    if (context.subset == nullptr) return *known;
+    // It names no longitudes and latitudes, as fields do: it has the points of the other operands.
+    check_fill(*known, *context.subset);
+    for (const Series* const other : others)
+      if (other != nullptr && other->space().is_subset() && other->space().axes == 0 &&
+          other->space().grid == of.grid)
+        return subset_of(*known, other->space());
+    return subset_of(*known, spaces_.subset(like, *context.subset));
   }
 
-  Series& subset_of(Series& of, const Field& field, const describe::Grid& grid) {
-    const Space& space = spaces_.subset(field, grid);
-    auto& subset = subsets_[field.name + "|" + grid.name];
+  /// Points outside are marked by the fill value.
+  static void check_fill(const Series& of, const describe::Grid& grid) {
+    if (grid.outside != describe::Outside::missing || !of.form().missing.empty()) return;
+    if (dynamic_cast<const Constant*>(&of) != nullptr)
+      refuse_at(grid.at, ErrorCode::conflict,
+                "grid '{}': with outside: missing, coordinates in expressions must hold floating-point "
+                "numbers, but '{}' holds {}",
+                grid.name, of.name(), afterbay::name_of(of.form().type));
+    refuse_at(grid.at, ErrorCode::conflict,
+              "grid '{}': with outside: missing, fields need a fill value, which field '{}' does not have",
+              grid.name, of.name());
+  }
+
+  Series& subset_of(Series& of, const Space& space) {
+    auto& subset = subsets_[{&of, &space}];
     if (subset == nullptr) {
       plan_.subsets.push_back(std::make_unique<Subset>(of, space));
       subset = plan_.subsets.back().get();
@@ -299,11 +327,17 @@ class Planner {
 
   Series& formula(const expression::Formula& formula, const std::vector<Series*>& reduced,
                   const Context& context, const std::string& field, const std::string& text) {
-    std::vector<Series*> operands;
-    for (const expression::Operand& operand : formula.operands)
-      operands.push_back(operand.kind == expression::Operand::Kind::reduction
-                             ? reduced[operand.reduction]
-                             : &operand_of(operand.field, context));
+    std::vector<Series*> operands(formula.operands.size(), nullptr);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const expression::Operand& operand = formula.operands[i];
+      if (operand.kind == expression::Operand::Kind::reduction)
+        operands[i] = reduced[operand.reduction];
+      else if (find_constant(operand) == nullptr)
+        operands[i] = &series(operand.field, context);
+    }
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (operands[i] == nullptr)
+        operands[i] = &constant_series(*find_constant(formula.operands[i]), operands, context);
     if (operands.empty())
       refuse_at(find_described(field)->expression_at, ErrorCode::invalid_argument,
                 "field '{}': \"{}\" contains no field, so that it has no points", field, text);
@@ -399,7 +433,7 @@ class Planner {
       schedule = &schedule_for(context);
     }
     check_times(of, *schedule, field.expression_at,
-                fmt::format("field '{}': what \"{}\" reduces", field.name, reduction.text));
+                fmt::format("field '{}': what \"{}\" reduces", field.name, reduction.text), input_.time);
     Statistics& all = statistics_of(of, *schedule);
     Reduced& made = all.add(statistic_of(reduction.operation, of, missing_of(context)));
     identities_[&made] = fmt::format("{} [{}]", made.name(), all.text());
@@ -537,10 +571,11 @@ class Planner {
       case describe::Operation::instant:
       case describe::Operation::write:
         if (!of->is_reduced()) made.kind = TimeKind::instant;
-        check_period(*of, context);
+        if (schedule != nullptr) check_periods(*of, *schedule, file, variable, input_.time);
         break;
       default: {
-        check_times(*of, schedule_for(context), variable.at, fmt::format("'{}'", variable.field));
+        check_times(*of, schedule_for(context), variable.at, fmt::format("'{}'", variable.field),
+                    input_.time);
         const auto statistic = statistic_of(operation_of(variable.operation), *of, missing_of(context));
         made.identity += ", " + text_of(statistic);
         for (Schedule* const part : parts) folded.push_back(&statistics_of(*of, *part).add(statistic));
@@ -571,53 +606,6 @@ class Planner {
     for (std::size_t part = 0; part < folded.size(); ++part)
       plan_.writers.push_back(
           std::make_unique<Writer>(*folded[part], files, number, schedule, text.conversion, part));
-  }
-
-  /// A reduction over a shorter period than that of the file would be that of its last part only.
-  void check_period(const Series& of, const Context& context) const {
-    if (context.schedule == nullptr) return;
-    for (const Reduced* const reduced : reductions_in(of)) {
-      const Schedule& own = reduced->schedule();
-      if (are_equal_periods(own, *context.schedule, input_.time)) continue;
-      const std::string advice =
-          mixture_in(of, input_.time)
-              ? "reduce all that it combines over the period of the file"
-              : fmt::format("reduce it over the period of the file, for example mean({})",
-                            context.variable.field);
-      refuse_at(
-          context.variable.at, ErrorCode::conflict,
-          "'{}' has values of a statistic over {}, but the file \"{}\" has a record every {}, which would "
-          "have the last of them only: {}, or write a file with that period",
-          context.variable.field, own.every().text(), context.file.name, context.schedule->every().text(),
-          advice);
-    }
-  }
-
-  /// A statistic of values of different times would have some of them only.
-  void check_times(const Series& of, const Schedule& schedule, const describe::Position& at,
-                   const std::string& what) const {
-    if (const auto mixture = mixture_in(of, input_.time)) {
-      const std::string every = mixture->reduced->schedule().every().text();
-      const std::string& other = mixture->other->name();
-      refuse_at(
-          at, ErrorCode::conflict,
-          "{} combines '{}', which has a value every {}, with '{}', which has one every {}: a statistic "
-          "over time of it would have the steps only in which both have one. Reduce both over the same "
-          "period{}",
-          what, mixture->reduced->name(), every, other,
-          mixture->schedule == nullptr ? "step" : mixture->schedule->every().text(),
-          mixture->schedule != nullptr
-              ? ""
-              : fmt::format(", for example mean({0}, {1}), or instant({0}, {1}) for its last value", other,
-                            every));
-    }
-    for (const Reduced* const reduced : reductions_in(of))
-      if (!schedule.samples_an_end_of(reduced->schedule()))
-        refuse_at(
-            at, ErrorCode::conflict,
-            "{} has a value every {}, but none in a step that {} samples: remove sample, or change it or "
-            "sample_offset",
-            what, reduced->schedule().every().text(), schedule.what());
   }
 
   static void check_folded(const describe::Variable& variable, const Series& of) {
@@ -663,7 +651,7 @@ class Planner {
   Plan plan_;
   std::map<std::string, Schedule*> schedules_;
   std::map<std::string, Constant*> constants_;
-  std::map<std::string, Subset*> subsets_;
+  std::map<std::pair<const Series*, const Space*>, Subset*> subsets_;
   std::map<std::string, Series*> derived_;
   std::map<std::tuple<const Series*, const Schedule*, const describe::File*>, Statistics*> statistics_;
   std::map<std::tuple<const Series*, std::string, std::string>, Collapsed*> collapsed_;

@@ -106,6 +106,30 @@ std::string chain_of(const PlanInput& input, const std::string& name, bool over_
   return text;
 }
 
+/// The field of the model of which a derived field has the values, or means and extremes of them:
+/// tas, mean(max(tas, 1d)). Null: it is computed otherwise.
+const Field* source_of(const PlanInput& input, const std::string& name) {
+  if (const Field* const field = input.definitions.find_field(name)) return field;
+  const describe::Field* const described = input.find_described(name);
+  if (described == nullptr || described->expression.empty()) return nullptr;
+  const auto expression = expression::parse(described->expression);
+  if (!expression) return nullptr;
+  const auto keeps_values = [](statistics::Operation operation) {
+    using enum statistics::Operation;
+    return operation == mean || operation == minimum || operation == maximum || operation == instant ||
+           operation == once;
+  };
+  const expression::Formula* formula = &expression->result;
+  while (formula->text == "x0") {
+    const expression::Operand& of = formula->operands.front();
+    if (of.kind == expression::Operand::Kind::field) return source_of(input, of.field);
+    const expression::Reduction& reduction = expression->reductions[of.reduction];
+    if (!keeps_values(reduction.operation)) return nullptr;
+    formula = &reduction.argument;
+  }
+  return nullptr;
+}
+
 std::string cell_methods(const PlanInput& input, const describe::File& file,
                          const describe::Variable& variable, TimeKind kind) {
   std::string interval;
@@ -139,6 +163,24 @@ bool is_difference(describe::Operation operation) {
 std::string units_before(const std::string& units, describe::Operation operation) {
   if (operation != describe::Operation::rate || units.empty()) return units;
   return units == "1" ? "s-1" : units + " s-1";
+}
+
+/// Marks the units of differences of temperatures: a degC of them is a K. Source: CF Conventions
+/// 1.11, section 3.1.2.
+void mark_difference(std::vector<Attribute>& attributes, const std::string& units) {
+  const auto scale = std::ranges::find(attributes, "units_metadata", &Attribute::name);
+  const Values difference("temperature: difference");
+  if (scale == attributes.end() && !units.empty() && expression::conversion(units, "K"))
+    set_attribute(attributes, "units_metadata", difference);
+  else if (scale != attributes.end() && scale->values == Values("temperature: on_scale"))
+    scale->values = difference;
+}
+
+/// Values of an operation that are no longer those of the standard name, which belongs to its
+/// units. Empty: they are.
+std::string new_quantity(describe::Operation operation) {
+  if (operation == describe::Operation::rate) return "rate of ";
+  return operation == describe::Operation::difference ? "difference of " : "";
 }
 
 expression::Linear conversion_for(const std::string& from, const std::string& to,
@@ -177,28 +219,24 @@ VariableText describe_variable(const PlanInput& input, const describe::File& fil
     const auto own = std::ranges::find(text.attributes, "cell_methods", &Attribute::name);
     if (own != text.attributes.end()) methods = own->values.text();
     units = units_before(options.units, variable.operation);
-    // CF Conventions 1.11, section 3.1.2.
-    const auto scale = std::ranges::find(text.attributes, "units_metadata", &Attribute::name);
-    if (scale != text.attributes.end() && scale->values == Values("temperature: on_scale") &&
-        is_difference(variable.operation))
-      scale->values = Values("temperature: difference");
-    // A standard name belongs to its units.
-    if (variable.operation == describe::Operation::rate) {
+    if (is_difference(variable.operation)) mark_difference(text.attributes, units);
+    if (const std::string quantity = new_quantity(variable.operation); !quantity.empty()) {
       set_attribute(text.attributes, "standard_name", {});
       const std::string& name = options.long_name.empty() ? options.standard_name : options.long_name;
-      if (!name.empty()) set_attribute(text.attributes, "long_name", "rate of " + name);
+      if (!name.empty()) set_attribute(text.attributes, "long_name", quantity + name);
     }
   } else {
     set_attribute(text.attributes, "long_name", input.find_described(variable.field)->expression);
   }
   if (const auto& wanted = variable.options.units) {
-    if (field != nullptr) {
-      if (units.empty())
-        refuse_at(variable.at, ErrorCode::conflict,
-                  "units of '{}': the model gives it no units, so that it cannot be converted to {}",
-                  variable.field, *wanted);
-      text.conversion = conversion_for(units, *wanted, variable);
-    }
+    if (field != nullptr && units.empty())
+      refuse_at(variable.at, ErrorCode::conflict,
+                "units of '{}': the model gives it no units, so that it cannot be converted to {}",
+                variable.field, *wanted);
+    const Field* const source = source_of(input, variable.field);
+    const std::string given =
+        source == nullptr ? std::string() : units_before(source->options.units, variable.operation);
+    if (!given.empty()) text.conversion = conversion_for(given, *wanted, variable);
     units = *wanted;
   }
   const expression::Linear setting = linear_of(variable.options);

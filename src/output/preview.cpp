@@ -136,7 +136,7 @@ PreviewFile preview_of(const PlanInput& input, const FileSeries& files, const Wr
   const describe::File& file = files.file();
   PreviewFile made;
   made.name = file.name;
-  if (files.has_records()) made.every = file.timing.every->text();
+  if (files.records().any()) made.every = file.timing.every->text();
   if (file.timing.cycle)
     made.cycle = fmt::format("{} by {}", file.timing.cycle->text(), file.timing.cycle_step->text());
   for (std::size_t v = 0; v < files.variables().size(); ++v)

@@ -21,10 +21,30 @@ bool is_in_months(const Period& period) { return period.years != 0 || period.mon
 /// After the first one, of which the ends must be compared with steps: months have different
 /// lengths, the same in each year but for a day. A run may end before the first year that has
 /// another length.
-std::int64_t further_periods(const Period& every) {
+std::int64_t further_periods(const ModelTime& time, const Period& every) {
   constexpr std::int64_t year = 12;
-  return every.months % year == 0 ? 0 : year;
+  const bool mixed = is_in_months(time.step) && !is_in_months(every);
+  return every.months % year == 0 && !mixed ? 0 : year;
 }
+
+/// Whether dates are ends of steps, asked in ascending order.
+class StepEnds {
+ public:
+  explicit StepEnds(const ModelTime& time) : time_(&time) {}
+
+  [[nodiscard]] bool has(const Date& date) {
+    if (!is_in_months(time_->step)) {
+      const Nanoseconds step = nanoseconds(time_->calendar.difference(time_->start, time_->at(1)));
+      return nanoseconds(time_->calendar.difference(time_->start, date)) % step == 0;
+    }
+    while (time_->at(number_) < date) ++number_;
+    return time_->at(number_) == date;
+  }
+
+ private:
+  const ModelTime* time_;
+  std::int64_t number_ = 0;
+};
 
 }  // namespace
 
@@ -57,22 +77,22 @@ Clock::Clock(const ModelTime& time, const Period& every, const describe::Align& 
     refuse(ErrorCode::invalid_argument,
            "{} ({}) is no multiple of the model's step ({}): choose a multiple of it", what, every.text(),
            time.step.text());
+  if (time.calendar.add(time.start, every_) < time.at(1))
+    refuse(ErrorCode::invalid_argument,
+           "{} ({}) is shorter than the model's step ({}): choose a multiple of the step", what, every.text(),
+           time.step.text());
   // Where the first period ends, a step must end.
-  if (is_in_months(time.step)) return;
-  const Nanoseconds step = nanoseconds(time.calendar.difference(time.start, time.at(1)));
-  const auto is_reached = [&](const Date& date) {
-    return nanoseconds(time.calendar.difference(time.start, date)) % step == 0;
-  };
+  StepEnds steps(time);
   Date end = time.calendar.interval(time.start, every_, alignment_).end;
-  if (!is_reached(end))
+  if (!steps.has(end))
     refuse(
         ErrorCode::invalid_argument,
         "{} ({}): the first period ends at {}, but no step does, because the run starts at {} with steps of "
         "{}: write \"align: start\", or start the run at a multiple of its step",
         what, every.text(), time.calendar.text(end), time.calendar.text(time.start), time.step.text());
-  for (std::int64_t more = further_periods(every_); more > 0; --more) {
+  for (std::int64_t more = further_periods(time, every_); more > 0; --more) {
     end = time.calendar.interval(end, every_, alignment_).end;
-    if (!is_reached(end))
+    if (!steps.has(end))
       refuse(ErrorCode::invalid_argument,
              "{} ({}): a period ends at {}, but no step does, because not all months are multiples of steps "
              "of {}: choose another step, or a period in days or steps",
@@ -104,6 +124,19 @@ Cycle::Cycle(const ModelTime& time, const describe::Timing& timing, const std::s
            "the cycle of the file \"{}\" ({}) has {} part{} of {}: expected 2 to {}", file,
            timing.cycle->text(), parts, parts == 1 ? "" : "s", timing.cycle_step->text(), most_parts);
   // The k-th part must mean the same in all cycles, also in years with a leap day.
+  const auto check_begin = [&](const Interval& it) {
+    const Interval first = time.calendar.interval(it.begin, part_.every(), part_.alignment());
+    if (first.begin != it.begin)
+      refuse(ErrorCode::invalid_argument,
+             "the cycle of the file \"{}\" ({}) begins at {}, but no part of {} does, the one before it at "
+             "{}: {}",
+             file, timing.cycle->text(), time.calendar.text(it.begin), timing.cycle_step->text(),
+             time.calendar.text(first.begin),
+             timing.cycle_step->steps != 0
+                 ? "parts in steps are counted from the start of the run; write cycle_step in hours or days"
+                 : "choose a cycle_step of which cycles consist, or another align");
+  };
+  check_begin(cycle);
   constexpr int compared = 12;
   Interval next = cycle;
   for (int i = 0; i < compared; ++i) {
@@ -115,6 +148,7 @@ Cycle::Cycle(const ModelTime& time, const describe::Timing& timing, const std::s
           "months, or another one of which all cycles have the same number",
           file, timing.cycle->text(), parts, timing.cycle_step->text(), time.calendar.text(cycle.begin),
           others, time.calendar.text(next.begin));
+    check_begin(next);
   }
   parts_ = static_cast<std::size_t>(parts);
 }

@@ -72,8 +72,8 @@ std::string text_of_places(const std::vector<std::uint64_t>& places) {
                      crc64(std::as_bytes(std::span(places))));
 }
 
-std::string name_of_subset(const Grid& grid, const describe::Grid& described) {
-  return grid.name + "|" + described.name;
+void add_once(std::vector<std::string>& names, const std::string& name) {
+  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
 }  // namespace
@@ -184,12 +184,9 @@ const Space& Spaces::own(const Field& field) {
 
 const Space& Spaces::subset(const Field& field, const describe::Grid& grid) {
   const Space& own_space = own(field);
-  const std::string key = key_of(field, grid.name);
+  const Chosen chosen = chosen_by(field, grid);
+  const std::string key = key_of(field, grid.name, chosen.all());
   if (const auto known = spaces_.find(key); known != spaces_.end()) return *known->second;
-  if (grid.outside == describe::Outside::missing && field.options.fill.empty())
-    refuse_at(grid.at, ErrorCode::conflict,
-              "grid '{}': with outside: missing, fields need a fill value, which field '{}' does not have",
-              grid.name, field.name);
   std::vector<std::string> names = definitions_.dimensions_of(field);
   if (!grid.stations.empty()) names.resize(own_space.axes);  // they replace the others
   DimensionChoice choice(definitions_, field, names, grid);
@@ -201,13 +198,17 @@ const Space& Spaces::subset(const Field& field, const describe::Grid& grid) {
         grid.name);
   const bool by_points = !choice.joint().empty() && !own_space.grid.empty() &&
                          definitions_.grid(own_space.grid).dimensions.size() == 1;
-  if (!choice.joint().empty() && !by_points) apply_box(choice, field, grid, own_space.axes);
-  const PointSet* const points = by_points ? &points_in_box(choice, field, grid, own_space.axes) : nullptr;
-  const std::size_t count = by_points ? own_space.axes : names.size();
-  choice.finish(count);
   Space like;
   like.name = grid.name;
   like.grid = own_space.grid;
+  like.chosen_by = chosen.all();
+  like.part = own_space.grid + " of " + grid.name;
+  if (!chosen.of_grid.empty()) like.part += fmt::format(" by {}", fmt::join(chosen.of_grid, ", "));
+  if (!choice.joint().empty() && !by_points) apply_box(choice, field, grid, like.part, own_space.axes);
+  const PointSet* const points =
+      by_points ? &points_in_box(choice, field, grid, like.part, own_space.axes) : nullptr;
+  const std::size_t count = by_points ? own_space.axes : names.size();
+  choice.finish(count);
   like.marks_outside = grid.outside == describe::Outside::missing;
   for (std::size_t d = 0; d < count; ++d) {
     const DimensionChoice::Indices& kept = choice.kept(d);
@@ -236,13 +237,43 @@ const Space& Spaces::without(const Space& of, const std::vector<std::string>& ax
   }
   const Space& own_space = own(rest);
   if (!of.is_subset()) return own_space;
-  const std::string key = key_of(rest, of.name);
+  const std::string key = key_of(rest, of.name, of.chosen_by);
   if (const auto known = spaces_.find(key); known != spaces_.end()) return *known->second;
   return *spaces_.emplace(key, make_subset(of, own_space, std::move(dimensions))).first->second;
 }
 
-std::string Spaces::key_of(const Field& field, const std::string& subset) {
-  return fmt::format("{}|{}|{}", fmt::join(field.options.axes, ","), field.options.grid, subset);
+std::string Spaces::key_of(const Field& field, const std::string& subset,
+                           const std::vector<std::string>& chosen_by) {
+  return fmt::format("{}|{}|{}|{}", fmt::join(field.options.axes, ","), field.options.grid, subset,
+                     fmt::join(chosen_by, ","));
+}
+
+std::vector<std::string> Spaces::Chosen::all() const {
+  std::vector<std::string> names = of_grid;
+  names.insert(names.end(), others.begin(), others.end());
+  return names;
+}
+
+Spaces::Chosen Spaces::chosen_by(const Field& field, const describe::Grid& grid) const {
+  Chosen chosen;
+  const Grid* const of = field.options.grid.empty() ? nullptr : &definitions_.grid(field.options.grid);
+  const auto add = [&](std::string_view name) {
+    try {
+      const auto found = find_coordinate(definitions_, field, name);
+      if (!found) return false;
+      add_once(of != nullptr && is_of_grid(*found, *of) ? chosen.of_grid : chosen.others, found->name);
+      return has_several_dimensions(*found);
+    } catch (const Failure&) {
+      return false;  // DimensionChoice and stations say so, at the place in the description
+    }
+  };
+  bool is_joint = !grid.stations.empty();
+  for (const describe::Grid::Range& range : grid.box) is_joint = add(range.coordinate) || is_joint;
+  for (const describe::Grid::Levels& levels : grid.levels) add(levels.coordinate);
+  // Stations, and whether the ends of a grid are neighbours.
+  for (const char* const name : {"lon", "lat"})
+    if (is_joint) add(name);
+  return chosen;
 }
 
 std::unique_ptr<Space> Spaces::make_subset(const Space& like, const Space& own_space,
@@ -256,6 +287,8 @@ std::unique_ptr<Space> Spaces::make_subset(const Space& like, const Space& own_s
   space->has_list = like.has_list;
   space->stations = like.stations;
   space->marks_outside = like.marks_outside;
+  space->part = like.part;
+  space->chosen_by = like.chosen_by;
   for (std::size_t a = 0; a < space->axes; ++a) space->local.push_back(space->dimensions[a].length);
   if (session_ == nullptr) {
     leave_empty(*space);
@@ -276,30 +309,28 @@ SharedGrid Spaces::shared(const Grid& grid) const {
 }
 
 void Spaces::apply_box(DimensionChoice& choice, const Field& field, const describe::Grid& grid,
-                       std::size_t axes) {
+                       const std::string& part, std::size_t axes) {
   if (field.options.grid.empty())
     refuse_at(choice.joint().front().range->at, ErrorCode::invalid_argument,
               "grid '{}': field '{}' has no horizontal grid, so that a box by '{}', which has several "
               "dimensions, cannot be taken of it; use index",
               grid.name, field.name, choice.joint().front().coordinate.name);
   const Grid& of = definitions_.grid(field.options.grid);
-  const std::string key = name_of_subset(of, grid);
-  auto known = boxes_.find(key);
+  auto known = boxes_.find(part);
   if (known == boxes_.end()) {
     const SharedGrid all = shared(of);
     const CoordinateBox box(all, field, grid, choice, axes);
-    known = boxes_.emplace(key, Box{box.index_box(), box.inside()}).first;
+    known = boxes_.emplace(part, Box{box.index_box(), box.inside()}).first;
   }
   for (std::size_t d = 0; d < of.dimensions.size(); ++d)
     choice.keep_only(axes + d, known->second.box.places[d]);
 }
 
 const PointSet& Spaces::points_in_box(const DimensionChoice& choice, const Field& field,
-                                      const describe::Grid& grid, std::size_t axes) {
+                                      const describe::Grid& grid, const std::string& part, std::size_t axes) {
   const Grid& of = definitions_.grid(field.options.grid);
   const std::string& name = of.dimensions.front();
-  const std::string key = name_of_subset(of, grid);
-  if (const auto known = point_sets_.find(key); known != point_sets_.end()) return known->second;
+  if (const auto known = point_sets_.find(part); known != point_sets_.end()) return known->second;
   // Values along the dimension that every rank writes need the list of points.
   const bool listed =
       of.decomposition.empty() || !definitions_.dimension(name).values.empty() ||
@@ -307,7 +338,7 @@ const PointSet& Spaces::points_in_box(const DimensionChoice& choice, const Field
         return it.grid.empty() && std::ranges::find(it.dimensions, name) != it.dimensions.end();
       });
   const SharedGrid all = shared(of);
-  return point_sets_.emplace(key, CoordinateBox(all, field, grid, choice, axes).point_set(listed))
+  return point_sets_.emplace(part, CoordinateBox(all, field, grid, choice, axes).point_set(listed))
       .first->second;
 }
 
@@ -339,7 +370,7 @@ void Spaces::choose_points(Space& space, const DimensionChoice& choice, const Po
   }
   space.dimensions.push_back(std::move(dimension));
   space.has_list = true;
-  list_points(of, space.name, count, elements, positions);
+  list_points(of, space.part, count, elements, positions);
 }
 
 void Spaces::place_stations(Space& space, const Field& field, const describe::Grid& grid) {
@@ -354,7 +385,7 @@ void Spaces::place_stations(Space& space, const Field& field, const describe::Gr
               field.name, station_name);
   const Grid& of = definitions_.grid(space.grid);
   const SharedGrid all = shared(of);
-  auto& known = stations_[name_of_subset(of, grid)];
+  auto& known = stations_[space.part];
   if (known == nullptr) known = std::make_shared<const Stations>(find_stations(all, field, grid));
   space.stations = known;
   const StationElements found = elements_of(*known, all);
@@ -364,13 +395,12 @@ void Spaces::place_stations(Space& space, const Field& field, const describe::Gr
   if (of.decomposition.empty())
     for (std::size_t i = 0; i < elements.size(); ++i) elements[found.stations[i]] = found.elements[i];
   space.has_list = true;
-  list_points(of, space.name, known->count(), elements, {found.stations.begin(), found.stations.end()});
+  list_points(of, space.part, known->count(), elements, {found.stations.begin(), found.stations.end()});
 }
 
-void Spaces::list_points(const Grid& grid, const std::string& subset, std::uint64_t count,
+void Spaces::list_points(const Grid& grid, const std::string& name, std::uint64_t count,
                          const std::vector<std::uint32_t>& elements,
                          const std::vector<std::uint64_t>& positions) {
-  const std::string name = grid.name + " of " + subset;
   if (!gathered_.emplace(name, elements).second || grid.decomposition.empty()) return;
   Map part;
   part.global = {count};
@@ -380,16 +410,15 @@ void Spaces::list_points(const Grid& grid, const std::string& subset, std::uint6
 }
 
 void Spaces::take_list(Space& space, const Grid& grid) {
-  const std::string name = grid.name + " of " + space.name;
-  if (!grid.decomposition.empty()) space.decomposition = name;
-  const std::vector<std::uint32_t>& elements = gathered_.at(name);
+  if (!grid.decomposition.empty()) space.decomposition = space.part;
+  const std::vector<std::uint32_t>& elements = gathered_.at(space.part);
   space.local.push_back(elements.size());
   gather_axes(space, elements, part_of(grid).points);
 }
 
 /// `elements`: of the grid's array, which the subset has, in its order.
 void Spaces::mark_outside(Space& space, const std::vector<std::uint32_t>& elements) const {
-  const auto known = boxes_.find(space.grid + "|" + space.name);
+  const auto known = boxes_.find(space.part);
   if (known == boxes_.end() || !space.marks_outside) return;
   std::uint32_t levels = 1;
   for (std::size_t a = 0; a < space.axes; ++a) levels *= static_cast<std::uint32_t>(space.local[a]);
@@ -465,7 +494,7 @@ void Spaces::divide(Space& space, const Grid& grid) {
     space.local.insert(space.local.end(), local.begin(), local.end());
     return gather_axes(space, elements, own_points);
   }
-  space.decomposition = grid.name + " of " + space.name;
+  space.decomposition = space.part;
   if (!gathered_.contains(space.decomposition)) {
     const client::Decomposition& it = decomposition(grid.decomposition);
     if (it.map)

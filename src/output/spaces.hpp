@@ -44,7 +44,11 @@ struct Space {
   /// Of this space's array: points that lie outside of the box and are to be missing.
   std::vector<std::uint32_t> outside;
   bool marks_outside = false;  ///< see describe::Outside
-  const Space* own = nullptr;  ///< of all points of the field; null: this one
+  /// Of a subset: what is kept of the grid, as a name, which differs if the field means other
+  /// coordinates.
+  std::string part;
+  std::vector<std::string> chosen_by;  ///< coordinates of the model by which a subset keeps points
+  const Space* own = nullptr;          ///< of all points of the field; null: this one
   /// Of results of reductions over a grid: the first model rank holds all points, and values come
   /// later than those of other spaces (late_steps.hpp). All dimensions are axes. A single value is
   /// an element on each rank, of which that of the first one counts.
@@ -122,19 +126,28 @@ class Spaces {
   /// on the grid.
   std::unique_ptr<Space> make_subset(const Space& like, const Space& own_space,
                                      std::vector<Space::Dimension> dimensions);
-  /// The same for all fields with these axes on this grid.
-  static std::string key_of(const Field& field, const std::string& subset);
+  /// The coordinates that a subset means: fields of one grid may mean different ones.
+  struct Chosen {
+    std::vector<std::string> of_grid;
+    std::vector<std::string> others;  ///< of axes
+    [[nodiscard]] std::vector<std::string> all() const;
+  };
+  [[nodiscard]] Chosen chosen_by(const Field& field, const describe::Grid& grid) const;
+  /// The same for all fields with these axes on this grid that mean the same coordinates.
+  static std::string key_of(const Field& field, const std::string& subset,
+                            const std::vector<std::string>& chosen_by);
   /// Applies a box by coordinates to the dimensions of a grid; once for all fields with the same
-  /// subset.
-  void apply_box(DimensionChoice& choice, const Field& field, const describe::Grid& grid, std::size_t axes);
+  /// `part` of it, Space::part.
+  void apply_box(DimensionChoice& choice, const Field& field, const describe::Grid& grid,
+                 const std::string& part, std::size_t axes);
   /// The points of an unstructured grid in a box by coordinates, before strides; once likewise.
   const PointSet& points_in_box(const DimensionChoice& choice, const Field& field, const describe::Grid& grid,
-                                std::size_t axes);
+                                const std::string& part, std::size_t axes);
   void choose_points(Space& space, const DimensionChoice& choice, const PointSet& set);
   void place_stations(Space& space, const Field& field, const describe::Grid& grid);
   /// Makes the decomposition of a list of points, which replace the dimensions of a grid; once
   /// likewise. `elements`: of this rank's array, at these `positions` of the list.
-  void list_points(const Grid& grid, const std::string& subset, std::uint64_t count,
+  void list_points(const Grid& grid, const std::string& name, std::uint64_t count,
                    const std::vector<std::uint32_t>& elements, const std::vector<std::uint64_t>& positions);
   void take_list(Space& space, const Grid& grid);
   void mark_outside(Space& space, const std::vector<std::uint32_t>& elements) const;
@@ -154,11 +167,12 @@ class Spaces {
   std::map<std::string, std::unique_ptr<Space>> spaces_;
   std::map<std::string, Part> parts_;
   std::map<std::string, std::shared_ptr<const GridGroups>> groups_;  ///< by space and dimensions
-  /// Elements of a grid's array that are kept, by the decomposition that was made for them.
+  /// Elements of a grid's array that are kept, by Space::part, which is also the name of the
+  /// decomposition that was made for them.
   std::map<std::string, std::vector<std::uint32_t>> gathered_;
   std::map<std::string, std::vector<std::uint64_t>> local_of_;
   std::set<std::string> with_vertices_;  ///< decompositions that were made
-  /// What ranks have found together, by grid of the model and grid of the description.
+  /// What ranks have found together, by Space::part.
   struct Box {
     IndexBox box;
     std::vector<bool> inside;  ///< by element of the grid's array

@@ -51,6 +51,10 @@ struct __attribute__((visibility("hidden"))) Output::State {
   void close_files();
   /// Why a file must not be published.
   [[nodiscard]] std::optional<Error> refusal() const;
+  /// What the end of the session would lose, because the model has not called finalize().
+  [[nodiscard]] std::optional<Error> unfinished() const;
+  /// Refuses step 1 as the first one if files have a record of step 0.
+  void check_start() const;
   void report_plan() const;
   void write_definitions() const;
   void check_defining(const char* call) const;

@@ -3,30 +3,29 @@
 // reduced.
 #pragma once
 
-#include <optional>
-#include <vector>
+#include <string>
 
+#include "describe/description.hpp"
 #include "output/model_time.hpp"
 #include "output/series.hpp"
 
 namespace afterbay::output {
 
-/// The reductions over time of which a series has values, without those inside of others.
-std::vector<const Reduced*> reductions_in(const Series& of);
-
-/// Two parts of an expression that have values at different times.
-struct Mixture {
-  const Reduced* reduced;
-  const Series* other;
-  /// Of which `other` is a reduction; null: it has a value in each step.
-  const Schedule* schedule;
-};
-
-/// The first ones in a series; nullopt: all of it has values at the same times. Coordinates of
-/// grids have values at all times.
-std::optional<Mixture> mixture_in(const Series& of, const ModelTime& time);
-
 /// Whether each period of one is also one of the other.
 bool are_equal_periods(const Schedule& one, const Schedule& other, const ModelTime& time);
+/// Whether some periods of `inner` are longer than some of `outer`, in which none of them may end:
+/// 30 days and February.
+bool may_lack_ends_of(const Schedule& outer, const Schedule& inner, const ModelTime& time);
+
+/// Values of statistics that a file writes as they are must be those of its periods. Throws
+/// conflict at the place of the variable: of shorter periods it would have the last ones only, of
+/// shifted ones none. `schedule`: of the file.
+void check_periods(const Series& of, const Schedule& schedule, const describe::File& file,
+                   const describe::Variable& variable, const ModelTime& time);
+
+/// A statistic of values of different times would have some of them only, or none in some periods:
+/// throws, at the place in the description. `what`: it reduces, for messages.
+void check_times(const Series& of, const Schedule& schedule, const describe::Position& at,
+                 const std::string& what, const ModelTime& time);
 
 }  // namespace afterbay::output

@@ -116,6 +116,8 @@ void Session::finalize() {
       state().model_side().abandon("a file must not be published", &*refused);
       throw Failure(*std::move(refused));
     }
+  if (const auto& asked = state().output.unfinished)
+    if (auto unfinished = asked()) throw Failure(*std::move(unfinished));
   call_and_call_back(state(), "finalize", [](client::ModelSession& model) { return model.finalize(); });
   if (state().host.joinable()) state().host.join();
   // Hosted: other ranks may not have finished yet. No other thread steps the server.

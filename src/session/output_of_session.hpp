@@ -18,6 +18,8 @@ struct OutputOfSession {
   /// Why files that are open must not be published; asked before the session ends, which would
   /// publish them. Empty: nothing is wrong.
   std::function<std::optional<Error>()> refusal;
+  /// Why the session cannot end yet: the model has not finalized the output. Empty: it can.
+  std::function<std::optional<Error>()> unfinished;
 };
 
 }  // namespace afterbay::session

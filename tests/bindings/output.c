@@ -354,13 +354,15 @@ static void run_steps(afterbay_output* output, int first, int last) {
 
 static void refused_after_session(afterbay_session* session, afterbay_output* output, int last) {
   static const double data[NJ * NI];
+  FAILS(afterbay_session_finalize(session), AFTERBAY_BAD_STATE, "the output has not been finalized");
+  OK(afterbay_output_finalize(output, NULL));
   OK(afterbay_session_finalize(session));
   HOLDS(afterbay_output_step(output, last + 1) == AFTERBAY_BAD_STATE);
   afterbay_session_free(session);
   HOLDS(afterbay_output_step(output, last + 1) == AFTERBAY_BAD_STATE);
   HOLDS(afterbay_output_put(output, "tas", AFTERBAY_FLOAT64, data, NULL) == AFTERBAY_BAD_STATE);
   HOLDS(afterbay_output_save(output, "state.nc", NULL) == AFTERBAY_BAD_STATE);
-  HOLDS(afterbay_output_finalize(output, NULL) == AFTERBAY_BAD_STATE);
+  OK(afterbay_output_finalize(output, NULL));
   afterbay_output_free(output);
   afterbay_calendar_free(noleap);
 }

@@ -34,8 +34,8 @@ def run_and_check(language):
 
 
 def check_wrong_order(language):
-    """The session ends before the output: what was complete is in the files, and calls of the
-    output are refused."""
+    """The session cannot end before the output, which would lose what began periods have; after
+    the end of both, calls of the output are refused."""
     directory = pathlib.Path(f"{language}_order")
     run(language, directory, 0, 8, "-", "-", "order")
     with netCDF4.Dataset(directory / "bindings_day_07.nc") as file:

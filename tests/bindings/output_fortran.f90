@@ -352,6 +352,9 @@ contains
     call copy%start()
     call run_steps(output, first, last)
     if (mistake == 'order') then
+      call session%finalize(ierr)
+      call fails(ierr, AFTERBAY_BAD_STATE, 'the output has not been finalized')
+      call output%finalize()
       call session%finalize()
       call output%step(last + 1, ierr)
       call holds(ierr == AFTERBAY_BAD_STATE, 'step after the end of the session')

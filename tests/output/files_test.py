@@ -129,15 +129,34 @@ files:
 def units():
     fresh("units")
     run("""
-fields: {tas: {units: degC}}
+fields:
+  tas: {units: degC}
+  warm: {expression: tas, units: degC}
+  highest: {expression: "mean(max(warm, 12h))", units: degC}
+  column: {expression: mean(toce over lev), units: K}
+  double: {expression: tas*2, units: degC}
 files:
-  u: {every: 1d, mean: [tas, e3t: {name: e3t_cm, units: cm}], instant: [toce: {units: K, type: float64}],
-      range: [tas: {name: tas_range}], rate: [e3t: {name: growth, units: m day-1}],
+  u: {every: 1d, mean: [tas, warm, column, double, e3t: {name: e3t_cm, units: cm}], instant: [toce: {units: K, type: float64}],
+      range: [tas: {name: tas_range}, warm: {name: warm_range}], rate: [e3t: {name: growth, units: m day-1}],
+      difference: [tas: {name: change}], write: [highest],
       attributes: {title: units, numbers: [1, 2]}, max: [uas: {attributes: {comment: gusts, standard_name: ~}}]}
 """, last=8)
     days = [range(1, 5), range(5, 9)]
     mean = np.array([sum(FIELDS.value("tas", n) for n in day) / 4 for day in days])
     check("u.nc", "tas", mean - 273.15, exact=False)
+    # Derived fields that have values of a field are converted, others are what they are.
+    check("u.nc", "warm", mean - 273.15, exact=False)
+    check("u.nc", "double", mean * 2, exact=False)
+    halves = [[np.max([FIELDS.value("tas", n) for n in half], axis=0) for half in (day[:2], day[2:])] for day in days]
+    check("u.nc", "highest", np.array(halves).mean(axis=1) - 273.15, exact=False)
+    columns = np.array([[np.nanmean(FIELDS.value("toce", n), axis=0) for n in day] for day in days])
+    check("u.nc", "column", np.nanmean(columns, axis=1) + 273.15, exact=False)
+    with netCDF4.Dataset("u.nc") as file:
+        change = file["change"]
+        assert change.units == "degC" and change.units_metadata == "temperature: difference", change
+        assert "standard_name" not in change.ncattrs() and change.long_name == "difference of air_temperature", change
+        assert file["tas_range"].units_metadata == "temperature: difference" and "units_metadata" not in file["tas"].ncattrs()
+        assert all(file[name].units == units for name, units in (("warm", "degC"), ("highest", "degC"), ("column", "K"), ("double", "degC")))
     with netCDF4.Dataset("u.nc") as file:
         assert file["tas"].units == "degC" and file["e3t_cm"].units == "cm" and file["growth"].units == "m day-1"
         assert "standard_name" not in file["growth"].ncattrs(), "it would promise other units"
@@ -146,6 +165,7 @@ files:
         assert file["tas"].coordinates.split() == ["height", "cell_index"] and file["height"][...] == 2
     spread = np.array([np.ptp([FIELDS.value("tas", n) for n in day], axis=0) for day in days])
     check("u.nc", "tas_range", spread, exact=False)
+    check("u.nc", "warm_range", spread, exact=False)
     check("u.nc", "e3t_cm", np.array([100 * sum(FIELDS.value("e3t", n) for n in day) / 4 for day in days]), exact=False)
     check("u.nc", "toce", np.array([FIELDS.value("toce", day[-1]) + 273.15 for day in days]), exact=False)
     check("u.nc", "growth", np.array([sum(FIELDS.value("e3t", n) for n in day) for day in days]), exact=False)

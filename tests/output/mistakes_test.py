@@ -39,8 +39,25 @@ expect_file(["the model defines a field of this name"], "every: 1d, mean: [tas]"
 expect_file(["depend on themselves"], "every: 1d, mean: [a]", "fields: {a: b + 1, b: a + 1}\n")
 expect_file(["column 7 of the expression"], "every: 1d, mean: [a]", "fields: {a: 'sqrt(+)'}\n")
 expect_file(["no multiple of the period"], "every: 1d, write: [a]", "fields: {a: 'mean(max(tas, 5d))'}\n")
+expect_file(["units of 't'", "Pa"], "every: 1d, write: [t]", "fields: {t: {expression: 'mean(max(tas, 1d))', units: Pa}}\n")
+expect_file(["output.yaml:1:", "has a value every 45d", "some periods of the file \"f\" (1mo) would have none"], "every: 1mo, write: [a]",
+            "fields: {a: 'mean(max(tas, 45d))'}\n")
+expect_file(["output.yaml:3:", "has a value every 1mo", "some periods of the file \"f\" (30d) would have none"], "every: 30d, mean: [a]",
+            "fields: {a: 'max(tas, 1mo)'}\n")
+expect_file(["every of the file \"f\" (1d) is shorter than the model's step (1mo)"], "every: 1d, mean: [tas]", step="1mo")
+# Periods of the same length that begin at different times.
+for every, period, ends in (("1d", "4ts", ("2000-01-02T06:00:00", "2000-01-02T00:00:00")), ("4ts", "1d", ("2000-01-02T00:00:00", "2000-01-02T06:00:00"))):
+    expect_file([f"'x' has values of a statistic over {'24h' if period == '4ts' else period}, the first one at {ends[0]}",
+                 f"the file \"f\" ({every}) end at other times, the first one at {ends[1]}"], f"every: {every}, write: [x]",
+                f"fields: {{x: 'max(tas, {period})'}}\n", start="2000-01-01T06:00")
+expect_file(["which has a value every 24h", "which has one every 1d", "Reduce both over the same period"], "every: 1mo, mean: [x]",
+            "fields: {x: 'mean(tas, 4ts) - mean(uas, 1d)'}\n", start="2000-01-01T06:00")
+expect_file(["the cycle of the file \"f\" (1d) begins at 2000-01-01T00:00:00, but no part of 2ts does", "1999-12-31T18:00:00",
+             "write cycle_step in hours or days"], "every: 1mo, cycle: 1d, cycle_step: 2ts, mean: [tas]", start="2000-01-01T06:00")
 expect_file(["at_start"], "every: 1d, at_start: true, mean: [tas]")
 expect_file(["{end}"], "every: 1d, name: 'a_{end}', mean: [tas]")
+expect(["step 1 cannot be the first one", "the file \"f\" has at_start (at output.yaml:2:3)", "Begin with step 0"],
+       "files:\n  f: {every: 6h, at_start: true, instant: [tas]}\n")
 expect_file(["{member}"], "every: 1d, name: 'a_{member}', mean: [tas]")
 expect_file(["keeps no point of the dimension 'lat'"], "every: 1d, grid: g, mean: [tas]",
             "grids: {g: {box: {lat: [1, 2]}}}\n")

@@ -112,6 +112,10 @@ class Model {
       }
       if (n == kill_at && session_.model_rank() == kill_rank) kill(getpid(), SIGKILL);
     }
+    if (options_.given.contains("not_finalized")) {
+      if (options_.text("ignore", "") == "destroyed") output = Output();
+      return session_.finalize();
+    }
     if (options_.given.contains("ignore")) {
       try {
         output.finalize(options_.text("finalize_to", ""));
@@ -121,7 +125,6 @@ class Model {
       if (options_.text("ignore", "") == "destroyed") output = Output();
       return session_.finalize();
     }
-    if (options_.given.contains("not_finalized")) return session_.finalize();
     output.finalize(options_.text("finalize_to", ""));
     if (options_.given.contains("count") && session_.model_rank() == 0)
       std::printf("%lld fields were wanted, at most %lld in a step\n", static_cast<long long>(wanted_),

@@ -21,7 +21,9 @@ class FurtherGrids {
   struct Options {
     std::uint64_t rows, columns, levels;
     std::string decomposition;  ///< block, map or whole
-    std::string kind;  ///< global, regional (of "sea"), radians (of all), constant (the same on all ranks)
+    /// global, regional (of "sea"), radians (of all), constant (the same on all ranks), pairs
+    /// (global, and more: define_pairs).
+    std::string kind;
     float missing;
   };
   /// The value of a point of a field in a step.
@@ -92,6 +94,7 @@ class FurtherGrids {
     output.field("ts", {.grid = "mesh", .units = "K"});
     output.field(
         "ta", {.grid = "mesh", .axes = {"lev"}, .type = Type::float64, .units = "K", .fill = Values(-999.0)});
+    if (options_.kind == "pairs") define_pairs(output, decomposition, all);
   }
 
   void put(Output& output, std::int64_t n) {
@@ -101,10 +104,47 @@ class FurtherGrids {
     put_field<float>(output, "ts", 14, n, 1, cells_);
     put_field<double>(output, "ta", 15, n, options_.levels, cells_);
     put_field<float>(output, "uo", 16, n, 1, sea_);
+    if (options_.kind != "pairs") return;
+    put_field<float>(output, "tos", 17, n, 1, sea_);
+    put_field<float>(output, "vo", 18, n, 1, sea_);
+    put_field<float>(output, "bare", 19, n, 1, sea_);
+    put_field<float>(output, "dic", 20, n, 3, sea_);
   }
 
  private:
   static constexpr std::uint64_t corners = 4;
+
+  /// A grid with two pairs of longitudes and latitudes, of which fields name one, and a coordinate
+  /// of the dimensions that it has in common with "sea".
+  void define_pairs(Output& output, const std::string& decomposition, const std::vector<std::uint64_t>& all) {
+    output.grid("ocean", {"y", "x"}, decomposition);
+    std::vector<double> lon;
+    std::vector<double> east;
+    std::vector<double> lat;
+    std::vector<double> size;
+    std::vector<std::int32_t> wet;
+    for (const std::uint64_t p : sea_) {
+      lon.push_back(sea_lon(p));
+      east.push_back(sea_lon(p) + 30);
+      lat.push_back(sea_lat(p));
+      size.push_back(static_cast<double>(p) + 0.5);
+      wet.push_back(1);
+    }
+    output.grid_coordinate("lon_t", "ocean", lon.data(), {.units = "degrees_east"});
+    output.grid_coordinate("lat_t", "ocean", lat.data(), {.units = "degrees_north"});
+    output.grid_coordinate("lon_f", "ocean", east.data(), {.units = "degrees_east"});
+    output.grid_coordinate("lat_f", "ocean", lat.data(), {.units = "degrees_north"});
+    output.grid_coordinate("size", "ocean", size.data());
+    output.grid_coordinate("wet", "ocean", wet.data());
+    output.coordinate("wide", {"y", "x"}, std::vector<double>(all.begin(), all.end()));
+    output.dimension("deep", std::vector<float>{0.1F, 10.1F, 20.1F});
+    const Values fill(options_.missing);
+    const std::vector<Attribute> of_t{{"coordinates", "lon_t lat_t"}};
+    output.field("tos", {.grid = "ocean", .fill = fill, .attributes = of_t});
+    output.field("vo", {.grid = "ocean", .fill = fill, .attributes = {{"coordinates", "lon_f lat_f"}}});
+    output.field("bare", {.grid = "ocean", .attributes = of_t});
+    output.field("dic", {.grid = "ocean", .axes = {"deep"}, .attributes = of_t});
+  }
 
   /// In degrees; binary fractions, so that other programs get the same numbers.
   [[nodiscard]] double sea_lon(std::uint64_t p) const {

@@ -65,6 +65,13 @@ def later_jobs():
                        resume="state.nc", continued=["x_15.nc"])
 
 
+def records_without_a_name():
+    """Files that are split by records had no usable default."""
+    fresh("records_without_a_name")
+    run("files: {a: {every: 1d, split: 3 records, mean: [tas]}, b: {every: 6h, split: 8 records, instant: [uas]}}\n", last=16)
+    assert sorted(glob.glob("*.nc")) == ["a_2000-01-01.nc", "a_2000-01-04.nc", "b_2000-01-01T000000.nc", "b_2000-01-03T000000.nc"], os.listdir()
+
+
 def what_was_left():
     """Parts that begin after the state are written again, as before."""
     fresh("what_was_left")
@@ -164,6 +171,6 @@ def endings():
 
 
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for task in (endings, later_jobs, what_was_left, states, other_files, preview):
+for task in (endings, later_jobs, records_without_a_name, what_was_left, states, other_files, preview):
     task()
     print(f"{task.__name__}: good", flush=True)

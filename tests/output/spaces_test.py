@@ -318,6 +318,67 @@ files:
         check("both.nc", "ts", np.array([value(14, n)[cells] for n in STEPS]))
 
 
+def pairs():
+    """Fields of one grid that name different longitudes, in their attribute `coordinates`."""
+    fresh("pairs")
+    box = (-100, 100, -50.5, 40)
+    description = """
+grids:
+  box: {box: {lon: [-100, 100], lat: [-50.5, 40]}}
+  masked: {box: {lon: [-100, 100], lat: [-50.5, 40]}, outside: missing}
+  sites: {stations: {papa: [-145, 50], up: [10, 60], low: [30, -40]}}
+  upper: {box: {deep: [0, 10.1]}}
+fields: {flux: size*tos, flow: vo*size, zonal_t: max(tos over x), zonal_f: max(vo over x)}
+files:
+  both: {every: 1d, existing: replace, grid: box, instant: [tos, vo, flux, flow]}
+  first: {every: 1d, existing: replace, grid: box, instant: [vo]}
+  masked: {every: 1d, existing: replace, grid: masked, instant: [tos, vo]}
+  sites: {every: 1d, existing: replace, grid: sites, instant: [tos, vo]}
+  grids: {every: 1d, existing: replace, grid: box, instant: [sst, uo]}
+  zonal: {every: 1d, existing: replace, grid: box, instant: [zonal_t, zonal_f]}
+  upper: {every: 1d, existing: replace, grid: upper, instant: [dic]}
+"""
+    lon, lat = sea()
+    all_points = np.arange(LAT * LON).reshape(LAT, LON)
+    plane = lambda number, n: value(number, n).reshape(LAT, LON)
+    kept = {}
+    for name, east in (("tos", 0), ("vo", 30)):
+        hit = inside(lon + east, lat, box)
+        kept[name] = hit, np.ix_(shortest(hit.any(axis=1), False), shortest(hit.any(axis=0), True))
+    assert not np.array_equal(kept["tos"][1][1], kept["vo"][1][1])
+    for how, ranks in HOW:
+        run(description, ranks=ranks, decomposition=how, lat=LAT, lon=LON, lev=LEV, last=8, grids="pairs")
+        for name, number, product, zonal, longitudes, east in (("tos", 17, "flux", "zonal_t", "lon_t", 0),
+                                                               ("vo", 18, "flow", "zonal_f", "lon_f", 30)):
+            hit, part = kept[name]
+            values = np.array([plane(number, n)[part] for n in STEPS])
+            check("both.nc", name, values)
+            check("both.nc", product, np.array([plane(number, n)[part] for n in STEPS]) * (all_points + 0.5)[part])
+            check("masked.nc", name, np.array([np.where(hit, plane(number, n), np.nan)[part] for n in STEPS]))
+            check("zonal.nc", zonal, values.max(axis=2))
+            stations = [int(np.argmin(distance(lon + east, lat, x, y).ravel())) for x, y in ((-145, 50), (10, 60), (30, -40))]
+            check("sites.nc", name, np.array([value(number, n)[stations] for n in STEPS]))
+            with netCDF4.Dataset("both.nc") as file:
+                named = [it for it in file[name].coordinates.split() if it.startswith(longitudes)]
+                assert len(named) == 1 and file[named[0]].dimensions == file[name].dimensions[1:], file[name].coordinates
+                assert np.array_equal(file[named[0]][:], (lon + east)[part]), named
+            with netCDF4.Dataset("sites.nc") as file:
+                station, at_lon = ([it for it in file[name].coordinates.split() if it.startswith(begin)][0] for begin in ("station", "lon"))
+                assert file[at_lon].dimensions == file[name].dimensions[1:] == file[station].dimensions[:1]
+                np.testing.assert_allclose(file[at_lon][:], (lon + east).ravel()[stations], rtol=0, atol=1e-12)
+        check("first.nc", "vo", np.array([plane(18, n)[kept["vo"][1]] for n in STEPS]))
+        # A coordinate that is the same on all ranks has the points of each variable.
+        for name, number, which in (("sst", 11, "tos"), ("uo", 16, "vo")):
+            part = kept[which][1]
+            check("grids.nc", name, np.array([plane(number, n)[part] for n in STEPS]))
+            with netCDF4.Dataset("grids.nc") as file:
+                wide = [it for it in file[name].coordinates.split() if it.startswith("wide")]
+                assert len(wide) == 1 and file[wide[0]].dimensions == file[name].dimensions[1:], file[name].coordinates
+                assert np.array_equal(file[wide[0]][:], all_points[part]), wide
+        # 10.1 as float32 is more than 10.1.
+        check("upper.nc", "dic", np.array([value(20, n, LEV).reshape(LEV, LAT, LON)[:2] for n in STEPS]))
+
+
 def nearest_of(lon, lat):
     return [int(np.argmin(distance(lon, lat, x, y).ravel())) for x, y in ((-145, 50), (0, 90), (33.75, 0))]
 
@@ -382,7 +443,12 @@ def mistakes():
     expect(["output.yaml:3:16: grid 'g' keeps no point of the grid 'mesh'", "lat from 85 to 90, while clat goes from -80 to 80"],
            "box: {lat: [85, 90]}", "ts", decomposition="map")
     expect(["output.yaml:3:16", "keeps no point"], "box: {lat: [85, 90]}", "ts", decomposition="whole")
-    expect(["output.yaml:2:3", "field 'ice' does not have", "fill value"], "{box: {lat: [0, 40]}, outside: missing}", "ice")
+    for fields in ("ice", "sst, ice", "ice, sst"):
+        expect(["output.yaml:2:3", "field 'ice' does not have", "fill value"], "{box: {lat: [0, 40]}, outside: missing}", fields)
+    for formula in ("tos*wet", "wet*tos"):
+        said = run(f"fields: {{x: {formula}}}\ngrids: {{g: {{box: {{lat: [0, 40]}}, outside: missing}}}}\n"
+                   "files: {f: {every: 1d, grid: g, mean: [tos, x]}}\n", ranks=3, lat=LAT, lon=LON, last=4, grids="pairs", expect=1)
+        assert "output.yaml:2:9: grid 'g'" in said and "floating-point numbers, but 'wet' holds int32" in said, said
     expect(["output.yaml:3:22: grid 'g': the station 'far' at [10, 89] is ", "km away from the nearest point of the grid 'sea'",
             "max_distance is 100 km", "output.yaml:3:37: grid 'g': the station 'too'"],
            "{stations: {far: [10, 89], too: [0, -89]}, max_distance: 100km}")
@@ -398,6 +464,6 @@ def mistakes():
 
 
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for case in (boxes, as_cdo, further, stations, jobs, mistakes):
+for case in (boxes, as_cdo, further, stations, pairs, jobs, mistakes):
     case()
     print(f"{case.__name__}: as expected")

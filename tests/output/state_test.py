@@ -108,6 +108,23 @@ def never_published():
     assert "20 records of an earlier run" in found and os.path.exists("hours_5.nc"), found
 
 
+def not_finalized():
+    """A session that ended before its output had published files without the last periods."""
+    for path in glob.glob("*.nc"):
+        os.remove(path)
+    for options in ({}, {"ignore": "destroyed"}):
+        found = run(DAY, last=6, expect=1, not_finalized=1, **options)
+        for part in ("the output has not been finalized: step 6 has not ended", '"day" (1d, from 2000-01-02T00:00:00 on)',
+                     "Call finalize() of the output"):
+            assert part in found, f"expected {part!r} in:\n{found}"
+        assert not os.path.exists("day.nc"), "a file was published without what its last period has"
+        for path in glob.glob("*.part*"):
+            os.remove(path)
+    run(DAY, last=6)
+    with netCDF4.Dataset("day.nc") as file:
+        assert len(file["time"]) == 2, file
+
+
 def fill_as_attribute():
     """It had been written, but statistics did not know it."""
     found = run(ONE, last=4, fill_attribute_of="tas:-999", expect=1)
@@ -119,6 +136,6 @@ def fill_as_attribute():
     assert not glob.glob("*.nc*")
 
 
-for task in (settings_for_all_files, other_fields, changed_descriptions, never_published, fill_as_attribute):
+for task in (settings_for_all_files, other_fields, changed_descriptions, never_published, not_finalized, fill_as_attribute):
     inside(task.__name__, task)
     print(f"{task.__name__}: good", flush=True)

@@ -38,7 +38,7 @@ TEST(DescribePrint, EverythingReadsBack) {
   expect_round_trip(R"(
 case: "007"
 state: "{case}_{date:%Y%m%d}_{step:06}_{member:02}"
-defaults: {max_detail: 3, name: "{case}_{file}_{start:%Y%m%d}-{end}", split: 12 records, missing: 0.5}
+defaults: {max_detail: 3, name: "{case}_{file}_{start:%Y%m%d}", split: 12 records, missing: 0.5}
 groups: {s: [tas, pr: rain]}
 fields:
   NO: {units: "mol m-2", detail: 2, enabled: false, type: float64, attributes: {a: 1, b: [1.5, 2], c: "3", d: x}}

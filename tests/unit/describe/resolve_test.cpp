@@ -62,8 +62,10 @@ TEST(DescribeResolve, DefaultsOfAFile) {
   EXPECT_FALSE(file.naming.split.any());
   EXPECT_EQ(file.naming.name, "{file}");
   EXPECT_EQ(file.naming.end_date, EndDate::inclusive);
-  EXPECT_EQ(file_of(described("files: {a: {every: 1d, mean: tas, split: 12 records}}"), "a").naming.name,
+  EXPECT_EQ(file_of(described("files: {a: {every: 1d, mean: tas, split: 1mo}}"), "a").naming.name,
             "{file}_{start}-{end}");
+  EXPECT_EQ(file_of(described("files: {a: {every: 1d, mean: tas, split: 12 records}}"), "a").naming.name,
+            "{file}_{start}");
 }
 
 TEST(DescribeResolve, LikeInheritsAllButEnabled) {
@@ -132,6 +134,23 @@ files:
 )");
   EXPECT_EQ(names_in(file_of(it, "a")), "vas>v10 tas>t2m");
   EXPECT_EQ(names_in(file_of(it, "b"), true), "mean:uas mean:vas>v10 instant:tas instant:psl>slp");
+}
+
+TEST(DescribeResolve, AFieldMayBeInGroupsUnderSeveralNames) {
+  const auto names = [](const std::string& groups, const std::string& list) {
+    return names_in(
+        file_of(described("groups: {" + groups + "}\nfiles: {a: {every: 1d, mean: " + list + "}}"), "a"));
+  };
+  EXPECT_EQ(names("s: [tas, tas: {name: tas_c, units: degC}]", "group(s)"), "tas tas>tas_c");
+  EXPECT_EQ(names("s: [tas: a, pr], t: [tas: b, pr]", "[group(s), group(t)]"), "tas>a pr tas>b");
+  EXPECT_EQ(names("s: [tas, pr: rain], t: [tas: tas, pr: rain, uas]", "[group(s), group(t), group(s)]"),
+            "tas pr>rain uas")
+      << "equal entries count once";
+  EXPECT_EQ(names("s: [tas, tas: b]", "[group(s), tas: t2m]"), "tas>t2m") << "an entry outside replaces them";
+  EXPECT_THAT(
+      refusal("groups: {s: [tas], t: [tas: {type: float64}]}\n"
+              "files: {a: {every: 1d, mean: [group(s), group(t)]}}"),
+      HasSubstr("d.yaml:1:24: the file \"a\" has two variables \"tas\", the other one at d.yaml:1:14"));
 }
 
 TEST(DescribeResolve, NamesOfAFieldWithSeveralOperations) {

@@ -272,6 +272,13 @@ TEST(DescribeRules, NamesOfFiles) {
   EXPECT_THAT(
       file_with("every: 1d, split: 1mo, name: \"{file}\""),
       HasSubstr("all files that split makes would have the name \"{file}\"; add {start}, {end} or {part}"));
+  EXPECT_THAT(file_with("every: 1d, split: 3 records, name: \"{file}\""),
+              HasSubstr("would have the name \"{file}\"; add {start} or {part}"));
+  EXPECT_THAT(file_with("every: 1d, split: 3 records, name: \"{file}_{end}\""),
+              HasSubstr("d.yaml:2:53: files.a: the name \"{file}_{end}\" contains {end}, which is only known "
+                        "with \"split\" by a period"));
+  EXPECT_THAT(file_with("every: 1d, name: \"{file}_{end}\""), HasSubstr("contains {end}"));
+  EXPECT_EQ(file_with("every: 1d, enabled: false, name: \"{file}_{end}\""), "accepted") << "a pattern";
   EXPECT_EQ(refusal("defaults: {split: 1mo}\nfiles: {fx: {once: orog, name: \"{file}\"}}"), "accepted");
   EXPECT_THAT(
       refusal("defaults: {name: x}\nfiles:\n  a: {every: 1d, mean: tas}\n  b: {every: 2d, mean: tas}\n"),

@@ -27,6 +27,18 @@ TEST(CoordinateBox, RangesGoAroundIfThatIsLess) {
   EXPECT_EQ(hit_range({1, 0, 1, 0, 0, 1}, true), (Places{0, 1, 2, 5})) << "the longest gap is left out";
 }
 
+TEST(CoordinateBox, BoundsAreIncludedWithinThePrecisionOfTheCoordinate) {
+  const FoundCoordinate depth{"depth", nullptr, Quantity::other, "m"};
+  const double of_float32 = tolerance_of(depth, Type::float32);
+  EXPECT_TRUE(is_between(10.1F, 0, 10.1, of_float32));
+  EXPECT_TRUE(is_between(-10.1F, -10.1, 0, of_float32));
+  EXPECT_TRUE(is_between(100000.1F, 100000.1, 2e5, of_float32));
+  EXPECT_FALSE(is_between(10.101F, 0, 10.1, of_float32));
+  EXPECT_TRUE(is_between(10.1F, 0, 10.1, tolerance_of(depth, Type::float64))) << "it was a float32 before";
+  EXPECT_TRUE(is_between(0, 0, 0, of_float32));
+  EXPECT_FALSE(is_between(100000001, 0, 100000000, tolerance_of(depth, Type::int32)));
+}
+
 TEST(CoordinateBox, LongitudesGoAround) {
   EXPECT_TRUE(is_between_longitudes(359, -10, 10, 0));
   EXPECT_TRUE(is_between_longitudes(-359, 350, 10, 0));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/schedule.hpp"
 #include "output/series.hpp"
+#include "output/value_times.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -149,6 +150,70 @@ TEST(OutputSchedule, RefusesPeriodsThatNoStepEnds) {
   const ModelTime no_leap = time_of("2001-01-01", "5d", "noleap");
   Schedule whole_years(no_leap, every("1y"), "f");
   EXPECT_THAT(steps_of(whole_years, no_leap, 150).ends, ElementsAre(73, 146));
+}
+
+TEST(OutputSchedule, RefusesPeriodsShorterThanSteps) {
+  const ModelTime months = time_of("2000-01-01", "1mo");
+  EXPECT_THAT(refused([&] { Schedule(months, every("1d"), "f"); }),
+              HasSubstr("every of the file \"f\" (1d) is shorter than the model's step (1mo)"));
+  EXPECT_THAT(refused([&] { Schedule(months, every("31d"), "f"); }), HasSubstr("no step does"));
+  const ModelTime april = time_of("2000-04-01", "1mo");
+  describe::Timing thirty = every("30d");
+  thirty.align.to = describe::Align::To::start;
+  EXPECT_THAT(refused([&] { Schedule(april, thirty, "f"); }), HasSubstr("a period ends at 2000-05-31"));
+  const ModelTime equal = time_of("2000-01-01", "1mo", "360_day");
+  Schedule fits(equal, every("30d"), "f");
+  EXPECT_THAT(steps_of(fits, equal, 2).ends, ElementsAre(1, 2));
+}
+
+TEST(OutputSchedule, PartsOfACycleBeginWithIt) {
+  describe::Timing timing = every("1mo");
+  timing.cycle = Period::parse("1d");
+  timing.cycle_step = Period::parse("6ts");
+  const ModelTime late = time_of("2000-01-01T03:00", "1h");
+  EXPECT_THAT(refused([&] { Cycle(late, timing, "f"); }),
+              testing::AllOf(HasSubstr("begins at 2000-01-01T00:00:00, but no part of 6ts does"),
+                             HasSubstr("the one before it at 1999-12-31T21:00:00"), HasSubstr("in hours")));
+  const ModelTime whole = time_of("2000-01-01T06:00", "1h");
+  EXPECT_EQ(Cycle(whole, timing, "f").parts(), 4U);
+  timing.cycle = Period::parse("24ts");
+  EXPECT_EQ(Cycle(late, timing, "f").parts(), 4U) << "both are counted from the start";
+  timing.cycle_step = Period::parse("6h");
+  EXPECT_THAT(refused([&] { Cycle(late, timing, "f"); }), HasSubstr("no part of 6h does"));
+}
+
+TEST(OutputValueTimes, PeriodsAreEqualIfTheyEndAtTheSameTimes) {
+  const auto are_equal = [](const char* start, const char* one, const char* other,
+                            describe::Align::To to = describe::Align::To::calendar) {
+    const ModelTime time = time_of(start, "6h");
+    describe::Timing aligned = every(other);
+    aligned.align.to = to;
+    return are_equal_periods(Schedule(time, every(one), "one"), Schedule(time, aligned, "other"), time);
+  };
+  EXPECT_TRUE(are_equal("2000-01-01", "4ts", "1d"));
+  EXPECT_TRUE(are_equal("2000-01-01", "24h", "1d"));
+  EXPECT_TRUE(are_equal("2000-01-01", "12mo", "1y"));
+  EXPECT_FALSE(are_equal("2000-01-01T06:00", "4ts", "1d"));
+  EXPECT_FALSE(are_equal("2000-01-01T06:00", "1d", "4ts"));
+  EXPECT_TRUE(are_equal("2000-01-01T06:00", "4ts", "1d", describe::Align::To::start));
+  EXPECT_FALSE(are_equal("2000-01-01", "3mo", "3mo", describe::Align::To::seasons));
+  EXPECT_FALSE(are_equal("2000-01-01", "1d", "12h"));
+}
+
+TEST(OutputValueTimes, ShortMonthsMayLackLongPeriods) {
+  const auto may_lack = [](const char* outer, const char* inner, const char* calendar = "standard") {
+    const ModelTime time = time_of("2001-01-01", "1d", calendar);
+    return may_lack_ends_of(Schedule(time, every(outer), "outer"), Schedule(time, every(inner), "inner"),
+                            time);
+  };
+  EXPECT_TRUE(may_lack("1mo", "29d"));
+  EXPECT_FALSE(may_lack("1mo", "28d"));
+  EXPECT_FALSE(may_lack("1mo", "5d"));
+  EXPECT_TRUE(may_lack("30d", "1mo"));
+  EXPECT_FALSE(may_lack("31d", "1mo"));
+  EXPECT_TRUE(may_lack("1y", "366d"));
+  EXPECT_FALSE(may_lack("1mo", "1mo"));
+  EXPECT_FALSE(may_lack("1mo", "30d", "360_day"));
 }
 
 TEST(OutputSchedule, KnowsWhetherASampleMeetsAnEnd) {
