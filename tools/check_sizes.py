@@ -14,7 +14,7 @@ PATTERNS = ["*.cpp", "*.hpp", "*.c", "*.h", "*.f90", "*.F90", "*.py", "*.sh", "*
 FIELDS, METHODS = 25, 40
 CEILINGS = {
     ("src/observe/server_state.hpp", "ServerState"): (36, 2),
-    ("src/transport/mpi/client.hpp", "MpiClientLink"): (24, 45),
+    ("src/transport/mpi/client.hpp", "MpiClientLink"): (22, 45),
 }
 
 #: the head of a class without attributes and template arguments; the name may be qualified

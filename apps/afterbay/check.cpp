@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // afterbay check: checks a configuration and shows what follows from it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -39,15 +40,27 @@ struct CheckOptions {
   bool no_environment = false;
 };
 
-/// The roles of the ranks, and the blocks of a server's memory.
-std::string arithmetic(const config::Config& config, const config::Split& split) {
-  const config::Memory& memory = config.memory;
-  const std::string blocks =
-      fmt::format("{} blocks of {} and {} of {}", memory.blocks(), print_bytes(memory.block_bytes),
-                  memory.small_blocks(), print_bytes(memory.small_block_bytes));
+/// The blocks of a server's memory.
+std::string blocks_of(const config::Memory& memory) {
   const std::string stages = memory.writer_buffers == 0 ? ""
                                                         : fmt::format(", and {} for buffers of the writers",
                                                                       print_bytes(memory.writer_bytes()));
+  return fmt::format("{}: {} blocks of {} and {} of {}{}", print_bytes(memory.server_bytes), memory.blocks(),
+                     print_bytes(memory.block_bytes), memory.small_blocks(),
+                     print_bytes(memory.small_block_bytes), stages);
+}
+
+/// The roles of the ranks, and the blocks of a server's memory.
+std::string arithmetic(const config::Config& config, const config::Split& split) {
+  std::vector<std::string> pools;
+  std::set<std::string> kinds;
+  for (const std::string& pool : config.pools()) {
+    const std::string blocks = blocks_of(config.of_pool(pool).memory);
+    pools.push_back(fmt::format("each server of pool '{}' has {}", pool, blocks));
+    kinds.insert(blocks);
+  }
+  const std::string memory =
+      kinds.size() == 1 ? "each server has " + *kinds.begin() : fmt::format("{}", fmt::join(pools, "; "));
   const std::string people =
       config.topology == config::Topology::inline_
           ? fmt::format("{} model ranks that write themselves", split.model_ranks)
@@ -55,8 +68,7 @@ std::string arithmetic(const config::Config& config, const config::Split& split)
                         split.model_ranks == 1 ? "" : "s", split.servers, split.servers == 1 ? "" : "s");
   const std::string others = (split.frontends > 0 ? fmt::format(", {} frontends", split.frontends) : "") +
                              (split.spare > 0 ? fmt::format(", {} spare", split.spare) : "");
-  return fmt::format("{}{}; each server has {}: {}{}\n", people, others, print_bytes(memory.server_bytes),
-                     blocks, stages);
+  return fmt::format("{}{}; {}\n", people, others, memory);
 }
 
 /// How much crosses the network between model ranks and servers, by pool; nothing if all are on one
@@ -110,6 +122,21 @@ Result<Roles> roles_of(const config::Config& config, int ranks) {
 Result<> check_demand(const config::Config& config, const std::vector<session::NodeLoad>& loads) {
   for (const session::NodeLoad& load : loads) AFTERBAY_TRY(session::demand_of(config, load));
   return {};
+}
+
+/// The nodes of the job that this node may be: those with as many servers as there are here.
+Result<std::vector<session::NodeLoad>> like_here(const std::vector<session::NodeLoad>& loads, int servers) {
+  std::vector<session::NodeLoad> alike;
+  std::set<int> numbers;
+  for (const session::NodeLoad& load : loads) {
+    numbers.insert(load.servers);
+    if (load.servers == servers) alike.push_back(load);
+  }
+  if (!alike.empty()) return alike;
+  return fail(ErrorCode::invalid_argument,
+              "--servers-here is {}, but the nodes of this job have {} I/O servers: give one of these "
+              "numbers, and with --ranks-per-node the ranks of a node",
+              servers, fmt::join(numbers, ", "));
 }
 
 /// The problems that a run would have if this node were any of the job's nodes.
@@ -200,9 +227,13 @@ Exit check(const CheckOptions& options, const Invocation& invocation) {
   if (options.run) {
     const bool is_inline = config->topology == config::Topology::inline_;
     const int servers = options.servers_here > 0 ? options.servers_here : is_inline ? 1 : config->servers;
-    if (loads.empty() || options.servers_here > 0) {
+    if (loads.empty()) {
       const int others = config->topology == config::Topology::tiered ? 2 : is_inline ? 0 : 1;
-      loads = {{servers, std::max(ranks, servers + others), false, others > 1 ? 1 : 0, 0, {}}};
+      loads = {{servers, servers + others, false, others > 1 ? 1 : 0, 0, {}}};
+    } else if (options.servers_here > 0) {
+      auto alike = like_here(loads, servers);
+      if (!alike) return report(what, alike.error());
+      loads = *std::move(alike);
     }
     config::Config named = *config;
     if (auto ok = config::name_session(named, config::session_name(named, SessionOptions().name)); !ok)

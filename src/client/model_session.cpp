@@ -18,6 +18,15 @@ namespace {
 
 constexpr int most_waits_for_lock = 500;  ///< of a millisecond
 
+/// Of servers of a closed file that have no other one.
+void let_links_rest(SessionCore& core, const File& closed, std::span<const std::shared_ptr<File>> open) {
+  for (const std::size_t s : closed.servers)
+    if (std::ranges::none_of(open, [&](const auto& file) {
+          return std::ranges::find(file->servers, s) != file->servers.end();
+        }))
+      core.link(s).rest();
+}
+
 }  // namespace
 
 ModelSession::ModelSession(RankIdentity identity, const config::Config& config, Links links,
@@ -315,6 +324,7 @@ Result<Ticket> ModelSession::close(File& file) {
   std::erase_if(open_files_, [&](const std::shared_ptr<File>& other) { return other->id == file.id; });
   for (const std::size_t s : file.servers)
     AFTERBAY_TRY(core_.send_now(s, wire::CloseFile{file.id, file.close_ticket}));
+  let_links_rest(core_, file, open_files_);
   return Ticket{file.close_ticket};
 }
 
@@ -328,7 +338,7 @@ Result<> ModelSession::wait(Ticket ticket) {
   const observe::TimedCall timed(inside_call_, observed_.wait);
   AFTERBAY_TRY_ASSIGN(const bool complete, is_complete(ticket));
   if (complete) return {};
-  for (std::size_t s = 0; s < core_.servers(); ++s)
+  for (const std::size_t s : tickets_.unanswered(ticket.number))
     AFTERBAY_TRY(core_.send_now(s, wire::Waiting{ticket.number}));
   const AwaitedFiles files = tickets_.files_of(ticket.number);
   const std::uint64_t begin = now_ns();

@@ -125,6 +125,10 @@ struct Report {
   std::chrono::milliseconds progress_ms{0};  ///< between progress lines; 0: none
   std::string html;                          ///< path; empty: none
   std::string prometheus;                    ///< path; empty: none
+  /// Whether the first rank needs the figures of all ranks at the end.
+  [[nodiscard]] bool joins_ranks() const noexcept {
+    return table != ReportTable::off || !json.empty() || !trace.empty() || !html.empty();
+  }
 };
 
 /// The statistics pages that `afterbay top` reads.

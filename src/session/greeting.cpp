@@ -110,17 +110,27 @@ struct SameShare {
   }
 };
 
+/// The processes of a pool on a node.
+struct PoolOnNode {
+  std::int32_t servers = 0;
+  std::int32_t frontends = 0;
+  std::int32_t clients = 0;  ///< PoolLoad::clients
+  template <class A>
+  void fields(A& a) {
+    a(servers, frontends, clients);
+  }
+};
+
 /// What one rank needs to know beyond what all know.
 struct OwnPart {
   std::vector<std::int32_t> frontends;  ///< RankRole::frontends
   std::int32_t node_ranks = 0;
-  std::int32_t node_servers = 0;
-  std::int32_t node_frontends = 0;
-  std::int32_t node_clients = 0;  ///< NodeLoad::clients
+  std::vector<PoolOnNode> node_pools;
+  bool first_node = false;  ///< NodeLoad::has_first
   bool checks_node = false;
   template <class A>
   void fields(A& a) {
-    a(frontends, node_ranks, node_servers, node_frontends, node_clients, checks_node);
+    a(frontends, node_ranks, node_pools, first_node, checks_node);
   }
 };
 
@@ -129,12 +139,13 @@ struct Casting {
   std::string session;
   std::string run;
   bool fortran = false;
+  bool reports = true;  ///< Greeted::reports
   std::vector<SameRole> roles;
   std::vector<SameShare> shares;  ///< of the servers, in rank order
   std::vector<OwnPart> parts;     ///< of the ranks to which this is sent, in rank order
   template <class A>
   void fields(A& a) {
-    a(session, run, fortran, roles, shares, parts);
+    a(session, run, fortran, reports, roles, shares, parts);
   }
 };
 
@@ -316,6 +327,7 @@ std::vector<SameShare> shares_of(const std::vector<RankRole>& roles, const std::
 Result<Casting> cast(const Greeting& all, const config::Config& config) {
   Casting casting;
   casting.run = all.run;
+  casting.reports = config.report.joins_ranks();
   AFTERBAY_TRY(check_threads(config, all));
   AFTERBAY_TRY_ASSIGN(casting.session, common_name(all));
   std::vector<Role> wishes;
@@ -328,16 +340,23 @@ Result<Casting> cast(const Greeting& all, const config::Config& config) {
   }
   AFTERBAY_TRY_ASSIGN(std::vector<RankRole> roles, assign_roles(wishes, nodes, config));
   struct Node {
-    NodeLoad load{.servers = 0, .ranks = 0};
+    int ranks = 0;
+    int servers = 0;
+    std::vector<PoolOnNode> pools;
     std::size_t checks = 0;  ///< the first server, or the first rank if there is none
   };
   std::map<int, Node> by_node;
+  const auto first = std::ranges::find(roles, false, &RankRole::spare);
+  const int first_node = nodes[static_cast<std::size_t>(first - roles.begin())];
   for (std::size_t r = 0; r < roles.size(); ++r) {
     Node& node = by_node[nodes[r]];
-    const bool takes_part = roles[r].model || roles[r].server || roles[r].frontend;
-    if (takes_part && node.load.ranks++ == 0) node.checks = r;
-    if (roles[r].frontend) ++node.load.frontends;
-    if (roles[r].server && node.load.servers++ == 0) node.checks = r;
+    const bool takes_part = !roles[r].spare();
+    node.pools.resize(config.pools().size());
+    PoolOnNode& pool = node.pools[static_cast<std::size_t>(roles[r].pool)];
+    if (takes_part && node.ranks++ == 0) node.checks = r;
+    if (roles[r].frontend) ++pool.frontends;
+    if (roles[r].server) ++pool.servers;
+    if (roles[r].server && node.servers++ == 0) node.checks = r;
     add_role(casting.roles, roles[r]);
   }
   casting.shares = shares_of(roles, nodes);
@@ -346,14 +365,15 @@ Result<Casting> cast(const Greeting& all, const config::Config& config) {
     for (const int frontend : role.frontends)
       if (frontend >= 0) ++clients[frontend];
   for (const auto& [frontend, count] : clients) {
-    NodeLoad& load = by_node[nodes[static_cast<std::size_t>(frontend)]].load;
-    load.clients = std::max(load.clients, count);
+    const auto r = static_cast<std::size_t>(frontend);
+    PoolOnNode& pool = by_node[nodes[r]].pools[static_cast<std::size_t>(roles[r].pool)];
+    pool.clients = std::max(pool.clients, count);
   }
   casting.parts.reserve(roles.size());
   for (std::size_t r = 0; r < roles.size(); ++r) {
     const Node& node = by_node[nodes[r]];
-    casting.parts.push_back({std::move(roles[r].frontends), node.load.ranks, node.load.servers,
-                             node.load.frontends, node.load.clients, node.checks == r});
+    casting.parts.push_back(
+        {std::move(roles[r].frontends), node.ranks, node.pools, nodes[r] == first_node, node.checks == r});
   }
   const auto first_model = std::ranges::find_if(roles, &RankRole::model);
   casting.fortran =
@@ -361,17 +381,39 @@ Result<Casting> cast(const Greeting& all, const config::Config& config) {
   return casting;
 }
 
+/// Of this rank's node. `frontends`: of the session, by pool.
+NodeLoad load_of(const OwnPart& own, const Cast& all, const std::vector<std::size_t>& frontends) {
+  NodeLoad load{.servers = 0, .ranks = own.node_ranks};
+  load.has_first = own.first_node;
+  load.network = static_cast<std::size_t>(own.node_ranks) < all.taking_part.size();
+  load.job = {all.taking_part.size(), all.models.size(), all.servers.size(), all.frontends.size()};
+  for (const PoolOnNode& it : own.node_pools) {
+    const std::size_t number = load.pools.size();
+    PoolLoad& pool = load.pools.emplace_back();
+    pool = {it.servers, it.frontends, it.clients,
+            static_cast<std::size_t>(std::ranges::count(all.pool_of_server, number)), frontends[number]};
+    load.servers += pool.servers;
+    load.frontends += pool.frontends;
+    load.clients = std::max(load.clients, pool.clients);
+  }
+  return load;
+}
+
 Greeted understood(Casting casting, int rank) {
   Greeted greeted;
+  const OwnPart& own = casting.parts.front();
+  std::vector<std::size_t> frontends(own.node_pools.size(), 0);
   greeted.session = std::move(casting.session);
   greeted.run = std::move(casting.run);
   greeted.fortran = casting.fortran;
+  greeted.reports = casting.reports;
   int first = 0;
   for (const SameRole& it : casting.roles) {
     const int last = first + it.count - 1;
     Cast& to = greeted.cast;
     if (it.model) to.models.add(first, last);
     if (it.frontend) to.frontends.add(first, last);
+    if (it.frontend) frontends[static_cast<std::size_t>(it.pool)] += static_cast<std::size_t>(it.count);
     if (it.model || it.server || it.frontend) to.taking_part.add(first, last);
     if (!it.model && (it.server || it.frontend)) to.others.add(first, last);
     for (int r = first; it.server && r <= last; ++r) {
@@ -384,15 +426,8 @@ Greeted understood(Casting casting, int rank) {
   for (const SameShare& it : casting.shares)
     greeted.cast.slab_shares.insert(greeted.cast.slab_shares.end(), static_cast<std::size_t>(it.count),
                                     it.share);
-  const OwnPart& own = casting.parts.front();
   greeted.role.frontends.assign(own.frontends.begin(), own.frontends.end());
-  const Cast& all = greeted.cast;
-  greeted.load = {own.node_servers,
-                  own.node_ranks,
-                  static_cast<std::size_t>(own.node_ranks) < all.taking_part.size(),
-                  own.node_frontends,
-                  own.node_clients,
-                  {all.taking_part.size(), all.models.size(), all.servers.size(), all.frontends.size()}};
+  greeted.load = load_of(own, greeted.cast, frontends);
   greeted.checks_node = own.checks_node;
   return greeted;
 }
@@ -427,8 +462,13 @@ Result<Greeted> greet(mpi::Tree& tree, const mpi::Communicator& comm, const Resu
   };
   steps.part = [first_here = tree.rank()](int first, int end, const Casting& casting) {
     const auto begin = casting.parts.begin() - first_here;
-    return Casting{casting.session, casting.run,    casting.fortran,
-                   casting.roles,   casting.shares, {begin + first, begin + end}};
+    return Casting{casting.session,
+                   casting.run,
+                   casting.fortran,
+                   casting.reports,
+                   casting.roles,
+                   casting.shares,
+                   {begin + first, begin + end}};
   };
   const Manner manner{config ? config->deadline : unknown_deadline, "ranks agreed on settings and roles"};
   AFTERBAY_TRY_ASSIGN(Casting casting, consult(tree, manner, std::move(mine), steps));

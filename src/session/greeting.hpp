@@ -36,6 +36,7 @@ struct Greeted {
   std::string session;   ///< the session's name
   std::string run;       ///< the run's name in the journal
   bool fortran = false;  ///< the language of the first model rank
+  bool reports = true;   ///< the first rank joins the figures of all ranks at the end
   Cast cast;
   RankRole role;             ///< of this rank
   NodeLoad load{0, 0};       ///< of this rank's node

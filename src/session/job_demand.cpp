@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
@@ -24,26 +26,32 @@ constexpr std::uint64_t files_a_file = 3;  ///< open per output file
 constexpr std::uint64_t files_in_making = 16;
 /// What a server keeps of each model rank, beside its end of the pair.
 constexpr std::uint64_t server_bytes_of_a_rank = 64;
+constexpr int least_highest_tag = 32'767;  ///< that MPI's standard allows
 
 std::size_t of(int count) { return static_cast<std::size_t>(std::max(count, 0)); }
-
-/// How model ranks reach servers, in any of the pools.
-struct Routes {
-  bool direct = false;
-  bool by_frontends = false;
-};
-Routes routes_of(const config::Config& config) {
-  Routes routes;
-  for (const std::string& pool : config.pools()) {
-    const bool tiered = config.of_pool(pool).topology == config::Topology::tiered;
-    (tiered ? routes.by_frontends : routes.direct) = true;
-  }
-  return routes;
-}
 
 Processes job_of(const config::Config& config, const NodeLoad& load) {
   if (load.job.ranks != 0) return load.job;
   return {of(load.ranks), load.models(config.topology), of(load.servers), of(load.frontends)};
+}
+
+/// See NodeLoad::pools. `settings`: of the pools.
+std::vector<PoolLoad> pools_of(const NodeLoad& load, const Processes& job,
+                               const std::vector<config::Config>& settings) {
+  if (load.pools.size() == settings.size()) return load.pools;
+  const auto bytes = [](const config::Config& it) { return it.memory.server_bytes; };
+  const auto largest = std::ranges::max_element(settings, {}, bytes) - settings.begin();
+  const auto tiered = std::ranges::find(settings, config::Topology::tiered, &config::Config::topology);
+  std::vector<PoolLoad> pools(settings.size());
+  PoolLoad& with_servers = pools[static_cast<std::size_t>(largest)];
+  with_servers.servers = load.servers;
+  with_servers.job_servers = job.servers;
+  PoolLoad& with_frontends =
+      tiered == settings.end() ? with_servers : pools[static_cast<std::size_t>(tiered - settings.begin())];
+  with_frontends.frontends = load.frontends;
+  with_frontends.clients = load.clients;
+  with_frontends.job_frontends = job.frontends;
+  return pools;
 }
 
 /// A rank talks to its parent and its children while the session opens and ends.
@@ -63,6 +71,7 @@ void add_links(ProcessDemand& to, const transport::Footprint& print) {
   add(to, "rings (memory.ring)", print.rings);
   add(to, "pairs", print.ends);
   to.descriptors += print.descriptors;
+  to.network_bytes += print.receive + print.between + print.reading + print.joint + print.staging;
 }
 
 /// As in the setting, if it is one; otherwise rounded.
@@ -75,20 +84,6 @@ std::uint64_t rounded_down(std::uint64_t bytes) {
   const std::uint64_t unit = bytes >= 8 * MiB ? MiB : 4 * KiB;
   return bytes / unit * unit;
 }
-
-std::size_t count_of(const JobDemand&, const config::Config& config, const NodeLoad& load, int which) {
-  switch (which) {
-    case 0: return of(load.servers);
-    case 1: return of(load.frontends);
-    default: return load.models(config.topology);
-  }
-}
-
-const std::optional<ProcessDemand>& process_of(const JobDemand& demand, int which) {
-  return which == 0 ? demand.server : which == 1 ? demand.frontend : demand.model;
-}
-
-constexpr const char* process_names[] = {"I/O server", "frontend", "model rank"};
 
 }  // namespace
 
@@ -104,24 +99,36 @@ std::string ProcessDemand::text() const {
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
+std::string DemandOfAlike::name() const {
+  return pool.empty() ? kind : fmt::format("{} of pool '{}'", kind, pool);
+}
+
 std::vector<NodeLoad> loads_of(const config::Config& config,
                                std::span<const config::RankAssignment> assignments,
                                std::span<const int> nodes) {
   Processes job;
+  const std::size_t pools = config.pools().size();
+  std::vector<PoolLoad> in_job(pools);
   std::map<int, NodeLoad> by_node;
   for (std::size_t r = 0; r < assignments.size(); ++r) {
     if (assignments[r].kind == config::RankKind::spare) continue;
-    const auto [at, is_first] = by_node.try_emplace(nodes[r], NodeLoad{0, 0, false, 0, 0, {}});
+    const auto [at, is_first] = by_node.try_emplace(nodes[r], NodeLoad{.servers = 0, .ranks = 0});
     NodeLoad& node = at->second;
+    node.has_first = node.has_first || job.ranks == 0;
+    node.pools.resize(pools);
+    const auto number = of(assignments[r].pool);  // model ranks: 0, but inline they belong to none
+    PoolLoad& pool = node.pools[number];
     ++node.ranks;
     ++job.ranks;
     // Inline, the first rank of each node has a server.
     const bool is_inline = config.topology == config::Topology::inline_;
     const bool serves = is_inline ? is_first : assignments[r].kind == config::RankKind::server;
-    node.servers += serves ? 1 : 0;
-    node.frontends += assignments[r].kind == config::RankKind::frontend ? 1 : 0;
-    job.servers += serves ? 1 : 0;
-    job.frontends += assignments[r].kind == config::RankKind::frontend ? 1 : 0;
+    const bool passes_on = assignments[r].kind == config::RankKind::frontend;
+    for (int* const count : {&node.servers, &pool.servers}) *count += serves ? 1 : 0;
+    for (int* const count : {&node.frontends, &pool.frontends}) *count += passes_on ? 1 : 0;
+    for (std::size_t* const count : {&job.servers, &in_job[number].job_servers}) *count += serves ? 1 : 0;
+    for (std::size_t* const count : {&job.frontends, &in_job[number].job_frontends})
+      *count += passes_on ? 1 : 0;
     job.models += assignments[r].kind == config::RankKind::model ? 1 : 0;
   }
   if (job.frontends > 0) {
@@ -131,40 +138,75 @@ std::vector<NodeLoad> loads_of(const config::Config& config,
         if (of_pool[r] >= 0 && assignments[r].kind == config::RankKind::model) ++clients[of_pool[r]];
     for (const auto& [frontend, count] : clients) {
       NodeLoad& node = by_node.at(nodes[static_cast<std::size_t>(frontend)]);
-      node.clients = std::max(node.clients, count);
+      PoolLoad& pool = node.pools[of(assignments[static_cast<std::size_t>(frontend)].pool)];
+      for (int* const most : {&node.clients, &pool.clients}) *most = std::max(*most, count);
     }
   }
   std::vector<NodeLoad> loads;
   for (auto& [number, node] : by_node) {
     node.job = job;
+    for (std::size_t p = 0; p < pools; ++p) {
+      node.pools[p].job_servers = in_job[p].job_servers;
+      node.pools[p].job_frontends = in_job[p].job_frontends;
+    }
     node.network = of(node.ranks) < job.ranks || config.transport == config::Transport::mpi;
     loads.push_back(node);
   }
   return loads;
 }
 
-Result<JobDemand> demand_of(const config::Config& config, const NodeLoad& load) {
-  const Processes job = job_of(config, load);
-  const Routes routes = routes_of(config);
-  const transport::LinkSizes sizes = link_sizes(config.memory);
-  const bool only_mpi = config.transport == config::Transport::mpi;
-  const std::size_t models_here = load.models(config.topology);
-  const std::size_t far_ranks = job.ranks - std::min(job.ranks, of(load.ranks));
-  const std::uint64_t tree = std::min<std::uint64_t>(tree_connections(job.ranks), far_ranks);
-  const std::uint64_t collections = config.overrides.size();
-  JobDemand demand;
-  if (load.servers > 0) {
-    const std::size_t talking = config.servers_talk() ? job.servers : 0;
+namespace {
+
+/// A session's processes on a node, pool by pool.
+class Demands {
+ public:
+  Demands(const config::Config& config, const NodeLoad& load)
+      : config_(config), load_(load), job_(job_of(config, load)), names_(config.pools()) {
+    for (const std::string& name : names_) settings_.push_back(config.of_pool(name));
+    pools_ = pools_of(load, job_, settings_);
+    only_mpi_ = config.transport == config::Transport::mpi;
+    models_here_ = load.models(config.topology);
+    const std::size_t far_ranks = job_.ranks - std::min(job_.ranks, of(load.ranks));
+    tree_ = std::min<std::uint64_t>(tree_connections(job_.ranks), far_ranks);
+  }
+
+  Result<JobDemand> all() && {
+    for (std::size_t p = 0; p < pools_.size(); ++p) {
+      if (pools_[p].servers > 0) AFTERBAY_TRY(add_servers(p));
+      if (pools_[p].frontends > 0) AFTERBAY_TRY(add_frontends(p));
+    }
+    if (models_here_ > 0) add_models();
+    if (load_.has_first && config_.report.joins_ranks())
+      demand_.report_connections = job_.ranks - std::min(job_.ranks, of(load_.ranks));
+    if (std::ranges::any_of(settings_, is_tiered))
+      demand_.tags = transport::most_relay_tag(job_.models, job_.servers);
+    return std::move(demand_);
+  }
+
+ private:
+  static bool is_tiered(const config::Config& pool) { return pool.topology == config::Topology::tiered; }
+
+  void add_alike(const char* kind, std::size_t pool, int count, ProcessDemand each,
+                 std::optional<ProcessDemand>& most) {
+    if (!most || each.bytes() > most->bytes()) most = each;
+    demand_.processes.push_back({kind, names_.size() > 1 ? names_[pool] : "", of(count), std::move(each)});
+  }
+
+  Result<void> add_servers(std::size_t p) {
+    const config::Config& config = settings_[p];
+    const config::Memory& memory = config.memory;
+    const PoolLoad& pool = pools_[p];
+    const bool tiered = is_tiered(config);
+    const std::size_t talking = config_.servers_talk() ? job_.servers : 0;
     // An inline server's own rank uses its segment in any case.
     const std::size_t own = config.topology == config::Topology::inline_ ? 1 : 0;
-    const std::size_t near = !routes.direct ? 0 : only_mpi ? own : models_here;
-    const std::size_t near_servers = talking == 0 ? 0 : only_mpi ? 1 : of(load.servers);
+    const std::size_t near = tiered ? 0 : only_mpi_ ? own : models_here_;
+    const std::size_t near_servers = talking == 0 ? 0 : only_mpi_ ? 1 : of(load_.servers);
     AFTERBAY_TRY_ASSIGN(
-        const transport::Footprint print,
-        transport::footprint_of(
-            transport::ServerPairs{job.models, near, talking, near_servers, routes.by_frontends}, sizes));
-    ProcessDemand& server = demand.server.emplace();
-    const config::Memory& memory = config.memory;
+        transport::Footprint links,
+        transport::footprint_of(transport::ServerPairs{job_.models, near, talking, near_servers, tiered},
+                                link_sizes(memory)));
+    ProcessDemand server;
     add(server, "memory.server", memory.server_bytes);
     add(server, "memory.chunks", memory.chunks_bytes);
     // Otherwise it may never be used.
@@ -173,73 +215,104 @@ Result<JobDemand> demand_of(const config::Config& config, const NodeLoad& load) 
     // Likewise input memory.
     if (config.origin("memory.input").source != config::Source::fallback) {
       add(server, "memory.input", memory.input_bytes);
-      if (near < job.models) add(server, "replies to readers", memory.input_bytes / 2);
+      if (near < job_.models) add(server, "replies to readers", memory.input_bytes / 2);
     }
-    transport::Footprint links = print;
-    links.ends += job.models * server_bytes_of_a_rank;
+    links.ends += job_.models * server_bytes_of_a_rank;
     links.tables += memory.phase_bytes();
     add_links(server, links);
-    const std::size_t far_models = job.models - std::min(job.models, models_here);
-    const std::size_t direct = routes.direct ? far_models : 0;
+    const std::size_t direct = tiered ? 0 : job_.models - std::min(job_.models, models_here_);
     const std::size_t through =
-        routes.by_frontends ? job.frontends - std::min(job.frontends, of(load.frontends)) : 0;
-    server.connections =
-        direct + through + (talking > 0 ? job.servers - std::min(job.servers, of(load.servers)) : 0) + tree;
-    server.descriptors += own_files + files_a_file * std::max(files_in_making, collections);
+        tiered ? pool.job_frontends - std::min(pool.job_frontends, of(pool.frontends)) : 0;
+    server.connections = direct + through +
+                         (talking > 0 ? job_.servers - std::min(job_.servers, of(load_.servers)) : 0) + tree_;
+    server.descriptors +=
+        own_files + files_a_file * std::max<std::uint64_t>(files_in_making, config_.overrides.size());
+    add_alike("I/O server", p, pool.servers, std::move(server), demand_.server);
+    return {};
   }
-  if (load.frontends > 0) {
-    const std::size_t here = divided_up(models_here, of(load.frontends));
-    const std::size_t clients = load.clients > 0 ? of(load.clients) : std::max<std::size_t>(here, 1);
-    const std::size_t near = only_mpi ? 0 : std::min(here, clients);
+
+  Result<void> add_frontends(std::size_t p) {
+    const config::Config& config = settings_[p];
+    const PoolLoad& pool = pools_[p];
+    const std::size_t here = divided_up(models_here_, of(pool.frontends));
+    const std::size_t clients = pool.clients > 0 ? of(pool.clients) : std::max<std::size_t>(here, 1);
+    const std::size_t near = only_mpi_ ? 0 : std::min(here, clients);
     AFTERBAY_TRY_ASSIGN(const transport::Footprint print,
-                        transport::footprint_of(transport::FrontendPairs{clients, near, job.servers},
-                                                frontend_bytes(config), sizes));
-    ProcessDemand& frontend = demand.frontend.emplace();
+                        transport::footprint_of(transport::FrontendPairs{clients, near, pool.job_servers},
+                                                frontend_bytes(config), link_sizes(config.memory)));
+    ProcessDemand frontend;
     add(frontend, "memory.frontend", print.data);
+    frontend.network_bytes = print.data;
     add_links(frontend, print);
-    frontend.connections = job.servers - std::min(job.servers, of(load.servers)) + clients - near + tree;
+    frontend.connections =
+        pool.job_servers - std::min(pool.job_servers, of(pool.servers)) + clients - near + tree_;
     frontend.descriptors += own_files;
+    add_alike("frontend", p, pool.frontends, std::move(frontend), demand_.frontend);
+    return {};
   }
-  if (models_here > 0) {
-    const std::size_t far_servers = job.servers - std::min(job.servers, of(load.servers));
-    const bool near_frontend = load.frontends > 0 && !only_mpi;
+
+  void add_models() {
     transport::ModelPairs pairs;
-    if (routes.direct) pairs.shared = only_mpi ? 0 : of(load.servers);
-    if (routes.direct) pairs.by_mpi = job.servers - std::min(job.servers, pairs.shared);
-    if (routes.by_frontends && !routes.direct) (near_frontend ? pairs.relayed : pairs.by_mpi) = job.servers;
-    if (routes.by_frontends && near_frontend) pairs.near_frontends = 1;
-    ProcessDemand& model = demand.model.emplace();
-    add_links(model, transport::footprint_of(pairs, sizes));
+    ProcessDemand model;
+    model.connections = tree_;
+    for (std::size_t p = 0; p < pools_.size(); ++p) {
+      const PoolLoad& pool = pools_[p];
+      const std::size_t far = pool.job_servers - std::min(pool.job_servers, of(pool.servers));
+      const bool near_frontend = pool.frontends > 0 && !only_mpi_;
+      if (!is_tiered(settings_[p])) {
+        const std::size_t shared = only_mpi_ ? 0 : of(pool.servers);
+        pairs.shared += shared;
+        pairs.by_mpi += pool.job_servers - std::min(pool.job_servers, shared);
+        model.connections += far;
+      } else if (near_frontend) {
+        pairs.relayed += pool.job_servers;
+        ++pairs.near_frontends;
+      } else {
+        pairs.by_mpi += pool.job_servers;
+        ++model.connections;
+      }
+    }
+    add_links(model, transport::footprint_of(pairs, link_sizes(config_.memory)));
     // Otherwise the model may have no endpoints.
     if (pairs.by_mpi + pairs.relayed > 0 &&
-        config.origin("memory.endpoints").source != config::Source::fallback)
-      add(model, "memory.endpoints", config.memory.endpoint_bytes);
-    model.connections =
-        (routes.direct ? far_servers : 0) + (routes.by_frontends && !near_frontend ? 1 : 0) + tree;
+        config_.origin("memory.endpoints").source != config::Source::fallback)
+      add(model, "memory.endpoints", config_.memory.endpoint_bytes);
     model.descriptors += own_files;
+    demand_.model = model;
+    demand_.processes.push_back({"model rank", "", models_here_, std::move(model)});
   }
-  if (routes.by_frontends) demand.tags = transport::most_relay_tag(job.models, job.servers);
-  return demand;
+
+  const config::Config& config_;
+  const NodeLoad& load_;
+  Processes job_;
+  std::vector<std::string> names_;  ///< of the pools
+  std::vector<config::Config> settings_;
+  std::vector<PoolLoad> pools_;
+  bool only_mpi_ = false;
+  std::size_t models_here_ = 0;
+  std::uint64_t tree_ = 0;  ///< connections along the tree of ranks
+  JobDemand demand_;
+};
+
+}  // namespace
+
+Result<JobDemand> demand_of(const config::Config& config, const NodeLoad& load) {
+  return Demands(config, load).all();
 }
 
-std::uint64_t memory_of(const JobDemand& demand, const config::Config& config, const NodeLoad& load) {
+std::uint64_t memory_of(const JobDemand& demand) {
   std::uint64_t sum = 0;
-  for (int which = 0; which < 3; ++which)
-    if (const auto& process = process_of(demand, which))
-      sum += count_of(demand, config, load, which) * process->bytes();
+  for (const DemandOfAlike& it : demand.processes) sum += it.count * it.each.bytes();
   return sum;
 }
 
-std::string memory_text(const JobDemand& demand, const config::Config& config, const NodeLoad& load) {
+std::string memory_text(const JobDemand& demand) {
   std::vector<std::string> list;
-  for (int which = 0; which < 3; ++which) {
-    const std::size_t count = count_of(demand, config, load, which);
-    const auto& process = process_of(demand, which);
-    if (count == 0 || !process || process->bytes() == 0) continue;
-    list.push_back(count == 1 ? fmt::format("1 {}: {} ({})", process_names[which],
-                                            print_about(process->bytes()), process->text())
-                              : fmt::format("{} {}s: {} each ({})", count, process_names[which],
-                                            print_about(process->bytes()), process->text()));
+  for (const auto& [kind, pool, count, each] : demand.processes) {
+    if (count == 0 || each.bytes() == 0) continue;
+    const std::string of_pool = pool.empty() ? "" : fmt::format(" of pool '{}'", pool);
+    list.push_back(fmt::format("{} {}{}{}: {}{} ({})", count, kind, count == 1 ? "" : "s", of_pool,
+                               print_about(each.bytes()), count == 1 ? "" : " each", each.text()));
   }
   return fmt::format("{}", fmt::join(list, "; "));
 }
@@ -258,21 +331,34 @@ class Fitting {
     tried_.origins["memory.frontend"].source = config::Source::code;
   }
 
-  using Setting = std::uint64_t config::Memory::*;
-  [[nodiscard]] std::uint64_t value(Setting setting) const { return tried_.memory.*setting; }
-  void set(Setting setting, std::uint64_t bytes) { tried_.memory.*setting = bytes; }
+  /// A setting of the session, or that of a pool that replaces it.
+  struct Setting {
+    std::string name;
+    std::uint64_t config::Memory::*member;
+    std::optional<std::size_t> of_pool = std::nullopt;  ///< its number in Config::pool_overrides
+  };
+  [[nodiscard]] std::uint64_t value(const Setting& setting) const {
+    if (!setting.of_pool) return tried_.memory.*setting.member;
+    return tried_.of_pool(tried_.pool_overrides[*setting.of_pool].pool).memory.*setting.member;
+  }
+  void set(const Setting& setting, std::uint64_t bytes) {
+    if (setting.of_pool)
+      tried_.pool_overrides[*setting.of_pool].value = print_bytes(bytes);
+    else
+      tried_.memory.*setting.member = bytes;
+  }
   /// Nothing: impossible.
   [[nodiscard]] std::optional<std::uint64_t> needs() const {
     const auto demand = demand_of(tried_, load_);
     if (!demand) return std::nullopt;
-    return memory_of(*demand, tried_, load_);
+    return memory_of(*demand);
   }
   /// The smallest value that is possible, from `least` on.
-  void lower(Setting setting, std::uint64_t least) {
+  void lower(const Setting& setting, std::uint64_t least) {
     search(setting, std::min(least, value(setting)), [&] { return needs().has_value(); }, false);
   }
   /// The greatest value, above its current one and up to `most`, with which `bytes` suffice.
-  void raise(Setting setting, std::uint64_t most, std::uint64_t bytes) {
+  void raise(const Setting& setting, std::uint64_t most, std::uint64_t bytes) {
     const auto fits = [&] {
       const auto need = needs();
       return need && *need <= bytes;
@@ -286,7 +372,7 @@ class Fitting {
  private:
   /// Between `low` and the current value, to 2 MiB.
   template <class Condition>
-  void search(Setting setting, std::uint64_t low, Condition condition, bool keeps_low) {
+  void search(const Setting& setting, std::uint64_t low, Condition condition, bool keeps_low) {
     std::uint64_t high = value(setting);
     while (high - low > 2 * MiB) {  // so that the middle is neither of them
       set(setting, rounded_down(low + (high - low) / 2));
@@ -305,31 +391,45 @@ std::vector<std::pair<std::string, std::uint64_t>> settings_that_fit(const confi
                                                                      const NodeLoad& load,
                                                                      std::uint64_t bytes) {
   const config::Memory& given = config.memory;
-  const std::pair<const char*, Fitting::Setting> choices[] = {
-      {"memory.server", &config::Memory::server_bytes},
-      {"memory.frontend", &config::Memory::frontend_bytes},
-      {"memory.receive", &config::Memory::receive_bytes},
-      {"memory.link", &config::Memory::link_bytes},
-      {"memory.chunks", &config::Memory::chunks_bytes}};
+  const std::vector<Fitting::Setting> of_session = {{"memory.server", &config::Memory::server_bytes},
+                                                    {"memory.frontend", &config::Memory::frontend_bytes},
+                                                    {"memory.receive", &config::Memory::receive_bytes},
+                                                    {"memory.link", &config::Memory::link_bytes},
+                                                    {"memory.chunks", &config::Memory::chunks_bytes}};
   Fitting fitting(config, load);
+  std::vector<Fitting::Setting> choices;
+  for (const Fitting::Setting& setting : of_session) {
+    std::vector<Fitting::Setting> alike{setting};
+    for (std::size_t i = 0; i < config.pool_overrides.size(); ++i)
+      if (const config::PoolOverride& it = config.pool_overrides[i]; it.setting == setting.name)
+        alike.push_back({it.full_name(), setting.member, i});
+    std::ranges::stable_sort(alike, std::ranges::greater(),
+                             [&](const Fitting::Setting& it) { return fitting.value(it); });
+    std::ranges::move(alike, std::back_inserter(choices));
+  }
   std::vector<std::pair<std::string, std::uint64_t>> changes;
-  for (const auto& [name, setting] : choices) {
+  for (const Fitting::Setting& setting : choices) {
     const std::uint64_t most = fitting.value(setting);
     const auto before = fitting.needs();
-    if (setting == &config::Memory::server_bytes)
-      fitting.lower(setting, given.writer_bytes() + given.block_bytes);
-    else if (setting == &config::Memory::frontend_bytes)
+    if (setting.member == &config::Memory::server_bytes) {
+      const std::uint64_t of_writers =
+          setting.of_pool ? config.of_pool(config.pool_overrides[*setting.of_pool].pool).memory.writer_bytes()
+                          : given.writer_bytes();
+      fitting.lower(setting, of_writers + given.block_bytes);
+    } else if (setting.member == &config::Memory::frontend_bytes) {
       fitting.lower(setting, 0);
-    else
-      fitting.set(setting,
-                  std::min(most, setting == &config::Memory::chunks_bytes ? 0 : 2 * given.block_bytes));
+    } else {
+      fitting.set(
+          setting,
+          std::min(most, setting.member == &config::Memory::chunks_bytes ? 0 : 2 * given.block_bytes));
+    }
     const auto after = fitting.needs();
     if (!before || !after || *after >= *before) {  // it is not used, or cannot be less
       fitting.set(setting, most);
       continue;
     }
     if (*after <= bytes) fitting.raise(setting, most, bytes);
-    changes.emplace_back(name, fitting.value(setting));
+    changes.emplace_back(setting.name, fitting.value(setting));
     if (*after <= bytes) return changes;
   }
   return {};
@@ -337,51 +437,70 @@ std::vector<std::pair<std::string, std::uint64_t>> settings_that_fit(const confi
 
 namespace {
 
-/// Of all nodes, the one whose process of that kind needs most memory.
+/// Of all nodes, the one whose process of that kind and pool needs most memory.
 struct Most {
-  std::optional<ProcessDemand> process;
+  DemandOfAlike process;
   std::uint64_t connections = 0;
   std::uint64_t descriptors = 0;
-  void take(const std::optional<ProcessDemand>& other) {
-    if (!other) return;
-    connections = std::max(connections, other->connections);
-    descriptors = std::max(descriptors, other->descriptors);
-    if (!process || other->bytes() > process->bytes()) process = other;
+  void take(const DemandOfAlike& other) {
+    connections = std::max(connections, other.each.connections);
+    descriptors = std::max(descriptors, other.each.descriptors);
+    if (process.count == 0 || other.each.bytes() > process.each.bytes()) process = other;
   }
 };
+
+/// Nodes for which these are equal need the same.
+std::vector<int> numbers_of(const NodeLoad& load) {
+  std::vector<int> numbers{load.servers, load.ranks, load.frontends, load.clients, load.has_first ? 1 : 0};
+  for (const PoolLoad& pool : load.pools)
+    numbers.insert(numbers.end(), {pool.servers, pool.frontends, pool.clients});
+  return numbers;
+}
 
 }  // namespace
 
 std::string text_of(const config::Config& config, std::span<const NodeLoad> loads) {
-  Most most[3];
+  std::map<std::pair<int, std::string>, Most> most;  // by kind and pool
   std::uint64_t fullest = 0;
   int tags = 0;
-  std::set<std::vector<int>> seen;  // nodes that are alike need the same
+  std::uint64_t reporting = 0;
+  std::set<std::vector<int>> seen;
   for (const NodeLoad& load : loads) {
-    if (!seen.insert(std::vector<int>{load.servers, load.ranks, load.frontends, load.clients}).second)
-      continue;
+    if (!seen.insert(numbers_of(load)).second) continue;
     const auto demand = demand_of(config, load);
     if (!demand) continue;
-    for (int which = 0; which < 3; ++which) most[which].take(process_of(*demand, which));
-    fullest = std::max(fullest, memory_of(*demand, config, load));
+    const auto place_of = [](const std::string& kind) {
+      return kind == "I/O server" ? 0 : kind == "frontend" ? 1 : 2;
+    };
+    for (const DemandOfAlike& it : demand->processes) most[{place_of(it.kind), it.pool}].take(it);
+    fullest = std::max(fullest, memory_of(*demand));
     tags = std::max(tags, demand->tags);
+    reporting = std::max(reporting, demand->report_connections);
   }
   std::string text;
-  for (int which = 0; which < 3; ++which) {
-    const auto& process = most[which].process;
-    if (!process) continue;
-    text += fmt::format("{}: at most {} of memory\n", process_names[which], print_about(process->bytes()));
-    if (!process->parts.empty()) text += "  " + process->text() + "\n";
+  for (const auto& [which, it] : most) {
+    const ProcessDemand& each = it.process.each;
+    text += fmt::format("{}: at most {} of memory\n", it.process.name(), print_about(each.bytes()));
+    if (!each.parts.empty()) text += "  " + each.text() + "\n";
     text += fmt::format("  {} descriptors, and a socket for each of {} connections over TCP\n",
-                        most[which].descriptors, most[which].connections);
+                        it.descriptors, it.connections);
   }
   text += fmt::format("fullest node: at most {} of memory\n", print_about(fullest));
-  if (tags > 0) text += fmt::format("message tags: up to {}\n", tags);
+  if (reporting > 0) text += fmt::format("report: at the end the first rank has {} connections\n", reporting);
+  if (tags > 0)
+    text +=
+        fmt::format("message tags: up to {}{}\n", tags,
+                    tags <= least_highest_tag
+                        ? ""
+                        : fmt::format(", more than the {} that every MPI has: checked when a session opens",
+                                      least_highest_tag));
   const Processes job = loads.empty() ? Processes{} : loads.front().job;
   text += fmt::format(
-      "messages of a step with V variables: V + 2 per rank and server that it puts to; over MPI small parts "
-      "share\n"
-      "  a segment, and each of the others takes one per {}: 1 to V; a server takes in up to {} x (V + 2)\n",
+      "messages of a step with V variables: V + 2 per rank and server that writes its files (with "
+      "placements\n"
+      "  slab and variable all of a pool); over MPI small parts share a segment, and each of the others "
+      "takes\n"
+      "  one per {}: 1 to V; a server takes in up to {} x (V + 2)\n",
       print_bytes(config.memory.block_bytes), job.models);
   return text;
 }

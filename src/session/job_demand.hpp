@@ -24,6 +24,15 @@ struct Processes {
   std::size_t frontends = 0;
 };
 
+/// The processes of a pool on a node, and in the session.
+struct PoolLoad {
+  int servers = 0;
+  int frontends = 0;
+  int clients = 0;  ///< NodeLoad::clients, of the frontends of this pool
+  std::size_t job_servers = 0;
+  std::size_t job_frontends = 0;
+};
+
 /// The session's processes on a node, and all of them.
 struct NodeLoad {
   int servers = 1;
@@ -32,6 +41,10 @@ struct NodeLoad {
   int frontends = 0;
   int clients = 0;     ///< most model ranks of one of these frontends; 0: those of the node, evenly
   Processes job = {};  ///< of the whole session; no ranks: as on this node
+  /// By number in Config::pools(); empty: all are of one pool, of several the one whose servers
+  /// have most memory.
+  std::vector<PoolLoad> pools = {};
+  bool has_first = false;  ///< the first rank, which joins the figures of all ranks at the end
 
   /// Model ranks of this node. Inline servers are model ranks.
   [[nodiscard]] std::size_t models(config::Topology topology) const noexcept {
@@ -53,18 +66,33 @@ struct Part {
 
 /// Of one process of a kind, at most.
 struct ProcessDemand {
-  std::vector<Part> parts;        ///< those that are not 0
-  std::uint64_t connections = 0;  ///< with processes on other nodes: one socket each over TCP
-  std::uint64_t descriptors = 0;  ///< without connections
+  std::vector<Part> parts;          ///< those that are not 0
+  std::uint64_t connections = 0;    ///< with processes on other nodes: one socket each over TCP
+  std::uint64_t descriptors = 0;    ///< without connections
+  std::uint64_t network_bytes = 0;  ///< that the network reads or writes, and may lock
   [[nodiscard]] std::uint64_t bytes() const noexcept;
   /// "memory.server 512MiB, memory.chunks 64MiB, ..."
   [[nodiscard]] std::string text() const;
 };
 
+/// Processes of a node that are alike.
+struct DemandOfAlike {
+  const char* kind = "";  ///< "I/O server", "frontend" or "model rank"
+  std::string pool = {};  ///< its name, if there are several
+  std::size_t count = 0;
+  ProcessDemand each = {};
+  /// "frontend of pool 'a'".
+  [[nodiscard]] std::string name() const;
+};
+
 struct JobDemand {
+  std::vector<DemandOfAlike> processes;
+  /// Of each kind the process that needs most.
   std::optional<ProcessDemand> model;  ///< inline: without its server
   std::optional<ProcessDemand> server;
   std::optional<ProcessDemand> frontend;
+  /// Of the first rank at the end, for the report; 0: it is on another node, or there is none.
+  std::uint64_t report_connections = 0;
   int tags = 0;  ///< the highest message tag; 0: no more than MPI guarantees
 };
 
@@ -73,16 +101,16 @@ struct JobDemand {
 Result<JobDemand> demand_of(const config::Config& config, const NodeLoad& load);
 
 /// The memory of all processes of the node.
-std::uint64_t memory_of(const JobDemand& demand, const config::Config& config, const NodeLoad& load);
+std::uint64_t memory_of(const JobDemand& demand);
 /// "2 I/O servers: 702.1 MiB each (memory.server 512MiB, ...); 62 model ranks: 48.0 MiB each (...)"
-std::string memory_text(const JobDemand& demand, const config::Config& config, const NodeLoad& load);
+std::string memory_text(const JobDemand& demand);
 /// The settings with which the node's processes need at most `bytes`, as few changes as possible;
 /// empty: there are none.
 std::vector<std::pair<std::string, std::uint64_t>> settings_that_fit(const config::Config& config,
                                                                      const NodeLoad& load,
                                                                      std::uint64_t bytes);
 
-/// Lines for `afterbay check`: of each kind of process the one that needs most.
+/// Lines for `afterbay check`: of each kind of process, and of each pool, the one that needs most.
 std::string text_of(const config::Config& config, std::span<const NodeLoad> loads);
 
 }  // namespace afterbay::session

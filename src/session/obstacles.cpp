@@ -129,14 +129,6 @@ class Finder {
                          "files may have {} here (ulimit -f), and collections.{}.expected_size is {}: raise "
                          "the limit",
                          print_about(*most), name, print_bytes(*settings.expected_bytes)));
-    const std::uint64_t link_bytes =
-        config_.memory.link_bytes * static_cast<std::uint64_t>(load_.ranks - load_.servers) +
-        config_.memory.receive_bytes * static_cast<std::uint64_t>(load_.servers);
-    if (const auto most = system_.locked_memory(); most && *most < link_bytes)
-      add(make_error(ErrorCode::resources,
-                     "a process may lock {} of memory (ulimit -l), and the network of this node may need {} "
-                     "locked: raise the limit",
-                     print_about(*most), print_about(link_bytes)));
   }
 
   /// Compares what the processes of this node need with what the system gives them. Shared memory
@@ -145,6 +137,7 @@ class Finder {
     const auto demand = demand_of(config_, load_);
     if (!demand) return add(demand.error());
     memory(*demand);
+    locked(*demand);
     descriptors(*demand);
     if (const auto most = system_.most_tag(); demand->tags > 0 && most)
       if (auto tags = transport::check_tags(load_.job.models, load_.job.servers, *most); !tags)
@@ -174,12 +167,12 @@ class Finder {
 
   void memory(const JobDemand& demand) {
     const auto free = system_.free_memory();
-    const std::uint64_t bytes = memory_of(demand, config_, load_);
+    const std::uint64_t bytes = memory_of(demand);
     if (!free || bytes <= *free) return;
     add(make_error(
         ErrorCode::resources,
         "{} of memory are free on this node, and the session's processes there take up to {} ({}): {}",
-        print_about(*free), print_about(bytes), memory_text(demand, config_, load_), advice(*free)));
+        print_about(*free), print_about(bytes), memory_text(demand), advice(*free)));
   }
 
   /// The settings with which the processes fit into `free` bytes, and a little is left.
@@ -191,6 +184,31 @@ class Finder {
     for (const auto& [name, value] : settings)
       text += fmt::format("{}{}: {}", text.empty() ? "set " : ", ", name, print_bytes(value));
     return text + ", or start fewer of them per node";
+  }
+
+  /// The limit is one of each process.
+  void locked(const JobDemand& demand) {
+    const auto most = system_.locked_memory();
+    if (!most || !load_.network || demand.processes.empty()) return;
+    const auto bytes = [](const DemandOfAlike& it) { return it.each.network_bytes; };
+    const DemandOfAlike& needs_most = *std::ranges::max_element(demand.processes, {}, bytes);
+    if (bytes(needs_most) > *most)
+      add(make_error(ErrorCode::resources,
+                     "a process may lock {} of memory (ulimit -l), and the network may need up to {} locked "
+                     "by one process here ({}): raise the limit",
+                     print_about(*most), print_about(bytes(needs_most)), needs_most.name()));
+  }
+
+  void for_report(const JobDemand& demand, std::uint64_t most) {
+    std::uint64_t files = 0;
+    for (const DemandOfAlike& it : demand.processes) files = std::max(files, it.each.descriptors);
+    const std::uint64_t all = files + demand.report_connections;
+    if (demand.report_connections == 0 || all <= most || !system_.by_sockets()) return;
+    add(make_error(ErrorCode::resources,
+                   "a process may have {} files open (ulimit -n), and at the end, when all ranks send their "
+                   "figures to the first one for the report, that needs up to {}: {} sockets and {} files: "
+                   "raise the limit to {}, or set report.table: off and no other report",
+                   most, all, demand.report_connections, files, all));
   }
 
   void descriptors(const JobDemand& demand) {
@@ -220,6 +238,7 @@ class Finder {
     look_at(demand.frontend, "a frontend", fewer);
     look_at(demand.model, "a model rank",
             tiered ? fewer : "set topology: tiered, with which it talks to a frontend only");
+    for_report(demand, *most);
   }
 
   void add(Error error) { found_.push_back(std::move(error)); }

@@ -83,6 +83,7 @@ class Starter {
     ranks_ = static_cast<std::size_t>(comm.size());
     const session::RankRole& role = greeted_.role;
     state_->spare = role.spare();
+    state_->joins_reports = greeted_.reports;
     if (auto checked = check_surroundings(tree); !checked)
       return failed_alike(comm, std::move(checked).error());
     AFTERBAY_TRY(leave_spares_out(comm));

@@ -259,7 +259,7 @@ session::ProcessReport Session::State::process_report() {
 }
 
 Result<> Session::State::report() {
-  if (!group) return {};
+  if (!group || !joins_reports) return {};
   const InTerms speaks(terms);
   return session::report(process_report(), *config, *group, report_files);
 }

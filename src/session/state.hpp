@@ -47,6 +47,7 @@ struct __attribute__((visibility("hidden"))) Session::State {
   /// For a server: the configuration of its pool; also at a fixed address.
   std::unique_ptr<config::Config> pool_config;
   std::unique_ptr<session::Group> group;  ///< null: no report (threads, spare ranks)
+  bool joins_reports = true;              ///< the first rank joins the figures of all ranks at the end
   session::ReportFiles report_files;
   observe::Profile model_profile;
   observe::Profile server_profile;

@@ -194,7 +194,8 @@ class ClientLink {
   /// States that this rank will reserve nothing more before `position` (FrameSlot::position) on any
   /// link: when memory is short, ranks that are ahead wait for the slowest. Call it when a put
   /// begins (with its position) and when the whole put has ended (with the next position), also on
-  /// ranks that hold nothing. The rank's other links are updated when the rank waits or flushes.
+  /// ranks that hold nothing. The rank's other links, except those that rest, are updated when the
+  /// rank waits or flushes.
   /// Cheap; never waits.
   virtual void set_position(std::uint64_t position) = 0;
   /// States that within the put at `position` this rank will reserve no frame before `frame` on
@@ -202,6 +203,11 @@ class ClientLink {
   /// frames in the order of the layout, which is the same on all ranks, and calls this on each of
   /// its links before each frame. Cheap; never waits.
   virtual void advance(std::uint64_t position, std::uint32_t frame) = 0;
+  /// The rank has no file of this server open. Until its next put to this server the server is not
+  /// told its position after puts to others. It needs none: puts to a server come in the same order
+  /// on all ranks, so that a rank that has made all of them until now is behind nobody who waits
+  /// for room there.
+  virtual void rest() {}
   /// Threads that use `thread_end` may reserve something for puts from `position` on: from now on
   /// this link states nothing beyond it, whatever it is told or reserves. `no_position`: they
   /// reserve nothing.

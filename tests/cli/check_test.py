@@ -5,7 +5,7 @@ import pathlib
 import re
 import unittest
 
-from _cli import IO, OK, USAGE, WRONG, CommandTest
+from _cli import IO, OK, USAGE, WRONG, CommandTest, run
 
 SOURCE = pathlib.Path(os.environ["AFTERBAY_SOURCE"])
 
@@ -80,6 +80,30 @@ collections:
     def test_run_without_obstacles(self):
         self.assertIn("correct", self.expect(OK, "check", "--run", "--ranks", "4", "--afterbay.memory.server=64MiB").stdout)
 
+    def test_servers_here_choose_the_nodes_that_this_one_may_be(self):
+        """One server of a large job: as much memory as its node needs, not as the whole job."""
+        job = ["check", "--run", "--ranks", "101000", "--ranks-per-node", "101", "--afterbay.servers_per_node=1",
+               "--afterbay.memory.server=64MiB", "--afterbay.memory.receive=8MiB", "--afterbay.memory.link=8MiB",
+               "--afterbay.report.table=off"]
+        done = run(*job, "--servers-here", "1")
+        self.assertNotIn("31.", done.stderr.split("of memory are free")[-1][:8])
+        self.assertNotIn("100999 model ranks", done.stderr)
+        done = self.expect(WRONG, *job, "--servers-here", "2")
+        self.assertIn("--servers-here is 2, but the nodes of this job have 1 I/O servers", done.stderr)
+
+    def test_memory_of_a_pool(self):
+        path = self.write("run.yaml", """pools:
+  small: {servers: 1}
+  big: {servers: 1, memory.server: 8TiB}
+""")
+        done = self.expect(OK, "check", path, "--ranks", "4")
+        self.assertIn("each server of pool 'small' has 512MiB: ", done.stdout)
+        self.assertIn("each server of pool 'big' has 8TiB: ", done.stdout)
+        self.assertIn("I/O server of pool 'small': at most ", done.stdout)
+        self.assertIn("I/O server of pool 'big': at most 8", done.stdout)
+        done = self.expect(IO, "check", "--run", path, "--ranks", "4")
+        self.assertIn("1 I/O server of pool 'big': ", done.stderr)
+
     def test_contradiction(self):
         path = self.write("clash.yaml", "afterbay:\n  topology: inline\n  servers: 2\n")
         done = self.expect(WRONG, "check", path)
@@ -149,7 +173,7 @@ class AsOnThePage(CommandTest):
         self.assertEqual(said[:len(begin)], begin)
         self.assertEqual(said[-len(end):], end)
         need = said[len(begin):-len(end)]
-        self.assertRegex(need, r"^I/O server: at most [0-9.]+ MiB of memory\n  memory\.server 512MiB, ")
+        self.assertRegex(need, r"^I/O server(?: of pool 'a')?: at most [0-9.]+ MiB of memory\n  memory\.server 512MiB, ")
         self.assertIn("\nmessages of a step", need)
 
 

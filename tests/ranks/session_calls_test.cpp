@@ -150,6 +150,43 @@ RANK_TEST(SessionCalls, small_fields_of_a_step_are_one_message_for_each_server, 
   EXPECT_GE(all, static_cast<int>(steps)) << "the calls are counted";
 }
 
+/// Servers to which a rank puts nothing need not know how far it is.
+RANK_TEST(SessionCalls, a_step_sends_nothing_to_servers_without_files, 5) {
+  const SessionOptions options = small_session(3).set("transport", "mpi").set("placement", "collection");
+  const int sends = calls_of_steps(options, 24, Pace::waits_after_steps).sends;
+  EXPECT_LE(sends, static_cast<int>(steps + 4)) << "one server, and now and then a sign of life";
+  int all = 0;
+  MPI_Allreduce(&sends, &all, 1, MPI_INT, MPI_SUM, comm());
+  EXPECT_GE(all, static_cast<int>(steps)) << "the calls are counted";
+}
+
+/// Each file goes to another server; those of closed ones are told nothing.
+RANK_TEST(SessionCalls, a_step_sends_nothing_to_servers_of_closed_files, 5) {
+  const SessionOptions options = small_session(3).set("transport", "mpi").set("placement", "file");
+  int sends = 0;
+  run_session(options, [&](Session& session) {
+    const auto [start, mine] = share(points, session.model_size(), session.model_rank());
+    session.decomposition("line", Block{{points}, {start}, {mine}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("x", points);
+    schema.variable("f", Type::float32, {"time", "x"}).on("line");
+    Collection files = session.collection("c", schema, {.existing = "replace"});
+    const std::vector<float> values(points, 1.5F);
+    for (int f = 0; f < 3; ++f) {
+      OutputFile file = files.open("c" + std::to_string(f) + ".nc");
+      for (std::uint64_t record = 0; record < steps; ++record) {
+        const int before = mpi_calls().sends;
+        file.put("f", record, values.data());
+        session.end_step();
+        if (record > 0) sends += mpi_calls().sends - before;
+        session.wait(session.flush());
+      }
+      file.close();
+    }
+  });
+  EXPECT_LE(sends, static_cast<int>(3 * steps + 6)) << "one server at a time";
+}
+
 /// 24 fields in several parts each: still one message per step and server.
 void expect_one_message(Callers callers) {
   const SessionOptions options = small_session(2).set("transport", "mpi").set("placement", "slab");
@@ -170,6 +207,20 @@ RANK_TEST(SessionCalls, small_fields_of_endpoints_are_one_message_for_each_serve
 
 RANK_TEST(SessionCalls, sections_of_endpoints_are_one_message_for_each_server, 5) {
   expect_one_message({.endpoints = 4, .sections = 5});
+}
+
+int sends_at_the_end(const SessionOptions& options) {
+  int before = 0;
+  run_session(options, [&](Session&) { before = mpi_calls().sends; });
+  return mpi_calls().sends - before;
+}
+
+/// Figures travel to the first rank only if it makes a report of them.
+RANK_TEST(SessionCalls, without_a_report_the_end_sends_nothing, 4) {
+  const int with = sends_at_the_end(small_session(1).set("report.json", "r.json"));
+  const int without = sends_at_the_end(small_session(1));
+  if (rank() != 1) return;
+  EXPECT_EQ(with - without, 1);
 }
 
 /// Messages that all model ranks send in a run on one node.

@@ -78,14 +78,14 @@ Result<void> MpiClientLink::send_ready() {
 
 Result<void> MpiClientLink::send_segment(Segment& segment) {
   // Segments that are sent later may contain parts of an earlier order than the rank's latest one.
-  const std::uint64_t order = segment.stage == Stage::ready ? segment.order : order_;
+  const std::uint64_t order = segment.stage == Stage::ready ? segment.order : order_.latest;
   const SegmentHeader header{SegmentKind::data, 0, segment.used - alignment, order};
   std::memcpy(segment.memory.data, &header, sizeof header);
   AFTERBAY_TRY(carrier_->send(segment.memory, segment.used));
   segments_.note_sending(segment);
   --credits_;
   ++segments_sent_;
-  order_sent_ = std::max(order_sent_, order);
+  order_.stated = std::max(order_.stated, order);
   quiet_.reset();
   return {};
 }
@@ -143,11 +143,11 @@ void MpiClientLink::take_batch(std::span<const std::byte> batch) {
 
 /// Staged messages are sent first.
 Result<void> MpiClientLink::ping() {
-  const std::uint64_t order = segments_.staged() ? order_sent_ : order_;
+  const std::uint64_t order = segments_.staged() ? order_.stated : order_.latest;
   AFTERBAY_TRY(carrier_->send_header({SegmentKind::ping, 0, 0, order}));
   ping_answered_ = false;
   pinged_ns_ = now_ns();
-  order_sent_ = order;
+  order_.stated = order;
   return {};
 }
 
@@ -158,20 +158,19 @@ Result<void> MpiClientLink::ping_if_due() {
   return left ? ping() : Result<void>();
 }
 
-void MpiClientLink::note_order(std::uint64_t order) noexcept { order_ = std::max(order_, order); }
-
 void MpiClientLink::set_position(std::uint64_t position) {
+  order_.follows = true;
   options_.rank_links->note(position);
-  note_order(shm::order_of(position, 0));
+  order_.note(shm::order_of(position, 0));
 }
 
 void MpiClientLink::advance(std::uint64_t position, std::uint32_t frame) {
-  note_order(shm::order_of(position, frame));
+  order_.follows = true;
+  order_.note(shm::order_of(position, frame));
 }
 
 /// Another link of this rank may wait for the memory of this one.
-bool MpiClientLink::catch_up(std::uint64_t position) {
-  note_order(shm::order_of(position, 0));
+bool MpiClientLink::catch_up(std::uint64_t /*position*/) {
   segments_.release_unused();
   return flush() && under_way();  // an error is returned by the link's own next call
 }
@@ -197,7 +196,7 @@ Result<bool> MpiClientLink::make_item_room(std::uint64_t bytes, const FrameSlot*
         return true;
       }
       if (last->holds_items())
-        segments_.end_filling(*last, order_);
+        segments_.end_filling(*last, order_.latest);
       else
         segments_.release_unused();
     }
@@ -288,17 +287,17 @@ Result<void> MpiClientLink::send(std::span<const std::byte> message, Wake wake) 
 Result<void> MpiClientLink::send_ahead(std::span<const std::byte> message) {
   if (message.size() > most_word_bytes) return send(message, Wake::now);
   AFTERBAY_TRY(check_server());
-  AFTERBAY_TRY(carrier_->send_word(make_word(message, order_sent_)));
+  AFTERBAY_TRY(carrier_->send_word(make_word(message, order_.stated)));
   quiet_.reset();
   return poll();
 }
 
 Result<void> MpiClientLink::flush() {
-  note_order(shm::order_of(options_.rank_links->position(), 0));
+  if (order_.follows) order_.note(shm::order_of(options_.rank_links->position(), 0));
   if (Segment* const last = segments_.filling()) last->flush = last->flush || last->holds_items();
   AFTERBAY_TRY(poll());
   // Ranks ahead of this one may be waiting for its progress.
-  if (segments_.staged() || order_ == order_sent_ || !ping_answered_) return {};
+  if (segments_.staged() || order_.latest == order_.stated || !ping_answered_) return {};
   AFTERBAY_TRY_ASSIGN(const bool left, carrier_->header_sent());
   return left ? ping() : Result<void>();
 }
@@ -310,8 +309,9 @@ Result<Landing> MpiClientLink::reserve(const FrameSlot& slot, std::uint32_t piec
     return fail(ErrorCode::resources,
                 "{}: a part of {} bytes does not fit into a staging segment of {} bytes (memory.block)",
                 options_.server, packed_bytes, capacity_);
+  order_.follows = true;
   options_.rank_links->note(slot.position);
-  note_order(shm::order_of(slot.position, slot.frame));
+  order_.note(shm::order_of(slot.position, slot.frame));
   AFTERBAY_TRY_ASSIGN(bool made, make_item_room(bytes, &slot, may_wait));
   if (!made) {
     AFTERBAY_TRY(poll());

@@ -54,6 +54,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   Result<void> commit(const FrameSlot& slot, std::uint32_t piece) override;
   void set_position(std::uint64_t position) override;
   void advance(std::uint64_t position, std::uint32_t frame) override;
+  void rest() override { order_.follows = false; }
   Result<std::optional<Bytes>> receive() override;
   [[nodiscard]] ReceivedData take_data() override { return std::exchange(data_, {}); }
   void wait(Millis most) override;
@@ -103,7 +104,6 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   Result<void> check_server();
   [[nodiscard]] Error stalled(Millis patience);
   std::byte* append(const ItemHeader& header);
-  void note_order(std::uint64_t order) noexcept;
 
   std::unique_ptr<Carrier> carrier_;
   MpiClientOptions options_;
@@ -111,8 +111,13 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   StagedSegments segments_;
   std::vector<OpenPart> open_;
   std::uint32_t credits_;
-  std::uint64_t order_ = 0;
-  std::uint64_t order_sent_ = 0;
+  /// What the rank will request nothing before.
+  struct Order {
+    std::uint64_t latest = 0;
+    std::uint64_t stated = 0;  ///< to the server
+    bool follows = false;      ///< rises with puts to other servers, too: see `rest`
+    void note(std::uint64_t order) noexcept { latest = std::max(latest, order); }
+  } order_;
 
   bool ping_answered_ = true;
   std::uint64_t pinged_ns_ = 0;

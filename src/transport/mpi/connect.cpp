@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/rounding.hpp"
 #include "transport/mpi/client.hpp"
 #include "transport/mpi/consult.hpp"
 #include "transport/mpi/footprint.hpp"
@@ -392,7 +393,9 @@ class SetUp {
     const std::vector<std::size_t> servers = servers_of(options_.pool);
     AFTERBAY_TRY_ASSIGN(const relay::Shares shares, shares_at(roster_.self(), clients, servers.size()));
     relay_.far_common = shares.common;
+    relay_.far_small = shares.small;
     relay_.sizes = sizes_to_servers();
+    relay_.frontends = divided_up(roster_.models(), std::max<std::size_t>(clients, 1));
     relay_.policy = options_.policy;
     relay_.label = frontend_label(rank());
     for (const std::uint64_t m : roster_.view().clients) {

@@ -6,7 +6,10 @@
 namespace afterbay::transport::network {
 namespace {
 
-constexpr std::uint64_t longest_silence_ns = 1'000'000'000;  // without a sign of life from a frontend
+constexpr std::uint64_t usual_silence_ns = 1'000'000'000;  // without a sign of life from a frontend
+/// Between the signs of life that a server gets: the processor time that they take does not grow
+/// with the number of frontends, until they are as rare as the deadline allows.
+constexpr std::uint64_t between_pings_ns = 2'000'000;
 
 std::uint64_t ns_of(Millis time) { return static_cast<std::uint64_t>(time.count()) * 1'000'000; }
 
@@ -28,7 +31,8 @@ void RelayServers::note_message(std::size_t server, std::uint64_t now) {
 /// A server answers a ping at once, even while it works.
 void RelayServers::watch(std::uint64_t now, const std::function<void(std::size_t server)>& ping,
                          const std::function<void(std::size_t server, Error why)>& lost) {
-  const std::uint64_t ping_ns = std::min(ns_of(options_.policy.deadline) / 8, longest_silence_ns);
+  const std::uint64_t ping_ns = std::min(ns_of(options_.policy.deadline) / 8,
+                                         std::max(usual_silence_ns, options_.frontends * between_pings_ns));
   for (std::size_t s = 0; s < states_.size(); ++s) {
     State& it = states_[s];
     if (it.gone) continue;

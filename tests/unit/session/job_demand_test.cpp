@@ -125,7 +125,112 @@ TEST(JobDemand, a_frontend_of_128_ranks_is_bounded) {
   EXPECT_EQ(demand.tags, 200'017);
 }
 
+/// A server's memory, and how a model rank reaches it, are those of its pool.
+TEST(JobDemand, each_pool_counts_with_its_own_settings) {
+  const auto config = config_of({{"pools.small.servers", "2"},
+                                 {"pools.small.memory.server", "64MiB"},
+                                 {"pools.big.servers", "1"},
+                                 {"pools.big.memory.server", "6GiB"},
+                                 {"pools.big.memory.chunks", "1GiB"}});
+  const NodeLoad node = loads(config, 9, 0).at(0);
+  ASSERT_EQ(node.pools.size(), 2u);
+  EXPECT_EQ(node.pools[0].servers, 2);
+  EXPECT_EQ(node.pools[1].job_servers, 1u);
+  const auto demand = demand_of(config, node).value();
+  const std::string text = memory_text(demand);
+  EXPECT_THAT(text, HasSubstr("2 I/O servers of pool 'small': "));
+  EXPECT_THAT(text, HasSubstr("1 I/O server of pool 'big': 7."));
+  EXPECT_GT(memory_of(demand), 2 * 64 * MiB + 7 * GiB);
+  EXPECT_LT(memory_of(demand), 8 * GiB);
+  EXPECT_GT(demand.server->bytes(), 7 * GiB) << "the one that needs most";
+  EXPECT_THAT(text_of(config, {&node, 1}), HasSubstr("I/O server of pool 'big': at most 7."));
+}
+
+TEST(JobDemand, model_ranks_reach_the_servers_of_each_pool_in_its_own_way) {
+  const auto config = config_of({{"pools.near.servers", "2"},
+                                 {"pools.far.servers", "4"},
+                                 {"pools.far.topology", "tiered"},
+                                 {"pools.other.servers", "3"},
+                                 {"pools.other.topology", "tiered"}});
+  const NodeLoad all_here{
+      9, 40, false, 2, 0, {40, 29, 9, 2}, {{2, 0, 0, 2, 0}, {4, 1, 29, 4, 1}, {3, 1, 29, 3, 1}}};
+  const auto demand = demand_of(config, all_here).value();
+  EXPECT_EQ(demand.model->descriptors, 64u + 2 + 2) << "two servers and the frontends of two pools";
+  const NodeLoad models_only{
+      0, 29, true, 0, 0, {40, 29, 9, 2}, {{0, 0, 0, 2, 0}, {0, 0, 0, 4, 1}, {0, 0, 0, 3, 1}}};
+  const auto far = demand_of(config, models_only).value();
+  EXPECT_EQ(far.model->connections, 2u + 2 + 6) << "two servers, two frontends, the tree";
+}
+
+TEST(JobDemand, tags_that_not_every_mpi_has_are_pointed_out) {
+  const auto config = config_of({{"topology", "tiered"}, {"servers", "10"}});
+  NodeLoad load{0, 129, true, 1, 0, {1310, 1290, 10, 10}};
+  EXPECT_THAT(text_of(config, {&load, 1}), HasSubstr("message tags: up to 2597\n"));
+  load.job = {66'526, 66'000, 10, 516};
+  EXPECT_THAT(text_of(config, {&load, 1}),
+              HasSubstr("message tags: up to 132017, more than the 32767 that every MPI has: checked when a "
+                        "session opens\n"));
+}
+
 // ---- what does not fit
+
+TEST(JobDemand, memory_of_a_pool_that_is_missing_is_refused_with_its_setting) {
+  const auto config = config_of(
+      {{"pools.small.servers", "1"}, {"pools.big.servers", "1"}, {"pools.big.memory.server", "64GiB"}});
+  const auto nodes = loads(config, 9, 0);
+  SystemFacts system = generous();
+  system.free_memory = [] { return 24 * GiB; };
+  const auto found = find_obstacles(config, nodes.at(0), system);
+  ASSERT_EQ(found.size(), 1u);
+  for (const char* part : {"1 I/O server of pool 'big': 65.7 GiB", "): set pools.big.memory.server: "})
+    EXPECT_THAT(found[0].message, HasSubstr(part));
+}
+
+TEST(JobDemand, a_frontend_of_a_pool_that_cannot_serve_its_ranks_is_refused) {
+  const auto config = config_of(
+      {{"pools.a.servers", "4"}, {"pools.a.topology", "tiered"}, {"pools.a.memory.frontend", "16MiB"}});
+  const auto demand = demand_of(config, loads(config, 65, 0).at(0));
+  ASSERT_FALSE(demand);
+  EXPECT_THAT(demand.error().message, HasSubstr("memory.frontend is 16MiB"));
+}
+
+TEST(JobDemand, sockets_for_the_report_are_counted_on_the_first_ranks_node) {
+  std::vector<std::pair<std::string, std::string>> settings{
+      {"topology", "tiered"}, {"servers_per_node", "1"}, {"server_nodes", "100"}};
+  const auto config = config_of(settings);
+  const auto nodes = loads(config, 10'200, 102);
+  EXPECT_TRUE(nodes[0].has_first);
+  EXPECT_FALSE(nodes[1].has_first);
+  EXPECT_THAT(text_of(config, nodes), HasSubstr("at the end the first rank has 10098 connections\n"));
+  SystemFacts system = generous();
+  system.most_open_files = [] { return 4096; };
+  const auto found = find_obstacles(config, nodes[0], system);
+  ASSERT_EQ(found.size(), 1u);
+  for (const char* part : {"4096 files open", "for the report", "10098 sockets", "set report.table: off"})
+    EXPECT_THAT(found[0].message, HasSubstr(part));
+  EXPECT_TRUE(find_obstacles(config, nodes[1], system).empty());
+  settings.emplace_back("report.table", "off");
+  EXPECT_TRUE(find_obstacles(config_of(settings), nodes[0], system).empty());
+}
+
+/// `ulimit -l` is a limit of each process.
+TEST(JobDemand, locked_memory_is_that_of_the_process_that_needs_most) {
+  const auto config = config_of({{"servers_per_node", "1"}});
+  const auto nodes = loads(config, 202, 101);
+  SystemFacts system = generous();
+  system.locked_memory = [] { return 200 * MiB; };
+  EXPECT_TRUE(find_obstacles(config, nodes.at(0), system).empty()) << "100 ranks need 4 GiB together";
+  system.locked_memory = [] { return 64 * MiB; };
+  const auto found = find_obstacles(config, nodes.at(0), system);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_THAT(found[0].message, HasSubstr("by one process here (I/O server)"));
+  // Nodes without servers have networks too.
+  system.locked_memory = [] { return 64 * KiB; };
+  const NodeLoad models_only{0, 100, true, 0, 0, {202, 200, 2, 0}};
+  EXPECT_EQ(find_obstacles(config, models_only, system).size(), 1u);
+  const auto one_node = loads(config, 101, 0);
+  EXPECT_TRUE(find_obstacles(config, one_node.at(0), system).empty()) << "no network";
+}
 
 TEST(JobDemand, memory_that_is_missing_is_refused_with_settings_that_fit) {
   const auto config = config_of({{"servers", "64"}});
@@ -184,7 +289,7 @@ TEST(JobDemand, files_that_are_missing_are_refused_with_the_limit_that_fits) {
 }
 
 TEST(JobDemand, sockets_that_are_missing_are_refused_with_the_topology_that_fits) {
-  const auto config = config_of({{"servers_per_node", "1"}});
+  const auto config = config_of({{"servers_per_node", "1"}, {"report.table", "off"}});
   const auto nodes = loads(config, 10'100, 101);
   SystemFacts system = generous();
   system.most_open_files = [] { return 4096; };
@@ -198,7 +303,8 @@ TEST(JobDemand, sockets_that_are_missing_are_refused_with_the_topology_that_fits
   EXPECT_TRUE(find_obstacles(config, nodes.at(0), system).empty());
   // With frontends there are few.
   system.by_sockets = [] { return true; };
-  const auto tiered = config_of({{"topology", "tiered"}, {"servers_per_node", "1"}, {"server_nodes", "100"}});
+  const auto tiered = config_of(
+      {{"topology", "tiered"}, {"servers_per_node", "1"}, {"server_nodes", "100"}, {"report.table", "off"}});
   EXPECT_TRUE(find_obstacles(tiered, loads(tiered, 10'200, 102).at(0), system).empty());
 }
 

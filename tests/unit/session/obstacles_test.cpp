@@ -44,11 +44,11 @@ TEST(Obstacles, all_are_said_at_once) {
   system.largest_file = [] { return 50 * GiB; };
   system.free_memory = [] { return 100 * GiB; };
   system.locked_memory = [] { return 64 * KiB; };
-  const auto all = join_obstacles(find_obstacles(config, {2, 8}, system));
+  const auto all = join_obstacles(find_obstacles(config, {2, 8, true, 0, 0, {16, 14, 2, 0}}, system));
   ASSERT_TRUE(all);
   for (const char* part : {"/restarts", "Read-only", "1000.0 GiB are free", "history, restart", "1.5 TiB",
                            "quota of user 7", "ulimit -n", "20 files", "ulimit -f", "ulimit -l",
-                           "2 I/O servers", "131.5 GiB", "memory.server 64GiB"})
+                           "2 I/O servers", "131.7 GiB", "memory.server 64GiB"})
     EXPECT_THAT(all->message, HasSubstr(part));
 }
 
