@@ -3,11 +3,10 @@
 // no MPI.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
-#include "codec/codec.hpp"
-#include "codec_trial.hpp"
+#include "codec/trial.hpp"
+#include "codec_samples.hpp"
 #include "command.hpp"
 #include "observe/profile.hpp"
 #include "observe/progress.hpp"
@@ -19,7 +18,7 @@ struct CodecsOptions {
   std::string file;
   std::string collection = "*";
   double every_s = 0;
-  double share = 0.5;
+  double share = codec::usual_share;
   int writers = 1;
   std::uint64_t records = 2;
   std::uint64_t sample_mib = 32;
@@ -27,30 +26,6 @@ struct CodecsOptions {
 };
 
 std::string size_text(double bytes) { return observe::text_of_bytes(bytes); }
-
-/// A comment line per trial, the smallest first.
-std::string table_of(std::vector<CodecTrial> trials, const CodecTrial& chosen, double budget_s,
-                     double plain_bytes) {
-  std::ranges::stable_sort(trials, {}, &CodecTrial::bytes);
-  std::string text = fmt::format("#   {:<24} {:>8} {:>22}\n", "filters", "size", "seconds per record");
-  for (const CodecTrial& it : trials)
-    text += fmt::format("#   {:<24} {:>6.1f} % {:>22.3g}{}\n", text_of(it.filters),
-                        100 * it.bytes / plain_bytes, it.seconds,
-                        it.filters == chosen.filters ? "  <- chosen"
-                        : it.seconds > budget_s      ? "  too slow"
-                                                     : "");
-  return text;
-}
-
-std::string settings_of(const std::string& collection, const FilterLevels& filters) {
-  std::string text = fmt::format("collections:\n  \"{}\":\n", collection);
-  if (filters.empty()) return text + "    deflate: 0\n";
-  for (const auto& [name, level] : filters) {
-    const bool is_level = text_of({{name, level}}) != name;
-    text += fmt::format("    {}: {}\n", name, is_level ? std::to_string(level) : "on");
-  }
-  return text;
-}
 
 Exit measure(const CodecsOptions& options) {
   const auto refuse = [](const Error& error) {
@@ -61,14 +36,14 @@ Exit measure(const CodecsOptions& options) {
   if (!file) return refuse(file.error());
   const auto samples = sample_chunks(*file, options.records, options.sample_mib << 20);
   if (!samples) return refuse(samples.error());
-  std::vector<CodecTrial> trials;
-  for (const FilterLevels& filters : chains_to_try(options.only)) {
+  std::vector<codec::Trial> trials;
+  for (const codec::FilterLevels& filters : codec::chains_to_try(options.only)) {
     auto trial = try_filters(filters, *samples);
     if (!trial) return refuse(trial.error());
     trials.push_back(*std::move(trial));
   }
   const double budget_s = options.every_s * options.writers * options.share;
-  const CodecTrial& chosen = trials[choose(trials, budget_s)];
+  const codec::Trial& chosen = trials[codec::choose(trials, budget_s)];
   const double plain_bytes = trials.front().bytes;
   double measured = 0;
   for (const ChunkSample& sample : *samples)
@@ -80,9 +55,9 @@ Exit measure(const CodecsOptions& options) {
       "it.\n#\n",
       size_text(plain_bytes), options.every_s, options.writers, options.writers == 1 ? "" : "s",
       options.writers == 1 ? "s" : "ve", budget_s);
-  fmt::print("{}#\n", table_of(trials, chosen, budget_s, plain_bytes));
+  fmt::print("{}#\n", codec::table_of(trials, chosen.filters, budget_s, plain_bytes));
   fmt::print("# The smallest files among those in time. No filter changes values.\n{}",
-             settings_of(options.collection, chosen.filters));
+             codec::settings_of(options.collection, chosen.filters));
   return Exit::ok;
 }
 
@@ -104,9 +79,7 @@ Action prepare_codecs(CLI::App& app) {
   app.add_option("--sample", options->sample_mib, "MiB to measure at most, about")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  std::vector<std::string> compressors;
-  for (const codec::Codec* const it : codec::codecs_of(codec::FilterKind::compress))
-    if (it->lacks.empty()) compressors.emplace_back(it->name);
+  const std::vector<std::string> compressors = codec::compressors_here();
   app.add_option("--only", options->only,
                  fmt::format("compressors that readers have: {}", fmt::join(compressors, ", ")))
       ->delimiter(',')

@@ -6,6 +6,7 @@
 #include "base/caller_terms.hpp"
 #include "base/suggest.hpp"
 #include "codec/filter_chain.hpp"
+#include "config/compress_choice.hpp"
 #include "config/names.hpp"
 #include "model/changes.hpp"
 #include "model/converted_values.hpp"
@@ -59,6 +60,8 @@ void override_variables(Schema& schema, const config::CollectionSettings& settin
     if (chosen.filters.empty() || !compressible) continue;
     FilterChain chain = model::filters_of(variable);
     for (const auto& [codec, filter] : chosen.filters) codec::set_filter(chain, codec, filter);
+    if (settings.compress.value_or(config::Compress::off) != config::Compress::off)
+      leave_out_refused(chain, variable.type);
     model::set_filters(variable, std::move(chain));
   }
 }
@@ -130,7 +133,18 @@ void leave_to_ranks(Processing& processing, bool changes_servers, Format format,
 Result<std::vector<std::unique_ptr<Collection>>> Collection::make(
     Definition definition, const config::Config& session, const std::vector<Decomposition>& decompositions,
     const Sides& sides) {
-  const config::CollectionSettings settings = session.settings_for(definition.name);
+  config::CollectionSettings settings = session.settings_for(definition.name);
+  if (const config::Compress compress = settings.compress.value_or(config::Compress::off);
+      compress != config::Compress::off) {
+    AFTERBAY_TRY_ASSIGN(const Format asked, parse_format(definition.options.store.name()));
+    AFTERBAY_TRY_ASSIGN(
+        definition.compression,
+        compression_of(definition.name, settings.directory.value_or(definition.options.directory),
+                       settings.store.value_or(asked), compress));
+    if (!definition.compression.path.empty())
+      for (const auto& [codec, filter] : config::exactly(definition.compression.filters))
+        settings.filters.insert_or_assign(codec, filter);
+  }
   std::vector<std::unique_ptr<Collection>> made;
   made.push_back(std::make_unique<Collection>());
   Collection& first = *made.front();
@@ -194,6 +208,7 @@ Result<> Collection::describe(const Definition& definition, const config::Config
   AFTERBAY_TRY_ASSIGN(const Existing asked_existing, existing_of(definition.options.existing.name()));
   format_ = settings.store.value_or(asked_format);
   existing_ = settings.existing.value_or(asked_existing);
+  processing_.compression = definition.compression;
   if (template_.empty()) template_ = model::default_template(format_);
   AFTERBAY_TRY(config::check_variables(session, name_, variable_names(schema_)));
   override_variables(schema_, settings);
@@ -343,7 +358,7 @@ Result<> Collection::lie_on(VariableState& state, const Decomposition& decomposi
 }
 
 observe::CollectionRecord Collection::record_for_report() const {
-  return {name_, std::string(name_of(format_)), chunks_};
+  return {name_, std::string(name_of(format_)), chunks_, {}, processing_.compression.record()};
 }
 
 /// For the report.
@@ -389,6 +404,7 @@ wire::DefineCollection Collection::message(bool with_schema) const {
   for (std::uint32_t v = 0; v < processing_.stages.size(); ++v)
     for (const auto& [name, value] : processing_.stages[v]) message.stages.push_back({v, name, value});
   message.reductions = processing_.reductions;
+  message.trial_compressors = processing_.compression.trial_compressors;
   if (with_schema) message.schema = schema_;
   return message;
 }

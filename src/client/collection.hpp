@@ -19,6 +19,7 @@
 #include "afterbay/session.hpp"
 #include "base/result.hpp"
 #include "client/collection_records.hpp"
+#include "client/compression.hpp"
 #include "client/decomposition.hpp"
 #include "client/pools.hpp"
 #include "config/config.hpp"
@@ -59,6 +60,7 @@ struct Processing {
   /// the same part: these keep what was put before a file is opened.
   std::vector<wire::Reduction> reductions;
   std::string why_not_reduced;  ///< those of the definition; empty if they are, or if it has none
+  Compression compression;
 
   [[nodiscard]] bool reduces() const noexcept { return !reductions.empty(); }
   [[nodiscard]] bool reduces(std::uint32_t variable) const noexcept {
@@ -85,6 +87,7 @@ class Collection {
     std::vector<wire::Reduction> reductions = {};
     /// Of a schema whose variables have the types of the file already.
     std::vector<std::optional<model::PackedValues>> packings = {};
+    Compression compression = {};  ///< set by `make`
   };
   struct Sides {
     int model_rank = 0;

@@ -49,10 +49,14 @@ struct Codec {
   /// The highest level; the filter's only parameter is a level from 1 to this. 0: the filter is on
   /// or off and has no parameter.
   int most_level = 0;
-  /// Levels that `afterbay codecs` tries, ascending. Empty: 1 only. Compressors only.
+  /// Levels that `afterbay codecs` and `compress: auto` try, ascending. Empty: 1 only. Compressors
+  /// only.
   std::span<const int> trial_levels = {};
   /// Rearranges bytes itself: another filter that does would gain nothing.
   bool rearranges = false;
+  /// The compressor with the largest number is used by `compress: auto` before anything was
+  /// measured. Readers that know netCDF-4 must have it: otherwise 0, never.
+  int untried = 0;
   std::string_view documentation = {};  ///< documentation of its setting: a paragraph of Markdown
   std::size_t added_bytes = 0;          ///< number of bytes that encoding appends; FilterKind::checksum only
   /// Other readers refuse input that is not a multiple of an element's size.

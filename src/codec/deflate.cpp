@@ -64,6 +64,7 @@ constinit const Codec deflate_codec{
     .kind = FilterKind::compress,
     .most_level = most_deflate_level,
     .trial_levels = deflate_trials,
+    .untried = 1,
     .documentation = "Compression level of zlib for all variables, 0 for none; netCDF-4 only.",
     .most_expansion = 1040,
     .from_hdf5 = deflate_from_hdf5,

@@ -97,6 +97,7 @@ constinit const Codec zstd_codec{
     .kind = FilterKind::compress,
     .most_level = 22,
     .trial_levels = zstd_trials,
+    .untried = 2,
     .documentation =
         "Compression level of Zstandard for all variables, 0 for none: faster than `deflate` at the same "
         "size. Readers need HDF5's filter 32015, which netCDF-C has from 4.9 on and `hdf5plugin` brings to "

@@ -44,6 +44,12 @@ enum class WhenFull {
 enum class ReportTable { automatic, on, off };
 enum class Checks { refuse, warn, off };  ///< preflight checks
 enum class StopSignals { off, term, usr1, both };
+/// How the filters of a collection are chosen.
+enum class Compress {
+  off,        ///< as configured and in the schema
+  automatic,  ///< among all compressors of the build
+  portable,   ///< among those that every HDF5 library has
+};
 enum class StripeApply { automatic, always, never };  ///< run `lfs`: on Lustre, everywhere, nowhere
 
 /// The source of a value, in order of precedence.
@@ -185,6 +191,7 @@ struct CollectionSettings {
   std::optional<bool> readable;
   std::optional<std::vector<std::string>> pools;  ///< pools among which the files are distributed
   std::optional<PoolChoice> pool_choice;          ///< how they are distributed
+  std::optional<Compress> compress;
   FilterChoices filters;
   std::optional<model::Access> access;
   std::optional<int> stripe_count;

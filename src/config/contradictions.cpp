@@ -172,7 +172,25 @@ class Finder {
       if (store.setting != "store" || traits_of(*format_of(store.value)).filters != FilterRule::refused)
         continue;
       for (const CollectionOverride& filter : config_.overrides) {
-        if (is_filter(filter) && both_hold(store, filter)) refuse_filter(store, filter);
+        if ((is_filter(filter) || chooses_filters(filter)) && both_hold(store, filter))
+          refuse_filter(store, filter);
+      }
+    }
+  }
+
+  /// Filters beside `compress`, which chooses them.
+  void compress() {
+    for (const CollectionOverride& compress : config_.overrides) {
+      if (!chooses_filters(compress)) continue;
+      for (const CollectionOverride& filter : config_.overrides) {
+        if (!is_filter(filter) || !both_hold(compress, filter)) continue;
+        if (codec::find_codec(filter.setting)->kind == codec::FilterKind::checksum) continue;
+        problems_.add(
+            ErrorCode::conflict, later_of(compress, filter).place,
+            fmt::format("{} is {} ({}), but {} is {} ({}), which chooses the filters; remove one of "
+                        "them",
+                        filter.full_name(), filter.value, filter.origin.place, compress.full_name(),
+                        compress.value, compress.origin.place));
       }
     }
   }
@@ -240,6 +258,14 @@ class Finder {
     return given.filters.begin()->second.has_value();
   }
 
+  static bool chooses_filters(const CollectionOverride& item) {
+    return item.setting == "compress" && item.value != "off";
+  }
+
+  static const Origin& later_of(const CollectionOverride& a, const CollectionOverride& b) {
+    return std::max(a.origin, b.origin, [](const Origin& x, const Origin& y) { return x.source < y.source; });
+  }
+
   /// Whether some named collection or pattern gets both settings.
   [[nodiscard]] bool both_hold(const CollectionOverride& store, const CollectionOverride& filter) const {
     return std::any_of(config_.overrides.begin(), config_.overrides.end(),
@@ -261,10 +287,8 @@ class Finder {
   }
 
   void refuse_filter(const CollectionOverride& store, const CollectionOverride& filter) {
-    const Origin& later = std::max(filter.origin, store.origin,
-                                   [](const Origin& a, const Origin& b) { return a.source < b.source; });
     problems_.add(
-        ErrorCode::conflict, later.place,
+        ErrorCode::conflict, later_of(filter, store).place,
         fmt::format("{} is {} ({}), but {} is {} ({}), a format without filters; remove {} or use the "
                     "store {}",
                     filter.full_name(), filter.value, filter.origin.place, store.full_name(), store.value,
@@ -336,6 +360,7 @@ void find_contradictions(const Config& config, Problems& problems) {
   finder.chunk();
   finder.report();
   finder.collections();
+  finder.compress();
   finder.shared_files();
   finder.triggers();
 }

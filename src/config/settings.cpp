@@ -473,6 +473,19 @@ const std::vector<Setting<CollectionSettings>>& collection_settings() {
                  "whose servers have the least to write. By default, the session's "
                  "`pool_choice`. A path that is opened again goes to the server that wrote it "
                  "before."),
+      collection(
+          agreed, "compress",
+          choice<Compress>(
+              {{"off", Compress::off}, {"auto", Compress::automatic}, {"portable", Compress::portable}}),
+          AFTERBAY_FIELD(compress),
+          "Whether Afterbay chooses the filters (compression and rearrangement) of the variables. `auto`: "
+          "the I/O servers measure all compressors of the build on the first records, while they have "
+          "nothing else to do. At its end, the session writes the filters with which files are smallest and "
+          "servers keep up with the model to `compress.NAME.yaml` in `directory`. Later sessions use "
+          "that file as it is. Without it, files have `shuffle` and level 1 of `zstd`, or of `deflate` if "
+          "the build has no `zstd`. `portable`: the same with `deflate` only, which every reader of "
+          "netCDF-4 has. Values are never changed. `off`: filters are those that are "
+          "configured. NetCDF-4 only; see [which codec](../how-to/which-codec.md#let-a-run-measure)."),
       collection("access", access_kind(), AFTERBAY_FIELD(access),
                  "How the files will mostly be read. Chunk lengths are chosen for this if "
                  "neither the schema nor `chunk` gives them. `map` (the default): horizontal "

@@ -90,6 +90,22 @@ std::string errors_of(const RunPage& page) {
   return out + "</table></div>\n";
 }
 
+/// Empty without `compress`.
+std::string codecs_of(const Report& report) {
+  std::string rows;
+  for (const CollectionRecord& it : report.collections) {
+    const CompressRecord& codecs = it.compress;
+    if (codecs.path.empty()) continue;
+    rows += fmt::format("<tr><td>{}<td class=name>{}<td class=name>{}<td class=name>{}</tr>\n",
+                        html_text(it.name), html_text(codecs.filters),
+                        codecs.chosen.empty() ? "nothing" : html_text(codecs.chosen), html_text(codecs.why));
+  }
+  if (rows.empty()) return {};
+  return "<h3>Codecs</h3>\n<div class=scroll><table><tr><th>collection<th class=name>files have<th "
+         "class=name>chosen for later sessions<th class=name>why</tr>\n" +
+         rows + "</table></div>\n";
+}
+
 }  // namespace
 
 std::string waits_table(const RunPage& page, const RunFigures& figures) {
@@ -122,7 +138,7 @@ std::string waits_table(const RunPage& page, const RunFigures& figures) {
 std::string files_tables(const RunPage& page, const RunFigures& figures) {
   std::vector<FileRecord> files = files_of(page);
   if (files.empty()) return "<p class=dim>No file was published.</p>\n";
-  std::string out = collections_of(files) + errors_of(page);
+  std::string out = collections_of(files) + errors_of(page) + codecs_of(page.report);
   const std::size_t hidden =
       figures.files - std::min<std::size_t>(figures.files, std::min(files.size(), most_files_shown));
   if (files.size() > most_files_shown)

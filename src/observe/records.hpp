@@ -72,15 +72,70 @@ struct ErrorRecord {
   }
 };
 
+struct FilterRecord {
+  std::string codec;
+  std::int32_t level = 1;
+  template <class A>
+  void fields(A& a) {
+    a(codec, level);
+  }
+  friend bool operator==(const FilterRecord&, const FilterRecord&) = default;
+};
+
+/// What a chain of filters takes and saves.
+struct ChainRecord {
+  std::vector<FilterRecord> filters;
+  double seconds = 0;  ///< of one core, to encode a record
+  double bytes = 0;    ///< of a record, encoded
+  template <class A>
+  void fields(A& a) {
+    a(filters, seconds, bytes);
+  }
+};
+
+/// What one server measured for a collection with `compress: auto`.
+struct CodecTrialRecord {
+  std::string collection;
+  std::uint8_t shared = 0;          ///< 1: each of its servers writes a part of every record
+  std::uint32_t writers = 0;        ///< of the server that can encode at the same time
+  std::uint64_t records = 0;        ///< number that it took in
+  double first_s = 0;               ///< time of day at which the first was complete
+  double last_s = 0;                ///< and the last
+  double bytes = 0;                 ///< of the server's part of a record, without filters
+  double measured_bytes = 0;        ///< size of what was tried
+  std::uint32_t chains = 0;         ///< number of chains to try
+  std::vector<ChainRecord> trials;  ///< those that were tried on everything, for that part of a record
+  template <class A>
+  void fields(A& a) {
+    a(collection, shared, writers, records, first_s, last_s, bytes, measured_bytes, chains, trials);
+  }
+};
+
+/// The filters of a collection with `compress: auto`, and what was chosen for later sessions.
+struct CompressRecord {
+  std::string path;           ///< of the file with the choice; empty: the collection has no `compress`
+  std::string filters;        ///< of its files: "shuffle, zstd 1"
+  std::uint8_t measured = 0;  ///< 1: nothing was chosen before, and servers measured
+  std::string chosen{};       ///< "shuffle, zstd 5"; empty: nothing
+  std::string why{};          ///< of the choice, or of its absence
+  std::string table{};        ///< of the chains, a line each
+  std::vector<ChainRecord> trials{};
+  template <class A>
+  void fields(A& a) {
+    a(path, filters, measured, chosen, why, table, trials);
+  }
+};
+
 struct CollectionRecord {
   std::string name;
   std::string store;
   std::vector<ChunkRecord> chunks;    ///< one per variable except strings; empty for stores without
                                       ///< chunks
   std::vector<ErrorRecord> errors{};  ///< joined from those of the servers
+  CompressRecord compress{};
   template <class A>
   void fields(A& a) {
-    a(name, store, chunks, errors);
+    a(name, store, chunks, errors, compress);
   }
 };
 
@@ -115,10 +170,11 @@ struct ServerHistory {
   std::uint64_t records_refused =
       0;  ///< refusals because too many records of a variable were not yet written
   std::vector<ErrorRecord> errors{};
+  std::vector<CodecTrialRecord> codecs{};
   template <class A>
   void fields(A& a) {
     a(server, rank, host, backlog_limit_bytes, started_at_s, points, files, older_files, records_refused,
-      errors);
+      errors, codecs);
   }
 };
 

@@ -54,6 +54,21 @@ Json role_json(const RoleReport& role) {
   return out;
 }
 
+Json compress_json(const CompressRecord& record) {
+  Json out{{"file", record.path},
+           {"filters", record.filters},
+           {"chosen", record.chosen.empty() ? Json() : Json(record.chosen)},
+           {"why", record.why},
+           {"trials", Json::array()}};
+  for (const ChainRecord& it : record.trials) {
+    Json filters = Json::array();
+    for (const FilterRecord& filter : it.filters)
+      filters.push_back({{"codec", filter.codec}, {"level", filter.level}});
+    out["trials"].push_back({{"filters", filters}, {"seconds", it.seconds}, {"bytes", it.bytes}});
+  }
+  return out;
+}
+
 Json collection_json(const CollectionRecord& collection) {
   Json out{{"name", collection.name}, {"store", collection.store}, {"variables", Json::array()}};
   for (const ChunkRecord& it : collection.chunks)
@@ -62,6 +77,7 @@ Json collection_json(const CollectionRecord& collection) {
                                 {"chunk_bytes", it.bytes},
                                 {"chosen_by", it.why}});
   for (const ErrorRecord& it : collection.errors) out["largest_errors"][it.variable] = it.value;
+  if (!collection.compress.path.empty()) out["compress"] = compress_json(collection.compress);
   return out;
 }
 

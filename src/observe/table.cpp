@@ -118,6 +118,15 @@ std::string errors_text(const CollectionRecord& collection) {
   return text + "\n";
 }
 
+/// "codecs of history: files have shuffle, zstd 1; chosen for later sessions: shuffle, zstd 5".
+std::string codecs_text(const CollectionRecord& collection) {
+  const CompressRecord& it = collection.compress;
+  if (it.path.empty()) return {};
+  std::string text = fmt::format("codecs of {}: files have {}", collection.name, it.filters);
+  text += it.chosen.empty() ? "\n" : fmt::format("; chosen for later sessions: {}\n", it.chosen);
+  return text + fmt::format("  {}\n{}\n", it.why, it.table);
+}
+
 }  // namespace
 
 std::string table(const Report& report) {
@@ -128,7 +137,7 @@ std::string table(const Report& report) {
     text += first + std::string(first.size() - 1, '=') + "\n" + timers_table(role) + summary(role) + "\n";
   }
   for (const CollectionRecord& collection : report.collections)
-    text += chunks_text(collection) + errors_text(collection);
+    text += chunks_text(collection) + errors_text(collection) + codecs_text(collection);
   return text;
 }
 

@@ -50,12 +50,14 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
     it.format = message.format;
     it.stages = message.stages;
     it.reductions = message.reductions;
+    it.trial_compressors = message.trial_compressors;
     new_collections_.push_back(message.id);
   } else if (it.name != message.name || it.schema_hash != message.schema_hash ||
              it.existing != message.existing || it.servers != message.servers || it.split != message.split ||
              it.least != (message.least != 0) || it.gather_bytes != message.gather_bytes ||
              it.decompositions != message.decompositions || it.format != message.format ||
-             it.stages != message.stages || it.reductions != message.reductions) {
+             it.stages != message.stages || it.reductions != message.reductions ||
+             it.trial_compressors != message.trial_compressors) {
     return fail(
         make_error(
             ErrorCode::conflict,

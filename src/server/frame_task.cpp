@@ -77,7 +77,8 @@ OrderedFrame::OrderedFrame(const FrameTask& task, ScratchBuffers& scratch, obser
     base = to;
   }
   fill_gaps(*task.collection, task.pieces, base);
-  frame_ = {base, task.pieces, task.record, task.epochs, task.in_scratch || buffer_.has_value()};
+  frame_ = {base,        task.pieces, task.record, task.epochs, task.in_scratch || buffer_.has_value(),
+            task.sampler};
 }
 
 Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File& file,

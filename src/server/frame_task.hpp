@@ -24,6 +24,7 @@ struct FrameTask {
   std::vector<std::uint32_t> pieces;  ///< pieces to write, as indices in the layout, ascending
   std::uint64_t epochs = 0;           ///< number of the last epoch before its puts
   bool in_scratch = false;            ///< the view's buffer is one of the worker's own, which may be changed
+  ChunkSampler* sampler = nullptr;    ///< see CompleteFrame
 };
 
 struct FrameTimers {

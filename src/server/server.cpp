@@ -150,6 +150,7 @@ void Server::leave() {
 }
 
 void Server::tell_failure(const Error& failed, const SessionFailure::Report& report) {
+  observation_.codecs().stop();
   space_.session_failed(failed);
   observation_.log().write(report.here ? LogLevel::error : LogLevel::info, failed.text());
   // Ranks that have finalized wait for their files to be published: they are also told.
@@ -177,9 +178,16 @@ void Server::say_goodbye() {
   peers_.servers().broadcast(wire::Farewell{});
 }
 
+observe::ServerHistory Server::history() const {
+  observe::ServerHistory history = observation_.telemetry().history();
+  history.codecs = observation_.codecs().records();
+  return history;
+}
+
 /// The last messages must have been received before the server stops moving them. The server does
 /// not wait here: the rank that hosts an inline server receives its own messages.
 void Server::note_finished() {
+  observation_.codecs().stop();
   observe::add(observation_.profile().timers().messages, peers_.port().messages());
   observation_.backlog(peers_.frames().peak_used_bytes());
   observation_.profile().note_receive_memory(peers_.port().receive_peak_bytes());

@@ -79,8 +79,10 @@ class Server {
     (void)workers_.await_idle(limit);
   }
   /// For the report; valid once the server has finished.
-  [[nodiscard]] observe::ServerHistory history() const AFTERBAY_REQUIRES(ingest_thread) {
-    return observation_.telemetry().history();
+  [[nodiscard]] observe::ServerHistory history() const AFTERBAY_REQUIRES(ingest_thread);
+  /// Whether it has collections with `compress: auto` whose filters are to be chosen.
+  [[nodiscard]] bool tries_codecs() const AFTERBAY_REQUIRES(ingest_thread) {
+    return observation_.codecs().has_any();
   }
 
  private:

@@ -62,8 +62,11 @@ Definitions::Host Server::definitions_host(std::size_t workers, bool keeps_journ
   host.balances_load = [this]() AFTERBAY_REQUIRES(ingest_thread) { load_.activate(); };
   host.writes_files = [this]() AFTERBAY_REQUIRES(ingest_thread) { observation_.journal().expect_output(); };
   host.completed = [this](const wire::Defined& defined) AFTERBAY_REQUIRES(ingest_thread) -> Result<> {
-    for (const wire::Defined::Base& base : defined.bases)
-      AFTERBAY_TRY(data_.reducer().add(*definitions_.catalog().find(base.collection)));
+    for (const wire::Defined::Base& base : defined.bases) {
+      const ServedCollection& collection = *definitions_.catalog().find(base.collection);
+      AFTERBAY_TRY(data_.reducer().add(collection));
+      observation_.codecs().add(collection);
+    }
     observation_.profile().note_statistics(data_.reducer().bytes());
     observation_.telemetry().activate();
     return {};
@@ -200,6 +203,7 @@ Observation::Host Server::observation_host() {
       fail(std::move(sent).error().add(fmt::format("while it reported that epoch '{}' is complete", name)));
   };
   host.wake = [this] { executor_.post([] {}); };
+  host.submit_last = [this](WorkerTask task) { workers_.submit_last(std::move(task)); };
   return host;
 }
 

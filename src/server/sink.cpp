@@ -38,6 +38,7 @@ Result<storage::WriteCost> Sink::pass_on(std::byte* base, const CompleteFrame& f
     writes.push_back({piece, frame.record, {base + piece.frame_offset, piece.bytes}, frame.epochs});
   }
   clear_between(writes);
+  if (frame.sampler != nullptr) frame.sampler->take(writes);
   return file.write(writes);
 }
 

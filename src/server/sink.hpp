@@ -17,14 +17,26 @@
 
 namespace afterbay::server {
 
+/// Sees the pieces that are written to the files of a collection, as the files have them before
+/// filters. Any thread; does not wait.
+class ChunkSampler {
+ public:
+  ChunkSampler() = default;
+  ChunkSampler(const ChunkSampler&) = delete;
+  ChunkSampler& operator=(const ChunkSampler&) = delete;
+  virtual ~ChunkSampler() = default;
+  virtual void take(std::span<const storage::PieceWrite> pieces) = 0;
+};
+
 /// A frame, or those of its pieces that were put. Every point has its value or the fill value.
 /// Order of pieces and byte order are those of the handover layout.
 struct CompleteFrame {
   std::byte* base = nullptr;              ///< start of the frame in its buffer
   std::span<const std::uint32_t> pieces;  ///< indices in the handover layout, ascending; not empty
   std::uint64_t record = 0;
-  std::uint64_t epochs = 0;  ///< number of the last epoch before its puts
-  bool in_scratch = false;   ///< the buffer is a scratch buffer, and the sink may overwrite the values
+  std::uint64_t epochs = 0;         ///< number of the last epoch before its puts
+  bool in_scratch = false;          ///< the buffer is a scratch buffer, and the sink may overwrite the values
+  ChunkSampler* sampler = nullptr;  ///< gets what is written; null: none
 };
 
 /// The sink of one collection. Immutable: any number of workers may write frames at the same time.

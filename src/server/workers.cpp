@@ -42,6 +42,14 @@ void Workers::submit_first(Task task) {
   ready_.notify_one();
 }
 
+void Workers::submit_last(Task task) {
+  {
+    const MutexLock lock(mutex_);
+    last_.push_back(in_terms_of_caller(std::move(task)));
+  }
+  ready_.notify_one();
+}
+
 std::size_t Workers::queued() const {
   const MutexLock lock(mutex_);
   return tasks_.size() + first_.size();
@@ -69,6 +77,13 @@ bool Workers::take(Task& task) {
   return true;
 }
 
+bool Workers::take_last(Task& task) {
+  if (last_.empty()) return false;
+  task = std::move(last_.front());
+  last_.pop_front();
+  return true;
+}
+
 bool Workers::run_one() {
   Task task;
   {
@@ -87,9 +102,10 @@ void Workers::run(const std::stop_token& stop) {
       MutexLock lock(mutex_);
       ready_.wait(lock, stop, [this] {
         assert_held(mutex_);
-        return !tasks_.empty() || !first_.empty();
+        return !tasks_.empty() || !first_.empty() || !last_.empty();
       });
-      if (!take(task)) return;  // stopped, and no tasks are left
+      if (!take(task) && (stop.stop_requested() || !take_last(task)))
+        return;  // stopped, and no tasks are left
       ++running_;
     }
     task();

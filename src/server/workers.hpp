@@ -34,7 +34,11 @@ class Workers {
   void run_by_priority();
   /// Runs before all queued tasks that were submitted otherwise.
   void submit_first(Task task);
-  /// Waits until no task is queued or running; false: some still are after `limit`.
+  /// Runs when a thread has nothing else to do. Not at all if there are no threads, or they end
+  /// before.
+  void submit_last(Task task);
+  /// Waits until no task is queued or running, except those of `submit_last`; false: some still are after
+  /// `limit`.
   bool await_idle(std::chrono::milliseconds limit) AFTERBAY_EXCLUDES(mutex_);
   /// Number of tasks that have not begun.
   [[nodiscard]] std::size_t queued() const AFTERBAY_EXCLUDES(mutex_);
@@ -51,6 +55,7 @@ class Workers {
   std::condition_variable_any idle_;
   std::size_t running_ AFTERBAY_GUARDED_BY(mutex_) = 0;  ///< number of threads that are in a task
   bool take(Task& task) AFTERBAY_REQUIRES(mutex_);
+  bool take_last(Task& task) AFTERBAY_REQUIRES(mutex_);
 
   struct Queued {
     Task task;
@@ -59,6 +64,7 @@ class Workers {
   std::deque<Queued> tasks_ AFTERBAY_GUARDED_BY(mutex_);
   bool by_priority_ AFTERBAY_GUARDED_BY(mutex_) = false;
   std::deque<Task> first_ AFTERBAY_GUARDED_BY(mutex_);
+  std::deque<Task> last_ AFTERBAY_GUARDED_BY(mutex_);
   std::vector<std::jthread> threads_;
 };
 

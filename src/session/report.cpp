@@ -21,6 +21,7 @@
 #include "observe/report.hpp"
 #include "observe/summary.hpp"
 #include "observe/trace.hpp"
+#include "session/codec_choice.hpp"
 #include "wire/archive.hpp"
 #include "wire/collective_messages.hpp"
 
@@ -165,11 +166,16 @@ Result<> report(const ProcessReport& mine, const config::Config& config, Group& 
   joined.session = mine.session;
   joined.collections = std::move(all.collections);
   join_errors(joined.collections, all.servers);
-  const std::vector<std::string> hints = hints_of(all.profiles, config);
+  std::vector<std::string> hints = hints_of(all.profiles, config);
+  const Logger logger({mine.session, "report", group.rank()}, config.log);
+  std::vector<std::string> warnings;
+  for (std::string& line : keep_choices(joined.collections, all.servers, warnings))
+    hints.push_back(std::move(line));
+  for (const std::string& warning : warnings) logger.warning("{}", warning);
   const bool wrote = anything_written(all.profiles);
   std::string lines;
   if (config.report.table == config::ReportTable::on) lines = observe::table(joined);
-  Writer writer(files, Logger({mine.session, "report", group.rank()}, config.log));
+  Writer writer(files, logger);
   if (!config.report.json.empty())
     AFTERBAY_TRY(writer.write(config.report.json, observe::json(joined), "report.json"));
   if (!config.report.trace.empty())

@@ -247,11 +247,12 @@ session::ProcessReport Session::State::process_report() {
   if (frontend) add(server_profile, "frontend");
   if (model && model->identity().model_rank == 0)
     mine.collections = model->definitions().records_for_report();
-  // The largest errors are in the histories of servers.
+  // The largest errors and what was measured of codecs are in the histories of servers.
   const bool reports_errors = config->report.table == config::ReportTable::on || !config->report.json.empty();
-  if (server && (reports_errors || !config->report.html.empty())) {
+  if (server) {
     assert_role(ingest_thread);  // the server has ended, or this thread stepped it
-    mine.servers.push_back(server->history());
+    if (reports_errors || !config->report.html.empty() || server->tries_codecs())
+      mine.servers.push_back(server->history());
   }
   if (frontend && !config->report.html.empty()) mine.frontends.push_back(frontend->history());
   mine.session = name;

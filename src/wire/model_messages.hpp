@@ -115,11 +115,13 @@ struct DefineCollection {
   std::vector<std::int32_t> decompositions;  ///< one per variable: id, or -1 for Whole
   std::vector<StageSetting> stages;          ///< by variable and name
   std::vector<Reduction> reductions;         ///< by variable
-  std::optional<Schema> schema;              ///< from the lowest model rank only
+  /// Names of compressors: servers try chains with them on the first records. Empty: none.
+  std::vector<std::string> trial_compressors;
+  std::optional<Schema> schema;  ///< from the lowest model rank only
   template <class A>
   void fields(A& a) {
     a(id, name, format, existing, split, least, servers, first, gather_bytes, schema_hash, decompositions,
-      stages, reductions, schema);
+      stages, reductions, trial_compressors, schema);
   }
 };
 

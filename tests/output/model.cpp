@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -18,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -110,6 +112,7 @@ class Model {
         session_.wait(saved);
         session_.wait(epoch);
       }
+      std::this_thread::sleep_for(std::chrono::milliseconds(options_.number("pause_ms", 0)));
       if (n == kill_at && session_.model_rank() == kill_rank) kill(getpid(), SIGKILL);
     }
     if (options_.given.contains("not_finalized")) {

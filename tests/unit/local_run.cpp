@@ -96,6 +96,7 @@ class LocalRun::Threads {
                           journal(*state.config, number, logger));
     if (run_.stop_signal) server.stop_at(run_.stop_signal);
     if (auto served = server.run(); !served) return served.error();
+    if (run_.at_end) run_.at_end(server.history());
     return std::nullopt;
   }
 

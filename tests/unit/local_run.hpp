@@ -13,6 +13,7 @@
 #include "afterbay/session.hpp"
 #include "base/caller_terms.hpp"
 #include "model/format.hpp"
+#include "observe/records.hpp"
 
 namespace afterbay::storage {
 class Store;
@@ -43,6 +44,8 @@ class LocalRun {
   /// Threads of a model rank share nothing of the links to the first servers, as over MPI and
   /// inline: what endpoints put travels through the session's thread.
   std::size_t servers_of_one_thread = 0;
+  /// Gets the history of each server that has ended in order, in its thread.
+  std::function<void(observe::ServerHistory)> at_end;
   /// Settings that a model rank has in addition.
   std::function<Settings(int rank)> settings_of_rank;
 

@@ -110,6 +110,7 @@ WorkerTask FileTasks::note_opened(const OutputFile& file) const {
 WorkerTask FileTasks::write(OutputFile& file, FrameTask frame, std::uint64_t seq, bool droppable) {
   const std::uint32_t collection = frame.collection->id;
   const CollectionTimers timers = observation_.profile().of(*frame.collection);
+  frame.sampler = observation_.codecs().sampler_of(collection);
   return [this, timers, queued = memory_.add(std::move(frame), {collection, seq}, droppable), collection,
           &file, seq] {
     observe::Timed timed(timers.write);
@@ -169,7 +170,9 @@ WorkerTask FileTasks::write_results(OutputFile& file, std::vector<std::uint32_t>
                                     const RecordHead& record, const FrameOrder::Frame& turn,
                                     FrameStates& states) {
   const CollectionTimers timers = observation_.profile().of(*file.collection);
-  return [this, timers, &file, pieces = std::move(pieces), seq, head = record, turn, &states] {
+  ChunkSampler* const sampler =
+      file.holds_states ? nullptr : observation_.codecs().sampler_of(turn.collection);
+  return [this, timers, &file, pieces = std::move(pieces), seq, head = record, turn, &states, sampler] {
     observe::Timed timed(timers.write);
     FrameWritten result{.file = file.id, .collection = turn.collection, .seq = seq, .turn = turn};
     auto cost = memory_.with_scratch([&](ScratchBuffers& scratch) -> Result<storage::WriteCost> {
@@ -187,7 +190,7 @@ WorkerTask FileTasks::write_results(OutputFile& file, std::vector<std::uint32_t>
         }
         fill_gaps(*file.collection, pieces, base);
       }
-      const CompleteFrame results{base, pieces, head.record, head.epochs, true};
+      const CompleteFrame results{base, pieces, head.record, head.epochs, true, sampler};
       return file.collection->sink->write(results, *file.file, scratch, timers.stages);
     });
     if (cost) {

@@ -12,7 +12,8 @@ Observation::Observation(const config::Config& config, const Identity& identity,
       journal_(std::move(recorder)),
       telemetry_(config, identity, frames, logger_, telemetry_host(identity)),
       triggers_(config, identity, logger_, trigger_host()),
-      profile_(profile, workers) {}
+      profile_(profile, workers),
+      codecs_(workers, host_.submit_last) {}
 
 Telemetry::Host Observation::telemetry_host(const Identity& identity) {
   return {[this](observe::ServerState& state) AFTERBAY_REQUIRES(ingest_thread) {
@@ -62,6 +63,7 @@ void Observation::taken(OutputFile& file, const Record& record) {
   if (record.fixed) return;
   ++file.records_taken;
   ++telemetry_.tally().of(file.collection->id).records_taken;
+  codecs_.record_taken(file.collection->id, file.id, record.record);
 }
 
 void Observation::written(std::uint32_t collection, const Record& record) {

@@ -16,6 +16,7 @@
 #include "config/config.hpp"
 #include "journal/recorder.hpp"
 #include "observe/profile.hpp"
+#include "server/codecs/codec_trials.hpp"
 #include "server/files/never_put.hpp"
 #include "server/files/output_file.hpp"
 #include "server/identity.hpp"
@@ -44,6 +45,8 @@ class Observation {
     IngestFunction<void(std::uint64_t number, const std::string& name)> report_epoch;
     /// A trigger has ended: the end of the run may have waited for it. Any thread.
     AnyThreadFunction<void()> wake;
+    /// Gives workers a task for the time when they have nothing else to do.
+    AnyThreadFunction<void(WorkerTask)> submit_last;
   };
 
   /// `recorder`: null: no journal is kept. `workers`: their number.
@@ -58,6 +61,8 @@ class Observation {
   [[nodiscard]] Telemetry& telemetry() noexcept { return telemetry_; }
   [[nodiscard]] const Telemetry& telemetry() const noexcept { return telemetry_; }
   [[nodiscard]] TriggerRunner& triggers() noexcept { return triggers_; }
+  [[nodiscard]] CodecTrials& codecs() noexcept { return codecs_; }
+  [[nodiscard]] const CodecTrials& codecs() const noexcept { return codecs_; }
 
   // Any thread.
   /// Logs a warning and records it in the journal.
@@ -92,6 +97,7 @@ class Observation {
   Telemetry telemetry_;
   TriggerRunner triggers_;  ///< its threads use the journal
   ServerProfile profile_;
+  CodecTrials codecs_;
 };
 
 }  // namespace afterbay::server

@@ -91,6 +91,10 @@ TEST(ConfigAgreement, FlaggedSettingsOfCollectionsCount) {
   Config one;
   one.overrides.push_back({"history", "", "pool", "large", {}});
   EXPECT_EQ(difference(one, Config()), "collections.history.pool is large on rank 0 and not set on rank 3");
+  Config measures;
+  measures.overrides.push_back({"history", "", "compress", "auto", {}});
+  EXPECT_EQ(difference(measures, Config()),
+            "collections.history.compress is auto on rank 0 and not set on rank 3");
   Config another;
   another.overrides.push_back({"history", "", "priority", "3", {}});
   another.overrides.push_back({"history", "t", "access", "series", {}});

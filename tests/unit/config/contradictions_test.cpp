@@ -153,6 +153,28 @@ TEST(ConfigContradictions, ClassicFormatsHaveNoFilters) {
       HasSubstr("collections.h.variables.t.shuffle is on (set in code), but collections.*.store is cdf2"));
 }
 
+TEST(ConfigContradictions, ChosenFiltersExcludeOthers) {
+  EXPECT_THAT(
+      contradiction({{"collections.*.compress", "auto"}, {"collections.h.deflate", "4"}}).message,
+      HasSubstr("collections.h.deflate is 4 (set in code), but collections.*.compress is auto (set in code), "
+                "which chooses the filters; remove one of them"));
+  EXPECT_THAT(
+      contradiction({{"collections.h.compress", "portable"}, {"collections.h.variables.t.shuffle", "on"}})
+          .message,
+      HasSubstr("collections.h.variables.t.shuffle is on (set in code), but collections.h.compress is "
+                "portable"));
+  EXPECT_THAT(
+      contradiction({{"collections.h.store", "grib2"}, {"collections.h.compress", "auto"}}).message,
+      HasSubstr("collections.h.compress is auto (set in code), but collections.h.store is grib2 (set in "
+                "code), a format without filters; remove compress or use the store netcdf4"));
+  Sources sources = no_environment();
+  sources.settings = {{"collections.*.compress", "auto"}, {"collections.h.fletcher32", "on"},
+                      {"collections.h.deflate", "0"},     {"collections.c.store", "cdf5"},
+                      {"collections.c.compress", "off"},  {"collections.d.compress", "off"},
+                      {"collections.d.deflate", "3"}};
+  EXPECT_TRUE(load(sources));
+}
+
 TEST(ConfigContradictions, CompressionThatIsSwitchedOffIsRight) {
   Sources sources = no_environment();
   sources.settings = {

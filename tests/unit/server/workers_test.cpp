@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <string>
 
@@ -32,6 +33,45 @@ TEST(Workers, keep_the_order_in_which_tasks_came) { EXPECT_EQ(order_of_tasks(fal
 
 TEST(Workers, take_the_highest_priority_first_once_they_are_told) {
   EXPECT_EQ(order_of_tasks(true), "rbdac");
+}
+
+TEST(ThreadWorkers, do_the_last_tasks_when_there_is_nothing_else) {
+  std::string order;  // of one worker
+  std::promise<void> all_submitted, all_done;
+  {
+    Workers workers(1);
+    workers.submit([&, wait = all_submitted.get_future().share()] { wait.wait(); });
+    workers.submit_last([&] {
+      order += 'l';
+      workers.submit_last([&] { order += 'm'; });
+      workers.submit([&] { order += 'c'; });
+      workers.submit_last([&] { all_done.set_value(); });
+    });
+    workers.submit([&] { order += 'a'; });
+    workers.submit_first([&] { order += 'r'; });
+    all_submitted.set_value();
+    all_done.get_future().wait();
+  }
+  EXPECT_EQ(order, "ralcm");
+}
+
+TEST(ThreadWorkers, leave_the_last_tasks_at_their_end) {
+  std::atomic<int> done{0};
+  std::function<void()> again;
+  {
+    Workers workers(1);
+    std::promise<void> goes_on;
+    workers.submit([wait = goes_on.get_future().share()] { wait.wait(); });
+    for (int i = 0; i < 3; ++i) workers.submit([&] { ++done; });
+    again = [&] { workers.submit_last([&] { again(); }); };  // would go on for ever
+    again();
+    goes_on.set_value();
+  }
+  EXPECT_EQ(done, 3);
+  Workers none(0);
+  none.submit_last([&] { ++done; });
+  EXPECT_FALSE(none.run_one());
+  EXPECT_EQ(done, 3);
 }
 
 TEST(ThreadWorkers, are_idle_when_the_last_task_has_ended) {

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codec_trial.hpp"
-
-#include <fmt/format.h>
+#include "codec_samples.hpp"
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 
-#include "codec/chunk_codec.hpp"
-#include "codec/filter_chain.hpp"
 #include "compare_values.hpp"
 
 namespace afterbay::app {
@@ -59,16 +53,6 @@ std::vector<Box> boxes_of(const InputVariable& variable, std::vector<std::uint64
 
 }  // namespace
 
-std::string text_of(const FilterLevels& filters) {
-  std::string text;
-  for (const auto& [name, level] : filters) {
-    const codec::Codec* const codec = codec::find_codec(name);
-    text += (text.empty() ? "" : ", ") + name;
-    if (codec != nullptr && codec->most_level > 0) text += fmt::format(" {}", level);
-  }
-  return text.empty() ? "none" : text;
-}
-
 Result<std::vector<ChunkSample>> sample_chunks(const InputFile& file, std::uint64_t records,
                                                std::uint64_t most_bytes) {
   const Contents& contents = file.contents();
@@ -114,70 +98,19 @@ Result<std::vector<ChunkSample>> sample_chunks(const InputFile& file, std::uint6
   return samples;
 }
 
-std::vector<FilterLevels> chains_to_try(std::span<const std::string> only) {
-  static constexpr std::array usual_levels{1};
-  const auto is_here = [](const codec::Codec& it) { return it.lacks.empty(); };
-  std::vector<const codec::Codec*> rearrangers{nullptr};
-  for (const codec::Codec* const it : codec::codecs_of(codec::FilterKind::rearrange))
-    if (is_here(*it)) rearrangers.push_back(it);
-  std::vector<FilterLevels> chains{{}};
-  for (const codec::Codec* const compressor : codec::codecs_of(codec::FilterKind::compress)) {
-    if (!is_here(*compressor)) continue;
-    if (!only.empty() && std::ranges::find(only, compressor->name) == only.end()) continue;
-    const std::span<const int> levels =
-        compressor->trial_levels.empty() ? std::span<const int>(usual_levels) : compressor->trial_levels;
-    for (const int level : levels)
-      for (const codec::Codec* const before : rearrangers) {
-        // Readers that open the compressor without a plugin must not need one for the other filter.
-        if (before != nullptr && is_part_of_hdf5(*compressor) && !is_part_of_hdf5(*before)) continue;
-        FilterLevels& chain = chains.emplace_back();
-        if (before != nullptr) chain.emplace_back(before->name, 1);
-        chain.emplace_back(compressor->name, level);
-      }
-  }
-  return chains;
-}
-
-Result<CodecTrial> try_filters(const FilterLevels& filters, std::span<const ChunkSample> samples) {
-  CodecTrial trial;
+Result<codec::Trial> try_filters(const codec::FilterLevels& filters, std::span<const ChunkSample> samples) {
+  codec::Trial trial;
   trial.filters = filters;
-  FilterChain chain;
-  for (const auto& [name, level] : filters) {
-    const codec::Codec* const codec = codec::find_codec(name);
-    if (codec == nullptr) return fail(ErrorCode::unknown_name, "there is no codec '{}'", name);
-    codec::set_filter(chain, codec->id, codec::filter_of_level(*codec, level));
-  }
-  chain = codec::in_order(std::move(chain));
+  AFTERBAY_TRY_ASSIGN(const FilterChain chain, codec::chain_of(filters));
   for (const ChunkSample& sample : samples) {
     AFTERBAY_TRY_ASSIGN(const codec::ChunkCodec codec, codec::ChunkCodec::make(chain, sample.element_bytes));
-    double bytes = 0;
-    std::chrono::duration<double> time{};
     for (const std::vector<std::byte>& chunk : sample.chunks) {
-      if (chain.empty()) {
-        bytes += static_cast<double>(chunk.size());
-        continue;
-      }
-      const auto begin = std::chrono::steady_clock::now();
-      AFTERBAY_TRY_ASSIGN(const codec::EncodedChunk encoded, codec.encode(chunk));
-      time += std::chrono::steady_clock::now() - begin;
-      bytes += static_cast<double>(encoded.bytes.bytes().size());
+      AFTERBAY_TRY_ASSIGN(const codec::ChunkTrial it, codec::try_chunk(codec, chunk));
+      trial.bytes += it.bytes * sample.per_record;
+      trial.seconds += it.seconds * sample.per_record;
     }
-    trial.bytes += bytes * sample.per_record;
-    trial.seconds += time.count() * sample.per_record;
   }
   return trial;
-}
-
-std::size_t choose(std::span<const CodecTrial> trials, double seconds) {
-  std::size_t best = 0;
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    const CodecTrial& it = trials[i];
-    const CodecTrial& known = trials[best];
-    if (it.seconds > seconds) continue;
-    const bool smaller = it.bytes < known.bytes || (it.bytes == known.bytes && it.seconds < known.seconds);
-    if (smaller || known.seconds > seconds) best = i;
-  }
-  return best;
 }
 
 }  // namespace afterbay::app
