@@ -105,8 +105,10 @@ TEST_F(ServerCollectionTrial, counts_records_that_come_in_parts_once) {
   SampleRoom room(0);
   CollectionTrial trial(it_, room, [] {});
   EXPECT_EQ(trial.record().records, 0U);
-  for (const auto& [file, record] : {std::pair(1, 0), {1, 0}, {1, 1}, {2, 0}})
-    trial.record_taken(static_cast<std::uint64_t>(file), static_cast<std::uint64_t>(record));
+  trial.record_taken(1, 0);
+  trial.record_taken(1, 0);
+  trial.record_taken(1, 1);
+  trial.record_taken(2, 0);
   EXPECT_EQ(trial.record().records, 3U);
   EXPECT_LE(trial.record().first_s, trial.record().last_s);
 }
