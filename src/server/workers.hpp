@@ -37,8 +37,8 @@ class Workers {
   /// Runs when a thread has nothing else to do. Not at all if there are no threads, or they end
   /// before.
   void submit_last(Task task);
-  /// Waits until no task is queued or running, except those of `submit_last`; false: some still are after
-  /// `limit`.
+  /// Waits until no task is running, and none is queued except those of `submit_last`; false: some
+  /// still are after `limit`.
   bool await_idle(std::chrono::milliseconds limit) AFTERBAY_EXCLUDES(mutex_);
   /// Number of tasks that have not begun.
   [[nodiscard]] std::size_t queued() const AFTERBAY_EXCLUDES(mutex_);

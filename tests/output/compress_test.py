@@ -39,6 +39,18 @@ def same(path, expected):
         assert found[name].tobytes() == one.tobytes(), f"{path}: {name} differs"
 
 
+def chunks(path):
+    """The encoded chunks by variable and place."""
+    found = {}
+    with h5py.File(path) as file:
+        for name in ("tas", "uas", "toce"):
+            one = file[name].id
+            for i in range(one.get_num_chunks()):
+                place = one.get_chunk_info(i).chunk_offset
+                found[name, place] = one.read_direct_chunk(place)
+    return found
+
+
 def chain_of(path):
     """As `afterbay codecs` writes it, from HDF5's own list of filters."""
     with h5py.File(path) as file:
@@ -85,12 +97,12 @@ def measures_and_uses():
     if "deflate" in chosen:
         assert f"tas:_DeflateLevel = {chosen.split()[-1]}" in header, header
 
-    # The same file as the configuration, and in another layout, gives the same bytes.
+    # The same file as the configuration, and in another layout, gives the same bytes of all chunks.
     for name, layout in (("third", {"ranks": 2, "servers": 1}), ("fourth", {"ranks": 3, "servers": 1})):
         session(name, settings=("--afterbay.config=" + CHOICE,), **layout)
         assert chain_of(f"out/{name}.nc") == chosen
         same(f"out/{name}.nc", expected)
-    assert open("out/third.nc", "rb").read() == open("out/fourth.nc", "rb").read()
+        assert chunks(f"out/{name}.nc") == chunks("out/second.nc")
 
 
 def nothing_is_left_of_a_job_that_died():
