@@ -101,7 +101,7 @@ collections:
         self.assertIn("each server of pool 'big' has 8TiB: ", done.stdout)
         self.assertIn("I/O server of pool 'small': at most ", done.stdout)
         self.assertIn("I/O server of pool 'big': at most 8", done.stdout)
-        done = self.expect(IO, "check", "--run", path, "--ranks", "4")
+        done = self.expect(WRONG, "check", "--run", path, "--ranks", "4")
         self.assertIn("1 I/O server of pool 'big': ", done.stderr)
 
     def test_contradiction(self):
