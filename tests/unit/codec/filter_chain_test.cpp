@@ -80,7 +80,7 @@ TEST(CodecRows, say_what_hdf5_lists) {
 
 TEST(CodecRows, say_what_hdf5_lists_for_bitshuffle) {
   using Values = std::vector<unsigned>;
-  EXPECT_EQ(bitshuffle_codec.to_hdf5(4), (Values{0, 4, 4}));
+  EXPECT_EQ(bitshuffle_codec.to_hdf5({}, 4), (Values{0, 4, 4}));
   for (const Values& usual : {Values{0, 4, 4}, Values{0, 3, 4, 0}, Values{0, 4, 4, 2048, 0}})
     EXPECT_EQ(bitshuffle_codec.from_hdf5(usual, 4), std::vector<std::uint32_t>{});
   for (const Values& other : {Values{}, Values{0, 4}, Values{0, 4, 8}, Values{0, 4, 4, 1024},
@@ -95,6 +95,18 @@ TEST(CodecRows, say_what_hdf5_lists_for_zstd) {
   EXPECT_EQ(level_of_list(40), std::vector<std::uint32_t>{22});
   EXPECT_EQ(level_of_list(static_cast<unsigned>(-7)), std::vector<std::uint32_t>{1});
   EXPECT_EQ(zstd_codec.from_hdf5({}, 4), std::vector<std::uint32_t>{3});
+}
+
+TEST(CodecRows, say_what_hdf5_lists_for_blosc) {
+  if (!blosc_codec.lacks.empty()) GTEST_SKIP() << "this build has no Blosc";
+  using Values = std::vector<unsigned>;
+  const std::uint32_t level = 7;
+  EXPECT_EQ(blosc_codec.to_hdf5({&level, 1}, 8), (Values{2, 2, 8, 0, 7, 1, 5}));
+  const auto level_of_list = [](const Values& values) { return blosc_codec.from_hdf5(values, 8); };
+  EXPECT_EQ(level_of_list({2, 2, 8, 4096, 3, 2, 1}), std::vector<std::uint32_t>{3});
+  EXPECT_EQ(level_of_list({2, 2, 8, 4096, 0, 0, 0}), std::vector<std::uint32_t>{1});
+  EXPECT_EQ(level_of_list({2, 2, 8, 4096}), std::vector<std::uint32_t>{5});
+  EXPECT_EQ(level_of_list({9}), std::vector<std::uint32_t>{9});
 }
 
 std::string mistake(const FilterChain& chain) { return mistake_in(chain).value_or("none"); }
