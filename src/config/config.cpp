@@ -74,6 +74,14 @@ Config Config::of_pool(std::string_view name) const {
   return pool;
 }
 
+bool Config::joins_ranks() const {
+  return report.is_wanted() || std::ranges::any_of(overrides, [](const CollectionOverride& item) {
+           CollectionSettings settings;
+           apply(item, settings);
+           return settings.compress.value_or(Compress::off) != Compress::off;
+         });
+}
+
 bool Config::servers_talk() const {
   const auto talks = [](Placement it) { return it != Placement::collection && it != Placement::file; };
   if (talks(placement) || waits_for_epochs()) return true;

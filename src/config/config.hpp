@@ -131,8 +131,9 @@ struct Report {
   std::chrono::milliseconds progress_ms{0};  ///< between progress lines; 0: none
   std::string html;                          ///< path; empty: none
   std::string prometheus;                    ///< path; empty: none
-  /// Whether the first rank needs the figures of all ranks at the end.
-  [[nodiscard]] bool joins_ranks() const noexcept {
+
+  /// Whether anything is made of the figures of all ranks.
+  [[nodiscard]] bool is_wanted() const noexcept {
     return table != ReportTable::off || !json.empty() || !trace.empty() || !html.empty();
   }
 };
@@ -324,6 +325,9 @@ struct Config : Servers, Writing {
   /// Whether servers exchange messages: a collection may be written by several servers (placement
   /// slab or variable), or its files go to the least loaded one.
   [[nodiscard]] bool servers_talk() const;
+  /// Whether the first rank needs the figures of all ranks at the end: for a report, or to choose
+  /// codecs (`compress`).
+  [[nodiscard]] bool joins_ranks() const;
   /// Whether there is a trigger on epochs.
   [[nodiscard]] bool waits_for_epochs() const;
 

@@ -327,7 +327,7 @@ std::vector<SameShare> shares_of(const std::vector<RankRole>& roles, const std::
 Result<Casting> cast(const Greeting& all, const config::Config& config) {
   Casting casting;
   casting.run = all.run;
-  casting.reports = config.report.joins_ranks();
+  casting.reports = config.joins_ranks();
   AFTERBAY_TRY(check_threads(config, all));
   AFTERBAY_TRY_ASSIGN(casting.session, common_name(all));
   std::vector<Role> wishes;

@@ -176,7 +176,7 @@ class Demands {
       if (pools_[p].frontends > 0) AFTERBAY_TRY(add_frontends(p));
     }
     if (models_here_ > 0) add_models();
-    if (load_.has_first && config_.report.joins_ranks())
+    if (load_.has_first && config_.joins_ranks())
       demand_.report_connections = job_.ranks - std::min(job_.ranks, of(load_.ranks));
     if (std::ranges::any_of(settings_, is_tiered))
       demand_.tags = transport::most_relay_tag(job_.models, job_.servers);

@@ -58,7 +58,7 @@ def chain_of(path):
         for name in ("tas", "uas", "toce"):
             creation = file[name].id.get_create_plist()
             filters = [creation.get_filter(i) for i in range(creation.get_nfilters())]
-            words = {1: "deflate %d", 2: "shuffle", 32004: "lz4", 32008: "bitshuffle", 32015: "zstd %d"}
+            words = {1: "deflate %d", 2: "shuffle", 32001: "blosc", 32004: "lz4", 32008: "bitshuffle", 32015: "zstd %d"}
             chains.add(", ".join(words[it[0]] % it[2][:1] if "%d" in words[it[0]] else words[it[0]]
                                  for it in filters) or "none")
         assert len(chains) == 1, chains
@@ -70,7 +70,7 @@ def measures_and_uses():
     assert "hint" not in plain and not os.path.exists(CHOICE)
     expected = values("out/plain.nc")
 
-    printed = session("first", ", compress: portable", pause_ms=150,
+    printed = session("first", ", compress: portable", pause_ms=500,
                       settings=("--afterbay.placement=slab", "--afterbay.report.json=report.json",
                                 "--afterbay.report.html=report.html", "--afterbay.report.table=on"))
     same("out/first.nc", expected)
@@ -105,9 +105,14 @@ def measures_and_uses():
         assert chunks(f"out/{name}.nc") == chunks("out/second.nc")
 
 
-def nothing_is_left_of_a_job_that_died():
+def chooses_without_a_report():
     for path in glob.glob("out/*"):
         os.remove(path)
+    session("quiet", ", compress: portable", pause_ms=500, settings=("--afterbay.placement=slab", "--afterbay.report.table=off"))
+    os.remove(CHOICE)
+
+
+def nothing_is_left_of_a_job_that_died():
     session("dead", ", compress: auto", pause_ms=50, kill_at=3, kill_rank=0, expect=1)
     assert not glob.glob("out/compress*"), os.listdir("out")
 
@@ -124,5 +129,6 @@ def refused():
 
 
 measures_and_uses()
+chooses_without_a_report()
 nothing_is_left_of_a_job_that_died()
 refused()
