@@ -11,9 +11,6 @@ namespace {
 
 bool is_large(std::size_t bytes) { return bytes > small_segment_bytes; }
 
-/// Of a segment with items, as its length says; not of a header or a word.
-bool is_small(std::size_t bytes) { return holds_items(bytes) && !is_large(bytes); }
-
 /// Small data keep their place behind larger ones; headers and words do not.
 bool keeps_place(const Bytes& message) {
   return message.size() > sizeof(SegmentHeader) && !is_large(message.size()) &&
@@ -23,11 +20,8 @@ bool keeps_place(const Bytes& message) {
 }  // namespace
 
 Arrivals::Arrivals(std::shared_ptr<const mpi::Communicator> comm, const std::vector<int>& far,
-                   std::size_t common, std::uint64_t most_small_bytes)
-    : comm_(std::move(comm)),
-      common_free_(common),
-      most_small_bytes_(most_small_bytes),
-      most_large_(far.size() + common) {
+                   std::size_t common)
+    : comm_(std::move(comm)), common_free_(common), most_large_(far.size() + common) {
   for (const int rank : far) far_.try_emplace(rank);
 }
 
@@ -61,10 +55,8 @@ bool Arrivals::holds_back(int rank) const {
 }
 
 void Arrivals::give_back(int rank, Bytes segment) {
-  Sender& sender = far_.at(rank);
-  if (is_small(segment.size())) sender.small_bytes -= segment.size();
   if (!is_large(segment.size())) return;
-  if (--sender.large > 0) ++common_free_;
+  if (--far_.at(rank).large > 0) ++common_free_;
   if (--large_ + spare_.size() < most_large_) spare_.push_back(std::move(segment));
 }
 
@@ -85,15 +77,10 @@ Result<bool> Arrivals::probe(const FoundData& found_data, Progress& progress) {
   }
   const std::uint64_t order = ++found_;
   const auto sender = far_.find(status.MPI_SOURCE);
-  const bool small = sender != far_.end() && is_small(bytes);
-  // Behind one that has to wait, others would take the memory for which it waits.
-  const bool outside = small && (sender->second.small_outside > 0 || is_full(sender->second, bytes));
-  if (sender != far_.end() && (is_large(bytes) || outside)) {
-    sender->second.small_outside += outside ? 1 : 0;
+  if (sender != far_.end() && is_large(bytes)) {
     hold_back(status.MPI_SOURCE, sender->second, sender->second.held_back.end(),
               {order, status.MPI_TAG, bytes, message, {}});
   } else {
-    if (small) sender->second.small_bytes += bytes;
     AFTERBAY_TRY(receive({order, status.MPI_SOURCE, status.MPI_TAG, {}, {}}, bytes, message));
   }
   return true;
@@ -101,7 +88,6 @@ Result<bool> Arrivals::probe(const FoundData& found_data, Progress& progress) {
 
 Result<void> Arrivals::receive(Incoming incoming, std::size_t bytes, MPI_Message message) {
   Incoming& it = incoming_.emplace_back(std::move(incoming));
-  if (is_large(bytes)) ++large_;
   if (is_large(bytes) && !spare_.empty()) {
     it.buffer = std::move(spare_.back());
     spare_.pop_back();
@@ -151,12 +137,9 @@ void Arrivals::hold_back(int rank, Sender& sender, std::deque<HeldBack>::iterato
 
 Result<void> Arrivals::take_held_back(int rank, Sender& sender, const Deliver& deliver, Progress& progress) {
   while (!sender.held_back.empty()) {
-    const HeldBack& front = sender.held_back.front();
-    const bool received = front.message == MPI_MESSAGE_NULL;
-    const bool large = is_large(front.bytes);
-    const bool waits = received ? is_receiving(rank, front.order)
-                       : large  ? sender.large > 0 && common_free_ == 0
-                                : is_full(sender, front.bytes);
+    const bool received = sender.held_back.front().message == MPI_MESSAGE_NULL;
+    const bool waits =
+        received ? is_receiving(rank, sender.held_back.front().order) : sender.large > 0 && common_free_ == 0;
     if (waits) break;
     HeldBack first = std::move(sender.held_back.front());
     sender.held_back.pop_front();
@@ -165,12 +148,8 @@ Result<void> Arrivals::take_held_back(int rank, Sender& sender, const Deliver& d
       deliver(rank, first.tag, std::move(first.small));
       continue;
     }
-    if (large) {
-      if (sender.large++ > 0) --common_free_;
-    } else {
-      sender.small_bytes += first.bytes;
-      --sender.small_outside;
-    }
+    if (sender.large++ > 0) --common_free_;
+    ++large_;
     AFTERBAY_TRY(receive({first.order, rank, first.tag, {}, {}}, first.bytes, first.message));
   }
   return {};

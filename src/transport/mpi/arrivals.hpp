@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrivals: the messages that a frontend receives over MPI, from ranks on other nodes and from
 // servers. What one process sends is delivered in order, except for pings and words. Memory for the
-// segments of ranks is bounded: one large one each, and a number of common ones; of small ones as
-// many bytes each as a rank on the node has. Those for which there is none stay with the rank that
-// sends them.
-//
-// Nothing waits for ever: a rank's first segments always have memory, and are delivered in order.
-// Of the slowest rank of all, the servers take them first, and so the memory comes back.
+// large segments of ranks is bounded: one each, and a number of common ones; those for which there
+// is none stay with the rank that sends them.
 #pragma once
 
 #include <cstddef>
@@ -32,10 +28,8 @@ class Arrivals {
   using FoundData = std::function<void(int source, int tag, std::size_t bytes, MPI_Message message)>;
 
   /// `far`: the ranks that send segments. `common`: number of large segments that may wait here in
-  /// addition to one for each of them. `most_small_bytes`: of small segments of each of them; at
-  /// least one always may.
-  Arrivals(std::shared_ptr<const mpi::Communicator> comm, const std::vector<int>& far, std::size_t common,
-           std::uint64_t most_small_bytes);
+  /// addition to one for each of them.
+  Arrivals(std::shared_ptr<const mpi::Communicator> comm, const std::vector<int>& far, std::size_t common);
   ~Arrivals();
   Arrivals(const Arrivals&) = delete;
   Arrivals& operator=(const Arrivals&) = delete;
@@ -61,7 +55,7 @@ class Arrivals {
     Bytes buffer;
     mpi::Request request;
   };
-  /// A segment that waits for memory, or a small one behind it.
+  /// A large segment that waits for memory, or a small one behind it.
   struct HeldBack {
     std::uint64_t order = 0;
     int tag = 0;
@@ -72,18 +66,12 @@ class Arrivals {
   struct Sender {
     std::deque<HeldBack> held_back;  ///< in order
     std::size_t large = 0;           ///< large segments that wait here
-    std::uint64_t small_bytes = 0;   ///< of small segments that wait here
-    std::size_t small_outside = 0;   ///< small segments among those held back that are not received
   };
 
   Result<bool> probe(const FoundData& found_data, Progress& progress);
   Result<void> receive(Incoming incoming, std::size_t bytes, MPI_Message message);
   Result<void> complete(const Deliver& deliver, Progress& progress);
-  /// Whether the sender's next small segment has to stay with it.
-  [[nodiscard]] bool is_full(const Sender& sender, std::size_t bytes) const {
-    return sender.small_bytes > 0 && sender.small_bytes + bytes > most_small_bytes_;
-  }
-  /// Delivers, or holds back behind a segment of the same rank.
+  /// Delivers, or holds back behind a large segment of the same rank.
   void arrived(Incoming incoming, const Deliver& deliver);
   Result<void> take_held_back(int rank, Sender& sender, const Deliver& deliver, Progress& progress);
   void hold_back(int rank, Sender& sender, std::deque<HeldBack>::iterator before, HeldBack held);
@@ -93,9 +81,8 @@ class Arrivals {
   std::shared_ptr<const mpi::Communicator> comm_;
   std::unordered_map<int, Sender> far_;
   std::size_t common_free_;
-  std::uint64_t most_small_bytes_;
-  std::size_t large_ = 0;  ///< large segments that wait here
   std::size_t most_large_;
+  std::size_t large_ = 0;    ///< large segments that wait here
   std::uint64_t found_ = 0;  ///< number of messages so far
   ActiveList holding_;       ///< ranks with something in their queues
   std::deque<Incoming> incoming_;

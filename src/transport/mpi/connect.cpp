@@ -393,7 +393,6 @@ class SetUp {
     const std::vector<std::size_t> servers = servers_of(options_.pool);
     AFTERBAY_TRY_ASSIGN(const relay::Shares shares, shares_at(roster_.self(), clients, servers.size()));
     relay_.far_common = shares.common;
-    relay_.far_small = shares.small;
     relay_.sizes = sizes_to_servers();
     relay_.frontends = divided_up(roster_.models(), std::max<std::size_t>(clients, 1));
     relay_.policy = options_.policy;

@@ -103,7 +103,7 @@ Result<Footprint> footprint_of(const FrontendPairs& pairs, std::uint64_t bytes, 
   }
   const std::size_t far = pairs.clients - pairs.near;
   it.receive = (far + shares.common - near.common) * network::segment_capacity(sizes) +
-               far * shares.small * network::small_segment_bytes;
+               far * sizes.credits * network::small_segment_bytes;
   if (far == 0) it.receive = 0;
   if (far > 0) it.reading = network::RelayedData::most_far_bytes;
   it.joint = network::JointSegments::most_bytes;

@@ -66,8 +66,7 @@ Relay::Relay(std::shared_ptr<const mpi::Communicator> comm, RelayOptions options
              ends_of(options_.servers, &RelayOptions::Server::number)),
       clients_(options_),
       servers_(options_),
-      arrivals_(comm_, far_ranks(options_.clients), options_.far_common,
-                options_.far_small * small_segment_bytes),
+      arrivals_(comm_, far_ranks(options_.clients), options_.far_common),
       sender_(comm_, options_,
               {lanes_, clients_, servers_,
                [this](std::size_t client, Parcel& parcel) { give_back(client, parcel); },
@@ -396,7 +395,7 @@ Relay::Figures Relay::figures() const {
   now.ranks_ended = clients_.gone();
   for (std::size_t c = 0; c < clients_.size(); ++c) {
     const auto slot = clients_.of(c).slot;
-    if (!slot) now.limit_bytes += large + options_.far_small * small_segment_bytes;
+    if (!slot) now.limit_bytes += large;
     if (!clients_.is_present(c)) continue;
     if (slot ? options_.channel->slot(*slot).wants_segment.load(std::memory_order_relaxed) != 0
              : arrivals_.holds_back(clients_.of(c).rank))

@@ -35,8 +35,6 @@ struct RelayOptions {
   LinkSizes sizes;
   /// Large segments of ranks without a slot that may wait here, in addition to one per rank.
   std::uint32_t far_common = 0;
-  /// The small segments for which there is memory here, of each rank without a slot.
-  std::uint32_t far_small = 0;
   /// About how many frontends send signs of life to each server.
   std::size_t frontends = 1;
   WaitPolicy policy;

@@ -175,18 +175,6 @@ TEST_F(TransportFootprint, of_a_frontend_is_its_channel_and_its_lanes) {
   expect_about(print.ends, before);
 }
 
-/// What arrives from ranks on other nodes is within memory.frontend, with any number of servers.
-TEST_F(TransportFootprint, of_a_frontend_on_a_node_of_its_own_is_bounded) {
-  for (const std::size_t servers : {1U, 8U, 1000U}) {
-    const Footprint print = footprint_of(FrontendPairs{5, 0, servers}, 512u << 20, sizes_).value();
-    const auto shares = relay::divide(512u << 20, 5, servers, sizes_).value();
-    EXPECT_EQ(print.receive, (5 + shares.common) * network::segment_capacity(sizes_) +
-                                 5 * shares.small * network::small_segment_bytes);
-    EXPECT_LE(print.receive, 512u << 20);
-    EXPECT_EQ(print.data, 0u);
-  }
-}
-
 /// The rank's own memory: the frontend's is counted there.
 TEST_F(TransportFootprint, of_a_rank_behind_a_frontend_is_its_links) {
   constexpr std::size_t servers = 500;
