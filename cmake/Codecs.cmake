@@ -9,6 +9,8 @@ foreach(library IN ITEMS LIBDEFLATE ZSTD LZ4 BLOSC)
     set(name lib${name})
   endif()
   string(REPLACE "libblosc" "blosc" module ${name})
+  # Older versions of Blosc trust damaged data more.
+  string(REPLACE "blosc" "blosc>=1.21" module ${module})
   pkg_check_modules(${library} QUIET IMPORTED_TARGET ${module})
   afterbay_optional(${library} PkgConfig::${library} ${name} ${name}-dev)
 endforeach()

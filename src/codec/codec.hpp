@@ -55,7 +55,7 @@ struct Codec {
   /// Rearranges bytes itself: another filter that does would gain nothing.
   bool rearranges = false;
   /// The compressor with the largest number is used by `compress: auto` before anything was
-  /// measured. Readers that know netCDF-4 must have it: otherwise 0, never.
+  /// measured. 0, never: netCDF-C has no filter for it.
   int untried = 0;
   std::string_view documentation = {};  ///< documentation of its setting: a paragraph of Markdown
   std::size_t added_bytes = 0;          ///< number of bytes that encoding appends; FilterKind::checksum only

@@ -52,7 +52,9 @@ std::string text_of(const FilterLevels& filters) {
 }
 
 std::string settings_of(std::string_view collection, const FilterLevels& filters) {
-  std::string text = fmt::format("collections:\n  \"{}\":\n", collection);
+  std::string quoted;
+  for (const char c : collection) quoted += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
+  std::string text = fmt::format("collections:\n  \"{}\":\n", quoted);
   if (filters.empty()) return text + "    deflate: 0\n";
   for (const auto& [name, level] : filters) {
     const Codec* const codec = find_codec(name);

@@ -46,8 +46,9 @@ void take(const Assignment& it, const std::string& collection, codec::FilterLeve
 }  // namespace
 
 std::string choice_path(const std::string& directory, std::string_view collection) {
-  std::string name = fmt::format("compress.{}.yaml", collection);
-  std::ranges::replace(name, '/', '_');
+  std::string name = "compress.";
+  for (const char c : collection) name += c == '/' ? "%2F" : c == '%' ? "%25" : std::string(1, c);
+  name += ".yaml";
   if (directory.empty()) return name;
   return directory.ends_with('/') ? directory + name : directory + "/" + name;
 }

@@ -73,6 +73,7 @@ Output::State::~State() {
 }
 
 std::optional<Error> Output::State::refusal() const {
+  if (end_failure) return end_failure;
   for (const auto& file : plan.files)
     if (auto refused = file->refusal()) return refused;
   return std::nullopt;
@@ -488,7 +489,13 @@ void Output::finalize(const std::string& save_to) {
     it.ended = true;
     return;
   }
-  it.end_step();
+  try {
+    it.end_step();
+  } catch (const Failure& failure) {
+    it.end_failure = failure.error();
+    throw;
+  }
+  it.end_failure.reset();
   it.late->finish();
   if (save_to.empty() && it.begun) {
     it.plan.end_run(output::covered_by_step(it.time, it.current));

@@ -88,6 +88,8 @@ struct __attribute__((visibility("hidden"))) Output::State {
   bool in_step = false;
   bool begun = false;  ///< there was a step, or the run resumed
   bool ended = false;
+  /// Why the last step could not be ended, since finalize() was called.
+  std::optional<Error> end_failure;
 };
 
 }  // namespace afterbay

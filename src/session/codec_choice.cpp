@@ -18,7 +18,8 @@ namespace {
 struct Joined {
   std::string collection;
   std::set<std::int32_t> servers;
-  double writers = 0;
+  double writers = 0;        ///< of servers that measured
+  bool has_threads = false;  ///< any of the servers
   std::uint64_t records = 0;
   double first_s = 0, last_s = 0;
   double bytes = 0;  ///< of a record
@@ -70,6 +71,7 @@ Joined join(const std::string& collection, std::span<const observe::ServerHistor
     all.last_s = std::max(all.last_s, it->last_s);
     all.records = it->shared != 0 ? std::max(all.records, it->records) : all.records + it->records;
     all.chains = std::max(all.chains, it->chains);
+    all.has_threads = all.has_threads || it->writers > 0;
     if (it->measured_bytes == 0) continue;
     all.writers += it->writers;
     all.measured_bytes += it->measured_bytes;
@@ -109,8 +111,11 @@ std::string no_choice(const Joined& it) {
                        it.records == 0   ? "no record came"
                        : it.records == 1 ? "one record came"
                                          : "all records came at once");
-  if (it.writers == 0)
+  if (!it.has_threads)
     return "nothing was chosen: the servers have no threads that could measure (inline.mode: synchronous)";
+  if (it.measured_bytes == 0)
+    return "nothing was chosen: nothing was measured, because no variable with records is compressed, or "
+           "other collections took the memory for copies";
   return "nothing was chosen: the session ended before a chain of filters was tried on all that was to be "
          "measured";
 }

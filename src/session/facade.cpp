@@ -116,7 +116,8 @@ void Session::finalize() {
       state().model_side().abandon("a file must not be published", &*refused);
       throw Failure(*std::move(refused));
     }
-  if (const auto& asked = state().output.unfinished)
+  const bool failed = state().model && state().model->failure();
+  if (const auto& asked = state().output.unfinished; asked && !failed)
     if (auto unfinished = asked()) throw Failure(*std::move(unfinished));
   call_and_call_back(state(), "finalize", [](client::ModelSession& model) { return model.finalize(); });
   if (state().host.joinable()) state().host.join();

@@ -126,6 +126,27 @@ TEST_F(Grib2Headers, writes_regular_grids_of_float32) {
   }
 }
 
+/// The distance is no whole number of 10^-6 degrees: the ends stay what they are.
+TEST_F(Grib2Headers, grids_end_at_the_poles) {
+  constexpr std::size_t count = 96;
+  Schema schema = grib2_schema();
+  std::erase_if(schema.variables, [](const Variable& it) { return it.name == "ta" || it.name == "lsm"; });
+  schema.dimensions[2].length = count;
+  std::vector<double> points(count);
+  for (std::size_t i = 0; i < count; ++i) points[i] = 90 - 180.0 * static_cast<double>(i) / (count - 1);
+  for (const bool float32 : {false, true}) {
+    Variable& lat = *schema.find_variable("lat");
+    lat.type = float32 ? Type::float32 : Type::float64;
+    lat.constant = float32 ? Values(std::vector<float>(points.begin(), points.end())) : Values(points);
+    const auto request = request_of(path(), schema, Format::grib2, storage::Existing::replace);
+    write(request, all_jobs(request, 1), grib2_data(request.schema, *request.layout));
+    const auto messages = grib_keys(path(), "Nj,latitudeOfFirstGridPoint:l,latitudeOfLastGridPoint:l");
+    EXPECT_EQ(messages[0].at("Nj"), std::to_string(count));
+    EXPECT_EQ(messages[0].at("latitudeOfFirstGridPoint"), "90000000");
+    EXPECT_EQ(messages[0].at("latitudeOfLastGridPoint"), "-90000000");
+  }
+}
+
 /// Of models that add up their time step, and of those with 32-bit times or bounds.
 TEST_F(Grib2Headers, times_that_are_sums_of_time_steps_are_whole_seconds) {
   for (const bool float32_time : {false, true}) {

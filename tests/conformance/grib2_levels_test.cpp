@@ -47,6 +47,17 @@ class Grib2Levels : public MessageFiles {
   }
 };
 
+TEST_F(Grib2Levels, have_numbers_if_they_have_a_type_but_no_coordinate) {
+  Schema schema = on_levels("air_pressure", "hPa", {850, 500, 250}, {{"GRIB_typeOfLevel", "hybrid"}});
+  std::erase_if(schema.variables, [](const Variable& it) { return it.name == "plev"; });
+  const auto messages = written(schema, "typeOfLevel,level,PVPresent");
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(messages[k].at("typeOfLevel"), "hybrid");
+    EXPECT_EQ(messages[k].at("level"), std::to_string(k + 1));
+    EXPECT_EQ(messages[k].at("PVPresent"), "0");
+  }
+}
+
 TEST_F(Grib2Levels, have_the_value_of_the_coordinate_also_if_their_type_is_named) {
   struct Case {
     const char* type;
@@ -287,7 +298,7 @@ TEST_F(Grib2Levels, of_hybrid_pressures_have_the_coefficients_of_half_levels) {
     }
   Schema part = schema_of(true, true);
   part.find_variable("number")->constant = Values({4, 5, 6});
-  EXPECT_NE(refusal(part).find("for levels 1 to 3, or remove formula_terms"), std::string::npos)
+  EXPECT_NE(refusal(part).find("for levels 1 to 3, or leave out formula_terms"), std::string::npos)
       << refusal(part);
 }
 

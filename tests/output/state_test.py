@@ -120,6 +120,12 @@ def not_finalized():
         assert not os.path.exists("day.nc"), "a file was published without what its last period has"
         for path in glob.glob("*.part*"):
             os.remove(path)
+    # What is wrong is that a field was not put; finalize() of the output has said so.
+    found = run(DAY, last=1, expect=1, forget="tas", ignore="error")
+    assert "ignored: " in found and "has not been finalized" not in found, found
+    assert not os.path.exists("day.nc"), "a file was published"
+    for path in glob.glob("*.part*"):
+        os.remove(path)
     run(DAY, last=6)
     with netCDF4.Dataset("day.nc") as file:
         assert len(file["time"]) == 2, file

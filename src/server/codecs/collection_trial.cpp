@@ -86,7 +86,12 @@ void CollectionTrial::take(std::span<const storage::PieceWrite> pieces) {
       if (!wants(write)) continue;
       bytes = std::min<std::uint64_t>(variables_[write.piece.variable].copy_bytes, write.bytes.size());
     }
-    if (bytes == 0 || !room_.take(bytes)) continue;
+    if (!room_.take(bytes)) {  // a later record may find room
+      const MutexLock lock(mutex_);
+      --variables_[write.piece.variable].had[write.piece.number];
+      ++left_;
+      continue;
+    }
     Sample sample{write.piece.variable,
                   {write.bytes.begin(), write.bytes.begin() + static_cast<std::ptrdiff_t>(bytes)}};
     const MutexLock lock(mutex_);

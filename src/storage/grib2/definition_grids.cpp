@@ -25,20 +25,23 @@ double tolerance_of(const std::vector<double>& points) {
   return std::max(angle_tolerance, std::min(float32_tolerance(points), 0.05 * std::abs(mean_step(points))));
 }
 
-/// A regular axis as GRIB2 writes it: of 32-bit numbers, the last point has the whole number of
-/// 10^-6 degrees that was meant.
+/// A regular axis as GRIB2 writes it. Points that are the 32-bit numbers nearest to whole multiples
+/// of a distance of whole 10^-6 degrees have these multiples.
 struct Axis {
   double first = 0;
   double last = 0;
   double step = 0;
 };
 Axis axis_of(const std::vector<double>& points) {
-  constexpr double unit = 1e-6;
-  Axis axis{points.front(), points.back(), mean_step(points)};
-  const double step = std::round(axis.step / unit) * unit;
-  const double last = axis.first + step * static_cast<double>(points.size() - 1);
-  if (std::abs(last - axis.last) > tolerance_of(points)) return axis;
-  return {axis.first, last, step};
+  constexpr double per_degree = 1e6;
+  const auto whole = [](double degrees) { return std::round(degrees * per_degree) / per_degree; };
+  const double first = whole(points.front());
+  const double step = whole(mean_step(points));
+  const auto meant = [&](std::size_t i) { return whole(first + static_cast<double>(i) * step); };
+  for (std::size_t i = 0; i < points.size(); ++i)
+    if (points[i] != static_cast<double>(static_cast<float>(meant(i))))
+      return {points.front(), points.back(), mean_step(points)};
+  return {first, meant(points.size() - 1), step};
 }
 
 double east_of_greenwich(double longitude) {

@@ -229,8 +229,8 @@ Result<std::vector<double>> coefficients_of(const Schema& schema, const Variable
       make_error(ErrorCode::invalid_argument,
                  "has the vertical coordinate '{}' with constant coefficients in formula_terms, but GRIB2 "
                  "messages hold those of hybrid sigma pressure levels only, at all half levels from the top: "
-                 "give the bounds of its terms ap (or a and p0) and b, for levels 1 to {}, or remove "
-                 "formula_terms, so that messages have the numbers of levels only",
+                 "give the bounds of its terms ap (or a and p0) and b, for levels 1 to {}, or leave out "
+                 "formula_terms and its variables, so that messages have the numbers of levels only",
                  coordinate.name, numbers.size())
           .in_variable(field.name));
 }
@@ -299,6 +299,7 @@ Result<Levels> levels_of(const Schema& schema, const Variable& field) {
   }
   if (values.size() != vertical.length || levels.numbered) {
     AFTERBAY_TRY_ASSIGN(levels.values, numbers_of(vertical, field));
+    if (vertical.coordinate == nullptr) return levels;
     AFTERBAY_TRY_ASSIGN(levels.coefficients,
                         coefficients_of(schema, field, *vertical.coordinate, levels.values));
     return levels;

@@ -284,11 +284,12 @@ Result<std::optional<Earth>> earth_of(const Schema& schema, const Variable& fiel
   constexpr double least = 1e3, most = 1e9;
   if (earth.semi_minor >= least && earth.semi_minor <= earth.semi_major && earth.semi_major <= most)
     return std::optional(earth);
-  return fail(make_error(ErrorCode::invalid_argument,
-                         "has the grid_mapping '{}', whose Earth has the axes {} and {}: they are in metres, "
-                         "and the semi-minor one is not larger",
-                         mapping->name, earth.semi_major, earth.semi_minor)
-                  .in_variable(field.name));
+  return fail(
+      make_error(ErrorCode::invalid_argument,
+                 "has the grid_mapping '{}', whose Earth has the axes {} and {}: expected metres, and "
+                 "a semi-minor axis that does not exceed the semi-major one",
+                 mapping->name, earth.semi_major, earth.semi_minor)
+          .in_variable(field.name));
 }
 
 unsigned slab_dimensions(const Schema& schema, const Variable& variable) {

@@ -17,7 +17,8 @@ using ::testing::HasSubstr;
 TEST(CompressChoice, lies_in_the_directory) {
   EXPECT_EQ(choice_path("", "history"), "compress.history.yaml");
   EXPECT_EQ(choice_path("out", "history"), "out/compress.history.yaml");
-  EXPECT_EQ(choice_path("/out/", "a/b"), "/out/compress.a_b.yaml");
+  EXPECT_EQ(choice_path("/out/", "a/b"), "/out/compress.a%2Fb.yaml");
+  EXPECT_EQ(choice_path("", "a%2Fb"), "compress.a%252Fb.yaml");
 }
 
 TEST(CompressChoice, every_chain_is_read_as_it_was_written) {
@@ -33,6 +34,15 @@ TEST(CompressChoice, every_chain_is_read_as_it_was_written) {
       codec::set_filter(configured, codec, filter);
     EXPECT_EQ(codec::in_order(configured), codec::chain_of(chain).value());
   }
+}
+
+TEST(CompressChoice, names_of_collections_may_have_any_characters) {
+  const std::string name = "a \"b\\c/d";
+  const codec::FilterLevels chain{{"deflate", 3}};
+  const YamlFile file(codec::settings_of(name, chain));
+  const auto read = read_choice(file.path(), name);
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(*read, chain);
 }
 
 TEST(CompressChoice, there_may_be_none) {
