@@ -166,7 +166,7 @@ TEST(Grib2Definition, says_what_a_message_cannot_hold) {
       {[](Schema& s) { mapping(s, "lambert_conformal_conic"); }, "ta",
        "grid_mapping_name 'lambert_conformal_conic', but lies on 'lat' and 'lon'"},
       {[](Schema& s) { mapping(s, "latitude_longitude").attribute("earth_radius", 6371.0 / 1000); }, "ta",
-       "they are in metres"},
+       "expected metres"},
       {[](Schema& s) { mapping(s, "latitude_longitude").attribute("longitude_of_prime_meridian", 2.5); },
        "ta", "counted from Greenwich"},
       // Methods over other dimensions, and coefficients.
