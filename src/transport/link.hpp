@@ -205,8 +205,8 @@ class ClientLink {
   virtual void advance(std::uint64_t position, std::uint32_t frame) = 0;
   /// The rank has no file of this server open. Until its next put to this server the server is not
   /// told its position after puts to others. It needs none: puts to a server come in the same order
-  /// on all ranks, so that a rank that has made all of them until now is behind nobody who waits
-  /// for room there.
+  /// on all ranks, so that whoever waits for room there waits at most until this rank has made the
+  /// same put. Threads that use `thread_end` end the rest: positions go to all links then.
   virtual void rest() {}
   /// Threads that use `thread_end` may reserve something for puts from `position` on: from now on
   /// this link states nothing beyond it, whatever it is told or reserves. `no_position`: they
