@@ -27,7 +27,7 @@ ALLOWED = {
     "storage": ["model", "codec", "wire", "time", "packing"],
     "journal": ["base"],
     "triggers": ["base"],
-    "server": ["transport", "storage", "journal", "config", "pipeline", "statistics", "observe"],
+    "server": ["transport", "storage", "journal", "config", "pipeline", "statistics", "expression", "observe"],
     "session": ["client", "server", "describe"],
     "output": ["session", "describe", "statistics", "expression", "time"],
     "decomp": ["storage"],

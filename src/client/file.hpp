@@ -32,6 +32,8 @@ struct File {
   /// Of samples and states: what the next record that is begun is.
   struct NextSample {
     wire::RecordKind kind = wire::RecordKind::sample;
+    std::uint32_t source = 0;
+    std::uint32_t more_of_step = 0;
     double duration = 0;
     std::optional<wire::SavedProgress> progress{};
   };
@@ -47,6 +49,8 @@ struct File {
     if (holds_states) begun.progress = next_sample.progress;
     if (!holds_samples()) return begun;
     begun.meaning = next_sample.kind;
+    begun.source = next_sample.source;
+    begun.more_of_step = next_sample.more_of_step;
     begun.duration = next_sample.duration;
     begun.progress = next_sample.progress;
     return begun;

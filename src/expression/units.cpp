@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "expression/units.hpp"
 
+#include <cmath>
+
 #include "base/printable.hpp"
+#include "base/strict_floating_point.hpp"
+#include "statistics/default_arithmetic.hpp"
 
 #ifdef AFTERBAY_HAS_UDUNITS
 #include <udunits2.h>
 #include <clocale>
 
-#include <cmath>
 #include <memory>
 #include <string>
 
-#include "base/strict_floating_point.hpp"
 #include "base/thread_safety.hpp"
-#include "statistics/default_arithmetic.hpp"
 #endif
 
 namespace afterbay::expression {
@@ -172,6 +173,14 @@ Result<Linear> conversion_of(const Unit& from, const Unit& to, std::string_view 
 #endif
 
 }  // namespace
+
+void convert(std::span<double> values, const Linear& conversion, std::optional<double> missing) {
+  const statistics::DefaultArithmetic arithmetic;
+  for (double& value : values) value = conversion.multiply * value + conversion.add;
+  if (!missing) return;
+  for (double& value : values)
+    if (std::isnan(value)) value = *missing;
+}
 
 #ifdef AFTERBAY_HAS_UDUNITS
 

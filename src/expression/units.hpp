@@ -5,6 +5,8 @@
 // library covers its own calls, not those of a model that uses UDUNITS as well.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string_view>
 
 #include "base/result.hpp"
@@ -20,6 +22,9 @@ struct Linear {
   double add = 0;
   friend bool operator==(const Linear&, const Linear&) = default;
 };
+
+/// Converts values. NaN stays NaN, or becomes `missing`.
+void convert(std::span<double> values, const Linear& conversion, std::optional<double> missing);
 
 /// Values in the units `from` become values in the units `to`. {1, 0} exactly if the texts are the
 /// same, whatever they are, or mean the same units. Blanks around the texts do not count.

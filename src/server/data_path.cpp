@@ -189,7 +189,7 @@ Result<> DataPath::end_record(const ServedCollection& collection, std::uint64_t 
     return fail(
         make_error(ErrorCode::conflict, "{} before the step ended or the file was closed{}", missing,
                    puts_.records().cut_text(record, absent))
-            .in_file(file != nullptr ? file->path : fmt::format("the statistics of '{}'", collection.name))
+            .in_file(file != nullptr ? file->path : fmt::format("the samples of '{}'", collection.name))
             .in_variable(puts_.records().missing_variable(collection, record))
             .at_rank(catalog_.session_rank(static_cast<std::size_t>(absent.front()))));
   }

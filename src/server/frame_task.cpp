@@ -8,16 +8,6 @@
 namespace afterbay::server {
 namespace {
 
-/// Gaps of the decomposition and the padding of edge chunks get the fill value.
-void fill_unwritten(const ServedCollection& collection, std::uint32_t piece, std::byte* at) {
-  const auto fill = std::ranges::lower_bound(collection.fills, piece, {}, &PieceFill::piece);
-  if (fill == collection.fills.end() || fill->piece != piece) return;
-  const auto& value = collection.fill_values[collection.layout->pieces[piece].variable];
-  const model::Kernel copy = model::copy_kernel(value.size(), false);
-  for (const model::Move& move : fill->boxes) model::execute(move, value.data(), at, copy);
-  if (fill->points) model::execute(*fill->points, value.data(), at, copy);
-}
-
 bool has_packed(const FrameTask& task) {
   return std::ranges::any_of(task.pieces, [&](std::uint32_t p) {
     return task.collection->packed[task.collection->layout->pieces[p].variable] != nullptr;
@@ -59,9 +49,20 @@ std::string variables_of(const ServedCollection& collection, std::span<const std
   return text;
 }
 
+void fill_gaps(const ServedCollection& collection, std::uint32_t piece, std::span<const std::byte> value,
+               std::byte* at) {
+  const auto fill = std::ranges::lower_bound(collection.fills, piece, {}, &PieceFill::piece);
+  if (fill == collection.fills.end() || fill->piece != piece) return;
+  const model::Kernel copy = model::copy_kernel(value.size(), false);
+  for (const model::Move& move : fill->boxes) model::execute(move, value.data(), at, copy);
+  if (fill->points) model::execute(*fill->points, value.data(), at, copy);
+}
+
 void fill_gaps(const ServedCollection& collection, std::span<const std::uint32_t> pieces, std::byte* frame) {
-  for (const std::uint32_t p : pieces)
-    fill_unwritten(collection, p, frame + collection.layout->pieces[p].frame_offset);
+  for (const std::uint32_t p : pieces) {
+    const model::Piece piece = collection.layout->pieces[p];
+    fill_gaps(collection, p, collection.fill_values[piece.variable], frame + piece.frame_offset);
+  }
 }
 
 OrderedFrame::OrderedFrame(const FrameTask& task, ScratchBuffers& scratch, observe::Timer* timer) {

@@ -32,8 +32,11 @@ struct FrameTimers {
   observe::Timer* stages = nullptr;
 };
 
-/// Points of pieces that no rank writes get the fill value. `frame`: its start, in the layout's
-/// order.
+/// Points of a piece that no rank writes get a value: gaps of the decomposition, and the padding of
+/// edge chunks. `at`: start of the piece, in the layout's order.
+void fill_gaps(const ServedCollection& collection, std::uint32_t piece, std::span<const std::byte> value,
+               std::byte* at);
+/// Those of pieces get the fill value. `frame`: its start.
 void fill_gaps(const ServedCollection& collection, std::span<const std::uint32_t> pieces, std::byte* frame);
 
 /// A frame in the layout's order, with its gaps filled. Made by a worker.

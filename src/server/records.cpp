@@ -17,7 +17,7 @@ std::string RecordPart::record_text() const {
 namespace {
 
 std::string text_of(const RecordHead& it, const std::function<std::string(std::uint64_t file)>& path_of) {
-  if (it.is_sample()) return fmt::format("the samples number {} of its statistics", it.record);
+  if (it.is_sample()) return fmt::format("samples number {}", it.record);
   const std::string file = path_of ? path_of(it.file) : fmt::format("file number {}", it.file);
   if (it.fixed) return fmt::format("the variables without records of {}", file);
   return fmt::format("record {} of {}", said_index(it.record), file);
@@ -55,6 +55,8 @@ Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message, std:
     it.record = message.record;
     it.fixed = message.meaning == wire::RecordKind::fixed;
     it.meaning = message.meaning;
+    it.source = message.source;
+    it.more_of_step = message.more_of_step;
     it.duration = message.duration;
     it.progress = message.progress;
     it.epochs = epochs;
@@ -64,6 +66,7 @@ Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message, std:
     return {};
   }
   if (it.file == message.file && it.record == message.record && it.meaning == message.meaning &&
+      it.source == message.source && it.more_of_step == message.more_of_step &&
       it.duration == message.duration && it.progress == message.progress)
     return {};
   RecordHead theirs;

@@ -23,6 +23,8 @@ struct RecordHead {
   std::uint64_t record = 0;
   bool fixed = false;
   wire::RecordKind meaning = wire::RecordKind::record;
+  std::uint32_t source = 0;                     ///< of samples
+  std::uint32_t more_of_step = 0;               ///< of samples
   double duration = 0;                          ///< of samples
   std::optional<wire::SavedProgress> progress;  ///< see wire::BeginRecord
   std::uint64_t epochs = 0;                     ///< number of the last epoch before it

@@ -13,9 +13,8 @@ std::size_t bytes_of_column(const Layout& layout, std::uint32_t column) noexcept
   return column < layout.doubles + layout.values ? layout.value_bytes : sizeof(std::uint32_t);
 }
 
-std::uint32_t planes_of_column(const Layout& layout, std::uint32_t column) noexcept {
-  return static_cast<std::uint32_t>(
-      std::max<std::size_t>(1, bytes_of_column(layout, column) / layout.value_bytes));
+std::uint32_t planes_of_column(const Layout& layout, std::uint32_t column, std::size_t element) noexcept {
+  return static_cast<std::uint32_t>(std::max<std::size_t>(1, bytes_of_column(layout, column) / element));
 }
 
 /// What of a column is in a plane.
@@ -25,36 +24,35 @@ struct Plane {
   std::size_t bytes;     ///< of the plane's part of an entry
 };
 
-Plane plane_of(const State& state, std::uint32_t number) noexcept {
+Plane plane_of(const State& state, std::uint32_t number, std::size_t element) noexcept {
   const Layout& layout = state.layout();
   std::uint32_t column = 0;
-  while (number >= planes_of_column(layout, column)) number -= planes_of_column(layout, column++);
+  while (number >= planes_of_column(layout, column, element))
+    number -= planes_of_column(layout, column++, element);
   const std::size_t distance = bytes_of_column(layout, column);
-  return {state.column(column).data + number * layout.value_bytes, distance,
-          std::min(distance, layout.value_bytes)};
+  return {state.column(column).data + number * element, distance, std::min(distance, element)};
 }
 
 }  // namespace
 
-std::uint32_t planes(const State& state) noexcept {
+std::uint32_t Planes::count() const noexcept {
+  const Layout& layout = state_.layout();
   std::uint32_t count = 0;
-  for (std::uint32_t c = 0; c < state.layout().columns(); ++c) count += planes_of_column(state.layout(), c);
+  for (std::uint32_t c = 0; c < layout.columns(); ++c) count += planes_of_column(layout, c, element_);
   return count;
 }
 
-void get_plane(const State& state, std::uint32_t number, std::byte* to) noexcept {
-  const Plane plane = plane_of(state, number);
-  const std::size_t element = state.layout().value_bytes;
-  if (plane.bytes < element) std::memset(to, 0, state.points() * element);
-  for (std::size_t i = 0; i < state.points(); ++i)
-    std::memcpy(to + i * element, plane.entries + i * plane.distance, plane.bytes);
+void Planes::get(std::uint32_t number, std::byte* to) const noexcept {
+  const Plane plane = plane_of(state_, number, element_);
+  if (plane.bytes < element_) std::memset(to, 0, state_.points() * element_);
+  for (std::size_t i = 0; i < state_.points(); ++i)
+    std::memcpy(to + i * element_, plane.entries + i * plane.distance, plane.bytes);
 }
 
-void set_plane(const State& state, std::uint32_t number, const std::byte* from) noexcept {
-  const Plane plane = plane_of(state, number);
-  const std::size_t element = state.layout().value_bytes;
-  for (std::size_t i = 0; i < state.points(); ++i)
-    std::memcpy(plane.entries + i * plane.distance, from + i * element, plane.bytes);
+void Planes::set(std::uint32_t number, const std::byte* from) const noexcept {
+  const Plane plane = plane_of(state_, number, element_);
+  for (std::size_t i = 0; i < state_.points(); ++i)
+    std::memcpy(plane.entries + i * plane.distance, from + i * element_, plane.bytes);
 }
 
 }  // namespace afterbay::statistics

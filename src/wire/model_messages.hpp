@@ -85,16 +85,43 @@ struct StageSetting {
   friend bool operator==(const StageSetting&, const StageSetting&) = default;
 };
 
-/// A statistic over time that the servers compute of the samples of a variable. Its results are the
-/// values of the variable.
-struct Reduction {
-  std::uint32_t variable = 0;  ///< index in the schema
-  statistics::Statistic statistic;
-  Values missing;  ///< of the samples: statistics::Field::missing
+/// What a formula computes with: samples of the type of the variable.
+struct Operand {
+  std::uint32_t source = 0;  ///< which samples: BeginRecord::source
+  std::uint8_t is_constant = 0;  ///< 1: it has one sample, which holds for all steps
+  Values missing;                ///< of the samples; empty: nothing is missing
   template <class A>
   void fields(A& a) {
-    a(variable, statistic.operation, statistic.missing, statistic.threshold, statistic.weighted,
-      statistic.sample, missing);
+    a(source, is_constant, missing);
+  }
+  friend bool operator==(const Operand&, const Operand&) = default;
+};
+
+/// A computation point by point. Its result is multiplied and added to if it is written as it is.
+struct Formula {
+  std::string text;  ///< expression::Formula::text
+  std::vector<Operand> operands;
+  double multiply = 1;
+  double add = 0;
+  template <class A>
+  void fields(A& a) {
+    a(text, operands, multiply, add);
+  }
+  friend bool operator==(const Formula&, const Formula&) = default;
+};
+
+/// What the servers compute of the samples of a variable: the values of a formula, a statistic over
+/// time, or a statistic of the values of a formula. The results are the values of the variable.
+struct Reduction {
+  std::uint32_t variable = 0;     ///< index in the schema
+  std::optional<Formula> formula;
+  std::uint8_t is_over_time = 1;  ///< 1: `statistic` holds
+  statistics::Statistic statistic;
+  Values missing;  ///< of the samples, without a formula: statistics::Field::missing
+  template <class A>
+  void fields(A& a) {
+    a(variable, formula, is_over_time, statistic.operation, statistic.missing, statistic.threshold,
+      statistic.weighted, statistic.sample, missing);
   }
   friend bool operator==(const Reduction&, const Reduction&) = default;
 };
@@ -214,11 +241,14 @@ struct BeginRecord {
   std::uint64_t file = 0;    ///< of samples: no_file
   std::uint64_t record = 0;  ///< of samples: a running number; of states: that of the plane
   RecordKind meaning = RecordKind::record;
+  std::uint32_t source = 0;  ///< of samples: Operand::source; 0: they are not operands
+  /// Of samples: how many records with samples of the same step are begun right after this one.
+  std::uint32_t more_of_step = 0;
   double duration = 0;                      ///< of samples: see statistics::Bundle::step
   std::optional<SavedProgress> progress{};  ///< of states, also in files of states
   template <class A>
   void fields(A& a) {
-    a(collection, seq, file, record, meaning, duration, progress);
+    a(collection, seq, file, record, meaning, source, more_of_step, duration, progress);
   }
 };
 

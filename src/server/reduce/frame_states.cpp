@@ -2,93 +2,162 @@
 #include "server/reduce/frame_states.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/units.hpp"
 #include "model/fill_value.hpp"
+#include "server/frame_task.hpp"
 #include "server/records.hpp"
 #include "server/served_collection.hpp"
 #include "statistics/planes.hpp"
 
 namespace afterbay::server {
 
+const Variable& FrameStates::variable_of(const model::Piece& piece) const {
+  return collection_.schema.variables[piece.variable];
+}
+
+Result<> FrameStates::add_piece(std::uint32_t number, const model::Piece& piece,
+                                const wire::Reduction& reduction, std::uint64_t room) {
+  PieceState state;
+  state.element = size_of(variable_of(piece).type);
+  const std::size_t points = piece.bytes / state.element;
+  statistics::Field field{variable_of(piece).type, reduction.missing};
+  if (reduction.formula) {
+    state.formula = formulas_.at(piece.variable).get();
+    field = {Type::float64, Values(std::numeric_limits<double>::quiet_NaN())};
+    bytes_ += PieceOperands::bytes_of(*state.formula, points);
+  }
+  const bool is_over_time = reduction.is_over_time != 0;
+  if (is_over_time) bytes_ += statistics::StateMemory::bytes_of(reduction.statistic, field.type, points);
+  if (bytes_ > room) return {};  // the error says how much all of them need
+  if (state.formula != nullptr) state.operands.emplace(*state.formula, points, memory_);
+  if (is_over_time) {
+    AFTERBAY_TRY_ASSIGN(statistics::Bundle bundle, statistics::Bundle::create(field, points));
+    statistics::StateMemory memory(reduction.statistic, field.type, points, memory_);
+    AFTERBAY_TRY(bundle.add(reduction.statistic, memory.bytes()));
+    state.over_time.emplace(std::move(bundle), std::move(memory));
+  }
+  pieces_.emplace(number, std::move(state));
+  return {};
+}
+
 Result<std::unique_ptr<FrameStates>> FrameStates::make(const ServedCollection& collection, std::uint64_t used,
                                                        std::uint64_t limit) {
   std::unique_ptr<FrameStates> made(new FrameStates(collection));
+  const std::uint64_t room = limit - std::min(used, limit);
   for (const wire::Reduction& it : collection.reductions) {
-    if (it.variable >= collection.schema.variables.size())
-      return fail(ErrorCode::internal, "collection '{}' has a statistic of variable number {}",
+    if (it.variable >= collection.schema.variables.size() || (!it.formula && it.is_over_time == 0))
+      return fail(ErrorCode::internal, "collection '{}' has a reduction of variable number {} that cannot be",
                   collection.name, it.variable);
     const Variable& variable = collection.schema.variables[it.variable];
-    if (auto good = statistics::check(it.statistic, variable.type); !good)
-      return fail(std::move(good).error().in_variable(variable.name));
-    const std::size_t element = size_of(variable.type);
+    if (it.formula) {
+      AFTERBAY_TRY_ASSIGN(auto formula, ServedFormula::make(*it.formula, variable));
+      made->formulas_.emplace(it.variable, std::move(formula));
+    }
+    if (it.is_over_time != 0)
+      if (auto good = statistics::check(it.statistic, it.formula ? Type::float64 : variable.type); !good)
+        return fail(std::move(good).error().in_variable(variable.name));
     for (std::uint32_t number = 0; number < collection.frames(); ++number) {
       const model::Frame frame = collection.layout->frames[collection.frame(number)];
       for (std::uint32_t p = frame.first_piece; p < frame.first_piece + frame.piece_count; ++p) {
         const model::Piece piece = collection.layout->pieces[p];
-        if (piece.variable != it.variable) continue;
-        const std::size_t points = piece.bytes / element;
-        made->bytes_ += statistics::StateMemory::bytes_of(it.statistic, variable.type, points);
-        if (used + made->bytes_ > limit) continue;  // the error says how much all of them need
-        AFTERBAY_TRY_ASSIGN(statistics::Bundle bundle,
-                            statistics::Bundle::create({variable.type, it.missing}, points));
-        statistics::StateMemory memory(it.statistic, variable.type, points, made->memory_);
-        AFTERBAY_TRY(bundle.add(it.statistic, memory.bytes()));
-        made->pieces_.emplace(p, PieceState{std::move(bundle), std::move(memory)});
+        if (piece.variable == it.variable) AFTERBAY_TRY(made->add_piece(p, piece, it, room));
       }
     }
   }
   if (used + made->bytes_ <= limit) return made;
   return fail(ErrorCode::resources,
-              "the statistics of collection '{}' need {} of this server's memory, and those of other "
-              "collections {}, but memory.statistics is {}: set it to a larger value, use more servers with "
-              "placement slab, or let model ranks compute them (statistics: model)",
+              "the statistics and expressions of collection '{}' need {} of this server's memory, and those of "
+              "other collections {}, but memory.statistics is {}: set it to a larger value, use more servers "
+              "with placement slab, or let model ranks compute them (statistics: model, expressions: model)",
               collection.name, print_about(made->bytes_), print_about(used), print_about(limit));
+}
+
+Result<> FrameStates::set_state(PieceState& state, const std::byte* plane, const RecordHead& record) {
+  const statistics::Planes planes(state.bundle().state(0), state.element);
+  if (record.record >= planes.count())
+    return fail(ErrorCode::internal, "a state was handed over that has more planes than the statistic");
+  planes.set(static_cast<std::uint32_t>(record.record), plane);
+  const wire::SavedProgress progress = record.progress.value_or(wire::SavedProgress());
+  state.bundle().state(0).progress() = {progress.steps, progress.duration, progress.has_reference};
+  return {};
+}
+
+Result<> FrameStates::take_sample(PieceState& state, const std::byte* sample, const RecordHead& record) {
+  if (state.formula != nullptr) {
+    const auto operand = state.formula->operand_of(record.source);
+    if (!operand)
+      return fail(ErrorCode::internal, "samples of source {} are no operand of the expression", record.source);
+    state.operands->take(*operand, sample);
+    if (!state.over_time || !state.operands->are_there()) return {};
+  }
+  statistics::Bundle& bundle = state.bundle();
+  if (record.meaning == wire::RecordKind::first_sample) bundle.begin_interval(0);
+  if (state.formula == nullptr) return bundle.step(sample, record.duration);
+  AFTERBAY_TRY(bundle.begin_step(record.duration));
+  AFTERBAY_TRY(state.formula->run(state.operands->samples(), bundle.points(),
+                                  [&](std::span<const double> results, std::size_t first) {
+                                    bundle.run(std::as_bytes(results).data(), first, results.size());
+                                  }));
+  bundle.end_step();
+  state.operands->begin_step();
+  return {};
 }
 
 Result<> FrameStates::take(const CompleteFrame& samples, const RecordHead& record) {
   for (const std::uint32_t p : samples.pieces) {
     const auto at = pieces_.find(p);
-    if (at == pieces_.end())
+    const model::Piece piece = collection_.layout->pieces[p];
+    const bool is_state = record.meaning == wire::RecordKind::state;
+    if (at == pieces_.end() || (is_state && !at->second.over_time))
       return fail(ErrorCode::internal, "a sample of '{}' was handed over, of which there is no statistic",
-                  collection_.schema.variables[collection_.layout->pieces[p].variable].name);
-    statistics::Bundle& bundle = at->second.bundle;
-    const std::byte* const values = samples.base + collection_.layout->pieces[p].frame_offset;
-    if (record.meaning == wire::RecordKind::state) {
-      if (record.record >= statistics::planes(bundle.state(0)))
-        return fail(ErrorCode::internal, "a state was handed over that has more planes than the statistic");
-      statistics::set_plane(bundle.state(0), static_cast<std::uint32_t>(record.record), values);
-      const wire::SavedProgress progress = record.progress.value_or(wire::SavedProgress());
-      bundle.state(0).progress() = {progress.steps, progress.duration, progress.has_reference};
-      continue;
-    }
-    if (record.meaning == wire::RecordKind::first_sample) bundle.begin_interval(0);
-    AFTERBAY_TRY(bundle.step(values, record.duration));
+                  variable_of(piece).name);
+    std::byte* const values = samples.base + piece.frame_offset;
+    // A fill value may be a value of an operand, but points that no rank holds have no values.
+    if (at->second.formula != nullptr) fill_gaps(collection_, p, at->second.formula->not_a_number(), values);
+    if (is_state)
+      AFTERBAY_TRY(set_state(at->second, values, record));
+    else if (auto taken = take_sample(at->second, values, record); !taken)
+      return fail(std::move(taken).error().in_variable(variable_of(piece).name));
   }
   return {};
 }
 
 void FrameStates::plane(std::span<const std::uint32_t> pieces, const RecordHead& record, std::byte* frame) {
   for (const std::uint32_t p : pieces) {
-    statistics::Bundle& bundle = pieces_.at(p).bundle;
+    PieceState& piece = pieces_.at(p);
+    statistics::Bundle& bundle = piece.bundle();
     const statistics::State& state = bundle.state(0);
     if (record.progress && record.progress->steps == 0 && state.progress().steps > 0)
       bundle.begin_interval(0);
-    if (record.record < statistics::planes(state))
-      statistics::get_plane(state, static_cast<std::uint32_t>(record.record),
-                            frame + collection_.layout->pieces[p].frame_offset);
+    const statistics::Planes planes(state, piece.element);
+    if (record.record < planes.count())
+      planes.get(static_cast<std::uint32_t>(record.record),
+                 frame + collection_.layout->pieces[p].frame_offset);
   }
 }
 
-Result<> FrameStates::results(std::span<const std::uint32_t> pieces, std::byte* frame) const {
+Result<> FrameStates::results(std::span<const std::uint32_t> pieces, std::byte* frame) {
   for (const std::uint32_t p : pieces) {
-    const PieceState& state = pieces_.at(p);
+    PieceState& state = pieces_.at(p);
     const model::Piece piece = collection_.layout->pieces[p];
-    const Variable& variable = collection_.schema.variables[piece.variable];
+    const Variable& variable = variable_of(piece);
+    std::byte* const to = frame + piece.frame_offset;
+    if (!state.over_time) {
+      if (!state.operands->are_there())
+        return fail(make_error(ErrorCode::internal, "not all operands of the expression were handed over")
+                        .in_variable(variable.name));
+      if (auto written = state.formula->write(state.operands->samples(), piece.bytes / state.element, to);
+          !written)
+        return fail(std::move(written).error().in_variable(variable.name));
+      state.operands->begin_step();
+      continue;
+    }
     const statistics::Target target{.type = variable.type, .fill = model::fill_of(variable)};
-    AFTERBAY_TRY_ASSIGN(const statistics::Outcome outcome,
-                        state.bundle.result(0, target, frame + piece.frame_offset, 0, state.bundle.points()));
+    const statistics::Bundle& bundle = state.bundle();
+    AFTERBAY_TRY_ASSIGN(const statistics::Outcome outcome, bundle.result(0, target, to, 0, bundle.points()));
     if (outcome.out_of_range > 0)
       return fail(make_error(ErrorCode::wrong_type,
                              "{} results of a period do not fit into {}: give the variable another type, or "

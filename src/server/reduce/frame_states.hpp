@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FrameStates: the states of the statistics over time that a server computes for a collection, by
-// frame. All values of a point come to the server that writes them, so that servers need nothing of
-// each other.
+// FrameStates: what a server keeps of the samples of a collection, by frame: the operands of
+// formulas, and the states of statistics over time. All values of a point come to the server that
+// writes them, so that servers need nothing of each other.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,11 @@
 #include <map>
 #include <memory>
 #include <memory_resource>
+#include <optional>
 #include <span>
-#include <vector>
 
 #include "base/result.hpp"
+#include "server/reduce/served_formula.hpp"
 #include "server/sink.hpp"
 #include "statistics/bundle.hpp"
 #include "statistics/huge_pages.hpp"
@@ -28,16 +29,18 @@ class FrameStates {
  public:
   /// Of the reductions of the collection in this server's frames. Fails (resources) if they need
   /// more than `limit` bytes together with the `used` ones of other collections
-  /// (memory.statistics), and if a statistic does not exist for the type of its variable.
+  /// (memory.statistics), and if a statistic does not exist for the type of its variable or a
+  /// formula cannot be evaluated.
   static Result<std::unique_ptr<FrameStates>> make(const ServedCollection& collection, std::uint64_t used,
                                                    std::uint64_t limit);
 
-  /// Takes in the samples of one step, or planes of states that are restored, as `record` says. All
-  /// pieces are of reduced variables.
+  /// Takes in samples of one step, or planes of states that are restored, as `record` says. All
+  /// pieces are of reduced variables. Statistics of a formula take its value as soon as all samples
+  /// of its operands are there.
   Result<> take(const CompleteFrame& samples, const RecordHead& record);
-  /// Writes the results of the interval to `frame`, a buffer for this frame in the layout's order:
-  /// those of `pieces`. Points that no rank holds get unspecified values.
-  Result<> results(std::span<const std::uint32_t> pieces, std::byte* frame) const;
+  /// Writes the results of the interval, or of formulas, to `frame`, a buffer for this frame in the
+  /// layout's order: those of `pieces`. Points that no rank holds get unspecified values.
+  Result<> results(std::span<const std::uint32_t> pieces, std::byte* frame);
 
   /// Likewise the plane of the states of these pieces that `record` says. Begins the next interval
   /// first, if the model has begun it.
@@ -46,17 +49,31 @@ class FrameStates {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
-  struct PieceState {
+  struct OverTime {
     statistics::Bundle bundle;
     statistics::StateMemory memory;
   };
+  struct PieceState {
+    const ServedFormula* formula = nullptr;  ///< null: there is none
+    std::optional<PieceOperands> operands;   ///< of the formula
+    std::optional<OverTime> over_time;       ///< nullopt: the values of the formula are the results
+    std::size_t element = 0;                 ///< bytes of a sample
+    [[nodiscard]] statistics::Bundle& bundle() { return over_time->bundle; }
+  };
 
   explicit FrameStates(const ServedCollection& collection) : collection_(collection) {}
+  /// Adds the piece, unless that needs too much memory. Counts its memory in any case.
+  Result<> add_piece(std::uint32_t number, const model::Piece& piece, const wire::Reduction& reduction,
+                     std::uint64_t room);
+  Result<> set_state(PieceState& state, const std::byte* plane, const RecordHead& record);
+  static Result<> take_sample(PieceState& state, const std::byte* sample, const RecordHead& record);
+  [[nodiscard]] const Variable& variable_of(const model::Piece& piece) const;
 
   const ServedCollection& collection_;
   statistics::HugePages pages_;
   std::pmr::monotonic_buffer_resource memory_{&pages_};  ///< of all states
-  std::map<std::uint32_t, PieceState> pieces_;           ///< by index in the layout
+  std::map<std::uint32_t, std::unique_ptr<const ServedFormula>> formulas_;  ///< by variable
+  std::map<std::uint32_t, PieceState> pieces_;                              ///< by index in the layout
   std::uint64_t bytes_ = 0;
 };
 

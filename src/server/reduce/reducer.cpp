@@ -48,9 +48,14 @@ void Reducer::note(std::uint32_t collection, const std::map<std::uint64_t, Recor
   if (records.empty()) return;
   const auto open = std::ranges::find_if(records, [](const auto& entry) { return !entry.second.ended; });
   std::uint64_t& begun = begun_[collection];
-  begun = open == records.end() ? records.rbegin()->first : open->first;
-  const bool waits = open != records.end() && begun > 0 && !room_is_needed();
-  order_.allow(collection, waits ? begun - 1 : begun);
+  if (open == records.end()) {
+    begun = records.rbegin()->first;
+    return order_.allow(collection, begun);
+  }
+  // The samples of one step may be taken in any order, and ranks put them in any order.
+  begun = open->first + (open->second.is_sample() ? open->second.more_of_step : 0);
+  const bool waits = open->first > 0 && !room_is_needed();
+  order_.allow(collection, waits ? open->first - 1 : begun);
 }
 
 void Reducer::relieve() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reducer: statistics over time that this server computes of samples, which model ranks hand over
-// as they do records. Workers take samples into the states of their frame; when the ranks put the
-// record of a file to which an interval belongs, workers write the results. Used by the ingest
-// thread.
+// Reducer: expressions and statistics over time that this server computes of samples, which model
+// ranks hand over as they do records. Workers take samples into the states of their frame; when the
+// ranks put the record of a file to which an interval belongs, workers write the results. Used by
+// the ingest thread.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +70,7 @@ class Reducer {
   Host host_;
   std::uint64_t bytes_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
   FrameOrder order_ AFTERBAY_GUARDED_BY(ingest_thread);
-  /// By collection: the last record with samples that may run.
+  /// By collection: the last record of the oldest step that ranks still put.
   std::map<std::uint32_t, std::uint64_t> begun_ AFTERBAY_GUARDED_BY(ingest_thread);
   std::uint64_t refusals_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;  ///< seen so far; see FramePool
   /// By collection; workers use those of frames whose turn it is.

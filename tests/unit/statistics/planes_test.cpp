@@ -33,25 +33,32 @@ TYPED_TEST(StatisticsPlanes, a_state_made_of_planes_goes_on_as_if_it_were_the_sa
       one.step(std::vector<TypeParam>{9, 2, 7, 4, 8});
       const State& from = one.bundle().state(0);
       const State& to = other.bundle().state(0);
-      ASSERT_GT(planes(from), 0u);
-      for (std::uint32_t plane = 0; plane < planes(from); ++plane) {
-        std::vector<std::byte> bytes(plane_points * sizeof(TypeParam) + 1);
-        get_plane(from, plane, bytes.data() + 1);  // at an odd address
-        set_plane(to, plane, bytes.data() + 1);
+      for (const std::size_t element : {std::size_t{4}, sizeof(TypeParam)}) {
+        for (std::uint32_t column = 0; column < to.layout().columns(); ++column)
+          std::memset(to.column(column).data, 0xa5, to.column(column).bytes);
+        const std::uint32_t count = Planes(from, element).count();
+        ASSERT_GT(count, 0u);
+        for (std::uint32_t plane = 0; plane < count; ++plane) {
+          std::vector<std::byte> bytes(plane_points * element + 1);
+          Planes(from, element).get(plane, bytes.data() + 1);  // at an odd address
+          Planes(to, element).set(plane, bytes.data() + 1);
+        }
+        for (std::uint32_t column = 0; column < from.layout().columns(); ++column)
+          EXPECT_EQ(std::memcmp(from.column(column).data, to.column(column).data, from.column(column).bytes),
+                    0)
+              << text_of(statistic) << ", column " << column << ", planes of " << element << " bytes";
       }
-      to.progress() = from.progress();
-      for (std::uint32_t column = 0; column < from.layout().columns(); ++column)
-        EXPECT_EQ(std::memcmp(from.column(column).data, to.column(column).data, from.column(column).bytes), 0)
-            << text_of(statistic) << ", column " << column;
     }
 }
 
-TEST(StatisticsPlaneSizes, have_the_size_of_the_field) {
+TEST(StatisticsPlaneSizes, are_those_of_the_values_that_are_handed_over) {
   const Statistic mean{Operation::mean, Missing::ignore};
   BundleRun of_floats(Type::float32, Values(1e20F), plane_points, {mean});
-  EXPECT_EQ(planes(of_floats.bundle().state(0)), 3u) << "two halves of the sum, and the numbers of values";
+  EXPECT_EQ(Planes(of_floats.bundle().state(0), 4).count(), 3u)
+      << "two halves of the sum, and the numbers of values";
   BundleRun of_doubles(Type::float64, Values(1e20), plane_points, {mean});
-  EXPECT_EQ(planes(of_doubles.bundle().state(0)), 2u);
+  EXPECT_EQ(Planes(of_doubles.bundle().state(0), 8).count(), 2u);
+  EXPECT_EQ(Planes(of_doubles.bundle().state(0), 4).count(), 3u);
 }
 
 }  // namespace

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/reduce/served_formula.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "base/rounding.hpp"
+#include "model/fill_value.hpp"
+
+namespace afterbay::server {
+
+namespace {
+
+constexpr std::size_t results_of_strip = 4096;  ///< with a few operands, they stay in the caches
+constexpr std::size_t line_bytes = 64;
+
+/// From the beginning of an operand to that of the next one.
+std::size_t distance_of(const ServedFormula& formula, std::size_t points) noexcept {
+  return rounded_up(points * formula.element_bytes(), line_bytes);
+}
+
+}  // namespace
+
+ServedFormula::ServedFormula(const wire::Formula& formula, const Variable& variable)
+    : units_{formula.multiply, formula.add},
+      type_(variable.type),
+      kernel_(model::kernel(Type::float64, variable.type, false)) {
+  statistics::Widening(variable.type, {}).run(&fill_, model::fill_of(variable).bytes.data(), 1);
+  if (type_ == Type::float32)
+    not_a_number_ = Values(std::numeric_limits<float>::quiet_NaN()).bytes;
+  else
+    not_a_number_ = Values(std::numeric_limits<double>::quiet_NaN()).bytes;
+  formula_.text = formula.text;
+  formula_.operands.resize(formula.operands.size());
+  for (const wire::Operand& operand : formula.operands)
+    operands_.push_back({operand.source, operand.is_constant != 0, {variable.type, operand.missing}});
+}
+
+Result<std::unique_ptr<const ServedFormula>> ServedFormula::make(const wire::Formula& formula,
+                                                                 const Variable& variable) {
+  const auto failed = [&](Error error) { return fail(std::move(error).in_variable(variable.name)); };
+  if (variable.type != Type::float32 && variable.type != Type::float64)
+    return failed(
+        make_error(ErrorCode::wrong_type, "servers compute no formulas of type {}", name_of(variable.type)));
+  for (const wire::Operand& operand : formula.operands)
+    if (!operand.missing.empty() && operand.missing.type != variable.type)
+      return failed(make_error(ErrorCode::internal, "a formula has missing values of type {}",
+                               name_of(operand.missing.type)));
+  std::unique_ptr<const ServedFormula> made(new ServedFormula(formula, variable));
+  auto evaluator = made->evaluator();
+  if (!evaluator) return failed(std::move(evaluator).error());
+  const MutexLock lock(made->mutex_);
+  made->evaluators_.push_back(*std::move(evaluator));
+  return made;
+}
+
+std::optional<std::size_t> ServedFormula::operand_of(std::uint32_t source) const noexcept {
+  const auto found = std::ranges::find(operands_, source, &Operand::source);
+  if (found == operands_.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - operands_.begin());
+}
+
+/// One that no other thread uses, or a new one.
+Result<expression::Evaluator> ServedFormula::evaluator() const {
+  {
+    const MutexLock lock(mutex_);
+    if (!evaluators_.empty()) {
+      expression::Evaluator free = std::move(evaluators_.back());
+      evaluators_.pop_back();
+      return free;
+    }
+  }
+  return expression::Evaluator::create(formula_);
+}
+
+Result<> ServedFormula::run(std::span<const std::byte* const> samples, std::size_t points,
+                            const Take& take) const {
+  AFTERBAY_TRY_ASSIGN(expression::Evaluator evaluator, this->evaluator());
+  std::vector<double> strips((operands_.size() + 1) * results_of_strip);
+  double* const results = strips.data() + operands_.size() * results_of_strip;
+  std::vector<const double*> values;
+  for (std::size_t i = 0; i < operands_.size(); ++i) values.push_back(strips.data() + i * results_of_strip);
+  for (std::size_t first = 0; first < points; first += results_of_strip) {
+    const std::size_t count = std::min(results_of_strip, points - first);
+    for (std::size_t i = 0; i < operands_.size(); ++i)
+      operands_[i].widening.run(strips.data() + i * results_of_strip,
+                                samples[i] + first * element_bytes(), count);
+    evaluator.run(values, results, count);
+    take({results, count}, first);
+  }
+  const MutexLock lock(mutex_);
+  evaluators_.push_back(std::move(evaluator));
+  return {};
+}
+
+Result<> ServedFormula::write(std::span<const std::byte* const> samples, std::size_t points,
+                              std::byte* to) const {
+  std::uint64_t out_of_range = 0;
+  const auto bytes = static_cast<std::ptrdiff_t>(element_bytes());
+  AFTERBAY_TRY(run(samples, points, [&](std::span<double> results, std::size_t first) {
+    expression::convert(results, units_, fill_);
+    out_of_range += kernel_.convert(to + first * element_bytes(),
+                                    reinterpret_cast<const std::byte*>(results.data()), results.size(), bytes,
+                                    sizeof(double));
+  }));
+  if (out_of_range == 0) return {};
+  return fail(ErrorCode::wrong_type,
+              "{} values of an expression do not fit into {}: give the variable another type, or other units",
+              out_of_range, name_of(type_));
+}
+
+PieceOperands::PieceOperands(const ServedFormula& formula, std::size_t points,
+                             std::pmr::memory_resource& memory)
+    : formula_(formula),
+      bytes_(points * formula.element_bytes()),
+      distance_(distance_of(formula, points)),
+      memory_(static_cast<std::byte*>(memory.allocate(formula.operands() * distance_, line_bytes))),
+      is_there_(formula.operands()) {}
+
+std::uint64_t PieceOperands::bytes_of(const ServedFormula& formula, std::size_t points) noexcept {
+  return formula.operands() * distance_of(formula, points);
+}
+
+void PieceOperands::take(std::size_t operand, const std::byte* samples) {
+  std::memcpy(memory_ + operand * distance_, samples, bytes_);
+  is_there_[operand] = true;
+}
+
+bool PieceOperands::are_there() const noexcept {
+  return std::ranges::all_of(is_there_, [](bool it) { return it; });
+}
+
+std::vector<const std::byte*> PieceOperands::samples() const {
+  std::vector<const std::byte*> all;
+  for (std::size_t i = 0; i < is_there_.size(); ++i) all.push_back(memory_ + i * distance_);
+  return all;
+}
+
+void PieceOperands::begin_step() noexcept {
+  for (std::size_t i = 0; i < is_there_.size(); ++i) is_there_[i] = formula_.is_constant(i);
+}
+
+}  // namespace afterbay::server
