@@ -68,7 +68,7 @@ struct Align {
 };
 
 enum class Partial : std::uint8_t { write, skip };                ///< periods that a run covers in part
-enum class Reducer : std::uint8_t { automatic, model, servers };  ///< where statistics over time are computed
+enum class Reducer : std::uint8_t { automatic, model, servers };  ///< where values are computed
 enum class Stamp : std::uint8_t { start, centre, end };           ///< the time of a record
 enum class EndDate : std::uint8_t { inclusive, exclusive };       ///< {end} in names of files
 
@@ -195,7 +195,8 @@ struct File {
   TimeAxis time;
   OutputType type;
   Missing missing;
-  Reducer statistics = Reducer::automatic;
+  Reducer statistics = Reducer::automatic;   ///< over time
+  Reducer expressions = Reducer::automatic;
   std::string grid = "own";
   bool cmip = false;                    ///< chunks as archives of CMIP7 ask for them
   Attributes attributes;                ///< global

@@ -195,11 +195,10 @@ void add_values(Rows& rows) {
                    "one value is missing. A number: missing if less than this share of the values is "
                    "valid, for example 0.5. Fields to which the model gives no fill value have no missing "
                    "values. See [statistics](../explanation/statistics.md#missing-values)."));
+  const auto reducer = one_of_words<Reducer>(
+      {{"auto", Reducer::automatic}, {"model", Reducer::model}, {"servers", Reducer::servers}});
   rows.push_back(stored<File>(
-      "statistics",
-      one_of_words<Reducer>(
-          {{"auto", Reducer::automatic}, {"model", Reducer::model}, {"servers", Reducer::servers}}),
-      AFTERBAY_KEY_FIELD(statistics),
+      "statistics", reducer, AFTERBAY_KEY_FIELD(statistics),
       "Who computes statistics over time of this file; results are the same, bit by bit. `model`: each model "
       "rank, for its points, in `put`. `servers`: the model hands over every sample, as it does instants, "
       "and "
@@ -207,9 +206,21 @@ void add_values(Rows& rows) {
       "the servers of the file, these are processes of their own, and the node has a processor for each "
       "model rank and each server, so that a sample costs the model a copy in memory; otherwise, samples "
       "would cross the network, or servers delay the model, and model ranks compute. Servers "
-      "compute statistics of fields of the model and subsets of them, in the type and units of the field. "
-      "All others, such as those of expressions, and those of files whose servers change from file to file "
+      "compute statistics of fields of the model and subsets of them, in the type and units of the field, "
+      "and of expressions that they compute. "
+      "All others, and those of files whose servers change from file to file "
       "(`placement: file`), are computed by model ranks with `auto`, and refused with `servers`. See "
+      "[servers that compute](../explanation/described-output.md#servers-that-compute)."));
+  rows.push_back(stored<File>(
+      "expressions", reducer, AFTERBAY_KEY_FIELD(expressions),
+      "Who computes the expressions that this file writes or of which it writes statistics; results are the "
+      "same, bit by bit. `model`: each model rank, for its points. `servers`: the model hands over the "
+      "fields with which an expression computes, and servers compute it (limit: `memory.statistics`). "
+      "`auto`: as with `statistics`; over a network, the result of an expression never takes more bytes than "
+      "its fields, so that model ranks compute. Servers compute expressions of fields of the model, subsets "
+      "of them and coordinates, if all of these and the variable in the file have the same type, float32 or "
+      "float64. Others, such as those of statistics over time, are computed by model ranks with `auto`, and "
+      "refused with `servers`. See "
       "[servers that compute](../explanation/described-output.md#servers-that-compute)."));
   rows.push_back(
       stored<File>("grid", words("the name of a grid under `grids`, or own"), AFTERBAY_KEY_FIELD(grid),

@@ -174,12 +174,14 @@ Result<Linear> conversion_of(const Unit& from, const Unit& to, std::string_view 
 
 }  // namespace
 
-void convert(std::span<double> values, const Linear& conversion, std::optional<double> missing) {
+void convert(std::span<double> values, const Linear& conversion) {
   const statistics::DefaultArithmetic arithmetic;
   for (double& value : values) value = conversion.multiply * value + conversion.add;
-  if (!missing) return;
+}
+
+void replace_missing(std::span<double> values, double fill) noexcept {
   for (double& value : values)
-    if (std::isnan(value)) value = *missing;
+    if (std::isnan(value)) value = fill;
 }
 
 #ifdef AFTERBAY_HAS_UDUNITS

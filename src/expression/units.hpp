@@ -5,7 +5,6 @@
 // library covers its own calls, not those of a model that uses UDUNITS as well.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -23,8 +22,10 @@ struct Linear {
   friend bool operator==(const Linear&, const Linear&) = default;
 };
 
-/// Converts values. NaN stays NaN, or becomes `missing`.
-void convert(std::span<double> values, const Linear& conversion, std::optional<double> missing);
+/// Converts values; NaN stays NaN.
+void convert(std::span<double> values, const Linear& conversion);
+/// NaN becomes the fill value.
+void replace_missing(std::span<double> values, double fill) noexcept;
 
 /// Values in the units `from` become values in the units `to`. {1, 0} exactly if the texts are the
 /// same, whatever they are, or mean the same units. Blanks around the texts do not count.

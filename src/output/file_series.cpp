@@ -18,9 +18,8 @@
 #include "output/archive_chunks.hpp"
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
-#include "statistics/default_arithmetic.hpp"
 #include "statistics/sums.hpp"
-#include "statistics/value_loops.hpp"
+#include "statistics/widening.hpp"
 
 namespace afterbay::output {
 
@@ -118,20 +117,21 @@ void FileSeries::define(Targets& targets, const Definitions& definitions, Spaces
   }
 }
 
-void FileSeries::begin_sample(bool begins_interval, double seconds) {
-  if (std::exchange(in_sample_, true)) return;
-  target_->begin_sample(samples_++, begins_interval, seconds);
+void FileSeries::note_sample(bool begins_interval, double seconds) {
+  samples_.note(begins_interval, seconds);
 }
 
-/// Samples are numbered after the planes.
+void FileSeries::put_sample(std::size_t variable, std::size_t source, const Value& value) {
+  samples_.put(*target_, variables_[variable].name, source, value);
+}
+
 void FileSeries::begin_state(std::uint32_t plane, const statistics::Progress& progress) {
-  samples_ = plane + 1;
+  samples_.begin_after(plane + 1);
   target_->begin_state(plane, progress);
 }
 
-void FileSeries::put_sample(std::size_t variable, const Value& value) {
-  target_->put_sample(variables_[variable].name, value.data, value.form->type,
-                      value.layout == nullptr ? MemoryLayout{} : *value.layout);
+void FileSeries::put_state(std::size_t variable, std::uint32_t plane, const std::byte* values, Type type) {
+  target_->put_sample(variables_[variable].name, plane, values, type, {});
 }
 
 void FileSeries::take_path() {
@@ -347,7 +347,7 @@ bool FileSeries::needs_once(std::size_t variable) const { return !state_.complet
 
 void FileSeries::end_step(const Date& now) {
   begun_ = {};
-  in_sample_ = false;
+  samples_.end_step();
   if (!open_) return;
   const describe::Split& split = file_->naming.split;
   const bool all_once = std::ranges::all_of(once_, &Once::written);
@@ -473,26 +473,15 @@ Form Writer::wants(const Form& /*given*/) const {
 
 /// To the units of the file, with the fill value of the file for missing values.
 void Writer::convert(const Value& value) {
-  const statistics::DefaultArithmetic arithmetic;
   const FileVariable& it = variable();
-  const std::size_t points = it.space->points;
-  converted_.resize(points);
-  const Values missing =
-      value.form->missing.empty() ? model::default_fill(value.form->type) : value.form->missing;
-  const auto loops = statistics::value_loops(value.form->type, missing);
-  if (value.form->missing.empty())
-    loops->widen(converted_.data(), value.data, points);
-  else
-    loops->widen_poisoned(converted_.data(), value.data, points);
-  // NaN stays NaN.
-  for (double& number : converted_) number = units_.multiply * number + units_.add;
-  if (rounds_) statistics::round_to_integers(converted_.data(), points);
+  converted_.resize(it.space->points);
+  statistics::Widening(value.form->type, value.form->missing)
+      .run(converted_.data(), value.data, converted_.size());
+  expression::convert(converted_, units_);
+  if (rounds_) statistics::round_to_integers(converted_.data(), converted_.size());
   if (converted_form_.type != Type::float64) return convert_to_integers();
   // Without a fill value nothing is missing, and NaN is a value.
-  if (it.fill.empty()) return;
-  const double fill = numbers_of(it.fill).front();
-  for (double& number : converted_)
-    if (std::isnan(number)) number = fill;
+  if (!it.fill.empty()) expression::replace_missing(converted_, numbers_of(it.fill).front());
 }
 
 void Writer::convert_to_integers() {
@@ -521,7 +510,7 @@ void Writer::take(std::size_t /*slot*/, const Value& value) {
     given.begin = schedule_->begin();
     given.end = schedule_->now();
   }
-  if (is_plain_) return files_->write(variable_, given, part_of_cycle_);
+  if (is_plain_ || value.in_servers) return files_->write(variable_, given, part_of_cycle_);
   convert(value);
   given.form = &converted_form_;
   given.data = converted_form_.type == Type::float64 ? reinterpret_cast<const std::byte*>(converted_.data())

@@ -14,6 +14,7 @@
 #include "output/definitions.hpp"
 #include "output/file_schema.hpp"
 #include "output/part_names.hpp"
+#include "output/sample_records.hpp"
 #include "output/schedule.hpp"
 #include "output/series.hpp"
 #include "output/target.hpp"
@@ -55,10 +56,15 @@ class FileSeries final : public SampleTarget {
   [[nodiscard]] std::int64_t earlier_files() const;
   /// Refuses these files, or goes on after the last one. On all ranks, before the first step.
   void begin_after(std::int64_t earlier);
-  void begin_sample(bool begins_interval, double seconds) override;
-  void put_sample(std::size_t variable, const Value& value) override;
+  void note_sample(bool begins_interval, double seconds) override;
+  void need_sample(std::size_t source) override { samples_.need(source); }
+  void put_sample(std::size_t variable, std::size_t source, const Value& value) override;
+  /// Begins the records for all samples of the step that were announced.
+  void begin_samples() { samples_.begin(*target_); }
   /// Begins to restore a plane of the states of what servers compute. Comes before all samples.
   void begin_state(std::uint32_t plane, const statistics::Progress& progress);
+  /// This rank's values of it: as many bytes as a sample has.
+  void put_state(std::size_t variable, std::uint32_t plane, const std::byte* values, Type type);
   /// Says whether servers compute the reductions of the definition, and writes their states.
   [[nodiscard]] Target& target() const { return *target_; }
 
@@ -161,8 +167,7 @@ class FileSeries final : public SampleTarget {
     bool time_of_instants = false;  ///< of the record
   };
   Begun begun_;
-  std::uint64_t samples_ = 0;  ///< that have been begun
-  bool in_sample_ = false;     ///< one has been begun in this step
+  SampleRecords samples_;
   FileState state_;
 };
 
@@ -180,7 +185,7 @@ class Writer final : public Consumer {
   /// Of converted values.
   [[nodiscard]] std::size_t buffer_bytes() const noexcept {
     const std::size_t results = converted_form_.type == Type::float64 ? 1 : 2;
-    return is_plain_ ? 0 : results * variable().space->points * sizeof(double);
+    return is_plain_ || is_left_to_servers_ ? 0 : results * variable().space->points * sizeof(double);
   }
   /// Whether this is step 0, whose values only files with `at_start` have.
   void set_step(std::int64_t step) noexcept { step_ = step; }
@@ -188,11 +193,17 @@ class Writer final : public Consumer {
   [[nodiscard]] const FileSeries& files() const noexcept { return *files_; }
   /// Its number in the file.
   [[nodiscard]] std::size_t number() const noexcept { return variable_; }
+  /// From now on, servers convert the values.
+  void leave_to_servers() noexcept { is_left_to_servers_ = true; }
+  /// To the units of the file.
+  [[nodiscard]] const expression::Linear& units() const noexcept { return units_; }
+  [[nodiscard]] const FileVariable& variable() const { return files_->variables()[variable_]; }
+  /// Whether the variable has the values of the series as they are, up to their type.
+  [[nodiscard]] bool is_plain() const noexcept { return is_plain_; }
   /// Whether the variable has the values of the series as they are, and their type.
   [[nodiscard]] bool keeps_values() const { return is_plain_ && variable().type == of_->form().type; }
 
  private:
-  [[nodiscard]] const FileVariable& variable() const { return files_->variables()[variable_]; }
   /// Whether the period, which ends now, has a record of statistics.
   [[nodiscard]] bool takes_period() const;
   void convert(const Value& value);
@@ -207,6 +218,7 @@ class Writer final : public Consumer {
   std::size_t part_of_cycle_ = 0;
   bool is_plain_ = false;  ///< the series has the values that the file has, up to their type
   bool rounds_ = false;    ///< converted values are those of a computation, and the file has integers
+  bool is_left_to_servers_ = false;
   std::int64_t step_ = 0;
   Form converted_form_ = {Type::float64, {}};  ///< of converted values
   std::vector<double> converted_;

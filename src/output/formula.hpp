@@ -3,28 +3,51 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "expression/evaluator.hpp"
 #include "output/series.hpp"
+#include "statistics/widening.hpp"
 
 namespace afterbay::output {
 
 class Computed final : public Series, public Consumer {
  public:
   /// `operands`: in the order of the formula, all with this space, at least one.
-  Computed(const std::string& name, const std::vector<Series*>& operands, expression::Evaluator evaluator);
+  Computed(const std::string& name, const std::vector<Series*>& operands, expression::Formula formula,
+           expression::Evaluator evaluator);
 
   [[nodiscard]] bool available() const override;
   [[nodiscard]] bool is_reduced() const override;
   [[nodiscard]] bool needs() const override { return available() && needed(); }
   [[nodiscard]] Form wants(const Form& /*given*/) const override { return form(); }
   void take(std::size_t slot, const Value& value) override;
+  /// Variables of a file that servers compute, for a consumer of the series.
+  struct InFile {
+    SampleTarget* samples = nullptr;
+    std::vector<std::size_t> variables;
+    Consumer* consumer = nullptr;      ///< gets values without data
+    std::vector<std::size_t> sources;  ///< of the operands: SampleRecords
+    std::vector<bool> is_kept = {};    ///< operands that servers keep, because they are constant
+  };
+  /// From now on, servers compute the values for this consumer. Others still get them here.
+  void leave_to_servers(InFile file);
+  /// Whether servers compute for all consumers.
+  [[nodiscard]] bool is_left_to_servers() const noexcept { return in_files_.size() == uses().size(); }
+  [[nodiscard]] const std::vector<InFile>& in_files() const noexcept { return in_files_; }
+  [[nodiscard]] const expression::Formula& formula() const noexcept { return formula_; }
+
+  [[nodiscard]] bool takes_layouts() const override { return is_left_to_servers(); }
   /// Before the first value of a step.
   void begin_step() noexcept;
+  /// Announces the samples of the step. Comes after `begin_step` of all statistics.
+  void announce_samples() const;
   /// On this rank.
-  [[nodiscard]] std::size_t buffer_bytes() const noexcept { return buffer_bytes(space().points); }
+  [[nodiscard]] std::size_t buffer_bytes() const noexcept {
+    return is_left_to_servers() ? 0 : buffer_bytes(space().points);
+  }
   /// On a rank with so many points.
   [[nodiscard]] std::size_t buffer_bytes(std::size_t points) const noexcept;
   /// What it is computed from, in the order of the formula.
@@ -33,12 +56,17 @@ class Computed final : public Series, public Consumer {
  private:
   struct Operand {
     Series* series;
-    std::unique_ptr<const statistics::ValueLoops> loops;  ///< null: nothing is missing, or NaN is
+    std::optional<statistics::Widening> widening;  ///< nullopt: values come as doubles
     std::vector<double> values;
     bool arrived = false;
   };
   static Form computed_form();
+  /// Of the consumer; null: its values are computed here.
+  [[nodiscard]] const InFile* find_in_file(const Consumer& consumer) const noexcept;
+  void hand_over(std::size_t operand, const Value& value);
 
+  std::vector<InFile> in_files_;
+  expression::Formula formula_;
   std::vector<Operand> operands_;
   expression::Evaluator evaluator_;
   std::size_t arrived_ = 0;

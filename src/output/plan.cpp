@@ -362,7 +362,7 @@ class Planner {
     if (!evaluator)
       refuse_at(find_described(field)->expression_at, evaluator.error().code, "field '{}': {}", field,
                 evaluator.error().message);
-    plan_.computed.push_back(std::make_unique<Computed>(text, operands, *std::move(evaluator)));
+    plan_.computed.push_back(std::make_unique<Computed>(text, operands, formula, *std::move(evaluator)));
     std::vector<std::string> of;
     for (const Series* const operand : operands) of.push_back(identity_of(*operand));
     std::string& identity = identities_[plan_.computed.back().get()];
@@ -579,7 +579,8 @@ class Planner {
         const auto statistic = statistic_of(operation_of(variable.operation), *of, missing_of(context));
         made.identity += ", " + text_of(statistic);
         for (Schedule* const part : parts) folded.push_back(&statistics_of(*of, *part).add(statistic));
-        const bool servers = file.statistics == describe::Reducer::servers;
+        const bool servers = file.statistics == describe::Reducer::servers ||
+                             file.expressions == describe::Reducer::servers;
         of = folded.empty()
                  ? &statistics_of(*of, schedule_for(context), servers ? &file : nullptr).add(statistic)
                  : folded.front();
@@ -680,6 +681,8 @@ void Plan::begin_step(std::int64_t number) {
     if (!it->space().late) it->begin_step();
   for (const auto& it : statistics)
     if (!it->of().space().late) it->begin_step();
+  for (const auto& it : computed) it->announce_samples();
+  for (const auto& file : files) file->begin_samples();
 }
 
 void Plan::put_constants(const Value& covered) {

@@ -67,8 +67,8 @@ class CountedTarget final : public Target {
   }
   void begin_state(std::uint64_t /*number*/, const statistics::Progress& /*progress*/) override {}
   [[nodiscard]] std::string why_not_reduced() const override { return {}; }
-  void begin_sample(std::uint64_t /*number*/, bool /*begins_interval*/, double /*seconds*/) override {}
-  void put_sample(std::string_view variable, const void* /*data*/, Type /*type*/,
+  void begin_sample(std::uint64_t /*number*/, const Samples& /*samples*/) override {}
+  void put_sample(std::string_view variable, std::uint64_t /*number*/, const void* /*data*/, Type /*type*/,
                   const MemoryLayout& /*memory*/) override {
     count_.put(variable);
   }

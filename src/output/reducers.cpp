@@ -12,6 +12,7 @@
 #include "model/fill_value.hpp"
 #include "output/agreement.hpp"
 #include "output/refuse.hpp"
+#include "output/sample_records.hpp"
 #include "session/state.hpp"
 #include "wire/collective_messages.hpp"
 
@@ -69,16 +70,38 @@ bool servers_are_near(Session& session) {
     const bool near = all.shares_memory != 0 && all.processors().suffice_for(servers);
     return Verdict{static_cast<std::uint8_t>(near ? 1 : 0)};
   };
-  return agree(session, "who computes statistics over time",
+  return agree(session, "who computes expressions and statistics over time",
                nearness_of(of.model->puts().shares_memory(), own_processors()), steps)
              .servers != 0;
 }
 
+bool is_given(const Series& series) {
+  if (const auto* const subset = dynamic_cast<const Subset*>(&series)) return is_given(subset->of());
+  return !series.is_computed() && !series.is_reduced();
+}
+
+/// Why servers cannot compute the expression for these variables; empty: they can.
+std::string obstacle(const Computed& computed, const std::vector<Writer*>& writers) {
+  const Type type = writers.front()->variable().type;
+  if (type != Type::float32 && type != Type::float64) return "it is not of type float32 or float64";
+  for (const Series* const operand : computed.operands()) {
+    if (operand->is_reduced()) return "it is computed from statistics over time";
+    if (!is_given(*operand))
+      return "it is computed from another expression or a reduction: write it as one expression of fields";
+    if (operand->form().type != type)
+      return fmt::format("'{}' has values of type {}, and the variable is of type {}", operand->name(),
+                         name_of(operand->form().type), name_of(type));
+  }
+  for (const Writer* const writer : writers)
+    if (writer->variable().type != type) return "it is written in several types";
+  return "";
+}
+
 /// Why servers cannot compute it; empty: they can.
-std::string obstacle(const Statistics& statistics, const std::vector<const Writer*>& writers) {
-  if (statistics.of().is_reduced() || (dynamic_cast<const Source*>(&statistics.of()) == nullptr &&
-                                       dynamic_cast<const Subset*>(&statistics.of()) == nullptr))
-    return "it is a statistic of an expression";
+std::string obstacle(const Statistics& statistics, const Computed* computed,
+                     const std::vector<Writer*>& writers) {
+  if (computed == nullptr && (!is_given(statistics.of()) || statistics.of().is_constant()))
+    return "it is a statistic of a coordinate, or of a reduction";
   if (statistics.schedule().cycle()) return "its periods are folded (cycle)";
   if (statistics.finer() != nullptr || statistics.is_finer())
     return "statistics over other periods are computed together with it";
@@ -86,9 +109,10 @@ std::string obstacle(const Statistics& statistics, const std::vector<const Write
   if (element != 4 && element != 8) return "its field has values of less than 4 bytes";
   for (const Writer* const writer : writers) {
     if (&writer->files() != &writers.front()->files()) return "it goes into several files";
-    if (!writer->keeps_values()) return "its values are converted to another type or other units";
+    if (computed == nullptr ? !writer->keeps_values() : !writer->is_plain())
+      return "its values are converted to another type or other units";
   }
-  return "";
+  return computed == nullptr ? "" : obstacle(*computed, writers);
 }
 
 /// Of the statistic that is written.
@@ -99,80 +123,192 @@ std::size_t number_of(const Statistics& statistics, const Writer& writer) {
   return static_cast<std::size_t>(result - results.begin());
 }
 
+/// "statistics", the key that asks for servers, unless the other one does.
+std::string_view key_of(const describe::File& file) {
+  return file.statistics == Reducer::servers ? "statistics" : "expressions";
+}
+
 [[noreturn]] void refuse_servers(const describe::File& file, const std::string& what,
                                  const std::string& why) {
-  refuse_at(
-      file.at, ErrorCode::conflict,
-      "the file \"{}\" has statistics: servers, but servers cannot compute the {}: {}. Write statistics: "
-      "auto or model",
-      file.name, what, why);
+  refuse_at(file.at, ErrorCode::conflict,
+            "the file \"{0}\" has {1}: servers, but servers cannot compute {2}: {3}. Write {1}: auto or model",
+            file.name, key_of(file), what, why);
+}
+
+/// Who is asked to compute a statistic of an expression.
+Reducer wish_for_both(const describe::File& file, const std::string& what) {
+  const bool asks = file.statistics == Reducer::servers || file.expressions == Reducer::servers;
+  if (file.statistics == Reducer::model && asks)
+    refuse_servers(file, what, "the statistic is left to the model (statistics: model)");
+  if (file.expressions == Reducer::model && asks)
+    refuse_servers(file, what, "the expression is left to the model (expressions: model)");
+  if (asks) return Reducer::servers;
+  const bool leaves = file.statistics == Reducer::model || file.expressions == Reducer::model;
+  return leaves ? Reducer::model : Reducer::automatic;
 }
 
 }  // namespace
 
-Reducers::Reducers(Plan& plan, Session* session) {
-  std::map<FileSeries*, std::vector<Candidate>> near;  // with `auto`
+std::string Reducers::Candidate::name() const {
+  return statistics == nullptr ? fmt::format("'{}'", computed->name())
+                               : "the " + statistics->results().front()->name();
+}
+
+Reducers::Reducers(Plan& plan, Session* session) : plan_(plan) {
+  std::map<FileSeries*, OfFile> near;  // with `auto`
+  const auto series_of = [&](const Candidate& it) {
+    return std::ranges::find_if(plan.files,
+                                [&](const auto& file) { return file.get() == &it.writers.front()->files(); })
+        ->get();
+  };
+  const auto consider = [&](Candidate candidate, Reducer wish, std::string why) {
+    FileSeries* const files = series_of(candidate);
+    if (wish == Reducer::model) return;
+    OfFile& of = wish == Reducer::servers ? by_file_[files] : near[files];
+    if (why.empty() && candidate.computed != nullptr && !add_sources(of, *candidate.computed))
+      why = fmt::format("the expressions of the file compute with more than {} fields",
+                        SampleRecords::most_sources);
+    if (why.empty())
+      of.candidates.push_back(std::move(candidate));
+    else if (wish == Reducer::servers)
+      refuse_servers(files->file(), candidate.name(), why);
+  };
   for (const auto& some : plan.statistics) {
-    Candidate candidate{some.get(), {}};
+    Candidate candidate{some.get(), dynamic_cast<Computed*>(&some->of()), {}};
     bool all_written = !some->results().empty();
     for (const auto& result : some->results()) {
-      const std::vector<const Writer*> writers = writers_of(plan, *result);
+      const std::vector<Writer*> writers = writers_of(*result);
       all_written = all_written && writers.size() == result->uses().size() && !writers.empty();
       candidate.writers.insert(candidate.writers.end(), writers.begin(), writers.end());
     }
     if (candidate.writers.empty()) continue;
     const describe::File& file = candidate.writers.front()->files().file();
-    const auto series = std::ranges::find_if(
-        plan.files, [&](const auto& it) { return it.get() == &candidate.writers.front()->files(); });
-    const std::string why =
-        all_written ? obstacle(*some, candidate.writers) : "other fields are computed from it";
-    if (!why.empty() && file.statistics == Reducer::servers)
-      refuse_servers(file, some->results().front()->name(), why);
-    if (!why.empty() || file.statistics == Reducer::model) continue;
-    (file.statistics == Reducer::servers ? by_file_ : near)[series->get()].push_back(std::move(candidate));
+    const Reducer wish =
+        candidate.computed == nullptr ? file.statistics : wish_for_both(file, candidate.name());
+    const std::string why = all_written ? obstacle(*some, candidate.computed, candidate.writers)
+                                        : "other fields are computed from it";
+    consider(std::move(candidate), wish, why);
   }
+  for (const auto& some : plan.computed)
+    for (Writer* const writer : writers_of(*some)) {
+      if (writer->variable().kind != TimeKind::instant) continue;
+      Candidate candidate{nullptr, some.get(), {writer}};
+      // Servers would give zeros another sign than the model, which does not convert.
+      const std::string why =
+          writer->is_plain() ? "its missing values are NaN" : obstacle(*some, candidate.writers);
+      consider(std::move(candidate), writer->files().file().expressions, why);
+    }
+  drop_computed_here(near);
+  std::erase_if(near, [](const auto& entry) { return entry.second.candidates.empty(); });
+  std::erase_if(by_file_, [](const auto& entry) { return entry.second.candidates.empty(); });
   if (session == nullptr)
     for (const auto& file : plan.files)
       if (near.contains(file.get())) undecided_.push_back(file->file().name);
-  if (!near.empty() && session != nullptr && servers_are_near(*session)) by_file_.merge(near);
+  if (near.empty() || session == nullptr || !servers_are_near(*session)) return;
+  for (auto& [file, of] : near)
+    for (Candidate& candidate : of.candidates) {
+      OfFile& all = by_file_[file];
+      if (candidate.computed == nullptr || add_sources(all, *candidate.computed))
+        all.candidates.push_back(std::move(candidate));
+    }
 }
 
-std::vector<const Writer*> Reducers::writers_of(const Plan& plan, const Reduced& result) {
-  std::vector<const Writer*> writers;
-  for (const auto& writer : plan.writers)
-    if (&writer->of() == &result) writers.push_back(writer.get());
+/// The model computes an expression once for all. What it computes in any case takes less to hand
+/// over than its operands.
+void Reducers::drop_computed_here(std::map<FileSeries*, OfFile>& near) const {
+  std::map<const Computed*, std::size_t> left;  // uses that servers can take
+  const auto count = [&](const std::map<FileSeries*, OfFile>& files) {
+    for (const auto& [file, of] : files)
+      for (const Candidate& it : of.candidates)
+        if (it.computed != nullptr) ++left[it.computed];
+  };
+  count(near);
+  count(by_file_);
+  for (auto& [file, of] : near)
+    std::erase_if(of.candidates, [&](const Candidate& it) {
+      return it.computed != nullptr && left[it.computed] < it.computed->uses().size();
+    });
+}
+
+bool Reducers::add_sources(OfFile& of, const Computed& computed) {
+  std::vector<const Series*> all = of.sources;
+  for (const Series* const operand : computed.operands())
+    if (std::ranges::find(all, operand) == all.end()) all.push_back(operand);
+  if (all.size() > SampleRecords::most_sources) return false;
+  of.sources = std::move(all);
+  return true;
+}
+
+std::size_t Reducers::source_of(const OfFile& of, const Series& series) {
+  return static_cast<std::size_t>(std::ranges::find(of.sources, &series) - of.sources.begin()) + 1;
+}
+
+std::vector<Writer*> Reducers::writers_of(const Series& series) const {
+  std::vector<Writer*> writers;
+  for (const auto& writer : plan_.writers)
+    if (&writer->of() == &series) writers.push_back(writer.get());
   return writers;
+}
+
+Reduction Reducers::reduction_of(const OfFile& of, const Candidate& candidate, const Writer& writer) {
+  Reduction made;
+  made.variable = writer.variable().name;
+  if (candidate.statistics != nullptr) {
+    const Form& form = candidate.statistics->taken();
+    made.statistic = candidate.statistics->statistic(number_of(*candidate.statistics, writer));
+    made.missing = form.missing.empty() ? model::default_fill(form.type) : form.missing;
+  }
+  if (candidate.computed == nullptr) return made;
+  Reduction::Formula& formula = made.formula.emplace();
+  formula.text = candidate.computed->formula().text;
+  if (candidate.statistics == nullptr) formula.units = writer.units();
+  for (const Series* const operand : candidate.computed->operands())
+    formula.operands.push_back(
+        {source_of(of, *operand), operand->is_constant(), operand->form().missing});
+  return made;
 }
 
 std::vector<Reduction> Reducers::of(const FileSeries& file) const {
   std::vector<Reduction> reductions;
   const auto found = std::ranges::find_if(by_file_, [&](const auto& entry) { return entry.first == &file; });
   if (found == by_file_.end()) return reductions;
-  for (const Candidate& it : found->second)
-    for (const Writer* const writer : it.writers) {
-      const Form& form = it.statistics->taken();
-      reductions.push_back({file.variables()[writer->number()].name,
-                            it.statistics->statistic(number_of(*it.statistics, *writer)),
-                            form.missing.empty() ? model::default_fill(form.type) : form.missing});
-    }
+  for (const Candidate& it : found->second.candidates)
+    for (const Writer* const writer : it.writers)
+      reductions.push_back(reduction_of(found->second, it, *writer));
   return reductions;
 }
 
 void Reducers::apply() const {
-  for (const auto& [file, candidates] : by_file_) {
+  for (const auto& [file, of] : by_file_) {
     if (!file->target().reduces()) {
-      if (file->file().statistics == Reducer::servers)
-        refuse_servers(file->file(), candidates.front().statistics->results().front()->name(),
-                       file->target().why_not_reduced());
+      const describe::File& described = file->file();
+      if (described.statistics == Reducer::servers || described.expressions == Reducer::servers)
+        refuse_servers(described, of.candidates.front().name(), file->target().why_not_reduced());
       continue;
     }
-    for (const Candidate& it : candidates) {
-      std::vector<Statistics::InFile> variables;
-      for (const Writer* const writer : it.writers)
-        variables.push_back({writer->number(), number_of(*it.statistics, *writer)});
-      it.statistics->leave_to_servers(*file, std::move(variables));
-    }
+    for (const Candidate& it : of.candidates) leave(*file, of, it);
   }
+}
+
+void Reducers::leave(FileSeries& file, const OfFile& of, const Candidate& candidate) {
+  if (candidate.statistics != nullptr) {
+    std::vector<Statistics::InFile> variables;
+    for (const Writer* const writer : candidate.writers)
+      variables.push_back({writer->number(), number_of(*candidate.statistics, *writer)});
+    std::optional<Type> operands;
+    if (candidate.computed != nullptr) operands = candidate.writers.front()->variable().type;
+    candidate.statistics->leave_to_servers(file, std::move(variables), operands);
+  }
+  if (candidate.computed == nullptr) return;
+  Computed::InFile in{&file, {}, candidate.statistics, {}};
+  if (candidate.statistics == nullptr) {
+    in.consumer = candidate.writers.front();
+    candidate.writers.front()->leave_to_servers();
+  }
+  for (const Writer* const writer : candidate.writers) in.variables.push_back(writer->number());
+  for (const Series* const operand : candidate.computed->operands())
+    in.sources.push_back(source_of(of, *operand));
+  candidate.computed->leave_to_servers(std::move(in));
 }
 
 }  // namespace afterbay::output

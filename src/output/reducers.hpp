@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reducers: who computes statistics over time, model ranks or servers.
+// Reducers: who computes expressions and statistics over time, model ranks or servers.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,9 @@ class Reducers {
  public:
   /// Decides for the files of the plan. All ranks decide alike. Throws, at the place in the
   /// description, if servers are to compute what only model ranks can.
-  /// `session`: whose ranks agree on `statistics: auto`, which is collective; null: model ranks
-  /// compute.
+  /// `session`: whose ranks agree on `auto`, which is collective; null: model ranks compute.
   Reducers(Plan& plan, Session* session);
-  /// Files whose statistics servers compute if they are near (`auto`), in the order of
-  /// the plan.
+  /// Files of which servers compute something if they are near (`auto`), in the order of the plan.
   [[nodiscard]] const std::vector<std::string>& undecided() const noexcept { return undecided_; }
   /// What servers are to compute of a file, for FileSeries::define.
   [[nodiscard]] std::vector<Reduction> of(const FileSeries& file) const;
@@ -29,13 +27,28 @@ class Reducers {
   void apply() const;
 
  private:
+  /// A statistic, of a field or of an expression, or an expression.
   struct Candidate {
     Statistics* statistics = nullptr;
-    std::vector<const Writer*> writers;
+    Computed* computed = nullptr;
+    std::vector<Writer*> writers;
+    [[nodiscard]] std::string name() const;
   };
-  [[nodiscard]] static std::vector<const Writer*> writers_of(const Plan& plan, const Reduced& result);
+  struct OfFile {
+    std::vector<Candidate> candidates;
+    std::vector<const Series*> sources;  ///< of expressions: source n is at n - 1
+  };
+  void drop_computed_here(std::map<FileSeries*, OfFile>& near) const;
+  /// Returns false if there would be too many: SampleRecords::most_sources.
+  static bool add_sources(OfFile& of, const Computed& computed);
+  [[nodiscard]] static std::size_t source_of(const OfFile& of, const Series& series);
+  [[nodiscard]] std::vector<Writer*> writers_of(const Series& series) const;
+  [[nodiscard]] static Reduction reduction_of(const OfFile& of, const Candidate& candidate,
+                                              const Writer& writer);
+  static void leave(FileSeries& file, const OfFile& of, const Candidate& candidate);
 
-  std::map<FileSeries*, std::vector<Candidate>> by_file_;
+  Plan& plan_;
+  std::map<FileSeries*, OfFile> by_file_;
   std::vector<std::string> undecided_;
 };
 

@@ -370,7 +370,7 @@ std::int64_t SavedState::read(const std::string& path) {
         auto at = parts.find(part);
         if (at == parts.end())
           at = parts.try_emplace(part, session_, part, head.at("serial").get<std::string>()).first;
-        at->second.read(saved.at("variable").get<std::string>(), space.decomposition, read, type);
+        at->second.read(saved.at("variable").get<std::string>(), space.decomposition, read);
       } else {
         Selection selection;
         selection.decomposition = space.decomposition;

@@ -9,6 +9,7 @@
 #include "model/fill_value.hpp"
 #include "model/moves.hpp"
 #include "output/refuse.hpp"
+#include "output/sample_records.hpp"
 
 namespace afterbay::output {
 
@@ -193,8 +194,11 @@ void Statistics::add_state(const statistics::Statistic& statistic) {
 }
 
 /// A bundle without points goes on counting steps and their duration.
-void Statistics::leave_to_servers(SampleTarget& samples, std::vector<InFile> variables) {
+void Statistics::leave_to_servers(SampleTarget& samples, std::vector<InFile> variables,
+                                  std::optional<Type> operands) {
   samples_ = &samples;
+  takes_operands_ = operands.has_value();
+  sample_type_ = operands.value_or(taken_.type);
   variables_ = std::move(variables);
   states_.clear();
   const statistics::Bundle all =
@@ -203,12 +207,14 @@ void Statistics::leave_to_servers(SampleTarget& samples, std::vector<InFile> var
 }
 
 void Statistics::begin_step() {
-  if (samples_ != nullptr && needs())
-    samples_->begin_sample(bundle_.progress(0).steps == 0, schedule_->sample_seconds());
+  if (samples_ == nullptr || !needs()) return;
+  samples_->note_sample(bundle_.progress(0).steps == 0, schedule_->sample_seconds());
+  if (!takes_operands_) samples_->need_sample(SampleRecords::no_operand);
 }
 
 void Statistics::take(std::size_t /*slot*/, const Value& value) {
-  for (const InFile& it : variables_) samples_->put_sample(it.variable, value);
+  if (!takes_operands_)
+    for (const InFile& it : variables_) samples_->put_sample(it.variable, SampleRecords::no_operand, value);
   must(bundle_.step(value.data, of_->is_reduced() ? value.seconds : schedule_->sample_seconds()));
   if (schedule_->ends()) emit();
 }

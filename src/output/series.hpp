@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ struct Value {
   Date begin;                            ///< what the values cover: after `begin`, up to and including `end`
   Date end;
   double seconds = 0;       ///< what they stand for in sums over time
-  bool in_servers = false;  ///< servers have the values, which are those of a statistic; `data` is null
+  bool in_servers = false;  ///< servers have the values, which they compute; `data` is null
 };
 
 class Series;
@@ -72,6 +73,8 @@ class Series {
   [[nodiscard]] virtual bool is_reduced() const { return false; }
   /// Whether its values are results of a computation, and not numbers that the model has given.
   [[nodiscard]] virtual bool is_computed() const { return true; }
+  /// Whether it has the same values in each step.
+  [[nodiscard]] virtual bool is_constant() const { return false; }
   /// Whether its values come in the form that a consumer wants; otherwise they have its own.
   [[nodiscard]] virtual bool gives_any_form() const { return false; }
   /// Whether it is reduced, and its values are those of single steps: extremes, instants.
@@ -121,6 +124,7 @@ class Constant final : public Series {
       : Series(coordinate.name, space, std::move(form)), values_(&coordinate.values) {}
   [[nodiscard]] bool available() const override { return true; }
   [[nodiscard]] bool is_computed() const override { return false; }
+  [[nodiscard]] bool is_constant() const override { return true; }
   /// `covered`: by the step.
   void put(Value covered);
 
@@ -135,6 +139,7 @@ class Subset final : public Series, public Consumer {
   Subset(Series& of, const Space& space) : Series(of.name(), space, of.form()), of_(&of) { of.add(*this); }
   [[nodiscard]] bool available() const override { return of_->available(); }
   [[nodiscard]] bool is_computed() const override { return of_->is_computed(); }
+  [[nodiscard]] bool is_constant() const override { return of_->is_constant(); }
   [[nodiscard]] bool needs() const override { return needed(); }
   /// Of its values, on this rank.
   [[nodiscard]] std::size_t buffer_bytes() const noexcept { return space().points * size_of(form().type); }
@@ -174,14 +179,17 @@ class Reduced final : public Series {
   std::vector<std::byte> results_;
 };
 
-/// Where samples go of which servers compute statistics.
+/// Where samples go of which servers compute expressions and statistics.
 class SampleTarget {
  public:
   virtual ~SampleTarget() = default;
-  /// A sample of this step follows.
-  virtual void begin_sample(bool begins_interval, double seconds) = 0;
-  /// This rank's values of it, for a variable of the file.
-  virtual void put_sample(std::size_t variable, const Value& value) = 0;
+  /// Statistics take a sample of this step.
+  virtual void note_sample(bool begins_interval, double seconds) = 0;
+  /// Samples of a source follow in this step: SampleRecords.
+  virtual void need_sample(std::size_t source) = 0;
+  /// This rank's values of a sample, for a variable of the file. Comes after all of the step have
+  /// been announced.
+  virtual void put_sample(std::size_t variable, std::size_t source, const Value& value) = 0;
 };
 
 /// All statistics of a series over the periods of one schedule.
@@ -205,8 +213,10 @@ class Statistics final : public Consumer {
     std::size_t statistic = 0;
   };
   /// From now on, servers compute them. `variables`: of the file, one per statistic and writer of
-  /// it.
-  void leave_to_servers(SampleTarget& samples, std::vector<InFile> variables);
+  /// it. `operands`: the type of what servers compute the series from; nullopt: they get its values.
+  void leave_to_servers(SampleTarget& samples, std::vector<InFile> variables, std::optional<Type> operands);
+  /// Of samples, and of the planes of states: statistics::Planes.
+  [[nodiscard]] Type sample_type() const noexcept { return sample_type_; }
   /// Which servers compute.
   [[nodiscard]] const std::vector<InFile>& in_servers() const noexcept { return variables_; }
   [[nodiscard]] const SampleTarget* samples() const noexcept { return samples_; }
@@ -262,6 +272,8 @@ class Statistics final : public Consumer {
   Statistics* finer_ = nullptr;          ///< of which it is made; null: of the series
   std::vector<Statistics*> made_of_it_;  ///< whose finer_ it is
   SampleTarget* samples_ = nullptr;      ///< null: it computes itself
+  bool takes_operands_ = false;          ///< servers compute the series as well
+  Type sample_type_ = Type::float64;     ///< of what servers get
   std::vector<InFile> variables_;        ///< to which samples are put
   std::string text_;
   statistics::Bundle bundle_;

@@ -58,7 +58,8 @@ void ServerStates::write(const std::string& path, const std::string& serial, boo
       for (const Statistics* const it : statistics)
         for (const Statistics::InFile& written : it->in_servers()) {
           // The planes of a state without points are those of any.
-          if (plane >= statistics::planes(it->state_of(written.statistic))) continue;
+          const statistics::Planes planes(it->state_of(written.statistic), size_of(it->sample_type()));
+          if (plane >= planes.count()) continue;
           to->put_state(file.variables()[written.variable].name, plane,
                         it->state_of(written.statistic).progress());
           more = true;
@@ -80,15 +81,22 @@ ServerStates::Reader::Reader(Session& session, const std::string& path, const st
 }
 
 void ServerStates::Reader::read(const std::string& variable, const std::string& decomposition,
-                                const RankState& to, Type type) {
-  const statistics::State& state = to.state();
-  plane_.resize(state.points() * size_of(type));
+                                const RankState& to) {
+  const Variable* const stored = file_.schema().find_variable(variable);
+  const std::size_t element = stored == nullptr ? 0 : size_of(stored->type);
+  if (element != sizeof(float) && element != sizeof(double))
+    throw Failure(
+        make_error(ErrorCode::format, "this file of a state has no planes for variable '{}'", variable)
+            .in_file(file_.path()));
+  const Type type = stored->type;
+  const statistics::Planes planes(to.state(), element);
+  plane_.resize(to.state().points() * element);
   Selection selection;
   selection.decomposition = decomposition;
-  for (std::uint32_t plane = 0; plane < statistics::planes(state); ++plane) {
+  for (std::uint32_t plane = 0; plane < planes.count(); ++plane) {
     selection.record = plane;
     file_.get_raw(variable, selection, plane_.data(), type, {});
-    statistics::set_plane(state, plane, plane_.data());
+    planes.set(plane, plane_.data());
   }
 }
 
@@ -97,9 +105,12 @@ void ServerStates::restore(const std::vector<Restored>& states) {
   for_each_file([&](FileSeries& file, const auto&) {
     statistics::Progress progress;
     std::uint32_t most = 0;
+    const auto planes_of = [](const Restored& it) {
+      return statistics::Planes(it.state.state(), size_of(it.statistics->sample_type()));
+    };
     for (const Restored& it : states) {
       if (it.statistics->samples() != &file) continue;
-      most = std::max(most, statistics::planes(it.state.state()));
+      most = std::max(most, planes_of(it).count());
       const statistics::Progress& of = it.statistics->bundle().progress(it.statistic);
       progress.steps = std::max(progress.steps, of.steps);
       progress.duration = std::max(progress.duration, of.duration);
@@ -108,15 +119,12 @@ void ServerStates::restore(const std::vector<Restored>& states) {
     for (std::uint32_t plane = 0; plane < most; ++plane) {
       file.begin_state(plane, progress);
       for (const Restored& it : states) {
-        const statistics::State& state = it.state.state();
-        if (it.statistics->samples() != &file || plane >= statistics::planes(state)) continue;
-        buffer.resize(std::max(buffer.size(), state.points() * state.layout().value_bytes));
-        statistics::get_plane(state, plane, buffer.data());
-        Value value;
-        value.data = buffer.data();
-        value.form = &it.statistics->taken();
+        if (it.statistics->samples() != &file || plane >= planes_of(it).count()) continue;
+        const Type type = it.statistics->sample_type();
+        buffer.resize(std::max(buffer.size(), it.state.state().points() * size_of(type)));
+        planes_of(it).get(plane, buffer.data());
         for (const Statistics::InFile& written : it.statistics->in_servers())
-          if (written.statistic == it.statistic) file.put_sample(written.variable, value);
+          if (written.statistic == it.statistic) file.put_state(written.variable, plane, buffer.data(), type);
       }
     }
   });

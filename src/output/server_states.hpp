@@ -44,7 +44,7 @@ class ServerStates {
   class Reader {
    public:
     Reader(Session& session, const std::string& path, const std::string& serial);
-    void read(const std::string& variable, const std::string& decomposition, const RankState& to, Type type);
+    void read(const std::string& variable, const std::string& decomposition, const RankState& to);
     void close() { file_.close(); }
 
    private:

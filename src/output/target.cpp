@@ -94,9 +94,12 @@ class SessionTarget final : public Target {
   }
   [[nodiscard]] bool reduces() const override { return samples_ != nullptr; }
   [[nodiscard]] std::string why_not_reduced() const override { return made_->processing().why_not_reduced; }
-  void begin_sample(std::uint64_t number, bool begins_interval, double seconds) override {
+  void begin_sample(std::uint64_t number, const Samples& samples) override {
     using wire::RecordKind;
-    begin(number, {begins_interval ? RecordKind::first_sample : RecordKind::sample, seconds});
+    begin(number, {.kind = samples.begins_interval ? RecordKind::first_sample : RecordKind::sample,
+                   .source = samples.source,
+                   .more_of_step = samples.more_of_step,
+                   .duration = samples.seconds});
   }
   std::unique_ptr<TargetFile> open_states(const FileName& name, const SchemaChanges& changes) override {
     auto file = std::make_shared<OutputFile::State>();
@@ -105,16 +108,15 @@ class SessionTarget final : public Target {
     return std::make_unique<SessionFile>(OutputFile(std::move(file)));
   }
   void begin_state(std::uint64_t number, const statistics::Progress& progress) override {
-    begin(number, {wire::RecordKind::state, 0, saved(progress)});
+    begin(number, {.kind = wire::RecordKind::state, .progress = saved(progress)});
   }
-  void put_sample(std::string_view variable, const void* data, Type type,
+  void put_sample(std::string_view variable, std::uint64_t number, const void* data, Type type,
                   const MemoryLayout& memory) override {
-    unwrap(call_of(session_, "put")->puts().put(samples_, variable, sample_, data, type, memory, {}, true));
+    unwrap(call_of(session_, "put")->puts().put(samples_, variable, number, data, type, memory, {}, true));
   }
 
  private:
   void begin(std::uint64_t number, const client::File::NextSample& next) {
-    sample_ = number;
     samples_->next_sample = next;
     unwrap(call_of(session_, "step")->puts().begin(*samples_, number));
   }
@@ -124,7 +126,6 @@ class SessionTarget final : public Target {
   Collection collection_;
   client::Collection* made_;
   std::shared_ptr<client::File> samples_;  ///< null: there are none
-  std::uint64_t sample_ = 0;
 };
 
 /// The numbers of variables in the schema.
@@ -132,7 +133,19 @@ std::vector<wire::Reduction> numbered(const Schema& schema, const std::vector<Re
   std::vector<wire::Reduction> all;
   for (const Reduction& it : reductions) {
     const auto at = std::ranges::find(schema.variables, it.variable, &Variable::name);
-    all.push_back({static_cast<std::uint32_t>(at - schema.variables.begin()), it.statistic, it.missing});
+    wire::Reduction& made = all.emplace_back();
+    made.variable = static_cast<std::uint32_t>(at - schema.variables.begin());
+    made.is_over_time = it.statistic ? 1 : 0;
+    made.statistic = it.statistic.value_or(statistics::Statistic());
+    made.missing = it.missing;
+    if (!it.formula) continue;
+    wire::Formula& formula = made.formula.emplace();
+    formula.text = it.formula->text;
+    formula.multiply = it.formula->units.multiply;
+    formula.add = it.formula->units.add;
+    for (const Reduction::Operand& operand : it.formula->operands)
+      formula.operands.push_back({static_cast<std::uint32_t>(operand.source),
+                                  static_cast<std::uint8_t>(operand.is_constant ? 1 : 0), operand.missing});
   }
   return all;
 }

@@ -12,6 +12,7 @@
 
 #include "afterbay/session.hpp"
 #include "config/config.hpp"
+#include "expression/units.hpp"
 #include "statistics/state.hpp"
 #include "statistics/statistic.hpp"
 
@@ -70,22 +71,40 @@ class Target {
   [[nodiscard]] virtual bool reduces() const = 0;
   /// If not, although the definition has some: why.
   [[nodiscard]] virtual std::string why_not_reduced() const = 0;
-  /// Begins sample `number`, counted from 0, before anything else of its step.
-  virtual void begin_sample(std::uint64_t number, bool begins_interval, double seconds) = 0;
+  /// What the samples of a record are.
+  struct Samples {
+    std::uint32_t source = 0;        ///< of operands: which series; 0: they are no operands
+    std::uint32_t more_of_step = 0;  ///< records that are begun right after this one for the same step
+    bool begins_interval = false;
+    double seconds = 1;  ///< for which they stand
+  };
+  /// Begins a record with samples, before anything else of its step. `number`: counted from 0.
+  virtual void begin_sample(std::uint64_t number, const Samples& samples) = 0;
   virtual std::unique_ptr<TargetFile> open_states(const FileName& name, const SchemaChanges& changes) = 0;
   /// Begins to restore plane `number` of the states.
   virtual void begin_state(std::uint64_t number, const statistics::Progress& progress) = 0;
-  /// This rank's values of the sample or plane that was begun. A plane has values of the variable's
-  /// type.
-  virtual void put_sample(std::string_view variable, const void* data, Type type,
+  /// This rank's values of the sample or plane that was begun with this number. A plane, and samples
+  /// of operands, have values of the variable's type.
+  virtual void put_sample(std::string_view variable, std::uint64_t number, const void* data, Type type,
                           const MemoryLayout& memory) = 0;
 };
 
-/// A statistic over time that servers may compute.
+/// An expression, a statistic over time or a statistic of an expression that servers may compute.
 struct Reduction {
+  struct Operand {
+    std::size_t source = 0;  ///< from 1 on
+    bool is_constant = false;
+    Values missing;  ///< empty: nothing is missing
+  };
+  struct Formula {
+    std::string text;               ///< expression::Formula::text
+    std::vector<Operand> operands;  ///< in its order
+    expression::Linear units;       ///< of its results, without a statistic
+  };
   std::string variable;
-  statistics::Statistic statistic;
-  Values missing;  ///< of the samples: see statistics::Field
+  std::optional<Formula> formula;
+  std::optional<statistics::Statistic> statistic;
+  Values missing;  ///< of the samples, without a formula: see statistics::Field
 };
 
 /// What settings say of the files of an entry.

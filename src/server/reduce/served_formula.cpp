@@ -100,7 +100,8 @@ Result<> ServedFormula::write(std::span<const std::byte* const> samples, std::si
   std::uint64_t out_of_range = 0;
   const auto bytes = static_cast<std::ptrdiff_t>(element_bytes());
   AFTERBAY_TRY(run(samples, points, [&](std::span<double> results, std::size_t first) {
-    expression::convert(results, units_, fill_);
+    expression::convert(results, units_);
+    expression::replace_missing(results, fill_);
     out_of_range += kernel_.convert(to + first * element_bytes(),
                                     reinterpret_cast<const std::byte*>(results.data()), results.size(), bytes,
                                     sizeof(double));
