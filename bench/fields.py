@@ -54,7 +54,8 @@ def plan(options: argparse.Namespace) -> Plan:
 def put_rows(scenario: str, name: str, common: tuple[str, ...], layouts) -> list[Row]:
     return [Row(f"{name}/{output}/{model}+{servers}", f"{label}, {model}+{servers}", scenario, "afterbay", "afterbay_fields", model + servers,
                 (*common, "--servers", str(servers), "--output", output), verify=True, model=model, group=output)
-            for output, label in (("mean", "daily means"), ("five", "five files per field")) for model, servers in layouts]
+            for output, label in (("mean", "daily means"), ("five", "five files per field"), ("expressions", "daily means of expressions"))
+            for model, servers in layouts]
 
 
 def end_rows(common: tuple[str, ...], layouts) -> list[Row]:
@@ -90,6 +91,11 @@ def checks(results: Results, layouts) -> list[Check]:
         mean, five = f"server/mean/{model}+{servers}", f"server/five/{model}+{servers}"
         found.append(results.median_check(f"{model}+{servers}, servers compute daily means: calls / memcpy",
                                           results.ratios(mean, "blocked_s.max", mean, "copy_s.max"), "<=", MOST_BLOCKED))
+        derived = f"server/expressions/{model}+{servers}"
+        found.append(results.median_check(f"{model}+{servers}, servers compute means of expressions: calls / memcpy",
+                                          results.ratios(derived, "blocked_s.max", derived, "copy_s.max"), "<=", MOST_BLOCKED))
+        found.append(results.median_check(f"{model}+{servers}: calls for means of expressions, servers / model ranks compute",
+                                          results.ratios(derived, "blocked_s.max", f"put/expressions/{model}+{servers}", "blocked_s.max"), "<=", 1))
         found.append(results.median_check(f"{model}+{servers}: rate of the servers' daily means / plain loop of additions",
                                           server_rates(results, mean), ">=", LEAST_RATE))
         found.append(results.median_check(f"{model}+{servers}: servers' time for five files per field / for daily means",

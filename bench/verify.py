@@ -2,6 +2,7 @@
 """Reads the files of a benchmark with netCDF4 for Python and compares every value."""
 
 import pathlib
+import re
 
 
 def history(directory: pathlib.Path, grid: str, files: int, records: int) -> str:
@@ -139,6 +140,8 @@ def fields(directory: pathlib.Path, output: str, grid: str, counts: tuple[int, i
     import numpy
 
     lon, lat, levels = (int(part) for part in grid.split("x"))
+    if output == "expressions":
+        return expressions(directory, counts, (levels, lat, lon), days, steps_per_day)
     per_day, total = steps_per_day, days * steps_per_day
     def mean(first: int, count: int) -> tuple[int, int]:
         return sum(range(first, first + count)), count
@@ -158,6 +161,37 @@ def fields(directory: pathlib.Path, output: str, grid: str, counts: tuple[int, i
         error = fields_of_file(directory / f"{name}.nc", counts, levels, places, records, output == "instant")
         if error:
             return error
+    return ""
+
+
+def expressions(directory: pathlib.Path, counts: tuple[int, int], shape: tuple[int, int, int], days: int, steps_per_day: int) -> str:
+    """Daily means of sqrt(a^2 + b^2), of each two fields."""
+    import netCDF4
+    import numpy
+
+    levels, lat, lon = shape
+    j, i = numpy.arange(lat)[:, None], numpy.arange(lon)[None, :]
+    stamped = numpy.where((j % 32 == 0) & (i % 32 == 0), 256.0, 0.0)
+    plane, found = 0, {}
+    for path in directory.glob("*.nc"):
+        with netCDF4.Dataset(path) as data:
+            data.set_auto_mask(False)
+            found.update((name, data[name][...]) for name in data.variables if re.fullmatch("e[0-9]+", name))
+    depths = [1] * counts[0] + [levels] * counts[1]
+    bases = []
+    for depth in depths:
+        k = numpy.arange(plane, plane + depth)[:, None, None]
+        plane += depth
+        bases.append(((k * 73 + j * 37 + i * 11) & 4095) * 0.0625)
+    if len(found) != len(bases) // 2:
+        return f"there are {len(found)} expressions, not {len(bases) // 2}"
+    for number, values in ((int(name[1:]), values) for name, values in found.items()):
+        a, b = bases[2 * number : 2 * number + 2]
+        for day in range(days):
+            steps = range(day * steps_per_day + 1, (day + 1) * steps_per_day + 1)
+            expected = sum(numpy.hypot(a + stamped * n, b + stamped * n) for n in steps) / steps_per_day
+            if values.shape[0] != days or not numpy.allclose(values[day].reshape(expected.shape), expected, rtol=1e-6, atol=0):
+                return f"e{number}, day {day} differs"
     return ""
 
 

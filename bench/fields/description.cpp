@@ -11,10 +11,27 @@ std::string group(const std::string& name, const std::vector<Field>& fields, std
   return text + "]\n";
 }
 
+/// Daily means of a function of each two fields. A file can have expressions of 24 fields.
+std::string expressions_of(const Case& of, const std::vector<Field>& fields) {
+  constexpr std::size_t of_a_file = 12;
+  std::string derived = "fields:\n", files = "files:\n";
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
+    const std::string name = "e" + std::to_string(i / 2);
+    derived += "  " + name + ": sqrt(" + fields[i].name + "^2 + " + fields[i + 1].name + "^2)\n";
+    if (i / 2 % of_a_file == 0)
+      files += (i == 0 ? "" : "]}\n") + std::string("  of") + std::to_string(i / 2) + ": {every: 1d, mean: [";
+    files += (i / 2 % of_a_file == 0 ? "" : ", ") + name;
+  }
+  return "defaults: {directory: \"" + of.directory + "\", store: " + of.store +
+         ", existing: replace, statistics: " + of.statistics + ", expressions: " + of.statistics + "}\n" +
+         derived + files + "]}\n";
+}
+
 }  // namespace
 
 std::string description_of(const Case& of) {
   const std::vector<Field> fields = of.fields();
+  if (of.output == "expressions") return expressions_of(of, fields);
   std::string text = "defaults: {directory: \"" + of.directory + "\", store: " + of.store +
                      ", existing: replace, statistics: " + of.statistics +
                      "}\n"

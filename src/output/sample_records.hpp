@@ -16,7 +16,7 @@ namespace afterbay::output {
 class SampleRecords {
  public:
   /// How many sources expressions of one file can have: all their records are begun at once.
-  static constexpr std::size_t most_sources = 16;
+  static constexpr std::size_t most_sources = 24;
   /// The source of samples that are no operands.
   static constexpr std::size_t no_operand = 0;
 

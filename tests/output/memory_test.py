@@ -69,27 +69,29 @@ for path in glob.glob("*.nc*"):
 
 def of_servers(keys, **options):
     """Bytes on all servers. Chunks may be longer than the grid."""
-    run(f"files: {{f: {{every: 1mo, statistics: servers, {keys}}}}}\n",
+    run(f"fields: {{w: uas*vas}}\nfiles: {{f: {{every: 1mo, statistics: servers, expressions: servers, {keys}}}}}\n",
         settings=["--afterbay.report.json=report.json", "--afterbay.collections.*.existing=replace"], **GRID, **options)
     report = json.loads(pathlib.Path("report.json").read_text())
     assert report["model"]["counters"].get("memory of output", {"total": 0})["total"] <= PLANE * 8, report["model"]
     return report["server"]["counters"]["memory of statistics"]["total"]
 
 
-for keys, bytes_ in [("mean: [tas]", PLANE * 8), ("mean: [toce]", LEV * PLANE * 12), ("max: [tas], min: [tas: low]", 2 * PLANE * 4)]:
+# The operands of an expression, and the sums of its means in float64.
+for keys, bytes_ in [("mean: [tas]", PLANE * 8), ("mean: [toce]", LEV * PLANE * 12), ("max: [tas], min: [tas: low]", 2 * PLANE * 4),
+                     ("instant: [w]", 2 * PLANE * 4), ("mean: [w]", 2 * PLANE * 4 + PLANE * 12)]:
     found = of_servers(keys)
     assert bytes_ <= found <= 1.1 * bytes_ + KIB, f"{keys}: {found} bytes, expected {bytes_}"
 os.remove("f.nc")
 found = run("files: {f: {every: 1mo, statistics: servers, mean: [toce, tas]}}\n", expect=1,
             settings=["--afterbay.memory.statistics=64KiB"], **GRID)
-for part in ("the statistics of collection 'f' need ", "memory.statistics is 64.0 KiB", "statistics: model"):
+for part in ("the statistics and expressions of collection 'f' need ", "memory.statistics is 64.0 KiB", "statistics: model"):
     assert part in found, f"expected {part!r} in:\n{found}"
 assert not glob.glob("*.nc*"), "a file was made"
 
 
 
-def servers_compute(keys="", settings=(), **options):
-    run(f"files: {{f: {{every: 1mo, {keys}mean: [tas]}}}}\n",
+def servers_compute(keys="", settings=(), values="mean: [tas]", **options):
+    run(f"fields: {{w: uas*vas, y: 2*w}}\nfiles: {{f: {{every: 1mo, {keys}{values}}}}}\n",
         settings=["--afterbay.report.json=report.json", *(f"--afterbay.{setting}" for setting in settings)], **{**GRID, **options})
     os.remove("f.nc")
     report = json.loads(pathlib.Path("report.json").read_text())
@@ -108,4 +110,8 @@ for settings, servers, near in [
     if near:
         assert servers_compute("statistics: servers, ", settings, servers=servers), settings
 assert servers_compute(ranks=1) == (processors >= 2)
+# Expressions likewise; but what the model computes in any case, it hands over as one field.
+for values, near in [("instant: [w]", True), ("mean: [w]", True), ("instant: [w, y]", False), ("mean: [w], instant: [w: now]", True),
+                     ("type: float64, instant: [w]", False)]:
+    assert servers_compute(values=values, ranks=1) == (near and processors >= 2), values
 print("the memory of described output is reported and limited")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Statistics over time that servers compute have the bits of those that model ranks compute: random
-descriptions, policies, decompositions, stores, placements, transports; jobs that save and resume in
-either way."""
+"""Expressions and statistics over time that servers compute have the bits of those that model ranks
+compute: random descriptions, policies, decompositions, stores, placements, transports; jobs that
+save and resume in either way."""
 import glob
 import os
 import random
@@ -25,16 +25,29 @@ PLACES = [
 ]
 OPERATIONS = ["mean", "sum", "min", "max", "range", "stddev", "rate", "difference"]
 FIELDS = ["tas", "uas", "toce", "e3t", "co2"]
+# By loops and by muParser, with missing values, of both types, with an operand that is constant, with
+# values that are not numbers.
+EXPRESSIONS = {
+    "speed": '{expression: "sqrt(uas^2 + vas^2)", units: m s-1}',
+    "warm": '"tas > 280 ? uas : vas"',
+    "heat": "toce^2/3 - 1",
+    "thick": "sqr(e3t) - e3t/3",
+    "flux": "uas*area",
+    "wet": "exp(uas/10) + log(vas)",
+    "same": "tas",
+}
 
 
 def described(random_, statistics):
     """Files whose statistics servers can compute, and others beside them. `statistics`: by file."""
-    lines = ["fields:", "  speed: sqrt(uas^2 + vas^2)", "grids:", "  part: {index: {lat: [1, 3], lon: [0, 4]}}", "files:"]
-    names = random_.sample(FIELDS, len(FIELDS))
+    lines = ["fields:", *(f"  {name}: {text}" for name, text in EXPRESSIONS.items()),
+             "grids:", "  part: {index: {lat: [1, 3], lon: [0, 4]}}", "files:"]
+    all_names = FIELDS + list(EXPRESSIONS)
+    names = random_.sample(all_names, len(all_names))
     for f, who in enumerate(statistics):
         missing = random_.choice(["ignore", "poison", "0.5"])
         keys = {"every": random_.choice(["1ts", "4ts", "1d", "1mo"]), "missing": missing,
-                "partial": random_.choice(["write", "write", "skip"]), "statistics": who,
+                "partial": random_.choice(["write", "write", "skip"]), "statistics": who, "expressions": who,
                 "split": random_.choice(["3 records", "1mo", "1y"]), "name": '"{file}_{part:03}"'}
         if random_.random() < 0.3:
             keys["grid"] = "part"
@@ -49,7 +62,8 @@ def described(random_, statistics):
             for operation in random_.sample(OPERATIONS, random_.randint(1, 2)):
                 entries.setdefault(operation, []).append(f"{name}: {name}_{operation}")
         if random_.random() < 0.5:
-            entries["instant"] = ["vas: v", "speed: s"]
+            entries["instant"] = ["vas: v", "speed: s", "speed: {name: knots, units: knot}"]
+            entries["instant"] += [f"{name}: {name}_now" for name in random_.sample(list(EXPRESSIONS)[1:], 2)]
         if random_.random() < 0.3:
             entries["once"] = ["orog: elevation"]
         lines.append(f"  f{f}:")
@@ -94,7 +108,7 @@ def one(seed):
     random_ = random.Random(seed)
     options = {"calendar": random_.choice(["standard", "360_day"]), "step": random_.choice(["3h", "6h", "12h"]),
                "lat": random_.randint(4, 7), "lon": random_.randint(5, 9), "lev": random_.randint(1, 3),
-               "sections": random_.choice([0, 0, 1]), "start": "2000-01-27"}
+               "sections": random_.choice([0, 0, 1]), "start": "2000-01-27", "rich": 1}
     last = random_.randint(20, 150)
     store = f"--afterbay.collections.*.store={random_.choice(['netcdf4', 'netcdf4', 'cdf5'])}"
     files = random_.randint(1, 3)
@@ -145,8 +159,14 @@ files:
 def steps_larger_than_memory():
     """Servers take samples when the ranks have put the whole step, unless memory cannot hold it."""
     text = "files: {day: {every: 1d, statistics: servers, mean: [tas, uas, vas, toce, e3t]}}\n"
-    inside("large", lambda: run(text, ranks=3, servers=1, last=8, step="6h", lat=256, lon=256, settings=[
-        "--afterbay.memory.server=2MiB", "--afterbay.memory.block=64KiB", "--afterbay.deadline=15s"]))
+    # Nor can it hold all operands of a step.
+    expressions = """
+fields: {one: uas + vas + tas, two: vas - tas, three: 2*uas, four: toce*2}
+files: {step: {every: 1ts, expressions: servers, instant: [vas, four, two, one], mean: [three, one: average]}}
+"""
+    for described_ in (text, expressions):
+        inside("large", lambda text=described_: run(text, ranks=3, servers=1, last=8, step="6h", lat=256, lon=256, settings=[
+            "--afterbay.memory.server=2MiB", "--afterbay.memory.block=64KiB", "--afterbay.deadline=15s"]))
 
 
 def refused(description, *parts, **options):
@@ -160,8 +180,25 @@ def mistakes():
     """What servers cannot compute, in the words and at the place of the description."""
     servers = "files:\n  f: {every: 1d, statistics: servers, %s}\n"
     place = 'output.yaml:2:3: the file "f" has statistics: servers, but servers cannot compute the mean of '
-    refused("fields: {w: sqrt(uas^2 + vas^2)}\n" + servers % "mean: [w]",
-            place.replace(":2:3", ":3:3") + "w: it is a statistic of an expression")
+    of = "fields: {w: sqrt(uas^2 + vas^2), y: w - 1, z: tas - mean(tas), x: uas*e3t}\n"
+    below = place.replace(":2:3", ":3:3")
+    refused(of + servers % "mean: [y]", below + "y: it is computed from another expression or a reduction")
+    refused(of + servers % "mean: [x]", below + "x: 'uas' has values of type float32, and the variable is of type float64")
+    refused(of + servers % "expressions: model, mean: [w]", below + "w: the expression is left to the model (expressions: model)")
+    expressions = "files:\n  f: {every: 1d, expressions: servers, %s}\n"
+    wishes = 'output.yaml:3:3: the file "f" has expressions: servers, but servers cannot compute '
+    refused(of + expressions % "statistics: model, mean: [w]",
+            wishes + "the mean of w: the statistic is left to the model (statistics: model)", "Write expressions: auto or model")
+    refused(of + expressions % "write: [z]", wishes + "'z': it is computed from statistics over time")
+    refused(of + expressions % "type: float64, instant: [w]",
+            wishes + "'w': 'uas' has values of type float32, and the variable is of type float64")
+    refused(of + expressions % "instant: [w: {type: int32}]", wishes + "'w': it is not of type float32 or float64")
+    refused(of + expressions % "optional: on, instant: [w]", wishes + "'w': its files or records may be given up")
+    boxes = [f"b{number}: {{index: {{lon: [{number % 8}, 8], lat: [0, {1 + number // 8}]}}}}" for number in range(13)]
+    many = ", ".join(f"w: {{name: w{number}, grid: b{number}}}" for number in range(13))
+    refused(of + "grids: {" + ", ".join(boxes) + "}\n" + expressions % f"instant: [{many}]",
+            wishes.replace(":3:3", ":4:3") + "'w': the expressions of the file compute with more than 24 fields",
+            lat=5, lon=9)
     refused(servers % "type: float64, mean: [tas]", place + "tas: its values are converted to another type")
     refused(servers % "mean: [tas: {units: degC}]", place + "tas: its values are converted to another type or other units")
     refused(servers % "cycle: 1d, cycle_step: 12h, mean: [tas]", place + "tas: its periods are folded")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collection whose servers compute a statistic, as one rank defines it, and frames of it.
+// A collection whose servers compute a variable, as one rank defines it, and frames of it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,20 +14,25 @@
 
 namespace afterbay::test {
 
-/// Collection 3 with the mean of `t`, a record of which is one piece in one frame.
+/// Collection 3 with the mean of `t`, or another reduction, a record of which is one piece in one
+/// frame.
 class ReducedCollection {
  public:
   static constexpr std::size_t points = 4;
 
-  ReducedCollection() {
+  /// The mean.
+  static wire::Reduction mean() {
+    return {.statistic = {.operation = statistics::Operation::mean}, .missing = Values(-1.0)};
+  }
+
+  explicit ReducedCollection(const wire::Reduction& reduction = mean()) {
     wire::DefineCollection message;
     message.id = 3;
     message.name = "history";
     message.format = Format::memory;
     message.servers = {0};
     message.decompositions = {-1};
-    message.reductions = {
-        {.variable = 0, .statistic = {.operation = statistics::Operation::mean}, .missing = Values(-1.0)}};
+    message.reductions = {reduction};
     Schema& schema = message.schema.emplace();
     schema.dimension("time", unlimited).dimension("x", points);
     schema.variable("t", Type::float64, {"time", "x"});

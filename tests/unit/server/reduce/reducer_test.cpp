@@ -172,6 +172,23 @@ TEST_F(ServerReducer, SamplesBeginWhenTheRanksHavePutTheRecordOrNeedItsRoom) {
   EXPECT_THAT(run(), ElementsAre(2));
 }
 
+TEST_F(ServerReducer, SamplesOfOneStepBeginInAnyOrderIfRanksNeedRoom) {
+  ASSERT_TRUE(reducer_->add(collection_.get()));
+  records_[1].file = records_[2].file = wire::no_file;  // samples of the first step
+  records_[1].more_of_step = 1;
+  sample(2, {1, 2, 3, 4});
+  sample(3, {1, 2, 3, 4});  // of the next one
+  ended(0);
+  collection_.frames.is_full = true;
+  reducer_->relieve();
+  EXPECT_THAT(run(), ElementsAre(2)) << "ranks that wait have not put the first record";
+  sample(1, {3, 4, 5, 8});
+  EXPECT_THAT(run(), ElementsAre(1));
+  ended(2);
+  reducer_->relieve();
+  EXPECT_THAT(run(), ElementsAre(3));
+}
+
 TEST_F(ServerReducer, RefusesStatisticsThatNeedTooMuchMemory) {
   make(8);
   const auto refused = reducer_->add(collection_.get());
