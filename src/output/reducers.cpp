@@ -174,7 +174,7 @@ Reducers::Reducers(Plan& plan, Session* session) : plan_(plan) {
       refuse_servers(files->file(), candidate.name(), why);
   };
   for (const auto& some : plan.statistics) {
-    Candidate candidate{some.get(), dynamic_cast<Computed*>(&some->of()), {}};
+    Candidate candidate{some.get(), find_computed(some->of()), {}};
     bool all_written = !some->results().empty();
     for (const auto& result : some->results()) {
       const std::vector<Writer*> writers = writers_of(*result);
@@ -241,6 +241,12 @@ bool Reducers::add_sources(OfFile& of, const Computed& computed) {
 
 std::size_t Reducers::source_of(const OfFile& of, const Series& series) {
   return static_cast<std::size_t>(std::ranges::find(of.sources, &series) - of.sources.begin()) + 1;
+}
+
+/// Null: it is no expression.
+Computed* Reducers::find_computed(const Series& series) const {
+  const auto found = std::ranges::find_if(plan_.computed, [&](const auto& it) { return it.get() == &series; });
+  return found == plan_.computed.end() ? nullptr : found->get();
 }
 
 std::vector<Writer*> Reducers::writers_of(const Series& series) const {

@@ -42,6 +42,7 @@ class Reducers {
   /// Returns false if there would be too many: SampleRecords::most_sources.
   static bool add_sources(OfFile& of, const Computed& computed);
   [[nodiscard]] static std::size_t source_of(const OfFile& of, const Series& series);
+  [[nodiscard]] Computed* find_computed(const Series& series) const;
   [[nodiscard]] std::vector<Writer*> writers_of(const Series& series) const;
   [[nodiscard]] static Reduction reduction_of(const OfFile& of, const Candidate& candidate,
                                               const Writer& writer);

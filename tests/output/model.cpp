@@ -17,6 +17,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -77,7 +78,7 @@ class Model {
   void run() {
     divide();
     OutputOptions given;
-    given.calendar = Calendar(options_.text("calendar", "standard"));
+    given.calendar = calendar();
     given.start = given.calendar.parse(options_.text("start", "2000-01-01"));
     given.step = Period::parse(options_.text("step", "6h"));
     given.resume = options_.text("resume", "");
@@ -137,6 +138,18 @@ class Model {
   }
 
  private:
+  /// "months=30,31,29": user-defined, with leap_year and leap_month.
+  [[nodiscard]] Calendar calendar() const {
+    if (!options_.given.contains("months")) return Calendar(options_.text("calendar", "standard"));
+    CalendarRules rules;
+    std::istringstream lengths(options_.text("months", ""));
+    for (std::string length; std::getline(lengths, length, ',');)
+      rules.month_lengths.push_back(std::stoi(length));
+    if (options_.given.contains("leap_year")) rules.leap_year = options_.number("leap_year", 0);
+    rules.leap_month = static_cast<int>(options_.number("leap_month", 2));
+    return Calendar(rules);
+  }
+
   void divide() {
     const int ranks = session_.model_size();
     const int rank = session_.model_rank();
