@@ -154,7 +154,8 @@ Case parse_case(int argc, char** argv, const std::string& description) {
   Case of;
   std::string grid = "144x96x25";
   CLI::App app(description);
-  app.add_option("--output", of.output)->check(CLI::IsMember({"mean", "five", "expressions", "instant", "calls"}));
+  app.add_option("--output", of.output)
+      ->check(CLI::IsMember({"mean", "five", "expressions", "instant", "calls"}));
   app.add_option("--grid", grid, "global lengths LONxLATxLEVELS");
   app.add_option("--flat", of.flat, "2-D fields")->check(CLI::PositiveNumber);
   app.add_option("--deep", of.deep, "3-D fields")->check(CLI::PositiveNumber);

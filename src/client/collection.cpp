@@ -103,29 +103,39 @@ model::Split split_of(config::Placement placement, Format format, config::Existi
   return placement == config::Placement::variable ? model::Split::variable : model::Split::none;
 }
 
-/// Leaves statistics over time to the ranks if servers cannot compute them. `changes_servers`: from
-/// file to file.
+/// Leaves what is asked of servers to the ranks if servers cannot compute it: all of it, or what is
+/// not demanded. `changes_servers`: from file to file.
 void leave_to_ranks(Processing& processing, bool changes_servers, Format format,
                     const config::CollectionSettings& settings) {
+  const std::vector<AskedReduction>& asked = processing.asked;
   std::string& why = processing.why_not_reduced;
-  // Saved states are files of the collection, whose values must be kept as they are.
-  const auto passes_stages = [&](const wire::Reduction& it) { return processing.has_stages(it.variable); };
-  const auto is_packed = [&](const wire::Reduction& it) {
-    return processing.packing(it.variable) != nullptr;
-  };
+  bool leaves_demanded = true;
+  processing.reductions.clear();
+  if (asked.empty()) return;
   if (changes_servers)
     why =
         "its files go to different servers in turn: with placement: collection, slab or variable, in one "
         "pool, they do not";
-  else if (std::ranges::any_of(processing.reductions, passes_stages))
-    why = "values pass stages (multiply, add, rounding)";
-  else if (std::ranges::any_of(processing.reductions, is_packed))
-    why = "values are packed as integers";
   else if (!traits_of(format).publishes)
     why = "its store writes no files";
   else if (settings.optional.value_or(false) || settings.droppable.value_or(false))
     why = "its files or records may be given up (optional, droppable), also those that save states";
-  if (!why.empty()) processing.reductions.clear();
+  // Saved states are files of the collection, whose values must be kept as they are.
+  const auto why_not = [&](const AskedReduction& it) {
+    if (processing.has_stages(it.what.variable)) return "values pass stages (multiply, add, rounding)";
+    return processing.packing(it.what.variable) != nullptr ? "values are packed as integers" : "";
+  };
+  if (why.empty()) leaves_demanded = false;
+  for (const AskedReduction& it : asked) {
+    const std::string own = why_not(it);
+    if (own.empty() || leaves_demanded) continue;
+    why = own;
+    leaves_demanded = it.is_demanded;
+  }
+  processing.has_undemanded = why.empty();
+  for (const AskedReduction& it : asked)
+    if (!leaves_demanded && (it.is_demanded || processing.has_undemanded))
+      processing.reductions.push_back(it.what);
 }
 
 }  // namespace
@@ -220,7 +230,7 @@ Result<> Collection::describe(const Definition& definition, const config::Config
   processing_.stages.resize(schema_.variables.size());
   AFTERBAY_TRY(model::validate(schema_, format_));
   if (std::ranges::all_of(processing_.stages, &pipeline::Settings::empty)) processing_.stages.clear();
-  processing_.reductions = definition.reductions;
+  processing_.asked = definition.reductions;
   expected_bytes_ = settings.expected_bytes.value_or(model::schema_bytes(schema_).estimate());
   return {};
 }

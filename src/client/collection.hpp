@@ -51,6 +51,12 @@ struct VariableState {
   }
 };
 
+/// What servers are to compute of samples.
+struct AskedReduction {
+  wire::Reduction what;
+  bool is_demanded = false;  ///< otherwise, ranks may compute it
+};
+
 /// What servers compute with the values of a collection's variables between ranks and files.
 struct Processing {
   std::vector<pipeline::Settings> stages;  ///< one per variable; empty if no variable has any
@@ -58,8 +64,10 @@ struct Processing {
   std::vector<std::optional<model::PackedValues>> packings;
   /// Statistics over time. Servers can compute them if all files have the same servers, each with
   /// the same part: these keep what was put before a file is opened.
-  std::vector<wire::Reduction> reductions;
-  std::string why_not_reduced;  ///< those of the definition; empty if they are, or if it has none
+  std::vector<AskedReduction> asked;
+  std::vector<wire::Reduction> reductions;  ///< those that servers compute
+  bool has_undemanded = false;              ///< also those that are not demanded
+  std::string why_not_reduced;              ///< those of the definition; empty if all are, or if it has none
   Compression compression;
 
   [[nodiscard]] bool reduces() const noexcept { return !reductions.empty(); }
@@ -84,7 +92,7 @@ class Collection {
     std::string name;
     Schema schema;
     CollectionOptions options;
-    std::vector<wire::Reduction> reductions = {};
+    std::vector<AskedReduction> reductions = {};
     /// Of a schema whose variables have the types of the file already.
     std::vector<std::optional<model::PackedValues>> packings = {};
     Compression compression = {};  ///< set by `make`

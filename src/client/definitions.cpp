@@ -206,7 +206,7 @@ void Definitions::warn_of_unknown_collections() const {
 }
 Result<Definitions::Collections> Definitions::add_collection(const std::string& name, const Schema& schema,
                                                              const CollectionOptions& options,
-                                                             std::vector<wire::Reduction> reductions) {
+                                                             std::vector<AskedReduction> reductions) {
   AFTERBAY_TRY(core_.check_usable());
   for (const auto& known : collections_)
     if (known->name() == name) return fail(ErrorCode::conflict, "collection '{}' is defined already", name);

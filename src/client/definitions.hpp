@@ -36,7 +36,7 @@ class Definitions {
   /// Returns one collection per pool; the first is the one that the model uses.
   Result<Collections> add_collection(const std::string& name, const Schema& schema,
                                      const CollectionOptions& options,
-                                     std::vector<wire::Reduction> reductions = {});
+                                     std::vector<AskedReduction> reductions = {});
 
   [[nodiscard]] bool are_sent() const noexcept {
     return decompositions_sent_ == decompositions_.size() && collections_sent_ == collections_.size();

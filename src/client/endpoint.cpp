@@ -196,7 +196,7 @@ Result<> Endpoint::check_not_put(const File& file, const PutRecords& put, std::u
 
 void Endpoint::mark_put(const File& file, PutRecords& put, std::uint32_t variable, std::uint64_t record) {
   if (put.empty()) put.resize(file.collection->schema().variables.size());
-  put[variable].insert(record);
+  file.note_put(put[variable], record);
 }
 
 /// After the last piece: sends the log entry that tells the server what this rank has put.

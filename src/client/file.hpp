@@ -38,10 +38,20 @@ struct File {
     std::optional<wire::SavedProgress> progress{};
   };
   NextSample next_sample;
+  /// Only the session puts into it, not other endpoints.
+  bool is_the_sessions = false;
   std::vector<model::RecordSet> put;          ///< one per variable: the records that this rank has put
   std::vector<model::RecordSet> strings_put;  ///< the same for string variables, which only the session puts
 
   [[nodiscard]] bool holds_samples() const noexcept { return id == wire::no_file; }
+  /// Adds a record to one of the sets of records that were put. Samples have numbers with gaps in
+  /// between, and only those that are open can be put.
+  void note_put(model::RecordSet& of_variable, std::uint64_t record) const {
+    if (holds_samples())
+      of_variable.insert_recent(record, CollectionRecords::most_open);
+    else
+      of_variable.insert(record);
+  }
   /// For a record that is begun now.
   [[nodiscard]] wire::BeginRecord message(std::uint64_t seq, std::uint64_t record, bool fixed) const {
     wire::BeginRecord begun{collection->id(), seq, id, record};

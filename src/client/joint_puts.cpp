@@ -262,9 +262,9 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
             buffered_bytes_, limits_.memory_bytes);
       } else {
         const auto seq = records_.seq_of(member.number, file, record, wanted.step, wanted.fixed,
-                                         [this](const JointRecords::Open& oldest) {
+                                         [this, &wanted](const JointRecords::Open& oldest) {
                                            assert_held(mutex_);
-                                           return may_end(oldest);
+                                           return may_end(oldest, wanted.step);
                                          });
         if (seq) {
           JointPut* const put =
@@ -332,8 +332,9 @@ Result<> JointPuts::work() {
 /// Too many records of the collection are open: as for a session that is the only caller, the
 /// oldest is assumed to be complete. With endpoints it is not known what they will put until they
 /// have ended the step.
-bool JointPuts::may_end(const JointRecords::Open& record) const {
-  return team_.has_only_session() && std::ranges::none_of(open_, [&](const auto& entry) {
+bool JointPuts::may_end(const JointRecords::Open& record, std::uint64_t step) const {
+  const bool is_known = team_.has_only_session() || (record.file->is_the_sessions && record.step < step);
+  return is_known && std::ranges::none_of(open_, [&](const auto& entry) {
            return entry.second->handover().file == record.file && entry.second->handover().seq == record.seq;
          });
 }
@@ -345,7 +346,7 @@ JointPut* JointPuts::begin(const PutKey& key, const Handover& handover) {
   put->begin(++last_number_, key, handover, links_.is_direct(*key.file));
   open_.emplace(last_number_, put);
   buffered_bytes_ += put->buffered_bytes();
-  handover.file->put[key.variable].insert(key.record);
+  handover.file->note_put(handover.file->put[key.variable], key.record);
   find_oldest();
   return put;
 }
@@ -361,10 +362,11 @@ Result<> JointPuts::announce(File& file, std::uint64_t record, std::uint64_t ste
                   "record {} of the variable was put already: a record can be put once while a file is open",
                   said_index(record));
   }
-  const auto seq = records_.seq_of(0, file, record, step, false, [this](const JointRecords::Open& oldest) {
-    assert_held(mutex_);
-    return may_end(oldest);
-  });
+  const auto seq =
+      records_.seq_of(0, file, record, step, false, [this, step](const JointRecords::Open& oldest) {
+        assert_held(mutex_);
+        return may_end(oldest, step);
+      });
   if (!seq)
     return fail(ErrorCode::bad_state,
                 "{} records of collection '{}' have been begun, and the first of them has not ended: end the "

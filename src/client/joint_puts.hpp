@@ -156,7 +156,8 @@ class JointPuts {
  private:
   JointPut* begin(const PutKey& key, const Handover& handover) AFTERBAY_REQUIRES(mutex_);
   Result<> finish(JointPut& put) AFTERBAY_REQUIRES(mutex_);
-  [[nodiscard]] bool may_end(const JointRecords::Open& record) const AFTERBAY_REQUIRES(mutex_);
+  [[nodiscard]] bool may_end(const JointRecords::Open& record, std::uint64_t step) const
+      AFTERBAY_REQUIRES(mutex_);
   void pass_pieces(JointPut& put) AFTERBAY_REQUIRES(mutex_);
   void publish(JointPut& put) AFTERBAY_REQUIRES(mutex_);
   Error fail_with_locked(Error error) AFTERBAY_REQUIRES(mutex_);

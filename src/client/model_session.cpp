@@ -77,7 +77,7 @@ ModelSession::Observed::Observed(observe::Profile& profile) {
 
 Result<Collection*> ModelSession::collection(const std::string& name, const Schema& schema,
                                              const CollectionOptions& options,
-                                             std::vector<wire::Reduction> reductions) {
+                                             std::vector<AskedReduction> reductions) {
   AFTERBAY_TRY_ASSIGN(const Definitions::Collections added,
                       definitions_.add_collection(name, schema, options, std::move(reductions)));
   for (const auto& in_pool : added) puts_.endpoint().add_collection(*in_pool);

@@ -70,7 +70,7 @@ class ModelSession {
   /// Collection::reduces.
   Result<Collection*> collection(const std::string& name, const Schema& schema,
                                  const CollectionOptions& options,
-                                 std::vector<wire::Reduction> reductions = {});
+                                 std::vector<AskedReduction> reductions = {});
   Result<> start();
 
   /// `holds_states`: put_reduced of a record writes that plane of the variable's state.

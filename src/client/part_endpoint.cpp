@@ -284,13 +284,13 @@ bool PartEndpoint::note(const Target& target) {
   if (begun == of.begun.end() && box.points() < all)
     begun = of.begun.insert(begun, {target.variable, target.record, {}, 0});
   if (begun == of.begun.end()) {
-    of.put[target.variable].insert(target.record);
+    target.file->note_put(of.put[target.variable], target.record);
     return true;
   }
   begun->points += box.points();
   if (begun->points == all) {
     of.begun.erase(begun);
-    of.put[target.variable].insert(target.record);
+    target.file->note_put(of.put[target.variable], target.record);
     return true;
   }
   if (!box.empty()) {

@@ -113,6 +113,7 @@ std::shared_ptr<File> SessionPuts::samples_of(Collection& collection) {
   if (known != samples_.end()) return *known;
   auto file = std::make_shared<File>();
   file->id = wire::no_file;
+  file->is_the_sessions = true;
   file->collection = &collection;
   file->path = fmt::format("the samples of collection '{}'", collection.name());
   file->server = collection.is_split() ? collection.first_owner() : collection.server_of(0);

@@ -175,9 +175,9 @@ void add_memory(std::vector<Setting<Config>>& table) {
       session(agreed, "memory.statistics", size_in({.low = 64 * KiB, .high = TiB}),
               AFTERBAY_FIELD(memory.statistics_bytes),
               "Memory of one server, in addition to `memory.server`, for the statistics over time "
-              "that it computes for described output; allocated when it is used. A mean takes 8 "
-              "bytes per point, or 12 with missing values. If this is too little, the run is "
-              "refused when it starts."));
+              "and expressions that it computes for described output; allocated when it is used. A "
+              "mean takes 8 bytes per point, or 12 with missing values, an expression the values "
+              "of its fields. If this is too little, the run is refused when it starts."));
   table.push_back(session(agreed, "memory.input", size_in({.low = MiB, .high = TiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.input_bytes),
                           "Memory of one server for data read from files, in bytes, in addition to "

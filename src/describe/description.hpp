@@ -195,7 +195,7 @@ struct File {
   TimeAxis time;
   OutputType type;
   Missing missing;
-  Reducer statistics = Reducer::automatic;   ///< over time
+  Reducer statistics = Reducer::automatic;  ///< over time
   Reducer expressions = Reducer::automatic;
   std::string grid = "own";
   bool cmip = false;                    ///< chunks as archives of CMIP7 ask for them

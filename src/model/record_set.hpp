@@ -2,6 +2,7 @@
 // RecordSet: a set of records, for example those that were put, written or stored.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -42,6 +43,13 @@ class RecordSet {
     runs_.erase(next);
   }
 
+  /// Adds a record to a set to which only records near the largest one are added: what is missing
+  /// more than `reach` records before it counts as added, so that the set stays small.
+  void insert_recent(std::uint64_t record, std::uint64_t reach) {
+    insert(record);
+    if (runs_.size() > 2 * reach && record > reach) fill_before(record - reach);
+  }
+
   /// Adds records [first, end), none of which may be in the set or adjacent to a record in it.
   void insert(std::uint64_t first, std::uint64_t end) {
     if (first >= end) return;
@@ -64,10 +72,25 @@ class RecordSet {
     if (runs_.empty()) first_ = end_ = 0;
   }
 
+  /// Of records without a gap: what the set takes in memory is in proportion to it.
+  [[nodiscard]] std::size_t runs() const { return runs_.empty() ? 1 : runs_.size(); }
+
   /// One past the largest record; 0 if the set is empty.
   [[nodiscard]] std::uint64_t end() const { return runs_.empty() ? end_ : runs_.rbegin()->second; }
 
  private:
+  /// Adds all records before this one. There are several runs.
+  void fill_before(std::uint64_t record) {
+    const auto after = runs_.upper_bound(record);
+    const std::uint64_t end = after == runs_.begin() ? record : std::max(record, std::prev(after)->second);
+    runs_.erase(runs_.begin(), after);
+    runs_.emplace(0, end);
+    const auto next = std::next(runs_.begin());
+    if (next == runs_.end() || next->first != end) return;
+    runs_.begin()->second = next->second;
+    runs_.erase(next);
+  }
+
   std::uint64_t first_ = 0;  ///< start of the only run, while `runs_` is empty
   std::uint64_t end_ = 0;
   std::map<std::uint64_t, std::uint64_t> runs_;  ///< first record -> one past the last

@@ -18,6 +18,7 @@
 #include "output/archive_chunks.hpp"
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
+#include "statistics/default_arithmetic.hpp"
 #include "statistics/sums.hpp"
 #include "statistics/widening.hpp"
 
@@ -112,26 +113,10 @@ void FileSeries::define(Targets& targets, const Definitions& definitions, Spaces
   appends_ = existing == Existing::append && records_.any() && traits_of(names_.store()).publishes;
   try {
     target_ = targets.define(file_->name, made.schema, options, reductions);
+    samples_.define(*target_, variables_);
   } catch (const Failure& failure) {
     throw Failure(placed(*file_, failure.error()));
   }
-}
-
-void FileSeries::note_sample(bool begins_interval, double seconds) {
-  samples_.note(begins_interval, seconds);
-}
-
-void FileSeries::put_sample(std::size_t variable, std::size_t source, const Value& value) {
-  samples_.put(*target_, variables_[variable].name, source, value);
-}
-
-void FileSeries::begin_state(std::uint32_t plane, const statistics::Progress& progress) {
-  samples_.begin_after(plane + 1);
-  target_->begin_state(plane, progress);
-}
-
-void FileSeries::put_state(std::size_t variable, std::uint32_t plane, const std::byte* values, Type type) {
-  target_->put_sample(variables_[variable].name, plane, values, type, {});
 }
 
 void FileSeries::take_path() {
@@ -330,6 +315,7 @@ void FileSeries::write(std::size_t variable, const Value& value, std::size_t par
     if (open_) put_once(variable);
     return;
   }
+  samples_.begin_again();
   begin_record(value.end);
   if (it.kind == TimeKind::instant) put_time_of_instants(value.end);
   if (value.in_servers) return open_->put_reduced(it.name, state_.records - 1);
@@ -351,8 +337,11 @@ void FileSeries::end_step(const Date& now) {
   if (!open_) return;
   const describe::Split& split = file_->naming.split;
   const bool all_once = std::ranges::all_of(once_, &Once::written);
+  // If the run ends now, a period that has begun before gets its record in this part.
+  const bool may_get_record = records_.of_periods && now == state_.part_end && !schedule_->ends() &&
+                              file_->timing.partial == describe::Partial::write;
   const bool ends =
-      records_.any() ? (split.period && now >= state_.part_end) ||
+      records_.any() ? (split.period && now >= state_.part_end && !may_get_record) ||
                            (split.records > 0 && state_.records >= static_cast<std::uint64_t>(split.records))
                      : all_once;
   if (!ends) return;
@@ -473,6 +462,7 @@ Form Writer::wants(const Form& /*given*/) const {
 
 /// To the units of the file, with the fill value of the file for missing values.
 void Writer::convert(const Value& value) {
+  const statistics::DefaultArithmetic arithmetic;
   const FileVariable& it = variable();
   converted_.resize(it.space->points);
   statistics::Widening(value.form->type, value.form->missing)
@@ -512,6 +502,8 @@ void Writer::take(std::size_t /*slot*/, const Value& value) {
   }
   if (is_plain_ || value.in_servers) return files_->write(variable_, given, part_of_cycle_);
   convert(value);
+  // Also for the conversion to the type of the file, as in servers.
+  const statistics::DefaultArithmetic arithmetic;
   given.form = &converted_form_;
   given.data = converted_form_.type == Type::float64 ? reinterpret_cast<const std::byte*>(converted_.data())
                                                      : integers_.data();

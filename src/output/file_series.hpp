@@ -35,7 +35,7 @@ struct FileState {
 };
 
 /// One entry under `files`, and its file that is open.
-class FileSeries final : public SampleTarget {
+class FileSeries {
  public:
   /// `schedule`: of the file; null if it has no records. Throws, at the place in the description,
   /// if the name cannot be made. `taken`: of the run.
@@ -56,15 +56,8 @@ class FileSeries final : public SampleTarget {
   [[nodiscard]] std::int64_t earlier_files() const;
   /// Refuses these files, or goes on after the last one. On all ranks, before the first step.
   void begin_after(std::int64_t earlier);
-  void note_sample(bool begins_interval, double seconds) override;
-  void need_sample(std::size_t source) override { samples_.need(source); }
-  void put_sample(std::size_t variable, std::size_t source, const Value& value) override;
-  /// Begins the records for all samples of the step that were announced.
-  void begin_samples() { samples_.begin(*target_); }
-  /// Begins to restore a plane of the states of what servers compute. Comes before all samples.
-  void begin_state(std::uint32_t plane, const statistics::Progress& progress);
-  /// This rank's values of it: as many bytes as a sample has.
-  void put_state(std::size_t variable, std::uint32_t plane, const std::byte* values, Type type);
+  /// Where samples go of what servers compute.
+  [[nodiscard]] SampleRecords& samples() noexcept { return samples_; }
   /// Says whether servers compute the reductions of the definition, and writes their states.
   [[nodiscard]] Target& target() const { return *target_; }
 

@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-
 namespace afterbay::output {
 
 Form Computed::computed_form() { return {Type::float64, Values(std::numeric_limits<double>::quiet_NaN())}; }

@@ -579,8 +579,9 @@ class Planner {
         const auto statistic = statistic_of(operation_of(variable.operation), *of, missing_of(context));
         made.identity += ", " + text_of(statistic);
         for (Schedule* const part : parts) folded.push_back(&statistics_of(*of, *part).add(statistic));
-        const bool servers = file.statistics == describe::Reducer::servers ||
-                             file.expressions == describe::Reducer::servers;
+        const bool servers =
+            file.statistics == describe::Reducer::servers ||
+            (file.expressions == describe::Reducer::servers && dynamic_cast<const Computed*>(of) != nullptr);
         of = folded.empty()
                  ? &statistics_of(*of, schedule_for(context), servers ? &file : nullptr).add(statistic)
                  : folded.front();
@@ -682,7 +683,7 @@ void Plan::begin_step(std::int64_t number) {
   for (const auto& it : statistics)
     if (!it->of().space().late) it->begin_step();
   for (const auto& it : computed) it->announce_samples();
-  for (const auto& file : files) file->begin_samples();
+  for (const auto& file : files) file->samples().begin_step();
 }
 
 void Plan::put_constants(const Value& covered) {

@@ -155,16 +155,13 @@ std::size_t PreviewStages::stage_of(const Series& series) {
     else
       stage.name = stage.text = "argument of " + series.name();
     for (const Series* const operand : computed->operands()) stage.of.push_back(stage_of(*operand));
-    if (computed->is_left_to_servers()) {
-      stage.in_servers = true;
-      for (const Computed::InFile& file : computed->in_files())
-        stage.bytes_on_servers += file.variables.size() * series.space().global_points() *
-                                  computed->operands().size() *
-                                  size_of(computed->operands().front()->form().type);
-    } else {
-      add_memory(stage, series.space(),
-                 [&](std::uint64_t points) { return computed->buffer_bytes(points); });
-    }
+    for (const Computed::InFile& file : computed->in_files())
+      stage.bytes_on_servers += file.variables.size() * series.space().global_points() *
+                                computed->operands().size() *
+                                size_of(computed->operands().front()->form().type);
+    stage.in_servers = !computed->in_files().empty() && computed->is_left_to_servers();
+    if (!stage.in_servers)
+      add_memory(stage, series.space(), [&](std::uint64_t points) { return computed->buffer_bytes(points); });
   } else if (const auto* const collapsed = dynamic_cast<const Collapsed*>(&series)) {
     stage.kind = PreviewStage::Kind::reduction;
     stage.text = collapsed->text();

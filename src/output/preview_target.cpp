@@ -60,7 +60,7 @@ class CountedTarget final : public Target {
   [[nodiscard]] FoundRecords found(const std::string& /*path*/, std::uint64_t /*period*/) override {
     return {};
   }
-  [[nodiscard]] bool reduces() const override { return reduces_; }
+  [[nodiscard]] bool reduces(bool /*demanded*/) const override { return reduces_; }
   std::unique_ptr<TargetFile> open_states(const FileName& /*name*/,
                                           const SchemaChanges& /*changes*/) override {
     return nullptr;  // a preview saves no state

@@ -84,6 +84,8 @@ bool is_given(const Series& series) {
 std::string obstacle(const Computed& computed, const std::vector<Writer*>& writers) {
   const Type type = writers.front()->variable().type;
   if (type != Type::float32 && type != Type::float64) return "it is not of type float32 or float64";
+  if (std::ranges::all_of(computed.operands(), &Series::is_constant))
+    return "it is computed from coordinates only";
   for (const Series* const operand : computed.operands()) {
     if (operand->is_reduced()) return "it is computed from statistics over time";
     if (!is_given(*operand))
@@ -103,6 +105,8 @@ std::string obstacle(const Statistics& statistics, const Computed* computed,
   if (computed == nullptr && (!is_given(statistics.of()) || statistics.of().is_constant()))
     return "it is a statistic of a coordinate, or of a reduction";
   if (statistics.schedule().cycle()) return "its periods are folded (cycle)";
+  if (statistics.schedule().text() != writers.front()->files().schedule()->text())
+    return "its samples are not those of the file";
   if (statistics.finer() != nullptr || statistics.is_finer())
     return "statistics over other periods are computed together with it";
   const std::size_t element = size_of(statistics.taken().type);
@@ -123,25 +127,23 @@ std::size_t number_of(const Statistics& statistics, const Writer& writer) {
   return static_cast<std::size_t>(result - results.begin());
 }
 
-/// "statistics", the key that asks for servers, unless the other one does.
-std::string_view key_of(const describe::File& file) {
-  return file.statistics == Reducer::servers ? "statistics" : "expressions";
-}
-
-[[noreturn]] void refuse_servers(const describe::File& file, const std::string& what,
+[[noreturn]] void refuse_servers(const describe::File& file, bool is_statistic, const std::string& what,
                                  const std::string& why) {
-  refuse_at(file.at, ErrorCode::conflict,
-            "the file \"{0}\" has {1}: servers, but servers cannot compute {2}: {3}. Write {1}: auto or model",
-            file.name, key_of(file), what, why);
+  // The key that asks for it. A statistic of an expression has both.
+  const bool by_statistics = is_statistic && file.statistics == Reducer::servers;
+  refuse_at(
+      file.at, ErrorCode::conflict,
+      "the file \"{0}\" has {1}: servers, but servers cannot compute {2}: {3}. Write {1}: auto or model",
+      file.name, by_statistics ? "statistics" : "expressions", what, why);
 }
 
 /// Who is asked to compute a statistic of an expression.
 Reducer wish_for_both(const describe::File& file, const std::string& what) {
   const bool asks = file.statistics == Reducer::servers || file.expressions == Reducer::servers;
   if (file.statistics == Reducer::model && asks)
-    refuse_servers(file, what, "the statistic is left to the model (statistics: model)");
+    refuse_servers(file, true, what, "the statistic is left to the model (statistics: model)");
   if (file.expressions == Reducer::model && asks)
-    refuse_servers(file, what, "the expression is left to the model (expressions: model)");
+    refuse_servers(file, true, what, "the expression is left to the model (expressions: model)");
   if (asks) return Reducer::servers;
   const bool leaves = file.statistics == Reducer::model || file.expressions == Reducer::model;
   return leaves ? Reducer::model : Reducer::automatic;
@@ -164,14 +166,15 @@ Reducers::Reducers(Plan& plan, Session* session) : plan_(plan) {
   const auto consider = [&](Candidate candidate, Reducer wish, std::string why) {
     FileSeries* const files = series_of(candidate);
     if (wish == Reducer::model) return;
-    OfFile& of = wish == Reducer::servers ? by_file_[files] : near[files];
+    candidate.is_demanded = wish == Reducer::servers;
+    OfFile& of = candidate.is_demanded ? by_file_[files] : near[files];
     if (why.empty() && candidate.computed != nullptr && !add_sources(of, *candidate.computed))
       why = fmt::format("the expressions of the file compute with more than {} fields",
                         SampleRecords::most_sources);
     if (why.empty())
       of.candidates.push_back(std::move(candidate));
-    else if (wish == Reducer::servers)
-      refuse_servers(files->file(), candidate.name(), why);
+    else if (candidate.is_demanded)
+      refuse_servers(files->file(), candidate.statistics != nullptr, candidate.name(), why);
   };
   for (const auto& some : plan.statistics) {
     Candidate candidate{some.get(), find_computed(some->of()), {}};
@@ -191,11 +194,11 @@ Reducers::Reducers(Plan& plan, Session* session) : plan_(plan) {
   }
   for (const auto& some : plan.computed)
     for (Writer* const writer : writers_of(*some)) {
-      if (writer->variable().kind != TimeKind::instant) continue;
+      if (writer->variable().kind == TimeKind::once) continue;
       Candidate candidate{nullptr, some.get(), {writer}};
+      std::string why = obstacle(*some, candidate.writers);
       // Servers would give zeros another sign than the model, which does not convert.
-      const std::string why =
-          writer->is_plain() ? "its missing values are NaN" : obstacle(*some, candidate.writers);
+      if (why.empty() && writer->is_plain()) why = "its missing values are NaN";
       consider(std::move(candidate), writer->files().file().expressions, why);
     }
   drop_computed_here(near);
@@ -245,7 +248,8 @@ std::size_t Reducers::source_of(const OfFile& of, const Series& series) {
 
 /// Null: it is no expression.
 Computed* Reducers::find_computed(const Series& series) const {
-  const auto found = std::ranges::find_if(plan_.computed, [&](const auto& it) { return it.get() == &series; });
+  const auto found =
+      std::ranges::find_if(plan_.computed, [&](const auto& it) { return it.get() == &series; });
   return found == plan_.computed.end() ? nullptr : found->get();
 }
 
@@ -259,6 +263,7 @@ std::vector<Writer*> Reducers::writers_of(const Series& series) const {
 Reduction Reducers::reduction_of(const OfFile& of, const Candidate& candidate, const Writer& writer) {
   Reduction made;
   made.variable = writer.variable().name;
+  made.is_demanded = candidate.is_demanded;
   if (candidate.statistics != nullptr) {
     const Form& form = candidate.statistics->taken();
     made.statistic = candidate.statistics->statistic(number_of(*candidate.statistics, writer));
@@ -269,8 +274,7 @@ Reduction Reducers::reduction_of(const OfFile& of, const Candidate& candidate, c
   formula.text = candidate.computed->formula().text;
   if (candidate.statistics == nullptr) formula.units = writer.units();
   for (const Series* const operand : candidate.computed->operands())
-    formula.operands.push_back(
-        {source_of(of, *operand), operand->is_constant(), operand->form().missing});
+    formula.operands.push_back({source_of(of, *operand), operand->is_constant(), operand->form().missing});
   return made;
 }
 
@@ -285,15 +289,12 @@ std::vector<Reduction> Reducers::of(const FileSeries& file) const {
 }
 
 void Reducers::apply() const {
-  for (const auto& [file, of] : by_file_) {
-    if (!file->target().reduces()) {
-      const describe::File& described = file->file();
-      if (described.statistics == Reducer::servers || described.expressions == Reducer::servers)
-        refuse_servers(described, of.candidates.front().name(), file->target().why_not_reduced());
-      continue;
-    }
-    for (const Candidate& it : of.candidates) leave(*file, of, it);
-  }
+  for (const auto& [file, of] : by_file_)
+    for (const Candidate& it : of.candidates)
+      if (file->target().reduces(it.is_demanded))
+        leave(*file, of, it);
+      else if (it.is_demanded)
+        refuse_servers(file->file(), it.statistics != nullptr, it.name(), file->target().why_not_reduced());
 }
 
 void Reducers::leave(FileSeries& file, const OfFile& of, const Candidate& candidate) {
@@ -303,10 +304,10 @@ void Reducers::leave(FileSeries& file, const OfFile& of, const Candidate& candid
       variables.push_back({writer->number(), number_of(*candidate.statistics, *writer)});
     std::optional<Type> operands;
     if (candidate.computed != nullptr) operands = candidate.writers.front()->variable().type;
-    candidate.statistics->leave_to_servers(file, std::move(variables), operands);
+    candidate.statistics->leave_to_servers(file.samples(), std::move(variables), operands);
   }
   if (candidate.computed == nullptr) return;
-  Computed::InFile in{&file, {}, candidate.statistics, {}};
+  Computed::InFile in{&file.samples(), {}, candidate.statistics, {}};
   if (candidate.statistics == nullptr) {
     in.consumer = candidate.writers.front();
     candidate.writers.front()->leave_to_servers();

@@ -32,6 +32,7 @@ class Reducers {
     Statistics* statistics = nullptr;
     Computed* computed = nullptr;
     std::vector<Writer*> writers;
+    bool is_demanded = false;  ///< not `auto`
     [[nodiscard]] std::string name() const;
   };
   struct OfFile {

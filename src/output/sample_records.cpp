@@ -5,33 +5,52 @@
 
 namespace afterbay::output {
 
-void SampleRecords::note(bool begins_interval, double seconds) noexcept {
+void SampleRecords::define(Target& target, const std::vector<FileVariable>& variables) noexcept {
+  target_ = &target;
+  variables_ = &variables;
+}
+
+void SampleRecords::note_sample(bool begins_interval, double seconds) {
   begins_interval_ = begins_interval;
   seconds_ = seconds;
 }
 
-void SampleRecords::begin(Target& target) {
-  auto more = static_cast<std::uint32_t>(std::ranges::count(needed_, true));
-  for (std::size_t source = 0; source <= most_sources; ++source) {
-    if (!needed_[source]) continue;
-    records_[source] = next_++;
-    target.begin_sample(records_[source], {.source = static_cast<std::uint32_t>(source),
-                                           .more_of_step = --more,
-                                           .begins_interval = begins_interval_,
-                                           .seconds = seconds_});
-  }
+void SampleRecords::begin_step() {
+  for (std::size_t source = 0; source <= most_sources; ++source)
+    if (needed_[source]) records_[source] = next_++;
+  begin_again();
 }
 
-void SampleRecords::put(Target& target, std::string_view variable, std::size_t source,
-                        const Value& value) const {
-  target.put_sample(variable, records_[source], value.data, value.form->type,
-                    value.layout == nullptr ? MemoryLayout{} : *value.layout);
+void SampleRecords::begin_again() const {
+  auto more = static_cast<std::uint32_t>(std::ranges::count(needed_, true));
+  for (std::size_t source = 0; source <= most_sources; ++source)
+    if (needed_[source])
+      target_->begin_sample(records_[source], {.source = static_cast<std::uint32_t>(source),
+                                               .more_of_step = --more,
+                                               .begins_interval = begins_interval_,
+                                               .seconds = seconds_});
+}
+
+void SampleRecords::put_sample(std::size_t variable, std::size_t source, const Value& value) {
+  begin_again();
+  target_->put_sample((*variables_)[variable].name, records_[source], value.data, value.form->type,
+                      value.layout == nullptr ? MemoryLayout{} : *value.layout);
 }
 
 void SampleRecords::end_step() noexcept {
   std::ranges::fill(needed_, false);
   begins_interval_ = false;
   seconds_ = 1;
+}
+
+/// Samples are numbered after the planes.
+void SampleRecords::begin_state(std::uint32_t plane, const statistics::Progress& progress) {
+  next_ = plane + 1;
+  target_->begin_state(plane, progress);
+}
+
+void SampleRecords::put_state(std::size_t variable, std::uint32_t plane, const std::byte* values, Type type) {
+  target_->put_sample((*variables_)[variable].name, plane, values, type, {});
 }
 
 }  // namespace afterbay::output

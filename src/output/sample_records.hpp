@@ -1,37 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 // SampleRecords: the records with samples that the servers of a file get in a step: one for fields
 // of which they compute statistics, and one for each series with which their expressions compute.
+// Before the first step, the states of statistics that go on.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
+#include "output/file_schema.hpp"
 #include "output/series.hpp"
 #include "output/target.hpp"
 
 namespace afterbay::output {
 
-class SampleRecords {
+class SampleRecords final : public SampleTarget {
  public:
   /// How many sources expressions of one file can have: all their records are begun at once.
   static constexpr std::size_t most_sources = 24;
   /// The source of samples that are no operands.
   static constexpr std::size_t no_operand = 0;
 
-  /// Of statistics that take a value of the current step.
-  void note(bool begins_interval, double seconds) noexcept;
-  /// Samples of this source follow in the current step.
-  void need(std::size_t source) noexcept { needed_[source] = true; }
+  /// `variables`: of the file. Both outlive it.
+  void define(Target& target, const std::vector<FileVariable>& variables) noexcept;
+
+  void note_sample(bool begins_interval, double seconds) override;
+  void need_sample(std::size_t source) override { needed_[source] = true; }
   /// Begins the records of the step, before anything else of it.
-  void begin(Target& target);
-  void put(Target& target, std::string_view variable, std::size_t source, const Value& value) const;
+  void begin_step();
+  /// Those that the model has ended within the step begin again: before a record of a file, for
+  /// which results follow from them.
+  void begin_again() const;
+  void put_sample(std::size_t variable, std::size_t source, const Value& value) override;
   void end_step() noexcept;
-  /// Samples are numbered after the planes of states.
-  void begin_after(std::uint64_t planes) noexcept { next_ = planes; }
+
+  /// Begins to restore a plane of the states of what servers compute. Comes before all samples.
+  void begin_state(std::uint32_t plane, const statistics::Progress& progress);
+  /// This rank's values of it, of the type of samples.
+  void put_state(std::size_t variable, std::uint32_t plane, const std::byte* values, Type type);
 
  private:
+  Target* target_ = nullptr;
+  const std::vector<FileVariable>* variables_ = nullptr;
   bool needed_[most_sources + 1] = {};
   std::uint64_t records_[most_sources + 1] = {};  ///< of the step, by source
   std::uint64_t next_ = 0;                        ///< the number of the next record

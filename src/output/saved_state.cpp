@@ -248,7 +248,7 @@ std::string SavedState::head(const std::string& path, const std::string& serial,
                       {"duration", progress.duration},
                       {"has_reference", progress.has_reference}};
     for (const auto& file : plan_.files) {
-      if (file.get() != of.samples()) continue;
+      if (&file->samples() != of.samples()) continue;
       const auto in = std::ranges::find(of.in_servers(), i, &Statistics::InFile::statistic);
       of_statistic["in"] = ServerStates::path_of(path, *file);
       of_statistic["variable"] = file->variables()[in->variable].name;

@@ -213,7 +213,8 @@ class Statistics final : public Consumer {
     std::size_t statistic = 0;
   };
   /// From now on, servers compute them. `variables`: of the file, one per statistic and writer of
-  /// it. `operands`: the type of what servers compute the series from; nullopt: they get its values.
+  /// it. `operands`: the type of what servers compute the series from; nullopt: they get its
+  /// values.
   void leave_to_servers(SampleTarget& samples, std::vector<InFile> variables, std::optional<Type> operands);
   /// Of samples, and of the planes of states: statistics::Planes.
   [[nodiscard]] Type sample_type() const noexcept { return sample_type_; }

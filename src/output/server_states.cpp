@@ -26,7 +26,7 @@ void ServerStates::for_each_file(Visit visit) const {
   for (const auto& file : plan_.files) {
     std::vector<Statistics*> statistics;
     for (const auto& it : plan_.statistics)
-      if (it->samples() == file.get()) statistics.push_back(it.get());
+      if (it->samples() == &file->samples()) statistics.push_back(it.get());
     if (!statistics.empty()) visit(*file, statistics);
   }
 }
@@ -109,7 +109,7 @@ void ServerStates::restore(const std::vector<Restored>& states) {
       return statistics::Planes(it.state.state(), size_of(it.statistics->sample_type()));
     };
     for (const Restored& it : states) {
-      if (it.statistics->samples() != &file) continue;
+      if (it.statistics->samples() != &file.samples()) continue;
       most = std::max(most, planes_of(it).count());
       const statistics::Progress& of = it.statistics->bundle().progress(it.statistic);
       progress.steps = std::max(progress.steps, of.steps);
@@ -117,14 +117,15 @@ void ServerStates::restore(const std::vector<Restored>& states) {
       progress.has_reference = std::max(progress.has_reference, of.has_reference);
     }
     for (std::uint32_t plane = 0; plane < most; ++plane) {
-      file.begin_state(plane, progress);
+      file.samples().begin_state(plane, progress);
       for (const Restored& it : states) {
-        if (it.statistics->samples() != &file || plane >= planes_of(it).count()) continue;
+        if (it.statistics->samples() != &file.samples() || plane >= planes_of(it).count()) continue;
         const Type type = it.statistics->sample_type();
         buffer.resize(std::max(buffer.size(), it.state.state().points() * size_of(type)));
         planes_of(it).get(plane, buffer.data());
         for (const Statistics::InFile& written : it.statistics->in_servers())
-          if (written.statistic == it.statistic) file.put_state(written.variable, plane, buffer.data(), type);
+          if (written.statistic == it.statistic)
+            file.samples().put_state(written.variable, plane, buffer.data(), type);
       }
     }
   });

@@ -70,7 +70,9 @@ class SessionTarget final : public Target {
       samples_ = call_of(session_, "start")->puts().samples_of(collection);
   }
   std::unique_ptr<TargetFile> open(const FileName& name) override {
-    return std::make_unique<SessionFile>(collection_.open(name));
+    OutputFile file = collection_.open(name);
+    file.state().file->is_the_sessions = true;
+    return std::make_unique<SessionFile>(std::move(file));
   }
   [[nodiscard]] std::string path(const FileName& name) const override { return unwrap(made_->path(name)); }
   [[nodiscard]] FoundRecords found(const std::string& path, std::uint64_t period) override {
@@ -92,7 +94,9 @@ class SessionTarget final : public Target {
     file.close();
     return found;
   }
-  [[nodiscard]] bool reduces() const override { return samples_ != nullptr; }
+  [[nodiscard]] bool reduces(bool demanded) const override {
+    return samples_ != nullptr && (demanded || made_->processing().has_undemanded);
+  }
   [[nodiscard]] std::string why_not_reduced() const override { return made_->processing().why_not_reduced; }
   void begin_sample(std::uint64_t number, const Samples& samples) override {
     using wire::RecordKind;
@@ -129,11 +133,13 @@ class SessionTarget final : public Target {
 };
 
 /// The numbers of variables in the schema.
-std::vector<wire::Reduction> numbered(const Schema& schema, const std::vector<Reduction>& reductions) {
-  std::vector<wire::Reduction> all;
+std::vector<client::AskedReduction> numbered(const Schema& schema, const std::vector<Reduction>& reductions) {
+  std::vector<client::AskedReduction> all;
   for (const Reduction& it : reductions) {
     const auto at = std::ranges::find(schema.variables, it.variable, &Variable::name);
-    wire::Reduction& made = all.emplace_back();
+    client::AskedReduction& asked = all.emplace_back();
+    asked.is_demanded = it.is_demanded;
+    wire::Reduction& made = asked.what;
     made.variable = static_cast<std::uint32_t>(at - schema.variables.begin());
     made.is_over_time = it.statistic ? 1 : 0;
     made.statistic = it.statistic.value_or(statistics::Statistic());

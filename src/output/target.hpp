@@ -66,9 +66,9 @@ class Target {
   /// Reads a published file, on all model ranks together. `period`: records of a period.
   [[nodiscard]] virtual FoundRecords found(const std::string& path, std::uint64_t period) = 0;
 
-  /// Whether servers compute the reductions of the definition. Only then there are samples, and
-  /// files of states (statistics/planes.hpp).
-  [[nodiscard]] virtual bool reduces() const = 0;
+  /// Whether servers compute the reductions of the definition that are demanded, or the others.
+  /// Only then there are samples, and files of states (statistics/planes.hpp).
+  [[nodiscard]] virtual bool reduces(bool demanded) const = 0;
   /// If not, although the definition has some: why.
   [[nodiscard]] virtual std::string why_not_reduced() const = 0;
   /// What the samples of a record are.
@@ -78,13 +78,15 @@ class Target {
     bool begins_interval = false;
     double seconds = 1;  ///< for which they stand
   };
-  /// Begins a record with samples, before anything else of its step. `number`: counted from 0.
+  /// Begins a record with samples, before anything else of its step. `number`: counted from 0. Does
+  /// nothing if it has begun. If the model has ended it, by flush or epoch in the middle of the
+  /// step, it begins again.
   virtual void begin_sample(std::uint64_t number, const Samples& samples) = 0;
   virtual std::unique_ptr<TargetFile> open_states(const FileName& name, const SchemaChanges& changes) = 0;
   /// Begins to restore plane `number` of the states.
   virtual void begin_state(std::uint64_t number, const statistics::Progress& progress) = 0;
-  /// This rank's values of the sample or plane that was begun with this number. A plane, and samples
-  /// of operands, have values of the variable's type.
+  /// This rank's values of the sample or plane that was begun with this number. A plane, and
+  /// samples of operands, have values of the variable's type.
   virtual void put_sample(std::string_view variable, std::uint64_t number, const void* data, Type type,
                           const MemoryLayout& memory) = 0;
 };
@@ -104,7 +106,8 @@ struct Reduction {
   std::string variable;
   std::optional<Formula> formula;
   std::optional<statistics::Statistic> statistic;
-  Values missing;  ///< of the samples, without a formula: see statistics::Field
+  Values missing;            ///< of the samples, without a formula: see statistics::Field
+  bool is_demanded = false;  ///< the run is refused if servers cannot compute it
 };
 
 /// What settings say of the files of an entry.

@@ -28,16 +28,23 @@ void add_settings(const std::vector<config::Setting<Target>>& table, const Targe
   }
 }
 
-/// Whether servers may compute statistics of the file.
-bool may_reduce(const describe::File& file, const config::Config& config) {
+/// Whether servers may compute statistics of the file, or expressions that it writes.
+bool may_reduce(const describe::Description& description, const describe::File& file,
+                const config::Config& config) {
   using Operation = describe::Operation;
-  const bool has_any = std::ranges::any_of(file.variables, [&](const describe::Variable& variable) {
+  using describe::Reducer;
+  const auto may_be = [&](Reducer who) {
+    return who == Reducer::servers ||
+           (who == Reducer::automatic && config.topology == config::Topology::dedicated);
+  };
+  return std::ranges::any_of(file.variables, [&](const describe::Variable& variable) {
     const bool is_plain = variable.operation == Operation::instant || variable.operation == Operation::once ||
                           variable.operation == Operation::write;
-    return file.active(variable) && !is_plain;
+    const auto described = std::ranges::find(description.fields, variable.field, &describe::Field::name);
+    const bool is_derived = described != description.fields.end() && !described->expression.empty();
+    return file.active(variable) && variable.operation != Operation::once &&
+           ((!is_plain && may_be(file.statistics)) || (is_derived && may_be(file.expressions)));
   });
-  if (!has_any || file.statistics == describe::Reducer::model) return false;
-  return file.statistics == describe::Reducer::servers || config.topology == config::Topology::dedicated;
 }
 
 }  // namespace
@@ -54,7 +61,7 @@ Result<std::vector<config::CollectionOverride>> DescribedOutput::read(config::Co
   std::vector<config::CollectionOverride> overrides;
   for (const describe::File& file : description.files) {
     if (!file.active()) continue;
-    config.output_reduces = config.output_reduces || may_reduce(file, config);
+    config.output_reduces = config.output_reduces || may_reduce(description, file, config);
     add_settings(config::collection_settings(), file.settings, file, {}, file.at, overrides);
     for (const describe::Variable& variable : file.variables)
       if (file.active(variable))

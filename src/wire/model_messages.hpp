@@ -87,9 +87,9 @@ struct StageSetting {
 
 /// What a formula computes with: samples of the type of the variable.
 struct Operand {
-  std::uint32_t source = 0;  ///< which samples: BeginRecord::source
+  std::uint32_t source = 0;      ///< which samples: BeginRecord::source
   std::uint8_t is_constant = 0;  ///< 1: it has one sample, which holds for all steps
-  Values missing;                ///< of the samples; empty: nothing is missing
+  Values missing{};              ///< of the samples; empty: nothing is missing
   template <class A>
   void fields(A& a) {
     a(source, is_constant, missing);
@@ -113,8 +113,8 @@ struct Formula {
 /// What the servers compute of the samples of a variable: the values of a formula, a statistic over
 /// time, or a statistic of the values of a formula. The results are the values of the variable.
 struct Reduction {
-  std::uint32_t variable = 0;     ///< index in the schema
-  std::optional<Formula> formula;
+  std::uint32_t variable = 0;  ///< index in the schema
+  std::optional<Formula> formula{};
   std::uint8_t is_over_time = 1;  ///< 1: `statistic` holds
   statistics::Statistic statistic;
   Values missing;  ///< of the samples, without a formula: statistics::Field::missing

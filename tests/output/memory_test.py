@@ -91,7 +91,7 @@ assert not glob.glob("*.nc*"), "a file was made"
 
 
 def servers_compute(keys="", settings=(), values="mean: [tas]", **options):
-    run(f"fields: {{w: uas*vas, y: 2*w}}\nfiles: {{f: {{every: 1mo, {keys}{values}}}}}\n",
+    run(f"fields: {{w: uas*vas, y: 2*w}}\nfiles: {{f: {{every: 1d, {keys}{values}}}}}\n",
         settings=["--afterbay.report.json=report.json", *(f"--afterbay.{setting}" for setting in settings)], **{**GRID, **options})
     os.remove("f.nc")
     report = json.loads(pathlib.Path("report.json").read_text())

@@ -179,7 +179,8 @@ class Model {
       // Points in turn, in descending order.
       Map map;
       map.global = {nlat_, nlon_};
-      for (std::uint64_t p = nlat_ * nlon_; p-- > 0;)
+      const std::uint64_t first = options_.number("land", 0) != 0 ? nlat_ / 2 * nlon_ : 0;
+      for (std::uint64_t p = nlat_ * nlon_; p-- > first;)
         if (p % static_cast<std::uint64_t>(ranks) == static_cast<std::uint64_t>(rank)) {
           map.indices.push_back(static_cast<std::int64_t>(p));
           part_.points.push_back(p);
@@ -400,6 +401,7 @@ class Model {
   void put(Output& output, std::int64_t n) {
     put_field<float>(output, "tas", 1, n, 1);
     put_field<float>(output, "uas", 2, n, 1);
+    if (options_.number("flush", 0) != 0) static_cast<void>(session_.flush());
     put_field<float>(output, "vas", 3, n, 1);
     put_field<float>(output, "toce", 4, n, nlev_);
     put_field<double>(output, "e3t", 5, n, nlev_);

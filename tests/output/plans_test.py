@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Random descriptions against numpy: calendars, also user-defined ones, steps of hours and months,
-samples with offsets, cycles, reductions inside of others, subsets of grids, units, splits. Dates are
-those of cftime, or for user-defined calendars days that are counted here."""
+samples with offsets, cycles, reductions inside of others, subsets of grids, units, splits. Dates
+are those of cftime, or for user-defined calendars days that are counted here."""
 import bisect
 import glob
 import os
@@ -21,9 +21,9 @@ CALENDARS = ["standard", "proleptic_gregorian", "noleap", "all_leap", "360_day",
 
 
 class Dates:
-    """Seconds since the year 1999, and back to months."""
+    """Seconds since the year 1997, and back to months."""
 
-    first_year, years = 1999, 12
+    first_year, years = 1997, 15
 
     def __init__(self, calendar, months=None, leap_year=None, leap_month=2):
         self.begins, self.months = [0], 12 if months is None else len(months)
@@ -126,12 +126,12 @@ class Plan:
 
     def chained(self, operation, inner, value):
         """`operation` over the periods, of a statistic over days."""
-        days = Plan(self.dates, self.ends, self.durations, {"every": "1d", "partial": "write", "missing": "ignore"})
+        days = Plan(self.dates, self.ends, self.durations, {"every": "1d", "partial": "write", "missing": self.keys["missing"]})
         of_days = days.statistic(inner, value, True)
         ends = [min(end, self.ends[-1]) for _, end, _, _ in days.records()]
         results = []
         for begin, end, _, _ in self.written(self.records()):
-            results.append(reduce(operation, [of for of, at in zip(of_days, ends) if begin < at <= end], None, 0))
+            results.append(reduce(operation, [of for of, at in zip(of_days, ends) if begin < at <= end], None, 0, self.keys["missing"]))
         return np.array(results)
 
 
@@ -140,9 +140,9 @@ def rate(series, seconds, policy):
     valid = ~np.isnan(stack)
     with np.errstate(all="ignore"):
         result = np.where(valid, stack, 0).sum(axis=0) / (valid * seconds).sum(axis=0)
-    least = {"ignore": 1, "poison": len(series)}.get(policy, None)
-    enough = valid.sum(axis=0) >= (float(policy) * len(series) if least is None else least)
-    return np.where(enough, result, np.nan)
+    if policy in ("ignore", "poison"):
+        return np.where(valid.sum(axis=0) >= (1 if policy == "ignore" else len(series)), result, np.nan)
+    return np.where((valid * seconds).sum(axis=0) >= float(policy) * seconds.sum(), result, np.nan)  # of the time
 
 
 GRIDS = {
@@ -153,6 +153,7 @@ GRIDS = {
 }
 DERIVED = {"speed": "sqrt(uas^2 + vas^2)", "flux": "toce*e3t", "warm": "toce > 100 ? toce - 3 : 0/0"}
 UNITS = {"tas": ("degC", lambda x: x - 273.15), "uas": ("km h-1", lambda x: x * 3.6)}
+DEEP = ["toce", "e3t", "flux", "warm"]  # with levels
 OPERATIONS = ["mean", "sum", "min", "max", "range", "stddev", "rate", "difference"]
 
 
@@ -207,6 +208,8 @@ def choose_file(random_, step, number):
     if kind == "chain" and every == "1d":
         keys["every"] = "1mo"
     names = random_.sample(["tas", "uas", "toce", "e3t", "count", *DERIVED], random_.randint(1, 4))
+    if keys["grid"] == "upper" and (kind != "chain" and not set(names) <= set(DEEP)):
+        keys["grid"] = "own"
     entries = []  # operation, field, name, units
     for field in names:
         for operation in ["instant"] if kind == "instant" else random_.sample(OPERATIONS, random_.randint(1, 2)):
@@ -301,6 +304,18 @@ def one(seed):
     print(f"seed {seed}: {options.get('calendar', 'months')}, {options['step']}: {', '.join(kind for kind, *_ in files)}: {counts} records", flush=True)
 
 
+def a_part_ends_within_a_period():
+    """The run ends there, too: the record of the period is the last one of the part."""
+    shutil.rmtree("ends", ignore_errors=True)
+    os.makedirs("ends")
+    os.chdir("ends")
+    run("files: {f: {every: 10d, split: 1mo, name: \"{file}_{part}\", align: start, mean: [tas]}}\n", step="1d", last=31, start="2001-01-17")
+    bounds = read("f_1.nc", "time_bnds")[0].tolist()  # a month from the start on
+    assert bounds == [[0, 10], [10, 20], [20, 30], [30, 31]] and len(glob.glob("f_*.nc")) == 1, bounds
+    os.chdir("..")
+
+
 assert set(DERIVED) & set(NUMBERS) == set()
+a_part_ends_within_a_period()
 for seed in range(int(os.environ.get("AFTERBAY_TEST_FIRST", "0")), int(os.environ.get("AFTERBAY_TEST_ROUNDS", "16"))):
     one(seed)

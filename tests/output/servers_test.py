@@ -25,8 +25,8 @@ PLACES = [
 ]
 OPERATIONS = ["mean", "sum", "min", "max", "range", "stddev", "rate", "difference"]
 FIELDS = ["tas", "uas", "toce", "e3t", "co2"]
-# By loops and by muParser, with missing values, of both types, with an operand that is constant, with
-# values that are not numbers.
+# By loops and by muParser, with missing values, of both types, with an operand that is constant,
+# with values that are not numbers.
 EXPRESSIONS = {
     "speed": '{expression: "sqrt(uas^2 + vas^2)", units: m s-1}',
     "warm": '"tas > 280 ? uas : vas"',
@@ -81,7 +81,7 @@ def contents(path):
 
 def compare(one, other):
     names = sorted(os.path.basename(path) for path in glob.glob(f"{one}/f*.nc"))
-    assert names and names == sorted(os.path.basename(path) for path in glob.glob(f"{other}/f*.nc")), (one, other)
+    assert names == sorted(os.path.basename(path) for path in glob.glob(f"{other}/f*.nc")), (one, other)
     for name in names:
         a, b = contents(f"{one}/{name}"), contents(f"{other}/{name}")
         assert list(a) == list(b), f"{name}: {list(a)}, {list(b)}"
@@ -90,7 +90,7 @@ def compare(one, other):
     return len(names)
 
 
-def parts(random_, store):
+def parts(random_, store, land):
     """Ranks, servers and settings."""
     ranks, servers = random_.randint(1, 4), random_.randint(1, 2)
     settings = list(random_.choice(PLACES))
@@ -99,8 +99,8 @@ def parts(random_, store):
     if "--afterbay.topology=tiered" in settings:
         ranks, servers = ranks + 1, 1  # a frontend; several servers take turns in this topology
         settings[-1] = "--afterbay.nodes=" + ",".join(["0"] * ranks + ["1"] * servers)
-    decomposition = random_.choice(["block", "map", "whole"])
-    return {"ranks": ranks, "servers": servers, "settings": [store, *settings],
+    decomposition = "map" if land else random_.choice(["block", "map", "whole"])
+    return {"ranks": ranks, "servers": servers, "settings": [store, *(["--afterbay.chunk=4KiB"] if land else []), *settings],
             "decomposition": decomposition, "halo": random_.choice([0, 2]) if decomposition == "block" else 0}
 
 
@@ -109,7 +109,12 @@ def one(seed):
     options = {"calendar": random_.choice(["standard", "360_day"]), "step": random_.choice(["3h", "6h", "12h"]),
                "lat": random_.randint(4, 7), "lon": random_.randint(5, 9), "lev": random_.randint(1, 3),
                "sections": random_.choice([0, 0, 1]), "start": "2000-01-27", "rich": 1}
+    # No rank has points of half of the rows; records that ranks have begun end within the step.
+    options["land"], options["flush"] = random_.choice([0, 0, 1]), random_.choice([0, 0, 1])
     last = random_.randint(20, 150)
+    land = options["land"]
+    if land:  # in several chunks, of which some have no points
+        options.update(lat=48, lon=40)
     store = f"--afterbay.collections.*.store={random_.choice(['netcdf4', 'netcdf4', 'cdf5'])}"
     files = random_.randint(1, 3)
     texts = {}
@@ -118,8 +123,8 @@ def one(seed):
     mixed = described(random.Random(seed), [random_.choice(["model", "servers", "auto"]) for _ in range(files)])
     given = []
     try:
-        inside("model", lambda: run(texts["model"], last=last, **options, **parts(random_, store)))
-        given.append(parts(random_, store))
+        inside("model", lambda: run(texts["model"], last=last, **options, **parts(random_, store, land)))
+        given.append(parts(random_, store, land))
         inside("servers", lambda: run(texts["servers"], last=last, **options, **given[-1]))
         count = compare("model", "servers")
 
@@ -129,7 +134,7 @@ def one(seed):
                 job = dict(first=first, last=cut, **options, **state)
                 if cut < last:
                     job["finalize_to"] = f"state{cut}.nc"
-                given.append(parts(random_, store))
+                given.append(parts(random_, store, land))
                 run(random_.choice([texts["model"], texts["servers"], mixed]), **job, **given[-1])
                 state, first = {"resume": f"state{cut}.nc"}, cut + 1
 
@@ -180,11 +185,18 @@ def mistakes():
     """What servers cannot compute, in the words and at the place of the description."""
     servers = "files:\n  f: {every: 1d, statistics: servers, %s}\n"
     place = 'output.yaml:2:3: the file "f" has statistics: servers, but servers cannot compute the mean of '
-    of = "fields: {w: sqrt(uas^2 + vas^2), y: w - 1, z: tas - mean(tas), x: uas*e3t}\n"
+    of = "fields: {w: sqrt(uas^2 + vas^2), y: w - 1, z: tas - mean(tas), x: toce*e3t, c: 2*area, m: \"max(uas, 1d)\"}\n"
     below = place.replace(":2:3", ":3:3")
     refused(of + servers % "mean: [y]", below + "y: it is computed from another expression or a reduction")
-    refused(of + servers % "mean: [x]", below + "x: 'uas' has values of type float32, and the variable is of type float64")
+    refused(of + servers % "mean: [x]", below + "x: 'toce' has values of type float32, and the variable is of type float64")
     refused(of + servers % "expressions: model, mean: [w]", below + "w: the expression is left to the model (expressions: model)")
+    refused(of + servers % "mean: [c]", below + "c: it is computed from coordinates only", rich=1)
+    refused(of + servers % "sample: 12h, mean: [tas], write: [m]",
+            below.replace("the mean of", "the maximum of") + "uas: its samples are not those of the file")
+    # What is not asked for does not end the run.
+    for settings in ([], ["--afterbay.collections.f.variables.w.multiply=2"]):
+        keys = "mean: [tas], instant: [w]" if settings else "optional: on, instant: [w]"
+        inside("accepted", lambda keys=keys, settings=settings: run(of + servers % keys, ranks=1, last=4, settings=settings))
     expressions = "files:\n  f: {every: 1d, expressions: servers, %s}\n"
     wishes = 'output.yaml:3:3: the file "f" has expressions: servers, but servers cannot compute '
     refused(of + expressions % "statistics: model, mean: [w]",

@@ -2,6 +2,7 @@
 #include "server/reduce/frame_states.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -37,7 +38,7 @@ Result<> FrameStates::add_piece(std::uint32_t number, const model::Piece& piece,
     AFTERBAY_TRY_ASSIGN(statistics::Bundle bundle, statistics::Bundle::create(field, points));
     statistics::StateMemory memory(reduction.statistic, field.type, points, memory_);
     AFTERBAY_TRY(bundle.add(reduction.statistic, memory.bytes()));
-    state.over_time.emplace(std::move(bundle), std::move(memory));
+    state.over_time.emplace(OverTime{std::move(bundle), std::move(memory)});
   }
   pieces_.emplace(number, std::move(state));
   return {};
@@ -68,11 +69,12 @@ Result<std::unique_ptr<FrameStates>> FrameStates::make(const ServedCollection& c
     }
   }
   if (used + made->bytes_ <= limit) return made;
-  return fail(ErrorCode::resources,
-              "the statistics and expressions of collection '{}' need {} of this server's memory, and those of "
-              "other collections {}, but memory.statistics is {}: set it to a larger value, use more servers "
-              "with placement slab, or let model ranks compute them (statistics: model, expressions: model)",
-              collection.name, print_about(made->bytes_), print_about(used), print_about(limit));
+  return fail(
+      ErrorCode::resources,
+      "the statistics and expressions of collection '{}' need {} of this server's memory, and those of "
+      "other collections {}, but memory.statistics is {}: set it to a larger value, use more servers "
+      "with placement slab, or let model ranks compute them (statistics: model, expressions: model)",
+      collection.name, print_about(made->bytes_), print_about(used), print_about(limit));
 }
 
 Result<> FrameStates::set_state(PieceState& state, const std::byte* plane, const RecordHead& record) {
@@ -89,8 +91,9 @@ Result<> FrameStates::take_sample(PieceState& state, const std::byte* sample, co
   if (state.formula != nullptr) {
     const auto operand = state.formula->operand_of(record.source);
     if (!operand)
-      return fail(ErrorCode::internal, "samples of source {} are no operand of the expression", record.source);
-    state.operands->take(*operand, sample);
+      return fail(ErrorCode::internal, "samples of source {} are no operand of the expression",
+                  record.source);
+    AFTERBAY_TRY(state.operands->take(*operand, sample));
     if (!state.over_time || !state.operands->are_there()) return {};
   }
   statistics::Bundle& bundle = state.bundle();
@@ -115,8 +118,13 @@ Result<> FrameStates::take(const CompleteFrame& samples, const RecordHead& recor
       return fail(ErrorCode::internal, "a sample of '{}' was handed over, of which there is no statistic",
                   variable_of(piece).name);
     std::byte* const values = samples.base + piece.frame_offset;
-    // A fill value may be a value of an operand, but points that no rank holds have no values.
-    if (at->second.formula != nullptr) fill_gaps(collection_, p, at->second.formula->not_a_number(), values);
+    // Points that no rank holds have fill values, which may be numbers: results may not fit the
+    // type.
+    static constexpr std::array<std::byte, 8> zero{};
+    const std::span<const std::byte> no_value = at->second.formula != nullptr && !is_state
+                                                    ? at->second.formula->not_a_number()
+                                                    : std::span(zero).first(at->second.element);
+    fill_gaps(collection_, p, no_value, values);
     if (is_state)
       AFTERBAY_TRY(set_state(at->second, values, record));
     else if (auto taken = take_sample(at->second, values, record); !taken)

@@ -71,7 +71,7 @@ class FrameStates {
 
   const ServedCollection& collection_;
   statistics::HugePages pages_;
-  std::pmr::monotonic_buffer_resource memory_{&pages_};  ///< of all states
+  std::pmr::monotonic_buffer_resource memory_{&pages_};                     ///< of all states
   std::map<std::uint32_t, std::unique_ptr<const ServedFormula>> formulas_;  ///< by variable
   std::map<std::uint32_t, PieceState> pieces_;                              ///< by index in the layout
   std::uint64_t bytes_ = 0;

@@ -28,8 +28,10 @@ void Reducer::write_results(OutputFile& file, std::uint64_t seq, Record& record)
   FrameStates& states = *states_.at(collection.id);
   for (std::uint32_t number = 0; number < collection.frames(); ++number) {
     const model::Frame frame = collection.layout->frames[collection.frame(number)];
+    const auto expected = collection.expected_in(collection.frame(number));
     std::vector<std::uint32_t> pieces;
     for (std::uint32_t p = frame.first_piece; p < frame.first_piece + frame.piece_count; ++p) {
+      if (expected[p - frame.first_piece] == 0) continue;  // no rank has points of it
       const std::uint32_t variable = collection.layout->pieces[p].variable;
       if (!record.put[variable].empty() && collection.reduces(variable)) pieces.push_back(p);
     }

@@ -13,7 +13,8 @@ namespace afterbay::server {
 
 namespace {
 
-constexpr std::size_t results_of_strip = 4096;  ///< with a few operands, they stay in the caches
+/// Strips of all operands and of the results have so many doubles together, and stay in the caches.
+constexpr std::size_t values_of_strips = std::size_t{16} << 10;
 constexpr std::size_t line_bytes = 64;
 
 /// From the beginning of an operand to that of the next one.
@@ -78,6 +79,7 @@ Result<expression::Evaluator> ServedFormula::evaluator() const {
 Result<> ServedFormula::run(std::span<const std::byte* const> samples, std::size_t points,
                             const Take& take) const {
   AFTERBAY_TRY_ASSIGN(expression::Evaluator evaluator, this->evaluator());
+  const std::size_t results_of_strip = values_of_strips / (operands_.size() + 1);
   std::vector<double> strips((operands_.size() + 1) * results_of_strip);
   double* const results = strips.data() + operands_.size() * results_of_strip;
   std::vector<const double*> values;
@@ -85,8 +87,8 @@ Result<> ServedFormula::run(std::span<const std::byte* const> samples, std::size
   for (std::size_t first = 0; first < points; first += results_of_strip) {
     const std::size_t count = std::min(results_of_strip, points - first);
     for (std::size_t i = 0; i < operands_.size(); ++i)
-      operands_[i].widening.run(strips.data() + i * results_of_strip,
-                                samples[i] + first * element_bytes(), count);
+      operands_[i].widening.run(strips.data() + i * results_of_strip, samples[i] + first * element_bytes(),
+                                count);
     evaluator.run(values, results, count);
     take({results, count}, first);
   }
@@ -102,9 +104,9 @@ Result<> ServedFormula::write(std::span<const std::byte* const> samples, std::si
   AFTERBAY_TRY(run(samples, points, [&](std::span<double> results, std::size_t first) {
     expression::convert(results, units_);
     expression::replace_missing(results, fill_);
-    out_of_range += kernel_.convert(to + first * element_bytes(),
-                                    reinterpret_cast<const std::byte*>(results.data()), results.size(), bytes,
-                                    sizeof(double));
+    out_of_range +=
+        kernel_.convert(to + first * element_bytes(), reinterpret_cast<const std::byte*>(results.data()),
+                        results.size(), bytes, sizeof(double));
   }));
   if (out_of_range == 0) return {};
   return fail(ErrorCode::wrong_type,
@@ -124,9 +126,12 @@ std::uint64_t PieceOperands::bytes_of(const ServedFormula& formula, std::size_t 
   return formula.operands() * distance_of(formula, points);
 }
 
-void PieceOperands::take(std::size_t operand, const std::byte* samples) {
+Result<> PieceOperands::take(std::size_t operand, const std::byte* samples) {
+  if (is_there_[operand])
+    return fail(ErrorCode::internal, "operand {} of the expression was handed over twice", operand);
   std::memcpy(memory_ + operand * distance_, samples, bytes_);
   is_there_[operand] = true;
+  return {};
 }
 
 bool PieceOperands::are_there() const noexcept {

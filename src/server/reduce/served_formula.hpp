@@ -79,8 +79,8 @@ class PieceOperands {
   /// The memory that it takes.
   [[nodiscard]] static std::uint64_t bytes_of(const ServedFormula& formula, std::size_t points) noexcept;
 
-  /// Keeps samples of an operand, in the place of earlier ones.
-  void take(std::size_t operand, const std::byte* samples);
+  /// Keeps samples of an operand. Fails (internal) if there are some already.
+  [[nodiscard]] Result<> take(std::size_t operand, const std::byte* samples);
   /// Whether there are samples of all operands.
   [[nodiscard]] bool are_there() const noexcept;
   [[nodiscard]] std::vector<const std::byte*> samples() const;

@@ -29,5 +29,24 @@ TEST(RecordSets, hold_what_was_inserted_and_not_erased) {
   }
 }
 
+TEST(RecordSets, of_recent_records_stay_small_and_right_within_reach) {
+  constexpr std::uint64_t reach = 32;
+  std::mt19937 random(6);
+  RecordSet records;
+  std::set<std::uint64_t> expected;
+  std::uint64_t largest = 0;
+  for (int i = 0; i < 20000; ++i) {
+    largest += random() % 3;
+    const std::uint64_t record = largest - std::min<std::uint64_t>(largest, random() % 4);
+    records.insert_recent(record, reach);
+    expected.insert(record);
+    const std::uint64_t first = largest - std::min(largest, reach);
+    for (std::uint64_t r = first; r < largest + 2; ++r)
+      ASSERT_EQ(records.contains(r), expected.contains(r)) << r << " of " << largest;
+    ASSERT_LE(records.runs(), 2 * reach + 1);
+  }
+  EXPECT_TRUE(records.contains(1)) << "counts as added";
+}
+
 }  // namespace
 }  // namespace afterbay::model

@@ -160,7 +160,8 @@ TEST_F(ServerFormulas, RefuseOtherSamples) {
   EXPECT_EQ(refused.error().variable, "t");
   RecordHead plane;
   plane.meaning = wire::RecordKind::state;
-  EXPECT_FALSE(states->take({collection_->frame({1, 2, 3, 4}).data(), pieces_}, plane)) << "there is no state";
+  EXPECT_FALSE(states->take({collection_->frame({1, 2, 3, 4}).data(), pieces_}, plane))
+      << "there is no state";
   EXPECT_FALSE(take(*states, 0, {nan, nan, nan, nan}));
 }
 
