@@ -98,9 +98,10 @@ std::string memory_of(const output::Preview& preview) {
       of_servers.push_back({stage.name, stage.timing, print_about(stage.bytes_on_servers)});
   if (!preview.undecided.empty())
     text += wrapped(
-        fmt::format("With statistics: auto, servers compute those of {} if all model ranks share memory with "
-                    "them. To see that case, write statistics: servers.",
-                    fmt::join(preview.undecided, ", ")),
+        fmt::format(
+            "If all model ranks share memory with the servers, these compute instead: {} (statistics: "
+            "auto, expressions: auto).",
+            fmt::join(preview.undecided, ", ")),
         text_columns, "", "");
   if (of_servers.size() == 1) return text;
   of_servers.push_back({"sum", "", print_about(preview.server_bytes())});

@@ -105,7 +105,7 @@ model::Split split_of(config::Placement placement, Format format, config::Existi
 
 /// Leaves what is asked of servers to the ranks if servers cannot compute it: all of it, or what is
 /// not demanded. `changes_servers`: from file to file.
-void leave_to_ranks(Processing& processing, bool changes_servers, Format format,
+void leave_to_ranks(Processing& processing, const Schema& schema, bool changes_servers, Format format,
                     const config::CollectionSettings& settings) {
   const std::vector<AskedReduction>& asked = processing.asked;
   std::string& why = processing.why_not_reduced;
@@ -122,14 +122,14 @@ void leave_to_ranks(Processing& processing, bool changes_servers, Format format,
     why = "its files or records may be given up (optional, droppable), also those that save states";
   // Saved states are files of the collection, whose values must be kept as they are.
   const auto why_not = [&](const AskedReduction& it) {
-    if (processing.has_stages(it.what.variable)) return "values pass stages (multiply, add, rounding)";
-    return processing.packing(it.what.variable) != nullptr ? "values are packed as integers" : "";
+    if (processing.has_stages(it.what.variable)) return "pass stages (multiply, add, rounding)";
+    return processing.packing(it.what.variable) != nullptr ? "are packed as integers" : "";
   };
   if (why.empty()) leaves_demanded = false;
   for (const AskedReduction& it : asked) {
     const std::string own = why_not(it);
     if (own.empty() || leaves_demanded) continue;
-    why = own;
+    why = fmt::format("values of variable '{}' {}", schema.variables[it.what.variable].name, own);
     leaves_demanded = it.is_demanded;
   }
   processing.has_undemanded = why.empty();
@@ -244,7 +244,7 @@ Result<> Collection::lay_out(const Pools::Pool& pool, std::size_t pools,
   placement_ = settings.placement.value_or(config.placement);
   split_ = split_of(placement_, format_, existing_, pool_.size());
   const bool takes_turns = placement_ == config::Placement::file || placement_ == config::Placement::least;
-  leave_to_ranks(processing_, pools > 1 || (pool_.size() > 1 && takes_turns), format_, settings);
+  leave_to_ranks(processing_, schema_, pools > 1 || (pool_.size() > 1 && takes_turns), format_, settings);
   gather_bytes_ = model::gather_bytes(schema_, split_, pool_.size(), !pool.slab_shares.empty());
   const model::LayoutSizes sizes{config.memory.block_bytes, config.chunk_bytes, gather_bytes_,
                                  processing_.reduces()};

@@ -353,33 +353,58 @@ JointPut* JointPuts::begin(const PutKey& key, const Handover& handover) {
 
 Result<> JointPuts::announce(File& file, std::uint64_t record, std::uint64_t step,
                              std::optional<std::uint32_t> reduced) {
-  const MutexLock lock(mutex_);
-  if (failure_) return fail(*failure_);
-  if (reduced) {
-    if (file.put.empty()) file.put.resize(file.collection->schema().variables.size());
-    if (file.put[*reduced].contains(record))
-      return fail(ErrorCode::conflict,
-                  "record {} of the variable was put already: a record can be put once while a file is open",
-                  said_index(record));
+  // Gives false if another record must end before.
+  const auto announce_now = [&]() AFTERBAY_REQUIRES(mutex_) -> Result<bool> {
+    if (reduced) {
+      if (file.put.empty()) file.put.resize(file.collection->schema().variables.size());
+      if (file.put[*reduced].contains(record))
+        return fail(
+            ErrorCode::conflict,
+            "record {} of the variable was put already: a record can be put once while a file is open",
+            said_index(record));
+    }
+    const auto seq =
+        records_.seq_of(0, file, record, step, false, [this, step](const JointRecords::Open& oldest) {
+          assert_held(mutex_);
+          return may_end(oldest, step);
+        });
+    if (!seq && records_.oldest_step(file) >= step)
+      return fail(ErrorCode::bad_state,
+                  "{} records of collection '{}' have been begun in this step, which can have no more",
+                  CollectionRecords::most_open, file.collection->name());
+    if (!seq) return false;
+    if (!reduced) return true;
+    file.put[*reduced].insert(record);
+    if (!file.collection->variable(*reduced).contributes() && core_.identity().model_rank != 0) return true;
+    const wire::Put message{file.collection->id(), *seq, *reduced};
+    AFTERBAY_TRY(
+        file.collection->for_each_server_of(*reduced, file.server, [&](std::size_t server) -> Result<> {
+          links_.add(server, message);
+          return {};
+        }));
+    return true;
+  };
+  StallClock clock(limits_.deadline, moves_.load(std::memory_order_relaxed));
+  for (;;) {
+    {
+      MutexLock lock(mutex_);
+      if (failure_) return fail(*failure_);
+      AFTERBAY_TRY_ASSIGN(const bool announced, announce_now());
+      if (announced) return {};
+      if (clock.expired(moves_.load(std::memory_order_relaxed)))
+        return fail(fail_with_locked(make_error(
+            ErrorCode::timed_out,
+            "waited {} s to begin a record of collection '{}': {} have been begun, and the oldest has not "
+            "ended: {}",
+            clock.limit_ns() / 1'000'000'000, file.collection->name(), CollectionRecords::most_open,
+            team_.late(step))));
+      ++waiters_;
+      if (links_.any_thread_sends()) changed_.wait_for(lock, settling_slice);
+      --waiters_;
+    }
+    if (!links_.any_thread_sends()) core_.link(0).wait(transport::Millis(1));
+    AFTERBAY_TRY(sessions_work_());
   }
-  const auto seq =
-      records_.seq_of(0, file, record, step, false, [this, step](const JointRecords::Open& oldest) {
-        assert_held(mutex_);
-        return may_end(oldest, step);
-      });
-  if (!seq)
-    return fail(ErrorCode::bad_state,
-                "{} records of collection '{}' have been begun, and the first of them has not ended: end the "
-                "step on all endpoints before",
-                CollectionRecords::most_open, file.collection->name());
-  if (!reduced) return {};
-  file.put[*reduced].insert(record);
-  if (!file.collection->variable(*reduced).contributes() && core_.identity().model_rank != 0) return {};
-  const wire::Put message{file.collection->id(), *seq, *reduced};
-  return file.collection->for_each_server_of(*reduced, file.server, [&](std::size_t server) -> Result<> {
-    links_.add(server, message);
-    return {};
-  });
 }
 
 Result<> JointPuts::deliver_to_piece(JointPut& put, std::size_t piece, std::uint64_t values) {

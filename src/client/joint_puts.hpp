@@ -93,6 +93,7 @@ class JointPuts {
   /// collected for the session's thread.
   Result<Opened> open(const Member& member, const Wanted& wanted);
   /// See Endpoint::begin and, with a variable, put_reduced. By the session, in its current step.
+  /// Waits while too many records are open.
   Result<> announce(File& file, std::uint64_t record, std::uint64_t step,
                     std::optional<std::uint32_t> reduced = {});
   [[nodiscard]] transport::ThreadEnd& end_of(std::size_t server) const { return *links_.end(server); }

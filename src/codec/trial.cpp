@@ -55,11 +55,17 @@ std::string settings_of(std::string_view collection, const FilterLevels& filters
   std::string quoted;
   for (const char c : collection) quoted += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
   std::string text = fmt::format("collections:\n  \"{}\":\n", quoted);
-  if (filters.empty()) return text + "    deflate: 0\n";
   for (const auto& [name, level] : filters) {
     const Codec* const codec = find_codec(name);
     const bool has_levels = codec != nullptr && codec->most_level > 0;
     text += fmt::format("    {}: {}\n", name, has_levels ? std::to_string(level) : "on");
+  }
+  // The schema of the model may have others.
+  for (const Codec* const codec : all_codecs()) {
+    const bool is_chosen =
+        std::ranges::find(filters, codec->name, &FilterLevels::value_type::first) != filters.end();
+    if (codec->kind != FilterKind::checksum && !is_chosen)
+      text += fmt::format("    {}: {}\n", codec->name, codec->most_level > 0 ? "0" : "off");
   }
   return text;
 }

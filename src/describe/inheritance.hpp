@@ -106,8 +106,8 @@ Pairs known_keys(const Pairs& entry, const std::vector<KeyRow<Target>>& table, s
       for (auto& pair : known_keys(value.pairs(), table, what, problems, group))
         known.push_back(std::move(pair));
     } else {
-      std::string hint = did_you_mean(full.name, key_names(table));
-      if (hint.empty()) hint = other_place_of(full.name);
+      std::string hint = other_place_of(full.name);
+      if (hint.empty()) hint = did_you_mean(full.name, key_names(table));
       if (const auto ours = key_of_others(full.name); hint.empty() && find_key(table, ours) != nullptr)
         hint = fmt::format("; here it is \"{}\"", ours);
       if (hint.empty() && is_of_descriptions<Target>) hint = "; afterbay describe --markdown lists all keys";

@@ -296,7 +296,11 @@ void FileSeries::put_time_of_instants(const Date& at) {
 /// The record of values up to `end`: the current one, or a new one.
 void FileSeries::begin_record(const Date& end) {
   if (begun_.record && open_) return;
-  if (!is_in_open_part(end)) open_part(end);
+  // A period that the run does not finish has its record where a longer run would have it: a run that
+  // resumes from an earlier state replaces it.
+  const bool is_cut = records_.of_periods && schedule_->at_end_of_run();
+  const Date place = is_cut ? schedule_->period_end() : end;
+  if (!is_in_open_part(place)) open_part(place);
   state_.records += records_per_period();
   state_.record_end = end;
   begun_ = {.record = true};
@@ -337,11 +341,8 @@ void FileSeries::end_step(const Date& now) {
   if (!open_) return;
   const describe::Split& split = file_->naming.split;
   const bool all_once = std::ranges::all_of(once_, &Once::written);
-  // If the run ends now, a period that has begun before gets its record in this part.
-  const bool may_get_record = records_.of_periods && now == state_.part_end && !schedule_->ends() &&
-                              file_->timing.partial == describe::Partial::write;
   const bool ends =
-      records_.any() ? (split.period && now >= state_.part_end && !may_get_record) ||
+      records_.any() ? (split.period && now >= state_.part_end) ||
                            (split.records > 0 && state_.records >= static_cast<std::uint64_t>(split.records))
                      : all_once;
   if (!ends) return;

@@ -98,7 +98,8 @@ struct Preview {
   std::vector<PreviewStage> stages;         ///< of the plan
   std::vector<std::string> unused;          ///< fields that nothing uses
   std::vector<std::string> without_effect;  ///< Plan::without_effect
-  /// Files with `statistics: auto` that servers may compute: shown as if model ranks did.
+  /// What servers may compute (`statistics: auto`, `expressions: auto`), which is shown as if model
+  /// ranks did: "tas in day".
   std::vector<std::string> undecided;
   std::size_t fields = 0;            ///< that the model has defined
   PerStep puts;                      ///< of fields by the model that something needs

@@ -206,7 +206,10 @@ Reducers::Reducers(Plan& plan, Session* session) : plan_(plan) {
   std::erase_if(by_file_, [](const auto& entry) { return entry.second.candidates.empty(); });
   if (session == nullptr)
     for (const auto& file : plan.files)
-      if (near.contains(file.get())) undecided_.push_back(file->file().name);
+      if (const auto found = near.find(file.get()); found != near.end())
+        for (const Candidate& it : found->second.candidates)
+          for (const Writer* const writer : it.writers)
+            undecided_.push_back(fmt::format("{} in {}", writer->variable().name, file->file().name));
   if (near.empty() || session == nullptr || !servers_are_near(*session)) return;
   for (auto& [file, of] : near)
     for (Candidate& candidate : of.candidates) {

@@ -297,6 +297,7 @@ void Schedule::go_to(std::int64_t step) {
            what_, step, time_->calendar.text(previous), time_->calendar.text(now_),
            time_->calendar.text(period.begin));
   begin_ = period.begin > time_->start ? period.begin : time_->start;
+  period_end_ = period.end;
   ends_ = period.end == now_;
   whole_ = ends_ && begin_ == period.begin;
   begun_ = !ends_;

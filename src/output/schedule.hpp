@@ -89,6 +89,8 @@ class Schedule {
   /// What the run covers of the current period so far.
   [[nodiscard]] const Date& begin() const noexcept { return begin_; }
   [[nodiscard]] const Date& now() const noexcept { return now_; }
+  /// Where the current period ends if the run goes on.
+  [[nodiscard]] const Date& period_end() const noexcept { return period_end_; }
   /// Whether the run covers the period, which ends now, as a whole.
   [[nodiscard]] bool covers_whole() const noexcept { return whole_; }
   /// Seconds from the last sample to this one.
@@ -120,6 +122,7 @@ class Schedule {
   std::string text_;
   Date begin_;
   Date now_;
+  Date period_end_;
   double seconds_ = 0;
   bool sampled_ = false;
   bool ends_ = false;

@@ -43,7 +43,8 @@ bool may_reduce(const describe::Description& description, const describe::File& 
     const auto described = std::ranges::find(description.fields, variable.field, &describe::Field::name);
     const bool is_derived = described != description.fields.end() && !described->expression.empty();
     return file.active(variable) && variable.operation != Operation::once &&
-           ((!is_plain && may_be(file.statistics)) || (is_derived && may_be(file.expressions)));
+           (((is_derived || !is_plain) && may_be(file.statistics)) ||
+            (is_derived && may_be(file.expressions)));
   });
 }
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`afterbay codecs` measures codecs on a file; its output is a configuration."""
+import os
 import re
+import subprocess
 import unittest
 
 import netCDF4
@@ -11,12 +13,12 @@ from _cli import OK, IO, USAGE, CommandTest
 SHAPE = (3, 60, 90)
 
 
-def write_input(path, chunk=(1, 30, 90)):
+def write_input(path, chunk=(1, 30, 90), **filters):
     with netCDF4.Dataset(path, "w") as file:
         for dimension, length in zip(("time", "y", "x"), (None, *SHAPE[1:])):
             file.createDimension(dimension, length)
         smooth = numpy.sin(numpy.arange(numpy.prod(SHAPE)).reshape(SHAPE) / 500).astype("f4")
-        file.createVariable("v", "f4", ("time", "y", "x"), chunksizes=chunk)[:] = smooth
+        file.createVariable("v", "f4", ("time", "y", "x"), chunksizes=chunk, **filters)[:] = smooth
         file.createVariable("fixed", "f4", ("y", "x"))[:] = 1
 
 
@@ -69,6 +71,20 @@ class CodecChoiceTest(CommandTest):
             filters = file["v"].filters()
             self.assertEqual(filters["complevel"], int(chosen.split()[-1]))
             self.assertEqual(filters["shuffle"], "shuffle" in chosen)
+
+    def test_other_filters_of_the_model_are_off(self):
+        """In each direction: the choice has fewer filters than the schema, or others."""
+        write_input("in.nc", zlib=True, complevel=4, shuffle=True)
+        for arguments in (("--every", "1e-9"), ("--every", "1000", "--only", "zstd"), ("--every", "1000", "--only", "lz4")):
+            _, chosen, settings = self.measured(*arguments)
+            self.write("run.yaml", settings)
+            self.expect(OK, "replay", "in.nc", "out.nc", "--afterbay.topology=inline",
+                        settings={"AFTERBAY_CONFIG": "run.yaml"})
+            shown = subprocess.run(["h5dump", "-p", "-H", "-d", "v", "out.nc"], capture_output=True, text=True, check=True).stdout
+            filters = shown.split("FILTERS {")[1].split("FILLVALUE")[0].lower()
+            self.assertEqual("deflate" in filters, False, f"{chosen}: {filters}")
+            self.assertEqual("shuffle" in filters.replace("bitshuffle", ""), "shuffle" in chosen.replace("bitshuffle", ""), f"{chosen}: {filters}")
+            os.remove("out.nc")
 
     def test_files_without_chunks_are_cut(self):
         write_input("in.nc", chunk=None)

@@ -305,13 +305,22 @@ def one(seed):
 
 
 def a_part_ends_within_a_period():
-    """The run ends there, too: the record of the period is the last one of the part."""
+    """The run ends there, too: the period is cut short, and its record lies in the part in which it
+    would end. A longer run that resumes replaces it."""
     shutil.rmtree("ends", ignore_errors=True)
     os.makedirs("ends")
     os.chdir("ends")
-    run("files: {f: {every: 10d, split: 1mo, name: \"{file}_{part}\", align: start, mean: [tas]}}\n", step="1d", last=31, start="2001-01-17")
-    bounds = read("f_1.nc", "time_bnds")[0].tolist()  # a month from the start on
-    assert bounds == [[0, 10], [10, 20], [20, 30], [30, 31]] and len(glob.glob("f_*.nc")) == 1, bounds
+    text = "files: {f: {every: 10d, split: 1mo, name: \"{file}_{part}\", align: start, mean: [tas]}}\n"
+    bounds = lambda: [read(path, "time_bnds")[0].tolist() for path in sorted(glob.glob("f_*.nc"))]
+    first = [[0, 10], [10, 20], [20, 30]]  # a month from the start on has 31 days
+    for last, save_at in ((31, 31), (33, 31), (31, 25)):
+        run(text, step="1d", last=last, start="2001-01-17", save_at=save_at, save_to=f"s{save_at}.nc")
+        ended = bounds()
+        assert ended == [first, [[30, last]]], ended
+        run(text, step="1d", first=save_at + 1, last=45, start="2001-01-17", resume=f"s{save_at}.nc")
+        assert bounds() == [first, [[30, 40], [40, 45]]], bounds()
+        for path in glob.glob("f_*") + glob.glob("s*.nc"):
+            os.remove(path)
     os.chdir("..")
 
 

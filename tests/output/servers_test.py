@@ -216,7 +216,7 @@ def mistakes():
     refused(servers % "cycle: 1d, cycle_step: 12h, mean: [tas]", place + "tas: its periods are folded")
     refused(servers % "mean: [tas]", place + "tas: its files go to different servers in turn", "placement: collection",
             servers=2, settings=["--afterbay.placement=file"])
-    refused(servers % "mean: [tas]", place + "tas: values pass stages",
+    refused(servers % "mean: [tas]", place + "tas: values of variable 'tas' pass stages",
             settings=["--afterbay.collections.f.variables.tas.multiply=2"])
     refused(servers % "optional: on, mean: [tas]", place + "tas: its files or records may be given up")
     refused("files: {f: {every: 1d, statistics: server, mean: [tas]}}\n", "expected auto, model or servers", "servers")

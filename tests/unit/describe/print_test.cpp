@@ -82,6 +82,7 @@ TEST(DescribePrint, AllPropertiesOfAFile) {
     type: own
     missing: ignore
     statistics: auto
+    expressions: auto
     grid: own
     align: calendar
     partial: write
