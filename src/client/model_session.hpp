@@ -122,6 +122,8 @@ class ModelSession {
   /// `within_step`: by flush or epoch, before the step has ended.
   Result<> end_records(std::size_t server, bool within_step = false);
   Result<> wait_for_older(const File& file);
+  /// Changes whenever a call may have ended records in the middle of a step.
+  [[nodiscard]] std::uint64_t cuts() const noexcept { return tickets_.last() + core_.step(); }
   /// The ticket of the last close of a file of that path; 0 if there was none, or if the file is
   /// published.
   [[nodiscard]] std::uint64_t closing_ticket(const std::string& path) const;

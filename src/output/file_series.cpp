@@ -296,8 +296,8 @@ void FileSeries::put_time_of_instants(const Date& at) {
 /// The record of values up to `end`: the current one, or a new one.
 void FileSeries::begin_record(const Date& end) {
   if (begun_.record && open_) return;
-  // A period that the run does not finish has its record where a longer run would have it: a run that
-  // resumes from an earlier state replaces it.
+  // A period that the run does not finish has its record where a longer run would have it: a run
+  // that resumes from an earlier state replaces it.
   const bool is_cut = records_.of_periods && schedule_->at_end_of_run();
   const Date place = is_cut ? schedule_->period_end() : end;
   if (!is_in_open_part(place)) open_part(place);

@@ -68,6 +68,7 @@ class CountedTarget final : public Target {
   void begin_state(std::uint64_t /*number*/, const statistics::Progress& /*progress*/) override {}
   [[nodiscard]] std::string why_not_reduced() const override { return {}; }
   void begin_sample(std::uint64_t /*number*/, const Samples& /*samples*/) override {}
+  [[nodiscard]] std::uint64_t cuts() const override { return 0; }
   void put_sample(std::string_view variable, std::uint64_t /*number*/, const void* /*data*/, Type /*type*/,
                   const MemoryLayout& /*memory*/) override {
     count_.put(variable);

@@ -19,8 +19,8 @@ class Reducers {
   /// description, if servers are to compute what only model ranks can.
   /// `session`: whose ranks agree on `auto`, which is collective; null: model ranks compute.
   Reducers(Plan& plan, Session* session);
-  /// Variables that servers compute if they are near (`auto`), with their files, in the order of the
-  /// plan: "tas in day".
+  /// Variables that servers compute if they are near (`auto`), with their files, in the order of
+  /// the plan: "tas in day".
   [[nodiscard]] const std::vector<std::string>& undecided() const noexcept { return undecided_; }
   /// What servers are to compute of a file, for FileSeries::define.
   [[nodiscard]] std::vector<Reduction> of(const FileSeries& file) const;

@@ -18,10 +18,15 @@ void SampleRecords::note_sample(bool begins_interval, double seconds) {
 void SampleRecords::begin_step() {
   for (std::size_t source = 0; source <= most_sources; ++source)
     if (needed_[source]) records_[source] = next_++;
-  begin_again();
+  begin_all();
 }
 
-void SampleRecords::begin_again() const {
+void SampleRecords::begin_again() {
+  if (target_->cuts() != cuts_) begin_all();
+}
+
+void SampleRecords::begin_all() {
+  cuts_ = target_->cuts();
   auto more = static_cast<std::uint32_t>(std::ranges::count(needed_, true));
   for (std::size_t source = 0; source <= most_sources; ++source)
     if (needed_[source])

@@ -30,7 +30,7 @@ class SampleRecords final : public SampleTarget {
   void begin_step();
   /// Those that the model has ended within the step begin again: before a record of a file, for
   /// which results follow from them.
-  void begin_again() const;
+  void begin_again();
   void put_sample(std::size_t variable, std::size_t source, const Value& value) override;
   void end_step() noexcept;
 
@@ -40,11 +40,14 @@ class SampleRecords final : public SampleTarget {
   void put_state(std::size_t variable, std::uint32_t plane, const std::byte* values, Type type);
 
  private:
+  void begin_all();
+
   Target* target_ = nullptr;
   const std::vector<FileVariable>* variables_ = nullptr;
   bool needed_[most_sources + 1] = {};
   std::uint64_t records_[most_sources + 1] = {};  ///< of the step, by source
   std::uint64_t next_ = 0;                        ///< the number of the next record
+  std::uint64_t cuts_ = 0;                        ///< Target::cuts when the records began
   bool begins_interval_ = false;
   double seconds_ = 1;
 };

@@ -105,6 +105,10 @@ class SessionTarget final : public Target {
                    .more_of_step = samples.more_of_step,
                    .duration = samples.seconds});
   }
+  [[nodiscard]] std::uint64_t cuts() const override {
+    const auto model = session_.lock();
+    return model == nullptr ? 0 : model->cuts();
+  }
   std::unique_ptr<TargetFile> open_states(const FileName& name, const SchemaChanges& changes) override {
     auto file = std::make_shared<OutputFile::State>();
     file->session = session_;

@@ -83,6 +83,8 @@ class Target {
   /// step, it begins again.
   virtual void begin_sample(std::uint64_t number, const Samples& samples) = 0;
   virtual std::unique_ptr<TargetFile> open_states(const FileName& name, const SchemaChanges& changes) = 0;
+  /// Changes whenever the model may have ended records in the middle of a step.
+  [[nodiscard]] virtual std::uint64_t cuts() const = 0;
   /// Begins to restore plane `number` of the states.
   virtual void begin_state(std::uint64_t number, const statistics::Progress& progress) = 0;
   /// This rank's values of the sample or plane that was begun with this number. A plane, and

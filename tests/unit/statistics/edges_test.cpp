@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "statistics_run.hpp"
+#include "unit/model_environment.hpp"
 
 namespace afterbay::statistics {
 namespace {
@@ -234,18 +235,15 @@ TEST(StatisticsEdges, weights_of_one_change_no_bit) {
 TEST(StatisticsEdges, the_callers_floating_point_environment_has_no_effect) {
   const std::vector<double> values{1.0 / 3, 2.0 / 7, 1e-310, nan};
   const double wanted = of({Operation::mean, Missing::ignore}, values);
-  std::fenv_t before;
-  std::fegetenv(&before);
-  std::fesetround(FE_UPWARD);
-#if defined(__x86_64__)
-  __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() |
-                         0x8040);  // denormal numbers are zero, for operands and results
-#endif
-  const int mode = std::fegetround();
-  const double found = of({Operation::mean, Missing::ignore}, values);
-  const double tiny = of({Operation::sum}, {1e-310, 1e-310});
-  EXPECT_EQ(std::fegetround(), mode) << "it is restored";
-  std::fesetenv(&before);
+  double found = 0;
+  double tiny = 0;
+  {
+    const test::ModelEnvironment environment;
+    const int mode = std::fegetround();
+    found = of({Operation::mean, Missing::ignore}, values);
+    tiny = of({Operation::sum}, {1e-310, 1e-310});
+    EXPECT_EQ(std::fegetround(), mode) << "it is restored";
+  }
   EXPECT_EQ(std::bit_cast<std::uint64_t>(found), std::bit_cast<std::uint64_t>(wanted));
   EXPECT_EQ(tiny, 2e-310);
 }

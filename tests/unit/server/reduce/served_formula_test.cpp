@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// ServedFormula: values of float32, the floating-point environment, and operands of a piece.
+#include "server/reduce/served_formula.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "unit/model_environment.hpp"
+
+namespace afterbay::server {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Variable variable_of(Type type) {
+  Variable variable;
+  variable.name = "w";
+  variable.type = type;
+  return variable;
+}
+
+wire::Formula product() {
+  wire::Formula formula;
+  formula.text = "x0*x1";
+  formula.operands = {{.source = 1}, {.source = 2}};
+  return formula;
+}
+
+Result<std::vector<float>> results_of(const ServedFormula& formula, const std::vector<float>& a,
+                                      const std::vector<float>& b) {
+  const std::array<const std::byte*, 2> samples{std::as_bytes(std::span(a)).data(),
+                                                std::as_bytes(std::span(b)).data()};
+  std::vector<float> results(a.size());
+  AFTERBAY_TRY(formula.write(samples, a.size(), std::as_writable_bytes(std::span(results)).data()));
+  return results;
+}
+
+TEST(ServerFormula, ComputesInDoubleAndRoundsOnce) {
+  const auto formula = ServedFormula::make(product(), variable_of(Type::float32)).value();
+  EXPECT_THAT(results_of(*formula, {1e30F, 3, -0.0F}, {1e-30F, 0.1F, 1}).value(),
+              ElementsAre(static_cast<float>(double{1e30F} * double{1e-30F}),
+                          static_cast<float>(3 * double{0.1F}), 0.0F));
+}
+
+/// Models flush denormal numbers to zero; servers in their processes must not.
+TEST(ServerFormula, DoesNotDependOnTheFloatingPointEnvironment) {
+  const auto formula = ServedFormula::make(product(), variable_of(Type::float32)).value();
+  const std::vector<float> a{1e-20F, 3}, b{1e-20F, 1e-41F};
+  const std::vector<float> expected = results_of(*formula, a, b).value();
+  EXPECT_GT(expected[0], 0) << "a denormal number";
+  const test::ModelEnvironment environment;
+  EXPECT_EQ(results_of(*formula, a, b).value(), expected);
+}
+
+TEST(ServerFormula, NamesHowManyValuesDoNotFit) {
+  const auto formula = ServedFormula::make(product(), variable_of(Type::float32)).value();
+  const auto refused = results_of(*formula, {1e30F, 1, 1e38F}, {1e30F, 1, 1e38F});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("2 values of an expression do not fit into float32"));
+}
+
+TEST(ServerFormula, IsOfFloatingPoint) {
+  const auto refused = ServedFormula::make(product(), variable_of(Type::int32));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::wrong_type);
+  EXPECT_EQ(refused.error().variable, "w");
+}
+
+TEST(ServerFormula, AnOperandIsHandedOverOnceInAStep) {
+  const auto formula = ServedFormula::make(product(), variable_of(Type::float32)).value();
+  std::pmr::monotonic_buffer_resource memory;
+  PieceOperands operands(*formula, 2, memory);
+  const std::vector<float> values{1, 2};
+  const std::byte* const sample = std::as_bytes(std::span(values)).data();
+  EXPECT_TRUE(operands.take(1, sample));
+  EXPECT_FALSE(operands.are_there());
+  EXPECT_FALSE(operands.take(1, sample))
+      << "the samples of another step would be taken for those of this one";
+  EXPECT_TRUE(operands.take(0, sample));
+  EXPECT_TRUE(operands.are_there());
+  operands.begin_step();
+  EXPECT_TRUE(operands.take(1, sample));
+}
+
+}  // namespace
+}  // namespace afterbay::server
