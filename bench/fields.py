@@ -30,6 +30,7 @@ DAYMEAN = pathlib.Path(__file__).resolve().parent / "fields" / "daymean.py"
 MOST_PUT, MOST_FIVE, MOST_CALL_NS, MOST_BLOCKED, LEAST_RATE = 1.5, 1.6, 100, 1.15, 0.7
 PAUSES_MS = {"full": 150, "quick": 40, "smallest": 1}  #: after each step, so that servers that compute keep up
 REPORT = "--afterbay.report.json={dir}/report.json"
+ONE_WORKER = "--afterbay.writers=1"  #: the time of a worker is compared with a loop that has the memory for itself
 PUTS, SERVERS, CALLS, END = "puts, model ranks compute", "puts, servers compute", "calls for which nothing is written", "end to end"
 
 
@@ -44,7 +45,7 @@ def plan(options: argparse.Namespace) -> Plan:
     layouts = LAYOUTS[:1] if options.quick else LAYOUTS
     puts = (*size, "--days", str(options.days or 1), "--warm-up-days", "1", "--reference")
     rows = put_rows(PUTS, "put", (*puts, "--statistics", "model"), layouts)
-    rows += put_rows(SERVERS, "server", (*puts, "--statistics", "servers", "--pause-ms", str(PAUSES_MS[extent]), REPORT), layouts)
+    rows += put_rows(SERVERS, "server", (*puts, "--statistics", "servers", "--pause-ms", str(PAUSES_MS[extent]), REPORT, ONE_WORKER), layouts)
     rows.append(Row("calls", "put and wants", CALLS, "afterbay", "afterbay_fields", 2, (*size, "--output", "calls"), model=1))
     rows += end_rows((*size, "--days", str(options.days or (1 if options.quick else 2))), layouts)
     return Plan(rows, options.runs or (3 if options.quick else 5), lambda results: checks(results, layouts), panels, verify_row, 1,

@@ -111,6 +111,7 @@ void leave_to_ranks(Processing& processing, const Schema& schema, bool changes_s
   std::string& why = processing.why_not_reduced;
   bool leaves_demanded = true;
   processing.reductions.clear();
+  why.clear();
   if (asked.empty()) return;
   if (changes_servers)
     why =

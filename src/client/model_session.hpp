@@ -93,6 +93,8 @@ class ModelSession {
   /// The functions that are due, to be called outside of calls of the session, which they may make.
   [[nodiscard]] std::vector<std::function<void()>> take_due() { return tickets_.take_due(); }
   Result<Ticket> close(File& file);
+  /// Changes whenever a call may have ended records in the middle of a step.
+  [[nodiscard]] std::uint64_t cuts() const noexcept { return tickets_.last() + core_.step(); }
   Result<bool> is_complete(Ticket ticket);
   Result<> wait(Ticket ticket);
   /// Closes all open files, and waits until everything is published and every server has confirmed
@@ -122,8 +124,6 @@ class ModelSession {
   /// `within_step`: by flush or epoch, before the step has ended.
   Result<> end_records(std::size_t server, bool within_step = false);
   Result<> wait_for_older(const File& file);
-  /// Changes whenever a call may have ended records in the middle of a step.
-  [[nodiscard]] std::uint64_t cuts() const noexcept { return tickets_.last() + core_.step(); }
   /// The ticket of the last close of a file of that path; 0 if there was none, or if the file is
   /// published.
   [[nodiscard]] std::uint64_t closing_ticket(const std::string& path) const;
