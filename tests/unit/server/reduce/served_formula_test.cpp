@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <numeric>
+#include <thread>
 #include <vector>
 
 #include "unit/model_environment.hpp"
@@ -84,6 +86,25 @@ TEST(ServerFormula, AnOperandIsHandedOverOnceInAStep) {
   EXPECT_TRUE(operands.are_there());
   operands.begin_step();
   EXPECT_TRUE(operands.take(1, sample));
+}
+
+/// Workers use the same formula for different pieces.
+TEST(ThreadServerFormula, ComputesInSeveralWorkers) {
+  wire::Formula formula = product();
+  if (expression::has_muparser()) formula.text = "x0 > 100 ? exp(x1/1000) : x0*x1";
+  const auto served = ServedFormula::make(formula, variable_of(Type::float32)).value();
+  std::vector<float> a(20000);
+  std::iota(a.begin(), a.end(), 0.0F);
+  const std::vector<float> expected = results_of(*served, a, a).value();
+  std::vector<std::vector<float>> found(4);
+  {
+    std::vector<std::jthread> workers;
+    for (std::vector<float>& mine : found)
+      workers.emplace_back([&] {
+        for (int i = 0; i < 5; ++i) mine = results_of(*served, a, a).value();
+      });
+  }
+  for (const std::vector<float>& mine : found) EXPECT_EQ(mine, expected);
 }
 
 }  // namespace
