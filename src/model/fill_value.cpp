@@ -25,13 +25,28 @@ Values default_fill(Type type) {
   return {};
 }
 
-Values fill_of(const Variable& variable) {
+namespace {
+
+/// Empty if there is none.
+Values given_fill(const Variable& variable) {
   if (!variable.fill.empty()) return variable.fill;
   for (const Attribute& attribute : variable.attributes)
     if (attribute.name == "_FillValue" && attribute.values.type == variable.type &&
         attribute.values.count() == 1)
       return attribute.values;
-  return default_fill(variable.type);
+  return {};
+}
+
+}  // namespace
+
+Values fill_of(const Variable& variable) {
+  Values given = given_fill(variable);
+  return given.empty() ? default_fill(variable.type) : given;
+}
+
+Values missing_fill_of(const Variable& variable) {
+  const bool is_byte = variable.type == Type::int8 || variable.type == Type::uint8;
+  return is_byte ? given_fill(variable) : fill_of(variable);
 }
 
 }  // namespace afterbay::model

@@ -214,6 +214,13 @@ int hemisphere_code(const PpGrid& grid, double latitude_step, double longitude_s
   return latitude_step != 0 && south <= -reach && north >= reach ? 0 : 4;
 }
 
+/// With a pole at 90 degrees north, readers take longitudes of the pole of 0 and 180 for those of
+/// an unrotated grid. Headers have 32-bit reals.
+bool is_rotated(const PpGrid& grid) {
+  return static_cast<float>(grid.pole_latitude) != 90 ||
+         std::remainder(static_cast<float>(grid.pole_longitude), 180.0F) != 0;
+}
+
 Result<> describe_grid(const PpGrid& grid, PpDescribed& described) {
   AFTERBAY_TRY(check_axis(grid.latitudes, "latitudes", "BZY and BDY, words 59 and 60"));
   AFTERBAY_TRY(check_axis(grid.longitudes, "longitudes", "BZX and BDX, words 61 and 62"));
@@ -227,7 +234,7 @@ Result<> describe_grid(const PpGrid& grid, PpDescribed& described) {
                 "degrees and a "
                 "longitude of -360 to 360",
                 grid.pole_latitude, grid.pole_longitude);
-  const bool rotated = grid.pole_latitude != 90;
+  const bool rotated = is_rotated(grid);
   PpHeader& header = described.header;
   const double dy = step_of(grid.latitudes);
   const double dx = step_of(grid.longitudes);
@@ -235,7 +242,7 @@ Result<> describe_grid(const PpGrid& grid, PpDescribed& described) {
   header[PpInteger::lbhem] = hemisphere_code(grid, dy, dx);
   header[PpInteger::lbrow] = static_cast<std::int32_t>(grid.latitudes.size());
   header[PpInteger::lbnpt] = static_cast<std::int32_t>(grid.longitudes.size());
-  header[PpReal::bplat] = grid.pole_latitude;
+  header[PpReal::bplat] = rotated ? grid.pole_latitude : 90.0;
   header[PpReal::bplon] = rotated ? grid.pole_longitude : 0.0;
   if (dx == 0) add_axis(described.extra, x_vectors, grid.longitudes, grid.longitude_bounds);
   if (dy == 0) add_axis(described.extra, y_vectors, grid.latitudes, grid.latitude_bounds);

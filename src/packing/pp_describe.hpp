@@ -30,6 +30,7 @@ struct PpGrid {
   std::vector<double> longitudes;
   std::vector<PpInterval> latitude_bounds;  ///< one per latitude, or none; not stored of a regular axis
   std::vector<PpInterval> longitude_bounds;
+  // Not rotated: a pole at 90, and a longitude of 0 or 180.
   double pole_latitude = 90;  ///< grid_north_pole_latitude of CF
   double pole_longitude = 0;  ///< grid_north_pole_longitude
 };

@@ -68,7 +68,8 @@ struct PublicationEnded {
   std::uint64_t file = 0;
   std::uint64_t bytes = 0;
   std::optional<std::uint64_t> checksum{};
-  std::string warning{};  ///< of the older artifact, which remains; empty: none
+  model::LargestErrors errors{};  ///< of fields that were packed when the file was completed
+  std::string warning{};          ///< of the older artifact, which remains; empty: none
   std::optional<Error> error{};
 };
 

@@ -82,6 +82,7 @@ Result<> DataPath::complete(PublicationEnded& it) {
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, files_.require(it.file));
   file->as_published.bytes = it.bytes;
   file->as_published.checksum = it.checksum;
+  model::merge(file->errors, it.errors);
   if (!it.warning.empty()) host_.observation.warn(it.warning);
   if (it.error)
     files_.not_published(*file, std::move(*it.error));

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -30,22 +31,30 @@ class Grib2Accuracy : public MessageFiles {
 
   /// Writes a record in which `ps` has these values; the largest error that is said, or -1.
   double write_pressures(const Schema& schema, const std::vector<double>& values) {
+    return write_values<double>(schema, values);
+  }
+
+  /// The same with `ps` of type T.
+  template <class T>
+  double write_values(const Schema& schema, const std::vector<T>& values) {
     const auto request = request_of(path(), schema, Format::grib2, storage::Existing::replace);
     const auto* const bytes = reinterpret_cast<const std::byte*>(values.data());
     const Source source = [&](std::uint32_t v, std::uint64_t record) {
       if (request.schema.variables[v].name != "ps")
         return grib2_data(request.schema, *request.layout)(v, record);
-      return std::vector<std::byte>(bytes, bytes + 8 * values.size());
+      return std::vector<std::byte>(bytes, bytes + sizeof(T) * values.size());
     };
     auto file = store_->create(request);
     EXPECT_TRUE(file) << file.error().text();
     double said = -1;
+    unpacked_ = 0;
     for (const auto& [frame, record] : all_jobs(request, 1)) {
       const auto written = write_frame(**file, request, frame, record, source);
       if (!written) {
         error_ = written.error();
         return said;
       }
+      unpacked_ += written->unpacked_messages;
       for (const model::LargestError& it : written->errors)
         if (schema.variables[it.variable].name == "ps") said = it.value;
     }
@@ -65,7 +74,25 @@ class Grib2Accuracy : public MessageFiles {
     return largest;
   }
 
+  /// grib2_schema with `ps` of another type and without a stated accuracy.
+  static Schema of_type(Type type, const char* packing) {
+    Schema schema = grib2_schema();
+    schema.find_variable("ps")->type = type;
+    schema.find_variable("ps")->attribute("GRIB_packingType", packing);
+    return schema;
+  }
+
+  /// Expects `ps` to be read as it was put.
+  template <class T>
+  void expect_equal(const std::vector<T>& values, const std::string& what) {
+    const std::vector<double> read = grib_values(path(), 3);
+    ASSERT_EQ(read.size(), values.size());
+    for (std::size_t i = 0; i < read.size(); ++i)
+      ASSERT_EQ(read[i], static_cast<double>(values[i])) << what << ", point " << i;
+  }
+
   Error error_;
+  std::uint64_t unpacked_ = 0;
 };
 
 TEST_F(Grib2Accuracy, a_slab_of_one_value_has_the_bits_that_it_needs) {
@@ -86,6 +113,73 @@ TEST_F(Grib2Accuracy, a_slab_of_one_value_has_the_bits_that_it_needs) {
   // 32 bits hold it.
   ASSERT_GE(write_pressures(accurate(1e-3, "grid_simple"), std::vector<double>(points, 101325.5)), 0);
   EXPECT_EQ(grib_keys(path(), "bitsPerValue")[3].at("bitsPerValue"), "0");
+}
+
+/// Identifiers from 0 to 1000000 had errors of up to 8, as 16 bits for all values were the default.
+TEST_F(Grib2Accuracy, integers_of_no_stated_accuracy_are_kept_exactly) {
+  constexpr auto least = std::numeric_limits<std::int32_t>::min(),
+                 most = std::numeric_limits<std::int32_t>::max();
+  for (const char* packing : {"grid_simple", "grid_ccsds"})
+    for (const auto& [first, last] :
+         std::vector<std::pair<std::int32_t, std::int32_t>>{{0, 1000000},
+                                                            {-7, 16777217},
+                                                            {1999999999, 2000000001},
+                                                            {least + 2, most},
+                                                            {33554433, 33554433}}) {
+      std::vector<std::int32_t> values(points);
+      const std::int64_t range = std::int64_t{last} - first;
+      for (std::size_t i = 0; i < points; ++i)
+        values[i] = static_cast<std::int32_t>(first + range * static_cast<std::int64_t>(i) /
+                                                          static_cast<std::int64_t>(points - 1));
+      EXPECT_EQ(write_values(of_type(Type::int32, packing), values), 0) << error_.text();
+      expect_equal(values, fmt::format("{} {} {}", packing, first, last));
+    }
+  std::vector<std::int32_t> values(points);
+  for (std::size_t i = 0; i < points; ++i) values[i] = static_cast<std::int32_t>(i * 1400);
+  EXPECT_EQ(write_values(of_type(Type::int32, "grid_simple"), values), 0) << error_.text();
+  EXPECT_EQ(grib_keys(path(), "bitsPerValue")[3].at("bitsPerValue"), "20");
+  EXPECT_EQ(unpacked_, 0u);
+  // An accuracy that is stated applies.
+  Schema few = of_type(Type::int32, "grid_simple");
+  few.find_variable("ps")->attribute("GRIB_bitsPerValue", 8);
+  EXPECT_GT(write_values(few, values), 0) << error_.text();
+}
+
+/// 255 and -127 were missing: netCDF's default fill values, which its conventions do not have.
+TEST_F(Grib2Accuracy, bytes_without_a_fill_value_are_never_missing) {
+  std::vector<std::uint8_t> values(points);
+  for (std::size_t i = 0; i < points; ++i) values[i] = static_cast<std::uint8_t>(i % 256);
+  Schema schema = of_type(Type::uint8, "grid_simple");
+  EXPECT_EQ(write_values(schema, values), 0) << error_.text();
+  expect_equal(values, "uint8");
+  std::vector<std::int8_t> negative(points);
+  for (std::size_t i = 0; i < points; ++i)
+    negative[i] = static_cast<std::int8_t>(static_cast<int>(i % 256) - 128);
+  EXPECT_EQ(write_values(of_type(Type::int8, "grid_simple"), negative), 0) << error_.text();
+  expect_equal(negative, "int8");
+  schema.find_variable("ps")->attribute("_FillValue", std::uint8_t{255});
+  EXPECT_EQ(write_values(schema, values), 0) << error_.text();
+  const std::vector<double> read = grib_values(path(), 3);
+  for (std::size_t i = 0; i < points; ++i) EXPECT_EQ(std::isnan(read[i]), values[i] == 255) << i;
+}
+
+/// They ended the run.
+TEST_F(Grib2Accuracy, values_that_packing_cannot_keep_are_stored_unpacked) {
+  for (const bool gaps : {false, true})
+    for (const bool doubles : {false, true}) {
+      std::vector<double> values(points);
+      for (std::size_t i = 0; i < points; ++i) values[i] = i == 0 ? 1e10 : 1.5 + static_cast<double>(i);
+      if (doubles) values[1] = 123456.789012;
+      if (gaps)
+        for (std::size_t i = 2; i < points; i += 5) values[i] = -999;
+      EXPECT_EQ(write_pressures(accurate(1e-3, "grid_ccsds"), values), 0) << error_.text();
+      EXPECT_EQ(unpacked_, 1u);
+      EXPECT_EQ(error_read(values), 0);
+      const auto keys = grib_keys("-w count=4 " + path(), "packingType,precision,numberOfMissing")[0];
+      EXPECT_EQ(keys.at("packingType"), "grid_ieee");
+      EXPECT_EQ(keys.at("precision"), doubles ? "2" : "1");
+      EXPECT_EQ(keys.at("numberOfMissing"), gaps ? "137" : "0");
+    }
 }
 
 }  // namespace

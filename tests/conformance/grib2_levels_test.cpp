@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -233,6 +234,46 @@ TEST_F(Grib2Levels, with_bounds_are_layers) {
     }
     EXPECT_EQ(grib_keys(path(), "typeOfSecondFixedSurface:l")[3].at("typeOfSecondFixedSurface"), "255");
   }
+}
+
+/// 4e-8 Pa became 0 Pa.
+TEST_F(Grib2Levels, small_ones_keep_their_digits) {
+  const auto read = [&](const Schema& schema) {
+    std::vector<std::string> levels;
+    for (const auto& it : written(schema, "scaleFactorOfFirstFixedSurface,scaledValueOfFirstFixedSurface"))
+      levels.push_back(it.at("scaledValueOfFirstFixedSurface") + "e-" +
+                       it.at("scaleFactorOfFirstFixedSurface"));
+    return levels;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(read(on_levels("air_pressure", "Pa", {4e-8, 7e-5, 1.5e-3})), (Texts{"4e-8", "7e-5", "15e-4"}));
+  EXPECT_EQ(read(on_levels("height", "m", {100000.01, 100000.02, 2})),
+            (Texts{"10000001e-2", "10000002e-2", "2e-0"}));
+  EXPECT_EQ(read(on_levels("air_pressure", "hPa", {0.3, 0.7, 1013.25})),
+            (Texts{"30e-0", "70e-0", "101325e-0"}));
+  // Sums of steps.
+  EXPECT_EQ(read(on_levels("height", "m", {2.0000000000001, 30.000000000001, 4}))[1], "30e-0");
+  // As many digits as there is room for.
+  EXPECT_EQ(read(on_levels("air_pressure", "Pa", {1.0 / 3, 2.0 / 3, 1}))[0], "333333333e-9");
+  // 32-bit reals as they are written in decimals.
+  Schema single = on_levels("air_pressure", "hPa", {});
+  single.find_variable("plev")->type = Type::float32;
+  single.find_variable("plev")->with_constant(Values({0.1f, 0.3f, 700.7f}));
+  EXPECT_EQ(read(single), (Texts{"10e-0", "30e-0", "70070e-0"}));
+  EXPECT_EQ(read(on_levels("height", "m", {100000.0625, 1.5, 2}))[0], "1000000625e-4");
+}
+
+TEST_F(Grib2Levels, that_would_have_the_same_numbers_are_refused) {
+  const std::string said = refusal(on_levels("height", "m", {1000000.0001, 1000000.0002, 2}));
+  EXPECT_NE(said.find("the levels 0 and 1 (from 0), 1000000.0001 and 1000000.0002, would both be written as "
+                      "1000000 times 10^0"),
+            std::string::npos)
+      << said;
+  EXPECT_NE(refusal(on_levels("model_level_number", "1", {1, 2, 1})).find("the levels 0 and 2"),
+            std::string::npos);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_NE(refusal(on_levels("height", "m", {1, nan, 2})).find("FirstFixedSurface is nan"),
+            std::string::npos);
 }
 
 TEST_F(Grib2Levels, scalar_ones_are_converted) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <random>
 #include <thread>
 
@@ -76,6 +77,43 @@ TEST_P(MessageStore, a_record_without_a_time_is_an_error_with_its_name) {
   EXPECT_NE(published.error().message.find("put 'time' in every record"), std::string::npos)
       << published.error().message;
   EXPECT_FALSE(file_exists(path()));
+}
+
+/// They were missing in the journal and in the report.
+TEST_P(MessageStore, reports_once_the_errors_of_fields_with_constant_values) {
+  if (GetParam() == Format::grib2) return;  // has no such fields
+  Schema schema = message_schema(GetParam());
+  Variable& lsm = *schema.find_variable("lsm");
+  std::vector<float> values(19u * 36u, 0.3F);
+  lsm.attribute("PP_packing", "wgdos").attribute("PP_accuracy", -4).with_constant(Values(values));
+  values.back() = std::numeric_limits<float>::quiet_NaN();
+  schema.variable("mask", Type::float32, {"lat", "lon"})
+      .attribute("standard_name", "surface_temperature")
+      .attribute("units", "K")
+      .attribute("PP_packing", "wgdos")
+      .attribute("PP_accuracy", -4)
+      .with_constant(Values(values));
+  const auto request = request_of(path(), schema, GetParam());
+  const Source source = grib2_data(request.schema, *request.layout);
+  auto file = store_->create(request);
+  ASSERT_TRUE(file) << file.error().text();
+  model::LargestErrors errors;
+  std::uint64_t unpacked = 0;
+  for (const auto& [frame, record] : all_jobs(request, 2)) {
+    const auto written = write_frame(**file, request, frame, record, source);
+    ASSERT_TRUE(written) << written.error().text();
+    model::merge(errors, written->errors);
+    unpacked += written->unpacked_messages;
+  }
+  const auto published = (*file)->publish();
+  ASSERT_TRUE(published) << published.error().text();
+  model::merge(errors, published->cost.errors);
+  EXPECT_EQ(unpacked + published->cost.unpacked_messages, 1u);
+  const auto found = std::ranges::find_if(errors, [&](const model::LargestError& it) {
+    return request.schema.variables[it.variable].name == "lsm";
+  });
+  ASSERT_NE(found, errors.end());
+  EXPECT_NEAR(found->value, 5.0 / 16 - 0.3, 1e-6);
 }
 
 TEST_P(MessageStore, refuses_to_append_and_to_be_readable) {

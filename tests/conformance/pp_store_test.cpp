@@ -341,6 +341,29 @@ TEST_F(PpStore, values_at_points_that_a_mask_leaves_out_are_refused_unless_they_
   EXPECT_EQ(result(-999.0F, 38), "written");
 }
 
+/// 255 became the missing value: netCDF's default fill value, which its conventions do not have.
+TEST_F(PpStore, bytes_without_a_fill_value_are_never_missing) {
+  for (const bool given : {false, true}) {
+    Schema schema = pp_schema();
+    std::erase_if(schema.variables, [](const Variable& it) {
+      return it.name != "lat" && it.name != "lon" && it.name != "time" && it.name != "lsm";
+    });
+    std::vector<std::uint8_t> values(19u * 36u);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint8_t>(i % 256);
+    Variable& lsm = *schema.find_variable("lsm");
+    lsm.type = Type::uint8;
+    lsm.with_constant(Values(values));
+    if (given) lsm.with_fill(Values(std::uint8_t{255}));
+    const auto request = request_of(path(), schema, Format::pp, storage::Existing::replace);
+    write(request, all_jobs(request, 1), grib2_data(request.schema, *request.layout));
+    const std::vector<std::byte> bytes = file_bytes(path());
+    const std::vector<float> stored = stored_values(packing::read_pp(bytes, 0).value());
+    ASSERT_EQ(stored.size(), values.size());
+    EXPECT_EQ(stored[254], 254);
+    EXPECT_EQ(stored[255], given ? -1.0F : 255.0F);
+  }
+}
+
 TEST_F(PpStore, a_file_to_which_nothing_was_put_has_no_fields_of_constants) {
   Schema schema = pp_schema();
   schema.find_variable("lsm")->with_constant(Values(std::vector<float>(19 * 36)));

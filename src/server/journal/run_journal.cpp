@@ -53,7 +53,9 @@ journal::FilePublished RunJournal::line_of(const OutputFile& file, const storage
       facts_of(file), published.size_bytes, published.records, published.checksum, {}};
   if (file.records_dropped > 0) line.dropped = file.records_dropped;
   line.triggers = std::move(triggers);
-  for (const model::LargestError& it : file.errors)
+  model::LargestErrors errors = file.errors;
+  model::merge(errors, published.cost.errors);
+  for (const model::LargestError& it : errors)
     line.largest_errors[file.collection->schema.variables[it.variable].name] = it.value;
   if (published.files) {
     line.file_count = published.files->size();

@@ -69,6 +69,7 @@ void Publisher::publish_together(const std::vector<PublicationQueue::Waiting>& b
     host_.wrote(results[i]->cost.bytes_out);
     end.bytes = results[i]->size_bytes;
     end.checksum = results[i]->checksum;
+    end.errors = results[i]->cost.errors;
     if (!journal_.records(*file.collection)) continue;
     lines.push_back(line_of(file, *results[i]));
     named.push_back(whole[i]);

@@ -49,10 +49,11 @@ struct Levels {
   long surface = 1;
   long second_surface = 255;  ///< none
   bool has_value = false;
-  bool known = false;          ///< `surface` is that of the coordinate; values are in its unit in GRIB2
-  bool numbered = false;       ///< values are numbers of levels
-  std::string coordinate;      ///< its name, for messages
-  std::vector<double> values;  ///< one per slab, or one for all
+  bool known = false;             ///< `surface` is that of the coordinate; values are in its unit in GRIB2
+  bool numbered = false;          ///< values are numbers of levels
+  bool single_precision = false;  ///< 32-bit reals hold all values of the coordinate
+  std::string coordinate;         ///< its name, for messages
+  std::vector<double> values;     ///< one per slab, or one for all
   /// Of levels that are layers: their upper and lower surfaces, as many as values; otherwise empty.
   std::vector<std::pair<double, double>> layers;
   /// Of hybrid sigma pressure levels: the coefficients of all half levels from the top, first the
@@ -103,6 +104,7 @@ struct Packing {
   bool ccsds = false;
   std::optional<long> bits;      ///< per value
   std::optional<long> decimals;  ///< D: values are kept to half of 10^-D
+  bool exact = false;            ///< of integers whose accuracy is not stated: nothing is lost
   std::vector<Key> keys;         ///< the same, as given
 };
 constexpr long default_bits = 16;

@@ -304,8 +304,12 @@ Result<Levels> levels_of(const Schema& schema, const Variable& field) {
                         coefficients_of(schema, field, *vertical.coordinate, levels.values));
     return levels;
   }
+  const std::vector<double> bounds =
+      kind ? cf::bounds_of(schema, *vertical.coordinate) : std::vector<double>();
+  const auto is_single = [](double value) { return static_cast<double>(static_cast<float>(value)) == value; };
+  levels.single_precision = std::ranges::all_of(values, is_single) && std::ranges::all_of(bounds, is_single);
   for (const double value : values) levels.values.push_back(value * (kind ? kind->factor : 1));
-  if (kind) levels.layers = layers_of(cf::bounds_of(schema, *vertical.coordinate), *kind);
+  if (kind) levels.layers = layers_of(bounds, *kind);
   return levels;
 }
 

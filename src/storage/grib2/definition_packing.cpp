@@ -144,6 +144,8 @@ Result<Packing> packing_of(const Schema& schema, const Variable& field) {
         "has GRIB_bitsPerValue = {} and GRIB_decimalScaleFactor = {}, of which each sets the "
         "accuracy: remove one of them",
         *packing.bits, *packing.decimals);
+  packing.exact =
+      !packing.bits && !packing.decimals && field.type != Type::float32 && field.type != Type::float64;
   return packing;
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/caller_terms.hpp"
+#include "model/fill_value.hpp"
 #include "model/missing_values.hpp"
 #include "storage/grib2/packed_field.hpp"
 #include "storage/grib2/prototype.hpp"
@@ -24,7 +25,7 @@ constexpr double largest_packed = std::numeric_limits<float>::max();
 
 /// Whether all that ecCodes keeps of one message is replaced by the next. It computes the number of
 /// bits from a decimal scale and from what it finds.
-bool can_reuse_handles(const Packing& packing) { return !packing.decimals; }
+bool can_reuse_handles(const Packing& packing) { return !packing.decimals && !packing.exact; }
 
 // ---- values
 
@@ -64,12 +65,13 @@ std::optional<std::size_t> let_vary(std::vector<double>& numbers) {
 Result<> set_packing(Handle& handle, const Packing& packing, const Unpacked& field, bool is_new,
                      bool integers) {
   if (packing.ccsds && is_new) AFTERBAY_TRY(handle.set("packingType", std::string("grid_ccsds")));
-  if (packing.bits || !packing.decimals)
+  if (packing.bits || (!packing.decimals && !packing.exact))
     return handle.set("bitsPerValue", packing.bits.value_or(default_bits));
   // ecCodes does not scale a single value, but some readers do.
   if (!field.varies() && !integers) return handle.set("decimalScaleFactor", 0);
   // ecCodes 2.28 writes the scale of CCSDS packing, but does not apply it.
-  if (packing.ccsds || integers) return handle.set("bitsPerValue", bits_needed(field, *packing.decimals));
+  if (packing.ccsds || packing.exact || integers)
+    return handle.set("bitsPerValue", bits_needed(field, packing.decimals.value_or(0)));
   return handle.set("decimalScaleFactor", *packing.decimals);
 }
 
@@ -151,6 +153,8 @@ Result<Grib2Encoder::Written> Grib2Encoder::written_of(const Schema& schema, con
   made.name = variable.name;
   made.type = variable.type;
   made.missing = cf::numbers_of(model::missing_values(variable));
+  // missing_values begins with the default of netCDF, which bytes do not have.
+  if (model::missing_fill_of(variable).empty()) made.missing.erase(made.missing.begin());
   made.reuses_handles = can_reuse_handles(made.prototype.packing);
   return made;
 }
@@ -218,6 +222,24 @@ Result<Message> Grib2Encoder::pack(const Written& written, const Slab& slab, Fie
   return packed;
 }
 
+/// A message with the values as they are (grid_ieee, template 5.4).
+Result<Message> Grib2Encoder::leave_unpacked(const Written& written, const Slab& slab, const Field& field) {
+  const Unpacked unpacked{field.numbers, missing_mark, field.least, field.largest};
+  AFTERBAY_TRY_ASSIGN(Handle handle, Handle::copy_of(written.prototype.message));
+  AFTERBAY_TRY(set_level(handle, written.prototype.levels, slab.number));
+  constexpr long float32 = 1, float64 = 2;  // code table 5.7
+  AFTERBAY_TRY(handle.set("packingType", std::string("grid_ieee")));
+  AFTERBAY_TRY(handle.set("precision", fits_float32(unpacked) ? float32 : float64));
+  if (field.missing) {
+    AFTERBAY_TRY(handle.set("missingValue", missing_mark));
+    AFTERBAY_TRY(handle.set("bitmapPresent", 1));
+  }
+  AFTERBAY_TRY(handle.set("values", std::span<const double>(field.numbers)));
+  AFTERBAY_TRY(check_unpacked(handle, unpacked));
+  AFTERBAY_TRY_ASSIGN(const auto message, handle.message());
+  return Message{.bytes = {message.begin(), message.end()}, .unpacked = true, .largest_error = 0};
+}
+
 std::optional<Handle> Grib2Encoder::take_idle(std::uint32_t variable, bool missing) {
   const MutexLock lock(mutex_);
   const auto found = std::ranges::find_if(
@@ -239,6 +261,11 @@ Result<Message> Grib2Encoder::encode(const Slab& slab) {
   const Written& written = variables_[slab.variable];
   AFTERBAY_TRY_ASSIGN(Field field, field_of(written, slab));
   auto packed = pack(written, slab, field);
+  if (!packed) {
+    auto unpacked = leave_unpacked(written, slab, field);
+    if (unpacked) return unpacked;
+    packed.error().add(fmt::format("nor can they be stored unpacked: {}", unpacked.error().message));
+  }
   if (!packed)
     packed.error()
         .in_variable(written.name)

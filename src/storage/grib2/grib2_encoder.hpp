@@ -53,6 +53,7 @@ class Grib2Encoder : public MessageEncoder {
   static Result<Written> written_of(const Schema& schema, const Variable& variable);
   [[nodiscard]] Result<Field> field_of(const Written& written, const Slab& slab) const;
   Result<Message> pack(const Written& written, const Slab& slab, Field& field);
+  static Result<Message> leave_unpacked(const Written& written, const Slab& slab, const Field& field);
   std::optional<Handle> take_idle(std::uint32_t variable, bool missing) AFTERBAY_EXCLUDES(mutex_);
   void keep_idle(std::uint32_t variable, bool missing, Handle handle) AFTERBAY_EXCLUDES(mutex_);
 

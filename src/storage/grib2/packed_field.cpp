@@ -61,6 +61,7 @@ Result<Scales> scales_of(const Handle& handle) {
 
 double allowed_error(const Unpacked& field, const Packing& packing) {
   if (packing.decimals) return 0.5 * power_of_ten(-*packing.decimals);
+  if (packing.exact) return 0;
   const double of_reference = reference_epsilon * largest_magnitude(field);
   if (!field.varies()) return of_reference;
   const double steps = std::ldexp(1.0, static_cast<int>(packing.bits.value_or(default_bits))) - 1;
@@ -97,15 +98,6 @@ Result<double> error_of_decoded(const Handle& handle, const Unpacked& field) {
   return found;
 }
 
-std::string advice(const Unpacked& field, const Packing& packing) {
-  if (!packing.decimals) return "use another number of GRIB_bitsPerValue";
-  if (!field.varies()) return "a single value is kept as a 32-bit real, so allow its error";
-  constexpr double steps = 0x1p24;
-  const double possible = std::floor(std::log10(steps / range_to_hold(field)));
-  return fmt::format("use GRIB_decimalScaleFactor = {} or less, or GRIB_bitsPerValue = {}", possible,
-                     most_bits);
-}
-
 }  // namespace
 
 long bits_needed(const Unpacked& field, long decimals) {
@@ -115,7 +107,7 @@ long bits_needed(const Unpacked& field, long decimals) {
 }
 
 bool needs_integers(const Unpacked& field, const Packing& packing) {
-  if (field.varies() || !packing.decimals) return false;
+  if (field.varies() || (!packing.decimals && !packing.exact)) return false;
   const double value = field.least;
   auto reference = static_cast<float>(value);
   if (static_cast<double>(reference) > value)
@@ -124,7 +116,7 @@ bool needs_integers(const Unpacked& field, const Packing& packing) {
 }
 
 Result<double> largest_error(const Handle& handle, const Unpacked& field, const Packing& packing) {
-  const bool decodes = packing.decimals || packing.ccsds;
+  const bool decodes = packing.decimals || packing.exact || packing.ccsds;
   AFTERBAY_TRY_ASSIGN(const double found,
                       decodes ? error_of_decoded(handle, field) : error_of_header(handle, field));
   // Values themselves are computed in double precision.
@@ -136,11 +128,26 @@ Result<double> largest_error(const Handle& handle, const Unpacked& field, const 
 }
 
 Error cannot_pack(const Unpacked& field, const Packing& packing, const std::string& why) {
-  const std::string how = packing.decimals
-                              ? fmt::format("GRIB_decimalScaleFactor = {}", *packing.decimals)
+  const std::string how = packing.decimals ? fmt::format("GRIB_decimalScaleFactor = {}", *packing.decimals)
+                          : packing.exact
+                              ? std::string("no error")
                               : fmt::format("GRIB_bitsPerValue = {}", packing.bits.value_or(default_bits));
-  return make_error(ErrorCode::invalid_argument, "values from {} to {} cannot be packed with {}: {}; {}",
-                    field.least, field.largest, how, why, advice(field, packing));
+  return make_error(ErrorCode::invalid_argument, "values from {} to {} cannot be packed with {}: {}",
+                    field.least, field.largest, how, why);
+}
+
+bool fits_float32(const Unpacked& field) {
+  return std::ranges::all_of(field.numbers, [&](double number) {
+    return number == field.missing || static_cast<double>(static_cast<float>(number)) == number;
+  });
+}
+
+Result<> check_unpacked(const Handle& handle, const Unpacked& field) {
+  AFTERBAY_TRY_ASSIGN(const double found, error_of_decoded(handle, field));
+  if (found == 0) return {};
+  return fail(ErrorCode::internal,
+              "values from {} to {} that are not packed are decoded with an error of {:.3g}", field.least,
+              field.largest, found);
 }
 
 }  // namespace afterbay::storage::grib2

@@ -21,7 +21,7 @@ struct Unpacked {
 };
 
 /// The bits with which values are kept to half of 10^-decimals without a decimal scale: their unit
-/// is a power of two.
+/// is a power of two. Integers are kept exactly with 0 decimals.
 long bits_needed(const Unpacked& field, long decimals);
 
 /// Whether a field of one value needs integers besides the reference value, which has 32 bits.
@@ -29,13 +29,18 @@ bool needs_integers(const Unpacked& field, const Packing& packing);
 
 /// The largest difference between a value and what readers get: values of a stated accuracy, and
 /// those that CCSDS has packed, are decoded and compared; for others the header says what the
-/// nearest values are. Fails with what would do if it is
-/// larger than the packing allows: half of 10^-D, or else the range divided by 2^bits - 1 or, if
-/// there is only one value, the precision of a 32-bit real.
+/// nearest values are. Fails if it is larger than the packing allows: half of 10^-D; nothing for
+/// integers of no stated accuracy; or else the range divided by 2^bits - 1 or, if there is only one
+/// value, the precision of a 32-bit real. Beyond that, it may be what double precision loses: a
+/// 1e-9th of the error, and four times the spacing of numbers of the largest magnitude.
 Result<double> largest_error(const Handle& handle, const Unpacked& field, const Packing& packing);
 
-/// As `error` of ecCodes, with what would do.
 Error cannot_pack(const Unpacked& field, const Packing& packing, const std::string& why);
+
+/// Whether 32-bit reals hold all values exactly.
+bool fits_float32(const Unpacked& field);
+/// Fails unless a message of unpacked values (grid_ieee) is decoded as exactly the same.
+Result<> check_unpacked(const Handle& handle, const Unpacked& field);
 
 }  // namespace afterbay::storage::grib2
 #endif

@@ -3,9 +3,11 @@
 #include "storage/grib2/prototype.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 
 #include "storage/grib2/sections.hpp"
@@ -81,22 +83,46 @@ struct Scaled {
   long factor = 0;
   long value = 0;
 };
-Scaled scaled_of(double value) {
-  constexpr double most = std::numeric_limits<std::int32_t>::max();
-  constexpr long most_factor = 6;
-  long factor = 0;
-  double scaled = value;
-  while (factor < most_factor && std::abs(scaled) * 10 <= most &&
-         std::abs(scaled - std::round(scaled)) > 1e-6 * std::max(1.0, std::abs(scaled))) {
-    ++factor;
-    scaled = value * std::pow(10.0, static_cast<double>(factor));
-  }
-  return {factor, std::lround(scaled)};
+/// Relative precisions: of numbers that were computed in double precision, and of 32-bit reals.
+constexpr double double_precision = 1e-14;
+constexpr double single_precision = 0x1p-24 * (1 + 1e-6);
+
+double scaled_by(double value, long factor) { return value * std::pow(10.0, static_cast<double>(factor)); }
+
+bool is_whole(double number, double precision) {
+  return std::abs(number - std::round(number)) <= precision * std::abs(number);
 }
 
-/// Keys whose names begin with "scaleFactorOf" and "scaledValueOf".
-Result<> set_scaled(Handle& handle, const std::string& name, double value) {
-  const Scaled scaled = scaled_of(value);
+/// With the fewest decimals that give `value` to a precision, or with as many as the whole number
+/// has room for. Factors have 8 bits, numbers 32. Value: finite, not 0.
+Scaled scaled_to(double value, double precision) {
+  constexpr double most = std::numeric_limits<std::int32_t>::max();
+  constexpr long most_factor = 126;
+  long factor = 0;
+  while (factor > -most_factor && std::abs(scaled_by(value, factor)) > most) --factor;
+  while (factor < most_factor && std::abs(scaled_by(value, factor + 1)) <= most &&
+         !is_whole(scaled_by(value, factor), precision))
+    ++factor;
+  Scaled scaled{factor, std::lround(scaled_by(value, factor))};
+  for (; scaled.factor > 0 && scaled.value % 10 == 0; --scaled.factor) scaled.value /= 10;
+  return scaled;
+}
+
+/// Numbers that were 32-bit reals, such as 0.1, get the decimals that these stand for, unless nine
+/// digits are exact.
+Scaled scaled_of(double value, bool single) {
+  if (value == 0) return {};
+  const Scaled scaled = scaled_to(value, double_precision);
+  if (!single || is_whole(scaled_by(value, scaled.factor), double_precision)) return scaled;
+  return scaled_to(value, single_precision);
+}
+
+/// Keys whose names begin with "scaleFactorOf" and "scaledValueOf". `single`: the value was a
+/// 32-bit real.
+Result<> set_scaled(Handle& handle, const std::string& name, double value, bool single = false) {
+  if (!std::isfinite(value))
+    return fail(ErrorCode::invalid_argument, "the value of {} is {}: it must be finite", name, value);
+  const Scaled scaled = scaled_of(value, single);
   AFTERBAY_TRY(handle.set(("scaleFactorOf" + name).c_str(), scaled.factor));
   return handle.set(("scaledValueOf" + name).c_str(), scaled.value);
 }
@@ -180,6 +206,29 @@ Result<> settle_layers(const Handle& handle, Levels& levels) {
   AFTERBAY_TRY_ASSIGN(const long second, handle.number("typeOfSecondFixedSurface"));
   constexpr long none = 255;
   if (second == none) levels.layers.clear();
+  return {};
+}
+
+/// Readers could not tell the messages of two levels with the same numbers apart.
+Result<> check_distinct(Handle& handle, const Levels& levels) {
+  if (!levels.has_value || levels.values.size() < 2) return {};
+  std::map<std::array<long, 4>, std::size_t> found;
+  for (std::size_t k = 0; k < levels.values.size(); ++k) {
+    AFTERBAY_TRY(set_level(handle, levels, k));
+    std::array<long, 4> numbers{};
+    std::size_t n = 0;
+    for (const char* key : {"scaleFactorOfFirstFixedSurface", "scaledValueOfFirstFixedSurface",
+                            "scaleFactorOfSecondFixedSurface", "scaledValueOfSecondFixedSurface"}) {
+      AFTERBAY_TRY_ASSIGN(numbers[n++], handle.number(key));
+    }
+    const auto [before, is_new] = found.try_emplace(numbers, k);
+    if (is_new) continue;
+    return fail(ErrorCode::invalid_argument,
+                "the levels {} and {} (from 0), {} and {}, would both be written as {} times 10^{}: give the "
+                "coordinate{} values that differ in the first nine digits, or write netCDF",
+                before->second, k, levels.values[before->second], levels.values[k], numbers[1], -numbers[0],
+                levels.coordinate.empty() ? std::string() : fmt::format(" '{}'", levels.coordinate));
+  }
   return {};
 }
 
@@ -269,11 +318,12 @@ Result<> set_level(Handle& handle, const Levels& levels, std::uint64_t slab) {
   if (!levels.has_value) return {};
   const std::size_t at = levels.values.size() == 1 ? 0 : slab;
   const double value = levels.values[at];
+  const bool single = levels.single_precision;
   if (!levels.layers.empty()) {
-    AFTERBAY_TRY(set_scaled(handle, "FirstFixedSurface", levels.layers[at].first));
-    return set_scaled(handle, "SecondFixedSurface", levels.layers[at].second);
+    AFTERBAY_TRY(set_scaled(handle, "FirstFixedSurface", levels.layers[at].first, single));
+    return set_scaled(handle, "SecondFixedSurface", levels.layers[at].second, single);
   }
-  if (levels.known) return set_scaled(handle, "FirstFixedSurface", value);
+  if (levels.known) return set_scaled(handle, "FirstFixedSurface", value, single);
   // In the unit of the type of level, which only ecCodes knows.
   return value == std::trunc(value) ? handle.set("level", std::lround(value)) : handle.set("level", value);
 }
@@ -307,6 +357,7 @@ Result<Prototype> prototype_of(const Schema& schema, const Variable& field) {
   AFTERBAY_TRY(settle_depth(handle, made.levels, named));
   AFTERBAY_TRY(check_surface(handle, made.levels));
   AFTERBAY_TRY(settle_layers(handle, made.levels));
+  AFTERBAY_TRY(check_distinct(handle, made.levels));
   AFTERBAY_TRY(set_level(handle, made.levels, 0));
   if (!made.levels.coefficients.empty()) {
     AFTERBAY_TRY(handle.set("PVPresent", 1));

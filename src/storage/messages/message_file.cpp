@@ -59,6 +59,20 @@ Result<> MessageFile::begin() {
   return encode_constants();
 }
 
+void MessageFile::count_message(WriteCost& cost, std::uint32_t variable, const Message& encoded) {
+  cost.unpacked_messages += encoded.unpacked ? 1 : 0;
+  if (encoded.largest_error >= 0)
+    model::merge(cost.errors, std::array{model::LargestError{variable, encoded.largest_error}});
+}
+
+/// The caller reports what the fields with constant values have cost; later calls have none of it.
+void MessageFile::take_constants(WriteCost& cost) {
+  const MutexLock lock(mutex_);
+  const WriteCost taken = std::exchange(constants_, {});
+  cost.unpacked_messages += taken.unpacked_messages;
+  model::merge(cost.errors, taken.errors);
+}
+
 /// Fields with constant values wait with those without records, until the file has a time.
 Result<> MessageFile::encode_constants() {
   for (std::uint32_t v = 0; v < schema_.variables.size(); ++v) {
@@ -70,6 +84,7 @@ Result<> MessageFile::encode_constants() {
       const auto bytes = std::span(values.bytes).subspan(slab * slab_bytes, slab_bytes);
       AFTERBAY_TRY_ASSIGN(Message encoded, encoder_->encode({v, slab, 0, bytes}));
       const MutexLock lock(mutex_);
+      count_message(constants_, v, encoded);
       MessageOrder::Waiting message{v, 0, {}, false, true};
       AFTERBAY_TRY_ASSIGN(message.kept, waiting_.keep(std::move(encoded.bytes)));
       (void)order_->add({no_record, first_number_[v] + slab}, std::move(message));
@@ -122,6 +137,7 @@ Result<WriteCost> MessageFile::write_pieces(std::span<const PieceWrite> pieces) 
   }
   const std::shared_lock<std::shared_mutex> writing(writes_);
   AFTERBAY_TRY(write_ready(Gaps::wait, cost));
+  take_constants(cost);
   return cost;
 }
 
@@ -152,9 +168,7 @@ Result<> MessageFile::encode(const PieceWrite& write, WriteCost& cost) {
     const std::span<const std::byte> values = swap ? swapped : write.bytes;
     AFTERBAY_TRY_ASSIGN(encoded, encoder_->encode({variable, write.piece.number, write.record, values}));
   }
-  cost.unpacked_messages += encoded.unpacked ? 1 : 0;
-  if (encoded.largest_error >= 0)
-    model::merge(cost.errors, std::array{model::LargestError{variable, encoded.largest_error}});
+  count_message(cost, variable, encoded);
   const MessageKey key{has_records ? write.record : no_record, first_number_[variable] + write.piece.number};
   const MutexLock lock(mutex_);
   AFTERBAY_TRY_ASSIGN(message.kept, waiting_.keep(std::move(encoded.bytes)));
@@ -227,6 +241,7 @@ Result<Published> MessageFile::finish() {
 Result<Published> MessageFile::complete() {
   Published published;
   AFTERBAY_TRY(write_ready(Gaps::skip, published.cost));
+  if (published.cost.bytes_out > 0) take_constants(published.cost);
   {
     const MutexLock lock(mutex_);
     published.records = records_;

@@ -64,6 +64,8 @@ class MessageFile : public File {
   Result<WriteCost> write_pieces(std::span<const PieceWrite> pieces);
   Result<> encode(const PieceWrite& write, WriteCost& cost);
   Result<> encode_constants();
+  static void count_message(WriteCost& cost, std::uint32_t variable, const Message& encoded);
+  void take_constants(WriteCost& cost);
   [[nodiscard]] Result<> check_record(const PieceWrite& write);
   [[nodiscard]] std::vector<std::byte> native(const PieceWrite& write) const;
   Result<> write_ready(Gaps gaps, WriteCost& cost);
@@ -97,6 +99,7 @@ class MessageFile : public File {
   std::optional<RecordTimes> times_ AFTERBAY_GUARDED_BY(mutex_);
   WaitingMessages waiting_ AFTERBAY_GUARDED_BY(mutex_);
   std::uint64_t records_ AFTERBAY_GUARDED_BY(mutex_) = 0;
+  WriteCost constants_ AFTERBAY_GUARDED_BY(mutex_);  ///< of fields with constant values, to be reported
 };
 
 }  // namespace afterbay::storage

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks a schema before the first file: everything that headers of the Unified Model cannot hold
 // is refused.
+#include "storage/um/definition_check.hpp"
+
 #include <algorithm>
 
-#include "storage/um/definition_check.hpp"
+#include "model/fill_value.hpp"
 
 namespace afterbay::storage::um {
 namespace {
@@ -93,7 +95,10 @@ void HeaderCheck::missing_values(const Variable& variable) {
   problem(variable, ErrorCode::invalid_argument,
           "has the missing_value {} besides its fill value {}: a PP header has one missing value (BMDI, word "
           "63), so use one of them for both",
-          others, fill.empty() ? std::string("(that of netCDF)") : fmt::format("{}", fill[0]));
+          others,
+          !fill.empty()                              ? fmt::format("{}", fill[0])
+          : model::missing_fill_of(variable).empty() ? std::string("(bytes have none unless it is given)")
+                                                     : std::string("(that of netCDF)"));
 }
 
 void HeaderCheck::headers(const Variable& variable) {

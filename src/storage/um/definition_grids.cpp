@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include "storage/messages/cf.hpp"
 #include "storage/um/definition.hpp"
 
@@ -16,7 +18,24 @@ Result<std::vector<double>> points_of(const Variable& field, const Variable& axi
   return cf::numbers_of(axis.constant);
 }
 
-/// Source: CF, appendix F.
+/// A number without which the place of a rotated grid is not known.
+Result<double> number_of_mapping(const Variable& field, const Variable& mapping, const char* name) {
+  const Attribute* const found = cf::find_attribute(mapping.attributes, name);
+  const auto numbers = found == nullptr ? std::vector<double>() : cf::numbers_of(found->values);
+  if (numbers.size() == 1 && std::isfinite(numbers.front())) return numbers.front();
+  const std::string state = found == nullptr      ? "which does not have"
+                            : numbers.empty()     ? "whose value is text for"
+                            : numbers.size() == 1 ? "whose value is not finite for"
+                                                  : fmt::format("which has {} values for", numbers.size());
+  return refuse(field,
+                "has the grid_mapping '{}', {} the attribute {}: PP headers contain the pole of a rotated "
+                "grid, so give it as one number in degrees",
+                mapping.name, state, name);
+}
+
+/// A grid whose pole is that of the Earth is unrotated if the longitude of its pole is 180 degrees:
+/// by CF and PROJ (ob_tran), the longitudes 0 of the grid and of the Earth are 180 degrees from
+/// those of the poles. Source: CF, appendix F.
 Result<> rotate(const Schema& schema, const Variable& field, const Variable& y, const Variable& x,
                 PpGrid& grid) {
   for (const Variable* const axis : {&y, &x})
@@ -34,14 +53,19 @@ Result<> rotate(const Schema& schema, const Variable& field, const Variable& y, 
         field,
         "lies on rotated latitudes and longitudes, but has no grid_mapping that says where the pole "
         "is: name a variable with grid_mapping_name rotated_latitude_longitude");
-  const auto number = [&](const char* name, double otherwise) {
-    const Attribute* const found = cf::find_attribute(mapping->attributes, name);
-    const auto numbers = found == nullptr ? std::vector<double>() : cf::numbers_of(found->values);
-    return numbers.size() == 1 ? numbers.front() : otherwise;
-  };
-  grid.pole_latitude = number("grid_north_pole_latitude", 90);
-  grid.pole_longitude = number("grid_north_pole_longitude", 0);
-  if (number("north_pole_grid_longitude", 0) == 0) return {};
+  AFTERBAY_TRY_ASSIGN(grid.pole_latitude, number_of_mapping(field, *mapping, "grid_north_pole_latitude"));
+  AFTERBAY_TRY_ASSIGN(grid.pole_longitude, number_of_mapping(field, *mapping, "grid_north_pole_longitude"));
+  if (static_cast<float>(grid.pole_latitude) == 90 && std::remainder(grid.pole_longitude, 360) == 0)
+    return refuse(
+        field,
+        "has the grid_mapping '{}' with grid_north_pole_latitude 90 and grid_north_pole_longitude "
+        "{}: by CF its longitudes are shifted by 180 degrees, but readers of PP headers take such a "
+        "grid for unrotated; if it is, let grid_north_pole_longitude be 180, or use the "
+        "grid_mapping_name latitude_longitude",
+        mapping->name, grid.pole_longitude);
+  if (cf::find_attribute(mapping->attributes, "north_pole_grid_longitude") == nullptr) return {};
+  AFTERBAY_TRY_ASSIGN(const double shift, number_of_mapping(field, *mapping, "north_pole_grid_longitude"));
+  if (shift == 0) return {};
   return refuse(field,
                 "has a grid_mapping with north_pole_grid_longitude, for which PP headers have no word: shift "
                 "the longitudes by it, or use netCDF");

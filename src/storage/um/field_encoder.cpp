@@ -5,9 +5,10 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "base/caller_terms.hpp"
-#include "storage/fill.hpp"
+#include "model/fill_value.hpp"
 #include "storage/messages/cf.hpp"
 
 namespace afterbay::storage::um {
@@ -94,11 +95,12 @@ Result<FieldEncoder::Prototype> FieldEncoder::prototype_of(const Schema& schema,
   made.name = variable.name;
   made.cell_methods = field.description.cell_methods;
   made.type = variable.type;
-  made.fill = cf::numbers_of(fill_of(variable)).front();
+  const std::vector<double> fill = cf::numbers_of(model::missing_fill_of(variable));
   made.over_time = field.over_time;
   made.encoding.packing = field.storage.method;
   made.encoding.accuracy = field.storage.accuracy;
-  made.encoding.missing = made.fill;
+  // Integers are never NaN.
+  made.encoding.missing = fill.empty() ? std::numeric_limits<double>::quiet_NaN() : fill.front();
   made.encoding.drops_others = field.storage.drops_others;
   if (!field.storage.mask.empty()) {
     AFTERBAY_TRY_ASSIGN(made.land, mask_of(schema, variable, field.storage.mask));

@@ -28,7 +28,6 @@ class FieldEncoder : public MessageEncoder {
     std::string name;
     std::string cell_methods;
     Type type = Type::float32;
-    double fill = 0;
     bool over_time = false;
     std::vector<packing::PpHeader> headers;  ///< one per slab; empty: the variable is no field
     std::vector<std::uint32_t> extra;

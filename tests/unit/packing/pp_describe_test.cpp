@@ -164,6 +164,17 @@ TEST(PpDescribe, Grids) {
   EXPECT_EQ(header[R::bplat], 37.5F);
   EXPECT_EQ(header[R::bplon], 177.5F);
 
+  // Turned about the pole of the Earth.
+  description.grid.pole_latitude = 90;
+  description.grid.pole_longitude = 40;
+  EXPECT_EQ(header_of(description)[I::lbcode], 101);
+  EXPECT_EQ(header_of(description)[R::bplon], 40.0F);
+  for (const double longitude : {0.0, 180.0, -180.0, 360.0}) {
+    description.grid.pole_longitude = longitude;
+    EXPECT_EQ(header_of(description)[I::lbcode], 1) << longitude;
+    EXPECT_EQ(header_of(description)[R::bplon], 0.0F) << longitude;
+  }
+
   description.grid.longitudes = {1, 2, 4};
   description.grid.latitudes = {7};
   const auto described = describe_pp(description);

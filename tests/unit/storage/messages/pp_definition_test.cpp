@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "model/layout.hpp"
 #include "model/validate.hpp"
@@ -339,6 +340,60 @@ TEST(PpDefinition, the_grid_mapping_says_that_a_grid_is_rotated) {
       .attribute("earth_radius", 6371229.0);
   ASSERT_TRUE(model::validate(schema, Format::pp)) << model::validate(schema, Format::pp).error().text();
   EXPECT_EQ(field_in(schema).description.grid.pole_latitude, 37.5);
+}
+
+/// They became unrotated grids.
+TEST(PpDefinition, rotated_grids_without_the_place_of_the_pole_are_refused) {
+  struct Case {
+    std::function<void(Variable&)> change;
+    const char* text;
+  };
+  const std::vector<Case> cases{
+      {[](Variable& pole) { pole.attribute("grid_north_pole_longitude", 177.5); },
+       "'pole', which does not have the attribute grid_north_pole_latitude"},
+      {[](Variable& pole) { pole.attribute("grid_north_pole_latitude", 37.5); },
+       "'pole', which does not have the attribute grid_north_pole_longitude"},
+      {[](Variable& pole) {
+         pole.attribute("grid_north_pole_latitude", "37.5").attribute("grid_north_pole_longitude", 177.5);
+       },
+       "whose value is text for the attribute grid_north_pole_latitude"},
+      {[](Variable& pole) {
+         pole.attribute("grid_north_pole_latitude", 37.5)
+             .attribute("grid_north_pole_longitude", Values({177.5, 0.0}));
+       },
+       "which has 2 values for the attribute grid_north_pole_longitude"},
+      {[](Variable& pole) {
+         pole.attribute("grid_north_pole_latitude", std::numeric_limits<double>::quiet_NaN())
+             .attribute("grid_north_pole_longitude", 177.5);
+       },
+       "whose value is not finite for the attribute grid_north_pole_latitude"},
+      {[](Variable& pole) {
+         pole.attribute("grid_north_pole_latitude", 90.0).attribute("grid_north_pole_longitude", 0.0);
+       },
+       "by CF its longitudes are shifted by 180 degrees"},
+      {[](Variable& pole) {
+         pole.attribute("grid_north_pole_latitude", 37.5)
+             .attribute("grid_north_pole_longitude", 177.5)
+             .attribute("north_pole_grid_longitude", "10");
+       },
+       "whose value is text for the attribute north_pole_grid_longitude"},
+  };
+  for (const Case& it : cases) {
+    Schema schema = sound_pp_schema();
+    it.change(mapping(schema, "rotated_latitude_longitude"));
+    const auto refused = model::validate(schema, Format::pp);
+    ASSERT_FALSE(refused) << it.text;
+    EXPECT_NE(refused.error().message.find(it.text), std::string::npos) << refused.error().message;
+    EXPECT_EQ(refused.error().variable, "ta");
+  }
+  for (const double longitude : {40.0, 180.0}) {
+    Schema schema = sound_pp_schema();
+    mapping(schema, "rotated_latitude_longitude")
+        .attribute("grid_north_pole_latitude", 90.0)
+        .attribute("grid_north_pole_longitude", longitude);
+    ASSERT_TRUE(model::validate(schema, Format::pp));
+    EXPECT_EQ(field_in(schema).description.grid.pole_longitude, longitude);
+  }
 }
 
 TEST(PpDefinition, what_describes_rounded_values_is_left_out) {
