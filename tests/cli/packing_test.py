@@ -208,6 +208,21 @@ class MessagesTest(CommandTest):
         self.assertEqual(collection["largest_errors"], published)
         return published["ta"]
 
+    def test_errors_of_constant_fields_are_in_journal_and_report(self):
+        """The mask is given with the schema, because a packing names it."""
+        write_field("in.nc", PP_packing="land", PP_mask="share", PP_outside_mask="drop")
+        with netCDF4.Dataset("in.nc", "a") as file:
+            share = file.createVariable("share", "f4", ("lat", "lon"))
+            share.setncatts({"units": "1", "standard_name": "land_area_fraction", "PP_stash": "m01s00i505", "PP_accuracy": numpy.int32(-4)})
+            share[:] = 0.3  # becomes 5/16
+        for store in ("pp", "fieldsfile"):
+            self.replay(store)
+            lines = [json.loads(line) for path in pathlib.Path("afterbay-journal").glob("*.jsonl") for line in path.read_text().splitlines()]
+            (collection,) = json.loads(pathlib.Path("report.json").read_text())["collections"]
+            published = [line["largest_errors"] for line in lines if "largest_errors" in line][-1]
+            self.assertAlmostEqual(published["share"], 5 / 16 - 0.3, delta=1e-7)
+            self.assertEqual(collection["largest_errors"], published)
+
     def need_grib(self):
         try:
             import eccodes
