@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "model/fill_value.hpp"
 
 namespace afterbay::storage::um {
 namespace {
@@ -92,13 +91,12 @@ void HeaderCheck::missing_values(const Variable& variable) {
   };
   if (values.size() == 1 && fill.size() == 1 && same(values[0], fill[0])) return;
   const std::string others = fmt::format("{}", fmt::join(values, ", "));
+  const bool is_byte = variable.type == Type::int8 || variable.type == Type::uint8;
+  const std::string_view usual = is_byte ? "(bytes have none unless it is given)" : "(that of netCDF)";
   problem(variable, ErrorCode::invalid_argument,
           "has the missing_value {} besides its fill value {}: a PP header has one missing value (BMDI, word "
           "63), so use one of them for both",
-          others,
-          !fill.empty()                              ? fmt::format("{}", fill[0])
-          : model::missing_fill_of(variable).empty() ? std::string("(bytes have none unless it is given)")
-                                                     : std::string("(that of netCDF)"));
+          others, fill.empty() ? std::string(usual) : fmt::format("{}", fill[0]));
 }
 
 void HeaderCheck::headers(const Variable& variable) {
