@@ -231,6 +231,7 @@ Result<> ModelSession::wait_for_output(const std::string& path) {
 
 Result<> ModelSession::end_records(std::size_t server, bool within_step) {
   if (puts_.joint().started()) return core_.flush(server);  // JointPuts ends records
+  puts_.count_cut();
   ended_.step = core_.step();
   ended_.bounds.clear();
   for (const auto& collection : definitions_.collections())

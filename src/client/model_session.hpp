@@ -93,8 +93,6 @@ class ModelSession {
   /// The functions that are due, to be called outside of calls of the session, which they may make.
   [[nodiscard]] std::vector<std::function<void()>> take_due() { return tickets_.take_due(); }
   Result<Ticket> close(File& file);
-  /// Changes whenever a call may have ended records in the middle of a step.
-  [[nodiscard]] std::uint64_t cuts() const noexcept { return tickets_.last() + core_.step(); }
   Result<bool> is_complete(Ticket ticket);
   Result<> wait(Ticket ticket);
   /// Closes all open files, and waits until everything is published and every server has confirmed

@@ -53,6 +53,10 @@ class SessionPuts {
   [[nodiscard]] bool shares_memory() const;
   /// The samples of a collection with reductions, to be put as into a file that is always open.
   std::shared_ptr<File> samples_of(Collection& collection);
+  /// How often the records of endpoint() have been ended: with a step, or by flush or epoch within
+  /// one.
+  [[nodiscard]] std::uint64_t cuts() const noexcept { return cuts_; }
+  void count_cut() noexcept { ++cuts_; }
   /// See Endpoint::begin and put_reduced.
   Result<> begin(File& file, std::uint64_t record);
   Result<> put_reduced(File& file, std::string_view variable, std::uint64_t record);
@@ -90,6 +94,7 @@ class SessionPuts {
   const Definitions& definitions_;
   const OpenFiles& open_files_;
   OpenFiles samples_;  ///< of collections with reductions
+  std::uint64_t cuts_ = 0;
   observe::Profile& profile_;
   Endpoint endpoint_;
   SharedLinks links_;

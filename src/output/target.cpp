@@ -107,7 +107,7 @@ class SessionTarget final : public Target {
   }
   [[nodiscard]] std::uint64_t cuts() const override {
     const auto model = session_.lock();
-    return model == nullptr ? 0 : model->cuts();
+    return model == nullptr ? 0 : model->puts().cuts();
   }
   std::unique_ptr<TargetFile> open_states(const FileName& name, const SchemaChanges& changes) override {
     auto file = std::make_shared<OutputFile::State>();
