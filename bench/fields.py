@@ -110,7 +110,9 @@ def checks(results: Results, layouts) -> list[Check]:
 def server_rates(results: Results, key: str) -> list[float]:
     """The servers' statistics of all steps against the plain loop of the measured ones, one rank at
     a time."""
-    row = results.rows[key]
+    row = results.rows.get(key)
+    if row is None:  # --rows
+        return []
     measured, warm_up = (int(argument(row, name)) for name in ("--days", "--warm-up-days"))
     return [(measured + warm_up) / measured * ratio for ratio in results.ratios(key, "sum_s.in_turn", key, "servers.statistics_s")]
 
