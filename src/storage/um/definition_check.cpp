@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-
 namespace afterbay::storage::um {
 namespace {
 
