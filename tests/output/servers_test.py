@@ -174,6 +174,21 @@ files: {step: {every: 1ts, expressions: servers, instant: [vas, four, two, one],
             "--afterbay.memory.server=2MiB", "--afterbay.memory.block=64KiB", "--afterbay.deadline=15s"]))
 
 
+def pieces_without_points():
+    """Chunks of which no rank has points, and others of which a part is missing."""
+    text = """
+fields: {w: uas/vas}
+files:
+  now: {every: 1ts, WHO, instant: [w]}
+  day: {every: 1d, WHO, mean: [w, tas], sum: [uas]}
+"""
+    for who in ("model", "servers"):
+        keys = f"statistics: {who}, expressions: {who}, name: \"f_{{file}}\""
+        inside(who, lambda keys=keys: run(text.replace("WHO", keys), ranks=2, last=160, step="30min", lat=96, lon=40, land=1,
+                                          decomposition="map", settings=["--afterbay.chunk=4KiB"]))
+    assert compare("model", "servers") == 2
+
+
 def refused(description, *parts, **options):
     found = run(description, expect=1, ranks=2, last=4, **options)
     for part in parts:
@@ -243,5 +258,6 @@ inside("mistakes", mistakes)
 inside("states", states_that_do_not_belong_together)
 full_memory()
 steps_larger_than_memory()
+pieces_without_points()
 for seed in range(int(os.environ.get("AFTERBAY_TEST_ROUNDS", "6"))):
     one(seed)
