@@ -62,8 +62,8 @@ struct Processing {
   std::vector<pipeline::Settings> stages;  ///< one per variable; empty if no variable has any
   /// How ranks pack values in `put`: one per variable; empty if they pack none.
   std::vector<std::optional<model::PackedValues>> packings;
-  /// Statistics over time. Servers can compute them if all files have the same servers, each with
-  /// the same part: these keep what was put before a file is opened.
+  /// Expressions and statistics over time. Servers can compute them if all files have the same
+  /// servers, each with the same part: these keep what was put before a file is opened.
   std::vector<AskedReduction> asked;
   std::vector<wire::Reduction> reductions;  ///< those that servers compute
   bool has_undemanded = false;              ///< also those that are not demanded
