@@ -17,11 +17,46 @@ Computed::Computed(const std::string& name, const std::vector<Series*>& operands
       evaluator_(std::move(evaluator)) {
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Form& form = operands[i]->form();
-    Operand operand{operands[i], std::nullopt, {}, false};
+    Operand operand{operands[i], std::nullopt, {}};
     if (!operands[i]->is_reduced()) operand.widening.emplace(form.type, form.missing);
     operands_.push_back(std::move(operand));
     operands[i]->add(*this, i);
+    const auto* const inner = dynamic_cast<const Computed*>(operands[i]);
+    if (inner == nullptr) add_leaf(operands[i]);
+    else
+      for (const Leaf leaf : inner->leaves_) add_leaf(leaf);
   }
+  for (Series* const operand : operands) {
+    const auto leaf = std::ranges::find(leaves_, operand);
+    const auto number = static_cast<std::size_t>(leaf - leaves_.begin());
+    const bool is_new = std::ranges::find(leaf_of_slot_, number) == leaf_of_slot_.end();
+    leaf_of_slot_.push_back(leaf != leaves_.end() && is_new ? number : no_leaf);
+  }
+  has_arrived_.assign(leaf_of_slot_.size(), false);
+}
+
+void Computed::add_leaf(Leaf leaf) {
+  if (std::ranges::find(leaves_, leaf) == leaves_.end()) leaves_.push_back(leaf);
+}
+
+std::vector<Computed::Step> Computed::steps() const {
+  std::vector<Step> all;
+  const auto number_of = [&](const Series* operand) {
+    const auto leaf = std::ranges::find(leaves_, operand);
+    if (leaf != leaves_.end()) return static_cast<std::size_t>(leaf - leaves_.begin());
+    const auto step = std::ranges::find(all, operand, [](const Step& it) -> const Series* { return it.of; });
+    return leaves_.size() + static_cast<std::size_t>(step - all.begin());
+  };
+  const auto add = [&](const auto& self, const Computed& of) -> void {
+    if (std::ranges::find(all, &of, &Step::of) != all.end()) return;
+    for (const Operand& operand : of.operands_)
+      if (const auto* const inner = dynamic_cast<const Computed*>(operand.series)) self(self, *inner);
+    Step step{&of, {}};
+    for (const Operand& operand : of.operands_) step.operands.push_back(number_of(operand.series));
+    all.push_back(std::move(step));
+  };
+  add(add, *this);
+  return all;
 }
 
 bool Computed::available() const {
@@ -34,7 +69,7 @@ bool Computed::is_reduced() const {
 
 void Computed::begin_step() noexcept {
   arrived_ = 0;
-  for (Operand& operand : operands_) operand.arrived = false;
+  has_arrived_.assign(has_arrived_.size(), false);
 }
 
 const Computed::InFile* Computed::find_in_file(const Consumer& consumer) const noexcept {
@@ -43,36 +78,47 @@ const Computed::InFile* Computed::find_in_file(const Consumer& consumer) const n
 }
 
 void Computed::leave_to_servers(InFile file) {
-  file.is_kept.assign(operands_.size(), false);
+  file.is_kept.assign(leaves_.size(), false);
   in_files_.push_back(std::move(file));
+  for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+    if (std::ranges::find(leaf_of_slot_, leaf) != leaf_of_slot_.end()) continue;
+    leaves_[leaf]->add(*this, leaf_of_slot_.size());
+    leaf_of_slot_.push_back(leaf);
+    has_arrived_.push_back(false);
+  }
+}
+
+bool Computed::uses_data() const {
+  return std::ranges::any_of(uses(), [this](const Use& use) {
+    return find_in_file(*use.consumer) == nullptr && use.consumer->uses_data();
+  });
 }
 
 void Computed::announce_samples() const {
   if (!available()) return;
   for (const InFile& it : in_files_) {
     if (!it.consumer->needs()) continue;
-    for (std::size_t i = 0; i < operands_.size(); ++i)
+    for (std::size_t i = 0; i < leaves_.size(); ++i)
       if (!it.is_kept[i]) it.samples->need_sample(it.sources[i]);
   }
 }
 
-void Computed::hand_over(std::size_t operand, const Value& value) {
+void Computed::hand_over(std::size_t leaf, const Value& value) {
   for (InFile& it : in_files_) {
-    if (it.is_kept[operand] || !it.consumer->needs()) continue;
-    for (const std::size_t variable : it.variables)
-      it.samples->put_sample(variable, it.sources[operand], value);
-    it.is_kept[operand] = operands_[operand].series->is_constant();
+    if (it.is_kept[leaf] || !it.consumer->needs()) continue;
+    for (const std::size_t variable : it.variables) it.samples->put_sample(variable, it.sources[leaf], value);
+    it.is_kept[leaf] = leaves_[leaf]->is_constant();
   }
 }
 
 void Computed::take(std::size_t slot, const Value& value) {
-  Operand& operand = operands_[slot];
   const std::size_t points = space().points;
-  hand_over(slot, value);
+  if (leaf_of_slot_[slot] != no_leaf) hand_over(leaf_of_slot_[slot], value);
   const bool is_needed_here = std::ranges::any_of(uses(), [&](const Use& use) {
-    return find_in_file(*use.consumer) == nullptr && use.consumer->needs();
+    return find_in_file(*use.consumer) == nullptr && use.consumer->uses_data() && use.consumer->needs();
   });
-  if (is_needed_here) {
+  if (is_needed_here && slot < operands_.size()) {
+    Operand& operand = operands_[slot];
     operand.values.resize(points);
     // Values of statistics have the form that was asked for.
     if (operand.widening && operand.widening->type() == value.form->type)
@@ -82,8 +128,9 @@ void Computed::take(std::size_t slot, const Value& value) {
   }
   if (arrived_ == 0 || value.begin < begin_) begin_ = value.begin;
   seconds_ = arrived_ == 0 ? value.seconds : std::max(seconds_, value.seconds);
-  if (!std::exchange(operand.arrived, true)) ++arrived_;
-  if (arrived_ < operands_.size()) return;
+  if (!has_arrived_[slot]) ++arrived_;
+  has_arrived_[slot] = true;
+  if (arrived_ < has_arrived_.size()) return;
   const Form form = this->form();
   Value computed{nullptr, &form, nullptr, begin_, value.end, seconds_};
   if (is_needed_here) {

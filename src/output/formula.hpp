@@ -2,6 +2,8 @@
 // Computed: a series that is computed from others, point by point.
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +21,18 @@ class Computed final : public Series, public Consumer {
   Computed(const std::string& name, const std::vector<Series*>& operands, expression::Formula formula,
            expression::Evaluator evaluator);
 
+  /// A series from which it is computed, by itself or through other expressions, and which is none
+  /// itself.
+  using Leaf = Series*;
+  [[nodiscard]] const std::vector<Leaf>& leaves() const noexcept { return leaves_; }
+  /// The formulas from the leaves on: those of its operands come before it, which is last.
+  struct Step {
+    const Computed* of = nullptr;
+    /// For each operand: the number of a leaf, or the number of leaves plus that of an earlier step.
+    std::vector<std::size_t> operands;
+  };
+  [[nodiscard]] std::vector<Step> steps() const;
+
   [[nodiscard]] bool available() const override;
   [[nodiscard]] bool is_reduced() const override;
   [[nodiscard]] bool needs() const override { return available() && needed(); }
@@ -29,17 +43,19 @@ class Computed final : public Series, public Consumer {
     SampleTarget* samples = nullptr;
     std::vector<std::size_t> variables;
     Consumer* consumer = nullptr;      ///< gets values without data
-    std::vector<std::size_t> sources;  ///< of the operands: SampleRecords
-    std::vector<bool> is_kept = {};    ///< operands that servers keep, because they are constant
+    std::vector<std::size_t> sources;  ///< of the leaves: SampleRecords
+    std::vector<bool> is_kept = {};    ///< leaves that servers keep, because they are constant
   };
   /// From now on, servers compute the values for this consumer. Others still get them here.
   void leave_to_servers(InFile file);
   /// Whether servers compute for all consumers.
-  [[nodiscard]] bool is_left_to_servers() const noexcept { return in_files_.size() == uses().size(); }
+  [[nodiscard]] bool is_left_to_servers() const noexcept { return !uses_data(); }
+  /// Other expressions that are left to servers do not.
+  [[nodiscard]] bool uses_data() const override;
   [[nodiscard]] const std::vector<InFile>& in_files() const noexcept { return in_files_; }
   [[nodiscard]] const expression::Formula& formula() const noexcept { return formula_; }
 
-  [[nodiscard]] bool takes_layouts() const override { return is_left_to_servers(); }
+  [[nodiscard]] bool takes_layouts() const override { return !uses_data(); }
   /// Before the first value of a step.
   void begin_step() noexcept;
   /// Announces the samples of the step. Comes after `begin_step` of all statistics.
@@ -58,16 +74,23 @@ class Computed final : public Series, public Consumer {
     Series* series;
     std::optional<statistics::Widening> widening;  ///< nullopt: values come as doubles
     std::vector<double> values;
-    bool arrived = false;
   };
+  static constexpr std::size_t no_leaf = std::numeric_limits<std::size_t>::max();
   static Form computed_form();
+  void add_leaf(Leaf leaf);
   /// Of the consumer; null: its values are computed here.
   [[nodiscard]] const InFile* find_in_file(const Consumer& consumer) const noexcept;
-  void hand_over(std::size_t operand, const Value& value);
+  void hand_over(std::size_t leaf, const Value& value);
 
   std::vector<InFile> in_files_;
   expression::Formula formula_;
-  std::vector<Operand> operands_;
+  std::vector<Operand> operands_;  ///< their slots are their numbers
+  std::vector<Leaf> leaves_;
+  /// For each slot: the number of the leaf, or no_leaf, also if an earlier slot has it. Behind those
+  /// of the operands, there are slots for the other leaves as soon as servers compute for some
+  /// consumer.
+  std::vector<std::size_t> leaf_of_slot_;
+  std::vector<bool> has_arrived_;  ///< for each slot
   expression::Evaluator evaluator_;
   std::size_t arrived_ = 0;
   Date begin_;

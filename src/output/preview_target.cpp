@@ -65,7 +65,8 @@ class CountedTarget final : public Target {
                                           const SchemaChanges& /*changes*/) override {
     return nullptr;  // a preview saves no state
   }
-  void begin_state(std::uint64_t /*number*/, const statistics::Progress& /*progress*/) override {}
+  void begin_state(std::uint64_t /*number*/, std::uint32_t /*more*/,
+                   const statistics::Progress& /*progress*/) override {}
   [[nodiscard]] std::string why_not_reduced() const override { return {}; }
   void begin_sample(std::uint64_t /*number*/, const Samples& /*samples*/) override {}
   [[nodiscard]] std::uint64_t cuts() const override { return 0; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,6 +76,7 @@ bool servers_are_near(Session& session) {
              .servers != 0;
 }
 
+/// As the model puts it.
 bool is_given(const Series& series) {
   if (const auto* const subset = dynamic_cast<const Subset*>(&series)) return is_given(subset->of());
   return !series.is_computed() && !series.is_reduced();
@@ -84,12 +86,11 @@ bool is_given(const Series& series) {
 std::string obstacle(const Computed& computed, const std::vector<Writer*>& writers) {
   const Type type = writers.front()->variable().type;
   if (type != Type::float32 && type != Type::float64) return "it is not of type float32 or float64";
-  if (std::ranges::all_of(computed.operands(), &Series::is_constant))
+  if (std::ranges::all_of(computed.leaves(), &Series::is_constant))
     return "it is computed from coordinates only";
-  for (const Series* const operand : computed.operands()) {
+  for (const Series* const operand : computed.leaves()) {
     if (operand->is_reduced()) return "it is computed from statistics over time";
-    if (!is_given(*operand))
-      return "it is computed from another expression or a reduction: write it as one expression of fields";
+    if (!is_given(*operand)) return "it is computed from a reduction over dimensions";
     if (operand->form().type != type)
       return fmt::format("'{}' has values of type {}, and the variable is of type {}", operand->name(),
                          name_of(operand->form().type), name_of(type));
@@ -222,23 +223,40 @@ Reducers::Reducers(Plan& plan, Session* session) : plan_(plan) {
 /// The model computes an expression once for all. What it computes in any case takes less to hand
 /// over than its operands.
 void Reducers::drop_computed_here(std::map<FileSeries*, OfFile>& near) const {
-  std::map<const Computed*, std::size_t> left;  // uses that servers can take
-  const auto count = [&](const std::map<FileSeries*, OfFile>& files) {
-    for (const auto& [file, of] : files)
-      for (const Candidate& it : of.candidates)
-        if (it.computed != nullptr) ++left[it.computed];
+  const auto is_left = [&](const std::map<const Computed*, std::size_t>& left, const Computed* of) {
+    return left.at(of) >= of->uses().size();
   };
-  count(near);
-  count(by_file_);
-  for (auto& [file, of] : near)
-    std::erase_if(of.candidates, [&](const Candidate& it) {
-      return it.computed != nullptr && left[it.computed] < it.computed->uses().size();
-    });
+  bool has_dropped = true;
+  while (has_dropped) {
+    has_dropped = false;
+    std::map<const Computed*, std::size_t> left;  // uses of which servers take care
+    const auto count = [&](const std::map<FileSeries*, OfFile>& files) {
+      for (const auto& [file, of] : files)
+        for (const Candidate& it : of.candidates)
+          if (it.computed != nullptr) ++left[it.computed];
+    };
+    count(near);
+    count(by_file_);
+    // Those that compute with others come behind them.
+    for (const auto& some : plan_.computed | std::views::reverse) {
+      left.try_emplace(some.get(), 0);
+      if (!is_left(left, some.get())) continue;
+      for (const Series* const operand : some->operands())
+        if (const Computed* const inner = find_computed(*operand)) ++left[inner];
+    }
+    for (auto& [file, of] : near)
+      has_dropped |= std::erase_if(of.candidates, [&](const Candidate& it) {
+                       return it.computed != nullptr &&
+                              !std::ranges::all_of(it.computed->steps(), [&](const Computed::Step& step) {
+                                return is_left(left, step.of);
+                              });
+                     }) > 0;
+  }
 }
 
 bool Reducers::add_sources(OfFile& of, const Computed& computed) {
   std::vector<const Series*> all = of.sources;
-  for (const Series* const operand : computed.operands())
+  for (const Series* const operand : computed.leaves())
     if (std::ranges::find(all, operand) == all.end()) all.push_back(operand);
   if (all.size() > SampleRecords::most_sources) return false;
   of.sources = std::move(all);
@@ -274,9 +292,10 @@ Reduction Reducers::reduction_of(const OfFile& of, const Candidate& candidate, c
   }
   if (candidate.computed == nullptr) return made;
   Reduction::Formula& formula = made.formula.emplace();
-  formula.text = candidate.computed->formula().text;
+  for (Computed::Step& step : candidate.computed->steps())
+    formula.steps.push_back({step.of->formula().text, std::move(step.operands)});
   if (candidate.statistics == nullptr) formula.units = writer.units();
-  for (const Series* const operand : candidate.computed->operands())
+  for (const Series* const operand : candidate.computed->leaves())
     formula.operands.push_back({source_of(of, *operand), operand->is_constant(), operand->form().missing});
   return made;
 }
@@ -316,7 +335,7 @@ void Reducers::leave(FileSeries& file, const OfFile& of, const Candidate& candid
     candidate.writers.front()->leave_to_servers();
   }
   for (const Writer* const writer : candidate.writers) in.variables.push_back(writer->number());
-  for (const Series* const operand : candidate.computed->operands())
+  for (const Series* const operand : candidate.computed->leaves())
     in.sources.push_back(source_of(of, *operand));
   candidate.computed->leave_to_servers(std::move(in));
 }

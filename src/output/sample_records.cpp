@@ -49,9 +49,10 @@ void SampleRecords::end_step() noexcept {
 }
 
 /// Samples are numbered after the planes.
-void SampleRecords::begin_state(std::uint32_t plane, const statistics::Progress& progress) {
+void SampleRecords::begin_state(std::uint32_t plane, std::uint32_t more,
+                                const statistics::Progress& progress) {
   next_ = plane + 1;
-  target_->begin_state(plane, progress);
+  target_->begin_state(plane, more, progress);
 }
 
 void SampleRecords::put_state(std::size_t variable, std::uint32_t plane, const std::byte* values, Type type) {

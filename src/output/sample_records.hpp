@@ -34,8 +34,9 @@ class SampleRecords final : public SampleTarget {
   void put_sample(std::size_t variable, std::size_t source, const Value& value) override;
   void end_step() noexcept;
 
-  /// Begins to restore a plane of the states of what servers compute. Comes before all samples.
-  void begin_state(std::uint32_t plane, const statistics::Progress& progress);
+  /// Begins to restore a plane of the states of what servers compute, after which `more` follow.
+  /// Comes before all samples.
+  void begin_state(std::uint32_t plane, std::uint32_t more, const statistics::Progress& progress);
   /// This rank's values of it, of the type of samples.
   void put_state(std::size_t variable, std::uint32_t plane, const std::byte* values, Type type);
 

@@ -383,7 +383,12 @@ std::int64_t SavedState::read(const std::string& path) {
         std::memcpy(state.column(c).data, read.state().column(c).data, state.column(c).bytes);
     });
     for (auto& [name, part] : parts) part.close();
-    ServerStates(plan_).restore(restored);
+    if (!restored.empty()) {
+      ServerStates(plan_).restore(restored);
+      // Samples of the first step follow. If memory is short, servers take those of a step before it
+      // ends, but none before all ranks have ended what came before.
+      session_.flush();
+    }
     for (std::size_t f = 0; f < files.size(); ++f)
       plan_.files[f]->resume(file_state(files.at(f), time_.calendar));
     for_each_once(plan_, [&](FileSeries& of, std::size_t f, std::size_t v) {

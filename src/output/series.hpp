@@ -55,6 +55,8 @@ class Consumer {
   [[nodiscard]] virtual Form wants(const Form& given) const { return given; }
   /// Whether it takes values in the layout of the caller's array.
   [[nodiscard]] virtual bool takes_layouts() const { return false; }
+  /// Whether it uses the data of computed values, and not only when there are some.
+  [[nodiscard]] virtual bool uses_data() const { return true; }
   virtual void take(std::size_t slot, const Value& value) = 0;
 };
 

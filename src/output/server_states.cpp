@@ -117,7 +117,7 @@ void ServerStates::restore(const std::vector<Restored>& states) {
       progress.has_reference = std::max(progress.has_reference, of.has_reference);
     }
     for (std::uint32_t plane = 0; plane < most; ++plane) {
-      file.samples().begin_state(plane, progress);
+      file.samples().begin_state(plane, most - plane - 1, progress);
       for (const Restored& it : states) {
         if (it.statistics->samples() != &file.samples() || plane >= planes_of(it).count()) continue;
         const Type type = it.statistics->sample_type();

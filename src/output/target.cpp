@@ -115,8 +115,8 @@ class SessionTarget final : public Target {
     file->file = unwrap(call_of(session_, "save")->open(*made_, name, changes, true));
     return std::make_unique<SessionFile>(OutputFile(std::move(file)));
   }
-  void begin_state(std::uint64_t number, const statistics::Progress& progress) override {
-    begin(number, {.kind = wire::RecordKind::state, .progress = saved(progress)});
+  void begin_state(std::uint64_t number, std::uint32_t more, const statistics::Progress& progress) override {
+    begin(number, {.kind = wire::RecordKind::state, .more_of_step = more, .progress = saved(progress)});
   }
   void put_sample(std::string_view variable, std::uint64_t number, const void* data, Type type,
                   const MemoryLayout& memory) override {
@@ -150,7 +150,8 @@ std::vector<client::AskedReduction> numbered(const Schema& schema, const std::ve
     made.missing = it.missing;
     if (!it.formula) continue;
     wire::Formula& formula = made.formula.emplace();
-    formula.text = it.formula->text;
+    for (const Reduction::Step& step : it.formula->steps)
+      formula.steps.push_back({step.text, {step.operands.begin(), step.operands.end()}});
     formula.multiply = it.formula->units.multiply;
     formula.add = it.formula->units.add;
     for (const Reduction::Operand& operand : it.formula->operands)

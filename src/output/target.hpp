@@ -85,8 +85,9 @@ class Target {
   virtual std::unique_ptr<TargetFile> open_states(const FileName& name, const SchemaChanges& changes) = 0;
   /// Changes whenever the model may have ended records in the middle of a step.
   [[nodiscard]] virtual std::uint64_t cuts() const = 0;
-  /// Begins to restore plane `number` of the states.
-  virtual void begin_state(std::uint64_t number, const statistics::Progress& progress) = 0;
+  /// Begins to restore plane `number` of the states, after which `more` follow.
+  virtual void begin_state(std::uint64_t number, std::uint32_t more,
+                           const statistics::Progress& progress) = 0;
   /// This rank's values of the sample or plane that was begun with this number. A plane, and
   /// samples of operands, have values of the variable's type.
   virtual void put_sample(std::string_view variable, std::uint64_t number, const void* data, Type type,
@@ -100,10 +101,16 @@ struct Reduction {
     bool is_constant = false;
     Values missing;  ///< empty: nothing is missing
   };
+  struct Step {
+    std::string text;  ///< expression::Formula::text
+    /// In its order: the number of an operand, or the number of operands plus that of an earlier
+    /// step.
+    std::vector<std::size_t> operands;
+  };
   struct Formula {
-    std::string text;               ///< expression::Formula::text
-    std::vector<Operand> operands;  ///< in its order
-    expression::Linear units;       ///< of its results, without a statistic
+    std::vector<Step> steps;  ///< the last one gives the result
+    std::vector<Operand> operands;
+    expression::Linear units;  ///< of its results, without a statistic
   };
   std::string variable;
   std::optional<Formula> formula;

@@ -97,15 +97,29 @@ struct Operand {
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 
-/// A computation point by point. Its result is multiplied and added to if it is written as it is.
-struct Formula {
+/// A computation point by point, from operands of a formula or results of earlier ones.
+struct FormulaStep {
   std::string text;  ///< expression::Formula::text
+  /// In its order: the number of an operand of the formula, or the number of its operands plus that
+  /// of an earlier step.
+  std::vector<std::uint32_t> operands;
+  template <class A>
+  void fields(A& a) {
+    a(text, operands);
+  }
+  friend bool operator==(const FormulaStep&, const FormulaStep&) = default;
+};
+
+/// Computations point by point. The result of the last one is multiplied and added to if it is
+/// written as it is.
+struct Formula {
+  std::vector<FormulaStep> steps;
   std::vector<Operand> operands;
   double multiply = 1;
   double add = 0;
   template <class A>
   void fields(A& a) {
-    a(text, operands, multiply, add);
+    a(steps, operands, multiply, add);
   }
   friend bool operator==(const Formula&, const Formula&) = default;
 };

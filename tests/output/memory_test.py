@@ -91,7 +91,7 @@ assert not glob.glob("*.nc*"), "a file was made"
 
 
 def servers_compute(keys="", settings=(), values="mean: [tas]", **options):
-    run(f"fields: {{w: uas*vas, y: 2*w}}\nfiles: {{f: {{every: 1d, {keys}{values}}}}}\n",
+    run(f"fields: {{w: uas*vas, y: 2*w, z: y - mean(tas)}}\nfiles: {{f: {{every: 1d, {keys}{values}}}}}\n",
         settings=["--afterbay.report.json=report.json", *(f"--afterbay.{setting}" for setting in settings)], **{**GRID, **options})
     os.remove("f.nc")
     report = json.loads(pathlib.Path("report.json").read_text())
@@ -110,8 +110,10 @@ for settings, servers, near in [
     if near:
         assert servers_compute("statistics: servers, ", settings, servers=servers), settings
 assert servers_compute(ranks=1) == (processors >= 2)
-# Expressions likewise; but what the model computes in any case, it hands over as one field.
-for values, near in [("instant: [w]", True), ("mean: [w]", True), ("instant: [w, y]", False), ("mean: [w], instant: [w: now]", True),
+# Expressions likewise, also of others; but what the model computes in any case, it hands over as one
+# field, and so what is computed from that.
+for values, near in [("instant: [w]", True), ("mean: [w]", True), ("instant: [w, y]", True), ("instant: [y]", True),
+                     ("instant: [w], write: [z]", False), ("instant: [y], write: [z]", False), ("mean: [w], instant: [w: now]", True),
                      ("type: float64, instant: [w]", False)]:
     assert servers_compute(values=values, ranks=1) == (near and processors >= 2), values
 print("the memory of described output is reported and limited")

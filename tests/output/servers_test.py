@@ -35,6 +35,12 @@ EXPRESSIONS = {
     "flux": "uas*area",
     "wet": "exp(uas/10) + log(vas)",
     "same": "tas",
+    # Of expressions: with conditions, in which missing values count, with fields that an inner one
+    # has already, and with one field by two names.
+    "power": "speed^3/2 + flux",
+    "gust": '"speed > 5 ? warm - uas : 0"',
+    "twice": "heat^2 - toce/heat",
+    "both": "same*tas - power",
 }
 
 
@@ -47,7 +53,7 @@ def described(random_, statistics):
     for f, who in enumerate(statistics):
         missing = random_.choice(["ignore", "poison", "0.5"])
         keys = {"every": random_.choice(["1ts", "4ts", "1d", "1mo"]), "missing": missing,
-                "partial": random_.choice(["write", "write", "skip"]), "statistics": who, "expressions": who,
+                "partial": random_.choice(["write", "write", "skip"]) if f > 0 else "write", "statistics": who, "expressions": who,
                 "split": random_.choice(["3 records", "1mo", "1y"]), "name": '"{file}_{part:03}"'}
         if random_.random() < 0.3:
             keys["grid"] = "part"
@@ -127,6 +133,7 @@ def one(seed):
         given.append(parts(random_, store, land))
         inside("servers", lambda: run(texts["servers"], last=last, **options, **given[-1]))
         count = compare("model", "servers")
+        assert count > 0
 
         def jobs():
             state, first = {}, 0
@@ -169,9 +176,20 @@ def steps_larger_than_memory():
 fields: {one: uas + vas + tas, two: vas - tas, three: 2*uas, four: toce*2}
 files: {step: {every: 1ts, expressions: servers, instant: [vas, four, two, one], mean: [three, one: average]}}
 """
-    for described_ in (text, expressions):
-        inside("large", lambda text=described_: run(text, ranks=3, servers=1, last=8, step="6h", lat=256, lon=256, settings=[
-            "--afterbay.memory.server=2MiB", "--afterbay.memory.block=64KiB", "--afterbay.deadline=15s"]))
+    # Nor the states with which the second job begins.
+    states = """
+fields: {one: uas + vas + tas}
+files: {month: {every: 1mo, expressions: servers, statistics: servers, stddev: [tas, one], difference: [vas], range: [uas]}}
+"""
+
+    def jobs(text):
+        options = {"ranks": 3, "servers": 1, "step": "6h", "lat": 256, "lon": 256, "settings": [
+            "--afterbay.memory.server=2MiB", "--afterbay.memory.block=64KiB", "--afterbay.deadline=15s"]}
+        run(text, last=3, finalize_to="state.nc", **options)
+        run(text, first=4, last=8, resume="state.nc", **options)
+
+    for described_ in (text, expressions, states):
+        inside("large", lambda text=described_: jobs(text))
 
 
 def pieces_without_points():
@@ -200,9 +218,9 @@ def mistakes():
     """What servers cannot compute, in the words and at the place of the description."""
     servers = "files:\n  f: {every: 1d, statistics: servers, %s}\n"
     place = 'output.yaml:2:3: the file "f" has statistics: servers, but servers cannot compute the mean of '
-    of = "fields: {w: sqrt(uas^2 + vas^2), y: w - 1, z: tas - mean(tas), x: toce*e3t, c: 2*area, m: \"max(uas, 1d)\"}\n"
+    of = "fields: {w: sqrt(uas^2 + vas^2), y: tas - mean(toce over lev), z: w - mean(tas), x: toce*e3t, c: 2*area, m: \"max(uas, 1d)\"}\n"
     below = place.replace(":2:3", ":3:3")
-    refused(of + servers % "mean: [y]", below + "y: it is computed from another expression or a reduction")
+    refused(of + servers % "mean: [y]", below + "y: it is computed from a reduction over dimensions")
     refused(of + servers % "mean: [x]", below + "x: 'toce' has values of type float32, and the variable is of type float64")
     refused(of + servers % "expressions: model, mean: [w]", below + "w: the expression is left to the model (expressions: model)")
     refused(of + servers % "mean: [c]", below + "c: it is computed from coordinates only", rich=1)

@@ -14,7 +14,7 @@ namespace afterbay::server {
 
 namespace {
 
-/// Strips of all operands and of the results have so many doubles together, and stay in the caches.
+/// Strips of all operands and of the results of all steps have so many doubles together, and stay in the caches.
 constexpr std::size_t values_of_strips = std::size_t{16} << 10;
 constexpr std::size_t line_bytes = 64;
 
@@ -34,8 +34,12 @@ ServedFormula::ServedFormula(const wire::Formula& formula, const Variable& varia
     not_a_number_ = Values(std::numeric_limits<float>::quiet_NaN()).bytes;
   else
     not_a_number_ = Values(std::numeric_limits<double>::quiet_NaN()).bytes;
-  formula_.text = formula.text;
-  formula_.operands.resize(formula.operands.size());
+  for (const wire::FormulaStep& step : formula.steps) {
+    Step& made = steps_.emplace_back();
+    made.formula.text = step.text;
+    made.formula.operands.resize(step.operands.size());
+    made.operands.assign(step.operands.begin(), step.operands.end());
+  }
   for (const wire::Operand& operand : formula.operands)
     operands_.push_back({operand.source, operand.is_constant != 0, {variable.type, operand.missing}});
 }
@@ -50,11 +54,18 @@ Result<std::unique_ptr<const ServedFormula>> ServedFormula::make(const wire::For
     if (!operand.missing.empty() && operand.missing.type != variable.type)
       return failed(make_error(ErrorCode::internal, "a formula has missing values of type {}",
                                name_of(operand.missing.type)));
+  std::size_t known = formula.operands.size();
+  for (const wire::FormulaStep& step : formula.steps) {
+    if (std::ranges::any_of(step.operands, [known](std::uint32_t operand) { return operand >= known; }))
+      return failed(make_error(ErrorCode::internal, "\"{}\" is computed with what comes later", step.text));
+    ++known;
+  }
+  if (formula.steps.empty()) return failed(make_error(ErrorCode::internal, "a formula has no steps"));
   std::unique_ptr<const ServedFormula> made(new ServedFormula(formula, variable));
-  auto evaluator = made->evaluator();
-  if (!evaluator) return failed(std::move(evaluator).error());
+  auto evaluators = made->evaluators();
+  if (!evaluators) return failed(std::move(evaluators).error());
   const MutexLock lock(made->mutex_);
-  made->evaluators_.push_back(*std::move(evaluator));
+  made->evaluators_.push_back(*std::move(evaluators));
   return made;
 }
 
@@ -64,37 +75,46 @@ std::optional<std::size_t> ServedFormula::operand_of(std::uint32_t source) const
   return static_cast<std::size_t>(found - operands_.begin());
 }
 
-/// One that no other thread uses, or a new one.
-Result<expression::Evaluator> ServedFormula::evaluator() const {
+/// Some that no other thread uses, or new ones.
+Result<ServedFormula::Evaluators> ServedFormula::evaluators() const {
   {
     const MutexLock lock(mutex_);
     if (!evaluators_.empty()) {
-      expression::Evaluator free = std::move(evaluators_.back());
+      Evaluators free = std::move(evaluators_.back());
       evaluators_.pop_back();
       return free;
     }
   }
-  return expression::Evaluator::create(formula_);
+  Evaluators made;
+  for (const Step& step : steps_) {
+    AFTERBAY_TRY_ASSIGN(expression::Evaluator evaluator, expression::Evaluator::create(step.formula));
+    made.push_back(std::move(evaluator));
+  }
+  return made;
 }
 
 Result<> ServedFormula::run(std::span<const std::byte* const> samples, std::size_t points,
                             const Take& take) const {
-  AFTERBAY_TRY_ASSIGN(expression::Evaluator evaluator, this->evaluator());
-  const std::size_t results_of_strip = values_of_strips / (operands_.size() + 1);
-  std::vector<double> strips((operands_.size() + 1) * results_of_strip);
-  double* const results = strips.data() + operands_.size() * results_of_strip;
-  std::vector<const double*> values;
-  for (std::size_t i = 0; i < operands_.size(); ++i) values.push_back(strips.data() + i * results_of_strip);
-  for (std::size_t first = 0; first < points; first += results_of_strip) {
-    const std::size_t count = std::min(results_of_strip, points - first);
+  AFTERBAY_TRY_ASSIGN(Evaluators evaluators, this->evaluators());
+  const std::size_t all = operands_.size() + steps_.size();
+  const std::size_t strip = values_of_strips / all;
+  std::vector<double> strips(all * strip);
+  const auto values = [&](std::size_t number) { return strips.data() + number * strip; };
+  std::vector<std::vector<const double*>> from;
+  for (const Step& step : steps_) {
+    std::vector<const double*>& of = from.emplace_back();
+    for (const std::size_t operand : step.operands) of.push_back(values(operand));
+  }
+  for (std::size_t first = 0; first < points; first += strip) {
+    const std::size_t count = std::min(strip, points - first);
     for (std::size_t i = 0; i < operands_.size(); ++i)
-      operands_[i].widening.run(strips.data() + i * results_of_strip, samples[i] + first * element_bytes(),
-                                count);
-    evaluator.run(values, results, count);
-    take({results, count}, first);
+      operands_[i].widening.run(values(i), samples[i] + first * element_bytes(), count);
+    for (std::size_t i = 0; i < steps_.size(); ++i)
+      evaluators[i].run(from[i], values(operands_.size() + i), count);
+    take({values(all - 1), count}, first);
   }
   const MutexLock lock(mutex_);
-  evaluators_.push_back(std::move(evaluator));
+  evaluators_.push_back(std::move(evaluators));
   return {};
 }
 

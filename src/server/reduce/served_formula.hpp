@@ -27,7 +27,8 @@ namespace afterbay::server {
 class ServedFormula {
  public:
   /// `variable`: whose type the samples have. Fails if the formula cannot be evaluated by this
-  /// build, and for variables that are not of floating point; names the variable.
+  /// build, if a step uses later ones, and for variables that are not of floating point; names the
+  /// variable.
   static Result<std::unique_ptr<const ServedFormula>> make(const wire::Formula& formula,
                                                            const Variable& variable);
 
@@ -56,10 +57,15 @@ class ServedFormula {
     bool is_constant = false;
     statistics::Widening widening;
   };
+  struct Step {
+    expression::Formula formula;
+    std::vector<std::size_t> operands;  ///< wire::FormulaStep::operands
+  };
+  using Evaluators = std::vector<expression::Evaluator>;  ///< of all steps
   explicit ServedFormula(const wire::Formula& formula, const Variable& variable);
-  [[nodiscard]] Result<expression::Evaluator> evaluator() const AFTERBAY_EXCLUDES(mutex_);
+  [[nodiscard]] Result<Evaluators> evaluators() const AFTERBAY_EXCLUDES(mutex_);
 
-  expression::Formula formula_;
+  std::vector<Step> steps_;
   std::vector<Operand> operands_;
   expression::Linear units_;
   Type type_;
@@ -68,7 +74,7 @@ class ServedFormula {
   std::vector<std::byte> not_a_number_;
   mutable Mutex mutex_;
   /// Those that no thread uses.
-  mutable std::vector<expression::Evaluator> evaluators_ AFTERBAY_GUARDED_BY(mutex_);
+  mutable std::vector<Evaluators> evaluators_ AFTERBAY_GUARDED_BY(mutex_);
 };
 
 /// The samples of one step at the points of a piece. One thread at a time.

@@ -28,8 +28,8 @@ namespace afterbay::transport::network {
 struct MpiClientOptions {
   std::string server = "the I/O server";  ///< as named in errors
   LinkSizes sizes;
-  WaitPolicy policy;
-  ProcessId process;  ///< the server's process, if it runs on this machine
+  WaitPolicy policy = {};
+  ProcessId process = {};  ///< the server's process, if it runs on this machine
   std::shared_ptr<RankLinks> rank_links = std::make_shared<RankLinks>();  ///< all links of this rank
   std::string dedicated = {};  ///< the processes for never_heard; empty: the server does not call
                                ///< serve

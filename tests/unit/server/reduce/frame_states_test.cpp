@@ -83,7 +83,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// x0/x1 + x2, where -1 marks missing values of x0, and x2 is constant.
 wire::Formula quotient() {
   wire::Formula formula;
-  formula.text = "x0/x1 + x2";
+  formula.steps = {{"x0/x1 + x2", {0, 1, 2}}};
   formula.operands = {{.source = 4, .missing = Values(-1.0)}, {.source = 2}, {.source = 1, .is_constant = 1}};
   return formula;
 }
@@ -167,7 +167,7 @@ TEST_F(ServerFormulas, RefuseOtherSamples) {
 
 TEST_F(ServerFormulas, ThatCannotBeEvaluatedAreRefused) {
   wire::Reduction reduction = instants();
-  reduction.formula->text = "x0 +* x1";
+  reduction.formula->steps[0].text = "x0 +* x1";
   collection_.emplace(reduction);
   const auto made = FrameStates::make(collection_->get(), 0, 1 << 20);
   ASSERT_FALSE(made);

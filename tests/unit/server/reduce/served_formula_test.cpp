@@ -27,7 +27,7 @@ Variable variable_of(Type type) {
 
 wire::Formula product() {
   wire::Formula formula;
-  formula.text = "x0*x1";
+  formula.steps = {{"x0*x1", {0, 1}}};
   formula.operands = {{.source = 1}, {.source = 2}};
   return formula;
 }
@@ -56,6 +56,29 @@ TEST(ServerFormula, DoesNotDependOnTheFloatingPointEnvironment) {
   EXPECT_GT(expected[0], 0) << "a denormal number";
   const test::ModelEnvironment environment;
   EXPECT_EQ(results_of(*formula, a, b).value(), expected);
+}
+
+/// A missing result of an expression is a missing value of those that compute with it, whatever they
+/// do with it.
+TEST(ServerFormula, ComputesStepByStep) {
+  wire::Formula formula = product();
+  formula.steps = {{"x0/x1", {0, 1}}, {"x0 - x1*x2", {2, 0, 2}}};
+  if (expression::has_muparser()) formula.steps.push_back({"x0 > 1 ? x1 : 0", {1, 3}});
+  const auto served = ServedFormula::make(formula, variable_of(Type::float32)).value();
+  const auto found = results_of(*served, {6, 0}, {3, 0}).value();
+  EXPECT_EQ(found[0], 2 - 6 * 2);
+  EXPECT_EQ(found[1], 9.9692099683868690e+36F) << "0/0 is missing, also where a condition does not use it";
+}
+
+TEST(ServerFormula, RefusesStepsThatUseLaterOnes) {
+  for (const std::uint32_t later : {2U, 3U, 1000U}) {
+    wire::Formula formula = product();
+    formula.steps = {{"x0/x1", {0, later}}, {"x0*x1", {2, 1}}};
+    EXPECT_FALSE(ServedFormula::make(formula, variable_of(Type::float32))) << later;
+  }
+  wire::Formula none = product();
+  none.steps.clear();
+  EXPECT_FALSE(ServedFormula::make(none, variable_of(Type::float32)));
 }
 
 TEST(ServerFormula, NamesHowManyValuesDoNotFit) {
@@ -91,7 +114,7 @@ TEST(ServerFormula, AnOperandIsHandedOverOnceInAStep) {
 /// Workers use the same formula for different pieces.
 TEST(ThreadServerFormula, ComputesInSeveralWorkers) {
   wire::Formula formula = product();
-  if (expression::has_muparser()) formula.text = "x0 > 100 ? exp(x1/1000) : x0*x1";
+  if (expression::has_muparser()) formula.steps[0].text = "x0 > 100 ? exp(x1/1000) : x0*x1";
   const auto served = ServedFormula::make(formula, variable_of(Type::float32)).value();
   std::vector<float> a(20000);
   std::iota(a.begin(), a.end(), 0.0F);
