@@ -89,6 +89,8 @@ PACKINGS = (
     ("deflate", "shuffle, deflate 1", (COLLECTION + "deflate=1", COLLECTION + "shuffle=on")),
     ("rounding", "Granular BitRound 3, verified, shuffle, zstd 3",
      (COLLECTION + "zstd=3", COLLECTION + "shuffle=on", *(f"{COLLECTION}variables.{name}.significant_digits=3" for name in ("ta", "ua")))),
+    ("wgdos", "PP, WGDOS 2^-6", ("--store", "pp", "--attribute", "PP_packing=wgdos", "--attribute", "PP_accuracy=-6")),
+    ("ccsds", "GRIB2, grid_ccsds", ("--store", "grib2", "--attribute", "GRIB_packingType=grid_ccsds")),
 )
 
 
@@ -156,7 +158,7 @@ def blocked_rows(dataset: packing_data.Dataset, options: argparse.Namespace) -> 
                     "--files", "2", "--variables", "2", "--steps", "2" if options.smallest else "15" if options.quick else "30",
                     "--warm-up-steps", "1" if options.smallest else "4", "--compute-ms", str(compute), "--reference",
                     "--afterbay.writers=1", REPORT, *session),
-                model=1, verify=key != "rounding") for key, label, session in PACKINGS]
+                model=1, verify=key != "rounding" and "--store" not in session) for key, label, session in PACKINGS]
 
 
 def rates(results: Results, key: str, path: str = "end_s") -> list[float]:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random shapes, values, missing data and packings in GRIB2, PP and fields files: the same bytes
-for two layouts, and ecCodes, iris and cf-python read values within the stated accuracy. A reader
-that is not installed is left out."""
+"""Random grids, shapes, values, missing data and packings in GRIB2, PP and fields files: the same
+bytes for two layouts, and ecCodes, iris and cf-python read values within the stated accuracy. A
+reader that is not installed is left out. AFTERBAY_TEST_FIRST, AFTERBAY_TEST_ROUNDS: other seeds."""
 import os
 import pathlib
 import subprocess
@@ -20,21 +20,40 @@ except ImportError as error:
 AFTERBAY = pathlib.Path(os.environ["AFTERBAY_BUILD"], "apps", "afterbay", "afterbay")
 LAYOUTS = {"one": (["--afterbay.topology=inline"], 1), "many": (["--servers", "1", "--afterbay.writers=2"], 4)}
 MISSING = -1e30
-SEEDS = 4
+FIRST, SEEDS = int(os.environ.get("AFTERBAY_TEST_FIRST", "0")), int(os.environ.get("AFTERBAY_TEST_ROUNDS", "6"))
+GRIDS = ("regular", "northward", "gaussian", "reduced", "unstructured")
 
 
 class Case:
-    """Everything follows from the seed."""
+    """Everything follows from the seed. `nans`: NaN need not be the fill value."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, grids=GRIDS, nans=False):
         self.seed = seed
         self.random = np.random.default_rng(seed)
-        records, levels, rows, columns = (int(n) for n in self.random.integers((1, 1, 2, 2), (4, 4, 40, 60)))
-        self.shape = records, levels, rows, columns
+        self.grid = grids[seed % len(grids)]
+        records, levels, rows, columns = (int(n) for n in self.random.integers((1, 1, 1, 1), (4, 4, 40, 60)))
+        self.fill = (MISSING, np.nan)[seed // 3 % 2]
         self.type = ("f4", "f8")[seed % 2]
         self.error = float(10 ** self.random.uniform(-3, 0))
         self.accuracy = int(self.random.integers(-10, 1))
         self.bits = int(self.random.integers(8, 25))
+        if self.grid in ("gaussian", "reduced"):
+            rows = 2 * int(self.random.integers(2, 16))
+        self.latitudes = np.linspace(80, -70, rows)
+        self.longitudes = np.arange(columns) * 360 / columns
+        if self.grid == "northward":
+            self.latitudes = self.latitudes[::-1]
+        if self.grid in ("gaussian", "reduced"):
+            self.latitudes = np.degrees(np.arcsin(np.polynomial.legendre.leggauss(rows)[0]))[::-1]
+        if self.grid == "reduced":  # octahedral: 20 points beside the poles, 4 more in each row
+            lengths = [20 + 4 * min(i, rows - 1 - i) for i in range(rows)]
+            self.latitudes = np.repeat(self.latitudes, lengths)
+            self.longitudes = np.concatenate([np.arange(n) * 360 / n for n in lengths])
+        if self.grid == "unstructured":
+            self.longitudes = self.random.uniform(0, 360, columns)
+            self.latitudes = self.random.uniform(-90, 90, columns)
+        self.has_rows = self.grid not in ("reduced", "unstructured")
+        self.shape = records, levels, rows if self.has_rows else 1, len(self.longitudes)
         magnitude = 10 ** self.random.uniform(-1, 3)
         values = self.random.normal(0, magnitude, self.shape)
         values[self.random.random(self.shape) < 0.1] = 0
@@ -42,21 +61,23 @@ class Case:
             kind = self.random.integers(0, 6)
             part = values[:, level]
             if kind == 0:
-                part[self.random.random(part.shape) < 0.3] = MISSING
+                part[self.random.random(part.shape) < 0.3] = self.fill
             elif kind == 1:
-                part[0] = MISSING
+                part[0] = self.fill
             elif kind == 2:
-                part[:, :, 1:] = MISSING
+                part[:, :, 1:] = self.fill
             elif kind == 3:
                 part[:] = 273.15
+            elif kind == 4 and nans:
+                part[self.random.random(part.shape) < 0.1] = np.nan
         self.values = values.astype(self.type)
-        self.missing = self.values == np.dtype(self.type).type(MISSING)
+        self.missing = np.isnan(self.values) | (self.values == np.dtype(self.type).type(self.fill))
 
     def write(self, path, attributes):
         records, levels, rows, columns = self.shape
-        step = 360 / columns
+        horizontal = ("lat", "lon") if self.has_rows else ("cell",)
         with netCDF4.Dataset(path, "w") as file:
-            for name, length in (("time", None), ("plev", levels), ("lat", rows), ("lon", columns)):
+            for name, length in (("time", None), ("plev", levels), *zip(horizontal, (rows, columns) if self.has_rows else (columns,))):
                 file.createDimension(name, length)
 
             def variable(name, kind, dimensions, values, fill=None, **given):
@@ -68,10 +89,12 @@ class Case:
             # Sums of time steps, and distances that 32-bit numbers do not hold.
             variable("time", "f8", ("time",), np.cumsum(np.full(records, 1200 / 86400)), units="days since 2026-11-01", standard_name="time")
             variable("plev", "f4", ("plev",), 1000 - 100 * np.arange(levels), units="hPa", standard_name="air_pressure")
-            variable("lat", "f4", ("lat",), np.linspace(80, -70, rows), units="degrees_north")
-            variable("lon", "f4", ("lon",), np.arange(columns) * step, units="degrees_east")
-            variable("ta", self.type, ("time", "plev", "lat", "lon"), self.values, MISSING, units="K", standard_name="air_temperature",
-                     **attributes)
+            for name, unit, values in (("lat", "degrees_north", self.latitudes), ("lon", "degrees_east", self.longitudes)):
+                variable(name, "f8" if self.grid in ("gaussian", "reduced") else "f4", (name if self.has_rows else "cell",), values, units=unit)
+            if not self.has_rows:
+                attributes = {"coordinates": "lat lon", **attributes}
+            variable("ta", self.type, ("time", "plev", *horizontal), self.values.reshape(records, levels, *((rows,) if self.has_rows else ()), columns),
+                     self.fill, units="K", standard_name="air_temperature", **attributes)
 
 
 def replay(case, store, flags):
@@ -180,12 +203,14 @@ def has_eccodes():
 
 def main():
     writes_grib2 = has_eccodes()
-    for seed in range(SEEDS):
-        case = Case(seed)
-        print(f"seed {seed}, {case.shape}: pp: {check_um(case, 'pp')}", flush=True)
-        print(f"seed {seed}: fieldsfile: {check_um(case, 'fieldsfile')}", flush=True)
+    for seed in range(FIRST, FIRST + SEEDS):
+        case = Case(seed, ("regular", "northward"), nans=True)
+        what = f"seed {seed}, {case.grid}, {case.shape}, fill {case.fill}"
+        print(f"{what}: pp: {check_um(case, 'pp')}", flush=True)
+        print(f"{what}: fieldsfile: {check_um(case, 'fieldsfile')}", flush=True)
         if writes_grib2:
-            print(f"seed {seed}: grib2: {check_grib2(case)}", flush=True)
+            case = Case(seed)
+            print(f"seed {seed}, {case.grid}, {case.shape}, fill {case.fill}: grib2: {check_grib2(case)}", flush=True)
 
 
 main()
