@@ -17,8 +17,6 @@
 #include "model/naming.hpp"
 #include "model/schema_bytes.hpp"
 #include "model/validate.hpp"
-#include "pipeline/message_accuracy.hpp"
-#include "pipeline/pack.hpp"
 #include "pipeline/plan.hpp"
 #include "pipeline/quantize.hpp"
 
@@ -66,28 +64,6 @@ void override_variables(Schema& schema, const config::CollectionSettings& settin
   }
 }
 
-/// Takes the settings of what is computed with each variable, and gives packed ones their type;
-/// those that `packed` has have it already.
-Result<> apply_variable_settings(Schema& schema, Format format,
-                                 const std::vector<std::optional<model::PackedValues>>& packed,
-                                 const config::CollectionSettings& settings, Processing& processing) {
-  for (std::size_t v = 0; v < schema.variables.size(); ++v) {
-    Variable& variable = schema.variables[v];
-    pipeline::Settings stages = settings.settings_for(variable.name).stages;
-    std::optional<model::PackedValues> packing;
-    if (v < packed.size() && packed[v]) {
-      packing = packed[v];
-      stages.clear();  // packing has used them
-    } else {
-      AFTERBAY_TRY_ASSIGN(packing, pipeline::pack(variable, stages, format));
-      AFTERBAY_TRY(pipeline::leave_accuracy_to_messages(schema, variable, stages, format));
-    }
-    processing.stages.push_back(std::move(stages));
-    processing.packings.push_back(std::move(packing));
-  }
-  return {};
-}
-
 /// The values of an attribute; none if there is no such attribute.
 Values values_of(const Variable& variable, std::string_view attribute) {
   const auto found = std::ranges::find(variable.attributes, attribute, &Attribute::name);
@@ -101,42 +77,6 @@ model::Split split_of(config::Placement placement, Format format, config::Existi
     return model::Split::none;
   if (placement == config::Placement::slab) return model::Split::slab;
   return placement == config::Placement::variable ? model::Split::variable : model::Split::none;
-}
-
-/// Leaves what is asked of servers to the ranks if servers cannot compute it: all of it, or what is
-/// not demanded. `changes_servers`: from file to file.
-void leave_to_ranks(Processing& processing, const Schema& schema, bool changes_servers, Format format,
-                    const config::CollectionSettings& settings) {
-  const std::vector<AskedReduction>& asked = processing.asked;
-  std::string& why = processing.why_not_reduced;
-  bool leaves_demanded = true;
-  processing.reductions.clear();
-  why.clear();
-  if (asked.empty()) return;
-  if (changes_servers)
-    why =
-        "its files go to different servers in turn: with placement: collection, slab or variable, in one "
-        "pool, they do not";
-  else if (!traits_of(format).publishes)
-    why = "its store writes no files";
-  else if (settings.optional.value_or(false) || settings.droppable.value_or(false))
-    why = "its files or records may be given up (optional, droppable), also those that save states";
-  // Saved states are files of the collection, whose values must be kept as they are.
-  const auto why_not = [&](const AskedReduction& it) {
-    if (processing.has_stages(it.what.variable)) return "pass stages (multiply, add, rounding)";
-    return processing.packing(it.what.variable) != nullptr ? "are packed as integers" : "";
-  };
-  if (why.empty()) leaves_demanded = false;
-  for (const AskedReduction& it : asked) {
-    const std::string own = why_not(it);
-    if (own.empty() || leaves_demanded) continue;
-    why = fmt::format("values of variable '{}' {}", schema.variables[it.what.variable].name, own);
-    leaves_demanded = it.is_demanded;
-  }
-  processing.has_undemanded = why.empty();
-  for (const AskedReduction& it : asked)
-    if (!leaves_demanded && (it.is_demanded || processing.has_undemanded))
-      processing.reductions.push_back(it.what);
 }
 
 }  // namespace
@@ -225,12 +165,11 @@ Result<> Collection::describe(const Definition& definition, const config::Config
   override_variables(schema_, settings);
   AFTERBAY_TRY(model::check_template(template_));
   model::convert_values(schema_);  // packing and rounding read fill values in the type of the variable
-  AFTERBAY_TRY(apply_variable_settings(schema_, format_, definition.packings, settings, processing_));
+  AFTERBAY_TRY(processing_.take_settings(schema_, format_, definition.packings, settings));
   // Other formats have no attributes for it, and perhaps no scalar variables.
   if (!traits_of(format_).magic.empty()) pipeline::describe_quantization(schema_, processing_.stages);
-  processing_.stages.resize(schema_.variables.size());
+  if (!processing_.stages.empty()) processing_.stages.resize(schema_.variables.size());
   AFTERBAY_TRY(model::validate(schema_, format_));
-  if (std::ranges::all_of(processing_.stages, &pipeline::Settings::empty)) processing_.stages.clear();
   processing_.asked = definition.reductions;
   expected_bytes_ = settings.expected_bytes.value_or(model::schema_bytes(schema_).estimate());
   return {};
@@ -245,7 +184,7 @@ Result<> Collection::lay_out(const Pools::Pool& pool, std::size_t pools,
   placement_ = settings.placement.value_or(config.placement);
   split_ = split_of(placement_, format_, existing_, pool_.size());
   const bool takes_turns = placement_ == config::Placement::file || placement_ == config::Placement::least;
-  leave_to_ranks(processing_, schema_, pools > 1 || (pool_.size() > 1 && takes_turns), format_, settings);
+  processing_.leave_to_ranks(schema_, pools > 1 || (pool_.size() > 1 && takes_turns), format_, settings);
   gather_bytes_ = model::gather_bytes(schema_, split_, pool_.size(), !pool.slab_shares.empty());
   const model::LayoutSizes sizes{config.memory.block_bytes, config.chunk_bytes, gather_bytes_,
                                  processing_.reduces()};

@@ -19,9 +19,9 @@
 #include "afterbay/session.hpp"
 #include "base/result.hpp"
 #include "client/collection_records.hpp"
-#include "client/compression.hpp"
 #include "client/decomposition.hpp"
 #include "client/pools.hpp"
+#include "client/processing.hpp"
 #include "config/config.hpp"
 #include "model/chunk_choice.hpp"
 #include "model/frame_owners.hpp"
@@ -48,38 +48,6 @@ struct VariableState {
   /// Whether this rank has points to hand over; for maps only valid once the servers have answered.
   [[nodiscard]] bool contributes() const {
     return framed && !mine.empty() && (map ? !map->runs().empty() : holds);
-  }
-};
-
-/// What servers are to compute of samples.
-struct AskedReduction {
-  wire::Reduction what;
-  bool is_demanded = false;  ///< otherwise, ranks may compute it
-};
-
-/// What servers compute with the values of a collection's variables between ranks and files.
-struct Processing {
-  std::vector<pipeline::Settings> stages;  ///< one per variable; empty if no variable has any
-  /// How ranks pack values in `put`: one per variable; empty if they pack none.
-  std::vector<std::optional<model::PackedValues>> packings;
-  /// Expressions and statistics over time. Servers can compute them if all files have the same
-  /// servers, each with the same part: these keep what was put before a file is opened.
-  std::vector<AskedReduction> asked;
-  std::vector<wire::Reduction> reductions;  ///< those that servers compute
-  bool has_undemanded = false;              ///< also those that are not demanded
-  std::string why_not_reduced;              ///< those of the definition; empty if all are, or if it has none
-  Compression compression;
-
-  [[nodiscard]] bool reduces() const noexcept { return !reductions.empty(); }
-  [[nodiscard]] bool reduces(std::uint32_t variable) const noexcept {
-    return std::ranges::find(reductions, variable, &wire::Reduction::variable) != reductions.end();
-  }
-  [[nodiscard]] bool has_stages(std::uint32_t variable) const noexcept {
-    return !stages.empty() && !stages[variable].empty();
-  }
-  /// Null if the variable is not packed.
-  [[nodiscard]] const model::PackedValues* packing(std::uint32_t variable) const noexcept {
-    return variable < packings.size() && packings[variable] ? &*packings[variable] : nullptr;
   }
 };
 

@@ -22,6 +22,7 @@ class Collapsed final : public Series, public Consumer {
 
   [[nodiscard]] bool available() const override { return of_->available(); }
   [[nodiscard]] bool is_reduced() const override { return of_->is_reduced(); }
+  [[nodiscard]] const Schedule* periods() const override { return of_->periods(); }
   [[nodiscard]] bool needs() const override { return available() && needed(); }
   [[nodiscard]] Form wants(const Form& /*given*/) const override { return taken_; }
   void take(std::size_t slot, const Value& value) override;

@@ -140,9 +140,9 @@ void Output::State::start() {
   if (epochs->saves_states()) saved->define_for_epochs();
   session.start();
   if (!options.resume.empty()) {
-    current = saved->read(options.resume);
-    plan.resume(current);
-    begun = true;
+    const std::int64_t step = saved->read(options.resume);
+    begun = step != output::SavedState::before_first;
+    if (begun) plan.resume(current = step);
   } else {
     output::look_at_earlier_files(session, plan);
   }
@@ -479,7 +479,7 @@ Ticket Output::save(const std::string& path) {
   if (it.ended) refuse(ErrorCode::bad_state, "save: the output has been finalized");
   it.end_step();
   it.late->finish();
-  return it.saved->write(path, it.current);
+  return it.saved->write(path, it.step_to_save());
 }
 
 void Output::finalize(const std::string& save_to) {
@@ -501,7 +501,7 @@ void Output::finalize(const std::string& save_to) {
     it.plan.end_run(output::covered_by_step(it.time, it.current));
     it.late->end_run(it.current);
   } else if (!save_to.empty()) {
-    it.saved->write(save_to, it.current);
+    it.saved->write(save_to, it.step_to_save());
   }
   it.ended = true;
   it.close_files();

@@ -94,10 +94,11 @@ class FileSeries {
     [[nodiscard]] bool any() const noexcept { return of_periods || of_instants; }
   };
   [[nodiscard]] const Records& records() const noexcept { return records_; }
-  /// Whether the run must begin with step 0. The state at the start of a run that appends is that
-  /// at the end of the earlier run, which has a record already. Comes after `define`.
+  /// Whether the run must begin with step 0. The state at the start of a run that appends to files of
+  /// an earlier one is that at its end, which has a record already. Comes after `begin_after`.
   [[nodiscard]] bool needs_start() const noexcept {
-    return file_->timing.at_start && records_.any() && !appends_;
+    const bool follows = appends_ && (is_continued_ || state_.part > 0);
+    return file_->timing.at_start && records_.any() && !follows;
   }
   /// Whether values of kind `once` are still missing.
   [[nodiscard]] bool needs_once(std::size_t variable) const;

@@ -60,11 +60,17 @@ std::vector<Computed::Step> Computed::steps() const {
 }
 
 bool Computed::available() const {
-  return std::ranges::all_of(operands_, [](const Operand& it) { return it.series->available(); });
+  return std::ranges::all_of(leaves_, &Series::available);
 }
 
 bool Computed::is_reduced() const {
-  return std::ranges::any_of(operands_, [](const Operand& it) { return it.series->is_reduced(); });
+  return std::ranges::any_of(leaves_, &Series::is_reduced);
+}
+
+const Schedule* Computed::periods() const {
+  for (const Series* const leaf : leaves_)
+    if (const Schedule* const periods = leaf->periods()) return periods;
+  return nullptr;
 }
 
 void Computed::begin_step() noexcept {
@@ -88,9 +94,33 @@ void Computed::leave_to_servers(InFile file) {
   }
 }
 
+void Computed::find_ends() {
+  ends_.clear();
+  const auto add = [&](const End& end) {
+    const bool is_known = std::ranges::any_of(
+        ends_, [&](const End& it) { return it.of == end.of && it.consumer == end.consumer; });
+    if (!is_known) ends_.push_back(end);
+  };
+  for (const Use& use : uses())
+    if (const auto* const outer = dynamic_cast<const Computed*>(use.consumer))
+      for (const End& end : outer->ends_) add(end);
+    else
+      add({this, use.consumer});
+}
+
+bool Computed::needs() const {
+  return available() && std::ranges::any_of(ends_, [](const End& it) {
+           return it.consumer->needs() && it.of->available();
+         });
+}
+
 bool Computed::uses_data() const {
-  return std::ranges::any_of(uses(), [this](const Use& use) {
-    return find_in_file(*use.consumer) == nullptr && use.consumer->uses_data();
+  return std::ranges::any_of(ends_, [](const End& it) { return it.of->find_in_file(*it.consumer) == nullptr; });
+}
+
+bool Computed::is_needed_here() const {
+  return std::ranges::any_of(ends_, [](const End& it) {
+    return it.of->find_in_file(*it.consumer) == nullptr && it.consumer->needs() && it.of->available();
   });
 }
 
@@ -114,10 +144,8 @@ void Computed::hand_over(std::size_t leaf, const Value& value) {
 void Computed::take(std::size_t slot, const Value& value) {
   const std::size_t points = space().points;
   if (leaf_of_slot_[slot] != no_leaf) hand_over(leaf_of_slot_[slot], value);
-  const bool is_needed_here = std::ranges::any_of(uses(), [&](const Use& use) {
-    return find_in_file(*use.consumer) == nullptr && use.consumer->uses_data() && use.consumer->needs();
-  });
-  if (is_needed_here && slot < operands_.size()) {
+  const bool computes = is_needed_here();
+  if (computes && slot < operands_.size()) {
     Operand& operand = operands_[slot];
     operand.values.resize(points);
     // Values of statistics have the form that was asked for.
@@ -133,7 +161,7 @@ void Computed::take(std::size_t slot, const Value& value) {
   if (arrived_ < has_arrived_.size()) return;
   const Form form = this->form();
   Value computed{nullptr, &form, nullptr, begin_, value.end, seconds_};
-  if (is_needed_here) {
+  if (computes) {
     result_.resize(points);
     std::vector<const double*> from;
     for (const Operand& it : operands_) from.push_back(it.values.data());

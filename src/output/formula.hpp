@@ -35,7 +35,12 @@ class Computed final : public Series, public Consumer {
 
   [[nodiscard]] bool available() const override;
   [[nodiscard]] bool is_reduced() const override;
-  [[nodiscard]] bool needs() const override { return available() && needed(); }
+  /// Of its operands, which have the same, if it is reduced again.
+  [[nodiscard]] const Schedule* periods() const override;
+  [[nodiscard]] bool needs() const override;
+  /// Finds out who uses the values, also through other expressions. Called once all consumers have
+  /// been added, for those that compute with others first.
+  void find_ends();
   [[nodiscard]] Form wants(const Form& /*given*/) const override { return form(); }
   void take(std::size_t slot, const Value& value) override;
   /// Variables of a file that servers compute, for a consumer of the series.
@@ -50,8 +55,7 @@ class Computed final : public Series, public Consumer {
   void leave_to_servers(InFile file);
   /// Whether servers compute for all consumers.
   [[nodiscard]] bool is_left_to_servers() const noexcept { return !uses_data(); }
-  /// Other expressions that are left to servers do not.
-  [[nodiscard]] bool uses_data() const override;
+  [[nodiscard]] bool uses_data() const;
   [[nodiscard]] const std::vector<InFile>& in_files() const noexcept { return in_files_; }
   [[nodiscard]] const expression::Formula& formula() const noexcept { return formula_; }
 
@@ -75,13 +79,21 @@ class Computed final : public Series, public Consumer {
     std::optional<statistics::Widening> widening;  ///< nullopt: values come as doubles
     std::vector<double> values;
   };
+  /// A consumer that is no expression, of this one or of another one that computes with it.
+  struct End {
+    const Computed* of;
+    Consumer* consumer;
+  };
   static constexpr std::size_t no_leaf = std::numeric_limits<std::size_t>::max();
   static Form computed_form();
   void add_leaf(Leaf leaf);
   /// Of the consumer; null: its values are computed here.
   [[nodiscard]] const InFile* find_in_file(const Consumer& consumer) const noexcept;
+  /// Whether its results are used on this rank in the current step.
+  [[nodiscard]] bool is_needed_here() const;
   void hand_over(std::size_t leaf, const Value& value);
 
+  std::vector<End> ends_;  ///< each once
   std::vector<InFile> in_files_;
   expression::Formula formula_;
   std::vector<Operand> operands_;  ///< their slots are their numbers

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <set>
 #include <tuple>
 
@@ -62,6 +63,8 @@ class Planner {
       if (file.active()) attempt(file.at, [&] { plan(file); });
     if (!problems_.empty()) throw Failure(Error(code_, fmt::format("{}", fmt::join(problems_, "\n"))));
     share_sums();
+    // Those that compute with others come behind them.
+    for (const auto& computed : plan_.computed | std::views::reverse) computed->find_ends();
     find_fields_without_effect();
     return std::move(plan_);
   }
@@ -165,7 +168,7 @@ class Planner {
     }
     const describe::Field* const described = find_described(name);
     if (described == nullptr || described->expression.empty()) unknown_field(name, context);
-    const expression::Expression expression = parsed(*described);
+    const expression::Expression& expression = parsed(*described);
     check_names(*described);
     // Reductions over the period of the file are those of this schedule, others have the file's
     // alignment.
@@ -193,12 +196,14 @@ class Planner {
     return *(derived_[key] = &made);
   }
 
-  [[nodiscard]] static expression::Expression parsed(const describe::Field& field) {
+  [[nodiscard]] const expression::Expression& parsed(const describe::Field& field) {
+    const auto known = parsed_.find(&field);
+    if (known != parsed_.end()) return known->second;
     auto expression = expression::parse(field.expression);
     if (!expression)
       refuse_at(field.expression_at, expression.error().code, "field '{}': {}", field.name,
                 expression.error().message);
-    return *std::move(expression);
+    return parsed_.emplace(&field, *std::move(expression)).first->second;
   }
 
   /// Names of fields and coordinates that the expression does not mean, although it contains them.
@@ -216,17 +221,24 @@ class Planner {
     return names;
   }
 
-  /// Whether `visit` is true for a reduction of the field, or of those that it is computed from.
+  /// The field and all derived ones from which it is computed, each once.
+  [[nodiscard]] std::vector<const describe::Field*> with_inner(const describe::Field& field) const {
+    std::vector<const describe::Field*> all{&field};
+    std::set<const describe::Field*> known{&field};
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (const std::string& operand : all[i]->operands)
+        if (const describe::Field* const inner = find_described(operand);
+            inner != nullptr && !inner->expression.empty() && known.insert(inner).second)
+          all.push_back(inner);
+    return all;
+  }
+
+  /// Whether `visit` is true for a reduction of the field, or of those from which it is computed.
   template <class Visit>
-  bool has_reduction(const describe::Field& field, const Visit& visit, int depth = 0) {
-    constexpr int deepest = 100;
-    if (field.expression.empty() || depth > deepest) return false;
-    const expression::Expression expression = parsed(field);
+  bool has_reduction(const describe::Field& field, const Visit& visit) {
     bool has = false;
-    for (const expression::Reduction& reduction : expression.reductions) has = visit(reduction) || has;
-    for (const std::string& operand : field.operands)
-      if (const describe::Field* const inner = find_described(operand))
-        has = has_reduction(*inner, visit, depth + 1) || has;
+    for (const describe::Field* const inner : with_inner(field))
+      for (const expression::Reduction& reduction : parsed(*inner).reductions) has = visit(reduction) || has;
     return has;
   }
 
@@ -570,7 +582,7 @@ class Planner {
         break;
       case describe::Operation::instant:
       case describe::Operation::write:
-        if (!of->is_reduced()) made.kind = TimeKind::instant;
+        if (!of->is_reduced() || has_values_of_steps(*of)) made.kind = TimeKind::instant;
         if (schedule != nullptr) check_periods(*of, *schedule, file, variable, input_.time);
         break;
       default: {
@@ -600,7 +612,7 @@ class Planner {
     if (!of->form().missing.empty()) made.fill = fill_of_variable(variable, made.type);
     const VariableText text = describe_variable(input_, file, variable, made.kind);
     made.attributes = text.attributes;
-    check_packing(variable, own_type(variable.field, 0), made.type);
+    check_packing(variable, own_type(variable.field), made.type);
     convert_types(made.attributes, made.type);
     made.identity += fmt::format(", times {} plus {}", text.conversion.multiply, text.conversion.add);
     const std::size_t number = files.add(std::move(made));
@@ -624,21 +636,30 @@ class Planner {
 
   [[nodiscard]] Type type_of_variable(const describe::File& file, const describe::Variable& variable) const {
     const describe::OutputType given = variable.options.type.value_or(file.type);
-    return given ? *given : own_type(variable.field, 0);
+    return given ? *given : own_type(variable.field);
   }
 
   /// Of derived fields: float32 if all that they are computed from are.
-  [[nodiscard]] Type own_type(const std::string& name, int depth) const {
-    constexpr int deepest = 100;
+  [[nodiscard]] Type own_type(const std::string& name) const {
     if (const Field* const field = input_.definitions.find_field(name)) return field->options.type;
     const describe::Field* const described = find_described(name);
-    if (described == nullptr)
-      for (const Coordinate& coordinate : input_.definitions.coordinates())
-        if (coordinate.name == name) return coordinate.values.type;
-    if (described == nullptr || depth > deepest) return Type::float64;
-    for (const std::string& operand : described->operands)
-      if (own_type(operand, depth + 1) != Type::float32) return Type::float64;
+    if (described == nullptr || described->expression.empty()) return type_of_coordinate(name);
+    for (const describe::Field* const inner : with_inner(*described))
+      for (const std::string& operand : inner->operands) {
+        const describe::Field* const of = find_described(operand);
+        const Field* const field = input_.definitions.find_field(operand);
+        const bool is_derived = field == nullptr && of != nullptr && !of->expression.empty();
+        if (is_derived) continue;
+        const Type type = field != nullptr ? field->options.type : type_of_coordinate(operand);
+        if (type != Type::float32) return Type::float64;
+      }
     return Type::float32;
+  }
+
+  [[nodiscard]] Type type_of_coordinate(const std::string& name) const {
+    const auto& all = input_.definitions.coordinates();
+    const auto found = std::ranges::find(all, name, &Coordinate::name);
+    return found == all.end() ? Type::float64 : found->values.type;
   }
 
   [[nodiscard]] Values fill_of_variable(const describe::Variable& variable, Type type) const {
@@ -651,6 +672,7 @@ class Planner {
   const PlanInput& input_;
   Spaces& spaces_;
   Plan plan_;
+  std::map<const describe::Field*, expression::Expression> parsed_;
   std::map<std::string, Schedule*> schedules_;
   std::map<std::string, Constant*> constants_;
   std::map<std::pair<const Series*, const Space*>, Subset*> subsets_;

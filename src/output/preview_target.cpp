@@ -2,7 +2,9 @@
 #include "output/preview_target.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "client/processing.hpp"
 #include "model/converted_values.hpp"
 #include "model/naming.hpp"
 #include "model/validate.hpp"
@@ -46,8 +48,11 @@ class CountedFile final : public TargetFile {
 
 class CountedTarget final : public Target {
  public:
-  CountedTarget(WriteCount& count, std::string name, std::string directory, bool reduces)
-      : count_(count), name_(std::move(name)), directory_(std::move(directory)), reduces_(reduces) {}
+  CountedTarget(WriteCount& count, std::string name, std::string directory, client::Processing processing)
+      : count_(count),
+        name_(std::move(name)),
+        directory_(std::move(directory)),
+        processing_(std::move(processing)) {}
   std::unique_ptr<TargetFile> open(const FileName& name) override {
     return std::make_unique<CountedFile>(count_, path(name));
   }
@@ -60,14 +65,16 @@ class CountedTarget final : public Target {
   [[nodiscard]] FoundRecords found(const std::string& /*path*/, std::uint64_t /*period*/) override {
     return {};
   }
-  [[nodiscard]] bool reduces(bool /*demanded*/) const override { return reduces_; }
+  [[nodiscard]] bool reduces(bool demanded) const override {
+    return processing_.reduces() && (demanded || processing_.has_undemanded);
+  }
   std::unique_ptr<TargetFile> open_states(const FileName& /*name*/,
                                           const SchemaChanges& /*changes*/) override {
     return nullptr;  // a preview saves no state
   }
   void begin_state(std::uint64_t /*number*/, std::uint32_t /*more*/,
                    const statistics::Progress& /*progress*/) override {}
-  [[nodiscard]] std::string why_not_reduced() const override { return {}; }
+  [[nodiscard]] std::string why_not_reduced() const override { return processing_.why_not_reduced; }
   void begin_sample(std::uint64_t /*number*/, const Samples& /*samples*/) override {}
   [[nodiscard]] std::uint64_t cuts() const override { return 0; }
   void put_sample(std::string_view variable, std::uint64_t /*number*/, const void* /*data*/, Type /*type*/,
@@ -79,7 +86,7 @@ class CountedTarget final : public Target {
   WriteCount& count_;
   std::string name_;
   std::string directory_;
-  bool reduces_;
+  client::Processing processing_;
 };
 
 }  // namespace
@@ -141,10 +148,19 @@ std::unique_ptr<Target> PreviewTargets::define(const std::string& name, const Sc
   const Format format = described.settings.store.value_or(format_of(options.store.name()).value());
   if (auto good = model::validate(stored, format); !good)
     throw Failure(std::move(good).error().add(fmt::format("defining collection '{}'", name)));
+  // Of placement and pools, which may leave more to the ranks, the description says nothing.
+  config::CollectionSettings settings = described.settings;
+  for (const describe::Variable& variable : described.variables)
+    settings.variables.emplace_back(variable.name, variable.options.settings);
+  client::Processing processing;
+  Schema packed = stored;
+  must(processing.take_settings(packed, format, {}, settings));
+  processing.asked = numbered(stored, reductions);
+  processing.leave_to_ranks(stored, false, format, settings);
   auto& count = counts_[name];
   count = std::make_unique<WriteCount>(stored, std::move(fields));
   return std::make_unique<CountedTarget>(*count, name, described.settings.directory.value_or(""),
-                                         !reductions.empty());
+                                         std::move(processing));
 }
 
 }  // namespace afterbay::output

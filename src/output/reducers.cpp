@@ -76,6 +76,10 @@ bool servers_are_near(Session& session) {
              .servers != 0;
 }
 
+/// Expressions that servers compute for one variable, with those inside: results of all of them are
+/// in the caches at once.
+constexpr std::size_t most_steps = 100;
+
 /// As the model puts it.
 bool is_given(const Series& series) {
   if (const auto* const subset = dynamic_cast<const Subset*>(&series)) return is_given(subset->of());
@@ -88,6 +92,8 @@ std::string obstacle(const Computed& computed, const std::vector<Writer*>& write
   if (type != Type::float32 && type != Type::float64) return "it is not of type float32 or float64";
   if (std::ranges::all_of(computed.leaves(), &Series::is_constant))
     return "it is computed from coordinates only";
+  if (computed.steps().size() > most_steps)
+    return fmt::format("it is computed through more than {} other expressions", most_steps - 1);
   for (const Series* const operand : computed.leaves()) {
     if (operand->is_reduced()) return "it is computed from statistics over time";
     if (!is_given(*operand)) return "it is computed from a reduction over dimensions";

@@ -19,6 +19,9 @@ class SavedState {
   SavedState(Session& session, const ModelTime& time, const Definitions& definitions, Plan& plan)
       : session_(session), time_(time), definitions_(definitions), plan_(plan) {}
 
+  /// Stands for the step of a state that is saved before the first one: the next run begins with
+  /// step 0 or 1.
+  static constexpr std::int64_t before_first = -1;
   /// Writes the state after `step` to a new file. Does not wait, except at first use as
   /// Session::start does.
   Ticket write(const std::string& path, std::int64_t step);

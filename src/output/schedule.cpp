@@ -282,6 +282,13 @@ bool Schedule::samples_an_end_of(const Schedule& inner) const {
   return false;
 }
 
+bool Schedule::samples_end_of(const Schedule& inner) const {
+  if (!samples_) return true;
+  const Calendar& calendar = time_->calendar;
+  const Date end = offset_.is_zero() ? inner.period_end_ : calendar.add(inner.period_end_, offset_, -1);
+  return calendar.interval(time_->before(end), *sample_period_, samples_->alignment()).end == end;
+}
+
 void Schedule::go_to(std::int64_t step) {
   const Date previous = now_ = time_->at(step > 0 ? step - 1 : 0);
   now_ = time_->at(step);

@@ -102,6 +102,8 @@ class Schedule {
   [[nodiscard]] bool consists_of(const Schedule& finer) const;
   /// Whether some period of `inner` ends in a step that is sampled.
   [[nodiscard]] bool samples_an_end_of(const Schedule& inner) const;
+  /// Whether the step is sampled in which the current period of `inner` ends if the run goes on.
+  [[nodiscard]] bool samples_end_of(const Schedule& inner) const;
   /// What has it, for messages.
   [[nodiscard]] const std::string& what() const noexcept { return what_; }
   /// Two schedules with the same text are the same.

@@ -55,8 +55,6 @@ class Consumer {
   [[nodiscard]] virtual Form wants(const Form& given) const { return given; }
   /// Whether it takes values in the layout of the caller's array.
   [[nodiscard]] virtual bool takes_layouts() const { return false; }
-  /// Whether it uses the data of computed values, and not only when there are some.
-  [[nodiscard]] virtual bool uses_data() const { return true; }
   virtual void take(std::size_t slot, const Value& value) = 0;
 };
 
@@ -77,6 +75,8 @@ class Series {
   [[nodiscard]] virtual bool is_computed() const { return true; }
   /// Whether it has the same values in each step.
   [[nodiscard]] virtual bool is_constant() const { return false; }
+  /// Whose periods its values stand for; null: it has a value in each step.
+  [[nodiscard]] virtual const Schedule* periods() const { return nullptr; }
   /// Whether its values come in the form that a consumer wants; otherwise they have its own.
   [[nodiscard]] virtual bool gives_any_form() const { return false; }
   /// Whether it is reduced, and its values are those of single steps: extremes, instants.
@@ -161,6 +161,7 @@ class Reduced final : public Series {
   Reduced(const Series& of, Form form, const Schedule& schedule, statistics::Operation operation);
   [[nodiscard]] bool available() const override { return schedule_->ends(); }
   [[nodiscard]] bool is_reduced() const override { return true; }
+  [[nodiscard]] const Schedule* periods() const override { return schedule_; }
   [[nodiscard]] bool is_computed() const override { return !gives_values_of_steps() || of_->is_computed(); }
   [[nodiscard]] bool gives_any_form() const override { return true; }
   [[nodiscard]] const Schedule& schedule() const noexcept { return *schedule_; }
@@ -233,10 +234,12 @@ class Statistics final : public Consumer {
 
   [[nodiscard]] Form wants(const Form& /*given*/) const override { return taken_; }
   [[nodiscard]] bool takes_layouts() const override { return is_left_to_servers(); }
-  /// At the end of the run only statistics give values.
+  /// At the end of the run only statistics give values, those of periods that it cuts short.
   [[nodiscard]] bool needs() const override {
-    return finer_ == nullptr && schedule_->sampled() && of_->available() &&
-           (of_->is_reduced() || !schedule_->at_end_of_run());
+    if (finer_ != nullptr || !schedule_->sampled() || !of_->available()) return false;
+    if (!schedule_->at_end_of_run()) return true;
+    const Schedule* const inner = of_->periods();
+    return inner != nullptr && schedule_->samples_end_of(*inner);
   }
   void take(std::size_t slot, const Value& value) override;
   /// Gives away the statistics of a period that ends now, if its last step was not sampled or the

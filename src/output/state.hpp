@@ -59,6 +59,10 @@ struct __attribute__((visibility("hidden"))) Output::State {
   void write_definitions() const;
   void check_defining(const char* call) const;
   FieldStep& find(std::string_view field);
+  /// After which a state is saved: SavedState::before_first if there was none.
+  [[nodiscard]] std::int64_t step_to_save() const noexcept {
+    return begun ? current : output::SavedState::before_first;
+  }
   /// Refuses a put that is wrong. Returns whether something wants it. `in_part`: a section is put.
   bool check_put(std::string_view field, const FieldStep& of, Type type, bool in_part = false) const;
   /// Whether the sections of the current step are all of the field, which has not been given away
@@ -86,7 +90,7 @@ struct __attribute__((visibility("hidden"))) Output::State {
   output::Value covered;  ///< by the current step: without values, their form and layout
   bool started = false;
   bool in_step = false;
-  bool begun = false;  ///< there was a step, or the run resumed
+  bool begun = false;  ///< there was a step, or the run resumed after one
   bool ended = false;
   /// Why the last step could not be ended, since finalize() was called.
   std::optional<Error> end_failure;

@@ -136,7 +136,8 @@ class SessionTarget final : public Target {
   std::shared_ptr<client::File> samples_;  ///< null: there are none
 };
 
-/// The numbers of variables in the schema.
+}  // namespace
+
 std::vector<client::AskedReduction> numbered(const Schema& schema, const std::vector<Reduction>& reductions) {
   std::vector<client::AskedReduction> all;
   for (const Reduction& it : reductions) {
@@ -160,8 +161,6 @@ std::vector<client::AskedReduction> numbered(const Schema& schema, const std::ve
   }
   return all;
 }
-
-}  // namespace
 
 std::unique_ptr<Target> SessionTargets::define(const std::string& name, const Schema& schema,
                                                const CollectionOptions& options,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "afterbay/session.hpp"
+#include "client/processing.hpp"
 #include "config/config.hpp"
 #include "expression/units.hpp"
 #include "statistics/state.hpp"
@@ -118,6 +119,9 @@ struct Reduction {
   Values missing;            ///< of the samples, without a formula: see statistics::Field
   bool is_demanded = false;  ///< the run is refused if servers cannot compute it
 };
+
+/// With the numbers of variables in the schema.
+std::vector<client::AskedReduction> numbered(const Schema& schema, const std::vector<Reduction>& reductions);
 
 /// What settings say of the files of an entry.
 struct TargetSettings {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,10 @@ struct Parts {
   std::vector<const Source*> sources;
   std::vector<const Reduced*> reduced;
 
+  std::set<const Series*> known;
+
   void add(const Series& of) {
+    if (!known.insert(&of).second) return;
     if (const auto* const source = dynamic_cast<const Source*>(&of)) sources.push_back(source);
     if (const auto* const some = dynamic_cast<const Reduced*>(&of)) reduced.push_back(some);
     if (const auto* const subset = dynamic_cast<const Subset*>(&of)) add(subset->of());
@@ -109,6 +113,11 @@ std::optional<Mixture> mixture_in(const Series& of, const ModelTime& time) {
 }
 
 }  // namespace
+
+bool has_values_of_steps(const Series& of) {
+  const Parts parts = parts_of(of);
+  return !parts.sources.empty() && !parts.reduced.empty();
+}
 
 void check_periods(const Series& of, const Schedule& schedule, const describe::File& file,
                    const describe::Variable& variable, const ModelTime& time) {

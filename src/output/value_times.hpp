@@ -17,6 +17,10 @@ bool are_equal_periods(const Schedule& one, const Schedule& other, const ModelTi
 /// 30 days and February.
 bool may_lack_ends_of(const Schedule& outer, const Schedule& inner, const ModelTime& time);
 
+/// Whether it combines fields with statistics over time of them, such as tas - mean(tas, 1d): then
+/// it has the values of the steps in which the periods end.
+bool has_values_of_steps(const Series& of);
+
 /// Values of statistics that a file writes as they are must be those of its periods. Throws
 /// conflict at the place of the variable: of shorter periods it would have the last ones only, of
 /// shifted ones none. `schedule`: of the file.

@@ -176,7 +176,7 @@ class Quantize : public PointwiseStage {
         before = values.data();
       }
       RoundingCounts<T> counts = rounded(after, before, block, state.first + at);
-      if (may_change_validity(after, block))
+      if (may_change_validity(after, before, block))
         counts = keep_validity(after, before, block, state.first + at, counts);
       state.kept += counts.kept;
       state.largest_error =
@@ -212,19 +212,21 @@ class Quantize : public PointwiseStage {
       return rounding_loops().of_double(job);
   }
 
-  /// Whether readers take some of the results for missing or invalid. For speed, this does not look
-  /// at the values.
-  [[nodiscard]] bool may_change_validity(const std::byte* results, std::size_t count) const {
+  /// Whether readers may take some of the results for missing or invalid, but not the values, or the
+  /// reverse. Without branches, for speed: blocks with missing values are usual.
+  [[nodiscard]] bool may_change_validity(const std::byte* results, const std::byte* values,
+                                         std::size_t count) const {
     using Word = typename FloatFormat<T>::Word;
     Word found = 0;
-    for (const T missing : missing_)
-      for (std::size_t i = 0; i < count; ++i) found |= static_cast<Word>(value_at(results, i) == missing);
-    if (limits_.exists)
-      for (std::size_t i = 0; i < count; ++i) {
-        const T result = value_at(results, i);
-        // Values beyond a limit may have come within it as well.
-        found |= static_cast<Word>(result <= limits_.low) | static_cast<Word>(result >= limits_.high);
-      }
+    const auto compare = [&](auto is) {
+      for (std::size_t i = 0; i < count; ++i)
+        found |= static_cast<Word>(is(value_at(values, i))) ^ static_cast<Word>(is(value_at(results, i)));
+    };
+    for (const T missing : missing_) compare([missing](T value) { return value == missing; });
+    if (limits_.exists) {
+      compare([low = limits_.low](T value) { return value < low; });
+      compare([high = limits_.high](T value) { return value > high; });
+    }
     return found != 0;
   }
 

@@ -172,6 +172,9 @@ def mistakes():
             "files:\n  f: {every: 1d, align: 2001-02-31, mean: [tas]}\n",
             "files:\n  f: {every: 6h, split: 2 records, name: 'x_{start:%Y}', mean: [tas]}\n",
             "files:\n  f: {every: 1d, epochs: 4h, mean: [tas]}\n",
+            "files:\n  f: {every: 1d, statistics: servers, optional: on, mean: [tas]}\n",
+            "files:\n  f: {every: 1d, statistics: servers, mean: [tas: {multiply: 2}]}\n",
+            "files:\n  f: {every: 1d, statistics: servers, mean: [tas: {pack: int16, pack_range: \"0,400\"}]}\n",
             "files:\n  f: {every: 1d, store: cdf2, type: int64, mean: [tas]}\n"):
         for path in glob.glob("*.nc*"):
             os.remove(path)

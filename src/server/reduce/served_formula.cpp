@@ -97,7 +97,7 @@ Result<> ServedFormula::run(std::span<const std::byte* const> samples, std::size
                             const Take& take) const {
   AFTERBAY_TRY_ASSIGN(Evaluators evaluators, this->evaluators());
   const std::size_t all = operands_.size() + steps_.size();
-  const std::size_t strip = values_of_strips / all;
+  const std::size_t strip = std::max(values_of_strips / all, std::size_t{1});
   std::vector<double> strips(all * strip);
   const auto values = [&](std::size_t number) { return strips.data() + number * strip; };
   std::vector<std::vector<const double*>> from;
