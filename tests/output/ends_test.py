@@ -46,9 +46,10 @@ def too_many_steps():
 def samples_at_the_end():
     """A period that the end of the run cuts short is a sample only if its end would be one."""
     text = 'fields: {tx: "max(tas, 1d)"}\nfiles: {m: {every: 1mo, sample: 5d, mean: [tx]}}\n'
-    days = [np.max([FIELDS.value("tas", n) for n in range(4 * day - 3, 4 * day + 1)], axis=0) for day in range(1, 9)]
-    half = np.max([FIELDS.value("tas", n) for n in (37, 38)], axis=0)
-    for last, expected in ((28, days[4]), (30, days[4]), (38, (days[4] + half) / 2)):
+    days = {day: np.max([FIELDS.value("tas", n) for n in range(4 * day - 3, 4 * day + 1)], axis=0) for day in (3, 8)}
+    half = np.max([FIELDS.value("tas", n) for n in (29, 30)], axis=0)
+    # The ends of days 3 and 8 are sampled.
+    for last, expected in ((28, days[3]), (30, (days[3] + half) / 2), (34, (days[3] + days[8]) / 2)):
         inside("samples", lambda last=last: run(text, last=last))
         check("samples/m.nc", "tx", expected[None])
 
@@ -56,13 +57,14 @@ def samples_at_the_end():
 def anomalies_are_instants():
     """A field minus a statistic over a period has the values of the step in which the period ends."""
     text = 'fields: {anom: "tas - mean(tas, 1d)"}\nfiles: {d: {every: 1d, instant: [anom], mean: [tas]}}\n'
-    run(text, last=10)
+    run(text, last=10)  # the last period has a mean, but no instant
     means = [np.mean([FIELDS.value("tas", n) for n in range(first + 1, first + 5)], axis=0) for first in (0, 4)]
-    check("d.nc", "anom", np.array([FIELDS.value("tas", n) - mean for n, mean in zip((4, 8), means)]), exact=False)
+    expected = [FIELDS.value("tas", n) - mean for n, mean in zip((4, 8), means)]
+    check("d.nc", "anom", np.array([*expected, np.full(means[0].shape, np.nan)]), exact=False)
     with netCDF4.Dataset("d.nc") as file:
         assert file["anom"].cell_methods == "time: point", file["anom"].cell_methods
-        time = file[file["anom"].dimensions[0]]
-        assert list(netCDF4.num2date(time[:], time.units)) == list(netCDF4.num2date([1, 2], "days since 2000-01-01")), time[:]
+        time = file["time_instant"]
+        assert list(netCDF4.num2date(time[:2], time.units)) == list(netCDF4.num2date([1, 2], "days since 2000-01-01")), time[:]
         assert file["tas"].cell_methods == "time: mean", file["tas"].cell_methods
 
 
@@ -82,7 +84,7 @@ def state_before_the_first_step():
 
 def append_without_a_file():
     """There is no earlier run that has the record of the start."""
-    text = "files: {snap: {every: 6h, instant: [tas], at_start: true, existing: append}}\n"
+    text = "files: {snap: {every: 6h, instant: [tas], at_start: true, existing: append, time_units: \"days since 2000-01-01\"}}\n"
     said = run(text, last=4, expect=1)
     assert "step 1 cannot be the first one" in said, said
     run(text, first=0, last=4)
