@@ -176,7 +176,7 @@ class Quantize : public PointwiseStage {
         before = values.data();
       }
       RoundingCounts<T> counts = rounded(after, before, block, state.first + at);
-      if (may_change_validity(after, before, block))
+      if (counts.makes_missing || may_change_validity(after, before, block))
         counts = keep_validity(after, before, block, state.first + at, counts);
       state.kept += counts.kept;
       state.largest_error =
@@ -213,7 +213,7 @@ class Quantize : public PointwiseStage {
   }
 
   /// Whether readers may take some of the results for missing or invalid, but not the values, or the
-  /// reverse. Without branches, for speed: blocks with missing values are usual.
+  /// reverse, apart from the first missing value. Without branches, for speed.
   [[nodiscard]] bool may_change_validity(const std::byte* results, const std::byte* values,
                                          std::size_t count) const {
     using Word = typename FloatFormat<T>::Word;
@@ -222,7 +222,8 @@ class Quantize : public PointwiseStage {
       for (std::size_t i = 0; i < count; ++i)
         found |= static_cast<Word>(is(value_at(values, i))) ^ static_cast<Word>(is(value_at(results, i)));
     };
-    for (const T missing : missing_) compare([missing](T value) { return value == missing; });
+    for (std::size_t k = 1; k < missing_.size(); ++k)
+      compare([missing = missing_[k]](T value) { return value == missing; });
     if (limits_.exists) {
       compare([low = limits_.low](T value) { return value < low; });
       compare([high = limits_.high](T value) { return value > high; });
