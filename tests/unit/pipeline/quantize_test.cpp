@@ -301,6 +301,27 @@ TYPED_TEST(PipelineQuantize, no_value_becomes_missing) {
   EXPECT_EQ(state.largest_error, 0.75);
 }
 
+/// Many values at once, all of them on one side of the fill value, or on both.
+TYPED_TEST(PipelineQuantize, no_value_among_many_becomes_missing) {
+  using T = TypeParam;
+  Variable variable = quantized_variable<T>();
+  variable.fill = T{-1000};
+  for (const T last : {T{-900}, T{-1100}}) {
+    std::vector<T> values;
+    for (int i = 0; i < 200; ++i) values.push_back(T{-900} - static_cast<T>(i % 50) / 4);
+    values.back() = last;
+    for (const std::size_t at : {0u, 77u, 150u}) values[at] = static_cast<T>(-999.7);
+    for (const auto& [name, given] : {std::pair("absolute_error", "1"), std::pair("significant_digits", "3"),
+                                      std::pair("granular_bitround", "3"), std::pair("bitround", "6")}) {
+      StageRun state;
+      const std::vector<T> results = quantized<T>({{name, given}}, values, state, variable);
+      for (std::size_t i = 0; i < values.size(); ++i) EXPECT_NE(results[i], T{-1000}) << name << ' ' << i;
+      EXPECT_EQ(results[77], values[77]) << name;
+      EXPECT_EQ(state.kept, 3u) << name << ' ' << last;
+    }
+  }
+}
+
 TYPED_TEST(PipelineQuantize, the_default_fill_value_is_not_reached_either) {
   using T = TypeParam;
   StageRun state;
