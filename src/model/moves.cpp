@@ -16,7 +16,6 @@ using Strides = std::array<std::ptrdiff_t, max_dimensions>;
 
 // Long rows are stored past the caches if the rows are not contiguous in the destination, where the
 // hardware would prefetch unused lines, or if they are very long; see design/0002-copy-kernels.md.
-constexpr std::uint64_t large_move_bytes = 128 << 10;
 constexpr std::uint64_t streaming_row_bytes = 256;
 constexpr std::uint64_t streaming_dense_row_bytes = 4096;
 
@@ -117,7 +116,7 @@ struct Rows {
     to_stride = move.to_strides[outer_dims];
     if (to_stride <= 0) return;
     bytes = to_stride * static_cast<std::ptrdiff_t>(length);
-    large = move.points * static_cast<std::uint64_t>(to_stride) >= large_move_bytes;
+    large = move.is_part_of_large || move.points * static_cast<std::uint64_t>(to_stride) >= large_move_bytes;
     apart = outer_dims > 0 && move.to_strides[outer_dims - 1] != bytes;
   }
 

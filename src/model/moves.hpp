@@ -14,6 +14,9 @@
 
 namespace afterbay::model {
 
+/// Moves of so many bytes are stored past the caches, in long rows (design/0002-copy-kernels.md).
+inline constexpr std::uint64_t large_move_bytes = 128 << 10;
+
 /// A copy of a box of values between two strided arrays. Dimensions of length 1 are omitted and
 /// neighbouring dimensions that are contiguous on both sides are merged, so that the innermost row
 /// is as long as possible. `dims` = 0: one value, or nothing if `points` is 0. Plain data, fixed
@@ -26,6 +29,8 @@ struct Move {
   std::array<std::ptrdiff_t, max_dimensions> to_strides{};    ///< bytes
   std::ptrdiff_t from_offset = 0;  ///< bytes, from the source pointer to the first value
   std::ptrdiff_t to_offset = 0;    ///< bytes, from the destination pointer to the first value
+  /// Other moves come right before or after it, and all together move large_move_bytes at least.
+  bool is_part_of_large = false;
   [[nodiscard]] bool empty() const noexcept { return points == 0; }
 };
 
