@@ -161,19 +161,6 @@ std::vector<std::pair<double, double>> layers_of(const std::vector<double>& boun
   return thick ? layers : std::vector<std::pair<double, double>>();
 }
 
-/// The constant bounds of a term of a hybrid coordinate: its own, or the term of the coordinate's
-/// bounds (CF, section 7.1).
-std::vector<double> bounds_of_term(const Schema& schema, const Variable& coordinate, std::string_view name,
-                                   const Variable& term) {
-  if (std::vector<double> own = cf::bounds_of(schema, term); !own.empty()) return own;
-  const Variable* const bounds = schema.find_variable(cf::text_of(coordinate.attributes, "bounds"));
-  if (bounds == nullptr) return {};
-  const cf::Terms terms = cf::formula_terms_of(schema, *bounds);
-  const auto found = terms.find(name);
-  return found == terms.end() || found->second == nullptr ? std::vector<double>()
-                                                          : cf::numbers_of(found->second->constant);
-}
-
 /// The values at half levels, from the top; empty if levels are not all from 1 on, or do not touch.
 std::vector<double> half_levels(const std::vector<double>& bounds, const std::vector<double>& numbers) {
   const std::size_t count = numbers.size();
@@ -217,8 +204,8 @@ Result<std::vector<double>> coefficients_of(const Schema& schema, const Variable
     const std::optional<double> scale = constant("ap") != nullptr ? std::optional(1.0)
                                         : p0 == nullptr           ? std::nullopt
                                                                   : cf::number_of(*p0);
-    all = half_levels(bounds_of_term(schema, coordinate, pressure, *a), numbers);
-    const std::vector<double> factors = half_levels(bounds_of_term(schema, coordinate, "b", *b), numbers);
+    all = half_levels(cf::bounds_of_term(schema, coordinate, pressure, *a), numbers);
+    const std::vector<double> factors = half_levels(cf::bounds_of_term(schema, coordinate, "b", *b), numbers);
     for (double& value : all) value *= scale.value_or(0);
     if (scale && !all.empty() && all.size() == factors.size()) {
       all.insert(all.end(), factors.begin(), factors.end());

@@ -183,6 +183,18 @@ Terms formula_terms_of(const Schema& schema, const Variable& coordinate) {
   return terms;
 }
 
+std::vector<double> bounds_of_term(const Schema& schema, const Variable& coordinate, std::string_view name,
+                                   const Variable& term) {
+  if (std::vector<double> own = bounds_of(schema, term); !own.empty()) return own;
+  const Variable* const bounds = schema.find_variable(text_of(coordinate.attributes, "bounds"));
+  if (bounds == nullptr) return {};
+  const Terms terms = formula_terms_of(schema, *bounds);
+  const auto found = terms.find(name);
+  if (found == terms.end() || found->second == nullptr) return {};
+  std::vector<double> numbers = numbers_of(found->second->constant);
+  return numbers.size() == 2 * term.constant.count() ? numbers : std::vector<double>();
+}
+
 std::vector<const Variable*> auxiliary_coordinates(const Schema& schema, const Variable& field) {
   std::vector<const Variable*> found;
   for (const std::string_view name : words_of(text_of(field.attributes, "coordinates")))

@@ -56,6 +56,10 @@ std::vector<double> bounds_of(const Schema& schema, const Variable& coordinate);
 /// have.
 using Terms = std::map<std::string_view, const Variable*>;
 Terms formula_terms_of(const Schema& schema, const Variable& coordinate);
+/// The constant bounds of a term, two per value: its own, or the term of the coordinate's bounds
+/// (section 7.1). Empty if there are none.
+std::vector<double> bounds_of_term(const Schema& schema, const Variable& coordinate, std::string_view name,
+                                   const Variable& term);
 /// Variables that the attribute `coordinates` of a field names, as far as the schema has them.
 std::vector<const Variable*> auxiliary_coordinates(const Schema& schema, const Variable& field);
 

@@ -33,6 +33,12 @@ std::vector<const Variable*> coordinates_along(const Schema& schema, const Varia
 
 using cf::Terms;
 
+std::vector<PpInterval> intervals_of(const std::vector<double>& bounds) {
+  std::vector<PpInterval> intervals;
+  for (std::size_t i = 0; i + 1 < bounds.size(); i += 2) intervals.push_back({bounds[i], bounds[i + 1]});
+  return intervals;
+}
+
 /// Source: CF, appendix D.
 Result<std::vector<PpLevel>> hybrid_levels(const Schema& schema, const Variable& field,
                                            const Variable& coordinate, PpLevelKind kind, const Terms& terms) {
@@ -41,7 +47,8 @@ Result<std::vector<PpLevel>> hybrid_levels(const Schema& schema, const Variable&
     const auto found = terms.find(name);
     return found == terms.end() ? nullptr : found->second;
   };
-  const Variable* a = term(height || !term("ap") ? "a" : "ap");
+  const char* const leading = height || !term("ap") ? "a" : "ap";
+  const Variable* const a = term(leading);
   const Variable* const b = term("b");
   if (a == nullptr || b == nullptr || a->constant.empty() || a->constant.count() != b->constant.count())
     return refuse(
@@ -60,8 +67,8 @@ Result<std::vector<PpLevel>> hybrid_levels(const Schema& schema, const Variable&
   }
   const std::vector<double> first = cf::numbers_of(a->constant);
   const std::vector<double> second = cf::numbers_of(b->constant);
-  const std::vector<PpInterval> first_bounds = bounds_of(schema, *a);
-  const std::vector<PpInterval> second_bounds = bounds_of(schema, *b);
+  const auto first_bounds = intervals_of(cf::bounds_of_term(schema, coordinate, leading, *a));
+  const auto second_bounds = intervals_of(cf::bounds_of_term(schema, coordinate, "b", *b));
   std::vector<PpLevel> levels(first.size());
   for (std::size_t k = 0; k < levels.size(); ++k) {
     levels[k].kind = kind;
@@ -227,10 +234,7 @@ Result<> add_dimension(const Schema& schema, const Variable& field, const std::s
 }  // namespace
 
 std::vector<PpInterval> bounds_of(const Schema& schema, const Variable& coordinate) {
-  const std::vector<double> numbers = cf::bounds_of(schema, coordinate);
-  std::vector<PpInterval> intervals;
-  for (std::size_t i = 0; i < numbers.size(); i += 2) intervals.push_back({numbers[i], numbers[i + 1]});
-  return intervals;
+  return intervals_of(cf::bounds_of(schema, coordinate));
 }
 
 Result<std::vector<Place>> places_of(const Schema& schema, const Variable& field) {

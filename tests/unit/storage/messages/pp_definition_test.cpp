@@ -276,6 +276,55 @@ TEST(PpDefinition, understands_hybrid_heights_with_bounds_and_numbers) {
   EXPECT_FALSE(field.places[1].level.coefficient_bounds);
 }
 
+/// sound_pp_schema with two hybrid levels, of which `first` is the term in metres or pascals. Their
+/// bounds are those that CF, section 7.1, names.
+Schema on_hybrid_levels(const char* standard_name, const std::string& first) {
+  Schema schema = sound_pp_schema();
+  schema.dimension("bnds", 2);
+  const std::string terms = first + ": A b: B";
+  *schema.find_variable("plev") = Variable();
+  Variable& level = *std::ranges::find(schema.variables, std::string(), &Variable::name);
+  level.name = "plev";
+  level.type = Type::float64;
+  level.dimensions = {"plev"};
+  level.attribute("standard_name", standard_name)
+      .attribute("bounds", "plev_bnds")
+      .attribute("formula_terms", terms + " p0: P")
+      .with_constant(Values({0.9, 0.5}));
+  schema.variable("plev_bnds", Type::float64, {"plev", "bnds"})
+      .attribute("formula_terms", first + ": A_bnds b: B_bnds p0: P")
+      .with_constant(Values({1.0, 0.8, 0.8, 0.2}));
+  schema.variable("A", Type::float64, {"plev"}).with_constant(Values({20.0, 80.0}));
+  schema.variable("B", Type::float64, {"plev"}).with_constant(Values({0.75, 0.5}));
+  schema.variable("A_bnds", Type::float64, {"plev", "bnds"}).with_constant(Values({0.0, 50.0, 50.0, 120.0}));
+  schema.variable("B_bnds", Type::float64, {"plev", "bnds"}).with_constant(Values({1.0, 0.7, 0.7, 0.3}));
+  schema.variable("P", Type::float64, {}).with_constant(Values(1000.0));
+  return schema;
+}
+
+/// They were left out.
+TEST(PpDefinition, understands_bounds_of_hybrid_levels_as_terms_of_the_bounds_of_their_coordinate) {
+  struct Case {
+    const char* name;
+    const char* term;
+    double factor = 1;
+  };
+  for (const Case& it : {Case{"atmosphere_hybrid_height_coordinate", "a"},
+                         {"atmosphere_hybrid_sigma_pressure_coordinate", "ap"},
+                         {"atmosphere_hybrid_sigma_pressure_coordinate", "a", 1000}}) {
+    const Field field = field_in(on_hybrid_levels(it.name, it.term));
+    ASSERT_EQ(field.places.size(), 2u);
+    const packing::PpLevel& level = field.places[1].level;
+    EXPECT_EQ(level.value, 80 * it.factor);
+    EXPECT_EQ(level.coefficient, 0.5);
+    ASSERT_TRUE(level.bounds && level.coefficient_bounds) << it.name;
+    EXPECT_EQ(level.bounds->lower, 50 * it.factor);
+    EXPECT_EQ(level.bounds->upper, 120 * it.factor);
+    EXPECT_EQ(level.coefficient_bounds->lower, 0.7);
+    EXPECT_EQ(level.coefficient_bounds->upper, 0.3);
+  }
+}
+
 TEST(PpDefinition, understands_level_heights_without_orography_as_iris_names_them) {
   Schema schema = sound_pp_schema();
   schema.find_variable("plev")->attributes = {{"standard_name", "model_level_number"}};
