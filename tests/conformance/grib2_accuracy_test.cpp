@@ -163,6 +163,35 @@ TEST_F(Grib2Accuracy, bytes_without_a_fill_value_are_never_missing) {
   for (std::size_t i = 0; i < points; ++i) EXPECT_EQ(std::isnan(read[i]), values[i] == 255) << i;
 }
 
+/// Values outside of valid_range are missing to readers of netCDF, but were valid in messages.
+TEST_F(Grib2Accuracy, values_outside_of_the_valid_range_are_missing) {
+  std::vector<double> values(points);
+  for (std::size_t i = 0; i < points; ++i) values[i] = static_cast<double>(i);
+  values[3] = -999;
+  values[5] = 1e30;
+  for (const bool both : {true, false}) {
+    Schema schema = accurate(0.5, "grid_simple");
+    if (both)
+      schema.find_variable("ps")->attribute("valid_range", Values({0.0, 600.0}));
+    else
+      schema.find_variable("ps")->attribute("valid_max", 600.0f);
+    ASSERT_GE(write_pressures(schema, values), 0) << error_.text();
+    EXPECT_EQ(unpacked_, 0u);
+    std::vector<double> wanted = values;
+    for (double& value : wanted)
+      if (value > 600) value = -999;
+    EXPECT_LE(error_read(wanted), 0.5);
+  }
+  // Also of a type that has no other missing values.
+  std::vector<std::uint8_t> bytes(points);
+  for (std::size_t i = 0; i < points; ++i) bytes[i] = static_cast<std::uint8_t>(i % 256);
+  Schema schema = of_type(Type::uint8, "grid_simple");
+  schema.find_variable("ps")->attribute("valid_min", std::uint8_t{7});
+  EXPECT_EQ(write_values(schema, bytes), 0) << error_.text();
+  const std::vector<double> read = grib_values(path(), 3);
+  for (std::size_t i = 0; i < points; ++i) EXPECT_EQ(std::isnan(read[i]), bytes[i] < 7) << i;
+}
+
 /// They ended the run.
 TEST_F(Grib2Accuracy, values_that_packing_cannot_keep_are_stored_unpacked) {
   for (const bool gaps : {false, true})
