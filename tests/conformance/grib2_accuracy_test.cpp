@@ -192,6 +192,32 @@ TEST_F(Grib2Accuracy, values_outside_of_the_valid_range_are_missing) {
   for (std::size_t i = 0; i < points; ++i) EXPECT_EQ(std::isnan(read[i]), bytes[i] < 7) << i;
 }
 
+/// docs/how-to/grib.md said 2^-bits of the range.
+TEST_F(Grib2Accuracy, bits_per_value_have_the_documented_bound) {
+  constexpr double of_reference = std::numeric_limits<float>::epsilon();
+  double most_of_range = 0;
+  for (const char* packing : {"grid_simple", "grid_ccsds"})
+    for (const int bits : {1, 2, 8})
+      for (const double low : {0.0, -3.0, 101325.4})
+        for (const double range : {1.0, 1.01, 1.5, 100.0, 1023.0, 0.001}) {
+          Schema schema = of_type(Type::float64, packing);
+          schema.find_variable("ps")->with_fill(Values(-999.0)).attribute("GRIB_bitsPerValue", bits);
+          std::vector<double> values(points);
+          for (std::size_t i = 0; i < points; ++i)
+            values[i] = low + range * static_cast<double>(i) / static_cast<double>(points - 1);
+          const double said = write_pressures(schema, values);
+          ASSERT_GE(said, 0) << error_.text();
+          EXPECT_EQ(unpacked_, 0u) << packing << ' ' << bits << ' ' << low << ' ' << range;
+          const double magnitude = std::max(std::abs(low), std::abs(low + range));
+          const double bound = (range + of_reference * magnitude) / (std::ldexp(1.0, bits) - 1);
+          EXPECT_LE(said, bound * (1 + 1e-9)) << packing << ' ' << bits << ' ' << low << ' ' << range;
+          // The tool prints twelve digits.
+          EXPECT_LE(error_read(values), bound + 1e-11 * magnitude) << packing << ' ' << bits << ' ' << low;
+          most_of_range = std::max(most_of_range, std::ldexp(said / range, bits));
+        }
+  EXPECT_GT(most_of_range, 1.1);
+}
+
 /// They ended the run.
 TEST_F(Grib2Accuracy, values_that_packing_cannot_keep_are_stored_unpacked) {
   for (const bool gaps : {false, true})
