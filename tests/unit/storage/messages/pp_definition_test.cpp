@@ -276,104 +276,6 @@ TEST(PpDefinition, understands_hybrid_heights_with_bounds_and_numbers) {
   EXPECT_FALSE(field.places[1].level.coefficient_bounds);
 }
 
-/// sound_pp_schema with two hybrid levels, of which `first` is the term in metres or pascals. Their
-/// bounds are those that CF, section 7.1, names.
-Schema on_hybrid_levels(const char* standard_name, const std::string& first) {
-  Schema schema = sound_pp_schema();
-  schema.dimension("bnds", 2);
-  Variable& level = *schema.find_variable("plev");
-  level.attributes.clear();
-  level.attribute("standard_name", standard_name)
-      .attribute("bounds", "plev_bnds")
-      .attribute("formula_terms", first + ": A b: B p0: P")
-      .with_constant(Values({0.9, 0.5}));
-  schema.variable("plev_bnds", Type::float64, {"plev", "bnds"})
-      .attribute("formula_terms", first + ": A_bnds b: B_bnds p0: P")
-      .with_constant(Values({1.0, 0.8, 0.8, 0.2}));
-  schema.variable("A", Type::float64, {"plev"}).with_constant(Values({20.0, 80.0}));
-  schema.variable("B", Type::float64, {"plev"}).with_constant(Values({0.75, 0.5}));
-  schema.variable("A_bnds", Type::float64, {"plev", "bnds"}).with_constant(Values({0.0, 50.0, 50.0, 120.0}));
-  schema.variable("B_bnds", Type::float64, {"plev", "bnds"}).with_constant(Values({1.0, 0.7, 0.7, 0.3}));
-  schema.variable("P", Type::float64, {}).with_constant(Values(1000.0));
-  return schema;
-}
-
-/// They were left out.
-TEST(PpDefinition, understands_bounds_of_hybrid_levels_as_terms_of_the_bounds_of_their_coordinate) {
-  struct Case {
-    const char* name;
-    const char* term;
-    double factor = 1;
-  };
-  for (const Case& it : {Case{"atmosphere_hybrid_height_coordinate", "a"},
-                         {"atmosphere_hybrid_sigma_pressure_coordinate", "ap"},
-                         {"atmosphere_hybrid_sigma_pressure_coordinate", "a", 1000}}) {
-    const Field field = field_in(on_hybrid_levels(it.name, it.term));
-    ASSERT_EQ(field.places.size(), 2u);
-    const packing::PpLevel& level = field.places[1].level;
-    EXPECT_EQ(level.value, 80 * it.factor);
-    EXPECT_EQ(level.coefficient, 0.5);
-    ASSERT_TRUE(level.bounds && level.coefficient_bounds) << it.name;
-    EXPECT_EQ(level.bounds->lower, 50 * it.factor);
-    EXPECT_EQ(level.bounds->upper, 120 * it.factor);
-    EXPECT_EQ(level.coefficient_bounds->lower, 0.7);
-    EXPECT_EQ(level.coefficient_bounds->upper, 0.3);
-  }
-}
-
-/// Headers had the numbers as they were.
-TEST(PpDefinition, coefficients_of_hybrid_levels_are_converted_by_their_units) {
-  struct Case {
-    const char* name;
-    const char* term;
-    std::vector<std::pair<std::string, std::string>> units;
-    double factor = 1;
-  };
-  const char* const height = "atmosphere_hybrid_height_coordinate";
-  const char* const pressure = "atmosphere_hybrid_sigma_pressure_coordinate";
-  for (const Case& it : {Case{height, "a", {{"A", "km"}}, 1000},
-                         Case{height, "a", {{"A", "km"}, {"A_bnds", "km"}, {"B", "1"}}, 1000},
-                         Case{height, "a", {{"A", "metres"}}, 1},
-                         Case{pressure, "ap", {{"A", "hPa"}}, 100},
-                         Case{pressure, "ap", {{"A", "Pa"}, {"B", "1"}}, 1},
-                         Case{pressure, "a", {{"P", "hPa"}, {"A", "1"}}, 100'000},
-                         Case{pressure, "a", {{"P", "Pa"}}, 1000}}) {
-    Schema schema = on_hybrid_levels(it.name, it.term);
-    for (const auto& [variable, units] : it.units) schema.find_variable(variable)->attribute("units", units);
-    ASSERT_TRUE(model::validate(schema, Format::pp)) << model::validate(schema, Format::pp).error().text();
-    const packing::PpLevel level = field_in(schema).places[1].level;
-    EXPECT_EQ(level.value, 80 * it.factor);
-    EXPECT_EQ(level.bounds->lower, 50 * it.factor);
-    EXPECT_EQ(level.bounds->upper, 120 * it.factor);
-    EXPECT_EQ(level.coefficient, 0.5);
-  }
-}
-
-TEST(PpDefinition, coefficients_of_hybrid_levels_in_other_units_are_refused) {
-  struct Case {
-    const char* name;
-    const char* term;
-    const char* variable;
-    const char* units;
-    const char* text;
-  };
-  const char* const height = "atmosphere_hybrid_height_coordinate";
-  const char* const pressure = "atmosphere_hybrid_sigma_pressure_coordinate";
-  for (const Case& it : {Case{height, "a", "A", "hPa", "'A' as its term a, which is in 'hPa': expected a height in m"},
-                         Case{height, "a", "A_bnds", "K", "'A_bnds' as its term a, which is in 'K'"},
-                         Case{pressure, "ap", "A", "m", "which is in 'm': expected a pressure in Pa, hPa"},
-                         Case{pressure, "a", "A", "Pa", "which is in 'Pa': expected a number without dimension"},
-                         Case{pressure, "a", "P", "atmos", "'P' as its term p0, which is in 'atmos'"},
-                         Case{pressure, "ap", "B", "Pa", "'B' as its term b, which is in 'Pa'"}}) {
-    Schema schema = on_hybrid_levels(it.name, it.term);
-    schema.find_variable(it.variable)->attribute("units", it.units);
-    const auto refused = model::validate(schema, Format::pp);
-    ASSERT_FALSE(refused) << it.text;
-    EXPECT_EQ(refused.error().variable, "ta");
-    EXPECT_NE(refused.error().message.find(it.text), std::string::npos) << refused.error().message;
-  }
-}
-
 TEST(PpDefinition, understands_level_heights_without_orography_as_iris_names_them) {
   Schema schema = sound_pp_schema();
   schema.find_variable("plev")->attributes = {{"standard_name", "model_level_number"}};
@@ -541,10 +443,10 @@ TEST(PpDefinition, a_coordinate_with_attributes_for_headers_is_refused_if_it_is_
     const auto refused = model::validate(schema, Format::pp);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().variable, "area");
-    EXPECT_NE(refused.error().message.find(
-                  fmt::format("has the attribute 'PP_stash', but '{}' names it in '{}'",
-                              of_level ? "plev" : "ta", attribute)),
-              std::string::npos)
+    EXPECT_NE(
+        refused.error().message.find(fmt::format("has the attribute 'PP_stash', but '{}' names it in '{}'",
+                                                 of_level ? "plev" : "ta", attribute)),
+        std::string::npos)
         << refused.error().message;
     schema.find_variable("area")->with_constant(Values(std::vector<float>(12)));
     EXPECT_TRUE(model::validate(schema, Format::pp));
