@@ -41,7 +41,7 @@ template <class T>
 ValidRange<T> valid_range_of(const Variable& variable) {
   ValidRange<T> range;
   const auto take = [&range](const Values& limits, std::size_t i, T& limit) {
-    const T value = limits.at<T>(i);
+    const T value = static_cast<T>(limits.at<double>(i));
     if (std::isnan(value)) return;
     limit = value;
     range.exists = true;
@@ -49,7 +49,8 @@ ValidRange<T> valid_range_of(const Variable& variable) {
   for (const Attribute& attribute : variable.attributes) {
     const bool both = attribute.name == "valid_range";
     if (!both && attribute.name != "valid_min" && attribute.name != "valid_max") continue;
-    const auto limits = converted(attribute.values, variable.type);
+    auto limits = converted(attribute.values, variable.type);
+    if (limits) limits = converted(*limits, Type::float64);
     if (!limits || limits->count() != (both ? 2 : 1)) continue;
     if (attribute.name != "valid_max") take(*limits, 0, range.low);
     if (attribute.name != "valid_min") take(*limits, both ? 1 : 0, range.high);

@@ -27,8 +27,8 @@ struct ValidRange {
   T high = std::numeric_limits<T>::max();
 };
 
-/// What the attributes valid_range, valid_min and valid_max of a variable say, in its type, which
-/// is T: float or double. Limits that this type cannot hold, and NaN, are left out.
+/// What the attributes valid_range, valid_min and valid_max of a variable say, in its type. T is
+/// this type, or double. Limits that the type cannot hold, and NaN, are left out.
 template <class T>
 ValidRange<T> valid_range_of(const Variable& variable);
 

@@ -266,8 +266,9 @@ std::unique_ptr<const PackingRows> packing_rows(const PackedValues& packing, Typ
 
 std::int64_t packed_value(const PackedValues& packing, double value) noexcept {
   const auto most = static_cast<double>(most_packed(packing.packed));
-  return static_cast<std::int64_t>(
-      std::clamp(std::nearbyint((value - packing.offset) / packing.scale), -most, most));
+  // As the loops compute it (convert/pack_rows.inc).
+  const double integer = (value - packing.offset) * (1 / packing.scale);
+  return static_cast<std::int64_t>(std::clamp(std::nearbyint(integer), -most, most));
 }
 
 }  // namespace afterbay::model

@@ -49,7 +49,8 @@ class PackingRows : public Conversion {
 /// Null for text and strings. `swap_bytes` reverses the bytes of each integer.
 std::unique_ptr<const PackingRows> packing_rows(const PackedValues& packing, Type from, bool swap_bytes);
 
-/// The integer for a number in the units of the file, limited to the type's range.
+/// The integer for a number in the units of the file, limited to the type's range: the one that
+/// PackingRows gives it.
 std::int64_t packed_value(const PackedValues& packing, double value) noexcept;
 
 }  // namespace afterbay::model

@@ -144,8 +144,9 @@ class ValueEncoder {
   }
 
   Result<PpEncoded> integers_to(std::byte* to) const {
-    constexpr double most_narrow = 2147483647.0;
     constexpr double most_wide = 9007199254740992.0;  // doubles hold all integers up to it
+    const double least = wide_ ? -most_wide : std::numeric_limits<std::int32_t>::min();
+    const double most = wide_ ? most_wide : std::numeric_limits<std::int32_t>::max();
     const auto missing = static_cast<T>(encoding_.missing);
     const bool nan_is_missing = missing != missing;
     PpEncoded encoded;
@@ -157,7 +158,7 @@ class ValueEncoder {
       const double number = gone ? um_missing : static_cast<double>(value);
       encoded.missing += gone ? 1 : 0;
       if (!gone && number == um_missing) return fail_missing(i);
-      if (!(std::abs(number) <= (wide_ ? most_wide : most_narrow)) || std::trunc(number) != number)
+      if (!(number >= least && number <= most) || std::trunc(number) != number)
         return fail_range(i, wide_ ? "a 64-bit integer" : "a 32-bit integer");
       store_value(next, static_cast<std::int64_t>(number), wide_);
       next += wide_ ? wide_word_bytes : word_bytes;

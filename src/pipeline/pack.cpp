@@ -145,7 +145,8 @@ bool holds_limits(std::string_view attribute) {
   return attribute == "valid_min" || attribute == "valid_max" || attribute == "valid_range";
 }
 
-/// Packs limits as the values are, so that they remain on their side of them.
+/// Packs limits as the values are, so that no valid value becomes invalid. Values beyond a limit by
+/// less than the error of packing may become the limit, which is valid.
 Result<> pack_limits(const Variable& variable, Attribute& attribute, const model::PackedValues& packing) {
   const auto numbers = model::converted(attribute.values, Type::float64);
   std::vector<double> limits;

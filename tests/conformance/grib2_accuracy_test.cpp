@@ -163,6 +163,61 @@ TEST_F(Grib2Accuracy, bytes_without_a_fill_value_are_never_missing) {
   for (std::size_t i = 0; i < points; ++i) EXPECT_EQ(std::isnan(read[i]), values[i] == 255) << i;
 }
 
+/// Values outside of valid_range are missing to readers of netCDF, but were valid in messages.
+TEST_F(Grib2Accuracy, values_outside_of_the_valid_range_are_missing) {
+  std::vector<double> values(points);
+  for (std::size_t i = 0; i < points; ++i) values[i] = static_cast<double>(i);
+  values[3] = -999;
+  values[5] = 1e30;
+  for (const bool both : {true, false}) {
+    Schema schema = accurate(0.5, "grid_simple");
+    if (both)
+      schema.find_variable("ps")->attribute("valid_range", Values({0.0, 600.0}));
+    else
+      schema.find_variable("ps")->attribute("valid_max", 600.0f);
+    ASSERT_GE(write_pressures(schema, values), 0) << error_.text();
+    EXPECT_EQ(unpacked_, 0u);
+    std::vector<double> wanted = values;
+    for (double& value : wanted)
+      if (value > 600) value = -999;
+    EXPECT_LE(error_read(wanted), 0.5);
+  }
+  // Also of a type that has no other missing values.
+  std::vector<std::uint8_t> bytes(points);
+  for (std::size_t i = 0; i < points; ++i) bytes[i] = static_cast<std::uint8_t>(i % 256);
+  Schema schema = of_type(Type::uint8, "grid_simple");
+  schema.find_variable("ps")->attribute("valid_min", std::uint8_t{7});
+  EXPECT_EQ(write_values(schema, bytes), 0) << error_.text();
+  const std::vector<double> read = grib_values(path(), 3);
+  for (std::size_t i = 0; i < points; ++i) EXPECT_EQ(std::isnan(read[i]), bytes[i] < 7) << i;
+}
+
+/// docs/how-to/grib.md said 2^-bits of the range.
+TEST_F(Grib2Accuracy, bits_per_value_have_the_documented_bound) {
+  constexpr double of_reference = std::numeric_limits<float>::epsilon();
+  double most_of_range = 0;
+  for (const char* packing : {"grid_simple", "grid_ccsds"})
+    for (const int bits : {1, 2, 8})
+      for (const double low : {0.0, -3.0, 101325.4})
+        for (const double range : {1.0, 1.01, 1.5, 100.0, 1023.0, 0.001}) {
+          Schema schema = of_type(Type::float64, packing);
+          schema.find_variable("ps")->with_fill(Values(-999.0)).attribute("GRIB_bitsPerValue", bits);
+          std::vector<double> values(points);
+          for (std::size_t i = 0; i < points; ++i)
+            values[i] = low + range * static_cast<double>(i) / static_cast<double>(points - 1);
+          const double said = write_pressures(schema, values);
+          ASSERT_GE(said, 0) << error_.text();
+          EXPECT_EQ(unpacked_, 0u) << packing << ' ' << bits << ' ' << low << ' ' << range;
+          const double magnitude = std::max(std::abs(low), std::abs(low + range));
+          const double bound = (range + of_reference * magnitude) / (std::ldexp(1.0, bits) - 1);
+          EXPECT_LE(said, bound * (1 + 1e-9)) << packing << ' ' << bits << ' ' << low << ' ' << range;
+          // The tool prints twelve digits.
+          EXPECT_LE(error_read(values), bound + 1e-11 * magnitude) << packing << ' ' << bits << ' ' << low;
+          most_of_range = std::max(most_of_range, std::ldexp(said / range, bits));
+        }
+  EXPECT_GT(most_of_range, 1.1);
+}
+
 /// They ended the run.
 TEST_F(Grib2Accuracy, values_that_packing_cannot_keep_are_stored_unpacked) {
   for (const bool gaps : {false, true})

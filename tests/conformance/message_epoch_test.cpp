@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <random>
 #include <tuple>
@@ -150,6 +151,48 @@ TEST_P(MessageEpoch, a_record_without_a_time_cannot_be_part_of_an_epoch) {
   const auto refused = (*file)->mark_epoch({1, "first", "now", 1}, {});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("has no time"), std::string::npos) << refused.error().message;
+}
+
+/// The first epoch failed. Such a field has the time of the first record, which is not known yet.
+TEST_P(MessageEpoch, a_field_without_records_belongs_to_epochs_from_the_first_time_on) {
+  const auto is_fixed = [&](const Put& it) {
+    return request_.schema.variables[it.piece.variable].name == "lsm";
+  };
+  std::vector<Put> fixed;
+  std::ranges::copy_if(puts_[3], std::back_inserter(fixed), is_fixed);
+  std::erase_if(puts_[3], is_fixed);
+  ASSERT_FALSE(fixed.empty());
+  for (Put& it : fixed) it.epochs = 0;
+  auto file = store_->create(request_);
+  ASSERT_TRUE(file) << file.error().text();
+  for (const Put& it : fixed) ASSERT_TRUE(put(**file, it));
+  const auto mark = [&](std::uint64_t number, std::uint64_t records) {
+    const auto marked = (*file)->mark_epoch({number, "step", "now", records}, {});
+    EXPECT_TRUE(marked) << marked.error().text();
+    std::filesystem::copy(directory_.path() / "run", directory_.path() / fmt::format("crash{}", number));
+  };
+  mark(1, 0);
+  puts_[1] = puts_[0];
+  puts_[0].clear();
+  for (Put& it : puts_[1]) {
+    it.epochs = 1;
+    ASSERT_TRUE(put(**file, it));
+  }
+  mark(2, 1);
+  ASSERT_TRUE((*file)->publish());
+  const auto recovered = [&](std::uint64_t epoch) {
+    const std::filesystem::path place = directory_.path() / fmt::format("crash{}", epoch);
+    const auto found = storage::find_recoverable((place / "out").string(), true);
+    EXPECT_TRUE(found) << found.error().text();
+    const auto done = storage::recover_file(found.value(), {epoch, false, {}});
+    EXPECT_TRUE(done) << done.error().text();
+    return file_bytes((place / "out").string());
+  };
+  puts_.resize(2);
+  EXPECT_TRUE(recovered(1) == reference(1)) << "a file without fields";
+  puts_[0] = fixed;
+  EXPECT_TRUE(recovered(2) == reference(2));
+  EXPECT_TRUE(file_bytes(request_.path) == reference(2));
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, MessageEpoch,

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "conformance/message_files.hpp"
+#include "model/converted_values.hpp"
 #include "model/message_accuracy.hpp"
 #include "packing/pp_record.hpp"
 
@@ -235,6 +236,36 @@ TEST_F(PpStore, fill_values_become_the_missing_value_of_the_header) {
     EXPECT_NE(fields[0].values[11], -1e30F);
     EXPECT_EQ(fields[0].header[PpReal::bmdi], -1073741824.0F);
     EXPECT_EQ(fields[0].header[PpInteger::lbpack], 1);
+  }
+}
+
+/// They were valid values in the file.
+TEST_F(PpStore, values_outside_of_the_valid_range_are_missing) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float value : {1000.0F, -3.0F, infinity}) {
+    Schema schema = pp_schema();
+    schema.find_variable("ta")->attribute("valid_range", Values({200.0F, 400.0F}));
+    EXPECT_EQ(write_with(value, schema), 0u) << error_.text();
+    const std::vector<ReadField> fields = read_fields(path());
+    ASSERT_EQ(fields.size(), 5u);
+    EXPECT_EQ(fields[0].values[10], -1e30F);
+    EXPECT_NE(fields[0].values[11], -1e30F);
+    EXPECT_EQ(fields[0].header[PpInteger::lbpack], 1);
+  }
+  for (const auto& [type, fill] : {std::pair{Type::int16, -99}, {Type::float64, -99}, {Type::uint8, -1}}) {
+    Schema schema = pp_schema();
+    Variable& lsm = *schema.find_variable("lsm");
+    lsm.type = type;
+    std::vector<double> values(19u * 36u);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 200);
+    lsm.with_constant(Values(values)).attribute("valid_min", 20).attribute("valid_max", 100);
+    if (fill != -1) lsm.with_fill(Values(static_cast<double>(fill)));
+    model::convert_values(schema);
+    const auto request = request_of(path(), schema, Format::pp, storage::Existing::replace);
+    write(request, all_jobs(request, 1), grib2_data(request.schema, *request.layout));
+    const std::vector<float> stored = read_fields(path()).at(4).values;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      EXPECT_EQ(stored[i], values[i] < 20 || values[i] > 100 ? -1e30F : static_cast<float>(values[i])) << i;
   }
 }
 

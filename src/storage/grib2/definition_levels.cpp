@@ -29,34 +29,6 @@ struct Kind {
   bool numbered = false;  ///< levels have numbers instead of values
 };
 
-/// Units by the names that UDUNITS knows.
-struct LevelUnit {
-  std::string_view name;
-  double factor = 1;  ///< to that of GRIB2
-};
-constexpr std::array pressure_units{LevelUnit{"Pa"},
-                                    LevelUnit{"pascal"},
-                                    LevelUnit{"pascals"},
-                                    LevelUnit{"Pascal"},
-                                    LevelUnit{"Pascals"},
-                                    LevelUnit{"hPa", 100},
-                                    LevelUnit{"hectopascal", 100},
-                                    LevelUnit{"hectopascals", 100},
-                                    LevelUnit{"mbar", 100},
-                                    LevelUnit{"mb", 100},
-                                    LevelUnit{"millibar", 100},
-                                    LevelUnit{"millibars", 100},
-                                    LevelUnit{"kPa", 1000}};
-constexpr std::array length_units{LevelUnit{"m"},      LevelUnit{"meter"},  LevelUnit{"meters"},
-                                  LevelUnit{"metre"},  LevelUnit{"metres"}, LevelUnit{"cm", 0.01},
-                                  LevelUnit{"km", 1e3}};
-
-template <std::size_t N>
-std::optional<double> factor_of(const std::array<LevelUnit, N>& units, std::string_view name) {
-  const auto found = std::ranges::find(units, name, &LevelUnit::name);
-  return found == units.end() ? std::nullopt : std::optional(found->factor);
-}
-
 std::optional<Kind> kind_of(const Variable& coordinate, bool ocean) {
   const std::string_view name = cf::text_of(coordinate.attributes, "standard_name");
   const std::string_view units = cf::text_of(coordinate.attributes, "units");
@@ -64,8 +36,8 @@ std::optional<Kind> kind_of(const Variable& coordinate, bool ocean) {
   if (name == "atmosphere_hybrid_sigma_pressure_coordinate" || name == "model_level_number")
     return Kind{hybrid, 1, true};
   if (name == "atmosphere_hybrid_height_coordinate") return Kind{hybrid_height, 1, true};
-  if (const auto factor = factor_of(pressure_units, units)) return Kind{isobaric, *factor};
-  const auto factor = factor_of(length_units, units);
+  if (const auto factor = cf::factor_of(cf::Measure::pressure, units)) return Kind{isobaric, *factor};
+  const auto factor = cf::factor_of(cf::Measure::length, units);
   if (!factor) return std::nullopt;
   if (name == "height") return Kind{above_ground, *factor};
   if (name == "altitude") return Kind{above_sea, *factor};
@@ -161,19 +133,6 @@ std::vector<std::pair<double, double>> layers_of(const std::vector<double>& boun
   return thick ? layers : std::vector<std::pair<double, double>>();
 }
 
-/// The constant bounds of a term of a hybrid coordinate: its own, or the term of the coordinate's
-/// bounds (CF, section 7.1).
-std::vector<double> bounds_of_term(const Schema& schema, const Variable& coordinate, std::string_view name,
-                                   const Variable& term) {
-  if (std::vector<double> own = cf::bounds_of(schema, term); !own.empty()) return own;
-  const Variable* const bounds = schema.find_variable(cf::text_of(coordinate.attributes, "bounds"));
-  if (bounds == nullptr) return {};
-  const cf::Terms terms = cf::formula_terms_of(schema, *bounds);
-  const auto found = terms.find(name);
-  return found == terms.end() || found->second == nullptr ? std::vector<double>()
-                                                          : cf::numbers_of(found->second->constant);
-}
-
 /// The values at half levels, from the top; empty if levels are not all from 1 on, or do not touch.
 std::vector<double> half_levels(const std::vector<double>& bounds, const std::vector<double>& numbers) {
   const std::size_t count = numbers.size();
@@ -211,16 +170,24 @@ Result<std::vector<double>> coefficients_of(const Schema& schema, const Variable
   if (a == nullptr && b == nullptr) return std::vector<double>();
   const bool of_pressure =
       cf::text_of(coordinate.attributes, "standard_name") == "atmosphere_hybrid_sigma_pressure_coordinate";
-  std::vector<double> all;
-  if (of_pressure && a != nullptr && b != nullptr) {
-    const Variable* const p0 = constant("p0");
-    const std::optional<double> scale = constant("ap") != nullptr ? std::optional(1.0)
-                                        : p0 == nullptr           ? std::nullopt
-                                                                  : cf::number_of(*p0);
-    all = half_levels(bounds_of_term(schema, coordinate, pressure, *a), numbers);
-    const std::vector<double> factors = half_levels(bounds_of_term(schema, coordinate, "b", *b), numbers);
-    for (double& value : all) value *= scale.value_or(0);
-    if (scale && !all.empty() && all.size() == factors.size()) {
+  const Variable* const p0 = constant("p0");
+  const bool in_pascals = constant("ap") != nullptr;
+  if (of_pressure && a != nullptr && b != nullptr && (in_pascals || (p0 != nullptr && cf::number_of(*p0)))) {
+    const auto term = [&](const char* name, const Variable& of, cf::Measure measure) {
+      return cf::hybrid_term(schema, field, coordinate, name, of, measure);
+    };
+    double scale = 1;
+    if (!in_pascals) {
+      AFTERBAY_TRY_ASSIGN(const cf::HybridTerm factor, term("p0", *p0, cf::Measure::pressure));
+      scale = factor.values.front();
+    }
+    AFTERBAY_TRY_ASSIGN(const cf::HybridTerm pressures,
+                        term(pressure, *a, in_pascals ? cf::Measure::pressure : cf::Measure::ratio));
+    AFTERBAY_TRY_ASSIGN(const cf::HybridTerm ratios, term("b", *b, cf::Measure::ratio));
+    std::vector<double> all = half_levels(pressures.bounds, numbers);
+    const std::vector<double> factors = half_levels(ratios.bounds, numbers);
+    for (double& value : all) value *= scale;
+    if (!all.empty() && all.size() == factors.size()) {
       all.insert(all.end(), factors.begin(), factors.end());
       return all;
     }

@@ -155,6 +155,7 @@ Result<Grib2Encoder::Written> Grib2Encoder::written_of(const Schema& schema, con
   made.missing = cf::numbers_of(model::missing_values(variable));
   // missing_values begins with the default of netCDF, which bytes do not have.
   if (model::missing_fill_of(variable).empty()) made.missing.erase(made.missing.begin());
+  made.valid = ValidValues(variable);
   made.reuses_handles = can_reuse_handles(made.prototype.packing);
   return made;
 }
@@ -169,7 +170,7 @@ Result<Grib2Encoder::Field> Grib2Encoder::field_of(const Written& written, const
       std::ranges::any_of(written.missing, [](double value) { return std::isnan(value); });
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     double& number = numbers[i];
-    if (std::ranges::find(written.missing, number) != written.missing.end() ||
+    if (std::ranges::find(written.missing, number) != written.missing.end() || !written.valid.has(number) ||
         (nan_is_missing && std::isnan(number))) {
       number = missing_mark;
       field.missing = true;

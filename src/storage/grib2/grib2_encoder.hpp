@@ -13,6 +13,7 @@
 #include "storage/grib2/handle.hpp"
 #include "storage/grib2/prototype.hpp"
 #include "storage/messages/message_encoder.hpp"
+#include "storage/messages/valid_values.hpp"
 
 namespace afterbay::storage::grib2 {
 
@@ -32,6 +33,7 @@ class Grib2Encoder : public MessageEncoder {
     std::string name;
     Type type = Type::float32;
     std::vector<double> missing;  ///< values that mark missing points
+    ValidValues valid;            ///< others are missing too
     Prototype prototype;          ///< without a message if the variable is no field
     bool reuses_handles = false;
   };

@@ -65,6 +65,64 @@ std::string_view bounds_name_of(const Variable& time) {
   return bounds.empty() ? text_of(time.attributes, "climatology") : bounds;
 }
 
+struct UnitFactor {
+  Measure measure = Measure::ratio;
+  std::string_view name;
+  double factor = 1;  ///< to 1, Pa or m
+};
+/// By the names that UDUNITS knows; `level` and `sigma_level` are those of CF, section 4.3.2.
+constexpr std::array unit_factors{UnitFactor{Measure::ratio, "1"},
+                                  UnitFactor{Measure::ratio, "dimensionless"},
+                                  UnitFactor{Measure::ratio, "level"},
+                                  UnitFactor{Measure::ratio, "sigma_level"},
+                                  UnitFactor{Measure::ratio, "%", 0.01},
+                                  UnitFactor{Measure::ratio, "percent", 0.01},
+                                  UnitFactor{Measure::pressure, "Pa"},
+                                  UnitFactor{Measure::pressure, "pascal"},
+                                  UnitFactor{Measure::pressure, "pascals"},
+                                  UnitFactor{Measure::pressure, "Pascal"},
+                                  UnitFactor{Measure::pressure, "Pascals"},
+                                  UnitFactor{Measure::pressure, "hPa", 100},
+                                  UnitFactor{Measure::pressure, "hectopascal", 100},
+                                  UnitFactor{Measure::pressure, "hectopascals", 100},
+                                  UnitFactor{Measure::pressure, "mbar", 100},
+                                  UnitFactor{Measure::pressure, "mb", 100},
+                                  UnitFactor{Measure::pressure, "millibar", 100},
+                                  UnitFactor{Measure::pressure, "millibars", 100},
+                                  UnitFactor{Measure::pressure, "kPa", 1000},
+                                  UnitFactor{Measure::length, "m"},
+                                  UnitFactor{Measure::length, "meter"},
+                                  UnitFactor{Measure::length, "meters"},
+                                  UnitFactor{Measure::length, "metre"},
+                                  UnitFactor{Measure::length, "metres"},
+                                  UnitFactor{Measure::length, "cm", 0.01},
+                                  UnitFactor{Measure::length, "km", 1e3}};
+
+std::string_view expected_units(Measure measure) {
+  switch (measure) {
+    case Measure::pressure: return "a pressure in Pa, hPa, mbar or kPa";
+    case Measure::length: return "a height in m, cm or km";
+    case Measure::ratio: break;
+  }
+  return "a number without dimension (units '1')";
+}
+
+/// The variable with the constant bounds of a term: the term's own, or the term of the coordinate's
+/// bounds (section 7.1). Null if there is none.
+const Variable* bounds_of_term(const Schema& schema, const Variable& coordinate, std::string_view name,
+                               const Variable& term) {
+  const auto has_bounds = [&](const Variable* bounds) {
+    return bounds != nullptr && bounds->constant.count() == 2 * term.constant.count();
+  };
+  const Variable* const own = schema.find_variable(text_of(term.attributes, "bounds"));
+  if (has_bounds(own)) return own;
+  const Variable* const bounds = schema.find_variable(text_of(coordinate.attributes, "bounds"));
+  if (bounds == nullptr) return nullptr;
+  const Terms terms = formula_terms_of(schema, *bounds);
+  const auto found = terms.find(name);
+  return found != terms.end() && has_bounds(found->second) ? found->second : nullptr;
+}
+
 }  // namespace
 
 const Attribute* find_attribute(const std::vector<Attribute>& attributes, std::string_view name) {
@@ -181,6 +239,36 @@ Terms formula_terms_of(const Schema& schema, const Variable& coordinate) {
     if (words[i].ends_with(':'))
       terms[words[i].substr(0, words[i].size() - 1)] = schema.find_variable(words[i + 1]);
   return terms;
+}
+
+std::optional<double> factor_of(Measure measure, std::string_view units) {
+  const auto found = std::ranges::find_if(
+      unit_factors, [&](const UnitFactor& it) { return it.measure == measure && it.name == units; });
+  return found == unit_factors.end() ? std::nullopt : std::optional(found->factor);
+}
+
+Result<HybridTerm> hybrid_term(const Schema& schema, const Variable& field, const Variable& coordinate,
+                               std::string_view name, const Variable& term, Measure measure) {
+  const auto read = [&](const Variable& variable, const Variable& with_units) -> Result<std::vector<double>> {
+    const std::string_view units = text_of(with_units.attributes, "units");
+    const std::optional<double> factor = units.empty() ? 1.0 : factor_of(measure, units);
+    if (!factor)
+      return fail(make_error(ErrorCode::invalid_argument,
+                             "has the vertical coordinate '{}' with '{}' as its term {}, which is in '{}': "
+                             "expected {}, so convert it, or correct its attribute units",
+                             coordinate.name, with_units.name, name, units, expected_units(measure))
+                      .in_variable(field.name));
+    std::vector<double> numbers = numbers_of(variable.constant);
+    for (double& number : numbers) number *= *factor;
+    return numbers;
+  };
+  HybridTerm made;
+  AFTERBAY_TRY_ASSIGN(made.values, read(term, term));
+  if (const Variable* const bounds = bounds_of_term(schema, coordinate, name, term)) {
+    const bool has_units = !text_of(bounds->attributes, "units").empty();
+    AFTERBAY_TRY_ASSIGN(made.bounds, read(*bounds, has_units ? *bounds : term));
+  }
+  return made;
 }
 
 std::vector<const Variable*> auxiliary_coordinates(const Schema& schema, const Variable& field) {

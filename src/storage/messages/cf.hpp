@@ -56,6 +56,22 @@ std::vector<double> bounds_of(const Schema& schema, const Variable& coordinate);
 /// have.
 using Terms = std::map<std::string_view, const Variable*>;
 Terms formula_terms_of(const Schema& schema, const Variable& coordinate);
+
+/// What the numbers of a coordinate measure.
+enum class Measure : std::uint8_t { ratio, pressure, length };
+/// The factor from units, by names that UDUNITS knows, to 1, Pa or m; nullopt for other units.
+std::optional<double> factor_of(Measure measure, std::string_view units);
+/// Constant numbers of a term of a hybrid coordinate, in Pa or m, in which they are without units.
+struct HybridTerm {
+  std::vector<double> values;
+  /// Two per value: the term's own, or the term of the coordinate's bounds (section 7.1). Empty if
+  /// there are none.
+  std::vector<double> bounds;
+};
+/// Fails with the field's name for units of another kind.
+Result<HybridTerm> hybrid_term(const Schema& schema, const Variable& field, const Variable& coordinate,
+                               std::string_view name, const Variable& term, Measure measure);
+
 /// Variables that the attribute `coordinates` of a field names, as far as the schema has them.
 std::vector<const Variable*> auxiliary_coordinates(const Schema& schema, const Variable& field);
 

@@ -110,6 +110,37 @@ void DefinitionCheck::coordinate(const Variable& variable) {
     problem(variable, ErrorCode::invalid_argument,
             "is a coordinate that changes from record to record, which {}s cannot state: use netCDF",
             names_.header);
+  written(variable);
+}
+
+/// Coordinates, cell areas and terms without records that ranks put on a grid are left out.
+/// Attributes for headers say that this one is meant to be written.
+void DefinitionCheck::written(const Variable& variable) {
+  const std::vector<std::string> common = common_attributes();
+  const auto own = std::ranges::find_if(variable.attributes, [&](const Attribute& it) {
+    return is_known(it.name) && std::ranges::find(common, it.name) == common.end();
+  });
+  if (own == variable.attributes.end() || !variable.constant.empty() || !lies_on_grid(variable)) return;
+  for (const Variable& other : schema_.variables)
+    for (const char* attribute : {"coordinates", "cell_measures", "formula_terms"}) {
+      const std::vector<std::string_view> named = cf::words_of(cf::text_of(other.attributes, attribute));
+      if (std::ranges::find(named, variable.name) == named.end()) continue;
+      return problem(
+          variable, ErrorCode::invalid_argument,
+          "has the attribute '{}', but '{}' names it in '{}', so that it would be in no {}: remove "
+          "it from there to write it as a field, or remove '{}'",
+          own->name, other.name, attribute, names_.message, own->name);
+    }
+}
+
+/// Whether a field lies on the same grid.
+bool DefinitionCheck::lies_on_grid(const Variable& variable) const {
+  return std::ranges::any_of(schema_.variables, [&](const Variable& field) {
+    const auto grid = static_cast<std::ptrdiff_t>(cf::slab_dimensions(schema_, field));
+    return grid > 0 && std::ssize(variable.dimensions) >= grid &&
+           std::equal(field.dimensions.end() - grid, field.dimensions.end(),
+                      variable.dimensions.end() - grid);
+  });
 }
 
 void DefinitionCheck::field(const Variable& variable) {

@@ -76,6 +76,8 @@ class DefinitionCheck {
   void axis(const Variable& time);
   void bounds(const Variable& variable);
   void coordinate(const Variable& variable);
+  void written(const Variable& variable);
+  [[nodiscard]] bool lies_on_grid(const Variable& variable) const;
   void field(const Variable& variable);
   void degrees(const Variable& variable);
   void coordinates(const Variable& variable);

@@ -81,7 +81,8 @@ Result<> MessageFile::log_waiting(const Epoch& epoch) {
   for (auto& [key, message] : order_->waiting()) {
     if (message.logged || !belongs(epoch, key, message.epochs)) continue;
     const std::optional<MessageTime> time = time_of(key);
-    if (!time && message.constant) continue;  // a later epoch has it
+    // Fields without records have the time of the first record: a later epoch has them.
+    if (!time && key.record == no_record) continue;
     if (!time) return fail(no_time(key.record, message.variable));
     AFTERBAY_TRY_ASSIGN(std::vector<std::byte> bytes, waiting_.copy(message.kept));
     AFTERBAY_TRY(encoder_->stamp(bytes, message.variable, *time));

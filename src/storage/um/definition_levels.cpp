@@ -33,6 +33,12 @@ std::vector<const Variable*> coordinates_along(const Schema& schema, const Varia
 
 using cf::Terms;
 
+std::vector<PpInterval> intervals_of(const std::vector<double>& bounds) {
+  std::vector<PpInterval> intervals;
+  for (std::size_t i = 0; i + 1 < bounds.size(); i += 2) intervals.push_back({bounds[i], bounds[i + 1]});
+  return intervals;
+}
+
 /// Source: CF, appendix D.
 Result<std::vector<PpLevel>> hybrid_levels(const Schema& schema, const Variable& field,
                                            const Variable& coordinate, PpLevelKind kind, const Terms& terms) {
@@ -41,32 +47,39 @@ Result<std::vector<PpLevel>> hybrid_levels(const Schema& schema, const Variable&
     const auto found = terms.find(name);
     return found == terms.end() ? nullptr : found->second;
   };
-  const Variable* a = term(height || !term("ap") ? "a" : "ap");
+  const char* const leading = height || !term("ap") ? "a" : "ap";
+  const Variable* const a = term(leading);
   const Variable* const b = term("b");
-  if (a == nullptr || b == nullptr || a->constant.empty() || a->constant.count() != b->constant.count())
+  if (a == nullptr || b == nullptr || a->constant.empty() ||
+      cf::numbers_of(a->constant).size() != cf::numbers_of(b->constant).size())
     return refuse(
         field,
         "has the vertical coordinate '{}' without constant coefficients: PP headers contain them, so "
         "name them in its attribute formula_terms ({})",
         coordinate.name, height ? "a: and b:" : "ap: and b:, or a:, b: and p0:");
+  const auto read = [&](std::string_view name, const Variable& of, cf::Measure measure) {
+    return cf::hybrid_term(schema, field, coordinate, name, of, measure);
+  };
   double scale = 1;
+  cf::Measure measure = height ? cf::Measure::length : cf::Measure::pressure;
   if (!height && a != term("ap")) {
     const Variable* const p0 = term("p0");
-    const std::optional<double> p0_value = p0 == nullptr ? std::nullopt : cf::number_of(*p0);
-    if (!p0_value)
+    if (p0 == nullptr || !cf::number_of(*p0))
       return refuse(field, "has the vertical coordinate '{}' without a constant p0: in its formula_terms",
                     coordinate.name);
-    scale = *p0_value;
+    AFTERBAY_TRY_ASSIGN(const cf::HybridTerm factor, read("p0", *p0, measure));
+    scale = factor.values.front();
+    measure = cf::Measure::ratio;
   }
-  const std::vector<double> first = cf::numbers_of(a->constant);
-  const std::vector<double> second = cf::numbers_of(b->constant);
-  const std::vector<PpInterval> first_bounds = bounds_of(schema, *a);
-  const std::vector<PpInterval> second_bounds = bounds_of(schema, *b);
-  std::vector<PpLevel> levels(first.size());
+  AFTERBAY_TRY_ASSIGN(const cf::HybridTerm first, read(leading, *a, measure));
+  AFTERBAY_TRY_ASSIGN(const cf::HybridTerm second, read("b", *b, cf::Measure::ratio));
+  const std::vector<PpInterval> first_bounds = intervals_of(first.bounds);
+  const std::vector<PpInterval> second_bounds = intervals_of(second.bounds);
+  std::vector<PpLevel> levels(first.values.size());
   for (std::size_t k = 0; k < levels.size(); ++k) {
     levels[k].kind = kind;
-    levels[k].value = first[k] * scale;
-    levels[k].coefficient = second[k];
+    levels[k].value = first.values[k] * scale;
+    levels[k].coefficient = second.values[k];
     if (!first_bounds.empty())
       levels[k].bounds = PpInterval{first_bounds[k].lower * scale, first_bounds[k].upper * scale};
     if (!second_bounds.empty()) levels[k].coefficient_bounds = second_bounds[k];
@@ -227,10 +240,7 @@ Result<> add_dimension(const Schema& schema, const Variable& field, const std::s
 }  // namespace
 
 std::vector<PpInterval> bounds_of(const Schema& schema, const Variable& coordinate) {
-  const std::vector<double> numbers = cf::bounds_of(schema, coordinate);
-  std::vector<PpInterval> intervals;
-  for (std::size_t i = 0; i < numbers.size(); i += 2) intervals.push_back({numbers[i], numbers[i + 1]});
-  return intervals;
+  return intervals_of(cf::bounds_of(schema, coordinate));
 }
 
 Result<std::vector<Place>> places_of(const Schema& schema, const Variable& field) {

@@ -50,6 +50,17 @@ std::span<const T> typed(std::span<const std::byte> values, std::vector<T>& copy
   return copy;
 }
 
+/// The values, of which those that are not valid are missing; `copy` then holds them.
+template <class T>
+std::span<const T> only_valid(std::span<const T> values, const ValidValues& valid, double missing,
+                              std::vector<T>& copy) {
+  if (!valid.limited()) return values;
+  if (values.data() != copy.data()) copy.assign(values.begin(), values.end());
+  for (T& value : copy)
+    if (!valid.has(static_cast<double>(value))) value = static_cast<T>(missing);
+  return copy;
+}
+
 /// Errors of values that WGDOS rounds to multiples of 2^n.
 double allowed_error(int accuracy) { return std::ldexp(0.5, accuracy); }
 
@@ -102,6 +113,7 @@ Result<FieldEncoder::Prototype> FieldEncoder::prototype_of(const Schema& schema,
   // Integers are never NaN.
   made.encoding.missing = fill.empty() ? std::numeric_limits<double>::quiet_NaN() : fill.front();
   made.encoding.drops_others = field.storage.drops_others;
+  made.valid = ValidValues(variable);
   if (!field.storage.mask.empty()) {
     AFTERBAY_TRY_ASSIGN(made.land, mask_of(schema, variable, field.storage.mask));
   }
@@ -115,16 +127,19 @@ Result<FieldEncoder::Prototype> FieldEncoder::prototype_of(const Schema& schema,
 
 Result<Message> FieldEncoder::encode(const Slab& slab) {
   const Prototype& prototype = prototypes_[slab.variable];
+  const auto valid = [&](auto values, auto& copy) {
+    return only_valid(values, prototype.valid, prototype.encoding.missing, copy);
+  };
   const auto made = [&]() -> Result<Message> {
     if (prototype.type == Type::float32) {
       std::vector<float> copy;
-      return encode_as(prototype, slab.number, typed<float>(slab.values, copy));
+      return encode_as(prototype, slab.number, valid(typed<float>(slab.values, copy), copy));
     }
     std::vector<double> numbers;
     if (prototype.type == Type::float64)
-      return encode_as(prototype, slab.number, typed<double>(slab.values, numbers));
+      return encode_as(prototype, slab.number, valid(typed<double>(slab.values, numbers), numbers));
     numbers = widened(prototype.type, slab.values);
-    return encode_as(prototype, slab.number, std::span<const double>(numbers));
+    return encode_as(prototype, slab.number, valid(std::span<const double>(numbers), numbers));
   };
   auto message = made();
   if (!message)

@@ -11,6 +11,7 @@
 
 #include "base/thread_safety.hpp"
 #include "storage/messages/message_encoder.hpp"
+#include "storage/messages/valid_values.hpp"
 #include "storage/um/definition.hpp"
 
 namespace afterbay::storage::um {
@@ -33,6 +34,7 @@ class FieldEncoder : public MessageEncoder {
     std::vector<std::uint32_t> extra;
     packing::PpEncoding encoding;
     std::vector<std::uint8_t> land;
+    ValidValues valid;  ///< others become missing
   };
 
   /// Makes the prototypes. Fails with the variable's name.

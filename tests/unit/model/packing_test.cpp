@@ -115,6 +115,35 @@ TEST(Packing, refuses_numbers_that_the_integers_cannot_hold) {
   EXPECT_LT(pack<std::int16_t>(packing, values).largest_error, 0.001);
 }
 
+/// Limits are packed by it. With a quotient in place of the loops' product, values between two
+/// integers became one more than their limit, and so invalid.
+TEST(Packing, one_value_becomes_the_integer_that_rows_have) {
+  std::mt19937_64 generator(5);
+  std::uniform_real_distribution<double> unit(0, 1);
+  for (int round = 0; round < 100; ++round) {
+    const double high = std::pow(10.0, unit(generator) * 8 - 4);
+    const PackedValues packing = packing_of(Type::int16, 0, high);
+    std::vector<double> values;
+    for (int k = -32000; k < 32000; k += 7) values.push_back(packing.offset + (k + 0.5) * packing.scale);
+    const Packed<std::int16_t> packed = pack<std::int16_t>(packing, values);
+    ASSERT_EQ(packed.out_of_range, 0u);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      ASSERT_EQ(packed_value(packing, values[i]), packed.integers[i]) << values[i] << " of " << high;
+  }
+}
+
+/// As documented: what exceeds a limit by less than a step may become it, what is valid stays so.
+TEST(Packing, keeps_the_order_of_values_and_limits) {
+  const PackedValues packing = packing_of(Type::int16, 0, 655);
+  const std::int64_t limit = packed_value(packing, 300);
+  const std::vector<double> values{0, 299.99, 299.996, 300, 300.003, 300.0101, 655};
+  const Packed<std::int16_t> packed = pack<std::int16_t>(packing, values);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_LE(packed.integers[i], limit) << values[i];
+  EXPECT_EQ(packed.integers[4], limit);
+  EXPECT_GT(packed.integers[5], limit);
+  EXPECT_GT(packed.integers[6], limit);
+}
+
 /// The quick check never claims what the loop refutes, and does claim it for ordinary values.
 template <class Number>
 void expect_certainty_is_right(Type unpacked) {

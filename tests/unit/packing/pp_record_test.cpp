@@ -142,6 +142,18 @@ TEST(PpRecord, IntegersAndLogicalValues) {
   EXPECT_THAT(refusal<float>(header_of({1, 1}, 2), {1}, {.packing = PpPacking::wgdos}), HasSubstr("LBUSER1"));
 }
 
+/// The least one was refused.
+TEST(PpRecord, IntegersUpToBothLimitsOf32Bits) {
+  const double least = std::numeric_limits<std::int32_t>::min();
+  const double most = std::numeric_limits<std::int32_t>::max();
+  const auto bytes = encoded<double>(header_of({1, 2}, 2), {least, most}, {});
+  ASSERT_TRUE(bytes) << bytes.error().text();
+  EXPECT_EQ(load_word(bytes->data() + 268), 0x80000000U);
+  EXPECT_EQ(load_word(bytes->data() + 272), 0x7fffffffU);
+  for (const double beyond : {least - 1, most + 1})
+    EXPECT_THAT(refusal<double>(header_of({1, 1}, 2), {beyond}, {}), HasSubstr("a 32-bit integer"));
+}
+
 TEST(PpRecord, MissingValuesOfTheCallerBecomeThoseOfTheFormat) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double missing : {nan, 1e20}) {

@@ -293,6 +293,45 @@ TEST(Grib2Definition, pieces_are_slabs) {
   EXPECT_NE(refused.error().message.find("raise memory.block"), std::string::npos) << refused.error().message;
 }
 
+/// Messages had the numbers as they were.
+TEST(Grib2Definition, coefficients_of_hybrid_levels_are_converted_by_their_units) {
+  Schema schema = sound_schema();
+  schema.dimension("bnds", 2);
+  schema.find_variable("plev")->attributes = {
+      {"standard_name", "atmosphere_hybrid_sigma_pressure_coordinate"}, {"bounds", "plev_bnds"}};
+  schema.variable("plev_bnds", Type::float64, {"plev", "bnds"}).with_constant(Values({0.0, 0.3, 0.3, 1.0}));
+  for (const char* name : {"A", "B"}) {
+    schema.variable(name, Type::float64, {"plev"}).with_constant(Values({0.25, 0.5}));
+    schema.variable(name + std::string("_bnds"), Type::float64, {"plev", "bnds"})
+        .with_constant(Values({0.0, 0.5, 0.5, 1.0}));
+  }
+  schema.variable("P", Type::float64, {}).with_constant(Values(1000.0));
+  const auto found = [&](const std::string& first) {
+    schema.find_variable("plev")->attribute("formula_terms", first + ": A b: B p0: P");
+    schema.find_variable("plev_bnds")->attribute("formula_terms", first + ": A_bnds b: B_bnds p0: P");
+    return levels_of(schema, *schema.find_variable("ta"));
+  };
+  const auto coefficients = [&](const std::string& first) {
+    const auto levels = found(first);
+    EXPECT_TRUE(levels) << levels.error().text();
+    return levels ? levels->coefficients : std::vector<double>();
+  };
+  const auto refusal = [&](const std::string& first) {
+    const auto levels = found(first);
+    return levels ? std::string("accepted") : levels.error().message;
+  };
+  EXPECT_EQ(coefficients("ap"), (std::vector<double>{0, 0.5, 1, 0, 0.5, 1}));
+  EXPECT_EQ(coefficients("a"), (std::vector<double>{0, 500, 1000, 0, 0.5, 1}));
+  schema.find_variable("P")->attribute("units", "hPa");
+  EXPECT_EQ(coefficients("a"), (std::vector<double>{0, 50000, 100000, 0, 0.5, 1}));
+  schema.find_variable("A")->attribute("units", "hPa");
+  EXPECT_EQ(coefficients("ap"), (std::vector<double>{0, 50, 100, 0, 0.5, 1}));
+  EXPECT_NE(refusal("a").find("'A' as its term a, which is in 'hPa'"), std::string::npos) << refusal("a");
+  schema.find_variable("A")->attribute("units", "km");
+  EXPECT_NE(refusal("ap").find("expected a pressure in Pa, hPa, mbar or kPa"), std::string::npos)
+      << refusal("ap");
+}
+
 TEST(Grib2Definition, understands_a_regular_grid) {
   const Schema schema = sound_schema();
   const auto grid = grid_of(schema, schema.variables[4]);

@@ -429,6 +429,36 @@ TEST(PpDefinition, formula_terms_that_change_are_fields_also_if_they_are_coordin
   EXPECT_EQ(slab_dimensions(schema, *schema.find_variable("height")), 0u);
 }
 
+/// Its values were discarded.
+TEST(PpDefinition, a_coordinate_with_attributes_for_headers_is_refused_if_it_is_put) {
+  for (const char* attribute : {"coordinates", "cell_measures", "formula_terms"}) {
+    Schema schema = sound_pp_schema();
+    const bool of_level = std::string(attribute) == "formula_terms";
+    schema.find_variable(of_level ? "plev" : "ta")->attribute(attribute, "area: area");
+    schema.variable("area", Type::float32, {"lat", "lon"})
+        .attribute("standard_name", "cell_area")
+        .attribute("units", "m2");
+    EXPECT_TRUE(model::validate(schema, Format::pp)) << model::validate(schema, Format::pp).error().text();
+    schema.find_variable("area")->attribute("PP_stash", "m01s00i505");
+    const auto refused = model::validate(schema, Format::pp);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().variable, "area");
+    EXPECT_NE(
+        refused.error().message.find(fmt::format("has the attribute 'PP_stash', but '{}' names it in '{}'",
+                                                 of_level ? "plev" : "ta", attribute)),
+        std::string::npos)
+        << refused.error().message;
+    schema.find_variable("area")->with_constant(Values(std::vector<float>(12)));
+    EXPECT_TRUE(model::validate(schema, Format::pp));
+  }
+  Schema schema = sound_pp_schema();
+  schema.variable("area", Type::float32, {"lat", "lon"})
+      .attribute("PP_stash", "m01s00i505")
+      .attribute("units", "1");
+  EXPECT_EQ(slab_dimensions(schema, *schema.find_variable("area")), 2u);
+  EXPECT_TRUE(model::validate(schema, Format::pp)) << model::validate(schema, Format::pp).error().text();
+}
+
 TEST(PpDefinition, climatologies_have_bounds_of_their_own_name) {
   Schema schema = sound_pp_schema();
   schema.dimension("bnds", 2);
