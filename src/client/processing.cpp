@@ -58,8 +58,7 @@ void Processing::leave_to_ranks(const Schema& schema, bool changes_servers, Form
   }
   has_undemanded = why.empty();
   for (const AskedReduction& it : asked)
-    if (!leaves_demanded && (it.is_demanded || has_undemanded))
-      reductions.push_back(it.what);
+    if (!leaves_demanded && (it.is_demanded || has_undemanded)) reductions.push_back(it.what);
 }
 
 }  // namespace afterbay::client

@@ -173,7 +173,8 @@ Result<std::unique_ptr<PutPlan>> PutPlans::make_plan(const VariableState& variab
   for (const PiecePlan& piece : plan->pieces) plan->packed_bytes += piece.packed_bytes;
   if (plan->packed_bytes >= model::large_move_bytes)
     for (PiecePlan& piece : plan->pieces)
-      if (auto* const box = std::get_if<PiecePlan::BoxMoves>(&piece.moves)) box->gather.is_part_of_large = true;
+      if (auto* const box = std::get_if<PiecePlan::BoxMoves>(&piece.moves))
+        box->gather.is_part_of_large = true;
   return plan;
 }
 

@@ -94,8 +94,8 @@ class FileSeries {
     [[nodiscard]] bool any() const noexcept { return of_periods || of_instants; }
   };
   [[nodiscard]] const Records& records() const noexcept { return records_; }
-  /// Whether the run must begin with step 0. The state at the start of a run that appends to files of
-  /// an earlier one is that at its end, which has a record already. Comes after `begin_after`.
+  /// Whether the run must begin with step 0. The state at the start of a run that appends to files
+  /// of an earlier one is that at its end, which has a record already. Comes after `begin_after`.
   [[nodiscard]] bool needs_start() const noexcept {
     const bool follows = appends_ && (is_continued_ || state_.part > 0);
     return file_->timing.at_start && records_.any() && !follows;

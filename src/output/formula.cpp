@@ -22,7 +22,8 @@ Computed::Computed(const std::string& name, const std::vector<Series*>& operands
     operands_.push_back(std::move(operand));
     operands[i]->add(*this, i);
     const auto* const inner = dynamic_cast<const Computed*>(operands[i]);
-    if (inner == nullptr) add_leaf(operands[i]);
+    if (inner == nullptr)
+      add_leaf(operands[i]);
     else
       for (const Leaf leaf : inner->leaves_) add_leaf(leaf);
   }
@@ -59,13 +60,9 @@ std::vector<Computed::Step> Computed::steps() const {
   return all;
 }
 
-bool Computed::available() const {
-  return std::ranges::all_of(leaves_, &Series::available);
-}
+bool Computed::available() const { return std::ranges::all_of(leaves_, &Series::available); }
 
-bool Computed::is_reduced() const {
-  return std::ranges::any_of(leaves_, &Series::is_reduced);
-}
+bool Computed::is_reduced() const { return std::ranges::any_of(leaves_, &Series::is_reduced); }
 
 const Schedule* Computed::periods() const {
   for (const Series* const leaf : leaves_)
@@ -109,13 +106,13 @@ void Computed::find_ends() {
 }
 
 bool Computed::needs() const {
-  return available() && std::ranges::any_of(ends_, [](const End& it) {
-           return it.consumer->needs() && it.of->available();
-         });
+  return available() &&
+         std::ranges::any_of(ends_, [](const End& it) { return it.consumer->needs() && it.of->available(); });
 }
 
 bool Computed::uses_data() const {
-  return std::ranges::any_of(ends_, [](const End& it) { return it.of->find_in_file(*it.consumer) == nullptr; });
+  return std::ranges::any_of(ends_,
+                             [](const End& it) { return it.of->find_in_file(*it.consumer) == nullptr; });
 }
 
 bool Computed::is_needed_here() const {

@@ -28,7 +28,8 @@ class Computed final : public Series, public Consumer {
   /// The formulas from the leaves on: those of its operands come before it, which is last.
   struct Step {
     const Computed* of = nullptr;
-    /// For each operand: the number of a leaf, or the number of leaves plus that of an earlier step.
+    /// For each operand: the number of a leaf, or the number of leaves plus that of an earlier
+    /// step.
     std::vector<std::size_t> operands;
   };
   [[nodiscard]] std::vector<Step> steps() const;
@@ -98,9 +99,9 @@ class Computed final : public Series, public Consumer {
   expression::Formula formula_;
   std::vector<Operand> operands_;  ///< their slots are their numbers
   std::vector<Leaf> leaves_;
-  /// For each slot: the number of the leaf, or no_leaf, also if an earlier slot has it. Behind those
-  /// of the operands, there are slots for the other leaves as soon as servers compute for some
-  /// consumer.
+  /// For each slot: the number of the leaf, or no_leaf, also if an earlier slot has it. Behind
+  /// those of the operands, there are slots for the other leaves as soon as servers compute for
+  /// some consumer.
   std::vector<std::size_t> leaf_of_slot_;
   std::vector<bool> has_arrived_;  ///< for each slot
   expression::Evaluator evaluator_;

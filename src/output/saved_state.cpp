@@ -385,8 +385,8 @@ std::int64_t SavedState::read(const std::string& path) {
     for (auto& [name, part] : parts) part.close();
     if (!restored.empty()) {
       ServerStates(plan_).restore(restored);
-      // Samples of the first step follow. If memory is short, servers take those of a step before it
-      // ends, but none before all ranks have ended what came before.
+      // Samples of the first step follow. If memory is short, servers take those of a step before
+      // it ends, but none before all ranks have ended what came before.
       session_.flush();
     }
     for (std::size_t f = 0; f < files.size(); ++f)

@@ -212,8 +212,8 @@ class Quantize : public PointwiseStage {
       return rounding_loops().of_double(job);
   }
 
-  /// Whether readers may take some of the results for missing or invalid, but not the values, or the
-  /// reverse, apart from the first missing value. Without branches, for speed.
+  /// Whether readers may take some of the results for missing or invalid, but not the values, or
+  /// the reverse, apart from the first missing value. Without branches, for speed.
   [[nodiscard]] bool may_change_validity(const std::byte* results, const std::byte* values,
                                          std::size_t count) const {
     using Word = typename FloatFormat<T>::Word;

@@ -55,7 +55,8 @@ def samples_at_the_end():
 
 
 def anomalies_are_instants():
-    """A field minus a statistic over a period has the values of the step in which the period ends."""
+    """A field minus a statistic over a period has the value of the step in which the period
+    ends."""
     text = 'fields: {anom: "tas - mean(tas, 1d)"}\nfiles: {d: {every: 1d, instant: [anom], mean: [tas]}}\n'
     run(text, last=10)  # the last period has a mean, but no instant
     means = [np.mean([FIELDS.value("tas", n) for n in range(first + 1, first + 5)], axis=0) for first in (0, 4)]

@@ -110,8 +110,8 @@ for settings, servers, near in [
     if near:
         assert servers_compute("statistics: servers, ", settings, servers=servers), settings
 assert servers_compute(ranks=1) == (processors >= 2)
-# Expressions likewise, also of others; but what the model computes in any case, it hands over as one
-# field, and so what is computed from that.
+# Expressions likewise, also of others; but what the model computes in any case, it hands over as
+# one field, and so what is computed from that.
 for values, near in [("instant: [w]", True), ("mean: [w]", True), ("instant: [w, y]", True), ("instant: [y]", True),
                      ("instant: [w], write: [z]", False), ("instant: [y], write: [z]", False), ("mean: [w], instant: [w: now]", True),
                      ("type: float64, instant: [w]", False)]:

@@ -14,7 +14,8 @@ namespace afterbay::server {
 
 namespace {
 
-/// Strips of all operands and of the results of all steps have so many doubles together, and stay in the caches.
+/// Strips of all operands and of the results of all steps have so many doubles together, and stay
+/// in the caches.
 constexpr std::size_t values_of_strips = std::size_t{16} << 10;
 constexpr std::size_t line_bytes = 64;
 

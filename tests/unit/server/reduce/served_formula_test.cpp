@@ -58,8 +58,8 @@ TEST(ServerFormula, DoesNotDependOnTheFloatingPointEnvironment) {
   EXPECT_EQ(results_of(*formula, a, b).value(), expected);
 }
 
-/// A missing result of an expression is a missing value of those that compute with it, whatever they
-/// do with it.
+/// A missing result of an expression is a missing value of those that compute with it, whatever
+/// they do with it.
 TEST(ServerFormula, ComputesStepByStep) {
   wire::Formula formula = product();
   formula.steps = {{"x0/x1", {0, 1}}, {"x0 - x1*x2", {2, 0, 2}}};
