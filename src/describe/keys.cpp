@@ -219,7 +219,8 @@ void add_values(Rows& rows) {
       "`auto`: as with `statistics`; over a network, the result of an expression never takes more bytes than "
       "its fields, so that model ranks compute. Servers compute expressions of fields of the model, subsets "
       "of them, coordinates and such expressions, if all fields, coordinates and the variable in the file "
-      "have the same type, float32 or float64. Others, such as those of statistics over time, are computed by model ranks with `auto`, and "
+      "have the same type, float32 or float64. Others, such as those of statistics over time, are computed "
+      "by model ranks with `auto`, and "
       "refused with `servers`. See "
       "[servers that compute](../explanation/described-output.md#servers-that-compute)."));
   rows.push_back(

@@ -157,8 +157,7 @@ std::size_t PreviewStages::stage_of(const Series& series) {
     for (const Series* const operand : computed->operands()) stage.of.push_back(stage_of(*operand));
     for (const Computed::InFile& file : computed->in_files())
       stage.bytes_on_servers += file.variables.size() * series.space().global_points() *
-                                computed->leaves().size() *
-                                size_of(computed->leaves().front()->form().type);
+                                computed->leaves().size() * size_of(computed->leaves().front()->form().type);
     stage.in_servers = computed->is_left_to_servers();
     if (!stage.in_servers)
       add_memory(stage, series.space(), [&](std::uint64_t points) { return computed->buffer_bytes(points); });
