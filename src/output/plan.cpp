@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <ranges>
 #include <set>
 #include <tuple>
 
@@ -64,7 +63,7 @@ class Planner {
     if (!problems_.empty()) throw Failure(Error(code_, fmt::format("{}", fmt::join(problems_, "\n"))));
     share_sums();
     // Those that compute with others come behind them.
-    for (const auto& computed : plan_.computed | std::views::reverse) computed->find_ends();
+    for (auto at = plan_.computed.rbegin(); at != plan_.computed.rend(); ++at) (*at)->find_ends();
     find_fields_without_effect();
     return std::move(plan_);
   }

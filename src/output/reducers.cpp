@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -244,7 +243,8 @@ void Reducers::drop_computed_here(std::map<FileSeries*, OfFile>& near) const {
     count(near);
     count(by_file_);
     // Those that compute with others come behind them.
-    for (const auto& some : plan_.computed | std::views::reverse) {
+    for (auto at = plan_.computed.rbegin(); at != plan_.computed.rend(); ++at) {
+      const auto& some = *at;
       left.try_emplace(some.get(), 0);
       if (!is_left(left, some.get())) continue;
       for (const Series* const operand : some->operands())
