@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <random>
+#include <span>
 
 #include "codec/aligned_buffer.hpp"
 
