@@ -25,7 +25,7 @@ Computed::Computed(const std::string& name, const std::vector<Series*>& operands
     if (inner == nullptr)
       add_leaf(operands[i]);
     else
-      for (const Leaf leaf : inner->leaves_) add_leaf(leaf);
+      for (Series* const leaf : inner->leaves_) add_leaf(leaf);
   }
   for (Series* const operand : operands) {
     const auto leaf = std::ranges::find(leaves_, operand);
@@ -36,7 +36,7 @@ Computed::Computed(const std::string& name, const std::vector<Series*>& operands
   has_arrived_.assign(leaf_of_slot_.size(), false);
 }
 
-void Computed::add_leaf(Leaf leaf) {
+void Computed::add_leaf(Series* leaf) {
   if (std::ranges::find(leaves_, leaf) == leaves_.end()) leaves_.push_back(leaf);
 }
 

@@ -21,10 +21,8 @@ class Computed final : public Series, public Consumer {
   Computed(const std::string& name, const std::vector<Series*>& operands, expression::Formula formula,
            expression::Evaluator evaluator);
 
-  /// A series from which it is computed, by itself or through other expressions, and which is none
-  /// itself.
-  using Leaf = Series*;
-  [[nodiscard]] const std::vector<Leaf>& leaves() const noexcept { return leaves_; }
+  /// What it is computed from, by itself or through other expressions, and is no expression.
+  [[nodiscard]] const std::vector<Series*>& leaves() const noexcept { return leaves_; }
   /// The formulas from the leaves on: those of its operands come before it, which is last.
   struct Step {
     const Computed* of = nullptr;
@@ -87,7 +85,7 @@ class Computed final : public Series, public Consumer {
   };
   static constexpr std::size_t no_leaf = std::numeric_limits<std::size_t>::max();
   static Form computed_form();
-  void add_leaf(Leaf leaf);
+  void add_leaf(Series* leaf);
   /// Of the consumer; null: its values are computed here.
   [[nodiscard]] const InFile* find_in_file(const Consumer& consumer) const noexcept;
   /// Whether its results are used on this rank in the current step.
@@ -98,7 +96,7 @@ class Computed final : public Series, public Consumer {
   std::vector<InFile> in_files_;
   expression::Formula formula_;
   std::vector<Operand> operands_;  ///< their slots are their numbers
-  std::vector<Leaf> leaves_;
+  std::vector<Series*> leaves_;
   /// For each slot: the number of the leaf, or no_leaf, also if an earlier slot has it. Behind
   /// those of the operands, there are slots for the other leaves as soon as servers compute for
   /// some consumer.

@@ -10,6 +10,7 @@
 #include "model/message_accuracy.hpp"
 #include "model/validate.hpp"
 #include "storage/fieldsfile/definition.hpp"
+#include "unit/storage/messages/message_schema.hpp"
 
 namespace afterbay::storage::fieldsfile {
 namespace {
@@ -20,23 +21,8 @@ using packing::PpPacking;
 using packing::um_missing;
 
 Schema sound_ff_schema() {
-  Schema schema;
-  schema.dimension("time", unlimited).dimension("plev", 2).dimension("lat", 3).dimension("lon", 4);
-  schema.variable("time", Type::float64, {"time"})
-      .attribute("units", "hours since 2000-01-01")
-      .attribute("calendar", "360_day");
-  schema.variable("plev", Type::float64, {"plev"})
-      .attribute("units", "Pa")
-      .with_constant(Values({85000.0, 50000.0}));
-  schema.variable("lat", Type::float64, {"lat"})
-      .attribute("units", "degrees_north")
-      .with_constant(Values({-30.0, 0.0, 30.0}));
-  schema.variable("lon", Type::float64, {"lon"})
-      .attribute("units", "degrees_east")
-      .with_constant(Values({-90.0, 0.0, 90.0, 180.0}));
-  schema.variable("ta", Type::float32, {"time", "plev", "lat", "lon"})
-      .attribute("standard_name", "air_temperature")
-      .attribute("units", "K");
+  Schema schema = test::temperature_on("plev");
+  schema.variables.front().attribute("calendar", "360_day");
   schema.variable("ps", Type::float64, {"time", "lat", "lon"})
       .attribute("standard_name", "surface_air_pressure")
       .attribute("units", "Pa");

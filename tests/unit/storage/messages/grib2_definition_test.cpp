@@ -9,28 +9,12 @@
 #include "model/validate.hpp"
 #include "storage/grib2/definition.hpp"
 #include "storage/messages/cf.hpp"
+#include "unit/storage/messages/message_schema.hpp"
 
 namespace afterbay::storage::grib2 {
 namespace {
 
-Schema sound_schema() {
-  Schema schema;
-  schema.dimension("time", unlimited).dimension("plev", 2).dimension("lat", 3).dimension("lon", 4);
-  schema.variable("time", Type::float64, {"time"}).attribute("units", "hours since 2000-01-01");
-  schema.variable("plev", Type::float64, {"plev"})
-      .attribute("units", "Pa")
-      .with_constant(Values({85000.0, 50000.0}));
-  schema.variable("lat", Type::float64, {"lat"})
-      .attribute("units", "degrees_north")
-      .with_constant(Values({-30.0, 0.0, 30.0}));
-  schema.variable("lon", Type::float64, {"lon"})
-      .attribute("units", "degrees_east")
-      .with_constant(Values({-90.0, 0.0, 90.0, 180.0}));
-  schema.variable("ta", Type::float32, {"time", "plev", "lat", "lon"})
-      .attribute("standard_name", "air_temperature")
-      .attribute("units", "K");
-  return schema;
-}
+Schema sound_schema() { return test::temperature_on("plev"); }
 
 /// Adds a field with a scalar coordinate, and returns the coordinate.
 Variable& scalar(Schema& schema, const char* standard_name, const char* units, const Values& value) {

@@ -8,6 +8,7 @@
 
 #include "model/validate.hpp"
 #include "storage/pp/file_kind.hpp"
+#include "unit/storage/messages/message_schema.hpp"
 
 namespace afterbay::storage::pp {
 namespace {
@@ -15,19 +16,8 @@ namespace {
 /// Two hybrid levels, of which `first` is the term in metres or pascals. Their bounds are those
 /// that CF, section 7.1, names.
 Schema on_hybrid_levels(const char* standard_name, const std::string& first) {
-  Schema schema;
-  schema.dimension("time", unlimited).dimension("lev", 2).dimension("lat", 3).dimension("lon", 4);
+  Schema schema = test::temperature_on("lev");
   schema.dimension("bnds", 2);
-  schema.variable("time", Type::float64, {"time"}).attribute("units", "hours since 2000-01-01");
-  schema.variable("lat", Type::float64, {"lat"})
-      .attribute("units", "degrees_north")
-      .with_constant(Values({-30.0, 0.0, 30.0}));
-  schema.variable("lon", Type::float64, {"lon"})
-      .attribute("units", "degrees_east")
-      .with_constant(Values({-90.0, 0.0, 90.0, 180.0}));
-  schema.variable("ta", Type::float32, {"time", "lev", "lat", "lon"})
-      .attribute("standard_name", "air_temperature")
-      .attribute("units", "K");
   schema.variable("lev", Type::float64, {"lev"})
       .attribute("standard_name", standard_name)
       .attribute("bounds", "lev_bnds")
