@@ -33,7 +33,8 @@ class ServeBesideModel(CommandTest):
 
     def refused(self, done, *parts):
         """The job failed in time. Open MPI's mpirun may itself crash if several ranks abort, so
-        its exit code is not checked further."""
+        its exit code is not checked further; the first rank that aborts ends the others, so only
+        `parts` that every rank prints can be expected."""
         self.assertNotIn(done.returncode, (OK, TIMED_OUT), done.stderr)
         for part in parts:
             self.assertIn(part, done.stderr)
@@ -65,9 +66,14 @@ class ServeBesideModel(CommandTest):
 
     def test_other_settings_than_the_model(self):
         done = mpirun((2, *self.model("other")), (1, COMMAND, "serve", "--afterbay.memory.server=64MiB"))
-        self.refused(done, "afterbay serve: process 2: ", "different settings: memory.server is 512MiB on rank 0 and 64MiB on rank 2; ",
+        self.refused(done, "different settings: memory.server is 512MiB on rank 0 and 64MiB on rank 2; ",
                      "give all ranks the same configuration")
         self.assertEqual(list(pathlib.Path("other").iterdir()), [])
+
+    def test_errors_name_the_command_and_the_process(self):
+        done = mpirun((1, COMMAND, "serve"), (1, COMMAND, "serve", "--afterbay.memory.server=64MiB"))
+        self.refused(done, "memory.server is 512MiB on rank 0 and 64MiB on rank 1; ")
+        self.assertRegex(done.stderr, "afterbay serve: process [01]: ")
 
     def test_other_number_of_servers_than_configured(self):
         done = mpirun((2, *self.model("number"), "--afterbay.servers=2"),
