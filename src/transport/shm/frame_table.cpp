@@ -4,8 +4,23 @@
 #include <algorithm>
 #include <cstring>
 
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
 namespace afterbay::transport::shm {
 namespace {
+
+// ThreadSanitizer sees the accesses of one process. If a block comes back to it by way of another
+// process, which released it or took it for its next instance, what orders the accesses happened
+// there. These two say that whoever gets a block comes after all who were done with it before.
+#if defined(__SANITIZE_THREAD__)
+void tell_done_with(BlockMeta& meta) noexcept { __tsan_release(&meta); }
+void tell_got(BlockMeta& meta) noexcept { __tsan_acquire(&meta); }
+#else
+void tell_done_with(BlockMeta& /*meta*/) noexcept {}
+void tell_got(BlockMeta& /*meta*/) noexcept {}
+#endif
 
 constexpr std::uint64_t block_bits = 24;
 constexpr std::uint64_t block_mask = (std::uint64_t{1} << block_bits) - 1;
@@ -37,7 +52,10 @@ tl::expected<std::uint32_t, Refusal> FrameTable::acquire(const FrameSlot& slot, 
   if (!is_frame(slot.frame)) return tl::unexpected(Refusal::unknown_frame);
   std::atomic<std::uint64_t>& entry = segment_.entry(slot.frame, slot.seq);
   const std::uint64_t held = entry.load(std::memory_order_acquire);
-  if (seq_plus_one(held) == slot.seq + 1) return block_in(held);
+  if (seq_plus_one(held) == slot.seq + 1) {
+    tell_got(segment_.meta(block_in(held)));
+    return block_in(held);
+  }
   if (held == 0) return make(slot, entry, from);
   if (seq_plus_one(held) > slot.seq + 1) return tl::unexpected(Refusal::newer_instance);
   header_.older_refusals.fetch_add(1, std::memory_order_relaxed);
@@ -49,6 +67,7 @@ tl::expected<std::uint32_t, Refusal> FrameTable::make(const FrameSlot& slot,
   const auto block = take_for(slot, from);
   if (!block) return block;
   BlockMeta& meta = segment_.meta(*block);
+  tell_got(meta);
   meta.frame = slot.frame;
   meta.seq = slot.seq;
   meta.bytes = slot.bytes;
@@ -61,7 +80,10 @@ tl::expected<std::uint32_t, Refusal> FrameTable::make(const FrameSlot& slot,
     return block;
   }
   give_back(*block);  // another rank created it first
-  if (seq_plus_one(nothing) == slot.seq + 1) return block_in(nothing);
+  if (seq_plus_one(nothing) == slot.seq + 1) {
+    tell_got(segment_.meta(block_in(nothing)));
+    return block_in(nothing);
+  }
   return tl::unexpected(seq_plus_one(nothing) > slot.seq + 1 ? Refusal::newer_instance
                                                              : Refusal::older_instance);
 }
@@ -210,6 +232,7 @@ std::optional<std::uint32_t> FrameTable::pop(FreeBlocks& free) noexcept {
 void FrameTable::give_back(std::uint32_t block) noexcept {
   FreeBlocks& free = header_.free[block < segment_.geometry().classes[0].count ? large_blocks : small_blocks];
   BlockMeta& meta = segment_.meta(block);
+  tell_done_with(meta);
   std::uint64_t head = free.head.load(std::memory_order_relaxed);
   do {
     meta.next.store(static_cast<std::uint32_t>(head), std::memory_order_relaxed);
@@ -274,6 +297,7 @@ std::optional<std::uint32_t> FrameTable::find(std::uint32_t frame, std::uint64_t
   if (!is_frame(frame)) return std::nullopt;
   const std::uint64_t held = segment_.entry(frame, seq).load(std::memory_order_acquire);
   if (seq_plus_one(held) != seq + 1) return std::nullopt;
+  tell_got(segment_.meta(block_in(held)));
   return block_in(held);
 }
 
@@ -281,6 +305,7 @@ Counted FrameTable::count(std::uint32_t block, std::uint32_t piece) noexcept {
   BlockMeta& meta = segment_.meta(block);
   const FrameRecord& frame = segment_.frame(meta.frame);
   const std::uint32_t expected = segment_.expected(frame)[piece];
+  tell_done_with(meta);
   const std::uint32_t counted = segment_.counters(block)[piece].fetch_add(1, std::memory_order_acq_rel) + 1;
   if (counted != expected) return {false, counted > expected};
   return {meta.done.fetch_add(1, std::memory_order_acq_rel) + 1 == frame.goal, false};
