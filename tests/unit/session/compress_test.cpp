@@ -6,6 +6,7 @@
 #include <netcdf_filter.h>
 
 #include <fstream>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -35,7 +36,8 @@ struct TrialSession {
 };
 
 TrialSession trial_session(const std::filesystem::path& directory, const std::string& file, int ranks,
-                           int servers, const LocalRun::Settings& more = {}, const char* store = "netcdf4") {
+                           int servers, const LocalRun::Settings& more = {}, const char* store = "netcdf4",
+                           std::chrono::milliseconds compute = std::chrono::milliseconds(100)) {
   TrialSession left;
   std::mutex mutex;
   LocalRun::Settings settings{{"memory.server", "4MiB"},
@@ -72,7 +74,7 @@ TrialSession trial_session(const std::filesystem::path& directory, const std::st
       output.put("tas", step, tas.data());
       output.put("flag", step, flag.data());
       session.end_step();
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the model computes
+      std::this_thread::sleep_for(compute);
     }
     session.wait(output.close());
     session.finalize();
@@ -118,16 +120,23 @@ class ThreadSessionCompress : public testing::TestWithParam<TrialCase> {};
 
 TEST_P(ThreadSessionCompress, the_first_session_measures_and_the_second_uses_the_choice) {
   const auto& [ranks, servers, placement] = GetParam();
-  const Directory directory;
-  TrialSession first = trial_session(directory.path, "first.nc", ranks, servers,
-                                     {{"placement", placement}, {"collections.c.compress", "portable"}});
-  for (const auto& error : first.errors) EXPECT_FALSE(error) << error->text();
-  expect_trial_values(directory.path / "first.nc");
+  // Servers measure while the model computes: longer if the machine is busy with other tests.
+  std::unique_ptr<Directory> directory;
+  TrialSession first;
+  std::vector<std::string> warnings, lines;
+  for (int tenths = 1; tenths <= 16; tenths *= 4) {
+    directory = std::make_unique<Directory>();
+    first = trial_session(directory->path, "first.nc", ranks, servers,
+                          {{"placement", placement}, {"collections.c.compress", "portable"}}, "netcdf4",
+                          std::chrono::milliseconds(100 * tenths));
+    for (const auto& error : first.errors) EXPECT_FALSE(error) << error->text();
+    lines = session::keep_choices(first.collections, first.servers, warnings);
+    if (first.collections.at(0).compress.why.find("7 of 7 chains") != std::string::npos) break;
+  }
+  expect_trial_values(directory->path / "first.nc");
   for (const char* const variable : {"tas", "flag", "orog"})
-    EXPECT_EQ(filters_in(directory.path / "first.nc", variable), (std::vector<unsigned>{2, 1})) << variable;
+    EXPECT_EQ(filters_in(directory->path / "first.nc", variable), (std::vector<unsigned>{2, 1})) << variable;
 
-  std::vector<std::string> warnings;
-  const auto lines = session::keep_choices(first.collections, first.servers, warnings);
   EXPECT_TRUE(warnings.empty());
   ASSERT_EQ(lines.size(), 1U) << first.collections.at(0).compress.why;
   const observe::CompressRecord& record = first.collections.at(0).compress;
@@ -138,19 +147,20 @@ TEST_P(ThreadSessionCompress, the_first_session_measures_and_the_second_uses_the
   EXPECT_NEAR(record.trials.at(0).bytes, trial_rows * trial_columns * 12, trial_rows * trial_columns);
 
   const TrialSession second =
-      trial_session(directory.path, "second.nc", ranks, servers, {{"placement", placement}});
+      trial_session(directory->path, "second.nc", ranks, servers, {{"placement", placement}});
   for (const auto& error : second.errors) EXPECT_FALSE(error) << error->text();
-  expect_trial_values(directory.path / "second.nc");
+  expect_trial_values(directory->path / "second.nc");
   EXPECT_EQ(second.collections.at(0).compress.filters, record.chosen);
   EXPECT_EQ(second.collections.at(0).compress.measured, 0);
   for (const observe::ServerHistory& server : second.servers) EXPECT_TRUE(server.codecs.empty());
 
   // The same file of the choice gives the same contents for any layout.
-  const TrialSession third = trial_session(directory.path, "third.nc", 1, 1);
+  const TrialSession third = trial_session(directory->path, "third.nc", 1, 1);
   for (const auto& error : third.errors) EXPECT_FALSE(error) << error->text();
-  EXPECT_EQ(filters_in(directory.path / "second.nc", "tas"), filters_in(directory.path / "third.nc", "tas"));
-  EXPECT_EQ(read<double>(directory.path / "second.nc", "tas"),
-            read<double>(directory.path / "third.nc", "tas"));
+  EXPECT_EQ(filters_in(directory->path / "second.nc", "tas"),
+            filters_in(directory->path / "third.nc", "tas"));
+  EXPECT_EQ(read<double>(directory->path / "second.nc", "tas"),
+            read<double>(directory->path / "third.nc", "tas"));
 }
 
 INSTANTIATE_TEST_SUITE_P(, ThreadSessionCompress,
