@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the lengths of source files (asks about more than 500 lines, fails above 800) and the
-sizes of C++ classes: at most FIELDS data members and METHODS member functions, nested classes
-counted separately. A class above this limit has more than one responsibility. Classes in CEILINGS
+sizes of C++ classes: at most FIELDS data members, including those of base classes in the same
+file, and METHODS member functions; nested classes are counted separately. A class above this limit has more than one responsibility. Classes in CEILINGS
 are older than the limit; their sizes may only fall: a ceiling above the size of its class is an
 error."""
 import pathlib
@@ -13,12 +13,13 @@ ASK, STOP = 500, 800
 PATTERNS = ["*.cpp", "*.hpp", "*.c", "*.h", "*.f90", "*.F90", "*.py", "*.sh", "*.cmake", "CMakeLists.txt", "dev"]
 FIELDS, METHODS = 25, 40
 CEILINGS = {
+    ("src/config/config.hpp", "Config"): (38, 11),
     ("src/observe/server_state.hpp", "ServerState"): (36, 2),
     ("src/transport/mpi/client.hpp", "MpiClientLink"): (22, 45),
 }
 
 #: the head of a class without attributes and template arguments; the name may be qualified
-CLASS = re.compile(r"\b(?:class|struct)\s+(?:\w+::)*(\w+)(?:\s+final)?\s*(?::[^:;{][^;{]*)?$")
+CLASS = re.compile(r"\b(?:class|struct)\s+(?:\w+::)*(\w+)(?:\s+final)?\s*(?::([^:;{][^;{]*))?$")
 ATTRIBUTE = re.compile(r"\[\[.*?\]\]|\b(?:alignas|AFTERBAY_\w+)\s*\((?:[^()]|\([^()]*\))*\)|\bAFTERBAY_\w+\b", re.S)
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"\((?:.*?)\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|^\s*#[^\n]*', re.S | re.M)
 SKIPPED = re.compile(r"^(?:using|typedef|friend|enum|static_assert|public|private|protected|template\s*<[^>]*>\s*(?:class|struct|using))\b")
@@ -68,7 +69,9 @@ def classes_of(text):
         if sign == "{":
             match = CLASS.search(without_templates(ATTRIBUTE.sub(" ", head)).strip())
             if match and head.count("(") <= head.count(")"):
-                stack.append({"name": match[1], "field": 0, "method": 0})
+                bases = re.findall(r"(\w+)\s*(?:,|$)", match[2] or "")
+                inherited = sum(fields for name, fields, _ in found if name in bases)
+                stack.append({"name": match[1], "field": inherited, "method": 0})
             elif re.search(r"\bnamespace\b[\w:\s]*$|\bextern\s*$", head):
                 stack.append(None)
             else:

@@ -40,7 +40,7 @@ Result<> within_memory(const std::string& path, const std::function<Result<>()>&
 /// --to: the format of a file to be written.
 void add_format_option(CLI::App& app, std::string& to);
 /// The format from --to, or from the extension of the path.
-Result<decomp::Format> output_format(const std::string& path, const std::string& to);
+Result<decomp::MapFormat> output_format(const std::string& path, const std::string& to);
 
 /// Fails if the file exists, unless it may be overwritten.
 Result<> check_outputs(const std::vector<std::string>& paths, bool overwrite);

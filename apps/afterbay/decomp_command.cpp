@@ -19,15 +19,15 @@ namespace afterbay::app {
 namespace {
 
 /// The numbers of the chosen maps.
-Result<std::vector<std::size_t>> choose(const decomp::Source& source, const MapChoice& choice) {
+Result<std::vector<std::size_t>> choose(const decomp::MapReader& reader, const MapChoice& choice) {
   if (choice.map.empty()) {
-    std::vector<std::size_t> all(choice.only_first ? std::min<std::size_t>(1, source.maps()) : source.maps());
+    std::vector<std::size_t> all(choice.only_first ? std::min<std::size_t>(1, reader.maps()) : reader.maps());
     std::iota(all.begin(), all.end(), std::size_t{0});
     return all;
   }
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < source.maps(); ++i) {
-    AFTERBAY_TRY_ASSIGN(std::string name, source.name(i));
+  for (std::size_t i = 0; i < reader.maps(); ++i) {
+    AFTERBAY_TRY_ASSIGN(std::string name, reader.name(i));
     if (name == choice.map) return std::vector{i};
     names.push_back(printable(name));
   }
@@ -96,10 +96,10 @@ Result<> within_memory(const std::string& path, const std::function<Result<>()>&
 
 Result<> for_each_chosen(const MapChoice& choice, const std::function<Result<>(decomp::Decomposition)>& use) {
   return within_memory(choice.path, [&]() -> Result<> {
-    AFTERBAY_TRY_ASSIGN(const auto source, decomp::Source::open(choice.path));
-    AFTERBAY_TRY_ASSIGN(const auto chosen, choose(*source, choice));
+    AFTERBAY_TRY_ASSIGN(const auto reader, decomp::MapReader::open(choice.path));
+    AFTERBAY_TRY_ASSIGN(const auto chosen, choose(*reader, choice));
     for (const std::size_t index : chosen) {
-      AFTERBAY_TRY_ASSIGN(decomp::Decomposition map, source->read(index));
+      AFTERBAY_TRY_ASSIGN(decomp::Decomposition map, reader->read(index));
       AFTERBAY_TRY(use(std::move(map)));
     }
     return {};
@@ -107,8 +107,8 @@ Result<> for_each_chosen(const MapChoice& choice, const std::function<Result<>(d
 }
 
 Result<std::size_t> count_chosen(const MapChoice& choice) {
-  AFTERBAY_TRY_ASSIGN(const auto source, decomp::Source::open(choice.path));
-  AFTERBAY_TRY_ASSIGN(const auto chosen, choose(*source, choice));
+  AFTERBAY_TRY_ASSIGN(const auto reader, decomp::MapReader::open(choice.path));
+  AFTERBAY_TRY_ASSIGN(const auto chosen, choose(*reader, choice));
   return chosen.size();
 }
 

@@ -41,24 +41,24 @@ Result<> convert(const ConvertOptions& options) {
   if (request.maps == 0) return fail(ErrorCode::format, "there is no map in {}", inputs.front());
   AFTERBAY_TRY(check_outputs(decomp::output_paths(request), options.overwrite));
 
-  AFTERBAY_TRY_ASSIGN(const auto sink, decomp::Sink::create(request));
+  AFTERBAY_TRY_ASSIGN(const auto writer, decomp::MapWriter::create(request));
   std::set<std::string> names;
   std::string report;
   for (const std::string& input : inputs) {
     AFTERBAY_TRY(for_each_chosen({input, options.map, false}, [&](decomp::Decomposition map) {
       map.name = unique(map.name, names);
       report += fmt::format("  {}\n", summary_of(map));
-      return sink->add(map);
+      return writer->add(map);
     }));
   }
-  AFTERBAY_TRY_ASSIGN(const auto written, sink->finish());
+  AFTERBAY_TRY_ASSIGN(const auto written, writer->finish());
   fmt::print("{} ({}):\n{}", fmt::join(written, ", "), decomp::name_of(request.format), report);
   return {};
 }
 
 }  // namespace
 
-Result<decomp::Format> output_format(const std::string& path, const std::string& to) {
+Result<decomp::MapFormat> output_format(const std::string& path, const std::string& to) {
   if (const auto named = decomp::format_of_name(to)) return *named;
   if (const auto by_ending = decomp::format_of_path(path)) return *by_ending;
   return fail(ErrorCode::invalid_argument,

@@ -88,7 +88,7 @@ Result<> make(const MakeOptions& options) {
                 did_you_mean(options.kind, names), one_of(names));
   }
   AFTERBAY_TRY(check_options(*kind, options));
-  AFTERBAY_TRY_ASSIGN(const decomp::Format format, output_format(options.output, options.to));
+  AFTERBAY_TRY_ASSIGN(const decomp::MapFormat format, output_format(options.output, options.to));
   const decomp::OutputRequest request{
       .path = options.output,
       .format = format,
@@ -96,15 +96,15 @@ Result<> make(const MakeOptions& options) {
       .command_line =
           fmt::format("afterbay decomp make {} {} --ranks {}", options.kind, options.output, options.ranks)};
   AFTERBAY_TRY(check_outputs(decomp::output_paths(request), options.overwrite));
-  AFTERBAY_TRY_ASSIGN(const auto sink, decomp::Sink::create(request));
+  AFTERBAY_TRY_ASSIGN(const auto writer, decomp::MapWriter::create(request));
   std::string report;
   AFTERBAY_TRY(within_memory(options.output, [&] {
     return make_kind(options, [&](const decomp::Decomposition& map) {
       report += fmt::format("  {}\n", summary_of(map));
-      return sink->add(map);
+      return writer->add(map);
     });
   }));
-  AFTERBAY_TRY_ASSIGN(const auto written, sink->finish());
+  AFTERBAY_TRY_ASSIGN(const auto written, writer->finish());
   fmt::print("{} ({}):\n{}", fmt::join(written, ", "), decomp::name_of(format), report);
   return {};
 }

@@ -24,11 +24,12 @@ nlohmann::json measure_model_rank(const Case& it, const config::Config& config) 
   const Memory before = memory_now();
 
   const auto staging = must(transport::network::Staging::make(sizes, it.servers, true));
+  const transport::network::MpiShared shared{staging, std::make_shared<transport::network::ProbeRound>(comm)};
   const auto links_of_rank = std::make_shared<transport::RankLinks>();
   client::ModelSession::Links links;
   for (std::size_t s = 0; s < it.servers; ++s)
     links.push_back(std::make_unique<transport::network::MpiClientLink>(
-        std::make_unique<transport::network::MpiCarrier>(comm, staging, sizes.credits,
+        std::make_unique<transport::network::MpiCarrier>(comm, shared, sizes.credits,
                                                          transport::network::MpiRoute{.rank = 0}),
         transport::network::MpiClientOptions{
             .server = fmt::format("I/O server {} (rank {})", s, it.ranks + s),

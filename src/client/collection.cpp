@@ -338,24 +338,29 @@ std::size_t Collection::server_of(std::uint64_t nth_file) const noexcept {
   return pool_[(number_in_pool_ + (placement_ == config::Placement::file ? nth_file : 0)) % pool_.size()];
 }
 
-wire::DefineCollection Collection::message(bool with_schema) const {
-  wire::DefineCollection message;
-  message.id = id_;
-  message.name = name_;
-  message.format = format_;
-  message.existing = existing_;
-  message.split = split_;
-  message.least = takes_least_loaded() || takes_least_loaded_pool_ ? 1 : 0;
-  message.servers.assign(pool_.begin(), pool_.end());
-  message.first = static_cast<std::uint32_t>(first_owner());
-  message.gather_bytes = gather_bytes_;
-  message.schema_hash = model::hash(schema_);
-  for (const VariableState& variable : variables_) message.decompositions.push_back(variable.decomposition);
+wire::DefineCollection Collection::message(bool whole) const {
+  wire::CollectionDefinition it;
+  it.format = format_;
+  it.existing = existing_;
+  it.split = split_;
+  it.least = takes_least_loaded() || takes_least_loaded_pool_ ? 1 : 0;
+  it.servers.assign(pool_.begin(), pool_.end());
+  it.first = static_cast<std::uint32_t>(first_owner());
+  it.gather_bytes = gather_bytes_;
+  for (const VariableState& variable : variables_) it.decompositions.push_back(variable.decomposition);
   for (std::uint32_t v = 0; v < processing_.stages.size(); ++v)
-    for (const auto& [name, value] : processing_.stages[v]) message.stages.push_back({v, name, value});
-  message.reductions = processing_.reductions;
-  message.trial_compressors = processing_.compression.trial_compressors;
-  if (with_schema) message.schema = schema_;
+    for (const auto& [name, value] : processing_.stages[v]) it.stages.push_back({v, name, value});
+  it.reductions = processing_.reductions;
+  it.trial_compressors = processing_.compression.trial_compressors;
+  std::vector<std::byte> bytes = wire::encode(it);  // still without the schema, which has its own hash
+  const std::uint64_t schema_hash = model::hash(schema_);
+  bytes.insert(bytes.end(), reinterpret_cast<const std::byte*>(&schema_hash),
+               reinterpret_cast<const std::byte*>(&schema_hash + 1));
+  wire::DefineCollection message{id_, name_, model::hash(bytes), std::nullopt};
+  if (whole) {
+    it.schema = schema_;
+    message.definition = std::move(it);
+  }
   return message;
 }
 

@@ -136,7 +136,9 @@ class Collection {
   /// The server of this collection's next file with a new name (with placement `file`, servers take
   /// turns). If several servers write the file, this is its leader.
   [[nodiscard]] std::size_t server_of(std::uint64_t nth_file) const noexcept;
-  [[nodiscard]] wire::DefineCollection message(bool with_schema) const;
+  /// For the servers. Only a message that is `whole` has the definition itself, the others its
+  /// digest.
+  [[nodiscard]] wire::DefineCollection message(bool whole) const;
   [[nodiscard]] Result<std::string> path(const FileName& file_name) const;
   /// Sets which variables are handed over packed to a server, as it decided. Call it before the
   /// first plan.

@@ -241,10 +241,12 @@ Result<Definitions::Collections> Definitions::send() {
       AFTERBAY_TRY(send_block(it, is_new));
     }
   }
+  std::vector<wire::DefineCollection> messages;
+  for (std::size_t c = collections_sent_; c < collections_.size(); ++c)
+    messages.push_back(collections_[c]->message(core_.identity().model_rank == 0));
   for (std::size_t s = 0; s < core_.servers(); ++s) {
     for (std::size_t c = collections_sent_; c < collections_.size(); ++c)
-      if (collections_[c]->serves(s))
-        AFTERBAY_TRY(core_.send(s, collections_[c]->message(core_.identity().model_rank == 0), Wake::no));
+      if (collections_[c]->serves(s)) AFTERBAY_TRY(core_.send(s, messages[c - collections_sent_], Wake::no));
     AFTERBAY_TRY(core_.send_now(s, wire::DefineEnd{serial_, static_cast<std::uint8_t>(writes_files ? 1 : 0),
                                                    static_cast<std::uint8_t>(has_maps ? 1 : 0)}));
   }

@@ -144,13 +144,14 @@ Result<> Endpoint::check_range(const Handover& handover, const void* data) {
 }
 
 Result<> Endpoint::copy_pieces(const Handover& handover, const void* data) {
-  std::size_t passed = 0;
+  std::size_t passed = ranges_before(handover);
   for (const PiecePlan& part : handover.plan->pieces) {
     advance_to(handover, part.site.frame, passed, [&](std::size_t server, std::uint32_t frame) {
       core_.link(server).advance(handover.position, frame);
     });
     AFTERBAY_TRY(copy_piece(handover, part, data));
   }
+  rank_.record_wait_for_room(std::exchange(waited_for_room_ns_, 0));
   return {};
 }
 
@@ -158,7 +159,9 @@ Result<> Endpoint::copy_piece(const Handover& handover, const PiecePlan& part, c
   const std::size_t server = handover.owner(part.site);
   transport::ClientLink& link = core_.link(server);
   const transport::FrameSlot place = handover.slot(part.site);
+  const std::uint64_t waited_before_ns = link.waited_ns();
   auto landing = link.reserve(place, part.site.in_frame, part.packed_bytes, true);
+  waited_for_room_ns_ += link.waited_ns() - waited_before_ns;
   if (!landing) return fail(core_.explain(server, std::move(landing).error()));
   const model::Kernel kernel = handover.plan->kernel;
   if (landing->packed) {
@@ -214,18 +217,11 @@ Result<> Endpoint::finish(const Handover& handover) {
   });
 }
 
-std::uint64_t Endpoint::waited_for_room_ns(const File& file) const {
-  std::uint64_t sum = 0;
-  for (const std::size_t s : file.servers) sum += core_.link(s).waited_ns();
-  return sum;
-}
-
 Result<bool> Endpoint::put(File& file, std::string_view variable, std::uint64_t record, const void* data,
                            Type type, const MemoryLayout& memory, bool may_wait) {
   observe::Timed timed(plans_of(file).timer());
   const auto failed = [&](Error error) { return report(std::move(error), file, variable); };
   if (auto open = check_open(file); !open) return failed(std::move(open).error());
-  const std::uint64_t waited_before_ns = waited_for_room_ns(file);
   auto handover = begin(file, variable, record, type, memory);
   if (!handover) return failed(std::move(handover).error());
   if (data == nullptr && !handover->plan->pieces.empty())
@@ -249,7 +245,6 @@ Result<bool> Endpoint::put(File& file, std::string_view variable, std::uint64_t 
   mark_put(file, file.put, handover->variable, handover->record);
   if (auto copied = copy_pieces(*handover, data); !copied) return failed(std::move(copied).error());
   if (auto finished = finish(*handover); !finished) return failed(std::move(finished).error());
-  rank_.record_wait_for_room(waited_for_room_ns(file) - waited_before_ns);
   timed.bytes(handover->plan->packed_bytes);
   return true;
 }
@@ -257,11 +252,8 @@ Result<bool> Endpoint::put(File& file, std::string_view variable, std::uint64_t 
 Result<> Endpoint::forward(const Handover& handover, const void* data) {
   for (const std::size_t s : handover.file->servers) core_.link(s).set_position(handover.position);
   rank_.remember_put(*handover.file, handover.variable, handover.record);
-  const std::uint64_t waited_before_ns = waited_for_room_ns(*handover.file);
   AFTERBAY_TRY(copy_pieces(handover, data));
-  AFTERBAY_TRY(finish(handover));
-  rank_.record_wait_for_room(waited_for_room_ns(*handover.file) - waited_before_ns);
-  return {};
+  return finish(handover);
 }
 
 /// A rank that repeats the same try_put also waits. After half the deadline it waits as `put` does:
@@ -396,9 +388,7 @@ Result<> Endpoint::commit(const Acquired& slot, const void* buffer) {
   forget(slot);
   take_position(handover);  // the put is now ordered after the puts since acquire
   if (!slot.frames) {
-    const std::uint64_t waited_before_ns = waited_for_room_ns(file);
     if (auto copied = copy_pieces(handover, buffer); !copied) return failed(std::move(copied).error());
-    rank_.record_wait_for_room(waited_for_room_ns(file) - waited_before_ns);
   }
   for (std::size_t i = 0; slot.frames && i < handover.plan->pieces.size(); ++i) {
     const PiecePlan& part = handover.plan->pieces[i];

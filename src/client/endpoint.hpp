@@ -110,11 +110,11 @@ class Endpoint {
   static void announce(transport::ClientLink& link, const Handover& handover, const PiecePlan& part,
                        const std::byte* to);
   Result<> finish(const Handover& handover);
-  [[nodiscard]] std::uint64_t waited_for_room_ns(const File& file) const;
 
   SessionCore& core_;
   RankPuts& rank_;
   std::vector<PutPlans> plans_;           ///< by id of the collection
+  std::uint64_t waited_for_room_ns_ = 0;  ///< by the put that is being copied
   std::vector<std::byte> encoded_;        ///< the message being sent; kept to reuse its memory
   std::vector<std::byte> range_scratch_;  ///< for check_range; kept to reuse its memory
   observe::Counter* bytes_;

@@ -2,6 +2,7 @@
 // Handover: a variable of one record on its way from a rank to the servers of a file.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -39,12 +40,24 @@ struct Handover {
   }
 };
 
+/// The number of ranges of frames before those that hold the variable: nobody waits for them during
+/// a put of it.
+inline std::size_t ranges_before(const Handover& handover) {
+  const Collection& collection = *handover.file->collection;
+  const model::VariableLayout& variable = collection.layout().variables[handover.variable];
+  if (handover.file->servers.size() == 1 || variable.piece_count == 0) return 0;
+  const std::uint32_t first = collection.layout().cutting->frame_of(variable.first_piece);
+  const auto& ranges = collection.owners().ranges();
+  return static_cast<std::size_t>(
+      std::ranges::upper_bound(ranges, first, {}, &model::FrameOwners::Range::end) - ranges.begin());
+}
+
 /// All ranks process the frames of a put in the same order, independent of the server. Each rank
 /// states on every link how far it is in that order: the rank that is furthest behind is so on all
 /// its links, and gets the reserved blocks. Calls `publish(server, frame)` for each server whose
 /// frames of the put before `frame` of the layout have been passed. `passed`: the number of ranges
-/// of frames that earlier pieces of the put have passed; a server that has none of them was told
-/// nothing new.
+/// of frames that have been passed, at first `ranges_before`; a server that has none of them was
+/// told nothing new.
 template <class Publish>
 void advance_to(const Handover& handover, std::uint32_t frame, std::size_t& passed, Publish&& publish) {
   if (handover.file->servers.size() == 1) return;

@@ -25,9 +25,9 @@ void JointPut::begin(std::uint64_t number, const PutKey& key, const Handover& ha
   largest_error_.store(packs ? 0 : -1, std::memory_order_relaxed);
   contributed_.store(false, std::memory_order_relaxed);
   for (auto& some : members_) some.store(0, std::memory_order_relaxed);
-  passed = 0;
-  lent = 0;
-  complete = false;
+  passed_ = ranges_before(handover);
+  lent_ = 0;
+  complete_ = false;
   // Released: whoever reads one of these names sees that the put before has ended.
   file_.store(key.file, std::memory_order_release);
   variable_.store(key.variable, std::memory_order_release);

@@ -112,9 +112,17 @@ class JointPut {
   void set_first_missing(std::size_t piece) noexcept {
     first_missing_.store(piece, std::memory_order_relaxed);
   }
-  std::size_t passed = 0;  ///< see advance_to
-  std::uint64_t lent = 0;  ///< values of slots, whose room is taken already
-  bool complete = false;   ///< all values are there; waits to be forwarded, unless direct
+  /// As client::advance_to, under the lock.
+  template <class Publish>
+  void advance_to(std::uint32_t frame, Publish&& publish) {
+    client::advance_to(handover_, frame, passed_, std::forward<Publish>(publish));
+  }
+  /// Counts values of slots, whose room is taken already. Under the lock.
+  void lend(std::int64_t values) noexcept { lent_ += static_cast<std::uint64_t>(values); }
+  [[nodiscard]] std::uint64_t lent() const noexcept { return lent_; }
+  /// All values are there: a put that is not direct waits to be forwarded. Under the lock.
+  void set_complete() noexcept { complete_ = true; }
+  [[nodiscard]] bool is_complete() const noexcept { return complete_; }
 
  private:
   static constexpr std::size_t most_noted = 1024;
@@ -136,6 +144,9 @@ class JointPut {
   std::atomic<double> largest_error_{-1};
   std::atomic<bool> contributed_{false};
   std::array<std::atomic<std::uint64_t>, most_noted / 64> members_{};
+  std::size_t passed_ = 0;
+  std::uint64_t lent_ = 0;
+  bool complete_ = false;
 };
 
 /// Open puts by name, for lookups without a lock. A put may be missing from it.

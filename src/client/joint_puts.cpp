@@ -52,14 +52,14 @@ Error begins_late(const JointRecords::Open& later, const std::string& put, const
 const JointPut* oldest_incomplete(const std::map<std::uint64_t, JointPut*>& open, const File* file) {
   const JointPut* oldest = nullptr;
   for (const auto& [number, put] : open) {
-    if (put->complete || (file != nullptr && put->handover().file != file)) continue;
+    if (put->is_complete() || (file != nullptr && put->handover().file != file)) continue;
     if (oldest == nullptr || put->step() < oldest->step()) oldest = put;
   }
   return oldest;
 }
 
 bool lacks_room(const JointPut& put) {
-  return put.is_direct() && !put.complete && put.missing_values() > put.lent;
+  return put.is_direct() && !put.is_complete() && put.missing_values() > put.lent();
 }
 
 /// From which position on threads may still reserve memory (ClientLink::hold).
@@ -82,7 +82,7 @@ bool owes_buffered(const std::map<std::uint64_t, JointPut*>& open, const Team& t
 std::vector<JointPut*> unused_before(const std::map<std::uint64_t, JointPut*>& open, std::uint64_t step) {
   std::vector<JointPut*> unused;
   for (const auto& [number, put] : open)
-    if (put->step() < step && !put->complete && !put->has_contributions()) unused.push_back(put);
+    if (put->step() < step && !put->is_complete() && !put->has_contributions()) unused.push_back(put);
   return unused;
 }
 
@@ -442,7 +442,7 @@ void JointPuts::publish(JointPut& put) {
   const auto state = [&](std::size_t server, std::uint32_t frame) {
     if (auto* const end = links_.end(server)) end->publish(handover.position, frame);
   };
-  advance_to(handover, next.frame, put.passed, state);
+  put.advance_to(next.frame, state);
   state(handover.owner(next), handover.slot(next).frame);
 }
 
@@ -461,14 +461,14 @@ Result<> JointPuts::deliver(JointPut& put, std::uint64_t values) {
 
 void JointPuts::lend(JointPut& put, std::int64_t values) {
   const MutexLock lock(mutex_);
-  put.lent += static_cast<std::uint64_t>(values);
+  put.lend(values);
   find_oldest();
 }
 
 /// All values of the rank are there.
 Result<> JointPuts::finish(JointPut& put) {
   observe::add(bytes_, put.handover().plan->packed_bytes);
-  put.complete = true;
+  put.set_complete();
   if (!put.is_direct()) return {};  // see `forward`
   const Handover& handover = put.handover();
   // The lowest rank reports every put: a record exists even if no rank holds a point of it.
@@ -598,7 +598,7 @@ Result<> JointPuts::forward() {
       const MutexLock lock(mutex_);
       for (const auto& [number, open] : open_)
         if (put == nullptr || open->step() < put->step()) put = open;
-      if (put == nullptr || put->is_direct() || !put->complete) return {};
+      if (put == nullptr || put->is_direct() || !put->is_complete()) return {};
       handover = put->handover();
       handover.largest_error = put->largest_error();
       handover.position = puts_.take_position();

@@ -78,7 +78,12 @@ std::set<std::size_t> SessionCore::awaited_servers() const {
 /// Counts only the awaited servers: progress of others does not show that these are alive.
 std::uint64_t SessionCore::progress() const {
   std::uint64_t sum = 0;
-  for (const std::size_t server : awaited_servers()) sum += links_[server]->progress();
+  if (wait_ != nullptr && wait_->servers)
+    if (const auto some = wait_->servers(); !some.empty()) {
+      for (const std::size_t server : some) sum += links_[server]->progress();
+      return sum;
+    }
+  for (const auto& link : links_) sum += link->progress();
   return sum;
 }
 

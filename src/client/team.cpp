@@ -136,7 +136,7 @@ std::uint64_t Team::last_put_of_closed(int decomposition) const {
 }
 
 bool Team::may_owe(const Member& member, const JointPut& put) const {
-  if (put.complete) return false;
+  if (put.is_complete()) return false;
   if (member.number == 0) return true;
   const Handover& of = put.handover();
   return member.part_of(of.file->collection->variable(of.variable).decomposition) != nullptr &&

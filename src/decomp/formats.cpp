@@ -19,12 +19,12 @@
 namespace afterbay::decomp {
 namespace {
 
-constexpr std::array formats{Format::pio, Format::e3sm, Format::afterbay};
+constexpr std::array formats{MapFormat::pio, MapFormat::e3sm, MapFormat::afterbay};
 
-class PioSource : public Source {
+class PioMapReader : public MapReader {
  public:
-  explicit PioSource(std::string path) : path_(std::move(path)) {}
-  [[nodiscard]] Format format() const override { return Format::pio; }
+  explicit PioMapReader(std::string path) : path_(std::move(path)) {}
+  [[nodiscard]] MapFormat format() const override { return MapFormat::pio; }
   [[nodiscard]] std::size_t maps() const override { return 1; }
   Result<std::string> name(std::size_t) const override {
     return std::filesystem::path(path_).stem().string();
@@ -35,10 +35,10 @@ class PioSource : public Source {
   std::string path_;
 };
 
-class E3smSource : public Source {
+class E3smMapReader : public MapReader {
  public:
-  explicit E3smSource(E3smReader reader) : reader_(std::move(reader)) {}
-  [[nodiscard]] Format format() const override { return Format::e3sm; }
+  explicit E3smMapReader(E3smReader reader) : reader_(std::move(reader)) {}
+  [[nodiscard]] MapFormat format() const override { return MapFormat::e3sm; }
   [[nodiscard]] std::size_t maps() const override { return reader_.maps(); }
   Result<std::string> name(std::size_t index) const override { return fmt::format("D{}", index + 1); }
   Result<Decomposition> read(std::size_t index) const override { return reader_.read(index); }
@@ -47,10 +47,10 @@ class E3smSource : public Source {
   E3smReader reader_;
 };
 
-class MapFileSource : public Source {
+class AfterbayMapReader : public MapReader {
  public:
-  explicit MapFileSource(MapFileReader reader) : reader_(std::move(reader)) {}
-  [[nodiscard]] Format format() const override { return Format::afterbay; }
+  explicit AfterbayMapReader(MapFileReader reader) : reader_(std::move(reader)) {}
+  [[nodiscard]] MapFormat format() const override { return MapFormat::afterbay; }
   [[nodiscard]] std::size_t maps() const override { return reader_.maps(); }
   Result<std::string> name(std::size_t index) const override { return reader_.name(index); }
   Result<Decomposition> read(std::size_t index) const override { return reader_.read(index); }
@@ -66,9 +66,9 @@ Result<> named_finally(Result<> result, const PartFile& part) {
   return result;
 }
 
-class PioSink : public Sink {
+class PioMapWriter : public MapWriter {
  public:
-  explicit PioSink(std::vector<std::string> paths) : paths_(std::move(paths)) {}
+  explicit PioMapWriter(std::vector<std::string> paths) : paths_(std::move(paths)) {}
 
   Result<> add(const Decomposition& map) override {
     AFTERBAY_TRY_ASSIGN(auto part, PartFile::create(paths_.at(parts_.size())));
@@ -85,9 +85,9 @@ class PioSink : public Sink {
   std::vector<std::unique_ptr<PartFile>> parts_;
 };
 
-class E3smSink : public Sink {
+class E3smMapWriter : public MapWriter {
  public:
-  explicit E3smSink(OutputRequest request) : request_(std::move(request)) {}
+  explicit E3smMapWriter(OutputRequest request) : request_(std::move(request)) {}
 
   Result<> add(const Decomposition& map) override {
     if (!part_) {
@@ -110,9 +110,10 @@ class E3smSink : public Sink {
   std::optional<E3smWriter> writer_;
 };
 
-class MapFileSink : public Sink {
+class AfterbayMapWriter : public MapWriter {
  public:
-  MapFileSink(std::string path, MapFileWriter writer) : path_(std::move(path)), writer_(std::move(writer)) {}
+  AfterbayMapWriter(std::string path, MapFileWriter writer)
+      : path_(std::move(path)), writer_(std::move(writer)) {}
 
   Result<> add(const Decomposition& map) override { return writer_.add(map); }
   Result<std::vector<std::string>> finish() override {
@@ -153,35 +154,35 @@ bool begins_like_netcdf(std::string_view first) {
 
 }  // namespace
 
-const char* name_of(Format format) noexcept {
+const char* name_of(MapFormat format) noexcept {
   switch (format) {
-    case Format::pio: return "pio";
-    case Format::e3sm: return "e3sm";
-    case Format::afterbay: return "afterbay";
+    case MapFormat::pio: return "pio";
+    case MapFormat::e3sm: return "e3sm";
+    case MapFormat::afterbay: return "afterbay";
   }
   return "unknown";
 }
 
-std::optional<Format> format_of_name(const std::string& name) {
+std::optional<MapFormat> format_of_name(const std::string& name) {
   const auto found =
-      std::find_if(formats.begin(), formats.end(), [&](Format f) { return name == name_of(f); });
+      std::find_if(formats.begin(), formats.end(), [&](MapFormat f) { return name == name_of(f); });
   return found == formats.end() ? std::nullopt : std::optional(*found);
 }
 
-std::optional<Format> format_of_path(const std::string& path) {
+std::optional<MapFormat> format_of_path(const std::string& path) {
   const std::string ending = std::filesystem::path(path).extension().string();
-  if (ending == ".dat" || ending == ".txt") return Format::pio;
-  if (ending == ".nc" || ending == ".nc4") return Format::afterbay;
+  if (ending == ".dat" || ending == ".txt") return MapFormat::pio;
+  if (ending == ".nc" || ending == ".nc4") return MapFormat::afterbay;
   return std::nullopt;
 }
 
-Result<std::unique_ptr<Source>> Source::open(const std::string& path) {
+Result<std::unique_ptr<MapReader>> MapReader::open(const std::string& path) {
   AFTERBAY_TRY_ASSIGN(const std::string first, beginning(path));
-  if (!begins_like_netcdf(first)) return std::make_unique<PioSource>(path);
+  if (!begins_like_netcdf(first)) return std::make_unique<PioMapReader>(path);
   AFTERBAY_TRY_ASSIGN(NetcdfFile file, NetcdfFile::open(path));
   if (is_map_file(file)) {
     AFTERBAY_TRY_ASSIGN(MapFileReader reader, MapFileReader::open(std::move(file)));
-    return std::make_unique<MapFileSource>(std::move(reader));
+    return std::make_unique<AfterbayMapReader>(std::move(reader));
   }
   AFTERBAY_TRY_ASSIGN(const bool e3sm, is_e3sm_file(file));
   if (!e3sm)
@@ -189,11 +190,11 @@ Result<std::unique_ptr<Source>> Source::open(const std::string& path) {
                      "is a netCDF file with neither the attribute format = \"afterbay decomposition\" nor "
                      "the dimensions of E3SM-IO's combined file (num_decomp, or num_procs in files of 2018)");
   AFTERBAY_TRY_ASSIGN(E3smReader reader, E3smReader::open(std::move(file)));
-  return std::make_unique<E3smSource>(std::move(reader));
+  return std::make_unique<E3smMapReader>(std::move(reader));
 }
 
 std::vector<std::string> output_paths(const OutputRequest& request) {
-  if (request.format != Format::pio || request.maps == 1) return {request.path};
+  if (request.format != MapFormat::pio || request.maps == 1) return {request.path};
   const std::filesystem::path path(request.path);
   std::vector<std::string> paths;
   for (std::size_t i = 1; i <= request.maps; ++i) {
@@ -203,12 +204,12 @@ std::vector<std::string> output_paths(const OutputRequest& request) {
   return paths;
 }
 
-Result<std::unique_ptr<Sink>> Sink::create(const OutputRequest& request) {
+Result<std::unique_ptr<MapWriter>> MapWriter::create(const OutputRequest& request) {
   for (const std::string& path : output_paths(request)) AFTERBAY_TRY(check_place(path));
-  if (request.format == Format::pio) return std::make_unique<PioSink>(output_paths(request));
-  if (request.format == Format::e3sm) return std::make_unique<E3smSink>(request);
+  if (request.format == MapFormat::pio) return std::make_unique<PioMapWriter>(output_paths(request));
+  if (request.format == MapFormat::e3sm) return std::make_unique<E3smMapWriter>(request);
   AFTERBAY_TRY_ASSIGN(MapFileWriter writer, MapFileWriter::create(request.path, request.maps));
-  return std::make_unique<MapFileSink>(request.path, std::move(writer));
+  return std::make_unique<AfterbayMapWriter>(request.path, std::move(writer));
 }
 
 }  // namespace afterbay::decomp

@@ -12,26 +12,26 @@
 
 namespace afterbay::decomp {
 
-enum class Format {
+enum class MapFormat {
   pio,      ///< text, one map per file
   e3sm,     ///< E3SM-IO's combined file
   afterbay  ///< docs/reference/decomposition-files.md
 };
 
 /// "pio", "e3sm", "afterbay".
-const char* name_of(Format format) noexcept;
-std::optional<Format> format_of_name(const std::string& name);
+const char* name_of(MapFormat format) noexcept;
+std::optional<MapFormat> format_of_name(const std::string& name);
 /// From the extension: .dat and .txt are PIO's, .nc is Afterbay's.
-std::optional<Format> format_of_path(const std::string& path);
+std::optional<MapFormat> format_of_path(const std::string& path);
 
 /// The maps of one file, read one at a time.
-class Source {
+class MapReader {
  public:
   /// Detects the format from the contents, independent of the extension.
-  static Result<std::unique_ptr<Source>> open(const std::string& path);
-  virtual ~Source() = default;
+  static Result<std::unique_ptr<MapReader>> open(const std::string& path);
+  virtual ~MapReader() = default;
 
-  [[nodiscard]] virtual Format format() const = 0;
+  [[nodiscard]] virtual MapFormat format() const = 0;
   [[nodiscard]] virtual std::size_t maps() const = 0;
   /// The name that read(index) would return.
   virtual Result<std::string> name(std::size_t index) const = 0;
@@ -40,7 +40,7 @@ class Source {
 
 struct OutputRequest {
   std::string path;
-  Format format = Format::afterbay;
+  MapFormat format = MapFormat::afterbay;
   std::size_t maps = 1;
   std::string command_line;  ///< stored in E3SM-IO's file, as its own converter does
 };
@@ -49,10 +49,10 @@ struct OutputRequest {
 /// maps in PIO's text format become several files: out.dat -> out.1.dat, out.2.dat, ... Incomplete
 /// files are removed. Errors name the final file. A directory that is missing or not writable is
 /// reported at once.
-class Sink {
+class MapWriter {
  public:
-  static Result<std::unique_ptr<Sink>> create(const OutputRequest& request);
-  virtual ~Sink() = default;
+  static Result<std::unique_ptr<MapWriter>> create(const OutputRequest& request);
+  virtual ~MapWriter() = default;
   virtual Result<> add(const Decomposition& map) = 0;
   /// Call it after the last map. Returns the names of the files written.
   virtual Result<std::vector<std::string>> finish() = 0;

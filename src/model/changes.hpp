@@ -2,7 +2,9 @@
 // Changes of a schema for one file, and comparison of schemas.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,8 @@ Result<Schema> apply(const Schema& schema, const SchemaChanges& changes);
 
 /// The same on every rank and machine for equal schemas: XXH3 over a canonical encoding.
 std::uint64_t hash(const Schema& schema);
+/// The same as XXH3 (64 bits).
+std::uint64_t hash(std::span<const std::byte> bytes);
 
 /// The differences in words: "variable T: type float32 here, float64 there". Empty if the schemas
 /// are equal. `a` is called by `name_a`, `b` by `name_b` ("the model", "the file").

@@ -179,6 +179,8 @@ void compare_variables(Differences& out, const std::string& what, const Variable
 
 }  // namespace
 
+std::uint64_t hash(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
 std::uint64_t hash(const Schema& schema) {
   Canonical canonical;
   canonical.number(schema.dimensions.size());

@@ -30,7 +30,7 @@ Catalog::Catalog(std::vector<int> session_ranks, const config::Config& config, c
       decompositions_(session_ranks_, {this_server.server, this_server.checkers}) {}
 
 Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::DefineCollection& message) {
-  if (!is_known(message.format))
+  if (message.definition && !is_known(message.definition->format))
     return fail(
         make_error(ErrorCode::internal, "collection '{}' is defined with an unknown store", message.name)
             .at_rank(session_rank(peer)));
@@ -39,25 +39,9 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
   if (is_new) {
     it.id = message.id;
     it.name = message.name;
-    it.existing = message.existing;
-    it.split = message.split;
-    it.least = message.least != 0;
-    it.servers = message.servers;
-    it.first = message.first;
-    it.gather_bytes = message.gather_bytes;
-    it.schema_hash = message.schema_hash;
-    it.decompositions = message.decompositions;
-    it.format = message.format;
-    it.stages = message.stages;
-    it.reductions = message.reductions;
-    it.trial_compressors = message.trial_compressors;
+    it.digest = message.digest;
     new_collections_.push_back(message.id);
-  } else if (it.name != message.name || it.schema_hash != message.schema_hash ||
-             it.existing != message.existing || it.servers != message.servers || it.split != message.split ||
-             it.least != (message.least != 0) || it.gather_bytes != message.gather_bytes ||
-             it.decompositions != message.decompositions || it.format != message.format ||
-             it.stages != message.stages || it.reductions != message.reductions ||
-             it.trial_compressors != message.trial_compressors) {
+  } else if (it.name != message.name || it.digest != message.digest) {
     return fail(
         make_error(
             ErrorCode::conflict,
@@ -66,8 +50,20 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
             peer, message.name, it.name)
             .at_rank(session_rank(peer)));
   }
-  if (!message.schema || it.layout) return nullptr;
-  it.schema = *message.schema;
+  if (!message.definition || it.layout) return nullptr;
+  const wire::CollectionDefinition& definition = *message.definition;
+  it.format = definition.format;
+  it.existing = definition.existing;
+  it.split = definition.split;
+  it.least = definition.least != 0;
+  it.servers = definition.servers;
+  it.first = definition.first;
+  it.gather_bytes = definition.gather_bytes;
+  it.decompositions = definition.decompositions;
+  it.stages = definition.stages;
+  it.reductions = definition.reductions;
+  it.trial_compressors = definition.trial_compressors;
+  it.schema = definition.schema;
   const model::LayoutSizes sizes{config_.memory.block_bytes, config_.chunk_bytes, it.gather_bytes,
                                  !it.reductions.empty()};
   AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema, it.format, sizes));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the server handles each kind of message: one table for messages of model ranks, one for those
-// of other servers.
+// How the server handles each kind of message: tables for messages of model ranks, for those
+// that the transport creates, and for those of other servers.
 #include "server/server.hpp"
 #include "wire/handlers.hpp"
 
@@ -81,12 +81,12 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
       on<wire::FrontendEnds, Counts::always>(
           [](S& s, Rank, auto&& m) ON_INGEST { s.end_.fail(std::move(m.error), Witness::reported); }));
 
+  static constexpr auto from_transport = wire::handlers<wire::FromTransport>(
+      on<wire::FrameReady>([](S& s, const auto& m) ON_INGEST { return s.data_.frame_ready(m); }));
+
   const wire::Kind kind = wire::kind_of(message).value_or(wire::Kind{0});
   peers_.port().mark_progress();
-  if (kind == wire::FrameReady::kind) {
-    AFTERBAY_TRY_ASSIGN(const auto ready, wire::decode<wire::FrameReady>(message));
-    return data_.frame_ready(ready);
-  }
+  if (wire::FromTransport::has(kind)) return from_transport(message, *this);
   // After a failure, files that all ranks have closed are still published: messages for them are
   // handled, unless ranks contradicted each other.
   if (!end_.ranks_consistent() && handlers.counts(kind) != Counts::always) return {};

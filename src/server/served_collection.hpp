@@ -38,14 +38,14 @@ struct ServedCollection {
   Format format = Format::netcdf4;
   Existing existing = Existing::refuse;
   model::Split split = model::Split::none;
-  bool least = false;                  ///< each of its files goes to the least loaded server
-  std::vector<std::uint32_t> servers;  ///< of its pool, ascending
-  std::uint32_t first = 0;             ///< the server that makes its first file
-  std::uint64_t gather_bytes = 0;      ///< used for its layout
-  std::uint64_t schema_hash = 0;
+  bool least = false;                          ///< each of its files goes to the least loaded server
+  std::vector<std::uint32_t> servers;          ///< of its pool, ascending
+  std::uint32_t first = 0;                     ///< the server that makes its first file
+  std::uint64_t gather_bytes = 0;              ///< used for its layout
+  std::uint64_t digest = 0;                    ///< see wire::DefineCollection
   std::vector<wire::StageSetting> stages;      ///< as the ranks configured them
   std::vector<wire::Reduction> reductions;     ///< that servers compute of samples
-  std::vector<std::string> trial_compressors;  ///< see wire::DefineCollection
+  std::vector<std::string> trial_compressors;  ///< see wire::CollectionDefinition
   Schema schema;
   std::vector<std::int32_t> decompositions;  ///< one per variable; -1: Whole
   std::vector<model::MapDimensions> mapped;  ///< one per variable: position of a map's dimensions

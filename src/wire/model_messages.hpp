@@ -140,29 +140,38 @@ struct Reduction {
   friend bool operator==(const Reduction&, const Reduction&) = default;
 };
 
-struct DefineCollection {
-  static constexpr Kind kind = FromModel::kind<DefineCollection>();
-  std::uint32_t id = 0;
-  std::string name;
+/// What the ranks define alike. The lists grow with servers and variables: one rank sends them.
+struct CollectionDefinition {
   Format format = Format::netcdf4;
   Existing existing = Existing::refuse;
   model::Split split = model::Split::none;
-  std::uint8_t least = 0;              ///< 1: its files go to the least loaded server, see
-                                       ///< AskServer
-  std::vector<std::uint32_t> servers;  ///< of the collection's pool, ascending
-  std::uint32_t first = 0;             ///< which of them creates its first file
-  std::uint64_t gather_bytes = 0;      ///< model::LayoutSizes::gather_bytes
-  std::uint64_t schema_hash = 0;
+  std::uint8_t least = 0;                    ///< 1: its files go to the least loaded server, see
+                                             ///< AskServer
+  std::vector<std::uint32_t> servers;        ///< of the collection's pool, ascending
+  std::uint32_t first = 0;                   ///< which of them creates its first file
+  std::uint64_t gather_bytes = 0;            ///< model::LayoutSizes::gather_bytes
   std::vector<std::int32_t> decompositions;  ///< one per variable: id, or -1 for Whole
   std::vector<StageSetting> stages;          ///< by variable and name
   std::vector<Reduction> reductions;         ///< by variable
   /// Names of compressors: servers try chains with them on the first records. Empty: none.
   std::vector<std::string> trial_compressors;
-  std::optional<Schema> schema;  ///< from the lowest model rank only
+  Schema schema;
   template <class A>
   void fields(A& a) {
-    a(id, name, format, existing, split, least, servers, first, gather_bytes, schema_hash, decompositions,
-      stages, reductions, trial_compressors, schema);
+    a(format, existing, split, least, servers, first, gather_bytes, decompositions, stages, reductions,
+      trial_compressors, schema);
+  }
+};
+
+struct DefineCollection {
+  static constexpr Kind kind = FromModel::kind<DefineCollection>();
+  std::uint32_t id = 0;
+  std::string name;
+  std::uint64_t digest = 0;                        ///< of the rank's definition: equal on all ranks
+  std::optional<CollectionDefinition> definition;  ///< from the lowest model rank only
+  template <class A>
+  void fields(A& a) {
+    a(id, name, digest, definition);
   }
 };
 

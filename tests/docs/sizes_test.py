@@ -21,6 +21,7 @@ template <class T, int n> requires (n > 2) class Primary<std::array<T, n>> { T f
 struct Outer::Inner { int a; struct Deeper { int b, c; }; enum class Kind { x, y }; };
 struct Values { T a = T{4} << 20; T b = T{1}; int c{1}, d{2}; F f = [](int x) { int y = x; return y; }; T g = h({1}, {2}); };
 struct Braces { explicit Braces(int n) : a{n}, b{n} {} void f(T x = {}, int y = 2); T g(T x = {}) { return x; } int a, b; };
+struct Derived final : private Several, public std::vector<int>, Braces { int own; };
 class Forward;
 struct alignas(8) ForwardToo;
 int function(struct tm* time, class Other& other) { int a, b; return a; }
@@ -30,7 +31,8 @@ int function(struct tm* time, class Other& other) { int a, b; return a; }
 def main():
     found = check_sizes.classes_of(SOURCE)
     expected = [("Several", 8, 0), ("Aligned", 2, 0), ("Nested", 1, 0), ("Kept", 1, 1), ("Lock", 1, 1), ("Primary", 1, 0),
-                ("Primary", 3, 0), ("Primary", 1, 1), ("Deeper", 2, 0), ("Kind", 0, 0), ("Inner", 1, 0), ("Values", 6, 0), ("Braces", 2, 3)]
+                ("Primary", 3, 0), ("Primary", 1, 1), ("Deeper", 2, 0), ("Kind", 0, 0), ("Inner", 1, 0), ("Values", 6, 0), ("Braces", 2, 3),
+                ("Derived", 11, 0)]
     assert found == expected, found
 
     def complaints(fields, methods, ceilings):

@@ -26,6 +26,10 @@ int MPI_Improbe(int from, int tag, MPI_Comm comm, int* found, MPI_Message* messa
   ++mpi_calls().others;
   return PMPI_Improbe(from, tag, comm, found, message, status);
 }
+int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* found, MPI_Status* status) {
+  ++mpi_calls().others;
+  return PMPI_Iprobe(from, tag, comm, found, status);
+}
 int MPI_Imrecv(void* bytes, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
   ++mpi_calls().others;
   ++mpi_calls().receives;

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -158,6 +159,22 @@ RANK_TEST(SessionCalls, a_step_sends_nothing_to_servers_without_files, 5) {
   int all = 0;
   MPI_Allreduce(&sends, &all, 1, MPI_INT, MPI_SUM, comm());
   EXPECT_GE(all, static_cast<int>(steps)) << "the calls are counted";
+}
+
+/// One probe for all of them, not one for each.
+RANK_TEST(SessionCalls, a_step_asks_mpi_once_for_all_servers, 8) {
+  constexpr int servers = 6;
+  int fewest = std::numeric_limits<int>::max();  // of many steps: a rank may be interrupted in one
+  run_session(small_session(servers).set("transport", "mpi"), [&](Session& session) {
+    for (int step = 0; step < 100; ++step) {
+      const int before = mpi_calls().others;
+      session.end_step();
+      fewest = std::min(fewest, mpi_calls().others - before);
+    }
+  });
+  if (fewest == std::numeric_limits<int>::max()) return;  // a server
+  EXPECT_GE(fewest, 1);
+  EXPECT_LT(fewest, servers);
 }
 
 /// Each file goes to another server; those of closed ones are told nothing.

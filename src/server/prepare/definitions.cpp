@@ -38,7 +38,7 @@ Preparations::Host Definitions::preparations_host(const Identity& identity) {
 /// File structures are made while the ranks still define and wait for the answer.
 Result<> Definitions::add(std::size_t peer, const wire::DefineCollection& message) {
   AFTERBAY_TRY_ASSIGN(const ServedCollection* const collection, catalog_.add(peer, message));
-  if (message.least != 0) host_.balances_load();
+  if (message.definition && message.definition->least != 0) host_.balances_load();
   if (collection != nullptr) preparations_.begin(*collection);
   return {};
 }

@@ -274,7 +274,7 @@ class SetUp {
         AFTERBAY_TRY_ASSIGN(link, share(i, roster_.models() + self, links));
       } else {
         AFTERBAY_TRY_ASSIGN(link,
-                            over_mpi(server_comm_, server_staging_, i, {.rank = servers[i].rank}, links));
+                            over_mpi(server_comm_, between_servers_, i, {.rank = servers[i].rank}, links));
       }
       connection_.server_links.push_back(std::move(link));
     }
@@ -286,10 +286,11 @@ class SetUp {
     for (std::size_t i = 0; i < roster_.servers().size(); ++i) {
       const RankCard& server = roster_.servers()[i];
       const network::Via* const via = roster_.via(server.pool);
-      AFTERBAY_TRY_ASSIGN(auto link, via != nullptr ? reach(i, *via)
-                                     : roster_.shares_memory(server)
-                                         ? share(i, roster_.own_number(), rank_links_)
-                                         : over_mpi(comm_, staging_, i, {.rank = server.rank}, rank_links_));
+      AFTERBAY_TRY_ASSIGN(auto link,
+                          via != nullptr ? reach(i, *via)
+                          : roster_.shares_memory(server)
+                              ? share(i, roster_.own_number(), rank_links_)
+                              : over_mpi(comm_, to_servers_, i, {.rank = server.rank}, rank_links_));
       connection_.links.push_back(std::move(link));
     }
     return {};
@@ -315,26 +316,27 @@ class SetUp {
                                                dedicated(server)});
   }
 
-  /// A carrier with this process's staging memory for links of that kind, which is made at first
-  /// use.
+  /// A carrier with what this process's links of that kind share, which is made at first use.
   Result<std::unique_ptr<network::Carrier>> make_carrier(const std::shared_ptr<const mpi::Communicator>& comm,
-                                                         std::shared_ptr<network::Staging>& staging,
+                                                         network::MpiShared& shared,
                                                          network::MpiRoute route) const {
-    const bool between_servers = &staging == &server_staging_;
+    const bool between_servers = &shared == &between_servers_;
     const LinkSizes sizes = between_servers ? sizes_between_servers() : sizes_to_servers();
-    if (!staging) {
-      AFTERBAY_TRY_ASSIGN(staging, network::Staging::make(sizes, roster_.servers().size(), !between_servers));
+    if (!shared.staging) {
+      AFTERBAY_TRY_ASSIGN(shared.staging,
+                          network::Staging::make(sizes, roster_.servers().size(), !between_servers));
+      shared.probes = std::make_shared<network::ProbeRound>(comm);
     }
     // A frontend has memory of its own for its ranks.
     const std::uint32_t credits = route.frontend.empty() ? sizes.credits : options_.sizes.credits;
-    return std::make_unique<network::MpiCarrier>(comm, staging, credits, std::move(route));
+    return std::make_unique<network::MpiCarrier>(comm, shared, credits, std::move(route));
   }
 
   Result<std::unique_ptr<ClientLink>> over_mpi(const std::shared_ptr<const mpi::Communicator>& comm,
-                                               std::shared_ptr<network::Staging>& staging, std::size_t server,
+                                               network::MpiShared& shared, std::size_t server,
                                                network::MpiRoute route,
                                                const std::shared_ptr<RankLinks>& links) const {
-    AFTERBAY_TRY_ASSIGN(auto carrier, make_carrier(comm, staging, std::move(route)));
+    AFTERBAY_TRY_ASSIGN(auto carrier, make_carrier(comm, shared, std::move(route)));
     return link_by(std::move(carrier), server, "", dedicated(server), links);
   }
 
@@ -421,7 +423,7 @@ class SetUp {
     const std::string label = frontend_label(frontend.rank);
     const std::string through = fmt::format(", through {},", label);
     if (!roster_.shares_memory(frontend)) {
-      AFTERBAY_TRY_ASSIGN(auto carrier, make_carrier(comm_, staging_,
+      AFTERBAY_TRY_ASSIGN(auto carrier, make_carrier(comm_, to_servers_,
                                                      {.rank = frontend.rank,
                                                       .up_tag = network::relay_tag(server),
                                                       .down_tag = network::relay_tag(server),
@@ -507,8 +509,8 @@ class SetUp {
   std::unique_ptr<shm::Port> port_;
   network::RelayOptions relay_;                                 ///< for a frontend
   std::map<int, std::shared_ptr<relay::ChannelEnd>> channels_;  ///< for a model rank, by frontend
-  std::shared_ptr<network::Staging> staging_;                   ///< of all links to servers over MPI
-  std::shared_ptr<network::Staging> server_staging_;            ///< of the links between servers
+  network::MpiShared to_servers_;                               ///< for all links to servers over MPI
+  network::MpiShared between_servers_;                          ///< for the links between servers
   std::shared_ptr<RankLinks> rank_links_ = std::make_shared<RankLinks>();
   Connection connection_;
 };

@@ -14,10 +14,11 @@ constexpr std::size_t most_found = 16;  // data messages, of one server
 
 }  // namespace
 
-MpiCarrier::MpiCarrier(std::shared_ptr<const mpi::Communicator> comm, std::shared_ptr<Staging> staging,
-                       std::uint32_t credits, MpiRoute route)
+MpiCarrier::MpiCarrier(std::shared_ptr<const mpi::Communicator> comm, MpiShared shared, std::uint32_t credits,
+                       MpiRoute route)
     : comm_(std::move(comm)),
-      staging_(std::move(staging)),
+      staging_(std::move(shared.staging)),
+      probes_(std::move(shared.probes)),
       credits_(credits),
       route_(std::move(route)),
       header_(std::make_unique<SegmentHeader>()),
@@ -87,6 +88,8 @@ Result<void> MpiCarrier::send_word(Bytes word) {
 
 Result<std::optional<std::span<const std::byte>>> MpiCarrier::next_batch() {
   if (!incoming_request_.active()) {
+    AFTERBAY_TRY_ASSIGN(const bool some, probes_->has_messages(asked_for_batch_));
+    if (!some) return std::nullopt;
     int found = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
@@ -106,6 +109,8 @@ Result<std::optional<std::span<const std::byte>>> MpiCarrier::next_batch() {
 
 Result<void> MpiCarrier::find_data() {
   while (data_.size() < most_found && (data_.empty() || data_.back().message == MPI_MESSAGE_NULL)) {
+    AFTERBAY_TRY_ASSIGN(const bool some, probes_->has_messages(asked_for_data_));
+    if (!some) return {};
     int found = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;

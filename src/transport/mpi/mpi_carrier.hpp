@@ -9,6 +9,7 @@
 #include "base/process_watch.hpp"
 #include "mpi/communicator.hpp"
 #include "transport/mpi/carrier.hpp"
+#include "transport/mpi/probe_round.hpp"
 
 namespace afterbay::transport::network {
 
@@ -21,11 +22,17 @@ struct MpiRoute {
   ProcessId process = {};     ///< the frontend's process, if it runs on this machine
 };
 
+/// What the carriers of a process share that use one communicator.
+struct MpiShared {
+  std::shared_ptr<Staging> staging;
+  std::shared_ptr<ProbeRound> probes;
+};
+
 class MpiCarrier final : public Carrier {
  public:
-  /// `credits`: of the pair.
-  MpiCarrier(std::shared_ptr<const mpi::Communicator> comm, std::shared_ptr<Staging> staging,
-             std::uint32_t credits, MpiRoute route);
+  /// `credits`: the number that its pair of processes has.
+  MpiCarrier(std::shared_ptr<const mpi::Communicator> comm, MpiShared shared, std::uint32_t credits,
+             MpiRoute route);
   ~MpiCarrier() override;
 
   [[nodiscard]] std::uint32_t credits() const override { return credits_; }
@@ -72,6 +79,9 @@ class MpiCarrier final : public Carrier {
 
   std::shared_ptr<const mpi::Communicator> comm_;
   std::shared_ptr<Staging> staging_;
+  std::shared_ptr<ProbeRound> probes_;
+  std::uint64_t asked_for_batch_ = 0;  ///< see ProbeRound
+  std::uint64_t asked_for_data_ = 0;   ///< see ProbeRound
   std::uint32_t credits_;
   MpiRoute route_;
   std::vector<Transit> transits_;          ///< segments that are being sent

@@ -35,26 +35,26 @@ class DecompFiles : public testing::Test {
  protected:
   [[nodiscard]] std::string path(const std::string& name) const { return (directory_.path / name).string(); }
 
-  std::string write(Format format, const std::vector<Decomposition>& maps) {
+  std::string write(MapFormat format, const std::vector<Decomposition>& maps) {
     const OutputRequest request{
         .path = path(name_of(format)), .format = format, .maps = maps.size(), .command_line = "test"};
-    auto sink = Sink::create(request);
-    EXPECT_TRUE(sink) << sink.error().text();
+    auto writer = MapWriter::create(request);
+    EXPECT_TRUE(writer) << writer.error().text();
     for (const Decomposition& map : maps) {
-      const Result<> added = (*sink)->add(map);
+      const Result<> added = (*writer)->add(map);
       EXPECT_TRUE(added) << added.error().text();
     }
-    const auto written = (*sink)->finish();
+    const auto written = (*writer)->finish();
     EXPECT_TRUE(written) << written.error().text();
     return request.path;
   }
 
   /// All maps of a file, or the error message.
   static std::string read(const std::string& path, std::vector<Decomposition>* maps = nullptr) {
-    const auto source = Source::open(path);
-    if (!source) return source.error().text();
-    for (std::size_t i = 0; i < (*source)->maps(); ++i) {
-      Result<Decomposition> map = (*source)->read(i);
+    const auto reader = MapReader::open(path);
+    if (!reader) return reader.error().text();
+    for (std::size_t i = 0; i < (*reader)->maps(); ++i) {
+      Result<Decomposition> map = (*reader)->read(i);
       if (!map) return map.error().text();
       if (maps != nullptr) maps->push_back(*std::move(map));
     }
@@ -62,7 +62,7 @@ class DecompFiles : public testing::Test {
   }
 
   /// The error message for a file with one map in which one value has been changed.
-  std::string spoilt(Format format, const std::string& variable, std::size_t index, long long value) {
+  std::string spoilt(MapFormat format, const std::string& variable, std::size_t index, long long value) {
     const std::string file = write(format, {small()});
     int id = 0;
     int number = 0;
@@ -74,7 +74,7 @@ class DecompFiles : public testing::Test {
   }
 
   /// The same for an attribute; an empty `variable` is the file.
-  std::string spoilt_attribute(Format format, const std::string& variable, const std::string& name,
+  std::string spoilt_attribute(MapFormat format, const std::string& variable, const std::string& name,
                                const std::vector<long long>& values) {
     const std::string file = write(format, {small()});
     int id = 0;
@@ -102,7 +102,7 @@ TEST_F(DecompFiles, our_file_gives_back_what_was_written) {
   const Decomposition nothing = test::map_of("nothing", {5}, {{}, {}});
   const Decomposition holes = test::map_of("holes", {5}, {{-1, -1}});
   std::vector<Decomposition> maps;
-  ASSERT_EQ(read(write(Format::afterbay, {small(), nothing, holes}), &maps), "accepted");
+  ASSERT_EQ(read(write(MapFormat::afterbay, {small(), nothing, holes}), &maps), "accepted");
   ASSERT_EQ(maps.size(), 3U);
   EXPECT_EQ(maps[0].name, "small");
   expect_same_lists(maps[0], small());
@@ -111,7 +111,7 @@ TEST_F(DecompFiles, our_file_gives_back_what_was_written) {
 }
 
 TEST_F(DecompFiles, e3sms_pairs_are_in_the_order_of_the_list_and_cut_at_the_end_of_rows) {
-  const std::string file = write(Format::e3sm, {small()});
+  const std::string file = write(MapFormat::e3sm, {small()});
   // The gaps 1, 8-10 in turn to ranks 0 and 1, as pairs to be filled.
   EXPECT_THAT(test::read<int>(file, "D1.nreqs"), ElementsAre(4, 1, 3));
   EXPECT_THAT(test::read<int>(file, "D1.fill_starts"), ElementsAre(3, 0, 3));
@@ -125,7 +125,7 @@ TEST_F(DecompFiles, e3sms_file_gives_back_all_but_holes_and_names) {
   std::vector<Decomposition> maps;
   const Decomposition nothing = test::map_of("nothing", {5}, {{}, {}, {}});
   const Decomposition all = test::map_of("all", {2}, {{1}, {0}, {}});
-  ASSERT_EQ(read(write(Format::e3sm, {small(), nothing, all}), &maps), "accepted");
+  ASSERT_EQ(read(write(MapFormat::e3sm, {small(), nothing, all}), &maps), "accepted");
   ASSERT_EQ(maps.size(), 3U);
   EXPECT_EQ(maps[0].name, "D1");
   expect_same_lists(maps[0], test::map_of("", {3, 4}, {{2, 3, 4, 5, 0}, {}, {11, 7, 6}}));
@@ -215,7 +215,7 @@ TEST_F(DecompFiles, e3sms_file_of_2018_with_a_wrong_value_is_refused) {
 /// Files of 2019 have neither fill_starts nor raw lists.
 TEST_F(DecompFiles, e3sms_file_of_2019_has_pairs_that_are_all_held) {
   const Decomposition map = test::map_of("", {3, 4}, {{2, 3, 4, 0, 1}, {5, 8, 9}, {11, 7, 6, 10}});
-  const std::string file = write(Format::e3sm, {map});
+  const std::string file = write(MapFormat::e3sm, {map});
   int id = 0;
   ASSERT_EQ(nc_open(file.c_str(), NC_WRITE, &id), NC_NOERR);
   nc_redef(id);
@@ -232,27 +232,28 @@ TEST_F(DecompFiles, e3sms_file_of_2019_has_pairs_that_are_all_held) {
 }
 
 TEST_F(DecompFiles, e3sms_maps_have_one_number_of_ranks) {
-  auto sink = Sink::create({.path = path("x.nc"), .format = Format::e3sm, .maps = 2, .command_line = ""});
-  ASSERT_TRUE(sink);
-  ASSERT_TRUE((*sink)->add(small()));
-  const Result<> added = (*sink)->add(test::map_of("two", {4}, {{0}, {1}}));
+  auto writer =
+      MapWriter::create({.path = path("x.nc"), .format = MapFormat::e3sm, .maps = 2, .command_line = ""});
+  ASSERT_TRUE(writer);
+  ASSERT_TRUE((*writer)->add(small()));
+  const Result<> added = (*writer)->add(test::map_of("two", {4}, {{0}, {1}}));
   ASSERT_FALSE(added);
   EXPECT_THAT(added.error().message, AllOf(HasSubstr("\"two\""), HasSubstr("2 ranks"), HasSubstr("3")));
 }
 
 TEST_F(DecompFiles, what_is_not_finished_is_removed) {
-  for (const Format format : {Format::pio, Format::e3sm, Format::afterbay}) {
-    auto sink = Sink::create({.path = path("x.nc"), .format = format, .maps = 2, .command_line = ""});
-    ASSERT_TRUE(sink);
-    ASSERT_TRUE((*sink)->add(small()));
-    sink->reset();
+  for (const MapFormat format : {MapFormat::pio, MapFormat::e3sm, MapFormat::afterbay}) {
+    auto writer = MapWriter::create({.path = path("x.nc"), .format = format, .maps = 2, .command_line = ""});
+    ASSERT_TRUE(writer);
+    ASSERT_TRUE((*writer)->add(small()));
+    writer->reset();
     EXPECT_TRUE(std::filesystem::is_empty(directory_.path)) << name_of(format);
   }
 }
 
 TEST_F(DecompFiles, e3sms_file_with_a_wrong_value_is_refused_with_variable_and_value) {
   const auto e3sm = [&](const char* variable, std::size_t index, long long value) {
-    return spoilt(Format::e3sm, variable, index, value);
+    return spoilt(MapFormat::e3sm, variable, index, value);
   };
   EXPECT_THAT(e3sm("D1.nreqs", 1, -1), AllOf(HasSubstr("D1.nreqs"), HasSubstr("-1"), HasSubstr("rank 1")));
   EXPECT_THAT(e3sm("D1.nreqs", 2, 4), AllOf(HasSubstr("D1.nreqs"), HasSubstr("8 values of D1.offsets")));
@@ -272,33 +273,34 @@ TEST_F(DecompFiles, e3sms_file_with_a_wrong_value_is_refused_with_variable_and_v
 }
 
 TEST_F(DecompFiles, e3sms_file_with_a_wrong_attribute_is_refused) {
-  EXPECT_THAT(spoilt_attribute(Format::e3sm, "", "D1.ndims", {3}), AllOf(HasSubstr("ndims"), HasSubstr("3")));
-  EXPECT_THAT(spoilt_attribute(Format::e3sm, "", "D1.dims", {3, 0}), HasSubstr("length 0"));
-  EXPECT_THAT(spoilt_attribute(Format::e3sm, "", "D1.dims", {3, 3}), HasSubstr("D1."));
-  EXPECT_THAT(spoilt_attribute(Format::e3sm, "", "D1.max_nreqs", {5}),
+  EXPECT_THAT(spoilt_attribute(MapFormat::e3sm, "", "D1.ndims", {3}),
+              AllOf(HasSubstr("ndims"), HasSubstr("3")));
+  EXPECT_THAT(spoilt_attribute(MapFormat::e3sm, "", "D1.dims", {3, 0}), HasSubstr("length 0"));
+  EXPECT_THAT(spoilt_attribute(MapFormat::e3sm, "", "D1.dims", {3, 3}), HasSubstr("D1."));
+  EXPECT_THAT(spoilt_attribute(MapFormat::e3sm, "", "D1.max_nreqs", {5}),
               AllOf(HasSubstr("D1.max_nreqs is 5"), HasSubstr("is 4")));
-  EXPECT_THAT(spoilt_attribute(Format::e3sm, "", "D1.min_nreqs", {0}),
+  EXPECT_THAT(spoilt_attribute(MapFormat::e3sm, "", "D1.min_nreqs", {0}),
               AllOf(HasSubstr("D1.min_nreqs is 0"), HasSubstr("is 1")));
-  EXPECT_THAT(spoilt_attribute(Format::e3sm, "D1.lengths", "max", {4}),
+  EXPECT_THAT(spoilt_attribute(MapFormat::e3sm, "D1.lengths", "max", {4}),
               AllOf(HasSubstr("D1.lengths"), HasSubstr("max is 4"), HasSubstr("1 ... 3")));
-  EXPECT_THAT(spoilt_attribute(Format::e3sm, "D1.lengths", "min", {0}),
+  EXPECT_THAT(spoilt_attribute(MapFormat::e3sm, "D1.lengths", "min", {0}),
               AllOf(HasSubstr("D1.lengths"), HasSubstr("min is 0")));
-  EXPECT_THAT(spoilt_attribute(Format::e3sm, "", "D1.fully_covered", {0}), HasSubstr("not text"));
+  EXPECT_THAT(spoilt_attribute(MapFormat::e3sm, "", "D1.fully_covered", {0}), HasSubstr("not text"));
 }
 
 TEST_F(DecompFiles, e3sms_pairs_to_be_filled_are_the_gaps) {
   // The offsets of the pairs are 2, 4, 0, 1 | 8 | 11, 7, 6; 1 and 8-10 are to be filled.
-  EXPECT_THAT(spoilt(Format::e3sm, "D1.offsets", 3, 0),
+  EXPECT_THAT(spoilt(MapFormat::e3sm, "D1.offsets", 3, 0),
               AllOf(HasSubstr("D1.offsets"), HasSubstr("rank 0 at 0"), HasSubstr("point 0")));
-  EXPECT_THAT(spoilt(Format::e3sm, "D1.lengths", 4, 2),
+  EXPECT_THAT(spoilt(MapFormat::e3sm, "D1.lengths", 4, 2),
               AllOf(HasSubstr("D1.offsets"), HasSubstr("point at 10 is in no pair")));
-  EXPECT_THAT(spoilt(Format::e3sm, "D1.lengths", 4, 4),
+  EXPECT_THAT(spoilt(MapFormat::e3sm, "D1.lengths", 4, 4),
               AllOf(HasSubstr("rank 1 at 8"), HasSubstr("point 11")));
 }
 
 TEST_F(DecompFiles, e3sms_file_says_whether_every_point_is_held) {
   const auto said = [&](const Decomposition& map, const char* text) {
-    const std::string file = write(Format::e3sm, {map});
+    const std::string file = write(MapFormat::e3sm, {map});
     int id = 0;
     EXPECT_EQ(nc_open(file.c_str(), NC_WRITE, &id), NC_NOERR);
     EXPECT_EQ(nc_redef(id), NC_NOERR);
@@ -344,7 +346,7 @@ TEST_F(DecompFiles, e3sms_file_may_have_gaps_and_no_pairs_to_be_filled) {
 /// Numbers of maps that nothing in the file confirms: nothing of that size is allocated.
 TEST_F(DecompFiles, more_maps_than_the_file_has_are_refused) {
   for (const long long maps : {2LL, 1LL << 31, 1LL << 60})
-    EXPECT_THAT(spoilt_attribute(Format::afterbay, "", "maps", {maps}),
+    EXPECT_THAT(spoilt_attribute(MapFormat::afterbay, "", "maps", {maps}),
                 AllOf(HasSubstr(std::to_string(maps)), HasSubstr("no variable map2")));
   int id = 0;
   int dimension = 0;
@@ -358,7 +360,7 @@ TEST_F(DecompFiles, more_maps_than_the_file_has_are_refused) {
 
 /// A chunked variable that was never written takes no space on the disk, whatever its length.
 TEST_F(DecompFiles, variables_that_do_not_fit_into_memory_are_refused) {
-  const std::string file = write(Format::afterbay, {small()});
+  const std::string file = write(MapFormat::afterbay, {small()});
   int id = 0;
   int dimension = 0;
   int number = 0;
@@ -375,7 +377,7 @@ TEST_F(DecompFiles, variables_that_do_not_fit_into_memory_are_refused) {
 }
 
 TEST_F(DecompFiles, e3sms_raw_offsets_may_count_from_0) {
-  const std::string file = write(Format::e3sm, {small()});
+  const std::string file = write(MapFormat::e3sm, {small()});
   std::vector<int> raw = test::read<int>(file, "D1.raw_offsets");
   for (int& offset : raw) --offset;
   int id = 0;
@@ -391,7 +393,7 @@ TEST_F(DecompFiles, e3sms_raw_offsets_may_count_from_0) {
 
 TEST_F(DecompFiles, our_file_with_a_wrong_value_is_refused_with_variable_and_value) {
   const auto ours = [&](const char* variable, std::size_t index, long long value) {
-    return spoilt(Format::afterbay, variable, index, value);
+    return spoilt(MapFormat::afterbay, variable, index, value);
   };
   EXPECT_EQ(ours("map1_rank_segments", 0, 1),
             "accepted");  // unchanged: one segment per rank that holds any points
@@ -416,7 +418,7 @@ TEST_F(DecompFiles, repetition_that_leaves_the_index_space_is_refused) {
   const afterbay::Map::Run run{1, 2};
   const Segment segment{1, 4, 4};
   map.add_rank(std::span(&segment, 1), std::span(&run, 1));
-  const std::string file = write(Format::afterbay, {map});
+  const std::string file = write(MapFormat::afterbay, {map});
   int id = 0;
   int number = 0;
   const std::size_t first = 0;
@@ -432,7 +434,7 @@ TEST_F(DecompFiles, repetition_that_leaves_the_index_space_is_refused) {
 
 TEST_F(DecompFiles, our_file_with_a_wrong_attribute_is_refused) {
   const auto ours = [&](const char* variable, const char* name, const std::vector<long long>& values) {
-    return spoilt_attribute(Format::afterbay, variable, name, values);
+    return spoilt_attribute(MapFormat::afterbay, variable, name, values);
   };
   EXPECT_THAT(ours("", "format_version", {2}), AllOf(HasSubstr("format_version"), HasSubstr("is 2")));
   EXPECT_THAT(ours("", "maps", {0}), HasSubstr("is 0"));
@@ -444,7 +446,7 @@ TEST_F(DecompFiles, our_file_with_a_wrong_attribute_is_refused) {
 }
 
 TEST_F(DecompFiles, a_file_that_was_cut_off_is_refused) {
-  for (const Format format : {Format::e3sm, Format::afterbay}) {
+  for (const MapFormat format : {MapFormat::e3sm, MapFormat::afterbay}) {
     const std::string file = write(format, {small()});
     const auto size = std::filesystem::file_size(file);
     for (const std::uintmax_t left : {size - 8, size / 2, std::uintmax_t{100}, std::uintmax_t{4}}) {
@@ -490,7 +492,7 @@ TEST_F(DecompFiles, records_that_were_cut_off_are_missed) {
 TEST_F(DecompFiles, the_maps_of_our_file_have_different_names) {
   Decomposition second = small();
   second.name = "second";
-  const std::string file = write(Format::afterbay, {small(), second});
+  const std::string file = write(MapFormat::afterbay, {small(), second});
   int id = 0;
   int number = 0;
   ASSERT_EQ(nc_open(file.c_str(), NC_WRITE, &id), NC_NOERR);
@@ -514,7 +516,7 @@ TEST_F(DecompFiles, a_bit_of_our_file_that_has_changed_gives_no_other_map) {
   for (std::int64_t level = 0; level < 72; ++level)
     for (std::int64_t i = 0; i < 60; ++i) list.add(level * 300 + i * i % 300);
   map.add_rank(std::move(list));
-  const std::string file = write(Format::afterbay, {map});
+  const std::string file = write(MapFormat::afterbay, {map});
   std::ifstream input(file, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(input)), {});
   int refused = 0;
@@ -536,7 +538,7 @@ TEST_F(DecompFiles, a_bit_of_our_file_that_has_changed_gives_no_other_map) {
 
 /// netCDF-C would allocate memory for as many dimensions as the file claims.
 TEST_F(DecompFiles, a_damaged_header_is_refused_before_it_costs_memory) {
-  const std::string file = write(Format::e3sm, {small()});
+  const std::string file = write(MapFormat::e3sm, {small()});
   constexpr int count_of_dimensions = 16;  // behind "CDF5", the count of records and the tag; 8 bytes
   std::fstream(file, std::ios::binary | std::ios::in | std::ios::out)
       .seekp(count_of_dimensions)
@@ -563,10 +565,11 @@ TEST_F(DecompFiles, other_files_are_refused) {
 }
 
 TEST_F(DecompFiles, two_maps_of_one_name_are_refused) {
-  auto sink = Sink::create({.path = path("x.nc"), .format = Format::afterbay, .maps = 2, .command_line = ""});
-  ASSERT_TRUE(sink);
-  ASSERT_TRUE((*sink)->add(small()));
-  EXPECT_FALSE((*sink)->add(small()));
+  auto writer =
+      MapWriter::create({.path = path("x.nc"), .format = MapFormat::afterbay, .maps = 2, .command_line = ""});
+  ASSERT_TRUE(writer);
+  ASSERT_TRUE((*writer)->add(small()));
+  EXPECT_FALSE((*writer)->add(small()));
 }
 
 }  // namespace

@@ -45,14 +45,17 @@ class ServerCatalog : public ::testing::Test {
     return catalog_.add(peer, message);
   }
   Result<const ServedCollection*> define_collection(std::size_t peer, const std::string& name = "history",
-                                                    Format format = Format::cdf5) {
+                                                    Format format = Format::cdf5, std::uint64_t digest = 5) {
     wire::DefineCollection message;
     message.id = 3;
     message.name = name;
-    message.format = format;
-    message.servers = {0};
-    message.decompositions = {0, 0, -1};
-    if (peer == 0) message.schema = schema_;
+    message.digest = digest;
+    if (peer != 0) return catalog_.add(peer, message);
+    wire::CollectionDefinition& it = message.definition.emplace();
+    it.format = format;
+    it.servers = {0};
+    it.decompositions = {0, 0, -1};
+    it.schema = schema_;
     return catalog_.add(peer, message);
   }
   /// Both ranks define all; gives the collection.
@@ -114,13 +117,16 @@ TEST_F(ServerCatalog, RefusesRanksThatDisagree) {
   const auto collection = define_collection(1, "restart");
   ASSERT_FALSE(collection);
   EXPECT_THAT(collection.error().message, HasSubstr("defines collection 'restart' differently"));
+  const auto other_settings = define_collection(1, "history", Format::cdf5, 6);
+  ASSERT_FALSE(other_settings);
+  EXPECT_THAT(other_settings.error().message, HasSubstr("defines collection 'history' differently"));
 }
 
 TEST_F(ServerCatalog, RefusesAStoreThatIsNotRegistered) {
-  const auto collection = define_collection(1, "history", static_cast<Format>(all_formats().size()));
+  const auto collection = define_collection(0, "history", static_cast<Format>(all_formats().size()));
   ASSERT_FALSE(collection);
   EXPECT_EQ(collection.error().code, ErrorCode::internal);
-  EXPECT_EQ(collection.error().rank, 11);
+  EXPECT_EQ(collection.error().rank, 10);
   EXPECT_THAT(collection.error().message, HasSubstr("collection 'history' is defined with an unknown store"));
   EXPECT_EQ(catalog_.find(3), nullptr);
 }

@@ -76,13 +76,13 @@ class ServerDataPath : public ::testing::Test {
     wire::DefineCollection message;
     message.id = 3;
     message.name = name;
-    message.format = Format::memory;
-    message.existing = Existing::replace;
-    message.servers = {0};
-    message.decompositions = {-1};
     if (peer == 0) {
-      message.schema.emplace().dimension("time", unlimited);
-      message.schema->variable("label", Type::string, {"time"});
+      wire::CollectionDefinition& it = message.definition.emplace();
+      it.format = Format::memory;
+      it.existing = Existing::replace;
+      it.servers = {0};
+      it.decompositions = {-1};
+      it.schema.dimension("time", unlimited).variable("label", Type::string, {"time"});
     }
     return definitions_->add(peer, message);
   }

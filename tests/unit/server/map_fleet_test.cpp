@@ -93,12 +93,14 @@ class Fleet {
     wire::DefineCollection message;
     message.id = 0;
     message.name = "history";
-    message.split = split_;
-    message.servers.resize(servers_);
-    std::iota(message.servers.begin(), message.servers.end(), 0u);
-    message.gather_bytes = gather_bytes_;
-    message.decompositions = {0, 0};
-    if (rank == 0) message.schema = schema_;
+    if (rank != 0) return message;
+    wire::CollectionDefinition& it = message.definition.emplace();
+    it.split = split_;
+    it.servers.resize(servers_);
+    std::iota(it.servers.begin(), it.servers.end(), 0u);
+    it.gather_bytes = gather_bytes_;
+    it.decompositions = {0, 0};
+    it.schema = schema_;
     return message;
   }
 

@@ -143,7 +143,8 @@ TEST_F(TransportFootprint, of_a_model_rank_is_its_staging_memory_and_its_links) 
   std::vector<std::unique_ptr<ClientLink>> links;
   for (std::size_t s = 0; s < servers; ++s)
     links.push_back(std::make_unique<network::MpiClientLink>(
-        std::make_unique<network::MpiCarrier>(nullptr, staging, sizes_.credits, network::MpiRoute{}),
+        std::make_unique<network::MpiCarrier>(nullptr, network::MpiShared{staging, nullptr}, sizes_.credits,
+                                              network::MpiRoute{}),
         network::MpiClientOptions{.server = label("I/O server", s),
                                   .sizes = sizes_,
                                   .policy = {},

@@ -34,10 +34,13 @@ class ServerDiagnosis : public ::testing::Test {
       wire::DefineCollection message;
       message.id = 3;
       message.name = "history";
-      message.format = Format::cdf5;
-      message.servers = {0};
-      message.decompositions = {0};
-      if (peer == 0) message.schema = schema_;
+      if (peer == 0) {
+        wire::CollectionDefinition& definition = message.definition.emplace();
+        definition.format = Format::cdf5;
+        definition.servers = {0};
+        definition.decompositions = {0};
+        definition.schema = schema_;
+      }
       EXPECT_TRUE(catalog_.add(peer, message));
     }
     EXPECT_TRUE(catalog_.end(0, {.serial = 1}));

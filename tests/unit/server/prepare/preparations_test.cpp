@@ -174,11 +174,12 @@ TEST_F(ServerPreparations, MakesOneBufferPerWorkerForTheFirstBatchThatNeedsThem)
   wire::DefineCollection message;
   message.id = 3;
   message.name = "history";
-  message.format = Format::cdf5;
-  message.servers = {1};
-  message.decompositions = {0};
-  message.stages = {{0, "multiply", "2"}};
-  message.schema = schema;
+  wire::CollectionDefinition& definition = message.definition.emplace();
+  definition.format = Format::cdf5;
+  definition.servers = {1};
+  definition.decompositions = {0};
+  definition.stages = {{0, "multiply", "2"}};
+  definition.schema = schema;
   ASSERT_TRUE(catalog_.add(0, message));
   ASSERT_TRUE(catalog_.end(0, {.serial = 1}).value());
   test::FakeFrames frames;

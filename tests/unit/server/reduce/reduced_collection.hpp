@@ -29,11 +29,12 @@ class ReducedCollection {
     wire::DefineCollection message;
     message.id = 3;
     message.name = "history";
-    message.format = Format::memory;
-    message.servers = {0};
-    message.decompositions = {-1};
-    message.reductions = {reduction};
-    Schema& schema = message.schema.emplace();
+    wire::CollectionDefinition& definition = message.definition.emplace();
+    definition.format = Format::memory;
+    definition.servers = {0};
+    definition.decompositions = {-1};
+    definition.reductions = {reduction};
+    Schema& schema = definition.schema;
     schema.dimension("time", unlimited).dimension("x", points);
     schema.variable("t", Type::float64, {"time", "x"});
     EXPECT_TRUE(catalog_.add(0, message));
