@@ -89,6 +89,10 @@ class Collection {
   [[nodiscard]] bool serves(std::size_t server) const noexcept;
   /// The collection's entry in the report.
   [[nodiscard]] observe::CollectionRecord record_for_report() const;
+  /// Whether any server of its pool may get a whole file, so that each needs all points of its maps,
+  /// and these would together take more memory than `most_bytes`: then a server gets them with the
+  /// first file that it writes.
+  [[nodiscard]] bool gives_maps_later(std::uint64_t most_bytes) const;
   /// Whether all servers of its pool write each file of this collection.
   [[nodiscard]] bool is_split() const noexcept { return split_ != model::Split::none; }
   /// The server that has all frames of one owner, if the collection is split: the same for all
@@ -97,6 +101,11 @@ class Collection {
     return nth_after(first_owner(), owner);
   }
   [[nodiscard]] const model::FrameOwners& owners() const noexcept { return owners_; }
+  /// The server that describes the frames of one owner: of a file that is not split, one that has
+  /// answered, as all describe them alike.
+  [[nodiscard]] std::size_t server_describing(std::uint16_t owner) const noexcept {
+    return is_split() || !described_by_ ? server_of_owner(owner) : *described_by_;
+  }
   /// The servers of its pool; only these write its files.
   [[nodiscard]] const std::vector<std::size_t>& pool() const noexcept { return pool_; }
   /// Whether each file goes to the least loaded server of the pool.
@@ -201,7 +210,8 @@ class Collection {
   bool begins_with_first_ = false;            ///< slabs: the first server of the pool has the first one
   model::FrameOwners owners_;                 ///< counted from first_owner()
   std::vector<VariableState> variables_;
-  std::vector<std::vector<bool>> packed_;  ///< by server of the pool, then by variable
+  std::vector<std::vector<bool>> packed_;    ///< by server of the pool, then by variable
+  std::optional<std::size_t> described_by_;  ///< the first server that has answered
   CollectionRecords records_{0};
   std::vector<Collection*> by_pool_;
   std::unordered_map<std::string_view, std::uint32_t> by_name_;  ///< into schema_

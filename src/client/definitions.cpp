@@ -2,6 +2,7 @@
 #include "client/definitions.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/suggest.hpp"
@@ -73,16 +74,22 @@ std::vector<std::byte> encoded(const model::PointRuns& runs) {
 
 }  // namespace
 
-void Definitions::add_needs(const Collection& collection, const Decomposition& decomposition, bool is_new,
+bool Definitions::is_in_batch(const Collection& collection) const {
+  const std::vector<Sent>& sent = sent_[collection.id()];
+  return std::ranges::find(sent, Sent::in_this_batch) != sent.end();
+}
+
+void Definitions::add_needs(const Collection& collection, const Decomposition& decomposition,
                             model::MapDivision& division, std::vector<bool>& more) const {
+  const std::vector<Sent>& sent = sent_[collection.id()];
   for (std::uint32_t v = 0; v < collection.schema().variables.size(); ++v) {
     const VariableState& variable = collection.variable(v);
     if (!variable.framed || variable.map != decomposition.map) continue;
     if (!collection.is_split()) {
       for (const std::size_t s : collection.pool()) {
-        if (!collection.serves(s)) continue;
+        if (sent[s] == Sent::no) continue;
         division.need_all(s);
-        more[s] = more[s] || is_new;
+        more[s] = more[s] || sent[s] == Sent::in_this_batch;
       }
       return;
     }
@@ -90,22 +97,22 @@ void Definitions::add_needs(const Collection& collection, const Decomposition& d
     for (model::CellRange& range : cells) {
       const std::size_t server = collection.server_of_owner(static_cast<std::uint16_t>(range.owner));
       range.owner = static_cast<std::uint32_t>(server);
-      more[server] = more[server] || is_new;
+      more[server] = more[server] || sent[server] == Sent::in_this_batch;
     }
     division.need(model::part_of(collection.layout().variables[v].part, variable.mapped), cells);
   }
 }
 
 Result<bool> Definitions::send_map(const Decomposition& it, bool is_new) {
-  const auto uses = [&](const auto& collection) { return lies_on(*collection, it); };
-  if (!is_new && std::ranges::none_of(Collections(collections_).subspan(collections_sent_), uses))
-    return false;
+  const auto uses = [&](const auto& collection) {
+    return is_in_batch(*collection) && lies_on(*collection, it);
+  };
+  if (!is_new && std::ranges::none_of(collections_, uses)) return false;
   const std::size_t servers = core_.servers();
   const bool homes = config_.servers_talk() && servers > 1;
   model::MapDivision division(it.map->global(), servers, homes);
   std::vector<bool> more(servers, is_new);
-  for (std::size_t c = 0; c < collections_.size(); ++c)
-    add_needs(*collections_[c], it, c >= collections_sent_, division, more);
+  for (const auto& collection : collections_) add_needs(*collection, it, division, more);
   std::vector<bool>& has_all = has_all_[it.id];
   has_all.resize(servers, false);
   std::size_t with_all = 0;
@@ -122,7 +129,9 @@ Result<bool> Definitions::send_map(const Decomposition& it, bool is_new) {
   const auto& list = it.map->list();
   std::vector<std::vector<model::PointRun>> points(servers);
   std::vector<std::vector<model::PointRun>> lists(servers);
-  if (with_all < servers) {
+  bool has_parts = false;
+  for (std::size_t s = 0; s < servers; ++s) has_parts = has_parts || (more[s] && !division.needs_all(s));
+  if (has_parts) {
     points = division.divide(runs);
     if (list) lists = division.divide(*list);
   }
@@ -155,7 +164,9 @@ Result<bool> Definitions::send_map(const Decomposition& it, bool is_new) {
 }
 
 void Definitions::add_needs(const Collection& collection, const Decomposition& decomposition,
-                            std::vector<Told>& needs) {
+                            std::vector<Told>& needs) const {
+  if (!is_in_batch(collection)) return;
+  const std::vector<Sent>& sent = sent_[collection.id()];
   const auto need = [&](std::size_t server, Told what) { needs[server] = std::max(needs[server], what); };
   const bool holds = !model::box_of(decomposition.block).empty();
   for (std::uint32_t v = 0; v < collection.schema().variables.size(); ++v) {
@@ -163,7 +174,7 @@ void Definitions::add_needs(const Collection& collection, const Decomposition& d
     if (variable.decomposition != static_cast<int>(decomposition.id)) continue;
     const bool whole_files = !collection.is_split();
     for (const std::size_t s : collection.pool())
-      if (collection.serves(s)) need(s, whole_files && holds ? Told::block : Told::that_it_exists);
+      if (sent[s] == Sent::in_this_batch) need(s, whole_files && holds ? Told::block : Told::that_it_exists);
     if (whole_files || !holds || !variable.framed) continue;
     const auto& ranges = collection.owners().ranges();
     auto range = ranges.end();
@@ -178,8 +189,7 @@ void Definitions::add_needs(const Collection& collection, const Decomposition& d
 Result<> Definitions::send_block(const Decomposition& it, bool is_new) {
   const std::size_t servers = core_.servers();
   std::vector<Told> needs(servers, Told::nothing);
-  for (std::size_t c = collections_sent_; c < collections_.size(); ++c)
-    add_needs(*collections_[c], it, needs);
+  for (const auto& collection : collections_) add_needs(*collection, it, needs);
   std::vector<Told>& told = told_[it.id];
   told.resize(servers, Told::nothing);
   const bool holds = !model::box_of(it.block).empty();
@@ -225,11 +235,7 @@ Result<Definitions::Collections> Definitions::add_collection(const std::string& 
   return Collections(collections_).subspan(first);
 }
 
-Result<Definitions::Collections> Definitions::send() {
-  warn_of_unknown_collections();
-  ++serial_;
-  const bool writes_files =
-      std::ranges::any_of(collections_, [](const auto& it) { return traits_of(it->format()).publishes; });
+Result<bool> Definitions::send_decompositions() {
   bool has_maps = false;
   for (std::size_t d = 0; d < decompositions_.size(); ++d) {
     const Decomposition& it = decompositions_[d];
@@ -241,14 +247,42 @@ Result<Definitions::Collections> Definitions::send() {
       AFTERBAY_TRY(send_block(it, is_new));
     }
   }
+  return has_maps;
+}
+
+wire::DefineEnd Definitions::end_of_batch(bool has_maps) const {
+  const auto any = [this](auto condition) -> std::uint8_t {
+    return std::ranges::any_of(collections_, [&](const auto& it) { return condition(*it); }) ? 1 : 0;
+  };
+  wire::DefineEnd end;
+  end.serial = serial_;
+  end.writes_files = any([](const Collection& it) { return traits_of(it.format()).publishes; });
+  end.balances_load =
+      any([](const Collection& it) { return it.takes_least_loaded() || it.takes_least_loaded_pool(); });
+  end.has_maps = has_maps ? 1 : 0;
+  return end;
+}
+
+Result<Definitions::Collections> Definitions::send() {
+  warn_of_unknown_collections();
+  ++serial_;
   std::vector<wire::DefineCollection> messages;
-  for (std::size_t c = collections_sent_; c < collections_.size(); ++c)
-    messages.push_back(collections_[c]->message(core_.identity().model_rank == 0));
+  for (std::size_t c = collections_sent_; c < collections_.size(); ++c) {
+    const Collection& collection = *collections_[c];
+    messages.push_back(collection.message(core_.identity().model_rank == 0));
+    std::vector<Sent>& sent = sent_.emplace_back(core_.servers(), Sent::no);
+    if (gives_maps_later(collection)) continue;
+    for (std::size_t s = 0; s < sent.size(); ++s)
+      if (collection.serves(s)) sent[s] = Sent::in_this_batch;
+  }
+  AFTERBAY_TRY_ASSIGN(const bool has_maps, send_decompositions());
   for (std::size_t s = 0; s < core_.servers(); ++s) {
-    for (std::size_t c = collections_sent_; c < collections_.size(); ++c)
-      if (collections_[c]->serves(s)) AFTERBAY_TRY(core_.send(s, messages[c - collections_sent_], Wake::no));
-    AFTERBAY_TRY(core_.send_now(s, wire::DefineEnd{serial_, static_cast<std::uint8_t>(writes_files ? 1 : 0),
-                                                   static_cast<std::uint8_t>(has_maps ? 1 : 0)}));
+    for (std::size_t c = collections_sent_; c < collections_.size(); ++c) {
+      if (sent_[c][s] != Sent::in_this_batch) continue;
+      sent_[c][s] = Sent::before;
+      AFTERBAY_TRY(core_.send(s, messages[c - collections_sent_], Wake::no));
+    }
+    AFTERBAY_TRY(core_.send_now(s, end_of_batch(has_maps)));
   }
   const std::size_t first_new = std::exchange(collections_sent_, collections_.size());
   decompositions_sent_ = decompositions_.size();
@@ -261,6 +295,25 @@ Result<Definitions::Collections> Definitions::send() {
     decompositions_started_ = decompositions_.size();
   }
   return Collections(collections_).subspan(first_new);
+}
+
+Result<bool> Definitions::define_at(const Collection& collection, std::size_t server) {
+  Sent& sent = sent_[collection.id()][server];
+  if (collection.is_split() || sent != Sent::no) return false;
+  ++serial_;
+  sent = Sent::in_this_batch;
+  AFTERBAY_TRY(send_decompositions());
+  sent = Sent::before;
+  AFTERBAY_TRY(core_.send(server, collection.message(core_.identity().model_rank == 0), Wake::no));
+  // The servers have checked the maps together: this one has nothing to ask the others.
+  AFTERBAY_TRY(core_.send_now(server, end_of_batch(false)));
+  AFTERBAY_TRY(core_.wait_until([&] { return answered_[server] == serial_; },
+                                Wait{.what = fmt::format("the answer of I/O server {} to the definition of "
+                                                         "collection '{}'",
+                                                         server, collection.name()),
+                                     .file = {},
+                                     .servers = [server] { return std::set<std::size_t>{server}; }}));
+  return true;
 }
 
 std::vector<observe::CollectionRecord> Definitions::records_for_report() const {

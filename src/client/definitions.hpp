@@ -43,6 +43,13 @@ class Definitions {
   }
   /// Sends new definitions to the servers and waits for their answers. Returns the new collections.
   Result<Collections> send();
+  /// Before a file of the collection is opened on a server: tells the server what `send` has left
+  /// out because most servers do not need it, and waits for its answer, and so for all ranks.
+  /// Returns whether there was something. All ranks call it alike.
+  Result<bool> define_at(const Collection& collection, std::size_t server);
+  [[nodiscard]] bool gives_maps_later(const Collection& collection) const {
+    return collection.gives_maps_later(config_.memory.maps_bytes);
+  }
 
   /// All collections, by id.
   [[nodiscard]] Collections collections() const noexcept { return collections_; }
@@ -59,6 +66,8 @@ class Definitions {
   Result<> answer(std::size_t server, wire::MapPacking message);
 
  private:
+  /// Whether a server has been told of a collection.
+  enum class Sent : std::uint8_t { no, in_this_batch, before };
   /// What a server knows of this rank's block of a decomposition; each includes the one before.
   enum class Told : std::uint8_t { nothing, that_it_exists, block };
 
@@ -68,13 +77,20 @@ class Definitions {
   Result<bool> send_map(const Decomposition& decomposition, bool is_new);
   /// Sends this rank's block to the servers that need it and do not have it.
   Result<> send_block(const Decomposition& decomposition, bool is_new);
+  /// Sends the parts of all decompositions that the collections of this batch need. Returns whether
+  /// points of maps were sent.
+  Result<bool> send_decompositions();
+  [[nodiscard]] wire::DefineEnd end_of_batch(bool has_maps) const;
+  /// Whether this batch tells a server of the collection.
+  [[nodiscard]] bool is_in_batch(const Collection& collection) const;
   /// Adds what the servers of a collection need. `more`: by server; set if it did not need this
   /// before.
-  void add_needs(const Collection& collection, const Decomposition& decomposition, bool is_new,
+  void add_needs(const Collection& collection, const Decomposition& decomposition,
                  model::MapDivision& division, std::vector<bool>& more) const;
-  /// Adds what the servers of a collection need to know of this rank's block of a decomposition.
-  static void add_needs(const Collection& collection, const Decomposition& decomposition,
-                        std::vector<Told>& needs);
+  /// Adds what the servers of a collection of this batch need to know of this rank's block of a
+  /// decomposition.
+  void add_needs(const Collection& collection, const Decomposition& decomposition,
+                 std::vector<Told>& needs) const;
   void lose_points();
   void warn_of_unknown_collections() const;
 
@@ -89,7 +105,8 @@ class Definitions {
   std::size_t decompositions_sent_ = 0;
   std::vector<std::unique_ptr<Collection>> collections_;
   std::size_t collections_sent_ = 0;
-  std::uint64_t serial_ = 0;             ///< the serial of the last `send`
+  std::vector<std::vector<Sent>> sent_;  ///< by collection, then by server
+  std::uint64_t serial_ = 0;             ///< the serial of the last batch
   std::vector<std::uint64_t> answered_;  ///< one per server: the serial of its last answer
   /// By map: servers that have all of this rank's points.
   std::map<std::uint32_t, std::vector<bool>> has_all_;

@@ -89,8 +89,17 @@ Result<> ModelSession::start() {
   if (definitions_.are_sent()) return {};
   const observe::Timed timed(observed_.define);
   AFTERBAY_TRY_ASSIGN(const Definitions::Collections added, definitions_.send());
-  for (const auto& collection : added) puts_.endpoint().make_likely_plans(*collection);
+  for (const auto& collection : added)
+    if (!definitions_.gives_maps_later(*collection)) puts_.endpoint().make_likely_plans(*collection);
   return core_.wait_for_all("all ranks to have the servers' answer to the definitions");
+}
+
+Result<> ModelSession::define_at(const Collection& collection, std::size_t server) {
+  const observe::Timed timed(observed_.define);
+  AFTERBAY_TRY_ASSIGN(const bool defined, definitions_.define_at(collection, server));
+  if (!defined) return {};
+  puts_.endpoint().make_likely_plans(collection);
+  return core_.wait_for_all("all ranks to have a server's answer to the definitions");
 }
 
 // ---- files
@@ -121,6 +130,7 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
   AFTERBAY_TRY_ASSIGN(const bool assigned,
                       server_choice_.choose(*file, earlier ? std::optional(earlier->server) : std::nullopt));
   const Collection& in_pool = *file->collection;
+  AFTERBAY_TRY(define_at(in_pool, file->server));
   file->servers.push_back(file->server);
   if (in_pool.is_split())
     for (const std::size_t s : in_pool.pool())

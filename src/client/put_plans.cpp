@@ -186,7 +186,7 @@ PieceSite PutPlans::site_of(std::uint32_t index, const model::Piece& piece) cons
   site.frame_offset = piece.frame_offset;
   const model::FrameOwners::Range& range = collection_->owners().range_of(piece.frame);
   site.number = range.number_of(piece.frame);
-  site.server = collection_->server_of_owner(range.owner);
+  site.server = collection_->server_describing(range.owner);
   return site;
 }
 

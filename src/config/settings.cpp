@@ -201,6 +201,13 @@ void add_memory(std::vector<Setting<Config>>& table) {
                           "rank, endpoints write into their memory and need none. It is exceeded by the "
                           "puts of those who owe a part of what is there already, and by a rank's part of "
                           "one variable that is larger."));
+  table.push_back(session(agreed, "memory.maps", size_in({.low = 0, .high = 1024 * TiB}),
+                          AFTERBAY_FIELD(memory.maps_bytes),
+                          "Servers that may get whole files of a collection (`placement` file and least) "
+                          "each need all points of its maps, for which 2.5 bytes per point are assumed. If "
+                          "all servers of the pool together would need more than this, a server gets them "
+                          "with the first file that it writes, and the call that opens this file waits for "
+                          "all model ranks."));
   table.push_back(session(agreed, "memory.receive",
                           size_in({.low = 128 * KiB, .high = 64 * GiB, .multiple = 8 * KiB}),
                           AFTERBAY_FIELD(memory.receive_bytes),

@@ -55,7 +55,6 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
   it.format = definition.format;
   it.existing = definition.existing;
   it.split = definition.split;
-  it.least = definition.least != 0;
   it.servers = definition.servers;
   it.first = definition.first;
   it.gather_bytes = definition.gather_bytes;

@@ -38,7 +38,6 @@ struct ServedCollection {
   Format format = Format::netcdf4;
   Existing existing = Existing::refuse;
   model::Split split = model::Split::none;
-  bool least = false;                          ///< each of its files goes to the least loaded server
   std::vector<std::uint32_t> servers;          ///< of its pool, ascending
   std::uint32_t first = 0;                     ///< the server that makes its first file
   std::uint64_t gather_bytes = 0;              ///< used for its layout

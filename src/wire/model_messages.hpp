@@ -145,8 +145,6 @@ struct CollectionDefinition {
   Format format = Format::netcdf4;
   Existing existing = Existing::refuse;
   model::Split split = model::Split::none;
-  std::uint8_t least = 0;                    ///< 1: its files go to the least loaded server, see
-                                             ///< AskServer
   std::vector<std::uint32_t> servers;        ///< of the collection's pool, ascending
   std::uint32_t first = 0;                   ///< which of them creates its first file
   std::uint64_t gather_bytes = 0;            ///< model::LayoutSizes::gather_bytes
@@ -158,7 +156,7 @@ struct CollectionDefinition {
   Schema schema;
   template <class A>
   void fields(A& a) {
-    a(format, existing, split, least, servers, first, gather_bytes, decompositions, stages, reductions,
+    a(format, existing, split, servers, first, gather_bytes, decompositions, stages, reductions,
       trial_compressors, schema);
   }
 };
@@ -175,16 +173,19 @@ struct DefineCollection {
   }
 };
 
-/// Ends a batch of definitions.
+/// Ends a batch of definitions, which all servers get, or only one.
 struct DefineEnd {
   static constexpr Kind kind = FromModel::kind<DefineEnd>();
   std::uint64_t serial = 0;
-  std::uint8_t writes_files = 0;  ///< 1: the session has a collection of files, on this server or
-                                  ///< another one
-  std::uint8_t has_maps = 0;      ///< 1: some server gets points of maps in this batch
+  std::uint8_t writes_files = 0;   ///< 1: the session has a collection of files, on this server or
+                                   ///< another one
+  std::uint8_t balances_load = 0;  ///< 1: files of some collection go to the least loaded server,
+                                   ///< see AskServer
+  std::uint8_t has_maps = 0;       ///< 1: several servers get points of maps in this batch, which
+                                   ///< they check together
   template <class A>
   void fields(A& a) {
-    a(serial, writes_files, has_maps);
+    a(serial, writes_files, balances_load, has_maps);
   }
 };
 

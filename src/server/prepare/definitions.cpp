@@ -38,7 +38,6 @@ Preparations::Host Definitions::preparations_host(const Identity& identity) {
 /// File structures are made while the ranks still define and wait for the answer.
 Result<> Definitions::add(std::size_t peer, const wire::DefineCollection& message) {
   AFTERBAY_TRY_ASSIGN(const ServedCollection* const collection, catalog_.add(peer, message));
-  if (message.definition && message.definition->least != 0) host_.balances_load();
   if (collection != nullptr) preparations_.begin(*collection);
   return {};
 }
@@ -47,6 +46,7 @@ Result<> Definitions::end(std::size_t peer, const wire::DefineEnd& message) {
   AFTERBAY_TRY_ASSIGN(const bool last, catalog_.end(peer, message));
   if (!last) return {};
   if (message.writes_files != 0) host_.writes_files();
+  if (message.balances_load != 0) host_.balances_load();
   AFTERBAY_TRY_ASSIGN(wire::MapVerdicts verdicts, catalog_.check());
   preparations_.maps().found(std::move(verdicts), message.has_maps == 0);
   return {};

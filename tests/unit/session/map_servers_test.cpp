@@ -20,9 +20,16 @@ namespace {
 using maps::map_of;
 using ::testing::HasSubstr;
 
-LocalRun::Settings settings_with(const std::string& placement) {
-  return {{"memory.server", "2MiB"}, {"memory.block", "64KiB"}, {"memory.small_block", "16KiB"},
-          {"chunk", "8KiB"},         {"placement", placement},  {"deadline", "20s"}};
+struct MapServersCase {
+  const char* placement;
+  int servers;
+  const char* maps = "1GiB";  ///< memory.maps; 0: servers get maps with their first file
+};
+
+LocalRun::Settings settings_of(const MapServersCase& it) {
+  return {{"memory.server", "2MiB"}, {"memory.block", "64KiB"},   {"memory.small_block", "16KiB"},
+          {"chunk", "8KiB"},         {"placement", it.placement}, {"memory.maps", it.maps},
+          {"deadline", "20s"}};
 }
 
 constexpr std::uint64_t map_servers_wide =
@@ -35,17 +42,12 @@ Schema line(std::uint64_t n) {
   return schema;
 }
 
-struct MapServersCase {
-  const char* placement;
-  int servers;
-};
-
 class ThreadSessionMapServers : public testing::TestWithParam<MapServersCase> {
  protected:
   /// Runs `model` on four ranks; expects that every rank fails and gives the text of the last one's
   /// error.
   static std::string refusal(const LocalRun::Model& model) {
-    LocalRun run(4, GetParam().servers, settings_with(GetParam().placement));
+    LocalRun run(4, GetParam().servers, settings_of(GetParam()));
     const auto errors = run.run([&](Session& session, int rank) {
       model(session, rank);
       session.finalize();
@@ -103,7 +105,7 @@ float map_servers_value(int rank, std::int64_t point, std::uint64_t record) {
 /// Ranks hold points in another order than the file, with holes that nobody holds.
 TEST_P(ThreadSessionMapServers, every_point_is_right_and_holes_get_the_fill_value) {
   const Directory directory;
-  LocalRun run(4, GetParam().servers, settings_with(GetParam().placement));
+  LocalRun run(4, GetParam().servers, settings_of(GetParam()));
   const auto errors = run.run([&](Session& session, int rank) {
     std::vector<std::int64_t> mine = every_fourth(rank, 20'000, 23'456);
     std::ranges::reverse(mine);
@@ -137,7 +139,7 @@ TEST_P(ThreadSessionMapServers, every_point_is_right_and_holes_get_the_fill_valu
 TEST_P(ThreadSessionMapServers, of_points_that_two_ranks_hold_one_is_written) {
   for (const Repeats repeats : {Repeats::first, Repeats::last}) {
     const Directory directory;
-    LocalRun run(4, GetParam().servers, settings_with(GetParam().placement));
+    LocalRun run(4, GetParam().servers, settings_of(GetParam()));
     const auto errors = run.run([&](Session& session, int rank) {
       std::vector<std::int64_t> mine(25'000);
       for (std::size_t i = 0; i < mine.size(); ++i)
@@ -180,7 +182,7 @@ TEST_P(ThreadSessionMapServers, of_points_that_two_ranks_hold_one_is_written) {
 /// servers.
 TEST_P(ThreadSessionMapServers, later_collections_use_earlier_maps) {
   const Directory directory;
-  LocalRun run(4, GetParam().servers, settings_with(GetParam().placement));
+  LocalRun run(4, GetParam().servers, settings_of(GetParam()));
   const auto errors = run.run([&](Session& session, int rank) {
     std::vector<std::int64_t> mine = every_fourth(rank, 0, 0);
     std::ranges::reverse(mine);
@@ -231,7 +233,7 @@ TEST_P(ThreadSessionMapServers, later_collections_use_earlier_maps) {
 TEST_P(ThreadSessionMapServers, puts_go_on_while_other_ranks_describe_the_map_again) {
   const Directory directory;
   constexpr std::uint64_t records = 5;
-  LocalRun run(4, GetParam().servers, settings_with(GetParam().placement));
+  LocalRun run(4, GetParam().servers, settings_of(GetParam()));
   std::latch others_come(3);
   const auto errors = run.run([&](Session& session, int rank) {
     std::vector<std::int64_t> mine = every_fourth(rank, 0, 0);
@@ -278,14 +280,66 @@ TEST_P(ThreadSessionMapServers, puts_go_on_while_other_ranks_describe_the_map_ag
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    , ThreadSessionMapServers,
-    testing::Values(MapServersCase{"slab", 1}, MapServersCase{"least", 1}, MapServersCase{"slab", 2},
-                    MapServersCase{"slab", 5}, MapServersCase{"slab", 9}, MapServersCase{"variable", 3},
-                    MapServersCase{"collection", 3}, MapServersCase{"file", 2}, MapServersCase{"least", 3}),
-    [](const auto& parameter) {
-      return fmt::format("{}_{}_servers", parameter.param.placement, parameter.param.servers);
-    });
+/// More files than servers, and two collections on the same map at a time: a server gets the map and
+/// each collection once, whenever that is. Of points that two ranks hold, the first rank's counts.
+TEST_P(ThreadSessionMapServers, files_in_turn_on_all_servers) {
+  const Directory directory;
+  constexpr int files = 7;
+  LocalRun run(4, GetParam().servers, settings_of(GetParam()));
+  const auto errors = run.run([&](Session& session, int rank) {
+    std::vector<std::int64_t> mine = every_fourth(rank, 0, 0);
+    std::ranges::reverse(mine);
+    if (rank == 3) mine.push_back(0);
+    session.decomposition("map", map_of({map_servers_wide}, mine),
+                          {.gaps_allowed = false, .repeats = Repeats::first});
+    session.decomposition("block", Block{{8}, {2 * static_cast<std::uint64_t>(rank)}, {2}});
+    Schema schema = line(map_servers_wide);
+    schema.dimension("b", 8).variable("block", Type::int32, {"b"}).on("block");
+    std::vector<Collection> collections;
+    for (const char* const name : {"c0", "c1"})
+      collections.push_back(session.collection(
+          name, schema, {.file = std::string(name) + "_{step}.nc", .directory = directory.path.string()}));
+    std::vector<float> values(mine.size());
+    const std::vector<std::int32_t> two{2 * rank, 2 * rank + 1};
+    for (int f = 0; f < files; ++f) {
+      std::vector<OutputFile> open;
+      for (Collection& collection : collections) open.push_back(collection.open({.step = f}));
+      for (std::size_t i = 0; i < mine.size(); ++i)
+        values[i] = map_servers_value(rank, mine[i], static_cast<std::uint64_t>(f));
+      for (OutputFile& file : open) {
+        file.put("block", 0, two.data());
+        file.put("v", 0, values.data());
+      }
+      session.end_step();
+      for (OutputFile& file : open) file.close();
+    }
+    session.finalize();
+  });
+  for (const auto& error : errors) ASSERT_FALSE(error) << error->text();
+  for (int n = 0; n < 2 * files; ++n) {
+    const auto path = directory.path / fmt::format("c{}_{}.nc", n / files, n % files);
+    const auto values = read<float>(path, "v");
+    ASSERT_EQ(values.size(), map_servers_wide) << path;
+    for (std::int64_t p = 0; p < static_cast<std::int64_t>(map_servers_wide); ++p)
+      ASSERT_EQ(values[static_cast<std::size_t>(p)],
+                map_servers_value(static_cast<int>(p % 4), p, static_cast<std::uint64_t>(n % files)))
+          << path << " " << p;
+    EXPECT_EQ(read<std::int32_t>(path, "block"), (std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, ThreadSessionMapServers,
+                         testing::Values(MapServersCase{"slab", 1}, MapServersCase{"least", 1},
+                                         MapServersCase{"slab", 2}, MapServersCase{"slab", 5},
+                                         MapServersCase{"slab", 9}, MapServersCase{"variable", 3},
+                                         MapServersCase{"collection", 3}, MapServersCase{"file", 2},
+                                         MapServersCase{"least", 3}, MapServersCase{"file", 3, "0"},
+                                         MapServersCase{"least", 3, "0"}, MapServersCase{"slab", 2, "0"}),
+                         [](const auto& parameter) {
+                           return fmt::format("{}_{}_servers{}", parameter.param.placement,
+                                              parameter.param.servers,
+                                              std::string_view(parameter.param.maps) == "0" ? "_later" : "");
+                         });
 
 }  // namespace
 }  // namespace afterbay::test
