@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks the lengths of source files (asks about more than 500 lines, fails above 800) and the
 sizes of C++ classes: at most FIELDS data members, including those of base classes in the same
-file, and METHODS member functions; nested classes are counted separately. A class above this limit has more than one responsibility. Classes in CEILINGS
-are older than the limit; their sizes may only fall: a ceiling above the size of its class is an
-error."""
+file, and METHODS member functions; nested classes are counted separately. A class above this
+limit has more than one responsibility. Classes in CEILINGS are older than the limit; their sizes
+may only fall: a ceiling above the size of its class is an error."""
 import pathlib
 import re
 import subprocess

@@ -89,9 +89,9 @@ class Collection {
   [[nodiscard]] bool serves(std::size_t server) const noexcept;
   /// The collection's entry in the report.
   [[nodiscard]] observe::CollectionRecord record_for_report() const;
-  /// Whether any server of its pool may get a whole file, so that each needs all points of its maps,
-  /// and these would together take more memory than `most_bytes`: then a server gets them with the
-  /// first file that it writes.
+  /// Whether any server of its pool may get a whole file, so that each needs all points of its
+  /// maps, and these would together take more memory than `most_bytes`: then a server gets them
+  /// with the first file that it writes.
   [[nodiscard]] bool gives_maps_later(std::uint64_t most_bytes) const;
   /// Whether all servers of its pool write each file of this collection.
   [[nodiscard]] bool is_split() const noexcept { return split_ != model::Split::none; }
