@@ -48,8 +48,7 @@ module afterbay_outputs
   !>
   !> @code
   !> call options%set('output', 'output.yaml')
-  !> call session%open(MPI_COMM_WORLD, options)
-  !> ...
+  !> call session%open(MPI_COMM_WORLD, options)  ! servers: see the module afterbay
   !> call session%decomposition('atm', global=[nlon, nlat], start=[i0, j0], count=[ni, nj])
   !> call output%open(session, calendar='noleap', start='2000-01-01', step='30min')
   !> call output%dimension('lon', longitudes, units='degrees_east', standard_name='longitude')

@@ -7,10 +7,10 @@
    afterbay_session_open(MPI_COMM_WORLD, options, &session);
    int server;
    afterbay_session_is_server(session, &server);
-   if (server) { afterbay_session_serve(session); afterbay_session_free(session); ... return; }
+   if (server) { afterbay_session_serve(session); afterbay_session_free(session); return; }
    afterbay_decomposition_define(session, "grid", 2, global, start, count, AFTERBAY_GAPS_REFUSED);
    afterbay_collection_define(session, "history", schema, &where, &history);
-   for (...) {
+   for (name.step = 0; name.step < steps; ++name.step) {
      afterbay_collection_open(history, &name, NULL, &file);
      afterbay_file_put(file, "temperature", record, AFTERBAY_FLOAT64, temperature, NULL);
      afterbay_session_end_step(session);

@@ -6,8 +6,7 @@
 
    @code
    afterbay_options_set(options, "output", "output.yaml");
-   afterbay_session_open(MPI_COMM_WORLD, options, &session);
-   ...
+   afterbay_session_open(MPI_COMM_WORLD, options, &session);  // servers: see afterbay.h
    afterbay_decomposition_define(session, "atm", 2, global, start, count, AFTERBAY_GAPS_REFUSED);
    const afterbay_output_options how = {.calendar = noleap, .start = &start_date, .step = &step};
    afterbay_output_open(session, &how, &output);

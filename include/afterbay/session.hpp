@@ -7,7 +7,7 @@
 /// if (session.is_server()) { session.serve(); return 0; }   // returns when the model has finished
 /// session.decomposition("grid", Block{global, start, count});
 /// Collection history = session.collection("history", schema, {.file = "hist_{step:04}.nc"});
-/// for (...) {
+/// for (std::int64_t step = 0; step < steps; ++step) {
 ///   OutputFile file = history.open({.step = step});
 ///   file.put("temperature", record, temperature.data());
 ///   session.end_step();
