@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "enumerations.hpp"
 #include "handles.hpp"
 
 using namespace afterbay;     // NOLINT: every function here is a line of the C++ interface
@@ -158,8 +159,8 @@ int afterbay_calendar_difference(const afterbay_calendar* calendar, const afterb
 int afterbay_calendar_multiple(const afterbay_calendar* calendar, const afterbay_period* period,
                                const afterbay_period* unit, int* answer) {
   return guarded([&] {
-    need(answer, "answer") = static_cast<int>(
-        calendar_of(calendar).multiple(period_from(period, "period"), period_from(unit, "unit")));
+    need(answer, "answer") =
+        number_of(calendar_of(calendar).multiple(period_from(period, "period"), period_from(unit, "unit")));
   });
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "afterbay/afterbay.h"
+#include "afterbay/calendar.hpp"
 #include "afterbay/decomposition.hpp"
 #include "afterbay/error.hpp"
 #include "afterbay/types.hpp"
@@ -71,6 +72,15 @@ constexpr int number_of(Repeats repeats) noexcept {
   return no_number;
 }
 
+constexpr int number_of(Multiple multiple) noexcept {
+  switch (multiple) {
+    case Multiple::no: return AFTERBAY_MULTIPLE_NO;
+    case Multiple::yes: return AFTERBAY_MULTIPLE_YES;
+    case Multiple::depends: return AFTERBAY_MULTIPLE_DEPENDS;
+  }
+  return no_number;
+}
+
 /// Whether each enumerator has the number of its C++ value.
 template <class Enumeration>
 consteval bool numbers_are_values() {
@@ -83,6 +93,7 @@ static_assert(numbers_are_values<Type>());
 static_assert(numbers_are_values<ErrorCode>());
 static_assert(numbers_are_values<Order>());
 static_assert(numbers_are_values<Repeats>());
+static_assert(numbers_are_values<Multiple>());
 
 /// Whether the number is that of an enumerator.
 template <class Enumeration>

@@ -21,9 +21,10 @@ int afterbay_session_model_comm(const afterbay_session* session, MPI_Comm* comm)
 
 int afterbay_session_open_fint(MPI_Fint comm, const afterbay_options* options, afterbay_session** session) {
   return guarded([&] {
+    afterbay_session*& result = need(session, "session");
     SessionOptions own = options == nullptr ? SessionOptions{} : options->options;
     own.language = Language::fortran;
-    need(session, "session") = new afterbay_session{open_session(MPI_Comm_f2c(comm), own)};
+    result = new afterbay_session{open_session(MPI_Comm_f2c(comm), own)};
   });
 }
 

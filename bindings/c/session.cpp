@@ -21,7 +21,8 @@ int afterbay_session_serve(afterbay_session* session) {
 int afterbay_sessions_serve(afterbay_session* const* sessions, size_t count) {
   return guarded([&] {
     std::vector<Session*> all;
-    for (size_t i = 0; i < count; ++i) all.push_back(&need(need(sessions, "sessions"), "session").session);
+    for (afterbay_session* const session : list(sessions, count, "sessions"))
+      all.push_back(&need(session, "session").session);
     serve_all(all);
   });
 }
@@ -82,6 +83,28 @@ int afterbay_session_finalize(afterbay_session* session) {
   return guarded([&] { need(session, "session").session.finalize(); });
 }
 
+namespace {
+
+bool gaps_allowed_from(int gaps) {
+  switch (gaps) {
+    case AFTERBAY_GAPS_REFUSED: return false;
+    case AFTERBAY_GAPS_ALLOWED: return true;
+    default:
+      refuse(ErrorCode::invalid_argument,
+             "there is no number " + std::to_string(gaps) +
+                 " for gaps; use AFTERBAY_GAPS_REFUSED (0) or AFTERBAY_GAPS_ALLOWED (1)");
+  }
+}
+
+Coverage coverage_from(const afterbay_map& from) {
+  if (!is_number_of<Repeats>(from.repeats))
+    refuse(ErrorCode::invalid_argument, "there is no number " + std::to_string(from.repeats) +
+                                            " for repeats; use one of enum afterbay_repeats");
+  return {.gaps_allowed = gaps_allowed_from(from.gaps), .repeats = static_cast<Repeats>(from.repeats)};
+}
+
+}  // namespace
+
 int afterbay_decomposition_define(afterbay_session* session, const char* name, int rank,
                                   const uint64_t* global, const uint64_t* start, const uint64_t* count,
                                   int gaps) {
@@ -90,20 +113,9 @@ int afterbay_decomposition_define(afterbay_session* session, const char* name, i
     const Block block{list(global, dims, "global"), list(start, dims, "start"), list(count, dims, "count")};
     need(session, "session")
         .session.decomposition(std::string(text(name, "name")), block,
-                               {.gaps_allowed = gaps != AFTERBAY_GAPS_REFUSED, .repeats = Repeats::refuse});
+                               {.gaps_allowed = gaps_allowed_from(gaps), .repeats = Repeats::refuse});
   });
 }
-
-namespace {
-
-Coverage coverage_from(const afterbay_map& from) {
-  if (!is_number_of<Repeats>(from.repeats))
-    refuse(ErrorCode::invalid_argument, "there is no number " + std::to_string(from.repeats) +
-                                            " for repeats; use one of enum afterbay_repeats");
-  return {.gaps_allowed = from.gaps != AFTERBAY_GAPS_REFUSED, .repeats = static_cast<Repeats>(from.repeats)};
-}
-
-}  // namespace
 
 int afterbay_decomposition_define_map(afterbay_session* session, const char* name, const afterbay_map* map) {
   return guarded([&] {

@@ -35,7 +35,9 @@
 !> else
 !>   call session%decomposition('grid', global=[nx, ny], start=[i0, j0], count=[ni, nj])
 !>   call session%map('cells', global=[ncells], indices=ids)  ! unstructured: a list of points
-!>   call schema%dimension('x', nx); ...
+!>   call schema%dimension('x', nx)
+!>   call schema%dimension('y', ny)
+!>   call schema%dimension('time', AFTERBAY_UNLIMITED)
 !>   call schema%variable('h', AFTERBAY_FLOAT32, 'x y time', decomposition='grid')
 !>   call schema%attribute('units', 'm', variable='h')
 !>   call session%collection('fields', schema, fields, file='fields_{step:06}.nc')

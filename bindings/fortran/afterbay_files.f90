@@ -224,8 +224,9 @@ contains
   end function
 
   !> Ends this rank's output to the file; it is published when all ranks have closed it. The ticket
-  !> is complete when the file is durable under its final name. Does not wait. Refused while a slot
-  !> is not committed: the file stays open.
+  !> is complete when the file is durable under its final name. Does not wait, except for endpoints.
+  !> Refused (AFTERBAY_BAD_STATE) while a slot is not committed, or sections are missing: the file
+  !> stays open.
   subroutine close_file(self, ticket, ierr)
     class(afterbay_file), intent(inout) :: self
     type(afterbay_ticket), intent(out), optional :: ticket

@@ -25,22 +25,38 @@ module afterbay_outputs
   !> Rules:
   !> - Order: every model rank makes the same calls in the same order, with the same arguments
   !>   except for data. All definitions come before start.
-  !> - Waits: only start waits for other ranks.
-  !> - Errors: a refused call leaves output and session usable. AFTERBAY_BAD_STATE if the output is
-  !>   not open, and for definitions after start.
+  !> - Waits: start waits for all model ranks, for the servers as session%start does, and to read
+  !>   the state from which the run resumes and the files to which it appends. put, put_section,
+  !>   step, save and finalize write records: they wait for room as file%put does, as
+  !>   collection%open does if a file begins, and, if the run continues that file, until the servers
+  !>   have opened and read it. step, save and finalize also wait as session%end_step and file%close
+  !>   do, and, if the description reduces over dimensions of a grid, for other model ranks: step
+  !>   for those that are more than two steps behind; save, finalize and the end of a step with an
+  !>   epoch of the description until all have ended the step. save, and finalize with a path, wait
+  !>   as session%start does at first use. The other procedures do not wait.
+  !> - Errors: a call that is refused because of its arguments or its order leaves output and
+  !>   session usable; after an error in values (results that a type cannot hold) or files, end the
+  !>   run. AFTERBAY_BAD_STATE: every procedure but abandon if the output is not open, and after the
+  !>   end of the session except date and current_step; definitions after start; the procedures of
+  !>   the run before it, except date, current_step and finalize, which only closes the output then.
+  !> - Definitions (dimension to field) fail with AFTERBAY_CONFLICT if a name is taken,
+  !>   AFTERBAY_UNKNOWN_NAME, with a suggestion, for a dimension or grid that is not defined,
+  !>   AFTERBAY_INVALID_ARGUMENT for names, lengths and values that are impossible,
+  !>   AFTERBAY_WRONG_TYPE for values of a wrong type. start reports all that depends on several
+  !>   definitions.
   !> - Threads: one thread at a time uses an output and its session.
   !>
   !> @code
   !> call options%set('output', 'output.yaml')
-  !> call session%open(MPI_COMM_WORLD, options)
-  !> ...
+  !> call session%open(MPI_COMM_WORLD, options)  ! servers: see the module afterbay
   !> call session%decomposition('atm', global=[nlon, nlat], start=[i0, j0], count=[ni, nj])
   !> call output%open(session, calendar='noleap', start='2000-01-01', step='30min')
   !> call output%dimension('lon', longitudes, units='degrees_east', standard_name='longitude')
   !> call output%dimension('lat', latitudes, units='degrees_north', standard_name='latitude')
   !> call output%grid('atm', 'lon lat', decomposition='atm')
-  !> call output%field('tas', grid='atm', type=AFTERBAY_FLOAT64, units='K',
-  !> standard_name='air_temperature') call output%start()
+  !> call output%field('tas', grid='atm', type=AFTERBAY_FLOAT64, units='K', &
+  !>     standard_name='air_temperature')
+  !> call output%start()
   !> do n = 1, steps
   !>   call output%step(n)
   !>   call compute()
@@ -70,9 +86,9 @@ module afterbay_outputs
     !> dimension(name, length [, ierr]): defines a dimension, without a coordinate.
     !> dimension(name, values [, units, standard_name, long_name, attributes, bounds, ierr]):
     !> defines a dimension with its coordinate variable: `values(:)` are the same on all ranks,
-    !> numbers that increase or decrease; `bounds(2, :)`, of the same type: two per value. Does not
-    !> wait. AFTERBAY_CONFLICT if the name is taken, AFTERBAY_INVALID_ARGUMENT for values or bounds
-    !> that cannot be those of a coordinate.
+    !> numbers that increase or decrease; `bounds(2, :)`, of the same type: two per value. Fails as
+    !> all definitions do; AFTERBAY_INVALID_ARGUMENT for values or bounds that cannot be those of a
+    !> coordinate.
     generic :: dimension => dimension_length_default, dimension_length_int64, &
         dimension_int8, dimension_int16, dimension_int32, dimension_int64, dimension_float32, &
         dimension_float64
@@ -87,7 +103,7 @@ module afterbay_outputs
     !> dimensions, an array of names or one text with blanks between them, fastest first, or of a
     !> single value if they are ''. Variables with these dimensions name it in their attribute
     !> `coordinates`, unless other attributes of the field do. A single value is written for fields
-    !> that name it. Fails as grid does.
+    !> that name it. Fails as all definitions do.
     generic :: coordinate => &
         coordinate_int8, coordinate_int16, coordinate_int32, coordinate_int64, coordinate_float32, &
         coordinate_float64, coordinate_text
@@ -99,7 +115,9 @@ module afterbay_outputs
     !> of unstructured points: each rank gives its part, an array of any layout, which is copied.
     !> `vertices`: a dimension of several values per point, the first one of `data`, for vertices of
     !> cells. Fields of the grid name the coordinate in `coordinates`, unless they name it in
-    !> another attribute (`cell_measures`), or it has vertices. Fails as grid does.
+    !> another attribute (`cell_measures`), or it has vertices. Fails as all definitions do;
+    !> AFTERBAY_UNKNOWN_NAME also if the grid's decomposition is not defined,
+    !> AFTERBAY_INVALID_ARGUMENT if it has other lengths.
     generic :: grid_coordinate => &
         grid_coordinate_int8, grid_coordinate_int16, grid_coordinate_int32, grid_coordinate_int64, &
         grid_coordinate_float32, grid_coordinate_float64
@@ -108,8 +126,13 @@ module afterbay_outputs
     procedure, private :: step_default, step_int64
     !> step(number [, ierr]): begins a step, and ends the one before. The first call has the number
     !> 1, or 0 for the state at the start; after resuming, the number after the last step of the
-    !> saved state. Does not wait. AFTERBAY_INVALID_ARGUMENT if it goes backwards or leaves out a
-    !> step; AFTERBAY_BAD_STATE if a field that the step before needed has not been put.
+    !> saved state. Waits for room and files, and with reductions over grids for other ranks (see
+    !> Waits). AFTERBAY_INVALID_ARGUMENT if it goes backwards or leaves out a step;
+    !> AFTERBAY_CONFLICT for number 1 as the first one, if a file has `at_start`, for two files of
+    !> the same name, and if ranks have made different calls; AFTERBAY_BAD_STATE if a field that the
+    !> step before needed has not been put, and after finalize; AFTERBAY_WRONG_TYPE for results that
+    !> the type of the file cannot hold; AFTERBAY_TIMED_OUT with the rank that is behind. Fails as
+    !> collection%open, file%put and session%epoch do.
     generic :: step => step_default, step_int64
     procedure :: wants
     procedure, private :: &
@@ -118,10 +141,12 @@ module afterbay_outputs
     !> step. `data`: array of the field's type, any rank and layout, including sections, used
     !> without a copy; its shape is that of the rank's part of the grid, and of the field's axes
     !> after it. With `offset`, the part begins after offset(i) elements along dimension i (halos)
-    !> and `data` may be larger. Returns at once if nothing wants the field. Waits only while the
-    !> server has no room. AFTERBAY_UNKNOWN_NAME, AFTERBAY_WRONG_TYPE if the type is not the
-    !> field's, AFTERBAY_CONFLICT if it was put in this step before, AFTERBAY_BAD_STATE before step,
-    !> and as file%put.
+    !> and `data` may be larger. Returns at once if nothing wants the field; otherwise waits for
+    !> room and files (see Waits). AFTERBAY_UNKNOWN_NAME; AFTERBAY_WRONG_TYPE if the type is not the
+    !> field's; AFTERBAY_INVALID_ARGUMENT for an array of another shape; AFTERBAY_CONFLICT if it was
+    !> put in this step before; AFTERBAY_BAD_STATE outside of a step; AFTERBAY_RESOURCES if a copy
+    !> that the layout requires does not fit into `output.memory`. Fails as collection%open and
+    !> file%put do.
     generic :: put => &
         put_int8, put_int16, put_int32, put_int64, put_float32, put_float64
     procedure, private :: &
@@ -133,8 +158,9 @@ module afterbay_outputs
     !> points on a map). `count` may be omitted without `offset`: it is the shape of `data` then,
     !> and 1 in further dimensions. `data` may lack dimensions in which the section has length 1.
     !> What was handed over is copied; the field has been put when the last section has. Ranks may
-    !> cut their parts differently, but must complete fields in the same order. Fails as put does;
-    !> AFTERBAY_CONFLICT if sections overlap.
+    !> cut their parts differently, but must complete fields in the same order. Waits and fails as
+    !> put does; AFTERBAY_CONFLICT if sections overlap, AFTERBAY_INVALID_ARGUMENT for a section that
+    !> leaves the part, AFTERBAY_RESOURCES if the copy does not fit into `output.memory`.
     generic :: put_section => &
         put_section_int8, put_section_int16, put_section_int32, put_section_int64, &
         put_section_float32, put_section_float64
@@ -348,8 +374,8 @@ contains
 
   !> Defines a grid: its dimensions, an array of names or one text with blanks between them, fastest
   !> first, and the decomposition of the session by which they are distributed. A block or map has
-  !> as many lengths as the grid has dimensions. Does not wait. AFTERBAY_UNKNOWN_NAME for a
-  !> dimension or a decomposition that is not defined, AFTERBAY_CONFLICT if the name is taken.
+  !> as many lengths as the grid has dimensions; the first call that needs the points of the grid
+  !> checks it, at the latest start. Fails as all definitions do.
   subroutine grid(self, name, dimensions, decomposition, ierr)
     class(afterbay_output), intent(in) :: self
     character(*), intent(in) :: name
@@ -373,9 +399,9 @@ contains
   !> the names of the coordinates and `_bnds`. Fields of the grid get the attribute `grid_mapping`,
   !> unless they have one: a variable named `name`, with the attributes of CF-1.13
   !> (`refinement_level`, `indexing_scheme`), and those that CDO reads (`healpix_nside`,
-  !> `healpix_order`). Does not wait. AFTERBAY_INVALID_ARGUMENT for a grid that does not exist or if
-  !> the decomposition has another length, AFTERBAY_UNKNOWN_NAME for a decomposition that is not
-  !> defined, AFTERBAY_CONFLICT if a name is taken.
+  !> `healpix_order`). Fails as all definitions do; AFTERBAY_INVALID_ARGUMENT for a grid that does
+  !> not exist or if the decomposition has another length, AFTERBAY_UNKNOWN_NAME for a decomposition
+  !> that is not defined.
   subroutine healpix_grid(self, name, dimension, nside, decomposition, nested, latitude, longitude, bounds, ierr)
     class(afterbay_output), intent(in) :: self
     character(*), intent(in) :: name, dimension, decomposition
@@ -398,7 +424,7 @@ contains
   !> polynomial, each with its number of points, from 0 degrees eastwards. ECMWF's octahedral grid
   !> ON has 16 + 4 i points at latitude i of N, counted from the pole. There is no grid mapping.
   !> Edges of cells lie in the middle between longitudes, and between latitudes so that areas are
-  !> those of Gauss's quadrature.
+  !> those of Gauss's quadrature. Fails as healpix_grid does.
   subroutine gaussian_grid(self, name, dimension, points_of_latitudes, decomposition, latitude, longitude, bounds, ierr)
     class(afterbay_output), intent(in) :: self
     character(*), intent(in) :: name, dimension, decomposition
@@ -439,8 +465,7 @@ contains
   !> dimensions after those of the grid, such as levels, an array of names or one text with blanks
   !> between them, fastest first. `type`: of the arrays that are put, and in files unless they say
   !> otherwise; default AFTERBAY_FLOAT32. `fill`: a number of any type that marks missing values;
-  !> absent: there are none. Does not wait. AFTERBAY_UNKNOWN_NAME if its grid or a dimension is not
-  !> defined, AFTERBAY_CONFLICT if the name is taken, AFTERBAY_WRONG_TYPE if `type` cannot hold
+  !> absent: there are none. Fails as all definitions do; AFTERBAY_WRONG_TYPE if `type` cannot hold
   !> `fill`, AFTERBAY_INVALID_ARGUMENT for the attribute `_FillValue`, instead of which `fill` is
   !> given.
   subroutine field(self, name, grid, axes, type, units, standard_name, long_name, fill, attributes, ierr)
@@ -474,11 +499,13 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> Ends the definitions and makes the plan. Every model rank calls it; it waits as session%start
-  !> does, and to read the state if the run resumes. The error has, with the places in the
-  !> description, all that is wrong: fields that are not defined, periods that are no multiple of
-  !> the step, units that do not convert, a state of another description; AFTERBAY_RESOURCES if a
-  !> rank would need more than `output.memory`.
+  !> Ends the definitions and makes the plan. Every model rank calls it. Waits for all model ranks
+  !> (see Waits). The error has, with the places in the description, all that is wrong: fields that
+  !> are not defined, periods that are no multiple of the step, units that do not convert, a state
+  !> of another description: AFTERBAY_INVALID_ARGUMENT, AFTERBAY_UNKNOWN_NAME, AFTERBAY_CONFLICT,
+  !> AFTERBAY_WRONG_TYPE. AFTERBAY_RESOURCES if a rank would need more than `output.memory`;
+  !> AFTERBAY_EXISTS for a file that exists; AFTERBAY_IO, AFTERBAY_FORMAT and AFTERBAY_CONFLICT for
+  !> the state and the files with which the run continues. Fails as session%start does.
   subroutine start(self, ierr)
     class(afterbay_output), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -500,7 +527,7 @@ contains
   end subroutine
 
   !> Whether anything uses the current step's value of a field. If not, the model may save its
-  !> computation and its put. AFTERBAY_UNKNOWN_NAME.
+  !> computation and its put. Does not wait. AFTERBAY_UNKNOWN_NAME.
   logical function wants(self, field, ierr)
     class(afterbay_output), intent(in) :: self
     character(*), intent(in) :: field
@@ -513,8 +540,10 @@ contains
 
   !> Writes the state of all periods that have begun to a new file, so that a later run can resume
   !> after the last step that has ended. Call it between the puts of one step and step of the next
-  !> one; it ends the step. Does not wait. The file is complete when the ticket is. Files in which
-  !> the run continues must not get lost: call session%epoch after it.
+  !> one; it ends the step. The file is complete when the ticket is. Files in which the run
+  !> continues must not get lost: call session%epoch after it. Waits for room and files, at first
+  !> use as session%start does, and with reductions over grids for all ranks to end the step (see
+  !> Waits). Fails as step does; AFTERBAY_CONFLICT if a file of the output has the path.
   subroutine save_state(self, path, ticket, ierr)
     class(afterbay_output), intent(in) :: self
     character(*), intent(in) :: path
@@ -529,9 +558,9 @@ contains
 
   !> Ends the last step, writes what began periods have so far (unless `partial: skip`), and closes
   !> the files and the output. With a path the periods do not end: their state is saved there
-  !> instead, and a later run continues them and the files. Does not wait. If it is refused, the
-  !> output stays open. AFTERBAY_CONFLICT if a file that the run continues has records of an earlier
-  !> run after its last one: it is not published, the others are, which it waits for, and
+  !> instead, and a later run continues them and the files. If it is refused, the output stays open.
+  !> Waits and fails as save does; AFTERBAY_CONFLICT if a file that the run continues has records of
+  !> an earlier run after its last one: it is not published, the others are, which it waits for, and
   !> session%finalize fails with the same error.
   subroutine finalize(self, save_to, ierr)
     class(afterbay_output), intent(inout) :: self
@@ -554,7 +583,7 @@ contains
   end subroutine
 
   !> The date at the end of the current step; before the first step, that at which the run starts or
-  !> resumes.
+  !> resumes. Does not wait.
   type(afterbay_date) function date(self, ierr)
     class(afterbay_output), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -564,7 +593,7 @@ contains
   end function
 
   !> The number of the current step; after resuming and before step, the last one of the saved
-  !> state.
+  !> state. Does not wait.
   integer(c_int64_t) function current_step(self, ierr)
     class(afterbay_output), intent(in) :: self
     integer, intent(out), optional :: ierr

@@ -7,10 +7,10 @@
    afterbay_session_open(MPI_COMM_WORLD, options, &session);
    int server;
    afterbay_session_is_server(session, &server);
-   if (server) { afterbay_session_serve(session); afterbay_session_free(session); ... return; }
+   if (server) { afterbay_session_serve(session); afterbay_session_free(session); return; }
    afterbay_decomposition_define(session, "grid", 2, global, start, count, AFTERBAY_GAPS_REFUSED);
    afterbay_collection_define(session, "history", schema, &where, &history);
-   for (...) {
+   for (name.step = 0; name.step < steps; ++name.step) {
      afterbay_collection_open(history, &name, NULL, &file);
      afterbay_file_put(file, "temperature", record, AFTERBAY_FLOAT64, temperature, NULL);
      afterbay_session_end_step(session);
@@ -23,11 +23,13 @@
    Rules that hold for every function:
    - Errors: a function returns an error code, AFTERBAY_OK (0) or one of enum afterbay_error;
      afterbay_last_error() returns the message. If a call fails, its output arguments are unchanged.
-     Every function returns AFTERBAY_INVALID_ARGUMENT for a NULL pointer that must not be NULL. A
-     call that is refused because of its arguments or its order leaves the session usable. An error
-     that a server or another rank reports ends the session: every later call returns that
-     error. Files are written in the background, so an error in a file may be returned by any later
-     call.
+     Every function returns AFTERBAY_INVALID_ARGUMENT for a NULL pointer that must not be NULL, and
+     AFTERBAY_RESOURCES if memory cannot be allocated. Functions that define, put, read or wait
+     return AFTERBAY_BAD_STATE after afterbay_session_finalize, and on a server. Descriptions name
+     the other errors. A call that is refused because of its arguments or its order leaves the
+     session usable. An error that a server or another rank reports ends the session: every later
+     call returns that error. Files are written in the background, so an error in a file may be
+     returned by any later call.
    - Order: every model rank makes the same calls in the same order: definitions, open, put,
      end_step, close.
    - Waits: a function waits only if its description says so, and returns AFTERBAY_TIMED_OUT if what
@@ -43,8 +45,9 @@
      afterbay_output_open always, the others on ranks that reach a server over MPI and with
      synchronous inline servers. With SERIALIZED the model makes no MPI calls of its own while a
      thread is in a call of the session, or the thread of its last call in one of an endpoint. Other
-     threads put through an endpoint of their own (afterbay_endpoint). The last error is kept per
-     thread.
+     threads put through an endpoint of their own (afterbay_endpoint). Any thread may call the
+     functions of options, schemas and changes, one at a time for the same object; they do not use
+     MPI. The last error is kept per thread.
    - Values: lists of dimensions and indices are in C order (slowest first) and start from 0. Text
      is UTF-8 and ends with NUL. Arguments are copied; the caller keeps ownership.
    - Handles: release a handle with the _free function of its type, which accepts NULL. */
@@ -117,12 +120,13 @@ AFTERBAY_API void afterbay_last_error_info(afterbay_error_info* info);
 AFTERBAY_API const char* afterbay_error_name(int code);
 
 /** Ends the process with exit status 1 because of the thread's last error; does not return. The
-   open sessions of this thread fail with this error as the reason. The error is printed on
-   stderr once per job, not once per rank. Takes a few seconds at most. */
+   open sessions of the process fail with this error as the reason: those that this thread opened
+   or, if it has none, those of other threads (docs/reference/api.md, Errors). The error is printed
+   on stderr once per job, not once per rank. Takes a few seconds at most. */
 AFTERBAY_API void afterbay_stop(void);
 
 /** For bindings to other languages: sets this thread's last error and returns `code`. `variable`
-   may be NULL. */
+   may be NULL; AFTERBAY_INVALID_ARGUMENT if `message` is. */
 AFTERBAY_API int afterbay_error_set(int code, const char* message, const char* variable);
 
 /* ---- Types and values --------------------------------------------------------------------- */
@@ -148,6 +152,7 @@ enum afterbay_type {
 AFTERBAY_API size_t afterbay_type_bytes(int type);
 
 /* ---- Options ------------------------------------------------------------------------------ */
+/* Errors of all functions in this section: AFTERBAY_INVALID_ARGUMENT for NULL. */
 
 /** The role of this process. */
 enum afterbay_role {
@@ -166,7 +171,7 @@ AFTERBAY_API void afterbay_options_free(afterbay_options* options);
 AFTERBAY_API int afterbay_options_set(afterbay_options* options, const char* setting, const char* value);
 /** Sets the session's name in messages, segments and reports; default "afterbay". */
 AFTERBAY_API int afterbay_options_set_name(afterbay_options* options, const char* name);
-/** Sets the role: one of enum afterbay_role. */
+/** Sets the role: one of enum afterbay_role; AFTERBAY_INVALID_ARGUMENT for other numbers. */
 AFTERBAY_API int afterbay_options_set_role(afterbay_options* options, int role);
 /** Sets the YAML file; default: the environment variable AFTERBAY_CONFIG, else none. */
 AFTERBAY_API int afterbay_options_set_config_file(afterbay_options* options, const char* path);
@@ -178,6 +183,9 @@ AFTERBAY_API int afterbay_options_set_output_text(afterbay_options* options, con
 AFTERBAY_API int afterbay_options_set_arguments(afterbay_options* options, int argc, const char* const* argv);
 
 /* ---- Schema ------------------------------------------------------------------------------- */
+/* Errors of all functions in this section: AFTERBAY_INVALID_ARGUMENT for NULL and for a negative
+   rank, AFTERBAY_WRONG_TYPE for a `type` that is none of enum afterbay_type, AFTERBAY_UNKNOWN_NAME,
+   with a suggestion for a mistyped name, for a `variable` that was not added. */
 
 /** The length of a dimension that grows with the records. */
 #define AFTERBAY_UNLIMITED 0
@@ -196,9 +204,7 @@ AFTERBAY_API int afterbay_schema_add_variable(afterbay_schema* schema, const cha
                                               const char* const* dimensions);
 
 /** Sets an attribute to `count` values of `type`. `variable` NULL: a global attribute. For
-   AFTERBAY_TEXT `values` points to `count` characters, for AFTERBAY_STRING to `count` pointers.
-   All functions below that take a `variable` return AFTERBAY_UNKNOWN_NAME, with a suggestion
-   for a mistyped name, if it was not added. */
+   AFTERBAY_TEXT `values` points to `count` characters, for AFTERBAY_STRING to `count` pointers. */
 AFTERBAY_API int afterbay_schema_set_attribute(afterbay_schema* schema, const char* variable,
                                                const char* name, int type, size_t count, const void* values);
 /** Sets an attribute to text that ends with NUL. */
@@ -243,7 +249,10 @@ AFTERBAY_API int afterbay_schema_set_constant(afterbay_schema* schema, const cha
 
 /* For schemas that the caller created and for those of input files (afterbay_input_schema).
    Names and values that these functions return are valid until the schema is changed or freed.
-   If a function has several output arguments, those that are not needed may be NULL. */
+   If a function has several output arguments, those that are not needed may be NULL.
+   Errors of all functions in this section: AFTERBAY_INVALID_ARGUMENT for NULL and for an invalid
+   index, AFTERBAY_UNKNOWN_NAME, with a suggestion, for a variable, dimension or attribute that does
+   not exist. */
 
 /** Returns the length of a dimension; AFTERBAY_UNLIMITED if it grows with the records. */
 AFTERBAY_API int afterbay_schema_get_dimension(const afterbay_schema* schema, const char* dimension,
@@ -273,16 +282,18 @@ AFTERBAY_API int afterbay_schema_has_attribute(const afterbay_schema* schema, co
 AFTERBAY_API int afterbay_schema_get_attribute(const afterbay_schema* schema, const char* variable,
                                                const char* name, int* type, size_t* count,
                                                const void** values);
-/** Returns text: AFTERBAY_TEXT, or a single AFTERBAY_STRING. */
+/** Returns text: AFTERBAY_TEXT, or a single AFTERBAY_STRING. AFTERBAY_WRONG_TYPE for others. */
 AFTERBAY_API int afterbay_schema_get_text(const afterbay_schema* schema, const char* variable,
                                           const char* name, const char** text);
-/** Copies numbers of any numeric type into an array of `count` elements of `type`. `count` must
-   be the number of the attribute's values. AFTERBAY_WRONG_TYPE for values that `type` cannot
-   represent. */
+/** Copies numbers of any numeric type into an array of `count` elements of `type`.
+   AFTERBAY_INVALID_ARGUMENT if `count` is not the number of the attribute's values,
+   AFTERBAY_WRONG_TYPE if they are no numbers, or `type` is none or cannot represent them. */
 AFTERBAY_API int afterbay_schema_get_numbers(const afterbay_schema* schema, const char* variable,
                                              const char* name, int type, size_t count, void* values);
 
 /* ---- Changes to a schema for one file ----------------------------------------------------- */
+/* Errors of all functions in this section: AFTERBAY_INVALID_ARGUMENT for NULL, AFTERBAY_WRONG_TYPE
+   for a `type` that is none of enum afterbay_type. afterbay_collection_open checks the rest. */
 
 /** Creates an empty list of changes. */
 AFTERBAY_API int afterbay_changes_create(afterbay_changes** changes);
@@ -308,13 +319,15 @@ AFTERBAY_API int afterbay_changes_set_constant(afterbay_changes* changes, const 
    Collections and files may be freed before or after it. */
 AFTERBAY_API void afterbay_session_free(afterbay_session* session);
 
-/** *server = 1: call afterbay_session_serve and nothing else. */
+/** *server = 1: call afterbay_session_serve and nothing else. Fails only with
+   AFTERBAY_INVALID_ARGUMENT, for NULL. */
 AFTERBAY_API int afterbay_session_is_server(const afterbay_session* session, int* server);
 /** Serves until every model rank has finalized, then returns the first error of the session, if
-   any. Sleeps while there is nothing to do. */
+   any, or AFTERBAY_STOPPED after a signal. Sleeps while there is nothing to do. AFTERBAY_BAD_STATE
+   on a model rank, and if the session was served already. */
 AFTERBAY_API int afterbay_session_serve(afterbay_session* session);
-/** Serves several sessions of this process side by side until all their model ranks have
-   finalized. */
+/** Serves several sessions of this process side by side until all their model ranks have finalized,
+   then returns their first error. Fails as afterbay_session_serve does. */
 AFTERBAY_API int afterbay_sessions_serve(afterbay_session* const* sessions, size_t count);
 /** Returns the number of this rank among the model ranks, from 0. AFTERBAY_BAD_STATE on a
    server. */
@@ -324,7 +337,8 @@ AFTERBAY_API int afterbay_session_model_size(const afterbay_session* session, in
 
 /** Collective. Sends new definitions to the servers and waits for their answer.
    AFTERBAY_CONFLICT for decompositions that overlap or have gaps, and for definitions that
-   differ between ranks. Does nothing if there are no new definitions. Implied by the first
+   differ between ranks, AFTERBAY_RESOURCES if they need more memory than settings allow; these end
+   the session. Does nothing if there are no new definitions. Implied by the first
    afterbay_collection_open after a definition. */
 AFTERBAY_API int afterbay_session_start(afterbay_session* session);
 
@@ -335,22 +349,24 @@ typedef struct afterbay_ticket {
 
 /** Does what endpoints leave to the thread that uses the session: if the rank shares no memory with
    a server, their data and requests go through it. Other functions do the same on the way; call
-   this one now and then if there are none for a long time. Does not wait for endpoints. */
+   this one now and then if there are none for a long time. Does not wait for endpoints.
+   AFTERBAY_BAD_STATE after afterbay_session_finalize. */
 AFTERBAY_API int afterbay_session_progress(afterbay_session* session);
 /** Marks everything put since the last end_step as a complete step. With inline servers in
    synchronous mode it is collective and returns when the step is written; otherwise it does not
-   wait. AFTERBAY_BAD_STATE while a slot is not committed. */
+   wait. AFTERBAY_BAD_STATE while a slot is not committed, or sections are missing. */
 AFTERBAY_API int afterbay_session_end_step(afterbay_session* session);
 /** Returns a ticket that is complete when everything put before is durable or handed to the file
    system. Does not wait, except for endpoints. On a rank that has opened an endpoint, it covers the
-   steps that the session has ended. AFTERBAY_BAD_STATE while a slot is not committed. */
+   steps that the session has ended. AFTERBAY_BAD_STATE while a slot is not committed, or sections
+   are missing; AFTERBAY_TIMED_OUT, which ends the session, with the endpoints that are late. */
 AFTERBAY_API int afterbay_session_flush(afterbay_session* session, afterbay_ticket* ticket);
 /** Marks an epoch in the output. The ticket is complete when everything that all ranks put
    before, in all files, is durable and can be recovered after any later crash; files that are
    still open then are recovered by `afterbay recover FILE`. Every model rank calls it. Does not
    wait, except for endpoints. On a rank that has opened an endpoint, it covers the steps that the
-   session has ended. AFTERBAY_BAD_STATE while a slot is not committed, AFTERBAY_INVALID_ARGUMENT
-   for an empty name. */
+   session has ended. Fails as afterbay_session_flush does; AFTERBAY_INVALID_ARGUMENT for an empty
+   name. */
 AFTERBAY_API int afterbay_session_epoch(afterbay_session* session, const char* name, afterbay_ticket* ticket);
 /** Calls `function(context)` once, in this thread, when the ticket is complete: from within
    afterbay_session_end_step, _wait, _is_complete or _finalize. It may call the session. Does
@@ -360,12 +376,12 @@ AFTERBAY_API int afterbay_session_on_complete(afterbay_session* session, afterba
 /** Waits until a ticket is complete and returns the error that prevented it, if any.
    AFTERBAY_INVALID_ARGUMENT for a ticket that does not belong to this session. */
 AFTERBAY_API int afterbay_session_wait(afterbay_session* session, afterbay_ticket ticket);
-/** Returns whether a ticket is complete. Does not wait. Errors as in afterbay_session_wait. */
+/** Returns whether a ticket is complete. Does not wait. Fails as afterbay_session_wait does. */
 AFTERBAY_API int afterbay_session_is_complete(afterbay_session* session, afterbay_ticket ticket,
                                               int* complete);
-/** Collective. Closes all files, waits until everything is published and prints the report.
-   AFTERBAY_BAD_STATE while a slot is not committed or an output not finalized: nothing is closed
-   then. Does nothing if called again. */
+/** Collective. Closes all files, waits until everything is published, or returns what prevented it,
+   and prints the report. AFTERBAY_BAD_STATE while a slot is not committed, sections are missing or
+   an output is not finalized: nothing is closed then. Does nothing if called again. */
 AFTERBAY_API int afterbay_session_finalize(afterbay_session* session);
 
 /* ---- Decomposition ------------------------------------------------------------------------ */
@@ -378,8 +394,9 @@ enum afterbay_gaps {
 
 /** Defines this rank's part of a global index space of `rank` (1 to 7) dimensions, under a name:
    lists of `rank` lengths. A count of 0 in any dimension: this rank holds nothing. Overlaps and
-   gaps between ranks are reported by afterbay_session_start. Does not wait. AFTERBAY_CONFLICT
-   if the name is taken, AFTERBAY_INVALID_ARGUMENT for an empty name or an invalid box. */
+   gaps between ranks are reported by afterbay_session_start. `gaps`: one of enum afterbay_gaps.
+   Does not wait. AFTERBAY_CONFLICT if the name is taken, AFTERBAY_INVALID_ARGUMENT for an empty
+   name, an invalid box or another number for `gaps`. */
 AFTERBAY_API int afterbay_decomposition_define(afterbay_session* session, const char* name, int rank,
                                                const uint64_t* global, const uint64_t* start,
                                                const uint64_t* count, int gaps);
@@ -420,8 +437,9 @@ typedef struct afterbay_map {
 /** Registers a list of points under a name. Any number of variables of any type may use it, with
    more dimensions before or after those of the map. Errors name the element and its value;
    points held by several ranks and gaps are reported by afterbay_session_start. The lists are
-   copied. Does not wait. AFTERBAY_CONFLICT if the name is taken, AFTERBAY_INVALID_ARGUMENT for
-   an empty name or an invalid list. */
+   copied. Does not wait. AFTERBAY_CONFLICT if the name is taken, or this rank lists a point twice
+   and repeats are refused; AFTERBAY_INVALID_ARGUMENT for an empty name, an invalid list or a number
+   that is none of the enumeration. */
 AFTERBAY_API int afterbay_decomposition_define_map(afterbay_session* session, const char* name,
                                                    const afterbay_map* map);
 
@@ -441,14 +459,16 @@ typedef struct afterbay_collection_options {
 
 /** Defines a kind of file. `where` NULL: all defaults. The schema is copied and checked; all its
    problems are reported at once. Does not wait. AFTERBAY_CONFLICT if the name is taken,
-   AFTERBAY_INVALID_ARGUMENT for an invalid value in `where`. */
+   AFTERBAY_INVALID_ARGUMENT for an invalid value in `where`; for problems of the schema also
+   AFTERBAY_UNKNOWN_NAME, AFTERBAY_WRONG_TYPE and AFTERBAY_RESOURCES. */
 AFTERBAY_API int afterbay_collection_define(afterbay_session* session, const char* name,
                                             const afterbay_schema* schema,
                                             const afterbay_collection_options* where,
                                             afterbay_collection** collection);
 /** Releases the handle only. */
 AFTERBAY_API void afterbay_collection_free(afterbay_collection* collection);
-/** Returns the collection's name, valid as long as the handle. */
+/** Returns the collection's name, valid as long as the handle. Does not wait. AFTERBAY_BAD_STATE
+   after afterbay_session_free. */
 AFTERBAY_API int afterbay_collection_name(const afterbay_collection* collection, const char** name);
 
 /** The name of a file: `name` as it is, or (NULL) the template with step, member and date filled
@@ -465,9 +485,12 @@ typedef struct afterbay_file_name {
 /** Opens a file. `name` NULL: the template without values. `changes` NULL: none; those of the
    lowest model rank are applied. Every model rank calls it. The server creates the file in the
    background; a later call reports that the file exists already or cannot be created. Waits as
-   afterbay_session_start does if there are new definitions; with `placement: least`, until a
-   server is chosen; and until an older file of the same path is published, if another server
-   wrote it. AFTERBAY_CONFLICT if this session has the path open. */
+   afterbay_session_start does if there are new definitions; with `placement: least`, until a server
+   is chosen; and until an older file of the same path is published, if another server wrote it.
+   AFTERBAY_CONFLICT if this session has the path open; AFTERBAY_INVALID_ARGUMENT,
+   AFTERBAY_UNKNOWN_NAME and AFTERBAY_WRONG_TYPE for `name` and `changes`. What the server finds
+   ends the session, and a later call returns it: AFTERBAY_EXISTS, AFTERBAY_CONFLICT, AFTERBAY_IO,
+   AFTERBAY_FORMAT. */
 AFTERBAY_API int afterbay_collection_open(afterbay_collection* collection, const afterbay_file_name* name,
                                           const afterbay_changes* changes, afterbay_file** file);
 
@@ -488,17 +511,19 @@ typedef struct afterbay_memory {
 #define AFTERBAY_NO_RECORD UINT64_MAX
 
 /** Puts this rank's part of `variable` for `record`. Returns when `data` has been copied and
-   converted from `type` to the type in the file. Waits only while the server has no room.
-   `memory` NULL: dense. A record of a variable can be put once while the file is open. Every
-   model rank calls it, also those that hold nothing; their `data` may be NULL. Not for
-   AFTERBAY_STRING. AFTERBAY_WRONG_TYPE if the type does not fit or a value is out of range of
-   the type in the file, AFTERBAY_CONFLICT if the record was put before, AFTERBAY_BAD_STATE
-   after close; in these cases no data were taken. */
+   converted from `type` to the type in the file. Waits only while the server has no room. `memory`
+   NULL: dense. A record of a variable can be put once while the file is open. Every model rank
+   calls it, also those that hold nothing; their `data` may be NULL. Not for AFTERBAY_STRING.
+   AFTERBAY_UNKNOWN_NAME; AFTERBAY_WRONG_TYPE if the type does not fit or a value is out of range of
+   the type in the file; AFTERBAY_INVALID_ARGUMENT for an invalid record or layout, or NULL;
+   AFTERBAY_CONFLICT if the record was put before; AFTERBAY_BAD_STATE after close. In these cases no
+   data were taken. */
 AFTERBAY_API int afterbay_file_put(afterbay_file* file, const char* variable, uint64_t record, int type,
                                    const void* data, const afterbay_memory* memory);
 /** Like afterbay_file_put, but returns AFTERBAY_WOULD_BLOCK instead of waiting; no data were
    taken then. AFTERBAY_RESOURCES: the server's memory is too small for the rank's whole part at
-   once; no data were taken, use afterbay_file_put. */
+   once; no data were taken, use afterbay_file_put. A put that has found no room for half the
+   deadline waits as afterbay_file_put does. */
 AFTERBAY_API int afterbay_file_try_put(afterbay_file* file, const char* variable, uint64_t record, int type,
                                        const void* data, const afterbay_memory* memory);
 
@@ -520,31 +545,34 @@ typedef struct afterbay_section {
 AFTERBAY_API int afterbay_file_put_section(afterbay_file* file, const char* variable, uint64_t record,
                                            int type, const void* data, const afterbay_memory* memory,
                                            const afterbay_section* section);
-/** Puts all values of a string variable. Every model rank calls it; the values of the lowest
-   model rank are written. Waits only on that rank, and only while the server's memory for
-   strings is full. */
+/** Puts all values of a string variable. Every model rank calls it; the values of the lowest model
+   rank are written. Waits only on that rank, and only while the server's memory for strings is
+   full. Fails as afterbay_file_put does; AFTERBAY_INVALID_ARGUMENT for a wrong `count`. */
 AFTERBAY_API int afterbay_file_put_strings(afterbay_file* file, const char* variable, uint64_t record,
                                            size_t count, const char* const* values);
 /** Lends a slot: memory in the server's own buffer for this rank's part, to be computed in
    place, or a private array; see afterbay_slot_is_direct. Does not wait for room. From then on
-   the record counts as put. */
+   the record counts as put. Fails as afterbay_file_put does. */
 AFTERBAY_API int afterbay_file_acquire(afterbay_file* file, const char* variable, uint64_t record, int type,
                                        afterbay_slot** slot);
 /** Returns the number of records in the file when it was opened: 0, or with "append" the next
-   record. Every model rank calls it. Waits until the server has opened the file. */
+   record. Every model rank calls it. Waits until the server has opened the file.
+   AFTERBAY_BAD_STATE after afterbay_file_close, unless it was called before. */
 AFTERBAY_API int afterbay_file_records(afterbay_file* file, uint64_t* records);
 /** Ends this rank's output to the file; it is published when all ranks have closed it. `ticket`
    may be NULL; otherwise it is complete when the file is durable under its final name. If
-   called again it returns the same ticket. Does not wait. AFTERBAY_BAD_STATE while a slot of
-   the file is not committed: the file stays open. */
+   called again it returns the same ticket. Does not wait, except for endpoints.
+   AFTERBAY_BAD_STATE while a slot of the file is not committed, or sections are missing: the file
+   stays open. AFTERBAY_TIMED_OUT as for afterbay_session_flush. */
 AFTERBAY_API int afterbay_file_close(afterbay_file* file, afterbay_ticket* ticket);
-/** Returns the final path, valid as long as the handle. */
+/** The final path, valid with the handle. Fails only with AFTERBAY_INVALID_ARGUMENT, for NULL. */
 AFTERBAY_API int afterbay_file_path(const afterbay_file* file, const char** path);
 /** Releases the handle only; a file that is not closed stays open until
    afterbay_session_finalize. */
 AFTERBAY_API void afterbay_file_free(afterbay_file* file);
 
 /* ---- Slot --------------------------------------------------------------------------------- */
+/* Errors of all functions in this section: AFTERBAY_INVALID_ARGUMENT for NULL. */
 
 /** A box of the rank's part, to be filled in. Its element (i, j, ...) is at data + i*strides[0]
    + j*strides[1] + ... elements. Valid until the slot is committed or freed. */
@@ -559,16 +587,16 @@ typedef struct afterbay_slot_part {
 /** Returns the number of parts. Large fields are cut into several, which together cover this
    rank's part; 0 if the rank holds nothing. */
 AFTERBAY_API int afterbay_slot_part_count(const afterbay_slot* slot, size_t* count);
-/** Returns part number `index`, counted from 0. */
+/** Returns part number `index`, counted from 0; AFTERBAY_INVALID_ARGUMENT if there is none. */
 AFTERBAY_API int afterbay_slot_get_part(const afterbay_slot* slot, size_t index, afterbay_slot_part* part);
 /** *direct = 1: the parts lie in the server's buffer; 0: in a private array that commit copies
    (type or byte order differs from that in the file, the server is on another node, or its
    memory had no room for all parts at the time of afterbay_file_acquire). */
 AFTERBAY_API int afterbay_slot_is_direct(const afterbay_slot* slot, int* direct);
 /** Puts the data in the slot. Its parts must not be accessed afterwards. A private array is
-   copied, which waits as afterbay_file_put does; otherwise it does not wait.
-   AFTERBAY_WRONG_TYPE if a value is out of range of the type in the file: the slot stays
-   uncommitted and can be committed again. */
+   copied, which waits as afterbay_file_put does; otherwise it does not wait. AFTERBAY_BAD_STATE if
+   the slot was committed before; AFTERBAY_WRONG_TYPE if a value is out of range of the type in the
+   file: the slot stays uncommitted and can be committed again. */
 AFTERBAY_API int afterbay_slot_commit(afterbay_slot* slot);
 /** Releases the handle. Without a commit no data are put and the record stays incomplete. */
 AFTERBAY_API void afterbay_slot_free(afterbay_slot* slot);
@@ -612,11 +640,12 @@ AFTERBAY_API int afterbay_endpoint_part(afterbay_endpoint* endpoint, const char*
                                         const uint64_t* global, const uint64_t* start, const uint64_t* count);
 /** The same for a list of points that the rank has, as in afterbay_decomposition_define_map. The
    endpoint's array of a variable has the list's length. `gaps` and `repeats` are not used: those of
-   the rank's decomposition hold. AFTERBAY_WRONG_TYPE if the decomposition is a block. */
+   the rank's decomposition hold. Fails as afterbay_endpoint_part does; AFTERBAY_WRONG_TYPE if the
+   decomposition is a block. */
 AFTERBAY_API int afterbay_endpoint_part_map(afterbay_endpoint* endpoint, const char* decomposition,
                                             const afterbay_map* map);
 /** The same for all of the rank's part; with `decomposition` NULL for all variables without a
-   decomposition. */
+   decomposition. Fails as afterbay_endpoint_part does, whatever the kind of the decomposition. */
 AFTERBAY_API int afterbay_endpoint_whole(afterbay_endpoint* endpoint, const char* decomposition);
 /** As afterbay_file_put, for this endpoint's part, or a section of it (`section` NULL: all). `data`
    points to the start of its array, or of the values of the section, with the layout `memory`.
@@ -633,7 +662,7 @@ AFTERBAY_API int afterbay_endpoint_try_put(afterbay_endpoint* endpoint, afterbay
                                            const char* variable, uint64_t record, int type, const void* data,
                                            const afterbay_memory* memory, const afterbay_section* section);
 /** As afterbay_file_acquire, for this endpoint's part. The slot is used by this endpoint's
-   thread. */
+   thread. Fails as afterbay_endpoint_put does. */
 AFTERBAY_API int afterbay_endpoint_acquire(afterbay_endpoint* endpoint, afterbay_file* file,
                                            const char* variable, uint64_t record, int type,
                                            afterbay_slot** slot);
@@ -645,7 +674,8 @@ AFTERBAY_API int afterbay_endpoint_end_step(afterbay_endpoint* endpoint);
 /** Ends the use of the endpoint. Its parts can be taken over by others, from the next put on. Does
    not wait. AFTERBAY_BAD_STATE as for afterbay_endpoint_end_step. Does nothing if called again. */
 AFTERBAY_API int afterbay_endpoint_close(afterbay_endpoint* endpoint);
-/** Returns the endpoint's number within its rank, from 1, as in messages. */
+/** Returns the endpoint's number within its rank, from 1, as in messages. Fails only with
+   AFTERBAY_INVALID_ARGUMENT, for NULL. */
 AFTERBAY_API int afterbay_endpoint_number(const afterbay_endpoint* endpoint, size_t* number);
 /** Closes the endpoint if necessary, and releases the handle. */
 AFTERBAY_API void afterbay_endpoint_free(afterbay_endpoint* endpoint);
@@ -657,7 +687,7 @@ AFTERBAY_API void afterbay_endpoint_free(afterbay_endpoint* endpoint);
    if each task ends one step of its endpoint, every endpoint is lent once per step, also while
    tasks of two steps run, provided that tasks begin in the order of their steps. Any thread may
    make all calls of a pool. Does not wait. AFTERBAY_INVALID_ARGUMENT if there are none, one is
-   listed twice or they belong to several sessions. */
+   listed twice or closed, or they belong to several sessions. */
 AFTERBAY_API int afterbay_endpoint_pool_open(afterbay_endpoint* const* endpoints, size_t count,
                                              afterbay_endpoint_pool** pool);
 /** Borrows an endpoint and returns its index in the list. Waits until one is free; in the thread
@@ -666,7 +696,8 @@ AFTERBAY_API int afterbay_endpoint_pool_open(afterbay_endpoint* const* endpoints
    AFTERBAY_BAD_STATE if all have been closed: closed ones are not lent. The session stays
    usable. */
 AFTERBAY_API int afterbay_endpoint_pool_take(afterbay_endpoint_pool* pool, size_t* index);
-/** The same without waiting: AFTERBAY_WOULD_BLOCK if none is free. */
+/** The same without waiting: AFTERBAY_WOULD_BLOCK if none is free. AFTERBAY_BAD_STATE if all have
+   been closed. */
 AFTERBAY_API int afterbay_endpoint_pool_try_take(afterbay_endpoint_pool* pool, size_t* index);
 /** Ends the loan of an endpoint. Does not wait. AFTERBAY_BAD_STATE if it is not lent, or if it
    holds a slot that is not committed or has put only sections of its part of a variable: the
@@ -692,7 +723,8 @@ enum afterbay_as_of {
    until the servers have opened it, and as `as_of` requires. AFTERBAY_IO if the file does not
    exist or cannot be read, AFTERBAY_FORMAT if it is not a netCDF file; AFTERBAY_BAD_STATE with
    AFTERBAY_AS_OF_CLOSED if this session has it open for output, and with AFTERBAY_AS_OF_EPOCH
-   if it is not readable or has no epoch yet. An error in reading leaves the session usable. */
+   if it is not readable or has no epoch yet; AFTERBAY_INVALID_ARGUMENT for an empty path and for a
+   number that is none of enum afterbay_as_of. An error in reading leaves the session usable. */
 AFTERBAY_API int afterbay_session_open_input(afterbay_session* session, const char* path, int as_of,
                                              afterbay_input** input);
 
@@ -717,8 +749,9 @@ typedef struct afterbay_selection {
    and as afterbay_session_start does if a decomposition is named and there are new definitions.
    A rank that reads nothing may pass NULL for `data`. Not for AFTERBAY_STRING. With inline
    servers in synchronous mode every model rank calls it. AFTERBAY_UNKNOWN_NAME (variable,
-   decomposition), AFTERBAY_INVALID_ARGUMENT (record, box, NULL), AFTERBAY_WRONG_TYPE,
-   AFTERBAY_BAD_STATE after close, AFTERBAY_FORMAT or AFTERBAY_IO if the file cannot be read. */
+   decomposition), AFTERBAY_INVALID_ARGUMENT (record, box, NULL), AFTERBAY_WRONG_TYPE (type; values
+   out of its range, after all others have been read), AFTERBAY_BAD_STATE after close,
+   AFTERBAY_FORMAT or AFTERBAY_IO if the file cannot be read. */
 AFTERBAY_API int afterbay_input_get(afterbay_input* input, const char* variable,
                                     const afterbay_selection* what, int type, void* data,
                                     const afterbay_memory* memory);
@@ -736,11 +769,11 @@ AFTERBAY_API int afterbay_input_prefetch(afterbay_input* input, const char* vari
                                          const afterbay_selection* what);
 /** Returns the dimensions, variables and attributes of the file. Groups and types that a schema
    cannot hold are left out. The schema belongs to the handle and is valid as long; it can be
-   passed to afterbay_collection_define. */
+   passed to afterbay_collection_define. Fails only with AFTERBAY_INVALID_ARGUMENT, for NULL. */
 AFTERBAY_API int afterbay_input_schema(const afterbay_input* input, const afterbay_schema** schema);
-/** Returns the number of records in the file. */
+/** Returns the number of records in the file. Fails as afterbay_input_schema does. */
 AFTERBAY_API int afterbay_input_records(const afterbay_input* input, uint64_t* records);
-/** Returns the file's path, valid as long as the handle. */
+/** Returns the file's path, valid as long as the handle. Fails as afterbay_input_schema does. */
 AFTERBAY_API int afterbay_input_path(const afterbay_input* input, const char** path);
 /** As afterbay_input_get, by an endpoint, whose thread may read at the same time as others.
    `what->decomposition` stands for this endpoint's part of the decomposition. Waits until the data
@@ -750,7 +783,8 @@ AFTERBAY_API int afterbay_input_path(const afterbay_input* input, const char** p
 AFTERBAY_API int afterbay_endpoint_get(afterbay_endpoint* endpoint, afterbay_input* input,
                                        const char* variable, const afterbay_selection* what, int type,
                                        void* data, const afterbay_memory* memory);
-/** Lets the servers close the file. Does not wait. Requests made before are still served. */
+/** Lets the servers close the file. Does not wait. Requests made before are still served. Does
+   nothing if called again. AFTERBAY_BAD_STATE after afterbay_session_free. */
 AFTERBAY_API int afterbay_input_close(afterbay_input* input);
 /** Closes the file if necessary, and releases the handle. */
 AFTERBAY_API void afterbay_input_free(afterbay_input* input);

@@ -5,10 +5,10 @@
    explains the rules of calendars.
 
    These functions need no session and no MPI, do not wait, and may be called by any threads at
-   once, also with the same calendar. They return AFTERBAY_INVALID_ARGUMENT, unless they say
-   otherwise, if an argument is wrong or a result is out of range; nothing is wrapped around or
-   clipped. All arithmetic is in 64-bit integers and exact; floating point occurs only in the
-   numbers of time axes.
+   once, also with the same calendar. Errors of all functions in this file:
+   AFTERBAY_INVALID_ARGUMENT for NULL, for another wrong argument and for a result that is out of
+   range; nothing is wrapped around or clipped. All arithmetic is in 64-bit integers and exact;
+   floating point occurs only in the numbers of time axes.
 
    @code
    afterbay_calendar* calendar;

@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lending endpoints to tasks.
+/// @file
+/// EndpointPool, EndpointLoan: endpoints that are lent to tasks, which run on any thread. See
+/// docs/how-to/threads.md.
+///
+/// @code
+/// EndpointPool pool(endpoints);  // whose parts are registered
+/// // in each task:
+/// EndpointLoan loan = pool.take();
+/// loan->put(file, "temperature", record, temperature.data());
+/// loan->end_step();  // the end of `loan` gives the endpoint back
+/// @endcode
 #pragma once
 
 #include <cstddef>

@@ -6,8 +6,7 @@
 
    @code
    afterbay_options_set(options, "output", "output.yaml");
-   afterbay_session_open(MPI_COMM_WORLD, options, &session);
-   ...
+   afterbay_session_open(MPI_COMM_WORLD, options, &session);  // servers: see afterbay.h
    afterbay_decomposition_define(session, "atm", 2, global, start, count, AFTERBAY_GAPS_REFUSED);
    const afterbay_output_options how = {.calendar = noleap, .start = &start_date, .step = &step};
    afterbay_output_open(session, &how, &output);
@@ -34,9 +33,22 @@
    Rules for every function:
    - Order: every model rank makes the same calls in the same order, with the same arguments except
      for data. All definitions come before afterbay_output_start.
-   - Waits: only afterbay_output_start waits for other ranks.
-   - Errors: a refused call leaves output and session usable. Every function returns
-     AFTERBAY_BAD_STATE after the end of the session, and definitions after afterbay_output_start.
+   - Waits: afterbay_output_start waits for all model ranks, for the servers as
+     afterbay_session_start does, and to read the state from which the run resumes and the files to
+     which it appends. afterbay_output_put, _put_section, _step, _save and _finalize write records:
+     they wait for room as afterbay_file_put does, as afterbay_collection_open does if a file
+     begins, and, if the run continues that file, until the servers have opened and read it.
+     afterbay_output_step, _save and _finalize also wait as afterbay_session_end_step and
+     afterbay_file_close do, and, if the description reduces over dimensions of a grid, for other
+     model ranks: _step for those that are more than two steps behind; _save, _finalize and the end
+     of a step with an epoch of the description until all have ended the step.
+     afterbay_output_save, and _finalize with a path, wait as afterbay_session_start does at first
+     use. The other functions do not wait.
+   - Errors: a call that is refused because of its arguments or its order leaves output and session
+     usable; after an error in values (results that a type cannot hold) or files, end the run.
+     AFTERBAY_BAD_STATE: every function after the end of the session, except afterbay_output_date,
+     _current_step and a further _finalize; definitions after afterbay_output_start; the functions
+     of the run before it, except _date, _current_step and _finalize, which does nothing then.
    - Threads: one thread at a time uses an output and its session. */
 #ifndef AFTERBAY_OUTPUT_H
 #define AFTERBAY_OUTPUT_H
@@ -56,6 +68,9 @@ typedef struct afterbay_output afterbay_output;         /**< the described outpu
 typedef struct afterbay_attributes afterbay_attributes; /**< further attributes of a field or coordinate */
 
 /* ---- Values and attributes ---- */
+/* Errors of all functions in this section: AFTERBAY_INVALID_ARGUMENT for NULL, AFTERBAY_WRONG_TYPE
+   for a `type` that is none of enum afterbay_type. Any thread may call them, one at a time for the
+   same list. */
 
 /** A list of values: `count` of enum afterbay_type `type`. */
 typedef struct afterbay_values {
@@ -102,6 +117,11 @@ AFTERBAY_API int afterbay_output_open(afterbay_session* session, const afterbay_
 AFTERBAY_API void afterbay_output_free(afterbay_output* output);
 
 /* ---- Definitions ---- */
+/* Errors of all functions in this section: AFTERBAY_CONFLICT if a name is taken,
+   AFTERBAY_UNKNOWN_NAME, with a suggestion, for a dimension or grid that is not defined,
+   AFTERBAY_INVALID_ARGUMENT for names, lengths and values that are impossible, AFTERBAY_WRONG_TYPE
+   for values of a wrong type. afterbay_output_start reports all that depends on several
+   definitions. */
 
 /** What is known of a coordinate. Set unused members to zero. */
 typedef struct afterbay_coordinate_options {
@@ -133,19 +153,17 @@ typedef struct afterbay_field_options {
   const afterbay_attributes* attributes; /**< further ones; NULL: none */
 } afterbay_field_options;
 
-/** Defines a dimension, without a coordinate. Does not wait. AFTERBAY_CONFLICT if the name is
-   taken. */
+/** Defines a dimension, without a coordinate. */
 AFTERBAY_API int afterbay_output_dimension(afterbay_output* output, const char* name, uint64_t length);
 /** Defines a dimension with its coordinate variable: `values` are the same on all ranks, numbers
-    that increase or decrease. `options` NULL: all members zero. Fails as afterbay_output_dimension
-    does; AFTERBAY_INVALID_ARGUMENT for values or bounds that cannot be those of a coordinate. */
+    that increase or decrease. `options` NULL: all members zero. AFTERBAY_INVALID_ARGUMENT for
+    values or bounds that cannot be those of a coordinate. */
 AFTERBAY_API int afterbay_output_dimension_values(afterbay_output* output, const char* name,
                                                   const afterbay_values* values,
                                                   const afterbay_coordinate_options* options);
 /** Defines a grid: its `rank` dimensions, slowest first, and the decomposition of the session by
-    which they are distributed. A block or map has as many lengths as the grid has dimensions.
-    AFTERBAY_UNKNOWN_NAME for a dimension or a decomposition that is not defined, AFTERBAY_CONFLICT
-    if the name is taken. */
+    which they are distributed. A block or map has as many lengths as the grid has dimensions; the
+    first call that needs the points of the grid checks it, at the latest afterbay_output_start. */
 AFTERBAY_API int afterbay_output_grid(afterbay_output* output, const char* name, int rank,
                                       const char* const* dimensions, const char* decomposition);
 /** The coordinates of a grid that a rule defines. Set unused members to zero. */
@@ -163,9 +181,9 @@ typedef struct afterbay_computed_coordinates {
     two; 0: along rings from north to south. `coordinates` NULL: all members zero. Fields of the
     grid get the attribute `grid_mapping`, unless they have one: a variable named `name`, with the
     attributes of CF-1.13 (`refinement_level`, `indexing_scheme`), and those that CDO reads
-    (`healpix_nside`, `healpix_order`). Does not wait. AFTERBAY_INVALID_ARGUMENT for a grid that
-    does not exist or if the decomposition has another length, AFTERBAY_UNKNOWN_NAME for a
-    decomposition that is not defined, AFTERBAY_CONFLICT if a name is taken. */
+    (`healpix_nside`, `healpix_order`). AFTERBAY_INVALID_ARGUMENT for a grid that does not exist or
+    if the decomposition has another length, AFTERBAY_UNKNOWN_NAME for a decomposition that is not
+    defined. */
 AFTERBAY_API int afterbay_output_healpix_grid(afterbay_output* output, const char* name,
                                               const char* dimension, uint64_t nside, int nested,
                                               const char* decomposition,
@@ -174,7 +192,7 @@ AFTERBAY_API int afterbay_output_healpix_grid(afterbay_output* output, const cha
     Legendre polynomial, each with its number of points, from 0 degrees eastwards. ECMWF's
     octahedral grid ON has 16 + 4 i points at latitude i of N, counted from the pole. There is no
     grid mapping. Edges of cells lie in the middle between longitudes, and between latitudes so that
-    areas are those of Gauss's quadrature. */
+    areas are those of Gauss's quadrature. Fails as afterbay_output_healpix_grid does. */
 AFTERBAY_API int afterbay_output_gaussian_grid(afterbay_output* output, const char* name,
                                                const char* dimension, int latitudes,
                                                const uint32_t* points_of_latitudes, const char* decomposition,
@@ -182,78 +200,89 @@ AFTERBAY_API int afterbay_output_gaussian_grid(afterbay_output* output, const ch
 /** Defines an auxiliary coordinate with the same values on all ranks: of `rank` dimensions, slowest
     first, or of a single value if `rank` is 0. Variables with these dimensions name it in their
     attribute `coordinates`, unless other attributes of the field do. A single value is written for
-    fields that name it. Fails as afterbay_output_grid does. */
+    fields that name it. */
 AFTERBAY_API int afterbay_output_coordinate(afterbay_output* output, const char* name, int rank,
                                             const char* const* dimensions, const afterbay_values* values,
                                             const afterbay_coordinate_options* options);
 /** Defines an auxiliary coordinate of a grid, such as a two-dimensional latitude or that of
     unstructured points: each rank gives its part, dense, which is copied. A rank that holds nothing
     may pass NULL for `data`. Fields of the grid name it in `coordinates`, unless they name it in
-    another attribute (`cell_measures`), or it has `vertices`. Fails as afterbay_output_grid
-    does. */
+    another attribute (`cell_measures`), or it has `vertices`. AFTERBAY_UNKNOWN_NAME also if the
+    grid's decomposition is not defined, AFTERBAY_INVALID_ARGUMENT if it has other lengths. */
 AFTERBAY_API int afterbay_output_grid_coordinate(afterbay_output* output, const char* name, const char* grid,
                                                  int type, const void* data,
                                                  const afterbay_coordinate_options* options);
-/** Defines a field. `options` NULL: all members zero. AFTERBAY_UNKNOWN_NAME if its grid or a
-    dimension is not defined, AFTERBAY_CONFLICT if the name is taken, AFTERBAY_INVALID_ARGUMENT for
-    the attribute `_FillValue`, instead of which `fill` is given. */
+/** Defines a field. `options` NULL: all members zero. AFTERBAY_INVALID_ARGUMENT for the attribute
+    `_FillValue`, instead of which `fill` is given. */
 AFTERBAY_API int afterbay_output_field(afterbay_output* output, const char* name,
                                        const afterbay_field_options* options);
 
 /* ---- The run ---- */
 
-/** Ends the definitions and makes the plan. Every model rank calls it; it waits as
-    afterbay_session_start does, and to read the state if the run resumes. The error has, with the
-    places in the description, all that is wrong: fields that are not defined, periods that are no
-    multiple of the step, units that do not convert, a state of another description;
-    AFTERBAY_RESOURCES if a rank would need more than `output.memory`. */
+/** Ends the definitions and makes the plan. Every model rank calls it. Waits for all model ranks
+    (see Waits). The error has, with the places in the description, all that is wrong: fields that
+    are not defined, periods that are no multiple of the step, units that do not convert, a state of
+    another description: AFTERBAY_INVALID_ARGUMENT, AFTERBAY_UNKNOWN_NAME, AFTERBAY_CONFLICT,
+    AFTERBAY_WRONG_TYPE. AFTERBAY_RESOURCES if a rank would need more than `output.memory`;
+    AFTERBAY_EXISTS for a file that exists; AFTERBAY_IO, AFTERBAY_FORMAT and AFTERBAY_CONFLICT for
+    the state and the files with which the run continues. Fails as afterbay_session_start does. */
 AFTERBAY_API int afterbay_output_start(afterbay_output* output);
 /** Begins step `number`, and ends the one before. The first call has the number 1, or 0 for the
-    state at the start; after resuming, the number after the last step of the saved state. Does not
-    wait. AFTERBAY_INVALID_ARGUMENT if it goes backwards or leaves out a step; AFTERBAY_CONFLICT for
-    number 1 as the first one, if a file has `at_start`; AFTERBAY_BAD_STATE if a field that the step
-    before needed has not been put. */
+    state at the start; after resuming, the number after the last step of the saved state. Waits for
+    room and files, and with reductions over grids for other ranks (see Waits).
+    AFTERBAY_INVALID_ARGUMENT if it goes backwards or leaves out a step; AFTERBAY_CONFLICT for
+    number 1 as the first one, if a file has `at_start`, for two files of the same name, and if
+    ranks have made different calls; AFTERBAY_BAD_STATE if a field that the step before needed has
+    not been put, and after afterbay_output_finalize; AFTERBAY_WRONG_TYPE for results that the type
+    of the file cannot hold; AFTERBAY_TIMED_OUT with the rank that is behind. Fails as
+    afterbay_collection_open, afterbay_file_put and afterbay_session_epoch do. */
 AFTERBAY_API int afterbay_output_step(afterbay_output* output, int64_t number);
 /** *wanted = 1: the current step's value of a field is used; 0: nothing uses it, and the model may
-    save its computation and its put. AFTERBAY_UNKNOWN_NAME. */
+    save its computation and its put. Does not wait. AFTERBAY_UNKNOWN_NAME. */
 AFTERBAY_API int afterbay_output_wants(const afterbay_output* output, const char* field, int* wanted);
 /** Hands over this rank's part of a field for the current step: `data` points to an array of `type`
     with the layout `memory` (NULL: dense) of the field's axes and the rank's part of its grid.
-    Returns at once if nothing wants the field. Waits only while the server has no room. A rank that
-    holds nothing may pass NULL for `data`. AFTERBAY_UNKNOWN_NAME, AFTERBAY_WRONG_TYPE if `type` is
-    not the field's, AFTERBAY_CONFLICT if it was put in this step before, AFTERBAY_BAD_STATE before
-    afterbay_output_step, and as afterbay_file_put. */
+    Returns at once if nothing wants the field; otherwise waits for room and files (see Waits). A
+    rank that holds nothing may pass NULL for `data`. AFTERBAY_UNKNOWN_NAME; AFTERBAY_WRONG_TYPE if
+    `type` is not the field's; AFTERBAY_INVALID_ARGUMENT for NULL or an invalid layout;
+    AFTERBAY_CONFLICT if it was put in this step before; AFTERBAY_BAD_STATE outside of a step;
+    AFTERBAY_RESOURCES if a copy that the layout requires does not fit into `output.memory`. Fails
+    as afterbay_collection_open and afterbay_file_put do. */
 AFTERBAY_API int afterbay_output_put(afterbay_output* output, const char* field, int type, const void* data,
                                      const afterbay_memory* memory);
 /** The same for a section of this rank's part, in the indices of its array; further calls hand over
     the others, in any order: levels, one by one. `data` points to the values of the section, with
     the layout `memory`. What was handed over is copied; the field has been put when the last
     section has. Ranks may cut their parts differently, but must complete fields in the same order.
-    `section` NULL: the whole part. Fails as afterbay_output_put does; AFTERBAY_CONFLICT if sections
-    overlap, AFTERBAY_INVALID_ARGUMENT for a
-   section that leaves the part. */
+    `section` NULL: the whole part. Waits and fails as afterbay_output_put does; AFTERBAY_CONFLICT
+    if sections overlap, AFTERBAY_INVALID_ARGUMENT for a section that leaves the part,
+    AFTERBAY_RESOURCES if the copy does not fit into `output.memory`. */
 AFTERBAY_API int afterbay_output_put_section(afterbay_output* output, const char* field, int type,
                                              const void* data, const afterbay_memory* memory,
                                              const afterbay_section* section);
 /** Writes the state of all periods that have begun to a new file, so that a later run can resume
     after the last step that has ended. Call it between the puts of one step and
-    afterbay_output_step of the next one; it ends the step. Does not wait. The file is complete when
-    `ticket`, which may be NULL, is. Files in which the run continues must not get lost: call
-    afterbay_session_epoch after it. */
+    afterbay_output_step of the next one; it ends the step. The file is complete when `ticket`,
+    which may be NULL, is. Files in which the run continues must not get lost: call
+    afterbay_session_epoch after it. Waits for room and files, at first use as
+    afterbay_session_start does, and with reductions over grids for all ranks to end the step (see
+    Waits). Fails as afterbay_output_step does; AFTERBAY_CONFLICT if a file of the output has the
+    path. */
 AFTERBAY_API int afterbay_output_save(afterbay_output* output, const char* path, afterbay_ticket* ticket);
 /** Ends the last step, writes what began periods have so far (unless `partial: skip`), and closes
     the files. With a path the periods do not end: their state is saved there instead, and a later
-    run continues them and the files. `save_to` NULL: no path. Does not wait. Does nothing if called
-    again. AFTERBAY_CONFLICT if a file that the run continues has records of an earlier run after
-    its last one: it is not published, the others are, which it waits for, and
+    run continues them and the files. `save_to` NULL: no path. Does nothing if called again, and
+    before afterbay_output_start. Waits as afterbay_output_save does (see Waits). Fails as
+    afterbay_output_save does; AFTERBAY_CONFLICT if a file that the run continues has records of an
+    earlier run after its last one: it is not published, the others are, which it waits for, and
     afterbay_session_finalize fails with the same error. */
 AFTERBAY_API int afterbay_output_finalize(afterbay_output* output, const char* save_to);
 
 /** Returns the date at the end of the current step; before the first step, that at which the run
-    starts or resumes. */
+    starts or resumes. Does not wait; fails only with AFTERBAY_INVALID_ARGUMENT, for NULL. */
 AFTERBAY_API int afterbay_output_date(const afterbay_output* output, afterbay_date* date);
 /** Returns the number of the current step; after resuming and before afterbay_output_step, the last
-    one of the saved state. */
+    one of the saved state. Does not wait; fails only with AFTERBAY_INVALID_ARGUMENT, for NULL. */
 AFTERBAY_API int afterbay_output_current_step(const afterbay_output* output, int64_t* number);
 
 #ifdef __cplusplus

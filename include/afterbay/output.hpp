@@ -33,10 +33,26 @@
 ///
 /// Rules for every call:
 /// - Order: every model rank makes the same calls in the same order, with the same arguments except
-///   for data. All definitions come before start(). Only start() and resuming wait for other ranks.
+///   for data. All definitions come before start().
+/// - Waits: start() waits for all model ranks, for the servers as Session::start does, and to read
+///   the state from which the run resumes and the files to which it appends. put(), put_section(),
+///   step(), save() and finalize() write records: they wait for room as OutputFile::put does, as
+///   Collection::open does if a file begins, and, if the run continues that file, until the servers
+///   have opened and read it. step(), save() and finalize() also wait as Session::end_step and
+///   OutputFile::close do, and, if the description reduces over dimensions of a grid, for other
+///   model ranks: step() for those that are more than two steps behind; save(), finalize() and the
+///   end of a step with an epoch of the description until all have ended the step. save(), and
+///   finalize() with a path, wait as Session::start does at first use. The other calls do not wait.
 /// - Errors are thrown as Failure, as by Session. A call that is refused because of its arguments
 ///   or its order leaves the output usable; after an error in values (results that a type cannot
-///   hold) or files, end the run.
+///   hold) or files, end the run. bad_state: every call on an empty handle and after the end of the
+///   session, except date(), current_step() and a further finalize(); definitions after start();
+///   the calls of the run before it, except date(), current_step() and finalize(), which does
+///   nothing then.
+/// - Definitions (dimension() to field()) throw conflict if a name is taken, unknown_name, with a
+///   suggestion, for a dimension or grid that is not defined, invalid_argument for names, lengths
+///   and values that are impossible, wrong_type for values of a wrong type. start() reports all
+///   that depends on several definitions.
 /// - Threads: one thread at a time uses an Output and its session.
 #pragma once
 
@@ -131,72 +147,84 @@ struct AFTERBAY_API ComputedCoordinates {
 /// The described output of a session. Movable. A session may have one.
 class AFTERBAY_API Output {
  public:
-  /// Takes the session's description: the setting `output` and SessionOptions::output_text. Calls
-  /// after the end of the session throw bad_state. Does not wait. Throws invalid_argument for an
-  /// invalid date or step, bad_state on a server, after the end of the session, or if it has an
-  /// Output already.
+  /// Takes the session's description: the setting `output` and SessionOptions::output_text. Does
+  /// not wait. Throws invalid_argument for an invalid date or step, bad_state on a server, after
+  /// the end of the session, in a thread that must not call MPI, or if the session has an Output
+  /// already.
   Output(Session& session, const OutputOptions& options);
 
-  /// Defines a dimension, without a coordinate. Throws conflict if the name is taken.
+  /// Defines a dimension, without a coordinate. Throws as all definitions do (see above).
   void dimension(const std::string& name, std::uint64_t length);
   /// Defines a dimension with its coordinate variable: `values` are the same on all ranks, numbers
-  /// that increase or decrease.
+  /// that increase or decrease. Throws as all definitions do; invalid_argument for values or bounds
+  /// that cannot be those of a coordinate.
   void dimension(const std::string& name, const Values& values, const CoordinateOptions& options = {});
   /// Defines a grid: its dimensions, slowest first, and the decomposition of the session by which
-  /// they are distributed. A Block or Map has as many lengths as the grid has dimensions.
+  /// they are distributed. A Block or Map has as many lengths as the grid has dimensions; the first
+  /// call that needs the points of the grid checks it, at the latest start(). Throws as all
+  /// definitions do.
   void grid(const std::string& name, const std::vector<std::string>& dimensions,
             const std::string& decomposition);
   /// Defines a grid whose points lie along one dimension, which is defined, too, with their
   /// coordinates, which are computed: each rank those of its part of the decomposition. Fields of
   /// the grid get the attribute `grid_mapping`, unless they have one: a variable named `name`, with
   /// the attributes of CF-1.13 (`refinement_level`, `indexing_scheme`), and those that CDO reads
-  /// (`healpix_nside`, `healpix_order`). Throws invalid_argument for a grid that does not exist or
-  /// if the decomposition has another length, conflict if a name is taken.
+  /// (`healpix_nside`, `healpix_order`). Throws as all definitions do; invalid_argument for a grid
+  /// that does not exist or if the decomposition has another length, unknown_name for a
+  /// decomposition that is not defined.
   void healpix_grid(const std::string& name, const std::string& dimension, const HealpixGrid& points,
                     const std::string& decomposition, const ComputedCoordinates& coordinates = {});
   /// Likewise, a reduced Gaussian grid. It has no grid mapping. Edges of cells lie in the middle
   /// between longitudes, and between latitudes so that areas are those of Gauss's quadrature.
+  /// Throws as healpix_grid does.
   void gaussian_grid(const std::string& name, const std::string& dimension, const GaussianGrid& points,
                      const std::string& decomposition, const ComputedCoordinates& coordinates = {});
   /// Defines an auxiliary coordinate with the same values on all ranks: of dimensions, or of a
   /// single value if there are none. Variables with these dimensions name it in their attribute
   /// `coordinates`, unless other attributes of the field do. A single value is written for fields
-  /// that name it.
+  /// that name it. Throws as all definitions do.
   void coordinate(const std::string& name, const std::vector<std::string>& dimensions, const Values& values,
                   const CoordinateOptions& options = {});
   /// Defines an auxiliary coordinate of a grid, such as a two-dimensional latitude or that of
   /// unstructured points: each rank gives its part, which is copied. Fields of the grid name it in
   /// `coordinates`, unless they name it in another attribute (`cell_measures`), or it has
-  /// `vertices`.
+  /// `vertices`. Throws as all definitions do; unknown_name also if the grid's decomposition is not
+  /// defined, invalid_argument if it has other lengths, and for null data.
   template <class T>
   void grid_coordinate(const std::string& name, const std::string& grid, const T* data,
                        const CoordinateOptions& options = {}) {
     grid_coordinate_raw(name, grid, data, type_of<T>, options);
   }
-  /// Defines a field. Throws unknown_name if its grid or a dimension is not defined, conflict if
-  /// the name is taken, invalid_argument for the attribute `_FillValue`.
+  /// Defines a field. Throws as all definitions do; invalid_argument for the attribute
+  /// `_FillValue`, instead of which `fill` is given.
   void field(const std::string& name, const FieldOptions& options);
 
-  /// Ends the definitions and makes the plan. Every model rank calls it; it waits as Session::start
-  /// does, and to read the state if the run resumes. Throws, with the places in the description,
-  /// all that is wrong: fields that are not defined, periods that are no multiple of the step,
-  /// units that do not convert, a state of another description; resources if a rank would need more
-  /// than `output.memory`.
+  /// Ends the definitions and makes the plan. Every model rank calls it. Waits for all model ranks
+  /// (see Waits). Throws, with the places in the description, all that is wrong: fields that are
+  /// not defined, periods that are no multiple of the step, units that do not convert, a state of
+  /// another description (invalid_argument, unknown_name, conflict, wrong_type); resources if a
+  /// rank would need more than `output.memory`; exists for a file that exists; io, format and
+  /// conflict for the state and the files with which the run continues; and as Session::start does.
   void start();
   /// Begins step `number`, and ends the one before. The first call is step(1), or step(0) for the
-  /// state at the start; after resuming, the step after the last one of the saved state. Throws
+  /// state at the start; after resuming, the step after the last one of the saved state. Waits for
+  /// room and files, and with reductions over grids for other ranks (see Waits). Throws
   /// invalid_argument if it goes backwards or leaves out a step; conflict for step 1 as the first
-  /// one, if a file has `at_start`; bad_state if a field that the step before needed has not been
-  /// put.
+  /// one, if a file has `at_start`, for two files of the same name, and if ranks have made
+  /// different calls; bad_state if a field that the step before needed has not been put, and after
+  /// finalize(); wrong_type for results that the type of the file cannot hold; timed_out with the
+  /// rank that is behind; and as Collection::open, OutputFile::put and Session::epoch do.
   void step(std::int64_t number);
   /// Whether the current step's value of a field is used by anything. A model can save the
-  /// computation of fields that are not. Throws unknown_name.
+  /// computation of fields that are not. Does not wait. Throws unknown_name.
   [[nodiscard]] bool wants(std::string_view field) const;
   /// Hands over this rank's part of a field for the current step: `data` points to an array with
   /// the layout `memory` (dense by default) of the field's axes and the rank's part of its grid.
-  /// Returns at once if nothing wants it. Throws unknown_name, wrong_type if T is not the field's
-  /// type, conflict if it was put in this step before, bad_state before step(), and as
-  /// OutputFile::put does.
+  /// Returns at once if nothing wants it; otherwise waits for room and files (see Waits). Throws
+  /// unknown_name; wrong_type if T is not the field's type; invalid_argument for null data or an
+  /// invalid layout; conflict if it was put in this step before; bad_state outside of a step;
+  /// resources if a copy that the layout requires does not fit into `output.memory`; and as
+  /// Collection::open and OutputFile::put do.
   template <class T>
   void put(std::string_view field, const T* data, const MemoryLayout& memory = {}) {
     put_raw(field, data, type_of<T>, memory);
@@ -206,7 +234,8 @@ class AFTERBAY_API Output {
   /// over the others, in any order: levels, one by one. `data` points to the values of the section,
   /// with the layout `memory`. What was handed over is copied; the field has been put when the last
   /// section has. Ranks may cut their parts differently, but must complete fields in the same
-  /// order. Throws as put does, conflict if sections overlap.
+  /// order. Waits and throws as put does; conflict if sections overlap, invalid_argument for a
+  /// section that leaves the part, resources if the copy does not fit into `output.memory`.
   template <class T>
   void put_section(std::string_view field, const Section& section, const T* data,
                    const MemoryLayout& memory = {}) {
@@ -216,20 +245,23 @@ class AFTERBAY_API Output {
   /// Writes the state of all periods that have begun to a new file, so that a later run can resume
   /// after the last step that has ended. Call it between the puts of one step and step() of the
   /// next one; it ends the step. The file is complete when the returned ticket is. Files in which
-  /// the run continues must not get lost: call Session::epoch after it.
+  /// the run continues must not get lost: call Session::epoch after it. Waits for room and files,
+  /// at first use as Session::start does, and with reductions over grids for all ranks to end the
+  /// step (see Waits). Throws as step() does; conflict if a file of the output has the path.
   Ticket save(const std::string& path);
   /// Ends the last step, writes what began periods have so far (unless `partial: skip`), and closes
   /// the files. With a path the periods do not end: their state is saved instead, and a later run
-  /// continues them and the files. Does nothing if called again. Throws conflict if a file that the
-  /// run continues has records of an earlier run after its last one: it is not published, the
-  /// others are, which it waits for, and the session's finalize() throws the same.
+  /// continues them and the files. Does nothing if called again, and before start(). Waits
+  /// and throws as save() does; conflict if a file that the run continues has records of an earlier
+  /// run after its last one: it is not published, the others are, which it waits for, and the
+  /// session's finalize() throws the same.
   void finalize(const std::string& save_to = {});
 
   /// The date at the end of the current step; before the first step, that at which the run starts
-  /// or resumes.
+  /// or resumes. Does not wait. Throws bad_state on an empty handle.
   [[nodiscard]] Date date() const;
   /// The number of the current step; after resuming and before step(), the last one of the saved
-  /// state.
+  /// state. Does not wait. Throws bad_state on an empty handle.
   [[nodiscard]] std::int64_t current_step() const;
 
   /// Like put, with the type as a value.

@@ -7,7 +7,7 @@
 /// if (session.is_server()) { session.serve(); return 0; }   // returns when the model has finished
 /// session.decomposition("grid", Block{global, start, count});
 /// Collection history = session.collection("history", schema, {.file = "hist_{step:04}.nc"});
-/// for (...) {
+/// for (std::int64_t step = 0; step < steps; ++step) {
 ///   OutputFile file = history.open({.step = step});
 ///   file.put("temperature", record, temperature.data());
 ///   session.end_step();
@@ -177,9 +177,10 @@ class AFTERBAY_API OutputFile {
   Slot acquire(std::string_view variable, std::uint64_t record, Type type);
 
   /// Ends this rank's output to the file. The servers publish it when all ranks have closed it. The
-  /// ticket is complete when the file is durable under its final name. Does not wait. Throws
-  /// bad_state while a slot of the file is not committed: the file stays open. If called again it
-  /// returns the same ticket.
+  /// ticket is complete when the file is durable under its final name. Does not wait, except for
+  /// endpoints. Throws bad_state while a slot of the file is not committed, or sections are
+  /// missing: the file stays open; timed_out as Session::flush does. If called again it returns the
+  /// same ticket.
   Ticket close();
   /// The final path. Does not wait. Throws bad_state on an empty handle.
   [[nodiscard]] const std::string& path() const;
@@ -376,7 +377,8 @@ class AFTERBAY_API Session {
  public:
   [[nodiscard]] bool is_server() const;  ///< true: call serve() and nothing else
   /// Serves until every model rank has finalized; then throws the first error of the session, if
-  /// any. Sleeps while there is nothing to do. For several sessions see serve_all.
+  /// any, or stopped after a signal. Sleeps while there is nothing to do. Throws bad_state on a
+  /// model rank, and if the session was served already. For several sessions see serve_all.
   void serve();
 
   /// The number of this rank among the model ranks, from 0. Throws bad_state on a server.
@@ -400,8 +402,9 @@ class AFTERBAY_API Session {
   Collection collection(const std::string& name, const Schema& schema, const CollectionOptions& options = {});
   /// Sends new definitions to the servers and waits until they are ready for the first file.
   /// Implied by the first Collection::open after a definition. Every model rank calls it. Throws
-  /// conflict for overlaps, gaps and definitions that differ between ranks. Does nothing if there
-  /// are no new definitions.
+  /// conflict for overlaps, gaps and definitions that differ between ranks, resources if they need
+  /// more memory than settings allow; these end the session. Does nothing if there are no new
+  /// definitions.
   void start();
 
   /// Opens any netCDF file for input. Every model rank calls it. Waits until the servers have
@@ -423,18 +426,19 @@ class AFTERBAY_API Session {
 
   /// Marks everything put since the last end_step as a complete step. With `inline` servers in
   /// synchronous mode it is collective and returns when the step is written; otherwise it does not
-  /// wait. Throws bad_state while a slot is not committed.
+  /// wait. Throws bad_state while a slot is not committed, or sections are missing.
   void end_step();
   /// Returns a ticket that is complete when everything put before is durable or handed to the file
   /// system. Does not wait, except for endpoints. On a rank that has opened an endpoint, it covers
-  /// the steps that the session has ended. Throws bad_state while a slot is not committed.
+  /// the steps that the session has ended. Throws bad_state while a slot is not committed, or
+  /// sections are missing; timed_out, which ends the session, with the endpoints that are late.
   Ticket flush();
   /// Marks an epoch in the output. The ticket is complete when everything that all ranks put
   /// before, in all files, is durable and can be recovered after any later crash; files that are
   /// still open then are recovered by `afterbay recover FILE`. The journal records the epoch with
   /// its name; `afterbay status` shows the last one. Every model rank calls it. Does not wait,
-  /// except for endpoints as flush does, and does not delay other ranks. Throws bad_state while a
-  /// slot is not committed, invalid_argument for an empty name.
+  /// except for endpoints as flush does, and does not delay other ranks. Throws as flush does;
+  /// invalid_argument for an empty name.
   Ticket epoch(const std::string& name);
   /// Calls `function` once, in this thread, when the ticket is complete: from within end_step,
   /// wait, is_complete or finalize. It may call the session. Does not wait. Throws invalid_argument
@@ -446,8 +450,9 @@ class AFTERBAY_API Session {
   /// Whether a ticket is complete. Does not wait. Throws as wait does.
   [[nodiscard]] bool is_complete(Ticket ticket);
   /// Closes all files, waits until everything is published and prints the report. Collective.
-  /// Throws bad_state while a slot is not committed or an Output not finalized: nothing is closed
-  /// then. Does nothing if called again.
+  /// Throws the error that prevented a publication; bad_state while a slot is not committed,
+  /// sections are missing or an Output is not finalized: nothing is closed then. Does nothing if
+  /// called again.
   void finalize();
 
   /// An empty handle: every call throws bad_state.
@@ -475,7 +480,8 @@ class AFTERBAY_API Session {
 /// would wait for the first to end.
 AFTERBAY_API void serve_all(std::span<Session* const> sessions);
 
-/// Ends the process with exit status 1 because of `error`. Its open sessions fail with this error
+/// Ends the process with exit status 1 because of `error`. The open sessions of the process (those
+/// that the calling thread opened or, if it has none, those of other threads) fail with this error
 /// as the reason, and all their ranks and servers learn it before the process ends. The error is
 /// printed on stderr once per job, with the ranks that stopped, instead of once per rank. Takes a
 /// few seconds at most. If several threads call it, the error of the first counts. A thread that

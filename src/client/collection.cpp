@@ -2,7 +2,6 @@
 #include "client/collection.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "base/caller_terms.hpp"
 #include "base/suggest.hpp"
@@ -362,22 +361,6 @@ wire::DefineCollection Collection::message(bool whole) const {
     message.definition = std::move(it);
   }
   return message;
-}
-
-void Collection::set_packed(std::size_t server, const std::vector<std::uint8_t>& packed) {
-  packed_[in_pool_[server]].assign(packed.begin(), packed.end());
-  if (!described_by_) described_by_ = server;
-}
-
-bool Collection::gives_maps_later(std::uint64_t most_bytes) const {
-  constexpr std::uint64_t half_bytes_per_point = 5;  // of encoded points, in runs of a few
-  if (is_split() || pool_.size() < 2 || !serves(pool_[0]) || !serves(pool_[1])) return false;
-  std::uint64_t half_bytes = 0;
-  std::set<const MapPart*> seen;
-  for (const VariableState& variable : variables_)
-    if (variable.map && seen.insert(variable.map.get()).second)
-      half_bytes += variable.map->global().product() * half_bytes_per_point;
-  return half_bytes / 2 > most_bytes / pool_.size();
 }
 
 Result<std::string> Collection::path(const FileName& file_name) const {

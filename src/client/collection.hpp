@@ -51,6 +51,27 @@ struct VariableState {
   }
 };
 
+/// Which variables on maps each server wants packed, so that it puts their points in order.
+class PackedVariables {
+ public:
+  /// A server's answer.
+  void set(std::size_t server, const std::vector<std::uint8_t>& packed) {
+    by_server_[server].assign(packed.begin(), packed.end());
+    if (!answered_) answered_ = server;
+  }
+  [[nodiscard]] bool has(std::size_t server, std::uint32_t variable) const {
+    const auto of_server = by_server_.find(server);
+    return of_server != by_server_.end() && variable < of_server->second.size() &&
+           of_server->second[variable];
+  }
+  /// The server that answered first.
+  [[nodiscard]] std::optional<std::size_t> answered() const noexcept { return answered_; }
+
+ private:
+  std::map<std::size_t, std::vector<bool>> by_server_;
+  std::optional<std::size_t> answered_;
+};
+
 /// A collection as this rank defined it, with settings applied, in one of its pools. `make` reports
 /// everything that is wrong with the definition.
 class Collection {
@@ -89,10 +110,6 @@ class Collection {
   [[nodiscard]] bool serves(std::size_t server) const noexcept;
   /// The collection's entry in the report.
   [[nodiscard]] observe::CollectionRecord record_for_report() const;
-  /// Whether any server of its pool may get a whole file, so that each needs all points of its
-  /// maps, and these would together take more memory than `most_bytes`: then a server gets them
-  /// with the first file that it writes.
-  [[nodiscard]] bool gives_maps_later(std::uint64_t most_bytes) const;
   /// Whether all servers of its pool write each file of this collection.
   [[nodiscard]] bool is_split() const noexcept { return split_ != model::Split::none; }
   /// The server that has all frames of one owner, if the collection is split: the same for all
@@ -101,11 +118,6 @@ class Collection {
     return nth_after(first_owner(), owner);
   }
   [[nodiscard]] const model::FrameOwners& owners() const noexcept { return owners_; }
-  /// The server that describes the frames of one owner: of a file that is not split, one that has
-  /// answered, as all describe them alike.
-  [[nodiscard]] std::size_t server_describing(std::uint16_t owner) const noexcept {
-    return is_split() || !described_by_ ? server_of_owner(owner) : *described_by_;
-  }
   /// The servers of its pool; only these write its files.
   [[nodiscard]] const std::vector<std::size_t>& pool() const noexcept { return pool_; }
   /// Whether each file goes to the least loaded server of the pool.
@@ -149,15 +161,10 @@ class Collection {
   /// digest.
   [[nodiscard]] wire::DefineCollection message(bool whole) const;
   [[nodiscard]] Result<std::string> path(const FileName& file_name) const;
-  /// Sets which variables are handed over packed to a server, as it decided. Call it before the
-  /// first plan.
-  void set_packed(std::size_t server, const std::vector<std::uint8_t>& packed);
-  /// Whether the server's pieces of a variable on a map are handed over packed, and it puts them in
-  /// order.
-  [[nodiscard]] bool packs(std::size_t server, std::uint32_t variable) const {
-    const std::vector<bool>& packed = packed_[in_pool_[server]];
-    return variable < packed.size() && packed[variable];
-  }
+  /// Which variables are handed over packed. The answers of servers are added before the first
+  /// plan.
+  [[nodiscard]] PackedVariables& packed() noexcept { return packed_; }
+  [[nodiscard]] const PackedVariables& packed() const noexcept { return packed_; }
 
   /// A variable's index by name.
   Result<std::uint32_t> index_of(std::string_view variable) const;
@@ -210,8 +217,7 @@ class Collection {
   bool begins_with_first_ = false;            ///< slabs: the first server of the pool has the first one
   model::FrameOwners owners_;                 ///< counted from first_owner()
   std::vector<VariableState> variables_;
-  std::vector<std::vector<bool>> packed_;    ///< by server of the pool, then by variable
-  std::optional<std::size_t> described_by_;  ///< the first server that has answered
+  PackedVariables packed_;
   CollectionRecords records_{0};
   std::vector<Collection*> by_pool_;
   std::unordered_map<std::string_view, std::uint32_t> by_name_;  ///< into schema_

@@ -68,6 +68,17 @@ bool lies_on(const Collection& collection, const Decomposition& map) {
   return false;
 }
 
+/// The memory that all points of the collection's maps take on one server, as they are encoded.
+std::uint64_t bytes_of_maps(const Collection& collection) {
+  constexpr std::uint64_t half_bytes_per_point = 5;  // in runs of a few points
+  std::uint64_t half_bytes = 0;
+  std::set<const MapPart*> seen;
+  for (std::uint32_t v = 0; v < collection.schema().variables.size(); ++v)
+    if (const auto& map = collection.variable(v).map; map && seen.insert(map.get()).second)
+      half_bytes += map->global().product() * half_bytes_per_point;
+  return half_bytes / 2;
+}
+
 std::vector<std::byte> encoded(const model::PointRuns& runs) {
   return runs.empty() ? std::vector<std::byte>() : model::encode_offsets(runs);
 }
@@ -297,23 +308,28 @@ Result<Definitions::Collections> Definitions::send() {
   return Collections(collections_).subspan(first_new);
 }
 
-Result<bool> Definitions::define_at(const Collection& collection, std::size_t server) {
-  Sent& sent = sent_[collection.id()][server];
-  if (collection.is_split() || sent != Sent::no) return false;
+bool Definitions::gives_maps_later(const Collection& collection) const {
+  const std::vector<std::size_t>& pool = collection.pool();
+  const auto writes = [&](std::size_t server) { return collection.serves(server); };
+  if (collection.is_split() || pool.size() < 2 || !std::ranges::all_of(pool, writes)) return false;
+  return bytes_of_maps(collection) > config_.memory.maps_bytes / pool.size();
+}
+
+Result<> Definitions::define_at(const Collection& collection, std::size_t server) {
   ++serial_;
+  Sent& sent = sent_[collection.id()][server];
   sent = Sent::in_this_batch;
   AFTERBAY_TRY(send_decompositions());
   sent = Sent::before;
   AFTERBAY_TRY(core_.send(server, collection.message(core_.identity().model_rank == 0), Wake::no));
   // The servers have checked the maps together: this one has nothing to ask the others.
   AFTERBAY_TRY(core_.send_now(server, end_of_batch(false)));
-  AFTERBAY_TRY(core_.wait_until([&] { return answered_[server] == serial_; },
-                                Wait{.what = fmt::format("the answer of I/O server {} to the definition of "
-                                                         "collection '{}'",
-                                                         server, collection.name()),
-                                     .file = {},
-                                     .servers = [server] { return std::set<std::size_t>{server}; }}));
-  return true;
+  return core_.wait_until([&] { return answered_[server] == serial_; },
+                          Wait{.what = fmt::format("the answer of I/O server {} to the definition of "
+                                                   "collection '{}'",
+                                                   server, collection.name()),
+                               .file = {},
+                               .servers = [server] { return std::set<std::size_t>{server}; }});
 }
 
 std::vector<observe::CollectionRecord> Definitions::records_for_report() const {
@@ -348,7 +364,7 @@ void Definitions::answer(std::size_t server, const wire::Defined& message) {
   for (const auto& base : message.bases) {
     Collection& collection = *collections_.at(base.collection);
     collection.records().set_first_frame(server, base.first_frame);
-    collection.set_packed(server, base.packed);
+    collection.packed().set(server, base.packed);
   }
   answered_[server] = message.serial;
 }

@@ -43,13 +43,16 @@ class Definitions {
   }
   /// Sends new definitions to the servers and waits for their answers. Returns the new collections.
   Result<Collections> send();
-  /// Before a file of the collection is opened on a server: tells the server what `send` has left
-  /// out because most servers do not need it, and waits for its answer, and so for all ranks.
-  /// Returns whether there was something. All ranks call it alike.
-  Result<bool> define_at(const Collection& collection, std::size_t server);
-  [[nodiscard]] bool gives_maps_later(const Collection& collection) const {
-    return collection.gives_maps_later(config_.memory.maps_bytes);
+  /// Whether any server of the collection's pool may get a whole file, so that each needs all points
+  /// of its maps, and these would together take more than `memory.maps`: then `send` leaves the
+  /// collection out, and a server is told of it with the first file that it writes.
+  [[nodiscard]] bool gives_maps_later(const Collection& collection) const;
+  /// Whether a server that is to get a file of the collection must be told of it before.
+  [[nodiscard]] bool lacks(std::size_t server, const Collection& collection) const {
+    return !collection.is_split() && sent_[collection.id()][server] == Sent::no;
   }
+  /// Tells the server, and waits for its answer, and so for all ranks. All ranks call it alike.
+  Result<> define_at(const Collection& collection, std::size_t server);
 
   /// All collections, by id.
   [[nodiscard]] Collections collections() const noexcept { return collections_; }

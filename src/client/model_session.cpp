@@ -94,14 +94,6 @@ Result<> ModelSession::start() {
   return core_.wait_for_all("all ranks to have the servers' answer to the definitions");
 }
 
-Result<> ModelSession::define_at(const Collection& collection, std::size_t server) {
-  const observe::Timed timed(observed_.define);
-  AFTERBAY_TRY_ASSIGN(const bool defined, definitions_.define_at(collection, server));
-  if (!defined) return {};
-  puts_.endpoint().make_likely_plans(collection);
-  return core_.wait_for_all("all ranks to have a server's answer to the definitions");
-}
-
 // ---- files
 
 Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const FileName& name,
@@ -130,7 +122,12 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
   AFTERBAY_TRY_ASSIGN(const bool assigned,
                       server_choice_.choose(*file, earlier ? std::optional(earlier->server) : std::nullopt));
   const Collection& in_pool = *file->collection;
-  AFTERBAY_TRY(define_at(in_pool, file->server));
+  if (definitions_.lacks(file->server, in_pool)) {
+    const observe::Timed timed(observed_.define);
+    AFTERBAY_TRY(definitions_.define_at(in_pool, file->server));
+    puts_.endpoint().make_likely_plans(in_pool);
+    AFTERBAY_TRY(core_.wait_for_all("all ranks to have a server's answer to the definitions"));
+  }
   file->servers.push_back(file->server);
   if (in_pool.is_split())
     for (const std::size_t s : in_pool.pool())

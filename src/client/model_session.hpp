@@ -124,8 +124,6 @@ class ModelSession {
   Result<> wait_for_older(const File& file);
   /// The ticket of the last close of a file of that path; 0 if there was none, or if the file is
   /// published.
-  /// See Definitions::define_at.
-  Result<> define_at(const Collection& collection, std::size_t server);
   [[nodiscard]] std::uint64_t closing_ticket(const std::string& path) const;
   void note_directory(const std::string& path);
   // See Reader::Host.

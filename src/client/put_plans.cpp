@@ -186,7 +186,9 @@ PieceSite PutPlans::site_of(std::uint32_t index, const model::Piece& piece) cons
   site.frame_offset = piece.frame_offset;
   const model::FrameOwners::Range& range = collection_->owners().range_of(piece.frame);
   site.number = range.number_of(piece.frame);
-  site.server = collection_->server_describing(range.owner);
+  site.server = collection_->server_of_owner(range.owner);
+  // Servers describe files that are not split alike: one that has answered does it.
+  if (!collection_->is_split()) site.server = collection_->packed().answered().value_or(site.server);
   return site;
 }
 
@@ -219,7 +221,7 @@ Result<std::vector<PiecePlan>> PutPlans::map_pieces(const VariableState& variabl
     moves.pack = model::pack(moves.gather);
     const std::uint64_t packed_bytes = moves.pack.values * bytes.to;
     std::optional<std::uint64_t> packed_at;
-    if (collection_->packs(site.server, variable.index)) {
+    if (collection_->packed().has(site.server, variable.index)) {
       const auto before = variable.map->before(cut, site.server, points.cell);
       known = known && before.has_value();
       moves.pack.points = &cut.rows[cut.number(points)];

@@ -283,6 +283,12 @@ static void define_maps(afterbay_session* session) {
   map.order = AFTERBAY_ROW_MAJOR;
   map.repeats = 3;
   FAILS(afterbay_decomposition_define_map(session, "bad", &map), AFTERBAY_INVALID_ARGUMENT, "for repeats");
+  map.repeats = AFTERBAY_REPEATS_REFUSED;
+  map.gaps = 2;
+  FAILS(afterbay_decomposition_define_map(session, "bad", &map), AFTERBAY_INVALID_ARGUMENT,
+        "no number 2 for gaps; use AFTERBAY_GAPS_REFUSED (0) or AFTERBAY_GAPS_ALLOWED (1)");
+  FAILS(afterbay_decomposition_define(session, "bad", 2, global, global, global, -1),
+        AFTERBAY_INVALID_ARGUMENT, "no number -1 for gaps");
   FAILS(afterbay_decomposition_define_map(session, "bad", NULL), AFTERBAY_INVALID_ARGUMENT, "map");
 }
 
@@ -349,6 +355,14 @@ static void try_put_errors(afterbay_file* file) {
         "`variable`");
 }
 
+/* The second session was not looked at: the first one was served twice. */
+static void try_serving_errors(afterbay_session* session) {
+  afterbay_session* const some[] = {session, NULL};
+  FAILS(afterbay_sessions_serve(some, 2), AFTERBAY_INVALID_ARGUMENT, "`session`");
+  FAILS(afterbay_sessions_serve(NULL, 2), AFTERBAY_INVALID_ARGUMENT, "`sessions`");
+  FAILS(afterbay_sessions_serve(some, 1), AFTERBAY_BAD_STATE, "model rank");
+}
+
 static void try_option_errors(MPI_Comm comm) {
   afterbay_options* options;
   afterbay_session* session = NULL;
@@ -397,6 +411,7 @@ static void run_model(afterbay_session* session) {
   OK(afterbay_decomposition_define(session, "part", 2, global, part_start, part_count,
                                    AFTERBAY_GAPS_ALLOWED));
   define_maps(session);
+  try_serving_errors(session);
   OK(afterbay_schema_create(&schema));
   add_dimensions(schema);
   add_fields(schema);

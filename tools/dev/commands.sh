@@ -191,8 +191,9 @@ dev_lint() {
   build/venv/bin/python tools/check_sizes.py || failed+=("sizes")
   say "packages of the commands that scripts run"
   build/venv/bin/python tools/check_commands.py || failed+=("commands")
-  say "prose of pages and comments, links, spelling (codespell)"
+  say "prose of pages and comments, errors of C functions, links, spelling (codespell)"
   build/venv/bin/python tools/check_prose.py || failed+=("prose")
+  build/venv/bin/python tools/check_contracts.py || failed+=("contracts")
   build/venv/bin/python tools/check_links.py || failed+=("links")
   build/venv/bin/python tools/check_pins.py || failed+=("pins")
   text_files | xargs -r build/venv/bin/codespell || failed+=("spelling")
