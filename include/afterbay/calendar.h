@@ -53,9 +53,9 @@ typedef struct afterbay_duration {
 /** A step or a frequency. Years, months and days are counts, because their lengths depend on the
     calendar and on the date. Set unused members to zero. */
 typedef struct afterbay_period {
-  int64_t years;   /**< of a calendar */
-  int64_t months;  /**< of a calendar */
-  int64_t days;    /**< of a calendar, 86400 s in most */
+  int64_t years;   /**< calendar years */
+  int64_t months;  /**< calendar months */
+  int64_t days;    /**< calendar days: 86400 s in most calendars */
   int64_t seconds; /**< whole seconds, rounded down */
   int64_t steps;   /**< time steps of the model */
   int nanoseconds; /**< 0 to 999 999 999 */

@@ -126,7 +126,7 @@ class Endpoint {
   } refused_;  ///< the last try_put for which there was no room
   std::chrono::milliseconds deadline_;
   observe::Profile& profile_;
-  observe::Timer* timer_;  ///< of all puts
+  observe::Timer* timer_;  ///< time of all puts
 };
 
 }  // namespace afterbay::client

@@ -17,7 +17,7 @@
 namespace afterbay::client {
 
 struct File {
-  std::uint64_t id = 0;  ///< of samples: wire::no_file
+  std::uint64_t id = 0;  ///< wire::no_file for samples
   Collection* collection = nullptr;
   /// The server that creates it; the only writer unless the collection is split.
   std::size_t server = 0;

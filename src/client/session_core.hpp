@@ -30,7 +30,7 @@ struct RankIdentity {
   int model_rank = 0;
   int model_size = 1;
   std::vector<std::size_t> pool_of_server;      ///< one per server; empty: there is one pool
-  Terms terms = Terms::c;                       ///< of the caller, for messages
+  Terms terms = Terms::c;                       ///< terms of the caller's language, for messages
   std::vector<std::uint64_t> slab_shares = {};  ///< by server: see config::slab_shares
 };
 

@@ -15,7 +15,7 @@ namespace afterbay::client {
 /// What MPI allows the threads of this process. Names are literals.
 struct ThreadRule {
   std::thread::id only{};      ///< the thread that may call the session; none: any, one at a time
-  const char* mpi_level = "";  ///< of MPI_Init_thread, for errors; "" without MPI
+  const char* mpi_level = "";  ///< level from MPI_Init_thread, for errors; "" without MPI
 };
 
 class AFTERBAY_CAPABILITY("session") SessionLock {

@@ -117,7 +117,7 @@ class Team {
   [[nodiscard]] static std::string uncovered(const OfRank& rank,
                                              const std::vector<const EndpointPart*>& parts);
 
-  std::map<int, OfRank> of_rank_;                 ///< of the decompositions of which endpoints have parts
+  std::map<int, OfRank> of_rank_;                 ///< by decomposition, if endpoints have parts of it
   std::vector<std::shared_ptr<Member>> members_;  ///< by number, except those forgotten
   std::size_t next_ = 1;
   std::size_t next_place_ = 1;

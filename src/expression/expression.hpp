@@ -18,7 +18,8 @@ namespace afterbay::expression {
 
 /// Bounds of what is parsed; longer or deeper texts are refused.
 inline constexpr std::size_t most_characters = 8000;
-inline constexpr std::size_t most_depth = 200;  ///< of parentheses, arguments, signs, exponents and ?:
+/// Nesting of parentheses, arguments, signs, exponents and ?:.
+inline constexpr std::size_t most_depth = 200;
 
 /// What a formula computes with.
 struct Operand {

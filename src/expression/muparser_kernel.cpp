@@ -100,7 +100,7 @@ class MuparserKernel : public Kernel {
   }
 
   std::array<double, statistics::strip_points> results_{};
-  std::vector<double> values_;  ///< of the operands; muParser has their addresses
+  std::vector<double> values_;  ///< values of the operands; muParser has their addresses
   std::size_t constants_ = 0;
   std::size_t square_ = find_function("sqr").value();  ///< faster than power
   mu::Parser parser_;

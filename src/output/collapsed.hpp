@@ -44,7 +44,7 @@ class Collapsed final : public Series, public Consumer {
   std::string text_;
   Form taken_;  ///< in which values come
   statistics::Bundle bundle_;
-  std::vector<double> state_;  ///< of the statistic
+  std::vector<double> state_;  ///< state of the statistic
   /// Whether slabs have several runs, on ranks with points.
   bool in_pieces_ = false;
   /// A slab has one index of each axis that vanishes, and all others: runs of elements at these

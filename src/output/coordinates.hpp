@@ -20,7 +20,7 @@ enum class Quantity : std::uint8_t { other, longitude, latitude };
 
 /// What gives the points of a field a coordinate.
 struct FoundCoordinate {
-  std::string name;                        ///< of the coordinate, or of the dimension
+  std::string name;                        ///< name of the coordinate or dimension
   const Coordinate* coordinate = nullptr;  ///< null: the values of a dimension
   Quantity quantity = Quantity::other;
   std::string units;
@@ -50,7 +50,7 @@ bool is_between_longitudes(double value, double low, double high, double toleran
 
 /// A point of a grid on this rank.
 struct GridPoint {
-  std::uint32_t element = 0;  ///< of the rank's array
+  std::uint32_t element = 0;  ///< element of the rank's array
   std::uint64_t index = 0;    ///< in the grid, row-major
 };
 /// Without holes of a map, in any order. `decomposition`: null: the rank holds all points.
@@ -76,7 +76,7 @@ class PointValues {
   double tolerance_;
   bool by_element_ = false;
   std::vector<double> values_;
-  std::vector<std::uint64_t> lengths_;  ///< of the grid
+  std::vector<std::uint64_t> lengths_;  ///< dimension lengths of the grid
   std::vector<std::uint64_t> strides_;  ///< in `values_`, per dimension of the grid
 };
 

@@ -35,7 +35,7 @@ struct Coordinate {
   std::string name;
   std::vector<std::string> dimensions;
   std::string grid;  ///< empty: constant
-  Values values;     ///< of this rank, if it is distributed
+  Values values;     ///< values of this rank, if it is distributed
   CoordinateOptions options;
 };
 

@@ -35,7 +35,7 @@ struct FileVariable {
 /// A coordinate of a file of which each rank writes its part.
 struct DistributedCoordinate {
   std::string name;
-  Values values;  ///< of this rank
+  Values values;  ///< values of this rank
 };
 
 inline constexpr const char* time_name = "time";

@@ -23,12 +23,12 @@ namespace afterbay::output {
 
 /// What a run goes on with, of one series of files.
 struct FileState {
-  std::string path;  ///< of the file that is open; empty: none
+  std::string path;  ///< path of the open file; empty: none
   std::uint64_t records = 0;
   std::int64_t part = 0;  ///< number of the open or last part, from 1
   Date part_begin;
   Date part_end;                       ///< only with `split` by period
-  Date record_end;                     ///< of the last record
+  Date record_end;                     ///< end of the last record
   bool complete = false;               ///< a file without records has been written
   std::string pattern;                 ///< PartNames::pattern
   std::vector<std::uint64_t> earlier;  ///< PartNames::earlier
@@ -158,7 +158,7 @@ class FileSeries {
   /// What the current step has begun.
   struct Begun {
     bool record = false;
-    bool time_of_instants = false;  ///< of the record
+    bool time_of_instants = false;  ///< the record's time of instants
   };
   Begun begun_;
   SampleRecords samples_;
@@ -214,9 +214,9 @@ class Writer final : public Consumer {
   bool rounds_ = false;    ///< converted values are those of a computation, and the file has integers
   bool is_left_to_servers_ = false;
   std::int64_t step_ = 0;
-  Form converted_form_ = {Type::float64, {}};  ///< of converted values
+  Form converted_form_ = {Type::float64, {}};  ///< form of converted values
   std::vector<double> converted_;
-  std::vector<std::byte> integers_;  ///< of 64 bits, made of them
+  std::vector<std::byte> integers_;  ///< 64-bit integers made from them
 };
 
 }  // namespace afterbay::output

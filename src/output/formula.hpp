@@ -47,7 +47,7 @@ class Computed final : public Series, public Consumer {
     SampleTarget* samples = nullptr;
     std::vector<std::size_t> variables;
     Consumer* consumer = nullptr;      ///< gets values without data
-    std::vector<std::size_t> sources;  ///< of the leaves: SampleRecords
+    std::vector<std::size_t> sources;  ///< sources of the leaves: see SampleRecords
     std::vector<bool> is_kept = {};    ///< leaves that servers keep, because they are constant
   };
   /// From now on, servers compute the values for this consumer. Others still get them here.

@@ -50,7 +50,7 @@ class OverGrid final : public Series, public Consumer {
 
   /// What a rank has of it.
   struct Part {
-    std::uint64_t elements = 0;     ///< of the grid
+    std::uint64_t elements = 0;     ///< elements of the grid
     std::uint64_t contributed = 0;  ///< points of the result
     std::uint64_t results = 0;      ///< points of the result that it gives away
   };

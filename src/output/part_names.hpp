@@ -22,7 +22,7 @@ class TakenPaths {
  public:
   struct Owner {
     const describe::File* file = nullptr;  ///< null: a saved state
-    std::int64_t part = 0;                 ///< of the file, from 1
+    std::int64_t part = 0;                 ///< part of the file, from 1
     /// "part 3 of the file 'day'"
     [[nodiscard]] std::string text() const;
   };

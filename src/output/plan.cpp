@@ -679,7 +679,7 @@ class Planner {
   std::map<std::tuple<const Series*, const Schedule*, const describe::File*>, Statistics*> statistics_;
   std::map<std::tuple<const Series*, std::string, std::string>, Collapsed*> collapsed_;
   std::map<std::tuple<const Series*, std::string, std::string>, OverGrid*> over_grids_;
-  std::map<const Series*, std::string> identities_;  ///< of what is computed
+  std::map<const Series*, std::string> identities_;  ///< identities of what is computed
   std::vector<std::string> being_made_;
   std::vector<std::string> problems_;
   ErrorCode code_ = ErrorCode::invalid_argument;

@@ -48,8 +48,9 @@ class WriteCount {
   };
 
  private:
-  std::map<std::string, std::uint64_t, std::less<>> bytes_;  ///< of a record, or of the whole
-  std::set<std::string, std::less<>> fields_;                ///< without time and coordinates
+  /// By variable: bytes of a record, or of a variable without records.
+  std::map<std::string, std::uint64_t, std::less<>> bytes_;
+  std::set<std::string, std::less<>> fields_;  ///< without time and coordinates
   std::uint64_t bytes_per_record_ = 0;
   std::uint64_t bytes_per_file_ = 0;
   Sum puts_;

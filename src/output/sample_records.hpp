@@ -46,7 +46,7 @@ class SampleRecords final : public SampleTarget {
   Target* target_ = nullptr;
   const std::vector<FileVariable>* variables_ = nullptr;
   bool needed_[most_sources + 1] = {};
-  std::uint64_t records_[most_sources + 1] = {};  ///< of the step, by source
+  std::uint64_t records_[most_sources + 1] = {};  ///< records of the step, by source
   std::uint64_t next_ = 0;                        ///< the number of the next record
   std::uint64_t cuts_ = 0;                        ///< Target::cuts when the records began
   bool begins_interval_ = false;

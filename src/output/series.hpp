@@ -32,7 +32,7 @@ struct Form {
 struct Value {
   const std::byte* data = nullptr;
   const Form* form = nullptr;
-  const MemoryLayout* layout = nullptr;  ///< of the caller's array; null: dense
+  const MemoryLayout* layout = nullptr;  ///< layout of the caller's array; null: dense
   Date begin;                            ///< what the values cover: after `begin`, up to and including `end`
   Date end;
   double seconds = 0;       ///< what they stand for in sums over time
@@ -275,12 +275,13 @@ class Statistics final : public Consumer {
   Series* of_;
   Form taken_;
   const Schedule* schedule_;
-  Statistics* finer_ = nullptr;          ///< of which it is made; null: of the series
-  std::vector<Statistics*> made_of_it_;  ///< whose finer_ it is
+  /// Statistics over shorter periods from which it is made; null: made from the series.
+  Statistics* finer_ = nullptr;
+  std::vector<Statistics*> made_of_it_;  ///< statistics whose finer_ it is
   SampleTarget* samples_ = nullptr;      ///< null: it computes itself
   bool takes_operands_ = false;          ///< servers compute the series as well
-  Type sample_type_ = Type::float64;     ///< of what servers get
-  std::vector<InFile> variables_;        ///< to which samples are put
+  Type sample_type_ = Type::float64;     ///< type of the samples that servers get
+  std::vector<InFile> variables_;        ///< variables to which samples are put
   std::string text_;
   statistics::Bundle bundle_;
   std::vector<statistics::StateMemory> states_;

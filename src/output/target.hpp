@@ -47,8 +47,8 @@ class TargetFile {
 struct FoundRecords {
   std::uint64_t records = 0;
   std::string units;          ///< empty: there is no time, or no record
-  std::string calendar;       ///< likewise
-  std::vector<double> times;  ///< of all records; empty: there is no time
+  std::string calendar;       ///< empty: there is no time, or no record
+  std::vector<double> times;  ///< times of all records; empty: there is no time
   /// Where what the last period covers ends; nullopt: the axis has no bounds.
   std::optional<double> end;
 };
@@ -74,7 +74,7 @@ class Target {
   [[nodiscard]] virtual std::string why_not_reduced() const = 0;
   /// What the samples of a record are.
   struct Samples {
-    std::uint32_t source = 0;        ///< of operands: which series; 0: they are no operands
+    std::uint32_t source = 0;        ///< operands: number of their series; 0: the samples are not operands
     std::uint32_t more_of_step = 0;  ///< records that are begun right after this one for the same step
     bool begins_interval = false;
     double seconds = 1;  ///< for which they stand
@@ -111,12 +111,12 @@ struct Reduction {
   struct Formula {
     std::vector<Step> steps;  ///< the last one gives the result
     std::vector<Operand> operands;
-    expression::Linear units;  ///< of its results, without a statistic
+    expression::Linear units;  ///< units of its results, without a statistic
   };
   std::string variable;
   std::optional<Formula> formula;
   std::optional<statistics::Statistic> statistic;
-  Values missing;            ///< of the samples, without a formula: see statistics::Field
+  Values missing;            ///< missing values of the samples, without a formula: see statistics::Field
   bool is_demanded = false;  ///< the run is refused if servers cannot compute it
 };
 

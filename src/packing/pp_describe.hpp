@@ -39,17 +39,17 @@ struct PpGrid {
 struct PpLevel {
   PpLevelKind kind = PpLevelKind::surface;
   double value = 0;                  ///< in the unit of the kind; a of hybrid levels
-  std::optional<PpInterval> bounds;  ///< of `value`
+  std::optional<PpInterval> bounds;  ///< bounds of `value`
   double coefficient = 0;            ///< b of hybrid levels
   std::optional<PpInterval> coefficient_bounds;
-  int number = 0;  ///< of a model level, depth or soil level, from 1
+  int number = 0;  ///< number of a model level, depth or soil level, from 1
 };
 
 /// A time of validity, or an interval.
 struct PpTime {
   Calendar calendar;
   Date begin;
-  std::optional<Date> end;        ///< of an interval: of a mean, minimum or maximum
+  std::optional<Date> end;        ///< end of the interval of a mean, minimum or maximum
   std::optional<Date> reference;  ///< forecast_reference_time
 };
 

@@ -46,9 +46,10 @@ class ServedBlocks {
   };
 
   model::Index global_;
-  std::vector<bool> holds_ AFTERBAY_GUARDED_BY(ingest_thread);           ///< by model rank
-  std::vector<Described> new_ AFTERBAY_GUARDED_BY(ingest_thread);        ///< since the last `settle`
-  std::vector<std::uint32_t> peers_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< of the tree's boxes, ascending
+  std::vector<bool> holds_ AFTERBAY_GUARDED_BY(ingest_thread);     ///< by model rank
+  std::vector<Described> new_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< since the last `settle`
+  /// Ranks that hold the tree's boxes, ascending.
+  std::vector<std::uint32_t> peers_ AFTERBAY_GUARDED_BY(ingest_thread);
   model::BoxTree tree_ AFTERBAY_GUARDED_BY(ingest_thread);
 };
 

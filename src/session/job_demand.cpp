@@ -285,7 +285,7 @@ class Demands {
   const config::Config& config_;
   const NodeLoad& load_;
   Processes job_;
-  std::vector<std::string> names_;  ///< of the pools
+  std::vector<std::string> names_;  ///< names of the pools
   std::vector<config::Config> settings_;
   std::vector<PoolLoad> pools_;
   bool only_mpi_ = false;

@@ -40,7 +40,7 @@ struct NodeLoad {
   bool network = false;  ///< the session has ranks on other nodes, or uses MPI everywhere
   int frontends = 0;
   int clients = 0;     ///< most model ranks of one of these frontends; 0: those of the node, evenly
-  Processes job = {};  ///< of the whole session; no ranks: as on this node
+  Processes job = {};  ///< processes of the whole session; no ranks: as on this node
   /// By number in Config::pools(); empty: all are of one pool, of several the one whose servers
   /// have most memory.
   std::vector<PoolLoad> pools = {};

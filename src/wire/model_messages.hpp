@@ -89,7 +89,7 @@ struct StageSetting {
 struct Operand {
   std::uint32_t source = 0;      ///< which samples: BeginRecord::source
   std::uint8_t is_constant = 0;  ///< 1: it has one sample, which holds for all steps
-  Values missing{};              ///< of the samples; empty: nothing is missing
+  Values missing{};              ///< missing values of the samples; empty: nothing is missing
   template <class A>
   void fields(A& a) {
     a(source, is_constant, missing);
@@ -131,7 +131,7 @@ struct Reduction {
   std::optional<Formula> formula{};
   std::uint8_t is_over_time = 1;  ///< 1: `statistic` holds
   statistics::Statistic statistic;
-  Values missing;  ///< of the samples, without a formula: statistics::Field::missing
+  Values missing;  ///< missing values of the samples, without a formula: see statistics::Field::missing
   template <class A>
   void fields(A& a) {
     a(variable, formula, is_over_time, statistic.operation, statistic.missing, statistic.threshold,
@@ -149,8 +149,8 @@ struct DefineCollection {
   model::Split split = model::Split::none;
   std::uint8_t least = 0;              ///< 1: its files go to the least loaded server, see
                                        ///< AskServer
-  std::vector<std::uint32_t> servers;  ///< of the collection's pool, ascending
-  std::uint32_t first = 0;             ///< which of them creates its first file
+  std::vector<std::uint32_t> servers;  ///< servers of the collection's pool, ascending
+  std::uint32_t first = 0;             ///< the server that creates its first file
   std::uint64_t gather_bytes = 0;      ///< model::LayoutSizes::gather_bytes
   std::uint64_t schema_hash = 0;
   std::vector<std::int32_t> decompositions;  ///< one per variable: id, or -1 for Whole
@@ -229,7 +229,7 @@ struct AskServer {
 enum class RecordKind : std::uint8_t {
   record,        ///< a record of a file
   fixed,         ///< the variables without the record dimension
-  first_sample,  ///< of the reductions of the collection, in an interval: it belongs to no file
+  first_sample,  ///< first sample of an interval, for the collection's reductions: it belongs to no file
   sample,        ///< a further one of the interval
   state,         ///< a plane of the states of the reductions, which are restored: it belongs to no file
 };
@@ -252,14 +252,14 @@ struct BeginRecord {
   static constexpr Kind kind = FromModel::kind<BeginRecord>();
   std::uint32_t collection = 0;
   std::uint64_t seq = 0;
-  std::uint64_t file = 0;    ///< of samples: no_file
-  std::uint64_t record = 0;  ///< of samples: a running number; of states: that of the plane
+  std::uint64_t file = 0;    ///< no_file for samples
+  std::uint64_t record = 0;  ///< for samples a running number; for states the number of the plane
   RecordKind meaning = RecordKind::record;
-  std::uint32_t source = 0;  ///< of samples: Operand::source; 0: they are not operands
+  std::uint32_t source = 0;  ///< for samples: Operand::source; 0: they are not operands
   /// Of samples: how many records with samples of the same step are begun right after this one.
   std::uint32_t more_of_step = 0;
-  double duration = 0;                      ///< of samples: see statistics::Bundle::step
-  std::optional<SavedProgress> progress{};  ///< of states, also in files of states
+  double duration = 0;                      ///< for samples: see statistics::Bundle::step
+  std::optional<SavedProgress> progress{};  ///< for states, also in files of states
   template <class A>
   void fields(A& a) {
     a(collection, seq, file, record, meaning, source, more_of_step, duration, progress);
@@ -436,7 +436,7 @@ struct OpenInput {
 /// The rank's part of a variable, for servers that must pack it.
 struct InputPart {
   std::int32_t map = -1;   ///< id of a map decomposition; -1: the box
-  std::uint32_t list = 0;  ///< of a map: which points, as in InputCells
+  std::uint32_t list = 0;  ///< for a map: the list of its points, as in InputCells
   std::vector<std::uint64_t> start;
   std::vector<std::uint64_t> count;
   template <class A>

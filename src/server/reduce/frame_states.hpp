@@ -55,7 +55,7 @@ class FrameStates {
   };
   struct PieceState {
     const ServedFormula* formula = nullptr;  ///< null: there is none
-    std::optional<PieceOperands> operands;   ///< of the formula
+    std::optional<PieceOperands> operands;   ///< operands of the formula
     std::optional<OverTime> over_time;       ///< nullopt: the values of the formula are the results
     std::size_t element = 0;                 ///< bytes of a sample
     [[nodiscard]] statistics::Bundle& bundle() { return over_time->bundle; }
@@ -71,7 +71,7 @@ class FrameStates {
 
   const ServedCollection& collection_;
   statistics::HugePages pages_;
-  std::pmr::monotonic_buffer_resource memory_{&pages_};                     ///< of all states
+  std::pmr::monotonic_buffer_resource memory_{&pages_};                     ///< memory of all states
   std::map<std::uint32_t, std::unique_ptr<const ServedFormula>> formulas_;  ///< by variable
   std::map<std::uint32_t, PieceState> pieces_;                              ///< by index in the layout
   std::uint64_t bytes_ = 0;

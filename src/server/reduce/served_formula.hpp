@@ -61,7 +61,7 @@ class ServedFormula {
     expression::Formula formula;
     std::vector<std::size_t> operands;  ///< wire::FormulaStep::operands
   };
-  using Evaluators = std::vector<expression::Evaluator>;  ///< of all steps
+  using Evaluators = std::vector<expression::Evaluator>;  ///< one per step
   explicit ServedFormula(const wire::Formula& formula, const Variable& variable);
   [[nodiscard]] Result<Evaluators> evaluators() const AFTERBAY_EXCLUDES(mutex_);
 
@@ -95,7 +95,7 @@ class PieceOperands {
 
  private:
   const ServedFormula& formula_;
-  std::size_t bytes_;     ///< of an operand
+  std::size_t bytes_;     ///< size of an operand
   std::size_t distance_;  ///< from operand to operand
   std::byte* memory_;     ///< belongs to the resource
   std::vector<bool> is_there_;

@@ -34,7 +34,7 @@ struct Grid {
   double dj = 0;                   ///< distance of latitudes, positive
   std::uint64_t gauss = 0;         ///< parallels between a pole and the equator
   std::vector<long> pl;            ///< points per parallel of a reduced grid
-  std::uint64_t nside = 0;         ///< of HEALPix
+  std::uint64_t nside = 0;         ///< Nside of HEALPix
   bool nested = true;              ///< order of HEALPix
   std::optional<cf::Earth> earth;  ///< nullopt: the schema does not say
 };
@@ -78,7 +78,7 @@ struct Parameter {
   long number = 0;
   // Of fields without a vertical coordinate.
   long surface = 1;           ///< the ground
-  long second_surface = 255;  ///< of a layer; 255: it is none
+  long second_surface = 255;  ///< second surface of a layer; 255: not a layer
 };
 /// The row of a CF standard name, or null.
 const Parameter* parameter_of(std::string_view standard_name);
@@ -104,7 +104,7 @@ struct Packing {
   bool ccsds = false;
   std::optional<long> bits;      ///< per value
   std::optional<long> decimals;  ///< D: values are kept to half of 10^-D
-  bool exact = false;            ///< of integers whose accuracy is not stated: nothing is lost
+  bool exact = false;            ///< lossless: integers whose accuracy is not stated
   std::vector<Key> keys;         ///< the same, as given
 };
 constexpr long default_bits = 16;

@@ -31,10 +31,10 @@ struct Slab {
 /// The time of a record.
 struct MessageTime {
   Date date;
-  Date begin;  ///< of the interval, if it has one
+  Date begin;  ///< begin of the interval, if the record has one
   Date end;
   bool interval = false;
-  std::optional<Date> reference;  ///< of the forecast, if records have one
+  std::optional<Date> reference;  ///< reference time of the forecast, if records have one
 };
 
 /// An encoded slab.

@@ -36,7 +36,7 @@ using SetUpMessages = wire::MessageList<wire::first_set_up, struct StepReport>;
 struct Address {
   std::int32_t rank = 0;
   std::uint64_t machine = 0;
-  std::uint64_t rings = 0;  ///< of a server: see shm::Geometry
+  std::uint64_t rings = 0;  ///< rings of a server: see shm::Geometry
   std::string address;
   template <class A>
   void fields(A& a) {
@@ -47,7 +47,7 @@ struct Address {
 /// The report of some ranks at the end of a set-up step.
 struct StepReport {
   static constexpr wire::Kind kind = SetUpMessages::kind<StepReport>();
-  std::optional<Error> error;  ///< of the first rank that has one
+  std::optional<Error> error;  ///< error of the first rank that has one
   std::vector<Address> memory;
 
   template <class A>
@@ -501,14 +501,14 @@ class SetUp {
   Roster roster_;
   shm::Geometry geometry_;
   std::vector<std::size_t> ringed_;   ///< see peers_with_rings
-  shm::Door door_;                    ///< to the memory of this rank's server, during the set-up
-  std::map<int, Address> addresses_;  ///< of shared memory on this machine, by rank
+  shm::Door door_;                    ///< opens the memory of this rank's server during set-up
+  std::map<int, Address> addresses_;  ///< addresses of shared memory on this machine, by rank
   std::shared_ptr<shm::Segment> segment_;
   std::unique_ptr<shm::Port> port_;
   network::RelayOptions relay_;                                 ///< for a frontend
   std::map<int, std::shared_ptr<relay::ChannelEnd>> channels_;  ///< for a model rank, by frontend
-  std::shared_ptr<network::Staging> staging_;                   ///< of all links to servers over MPI
-  std::shared_ptr<network::Staging> server_staging_;            ///< of the links between servers
+  std::shared_ptr<network::Staging> staging_;         ///< staging memory of all links to servers over MPI
+  std::shared_ptr<network::Staging> server_staging_;  ///< staging memory of the links between servers
   std::shared_ptr<RankLinks> rank_links_ = std::make_shared<RankLinks>();
   Connection connection_;
 };

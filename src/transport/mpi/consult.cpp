@@ -175,7 +175,7 @@ struct Parts {
     }
   };
   std::vector<Part> parts;
-  bool last = false;  ///< of the sender
+  bool last = false;  ///< these are the sender's last parts
   template <class A>
   void fields(A& a) {
     a(parts, last);

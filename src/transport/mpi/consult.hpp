@@ -34,7 +34,7 @@ struct Manner {
 /// The steps on encoded messages.
 struct EncodedSteps {
   std::function<Result<>(int child, std::span<const std::byte> report)> join;
-  std::function<Bytes()> report;          ///< of this rank and all ranks below it
+  std::function<Bytes()> report;          ///< report of this rank and all ranks below it
   std::function<Result<Bytes>()> decide;  ///< the answer
   std::function<Result<Bytes>(int first, int end, std::span<const std::byte> answer)> part;
 };

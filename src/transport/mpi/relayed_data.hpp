@@ -121,7 +121,7 @@ class RelayedData {
   std::size_t transfers_ = 0;
   /// The client for which a message that is not small goes through its ring.
   std::optional<std::size_t> large_in_ring_;
-  Result<void> begun_;  ///< of the last `begin` that found memory
+  Result<void> begun_;  ///< result of the last `begin` that found memory
   Figures figures_;
 };
 
