@@ -82,8 +82,8 @@ AFTERBAY_API int afterbay_attributes_set_text(afterbay_attributes* attributes, c
 typedef struct afterbay_output_options {
   const afterbay_calendar* calendar; /**< counts the dates of the run; NULL: standard */
   const afterbay_date* start;     /**< when the run began: the first of its jobs, if it has several; needed */
-  const afterbay_date* reference; /**< reference date of time axes ("days since ..."); NULL: `start` */
-  const afterbay_period* step;    /**< time step of the model, in seconds or months: "30min", "1mo"; needed */
+  const afterbay_date* reference; /**< reference of time axes: "days since ..."; NULL: `start` */
+  const afterbay_period* step;    /**< time step, in seconds or months: "30min", "1mo"; needed */
   int has_member;                 /**< 1: `member` is set */
   int64_t member;                 /**< {member} in names of files: number of an ensemble's member */
   /** The state from which the run continues: the path of a file that afterbay_output_finalize or

@@ -58,10 +58,10 @@ namespace afterbay {
 
 /// The time of a model, and what a run continues.
 struct AFTERBAY_API OutputOptions {
-  Calendar calendar = {};              ///< counts the dates of the run
-  Date start = {};                     ///< when the run began: the first of its jobs, if it has several
-  std::optional<Date> reference = {};  ///< reference date of time axes ("days since ..."); unset: `start`
-  Period step = {};                    ///< time step of the model, in seconds or months: "30min", "1mo"
+  Calendar calendar = {};                   ///< counts the dates of the run
+  Date start = {};                          ///< when the run began: the first of its jobs, if it has several
+  std::optional<Date> reference = {};       ///< reference of time axes: "days since ..."; unset: `start`
+  Period step = {};                         ///< time step, in seconds or months: "30min", "1mo"
   std::optional<std::int64_t> member = {};  ///< {member} in names of files: number of an ensemble's member
   /// The state from which the run continues: the path of a file that finalize() or save() has
   /// written. Empty: the run begins.
@@ -85,10 +85,10 @@ struct AFTERBAY_API CoordinateOptions {
 
 /// A field of the model.
 struct AFTERBAY_API FieldOptions {
-  std::string grid = {};               ///< its horizontal grid; empty: the same values on all ranks
-  std::vector<std::string> axes = {};  ///< dimensions before those of the grid, slowest first: levels
-  Type type = Type::float32;  ///< type of the values in `put`; files have it too unless they say otherwise
-  std::string units = {};     ///< UDUNITS; empty: none
+  std::string grid = {};                   ///< its horizontal grid; empty: the same values on all ranks
+  std::vector<std::string> axes = {};      ///< dimensions before those of the grid, slowest first: levels
+  Type type = Type::float32;               ///< type in `put`, and in files unless they say otherwise
+  std::string units = {};                  ///< UDUNITS; empty: none
   std::string standard_name = {};          ///< standard name of the CF conventions; empty: none
   std::string long_name = {};              ///< empty: none
   Values fill = {};                        ///< marks missing values, one of `type`; empty: there are none
