@@ -174,7 +174,7 @@ AFTERBAY_API int afterbay_calendar_interval(const afterbay_calendar* calendar, c
     It is the double nearest to the exact quotient. */
 AFTERBAY_API int afterbay_calendar_number(const afterbay_calendar* calendar, const char* units,
                                           const afterbay_date* date, double* number);
-/** Returns the date of a number. Of the dates whose number this is, the one in whole seconds, or
+/** Returns the date of a number. If several dates have this number, the one in whole seconds, or
     else in whole milliseconds, microseconds, or nanoseconds. */
 AFTERBAY_API int afterbay_calendar_date(const afterbay_calendar* calendar, const char* units, double number,
                                         afterbay_date* date);

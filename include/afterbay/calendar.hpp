@@ -207,7 +207,7 @@ class AFTERBAY_API TimeUnits {
   [[nodiscard]] const Date& reference() const noexcept { return reference_; }
   /// The number of a date: the double nearest to the exact quotient.
   [[nodiscard]] double number(const Date& date) const;
-  /// The date of a number. Of the dates whose number this is, the one in whole seconds, or else in
+  /// The date of a number. If several dates have this number, the one in whole seconds, or else in
   /// whole milliseconds, microseconds, or nanoseconds; so it is the inverse of number() for whole
   /// seconds within centuries of the reference, whatever the unit. Throws if it is not finite or
   /// out of range.

@@ -29,7 +29,7 @@ struct File {
   /// Number of records when it was opened; empty: not known yet.
   std::optional<std::uint64_t> records;
   bool holds_states = false;  ///< see wire::OpenFile
-  /// Of samples and states: what the next record that is begun is.
+  /// For samples and states: describes the next record that is begun.
   struct NextSample {
     wire::RecordKind kind = wire::RecordKind::sample;
     std::uint32_t source = 0;

@@ -67,7 +67,7 @@ class ModelSession {
     return definitions_.add_decomposition(name, map, coverage);
   }
   /// `reductions`: servers compute these variables from samples, if they can: see
-  /// Collection::reduces.
+  /// server::ServedCollection::reduces.
   Result<Collection*> collection(const std::string& name, const Schema& schema,
                                  const CollectionOptions& options,
                                  std::vector<AskedReduction> reductions = {});

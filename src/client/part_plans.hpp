@@ -33,7 +33,7 @@ struct EndpointPart {
   std::uint64_t after = 0;       ///< puts up to this number belong to callers that had the points before
   bool taken_over = false;       ///< another endpoint has registered points of it
 
-  /// Whether it has no points. Of a whole part: whether that of the rank has none is not asked.
+  /// Whether it has no points. Always false for a whole part, even if the rank has no points.
   [[nodiscard]] bool empty() const;
   /// Whether both have a point of the rank. Both are parts of the same decomposition.
   [[nodiscard]] bool overlaps(const EndpointPart& other, const std::shared_ptr<MapPart>& of_rank) const;
@@ -132,8 +132,8 @@ class PartPlans {
     std::size_t next = 0;  ///< index of the plan that is probably needed next
     std::size_t last_replaced = 0;
   };
-  /// Of one variable: a caller whose sections differ from step to step does not fill the memory
-  /// with plans.
+  /// Limit per variable, so that a caller whose sections differ from step to step does not fill the
+  /// memory with plans.
   static constexpr std::size_t most_sections = 512;
   /// The place of a plan that was made: a new one, or that of a section's plan which nobody needs
   /// now.

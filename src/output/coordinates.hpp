@@ -35,7 +35,7 @@ std::optional<FoundCoordinate> find_coordinate(const Definitions& definitions, c
 /// Whether boxes by it need points that several ranks hold together: it has several dimensions, or
 /// each rank holds a part of it.
 bool has_several_dimensions(const FoundCoordinate& coordinate);
-/// Of all coordinates that a description can name, for messages.
+/// Names of all coordinates that a description can name, for messages.
 std::vector<std::string> coordinate_names(const Definitions& definitions, const Field& field);
 
 /// Numbers to degrees: of radians 180 / pi, otherwise 1.

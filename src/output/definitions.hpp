@@ -18,8 +18,8 @@ struct Dimension {
   std::uint64_t length = 0;
   Values values;  ///< its coordinate; empty: none
   CoordinateOptions options;
-  /// Of definitions on file, which have long coordinates without their values: `values` then has
-  /// their type and number only.
+  /// False for long coordinates in definitions on file, which do not have their values: `values`
+  /// then has their type and number only.
   bool has_known_values = true;
 };
 

@@ -249,8 +249,9 @@ void FileSeries::open_part(const Date& end) {
   }
 }
 
-/// Of the open file, which has records: those of this run come after them. What follows the state
-/// of a run that resumes is written again: these records are not before the one that ends at `end`.
+/// Reads the open file, which has records: those of this run come after them. What follows the
+/// state of a run that resumes is written again: these records are not before the one that ends at
+/// `end`.
 void FileSeries::go_on_after_found(const Date& end) {
   const FoundRecords found = target_->found(open_->path(), records_per_period());
   if (!existing_) {

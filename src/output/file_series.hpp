@@ -114,7 +114,7 @@ class FileSeries {
     bool written = false;  ///< into the file that is open
   };
   [[nodiscard]] const Once& once(std::size_t variable) const { return once_[variable]; }
-  /// Of the coordinates that this rank writes into each file.
+  /// Size of the coordinates that this rank writes into each file.
   [[nodiscard]] std::size_t coordinate_bytes() const noexcept;
   void set_once_type(std::size_t variable, Type type) { once_[variable].type = type; }
   /// Those that an earlier run has saved.
@@ -176,7 +176,7 @@ class Writer final : public Consumer {
   [[nodiscard]] Form wants(const Form& given) const override;
   [[nodiscard]] bool takes_layouts() const override { return is_plain_ && variable().kind != TimeKind::once; }
   void take(std::size_t slot, const Value& value) override;
-  /// Of converted values.
+  /// Size of the buffers for converted values.
   [[nodiscard]] std::size_t buffer_bytes() const noexcept {
     const std::size_t results = converted_form_.type == Type::float64 ? 1 : 2;
     return is_plain_ || is_left_to_servers_ ? 0 : results * variable().space->points * sizeof(double);
@@ -201,7 +201,7 @@ class Writer final : public Consumer {
   /// Whether the period, which ends now, has a record of statistics.
   [[nodiscard]] bool takes_period() const;
   void convert(const Value& value);
-  /// Of 64 bits: a double cannot hold their fill values.
+  /// Makes 64-bit integers, whose fill values a double cannot hold.
   void convert_to_integers();
 
   const Series* of_;

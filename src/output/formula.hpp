@@ -34,7 +34,7 @@ class Computed final : public Series, public Consumer {
 
   [[nodiscard]] bool available() const override;
   [[nodiscard]] bool is_reduced() const override;
-  /// Of its operands, which have the same, if it is reduced again.
+  /// The schedule of its operands, which all have the same one, if it is reduced again.
   [[nodiscard]] const Schedule* periods() const override;
   [[nodiscard]] bool needs() const override;
   /// Finds out who uses the values, also through other expressions. Called once all consumers have
@@ -86,7 +86,7 @@ class Computed final : public Series, public Consumer {
   static constexpr std::size_t no_leaf = std::numeric_limits<std::size_t>::max();
   static Form computed_form();
   void add_leaf(Series* leaf);
-  /// Of the consumer; null: its values are computed here.
+  /// What servers compute for the consumer; null: its values are computed here.
   [[nodiscard]] const InFile* find_in_file(const Consumer& consumer) const noexcept;
   /// Whether its results are used on this rank in the current step.
   [[nodiscard]] bool is_needed_here() const;

@@ -638,7 +638,7 @@ class Planner {
     return given ? *given : own_type(variable.field);
   }
 
-  /// Of derived fields: float32 if all that they are computed from are.
+  /// The type of a field. Derived fields are float32 if all that they are computed from are.
   [[nodiscard]] Type own_type(const std::string& name) const {
     if (const Field* const field = input_.definitions.find_field(name)) return field->options.type;
     const describe::Field* const described = find_described(name);

@@ -21,7 +21,7 @@ struct PreviewOptions {
   Processes processes;
 };
 
-/// Of the steps of a run.
+/// A figure per step, over the steps of a run.
 struct PerStep {
   double average = 0;
   std::uint64_t most = 0;
@@ -37,7 +37,8 @@ struct PreviewStage {
   std::string timing;   ///< timing of statistics: "every 1d, sampled every 6h"; otherwise empty
   std::string points;   ///< points of the result: "lat 96 x lon 144"
   std::vector<std::size_t> of;
-  /// Of states and buffers. If points are distributed, equally: on the rank that has the most.
+  /// Size of states and buffers on the rank that has the most. Points that are distributed are
+  /// taken to be distributed equally.
   std::uint64_t bytes_per_rank = 0;
   std::uint64_t bytes_on_all_ranks = 0;
   bool in_servers = false;             ///< servers compute it; otherwise the model ranks

@@ -16,7 +16,7 @@
 
 namespace afterbay::output {
 
-/// Of the files of one entry.
+/// Counts what is written to the files of one entry.
 class WriteCount {
  public:
   WriteCount(const Schema& schema, std::set<std::string, std::less<>> fields);
@@ -31,7 +31,7 @@ class WriteCount {
   [[nodiscard]] std::uint64_t bytes_per_record() const noexcept { return bytes_per_record_; }
   [[nodiscard]] std::uint64_t bytes_per_file() const noexcept { return bytes_per_file_; }
 
-  /// Of all steps; `steps`: how many.
+  /// Figures over all steps; `steps`: their number.
   [[nodiscard]] PerStep puts(std::int64_t steps) const { return puts_.per_step(steps); }
   [[nodiscard]] PerStep traffic(std::int64_t steps) const { return traffic_.per_step(steps); }
   [[nodiscard]] std::uint64_t traffic_of_step() const noexcept { return traffic_.now; }

@@ -125,7 +125,7 @@ std::string obstacle(const Statistics& statistics, const Computed* computed,
   return computed == nullptr ? "" : obstacle(*computed, writers);
 }
 
-/// Of the statistic that is written.
+/// The number of the statistic that is written.
 std::size_t number_of(const Statistics& statistics, const Writer& writer) {
   const auto& results = statistics.results();
   const auto result =

@@ -109,7 +109,7 @@ class Schedule {
   /// Two schedules with the same text are the same.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   [[nodiscard]] const std::optional<Period>& sample() const noexcept { return sample_period_; }
-  /// Of whose parts it samples one; nullopt: it samples all steps of its periods.
+  /// The cycle of which it samples one part; nullopt: it samples all steps of its periods.
   [[nodiscard]] const std::optional<Cycle>& cycle() const noexcept { return cycle_; }
 
  private:

@@ -143,7 +143,7 @@ class Subset final : public Series, public Consumer {
   [[nodiscard]] bool is_computed() const override { return of_->is_computed(); }
   [[nodiscard]] bool is_constant() const override { return of_->is_constant(); }
   [[nodiscard]] bool needs() const override { return needed(); }
-  /// Of its values, on this rank.
+  /// Size of its values on this rank.
   [[nodiscard]] std::size_t buffer_bytes() const noexcept { return space().points * size_of(form().type); }
   void take(std::size_t slot, const Value& value) override;
   [[nodiscard]] const Series& of() const noexcept { return *of_; }
@@ -168,7 +168,7 @@ class Reduced final : public Series {
   /// Whether each value is one of those that it reduces, so that their form holds it exactly and
   /// its fill value marks missing values only.
   [[nodiscard]] bool gives_values_of_steps() const override;
-  /// Of its values in the largest form that consumers want, on this rank.
+  /// Size of its values on this rank, in the largest form that consumers want.
   [[nodiscard]] std::size_t buffer_bytes() const;
   /// Computes the values in the forms that consumers want, and gives them away.
   void emit_results(const statistics::Bundle& bundle, std::size_t number, const Value& period);
@@ -219,7 +219,7 @@ class Statistics final : public Consumer {
   /// it. `operands`: the type of what servers compute the series from; nullopt: they get its
   /// values.
   void leave_to_servers(SampleTarget& samples, std::vector<InFile> variables, std::optional<Type> operands);
-  /// Of samples, and of the planes of states: statistics::Planes.
+  /// Type of samples and of the planes of states: see statistics::Planes.
   [[nodiscard]] Type sample_type() const noexcept { return sample_type_; }
   /// Which servers compute.
   [[nodiscard]] const std::vector<InFile>& in_servers() const noexcept { return variables_; }
@@ -253,7 +253,7 @@ class Statistics final : public Consumer {
   /// In which it takes values.
   [[nodiscard]] const Form& taken() const noexcept { return taken_; }
   [[nodiscard]] const Schedule& schedule() const noexcept { return *schedule_; }
-  /// Of which it is made; null: of the series.
+  /// Statistics over shorter periods from which it is made; null: made from the series.
   [[nodiscard]] const Statistics* finer() const noexcept { return finer_; }
   /// Whether some over longer periods are made of it.
   [[nodiscard]] bool is_finer() const noexcept { return !made_of_it_.empty(); }
@@ -263,9 +263,9 @@ class Statistics final : public Consumer {
   }
   /// On this rank.
   [[nodiscard]] std::size_t state_bytes() const noexcept { return state_bytes(bundle_.points()); }
-  /// On a rank with so many points.
+  /// Size of the state on a rank with so many points.
   [[nodiscard]] std::size_t state_bytes(std::size_t points) const noexcept;
-  /// Of its results, on this rank.
+  /// Size of its results on this rank.
   [[nodiscard]] std::size_t buffer_bytes() const;
 
  private:

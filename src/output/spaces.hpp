@@ -41,17 +41,17 @@ struct Space {
   std::size_t points = 0;            ///< in this rank's array
   /// Elements of the field's own array that are kept; empty for all points of the field.
   std::vector<std::uint32_t> from;
-  /// Of this space's array: points that lie outside of the box and are to be missing.
+  /// Elements of this space's array whose points lie outside of the box and are to be missing.
   std::vector<std::uint32_t> outside;
   bool marks_outside = false;  ///< see describe::Outside
-  /// Of a subset: what is kept of the grid, as a name, which differs if the field means other
+  /// For a subset: what is kept of the grid, as a name, which differs if the field means other
   /// coordinates.
   std::string part;
   std::vector<std::string> chosen_by;  ///< coordinates of the model by which a subset keeps points
   const Space* own = nullptr;          ///< space of all points of the field; null: this one
-  /// Of results of reductions over a grid: the first model rank holds all points, and values come
+  /// For results of reductions over a grid: the first model rank holds all points, and values come
   /// later than those of other spaces (late_steps.hpp). All dimensions are axes. A single value is
-  /// an element on each rank, of which that of the first one counts.
+  /// an element on each rank; the element of the first rank counts.
   bool late = false;
   bool has_list = false;  ///< a dimension of listed points stands for those of the grid
   /// The listed points, the dimension "station", are those of stations; null: they are not.
@@ -155,7 +155,7 @@ class Spaces {
   void divide(Space& space, const Grid& grid);
   void divide_block(Space& space, const Grid& grid, const Block& block);
   void divide_map(Space& space, const Grid& grid, const client::MapPart& map);
-  /// Of a rank without points.
+  /// Makes the space of a rank without points.
   void leave_empty(Space& space) const;
   void gather_axes(Space& space, const std::vector<std::uint32_t>& of_grid, std::size_t own_points) const;
   const client::Decomposition& decomposition(const std::string& name) const;

@@ -62,7 +62,7 @@ class Target {
   Target& operator=(const Target&) = delete;
 
   virtual std::unique_ptr<TargetFile> open(const FileName& name) = 0;
-  /// Of a file that is opened with this name.
+  /// The path of a file that is opened with this name.
   [[nodiscard]] virtual std::string path(const FileName& name) const = 0;
   /// Reads a published file, on all model ranks together. `period`: records of a period.
   [[nodiscard]] virtual FoundRecords found(const std::string& path, std::uint64_t period) = 0;
@@ -125,7 +125,7 @@ std::vector<client::AskedReduction> numbered(const Schema& schema, const std::ve
 
 /// What settings say of the files of an entry.
 struct TargetSettings {
-  /// Of files that exist: what settings outside of the description say; nullopt: nothing.
+  /// What settings outside of the description say of files that exist; nullopt: nothing.
   std::optional<config::Existing> existing;
   std::optional<Format> store;  ///< nullopt: nothing says it
   std::uint64_t block_bytes = config::Memory().block_bytes;

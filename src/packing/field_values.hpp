@@ -33,9 +33,11 @@ struct PpEncoding {
   /// Missing points of the values given; NaN: all NaN. They are stored as um_missing.
   double missing = um_missing;
   bool verify = true;  ///< decode packed rows and compare
-  /// Of land and sea points: one per point, not zero over land. Borrowed during the call.
+  /// For packing of land or sea points: one element per point, not zero over land. Borrowed during
+  /// the call.
   std::span<const std::uint8_t> land_mask = {};
-  /// Of land and sea points: values at the other points are lost. Otherwise these must be missing.
+  /// For packing of land or sea points: values at the other points are lost. Otherwise these must
+  /// be missing.
   bool drops_others = false;
 };
 

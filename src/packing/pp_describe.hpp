@@ -58,8 +58,8 @@ enum class PpType : std::uint8_t { real = 1, integer = 2, logical = 3 };
 struct PpDescription {
   std::string variable;       ///< for messages
   std::string standard_name;  ///< CF's
-  /// Of the values; empty: those that the code stands for. Not compared with those of a STASH code
-  /// that the table does not have.
+  /// Units of the values; empty: those that the code stands for. Not compared with the units of a
+  /// STASH code that the table does not have.
   std::string units;
   std::string cell_methods;  ///< CF's: "time: mean (interval: 1 hour)", "longitude: mean time: mean"
   PpType type = PpType::real;

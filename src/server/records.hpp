@@ -29,7 +29,7 @@ struct RecordHead {
   std::optional<wire::SavedProgress> progress;  ///< see wire::BeginRecord
   std::uint64_t epochs = 0;                     ///< number of the last epoch before it
 
-  /// Of the collection's reductions: it belongs to no file.
+  /// Whether it is for the collection's reductions and belongs to no file.
   [[nodiscard]] bool is_sample() const noexcept { return file == wire::no_file; }
 };
 

@@ -69,8 +69,8 @@ struct Wishes {
   }
 };
 
-/// The greeting of a rank and all ranks below it. Of settings and names the first two different
-/// ones are kept, because they suffice to find the first rank that differs from any other rank.
+/// The greeting of a rank and all ranks below it. Only the first two different settings and names
+/// are kept, because they suffice to find the first rank that differs from any other rank.
 struct Greeting {
   static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::greeting);
   std::optional<Error> error;  ///< error of the first rank that has one
@@ -381,7 +381,7 @@ Result<Casting> cast(const Greeting& all, const config::Config& config) {
   return casting;
 }
 
-/// Of this rank's node. `frontends`: of the session, by pool.
+/// The load of this rank's node. `frontends`: number in the session, by pool.
 NodeLoad load_of(const OwnPart& own, const Cast& all, const std::vector<std::size_t>& frontends) {
   NodeLoad load{.servers = 0, .ranks = own.node_ranks};
   load.has_first = own.first_node;

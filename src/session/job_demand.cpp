@@ -437,7 +437,7 @@ std::vector<std::pair<std::string, std::uint64_t>> settings_that_fit(const confi
 
 namespace {
 
-/// Of all nodes, the one whose process of that kind and pool needs most memory.
+/// The process of a kind and pool that needs most memory, over all nodes.
 struct Most {
   DemandOfAlike process;
   std::uint64_t connections = 0;

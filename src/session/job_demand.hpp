@@ -64,7 +64,7 @@ struct Part {
   std::uint64_t bytes = 0;
 };
 
-/// Of one process of a kind, at most.
+/// The maximum demand of one process of a kind.
 struct ProcessDemand {
   std::vector<Part> parts;          ///< those that are not 0
   std::uint64_t connections = 0;    ///< with processes on other nodes: one socket each over TCP
@@ -87,17 +87,18 @@ struct DemandOfAlike {
 
 struct JobDemand {
   std::vector<DemandOfAlike> processes;
-  /// Of each kind the process that needs most.
+  /// The process of each kind that needs most.
   std::optional<ProcessDemand> model;  ///< inline: without its server
   std::optional<ProcessDemand> server;
   std::optional<ProcessDemand> frontend;
-  /// Of the first rank at the end, for the report; 0: it is on another node, or there is none.
+  /// Connections of the first rank at the end, for the report; 0: it is on another node, or there
+  /// is none.
   std::uint64_t report_connections = 0;
   int tags = 0;  ///< the highest message tag; 0: no more than MPI guarantees
 };
 
-/// Of the processes on a node. Fails (resources, invalid_argument), with the calculation, if a
-/// process cannot have the least memory that it needs.
+/// The demand of the processes on a node. Fails (resources, invalid_argument), with the
+/// calculation, if a process cannot have the least memory that it needs.
 Result<JobDemand> demand_of(const config::Config& config, const NodeLoad& load);
 
 /// The memory of all processes of the node.

@@ -82,7 +82,7 @@ struct Published {
   std::uint64_t size_bytes = 0;  ///< size of the file, or of all files of a directory; 0 in memory
   std::uint64_t records = 0;
   /// CRC-64/XZ of all its bytes, if requested: of the bytes that were handed over, not of bytes
-  /// read back from the disk. Of a directory: checksum_of (base/artifact_files.hpp).
+  /// read back from the disk. For a directory: checksum_of (base/artifact_files.hpp).
   std::optional<std::uint64_t> checksum;
   std::uint64_t inode = 0;    ///< 0 in memory
   std::uint64_t born_ns = 0;  ///< time of the inode's creation; 0: unknown

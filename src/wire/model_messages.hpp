@@ -256,7 +256,7 @@ struct BeginRecord {
   std::uint64_t record = 0;  ///< for samples a running number; for states the number of the plane
   RecordKind meaning = RecordKind::record;
   std::uint32_t source = 0;  ///< for samples: Operand::source; 0: they are not operands
-  /// Of samples: how many records with samples of the same step are begun right after this one.
+  /// For samples: how many records with samples of the same step are begun right after this one.
   std::uint32_t more_of_step = 0;
   double duration = 0;                      ///< for samples: see statistics::Bundle::step
   std::optional<SavedProgress> progress{};  ///< for states, also in files of states
@@ -269,9 +269,9 @@ struct BeginRecord {
 /// Instead of the number of a file.
 inline constexpr std::uint64_t no_file = ~std::uint64_t{0};
 
-/// The rank has put its whole part of a variable; the pieces were counted before. Of a variable
-/// with a reduction, in a record of a file: it has handed over all samples of which the value is to
-/// be computed. In a file of states, the state is that before the record.
+/// The rank has put its whole part of a variable; the pieces were counted before. For a variable
+/// with a reduction, in a record of a file: the rank has handed over all samples from which the
+/// value is to be computed. In a file of states, the state is that before the record.
 struct Put {
   static constexpr Kind kind = FromModel::kind<Put>();
   std::uint32_t collection = 0;

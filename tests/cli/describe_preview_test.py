@@ -76,8 +76,8 @@ class Preview(CommandTest):
         self.assertEqual((ws["expression"], ws["type"], ws["bytes"]), ("sqrt(uas^2 + vas^2)", "float32", 48))
         self.assertEqual((ta["grid"], ta["points"], ta["bytes"]), ("north", "lev 5 x lat 2 x lon 4", 160))
         self.assertEqual((co2["values"], co2["bytes"]), ("once", 8))
-        # Of a record: three variables, the time and its bounds. Once: lat, lon, those of the
-        # subset, area twice, co2.
+        # Per record: three variables, the time and its bounds. Once: lat, lon, those of the subset,
+        # area twice, co2.
         self.assertEqual(month["bytes_per_record"], 48 + 48 + 160 + 8 + 16)
         self.assertEqual(month["bytes_per_file"], 24 + 32 + 16 + 48 + 32 + 8)
         self.assertEqual(month["files"], [{"path": "month.nc", "records": 12, "bytes": 12 * 280 + 160}])

@@ -27,8 +27,8 @@ struct ServedCollection;
 /// Threads: those of different frames may be used at the same time.
 class FrameStates {
  public:
-  /// Of the reductions of the collection in this server's frames. Fails (resources) if they need
-  /// more than `limit` bytes together with the `used` ones of other collections
+  /// The states of the collection's reductions in this server's frames. Fails (resources) if they
+  /// need more than `limit` bytes together with the `used` ones of other collections
   /// (memory.statistics), and if a statistic does not exist for the type of its variable or a
   /// formula cannot be evaluated.
   static Result<std::unique_ptr<FrameStates>> make(const ServedCollection& collection, std::uint64_t used,

@@ -54,9 +54,9 @@ struct Levels {
   bool single_precision = false;  ///< 32-bit reals hold all values of the coordinate
   std::string coordinate;         ///< its name, for messages
   std::vector<double> values;     ///< one per slab, or one for all
-  /// Of levels that are layers: their upper and lower surfaces, as many as values; otherwise empty.
+  /// Upper and lower surfaces of levels that are layers, as many as values; otherwise empty.
   std::vector<std::pair<double, double>> layers;
-  /// Of hybrid sigma pressure levels: the coefficients of all half levels from the top, first the
+  /// Coefficients of hybrid sigma pressure levels, for all half levels from the top: first the
   /// pressures, then the factors of the surface pressure; empty if the schema does not have them.
   std::vector<double> coefficients;
 };
@@ -76,7 +76,7 @@ struct Parameter {
   long discipline = 0;
   long category = 0;
   long number = 0;
-  // Of fields without a vertical coordinate.
+  // For fields without a vertical coordinate.
   long surface = 1;           ///< the ground
   long second_surface = 255;  ///< second surface of a layer; 255: not a layer
 };

@@ -24,7 +24,7 @@ struct Slab {
   /// unlimited one: 0 for the first level.
   std::uint64_t number = 0;
   std::uint64_t record = 0;  ///< for errors
-  /// Of the variable's type, in the byte order of the machine, at any address.
+  /// Values of the variable's type, in the byte order of the machine, at any address.
   std::span<const std::byte> values;
 };
 

@@ -135,7 +135,7 @@ class SetUp {
     return {};
   }
 
-  /// Of pairs of model ranks and servers, directly or through frontends.
+  /// Sizes of links between model ranks and servers, directly or through frontends.
   [[nodiscard]] LinkSizes sizes_to_servers() const {
     return network::shared_by(options_.sizes, roster_.models(), !roster_.view().routes.empty());
   }

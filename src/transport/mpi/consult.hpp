@@ -85,9 +85,9 @@ Result<Answer> consult(mpi::Tree& tree, const Manner& manner, Report mine,
 /// Messages of a gather hold about as many bytes at most.
 inline constexpr std::size_t gather_bytes = std::size_t{4} << 20;
 
-/// Collective: the bytes of all ranks on the root, in rank order; empty on other ranks. Of any
-/// length: they travel in parts. A rank waits for no other rank but the root, and for the root only
-/// while its bytes are more than MPI takes at once: others may have failed.
+/// Collective: the bytes of all ranks on the root, in rank order; empty on other ranks. The bytes
+/// can have any length: they travel in parts. A rank waits for no other rank but the root, and for
+/// the root only while its bytes are more than MPI takes at once: others may have failed.
 Result<std::vector<Bytes>> gather(mpi::Tree& tree, const Manner& manner, std::span<const std::byte> own,
                                   std::size_t message_bytes = gather_bytes);
 

@@ -88,7 +88,7 @@ class JointSegments {
     /// MPI may still read it.
     void leave_behind();
   };
-  /// Of a server's memory for joined segments that are not prompt, in bytes.
+  /// A share of a server's memory for joined segments that are not prompt, in bytes.
   struct Share {
     std::uint64_t allowed = 0;
     std::uint64_t used = 0;

@@ -45,7 +45,7 @@ class RelayedData {
   static constexpr std::size_t most_segments = 4;
   /// Messages for one client that wait for room in its ring.
   static constexpr std::size_t most_kept = 4;
-  /// Of all messages that are forwarded by MPI.
+  /// Limit for all messages that are forwarded by MPI.
   static constexpr std::uint64_t most_far_bytes = std::uint64_t{16} << 20;
 
   /// `servers`: their numbers among all servers. `channel`: null if no client is on this node.

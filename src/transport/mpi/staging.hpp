@@ -74,7 +74,7 @@ class Staging {
   /// Three pieces of the usual size. A larger message is received if no other is.
   static constexpr std::uint64_t most_received_bytes = std::uint64_t{12} << 20;
 
-  /// Of the largest segments.
+  /// Size of the largest segments.
   [[nodiscard]] std::uint64_t capacity() const noexcept { return large_ != 0 ? large_bytes_ : small_bytes_; }
   /// Number of the largest segments.
   [[nodiscard]] std::size_t segments() const noexcept { return large_ != 0 ? large_ : small_; }

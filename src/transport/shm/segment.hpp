@@ -66,14 +66,14 @@ struct RingCursor {
   alignas(64) std::atomic<std::uint64_t> read{0};
 };
 
-/// Of each rank, whether it uses the segment or sends by MPI.
+/// One per rank, whether it uses the segment or sends by MPI.
 struct PeerOrder {
   alignas(64) std::atomic<std::uint64_t> order{0};  ///< the rank will request nothing before this
   std::atomic<std::uint32_t> ring{no_ring};         ///< number of its PeerSlot and its rings
   static constexpr std::uint32_t no_ring = ~std::uint32_t{0};
 };
 
-/// Of a rank that uses the segment.
+/// A rank that uses the segment.
 struct PeerSlot {
   alignas(64) std::atomic<Life> life{Life::absent};
   ProcessId process;
