@@ -28,7 +28,7 @@ class PreviewLayout {
     double y = 0;  ///< y of the middle
     [[nodiscard]] bool is_crossing() const noexcept { return label.empty(); }
     [[nodiscard]] double height() const noexcept { return is_crossing() ? 4 : row_height; }
-    std::set<std::size_t> files;            ///< to which it leads
+    std::set<std::size_t> files;            ///< files to which it leads
     std::vector<std::size_t> next;          ///< boxes of the next column
     std::vector<std::size_t> to_variables;  ///< numbers of rows
   };

@@ -22,7 +22,7 @@ struct Processors {
   [[nodiscard]] bool suffice_for(std::uint32_t more) const noexcept;
 };
 
-/// Those of this process. Unknown if the system does not say.
+/// The processors of this process. Unknown if the system does not say.
 Processors own_processors();
 
 }  // namespace afterbay

@@ -121,7 +121,7 @@ class SessionCore {
 
   // ---- failure and end
 
-  /// Neither failed nor finalized. A refused call does not end the session.
+  /// Whether it has neither failed nor been finalized. A refused call does not end the session.
   [[nodiscard]] bool is_usable() const noexcept { return !failure_ && !finalized_; }
   [[nodiscard]] bool is_finalized() const noexcept { return finalized_ && !failure_; }
   [[nodiscard]] Result<> check_usable() const;

@@ -64,7 +64,7 @@ class AFTERBAY_CAPABILITY("session") SessionLock {
 
  private:
   Mutex mutex_;
-  std::atomic<const char*> call_{nullptr};  ///< in which a thread is
+  std::atomic<const char*> call_{nullptr};  ///< call that a thread is in
   std::atomic<std::thread::id> caller_{};   ///< the last one
   std::atomic<std::thread::id> inside_{};   ///< in a call, with the lock; none: nobody
   ThreadRule rule_;

@@ -33,7 +33,7 @@ struct Member {
   std::atomic<bool> busy{false};  ///< in a call
 
   std::uint64_t steps = 0;       ///< the number of steps that it has ended
-  std::uint64_t first_step = 0;  ///< in which it was opened
+  std::uint64_t first_step = 0;  ///< step in which it was opened
   bool open = true;
   std::uint64_t closed_after = 0;  ///< the number of the rank's last put when it was closed
   std::vector<EndpointPart> parts;
@@ -81,8 +81,8 @@ class Team {
   /// An endpoint with points of the decomposition that has ended the step, and has put into a later
   /// one: it will not put into that step any more. Null: none.
   [[nodiscard]] const Member* ahead_of(int decomposition, std::uint64_t step) const;
-  /// Who has not handed over a part of the put, and the points that nobody has, for messages; "" if
-  /// neither is known.
+  /// Names the endpoints that have not handed over a part of the put, and the points that nobody
+  /// has, for messages; "" if neither is known.
   [[nodiscard]] std::string without(const JointPut& put) const;
 
   /// "endpoint 1 ('upper') has a part", "endpoint 1 ('upper') and endpoint 2 have parts": the open

@@ -122,8 +122,8 @@ struct Journal {
                                        ///< independent of clocks
   std::uint64_t unreadable_lines = 0;  ///< incomplete because a run was killed, or not from
                                        ///< Afterbay
-  std::uint64_t torn_lines = 0;        ///< those of them that a run was writing when it ended: it had
-                                       ///< not announced or published anything with them
+  std::uint64_t torn_lines = 0;        ///< unreadable lines that a run was writing when it ended: it
+                                       ///< had not announced or published anything with them
 };
 
 /// The directory of the journal's files: the given one, or the subdirectory that the default

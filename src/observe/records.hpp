@@ -18,7 +18,7 @@ struct TimerRecord {
   std::uint64_t inclusive_ns = 0;
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
-  std::uint32_t threads = 1;  ///< that may run it at the same time
+  std::uint32_t threads = 1;  ///< threads that may run it at the same time
   template <class A>
   void fields(A& a) {
     a(name, parent, inclusive_ns, count, bytes, threads);

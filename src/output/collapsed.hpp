@@ -42,7 +42,7 @@ class Collapsed final : public Series, public Consumer {
 
   Series* of_;
   std::string text_;
-  Form taken_;  ///< in which values come
+  Form taken_;  ///< form of the values that come in
   statistics::Bundle bundle_;
   std::vector<double> state_;  ///< state of the statistic
   /// Whether slabs have several runs, on ranks with points.

@@ -27,9 +27,9 @@ struct FoundCoordinate {
 };
 
 /// The coordinate of a field that a description means by `name`: its name; a standard name; for
-/// "lon" and "lat" also units such as degrees_east. Those of dimensions come before others, and
-/// those that the field's attribute `coordinates` names before the rest. nullopt: there is none.
-/// Throws conflict if several coordinates could be meant.
+/// "lon" and "lat" also units such as degrees_east. Coordinates of dimensions come before others,
+/// and coordinates that the field's attribute `coordinates` names before the rest. nullopt: there
+/// is none. Throws conflict if several coordinates could be meant.
 std::optional<FoundCoordinate> find_coordinate(const Definitions& definitions, const Field& field,
                                                std::string_view name);
 /// Whether boxes by it need points that several ranks hold together: it has several dimensions, or

@@ -400,7 +400,7 @@ void FileSeries::resume(FileState state) {
   state_ = std::move(state);
   names_.set_earlier(std::exchange(state_.earlier, {}));
   is_continued_ = !state_.path.empty();
-  // Which files earlier jobs have published under other names is not known.
+  // It is not known which files earlier jobs have published under other names.
   resumes_ = resumes_ && state_.pattern == names_.pattern();
   // What the earlier jobs have published stays. What they wrote after the state is written again.
   const std::int64_t published = state_.part - (is_continued_ ? 1 : 0);

@@ -87,7 +87,7 @@ class FileSeries {
   [[nodiscard]] bool is_late() const noexcept {
     return !variables_.empty() && variables_.front().space->late;
   }
-  /// Which records its files have.
+  /// The kinds of records that its files have.
   struct Records {
     bool of_periods = false;
     bool of_instants = false;

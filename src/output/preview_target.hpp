@@ -63,7 +63,7 @@ class PreviewTargets final : public Targets {
   std::unique_ptr<Target> define(const std::string& name, const Schema& schema,
                                  const CollectionOptions& options,
                                  const std::vector<Reduction>& reductions) override;
-  /// Those of the description.
+  /// The settings of the description.
   [[nodiscard]] TargetSettings settings(const std::string& name) const override;
   /// By name of the entry.
   [[nodiscard]] WriteCount& count(const std::string& name) { return *counts_.at(name); }

@@ -143,7 +143,7 @@ std::size_t number_of(const Statistics& statistics, const Writer& writer) {
       file.name, by_statistics ? "statistics" : "expressions", what, why);
 }
 
-/// Who is asked to compute a statistic of an expression.
+/// The processes that are asked to compute a statistic of an expression.
 Reducer wish_for_both(const describe::File& file, const std::string& what) {
   const bool asks = file.statistics == Reducer::servers || file.expressions == Reducer::servers;
   if (file.statistics == Reducer::model && asks)

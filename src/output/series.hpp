@@ -24,7 +24,7 @@ namespace afterbay::output {
 /// How a consumer takes the values.
 struct Form {
   Type type = Type::float64;
-  Values missing;  ///< that mark missing values, of `type`; empty: nothing is missing
+  Values missing;  ///< values of `type` that mark missing ones; empty: nothing is missing
   friend bool operator==(const Form&, const Form&) = default;
 };
 
@@ -75,7 +75,7 @@ class Series {
   [[nodiscard]] virtual bool is_computed() const { return true; }
   /// Whether it has the same values in each step.
   [[nodiscard]] virtual bool is_constant() const { return false; }
-  /// Whose periods its values stand for; null: it has a value in each step.
+  /// The schedule whose periods its values stand for; null: it has a value in each step.
   [[nodiscard]] virtual const Schedule* periods() const { return nullptr; }
   /// Whether its values come in the form that a consumer wants; otherwise they have its own.
   [[nodiscard]] virtual bool gives_any_form() const { return false; }
@@ -221,7 +221,7 @@ class Statistics final : public Consumer {
   void leave_to_servers(SampleTarget& samples, std::vector<InFile> variables, std::optional<Type> operands);
   /// Type of samples and of the planes of states: see statistics::Planes.
   [[nodiscard]] Type sample_type() const noexcept { return sample_type_; }
-  /// Which servers compute.
+  /// The variables that servers compute.
   [[nodiscard]] const std::vector<InFile>& in_servers() const noexcept { return variables_; }
   [[nodiscard]] const SampleTarget* samples() const noexcept { return samples_; }
   /// Without points, if servers compute it.
@@ -246,7 +246,7 @@ class Statistics final : public Consumer {
   /// run ends. Statistics of statistics come after those.
   void end_step();
 
-  /// Which statistics these are, of which series: the same in all runs with this description.
+  /// Identifies the statistics and their series; the same in all runs with this description.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   [[nodiscard]] statistics::Bundle& bundle() noexcept { return bundle_; }
   [[nodiscard]] const Series& of() const noexcept { return *of_; }

@@ -77,7 +77,7 @@ class Target {
     std::uint32_t source = 0;        ///< operands: number of their series; 0: the samples are not operands
     std::uint32_t more_of_step = 0;  ///< records that are begun right after this one for the same step
     bool begins_interval = false;
-    double seconds = 1;  ///< for which they stand
+    double seconds = 1;  ///< time that they stand for
   };
   /// Begins a record with samples, before anything else of its step. `number`: counted from 0. Does
   /// nothing if it has begun. If the model has ended it, by flush or epoch in the middle of the

@@ -34,7 +34,7 @@ class ServedBlocks {
   [[nodiscard]] std::uint32_t holders() const AFTERBAY_REQUIRES(ingest_thread);
   /// The blocks in which pieces of this server lie.
   [[nodiscard]] const model::BoxTree& tree() const AFTERBAY_REQUIRES(ingest_thread) { return tree_; }
-  /// That of a rank; without points if no pieces of this server lie in it.
+  /// The block of a rank; without points if no pieces of this server lie in it.
   [[nodiscard]] model::Box of(std::size_t peer) const AFTERBAY_REQUIRES(ingest_thread);
   [[nodiscard]] std::uint64_t bytes() const AFTERBAY_REQUIRES(ingest_thread);  ///< memory in use
 

@@ -44,7 +44,7 @@ struct ServedCollection {
   std::uint64_t gather_bytes = 0;      ///< used for its layout
   std::uint64_t schema_hash = 0;
   std::vector<wire::StageSetting> stages;      ///< as the ranks configured them
-  std::vector<wire::Reduction> reductions;     ///< that servers compute of samples
+  std::vector<wire::Reduction> reductions;     ///< reductions that servers compute from samples
   std::vector<std::string> trial_compressors;  ///< see wire::DefineCollection
   Schema schema;
   std::vector<std::int32_t> decompositions;  ///< one per variable; -1: Whole

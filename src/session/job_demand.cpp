@@ -26,7 +26,7 @@ constexpr std::uint64_t files_a_file = 3;  ///< open per output file
 constexpr std::uint64_t files_in_making = 16;
 /// What a server keeps of each model rank, beside its end of the pair.
 constexpr std::uint64_t server_bytes_of_a_rank = 64;
-constexpr int least_highest_tag = 32'767;  ///< that MPI's standard allows
+constexpr int least_highest_tag = 32'767;  ///< lowest maximum that MPI's standard allows
 
 std::size_t of(int count) { return static_cast<std::size_t>(std::max(count, 0)); }
 
@@ -209,10 +209,10 @@ class Demands {
     ProcessDemand server;
     add(server, "memory.server", memory.server_bytes);
     add(server, "memory.chunks", memory.chunks_bytes);
-    // Otherwise it may never be used.
+    // Counted only if it is set; otherwise it may never be used.
     if (config.origin("memory.statistics").source != config::Source::fallback)
       add(server, "memory.statistics", memory.statistics_bytes);
-    // Likewise input memory.
+    // Input memory too is counted only if it is set.
     if (config.origin("memory.input").source != config::Source::fallback) {
       add(server, "memory.input", memory.input_bytes);
       if (near < job_.models) add(server, "replies to readers", memory.input_bytes / 2);

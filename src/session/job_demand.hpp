@@ -18,7 +18,7 @@ namespace afterbay::session {
 
 /// Numbers of processes.
 struct Processes {
-  std::size_t ranks = 0;  ///< that take part
+  std::size_t ranks = 0;  ///< ranks that take part
   std::size_t models = 0;
   std::size_t servers = 0;  ///< inline: model ranks that have one
   std::size_t frontends = 0;
@@ -66,10 +66,10 @@ struct Part {
 
 /// The maximum demand of one process of a kind.
 struct ProcessDemand {
-  std::vector<Part> parts;          ///< those that are not 0
+  std::vector<Part> parts;          ///< parts that are not 0
   std::uint64_t connections = 0;    ///< with processes on other nodes: one socket each over TCP
   std::uint64_t descriptors = 0;    ///< without connections
-  std::uint64_t network_bytes = 0;  ///< that the network reads or writes, and may lock
+  std::uint64_t network_bytes = 0;  ///< memory that the network reads or writes, and may lock
   [[nodiscard]] std::uint64_t bytes() const noexcept;
   /// "memory.server 512MiB, memory.chunks 64MiB, ..."
   [[nodiscard]] std::string text() const;

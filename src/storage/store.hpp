@@ -72,7 +72,7 @@ struct WriteCost {
   std::uint64_t bytes_out = 0;          ///< written to the file
   std::uint64_t direct_bytes = 0;       ///< part of bytes_out that was written with O_DIRECT
   std::uint64_t kept_values = 0;        ///< values that stages kept to observe a stated accuracy
-  std::uint64_t unpacked_messages = 0;  ///< whose values could not be packed as asked for
+  std::uint64_t unpacked_messages = 0;  ///< messages whose values could not be packed as asked for
   model::LargestErrors errors{};        ///< errors of variables whose errors stages measure
 };
 
@@ -102,7 +102,7 @@ struct MemberEpoch {
   std::uint64_t server = 0;        ///< FileRequest::server of the member
   bool logged = false;             ///< it keeps a log of its own
   std::vector<std::byte> account;  ///< account of the pieces that it wrote: see member_file.hpp
-  model::LargestErrors errors{};   ///< those that it knows
+  model::LargestErrors errors{};   ///< errors that it knows
 };
 
 /// A piece that needs a place: its position in a file that another server created.

@@ -87,7 +87,7 @@ struct StageSetting {
 
 /// What a formula computes with: samples of the type of the variable.
 struct Operand {
-  std::uint32_t source = 0;      ///< which samples: BeginRecord::source
+  std::uint32_t source = 0;      ///< samples of the operand: BeginRecord::source
   std::uint8_t is_constant = 0;  ///< 1: it has one sample, which holds for all steps
   Values missing{};              ///< missing values of the samples; empty: nothing is missing
   template <class A>

@@ -86,8 +86,8 @@ class Preview(CommandTest):
         self.assertEqual(shown["unused_fields"], ["<odd>"])
         totals = shown["totals"]
         # Columns take multiples of 64 bytes, after a head of 64: the sum of tas; sum and count of
-        # ws, which may be missing; the largest ta. And the buffers of ws: its operands and itself,
-        # 3 points each.
+        # ws, which may be missing; the largest ta. The buffers of ws come on top: its operands and
+        # itself, 3 points each.
         self.assertEqual(totals["state_bytes_per_rank"], 2 * 64 + 3 * 64 + 2 * 64 + 3 * 3 * 8)
         self.assertEqual(totals["puts_per_step"]["most"], 5)
         self.assertEqual(totals["bytes"], month["bytes"] + day["bytes"])

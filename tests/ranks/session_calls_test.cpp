@@ -26,7 +26,8 @@ constexpr std::uint64_t steps = 20;
 
 enum class Pace : std::uint8_t { free, waits_after_steps };
 
-/// Who hands over this rank's part of a field, each in how many sections; 0: the whole part.
+/// The callers that hand over this rank's part of a field, and the number of sections of each; 0:
+/// the whole part.
 struct Callers {
   int endpoints = 0;  ///< each in a thread of its own; 0: the session
   int sections = 0;

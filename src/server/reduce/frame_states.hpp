@@ -42,8 +42,8 @@ class FrameStates {
   /// layout's order: those of `pieces`. Points that no rank holds get unspecified values.
   Result<> results(std::span<const std::uint32_t> pieces, std::byte* frame);
 
-  /// Likewise the plane of the states of these pieces that `record` says. Begins the next interval
-  /// first, if the model has begun it.
+  /// Writes the plane of the states of these pieces that `record` says to `frame`. Begins the next
+  /// interval first, if the model has begun it.
   void plane(std::span<const std::uint32_t> pieces, const RecordHead& record, std::byte* frame);
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }

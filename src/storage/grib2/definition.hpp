@@ -109,7 +109,7 @@ struct Packing {
 };
 constexpr long default_bits = 16;
 constexpr long most_bits = 32;
-constexpr long most_decimals = 38;  ///< and -38: powers of ten that 32-bit reals hold
+constexpr long most_decimals = 38;  ///< the minimum is -38: powers of ten that 32-bit reals hold
 /// Fails with the variable's name for keys that contradict each other, or that no message can have.
 Result<Packing> packing_of(const Schema& schema, const Variable& field);
 /// Whether a key is for `packing_of`.

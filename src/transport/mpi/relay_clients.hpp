@@ -87,7 +87,7 @@ class RelayClients {
   const RelayOptions& options_;
   std::vector<State> states_;
   std::vector<std::size_t> by_slot_;
-  ActiveList writing_;    ///< whose rings may have something to read
+  ActiveList writing_;    ///< clients whose rings may have something to read
   ActiveList answering_;  ///< with kept answers
   std::size_t gone_ = 0;
   std::size_t next_watched_ = 0;

@@ -52,7 +52,7 @@ std::uint64_t machine_number();
 struct Via {
   RankCard card;
   std::uint64_t clients = 0;          ///< its model ranks
-  std::uint64_t near = 0;             ///< those of them that share memory with it
+  std::uint64_t near = 0;             ///< number of them that share memory with it
   std::optional<std::uint64_t> slot;  ///< this rank's place among these
   template <class A>
   void fields(A& a) {

@@ -130,7 +130,7 @@ class MpiPeer final : public PeerEnd {
   ProcessWatch process_;
 
   std::list<Incoming> incoming_;     ///< in order of arrival
-  ReceiveMemory* memory_ = nullptr;  ///< from which the buffers come; null: nothing has arrived
+  ReceiveMemory* memory_ = nullptr;  ///< memory from which the buffers come; null: nothing has arrived
   bool in_segment_ = false;          ///< the first of `incoming_` is being processed
   SegmentHeader segment_;
   std::span<const std::byte> items_;  ///< the unprocessed rest

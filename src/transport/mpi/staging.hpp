@@ -28,7 +28,7 @@ struct SegmentMemory {
 
 /// What a link asks for.
 struct SegmentRequest {
-  std::uint64_t bytes = 0;  ///< that the segment must hold
+  std::uint64_t bytes = 0;  ///< bytes that the segment must hold
   bool prefers_large = false;
   std::size_t large_held = 0;  ///< number of large segments that the link has
   bool may_wait = false;       ///< the link asks again until it gets one

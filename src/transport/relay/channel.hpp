@@ -95,7 +95,7 @@ struct PairState {
   std::atomic<std::uint32_t> changes{0};
 };
 
-/// Whose a segment is. Each time a rank takes a segment, its turn is another.
+/// The owner of a segment. Each time a rank takes a segment, its turn is another.
 class SegmentState {
  public:
   /// A turn of a rank that has the segment; 0 is never one.

@@ -48,7 +48,7 @@ class ServerTelemetry : public ::testing::Test {
   Identity identity_;
   test::FakeFrames frames_;
   std::ostringstream log_;
-  observe::CollectionState last_;  ///< that was sampled
+  observe::CollectionState last_;  ///< state that was sampled last
   std::optional<Telemetry> telemetry_;
 };
 
