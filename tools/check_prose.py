@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Checks prose in Markdown files and in comments of sources: at most 100 columns, and no fragments.
+"""Checks prose in Markdown files and in comments of sources: at most 100 columns, no fragments.
 
-Columns. Not checked in Markdown, since it cannot be wrapped: tables, code blocks (fenced and indented), HTML
-comments, link definitions, and lines that are one link or one word. In sources (C++, C, Fortran,
-Python, CMake, shell), lines that are only comment are checked, and docstrings; a comment beside
-code belongs to the line of code, and one word cannot be wrapped.
+Columns. Not checked in Markdown, since it cannot be wrapped: tables, code blocks (fenced and
+indented), HTML comments, link definitions, and lines that are one link or one word. In sources
+(C++, C, Fortran, Python, CMake, shell), lines that are only comment are checked, and docstrings; a
+comment beside code belongs to the line of code, and one word cannot be wrapped.
 
-Fragments. Refused are comments on fields that begin with "of" (`///< of the file`; write what the
-field is: `///< size of the file`), and sentences that begin with "Of" or "Nor" or are "Likewise.":
-they can only be read together with something else. Put the subject first. Exempt are code,
-quotations, generated pages (correct their source), and design records, which are not rewritten.
+Fragments. A comment beside code may not begin with "of": not `///< of the file`, but what the field
+is, `///< size of the file`. Sentences may not begin with "Of" or "Nor", and may not be "Likewise.":
+put the subject first. Exempt are code, quotations, generated pages (correct their source) and
+design records, which keep their text.
 
 `check_prose.py [FILE...]`; without files: all of the project's.
 """
@@ -31,11 +31,16 @@ RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
 LINE_COMMENT = {".f90": re.compile(r"^\s*!(?!\$)"), ".F90": re.compile(r"^\s*!(?!\$)")}
 C_COMMENT = re.compile(r"^\s*//")
 HASH_COMMENT = re.compile(r"^\s*#")
-FIELD_FRAGMENT = re.compile(r"(?://[/!]<|/\*[*!]<|!<)\s*of\b")
-FRAGMENT = re.compile(r"""(?:^|[.!?][)"'*_]*\s+)[*_(]*((?:Of|Nor)\b|Likewise\.)""")
+C_FIELD = re.compile(r"(?://[/!]<|/\*[*!]<|\S\s+//|\S\s+/\*)\s*of\b")
+FORTRAN_FIELD = re.compile(r"\S\s+!<?\s*of\b")
+FIELD_FRAGMENT = {".cpp": C_FIELD, ".hpp": C_FIELD, ".c": C_FIELD, ".h": C_FIELD, ".f90": FORTRAN_FIELD, ".F90": FORTRAN_FIELD}
+FRAGMENT = re.compile(r"""(?:^|[.!?][)"'*_]*\s+)[*_(]*((?:Of|Nor)\b|Likewise(?=\.))""")
 QUOTATION = re.compile(r'"[^"]*"|`[^`]*`')
 GENERATED = re.compile(r"^<!-- Made by ", re.M)
 RECORDS = "design/"
+#: still have fragments; take a file out of the list once it is rewritten
+NOT_YET_REWRITTEN = ["bindings/fortran/afterbay_calendars.f90", "bindings/fortran/afterbay_dates.f90",
+                     "include/afterbay/output.h", "include/afterbay/output.hpp"]
 PARAGRAPH = re.compile(r"^\s*(?:[-*+]\s|\d+[.)]\s|#|\||@)")
 MARK = re.compile(r"^\s*(?://[/!]?<?|/\*\*?|\*/?|![<>]?|#:?)?\s*")
 
@@ -127,7 +132,7 @@ def paragraphs(lines, in_page):
     """Lists of (number, text) of the lines that belong together, without comment marks."""
     part, last = [], 0
     for number, line in lines:
-        text = line.strip() if in_page else MARK.sub("", line).strip()
+        text = line.strip() if in_page else MARK.sub("", line).replace('"""', "").strip()
         if part and (number != last + 1 or not text or PARAGRAPH.match(text)):
             yield part
             part = []
@@ -141,11 +146,11 @@ def paragraphs(lines, in_page):
 def fragments(text, name="page.md"):
     """(number, beginning) of the fragments."""
     in_page = name.endswith(".md")
-    if name.startswith(RECORDS) or (in_page and GENERATED.search(text)):
+    if name.startswith(RECORDS) or name in NOT_YET_REWRITTEN or (in_page and GENERATED.search(text)):
         return
-    if not in_page:
+    if fragment := FIELD_FRAGMENT.get(pathlib.PurePath(name).suffix):
         for number, line in enumerate(text.splitlines(), 1):
-            if FIELD_FRAGMENT.search(line):
+            if fragment.search(line):
                 yield number, "of"
     for part in paragraphs(prose(text) if in_page else comments(name, text), in_page):
         if in_page and part[0][1].startswith(">"):

@@ -553,7 +553,7 @@ Result<> JointPuts::tend() {
   AFTERBAY_TRY(forward());
   if (auto good = check_late(); !good) return fail(core_.record_failure(std::move(good).error()));
   if (links_.any_thread_sends()) return {};
-  std::uint64_t next = 0;  // of puts that go through this thread, the only ones on its links
+  std::uint64_t next = 0;  // next position of a put through this thread
   std::uint64_t oldest = 0;
   {
     const MutexLock lock(mutex_);

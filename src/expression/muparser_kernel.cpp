@@ -66,7 +66,7 @@ class MuparserKernel : public Kernel {
 
   std::string text_of_nodes(std::span<const Node> nodes) {
     std::vector<std::string> parts;
-    Node before;  // of a power: the root of its exponent
+    Node before;  // for a power: the root of its exponent
     for (const Node& node : nodes) {
       const std::size_t first = parts.size() - arguments_of(node);
       const bool squared =

@@ -248,7 +248,7 @@ TEST_P(StoreFaults, says_why_a_directory_cannot_be_written) {
   const bool root = ::geteuid() == 0;
   if (root) {
     std::filesystem::permissions(directory_.path(), std::filesystem::perms(0555));
-    ::setfsuid(nobody);  // of this thread: root may write anywhere
+    ::setfsuid(nobody);  // for this thread: root may write anywhere
   }
   const auto refused = write(request());
   if (root) ::setfsuid(0);

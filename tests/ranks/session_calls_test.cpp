@@ -21,7 +21,7 @@ struct Calls {
   int others = 0;
 };
 
-constexpr std::uint64_t points = 400;  // of a field: small, so that fields travel together
+constexpr std::uint64_t points = 400;  // points of a field: few, so that fields travel together
 constexpr std::uint64_t steps = 20;
 
 enum class Pace : std::uint8_t { free, waits_after_steps };

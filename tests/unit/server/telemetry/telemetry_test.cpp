@@ -108,7 +108,7 @@ TEST_F(ServerTelemetry, PrintsProgressIfItIsConfigured) {
   config_.report.progress_ms = std::chrono::milliseconds(600'000);
   Telemetry& telemetry = make();
   telemetry.step_ended(12);
-  telemetry.step_ended(11);  // of a slower rank
+  telemetry.step_ended(11);  // step of a slower rank
   testing::internal::CaptureStderr();
   telemetry.show_progress();
   telemetry.show_progress();  // not due
