@@ -61,7 +61,7 @@ def have_samples() -> bool:
 
 
 def samples(place: pathlib.Path) -> list[Dataset]:
-    """Those of iris-sample-data; none if it is not installed."""
+    """The samples of iris-sample-data; none if it is not installed."""
     if not have_samples():
         return []
     with warnings.catch_warnings():

@@ -191,7 +191,7 @@ class JointPuts {
   Team team_ AFTERBAY_GUARDED_BY(mutex_);
   JointRecords records_ AFTERBAY_GUARDED_BY(mutex_);
   std::map<std::uint64_t, JointPut*> open_ AFTERBAY_GUARDED_BY(mutex_);  ///< by number
-  /// Since the session has been ahead of its endpoints; counts their progress.
+  /// Set while the session is ahead of its endpoints; counts their progress.
   std::optional<StallClock> late_since_ AFTERBAY_GUARDED_BY(mutex_);
   std::uint64_t last_number_ AFTERBAY_GUARDED_BY(mutex_) = 0;
   std::uint64_t buffered_bytes_ AFTERBAY_GUARDED_BY(mutex_) = 0;

@@ -22,7 +22,7 @@ namespace afterbay::client {
 /// belongs to the Team.
 struct Member {
   std::size_t number = 0;  ///< counts all members of the session, closed ones included; 0: the session
-  /// Among the members that are remembered, reused: JointPut::note_member; 0: the session.
+  /// Place among the members that are remembered, reused: JointPut::note_member; 0: the session.
   std::size_t place = 0;
   std::string name;  ///< as given; may be empty
   std::atomic<std::uint64_t> puts{0};

@@ -288,9 +288,9 @@ struct Config : Servers, Writing {
   Report report;
   LogLevel log = LogLevel::warning;
 
-  /// In the order in which they apply: later ones win.
+  /// Overrides in the order in which they apply: later ones win.
   std::vector<CollectionOverride> overrides;
-  /// In the order in which they apply: later ones win.
+  /// Overrides of pools in the order in which they apply: later ones win.
   std::vector<PoolOverride> pool_overrides;
   /// By dotted name; settings that are not set are missing.
   std::map<std::string, Origin, std::less<>> origins;

@@ -32,9 +32,9 @@ struct Operand {
 
 /// A computation point by point: no reductions.
 struct Formula {
-  /// In the grammar of expressions; operands are named by position: "sqrt(x0^2 + x1^2)".
+  /// In the grammar of expressions, with operands named by position: "sqrt(x0^2 + x1^2)".
   std::string text;
-  /// In the order of their first use, each once. Empty for constants.
+  /// Operands in the order of their first use, each once. Empty for constants.
   std::vector<Operand> operands;
   friend bool operator==(const Formula&, const Formula&) = default;
 };

@@ -26,9 +26,9 @@ class Collapsed final : public Series, public Consumer {
   [[nodiscard]] bool needs() const override { return available() && needed(); }
   [[nodiscard]] Form wants(const Form& /*given*/) const override { return taken_; }
   void take(std::size_t slot, const Value& value) override;
-  /// On this rank.
+  /// Size of the buffers on this rank.
   [[nodiscard]] std::size_t buffer_bytes() const noexcept { return buffer_bytes(space().points); }
-  /// On a rank with so many points of the result.
+  /// Size of the buffers on a rank with that many points of the result.
   [[nodiscard]] std::size_t buffer_bytes(std::size_t points) const noexcept;
   [[nodiscard]] const Series& of() const noexcept { return *of_; }
   /// "mean over lev".

@@ -43,9 +43,9 @@ double degrees_per_unit(std::string_view units);
 /// Values are compared within the precision with which they are stored: longitudes and latitudes in
 /// degrees, others relative to the values.
 double tolerance_of(const FoundCoordinate& coordinate, Type type);
-/// From `low` to `high`, both included. `tolerance`: relative to the values.
+/// Whether the value lies from `low` to `high`, both included. `tolerance`: relative to the values.
 bool is_between(double value, double low, double high, double tolerance);
-/// East of `low`, at most as far as `high` is; in degrees.
+/// Whether the value lies east of `low`, at most as far as `high` does; in degrees.
 bool is_between_longitudes(double value, double low, double high, double tolerance);
 
 /// A point of a grid on this rank.
@@ -53,7 +53,8 @@ struct GridPoint {
   std::uint32_t element = 0;  ///< element of the rank's array
   std::uint64_t index = 0;    ///< in the grid, row-major
 };
-/// Without holes of a map, in any order. `decomposition`: null: the rank holds all points.
+/// The points of this rank, without holes of a map, in any order. `decomposition`: null: the rank
+/// holds all points.
 std::vector<GridPoint> points_of(const std::vector<std::uint64_t>& lengths,
                                  const client::Decomposition* decomposition);
 

@@ -117,7 +117,7 @@ class FileSeries {
   /// Size of the coordinates that this rank writes into each file.
   [[nodiscard]] std::size_t coordinate_bytes() const noexcept;
   void set_once_type(std::size_t variable, Type type) { once_[variable].type = type; }
-  /// Those that an earlier run has saved.
+  /// Restores the values that an earlier run has saved.
   void restore_once(std::size_t variable, std::vector<std::byte> values);
 
  private:

@@ -63,11 +63,11 @@ class Computed final : public Series, public Consumer {
   void begin_step() noexcept;
   /// Announces the samples of the step. Comes after `begin_step` of all statistics.
   void announce_samples() const;
-  /// On this rank.
+  /// Size of the buffers on this rank.
   [[nodiscard]] std::size_t buffer_bytes() const noexcept {
     return is_left_to_servers() ? 0 : buffer_bytes(space().points);
   }
-  /// On a rank with so many points.
+  /// Size of the buffers on a rank with that many points.
   [[nodiscard]] std::size_t buffer_bytes(std::size_t points) const noexcept;
   /// What it is computed from, in the order of the formula.
   [[nodiscard]] std::vector<const Series*> operands() const;

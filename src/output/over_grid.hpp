@@ -48,7 +48,7 @@ class OverGrid final : public Series, public Consumer {
   /// Gives the results away. `all`: with the totals of all ranks; counts on the first rank.
   void emit_late(const Contribution& all);
 
-  /// What a rank has of it.
+  /// A rank's part of the reduction.
   struct Part {
     std::uint64_t elements = 0;     ///< elements of the grid
     std::uint64_t contributed = 0;  ///< points of the result

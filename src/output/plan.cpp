@@ -62,7 +62,7 @@ class Planner {
       if (file.active()) attempt(file.at, [&] { plan(file); });
     if (!problems_.empty()) throw Failure(Error(code_, fmt::format("{}", fmt::join(problems_, "\n"))));
     share_sums();
-    // Those that compute with others come behind them.
+    // Expressions that compute with others come behind them.
     for (auto at = plan_.computed.rbegin(); at != plan_.computed.rend(); ++at) (*at)->find_ends();
     find_fields_without_effect();
     return std::move(plan_);

@@ -79,7 +79,7 @@ bool servers_are_near(Session& session) {
 /// in the caches at once.
 constexpr std::size_t most_steps = 100;
 
-/// As the model puts it.
+/// Whether the model puts the series, or one of which it is a subset.
 bool is_given(const Series& series) {
   if (const auto* const subset = dynamic_cast<const Subset*>(&series)) return is_given(subset->of());
   return !series.is_computed() && !series.is_reduced();
@@ -242,7 +242,7 @@ void Reducers::drop_computed_here(std::map<FileSeries*, OfFile>& near) const {
     };
     count(near);
     count(by_file_);
-    // Those that compute with others come behind them.
+    // Expressions that compute with others come behind them.
     for (auto at = plan_.computed.rbegin(); at != plan_.computed.rend(); ++at) {
       const auto& some = *at;
       left.try_emplace(some.get(), 0);

@@ -28,7 +28,7 @@ class SampleRecords final : public SampleTarget {
   void need_sample(std::size_t source) override { needed_[source] = true; }
   /// Begins the records of the step, before anything else of it.
   void begin_step();
-  /// Those that the model has ended within the step begin again: before a record of a file, for
+  /// Records that the model has ended within the step begin again: before a record of a file, for
   /// which results follow from them.
   void begin_again();
   void put_sample(std::size_t variable, std::size_t source, const Value& value) override;

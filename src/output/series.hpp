@@ -51,7 +51,7 @@ class Consumer {
 
   /// Whether it takes the values of the current step, if there are any.
   [[nodiscard]] virtual bool needs() const = 0;
-  /// In which form it wants computed values; `given`: of the series.
+  /// The form in which it wants computed values; `given`: the form of the series.
   [[nodiscard]] virtual Form wants(const Form& given) const { return given; }
   /// Whether it takes values in the layout of the caller's array.
   [[nodiscard]] virtual bool takes_layouts() const { return false; }
@@ -250,7 +250,7 @@ class Statistics final : public Consumer {
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   [[nodiscard]] statistics::Bundle& bundle() noexcept { return bundle_; }
   [[nodiscard]] const Series& of() const noexcept { return *of_; }
-  /// In which it takes values.
+  /// The form in which it takes values.
   [[nodiscard]] const Form& taken() const noexcept { return taken_; }
   [[nodiscard]] const Schedule& schedule() const noexcept { return *schedule_; }
   /// Statistics over shorter periods from which it is made; null: made from the series.
@@ -261,7 +261,7 @@ class Statistics final : public Consumer {
   [[nodiscard]] const statistics::Statistic& statistic(std::size_t result) const {
     return bundle_.statistic(result);
   }
-  /// On this rank.
+  /// Size of the state on this rank.
   [[nodiscard]] std::size_t state_bytes() const noexcept { return state_bytes(bundle_.points()); }
   /// Size of the state on a rank with so many points.
   [[nodiscard]] std::size_t state_bytes(std::size_t points) const noexcept;

@@ -104,8 +104,8 @@ struct Reduction {
   };
   struct Step {
     std::string text;  ///< expression::Formula::text
-    /// In its order: the number of an operand, or the number of operands plus that of an earlier
-    /// step.
+    /// The arguments of the step in order: the number of an operand, or the number of operands plus
+    /// that of an earlier step.
     std::vector<std::size_t> operands;
   };
   struct Formula {
@@ -120,7 +120,7 @@ struct Reduction {
   bool is_demanded = false;  ///< the run is refused if servers cannot compute it
 };
 
-/// With the numbers of variables in the schema.
+/// The reductions with the numbers of their variables in the schema.
 std::vector<client::AskedReduction> numbered(const Schema& schema, const std::vector<Reduction>& reductions);
 
 /// What settings say of the files of an entry.

@@ -323,7 +323,7 @@ std::vector<SameShare> shares_of(const std::vector<RankRole>& roles, const std::
   return same;
 }
 
-/// On rank 0: the roles of all ranks.
+/// Decides the roles of all ranks, on rank 0.
 Result<Casting> cast(const Greeting& all, const config::Config& config) {
   Casting casting;
   casting.run = all.run;

@@ -100,8 +100,8 @@ struct Operand {
 /// A computation point by point, from operands of a formula or results of earlier ones.
 struct FormulaStep {
   std::string text;  ///< expression::Formula::text
-  /// In its order: the number of an operand of the formula, or the number of its operands plus that
-  /// of an earlier step.
+  /// The arguments of the step in order: the number of an operand of the formula, or the number of
+  /// its operands plus that of an earlier step.
   std::vector<std::uint32_t> operands;
   template <class A>
   void fields(A& a) {
@@ -266,7 +266,7 @@ struct BeginRecord {
   }
 };
 
-/// Instead of the number of a file.
+/// Stands in place of the number of a file.
 inline constexpr std::uint64_t no_file = ~std::uint64_t{0};
 
 /// The rank has put its whole part of a variable; the pieces were counted before. For a variable

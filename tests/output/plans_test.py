@@ -49,7 +49,7 @@ class Dates:
         return self.begins[month + months] + seconds - self.begins[month]
 
     def interval(self, seconds, every):
-        """That of the calendar's that contains the time just before."""
+        """The interval of the calendar that contains the time just before."""
         count, unit = int("".join(filter(str.isdigit, every))), "".join(filter(str.isalpha, every))
         if unit in ("mo", "y"):
             count *= self.months if unit == "y" else 1

@@ -73,7 +73,7 @@ class ServedFormula {
   model::Kernel kernel_;
   std::vector<std::byte> not_a_number_;
   mutable Mutex mutex_;
-  /// Those that no thread uses.
+  /// Evaluators that no thread uses.
   mutable std::vector<Evaluators> evaluators_ AFTERBAY_GUARDED_BY(mutex_);
 };
 

@@ -111,7 +111,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   StagedSegments segments_;
   std::vector<OpenPart> open_;
   std::uint32_t credits_;
-  /// What the rank will request nothing before.
+  /// The position before which the rank will request nothing.
   struct Order {
     std::uint64_t latest = 0;
     std::uint64_t stated = 0;  ///< to the server

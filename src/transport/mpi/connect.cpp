@@ -375,7 +375,7 @@ class SetUp {
                                    options_.sizes);
   }
 
-  /// On rank 0.
+  /// Called on rank 0.
   [[nodiscard]] Result<void> check_frontend(const network::Company& all, int frontend) const {
     int* most = nullptr;
     int known = 0;

@@ -13,7 +13,8 @@
 
 namespace afterbay::transport {
 
-/// In bytes, at most. Memory that two processes share is counted once, at the one that creates it.
+/// Upper bounds in bytes. Memory that two processes share is counted once, at the one that creates
+/// it.
 struct Footprint {
   std::uint64_t data = 0;     ///< server: blocks, with a page per block; frontend: segments
   std::uint64_t tables = 0;   ///< in shared memory; without entries for the frames of collections

@@ -60,7 +60,7 @@ class RelayClients {
   /// Writes as far as there is room; true: did something. `written`: an answer that is complete.
   bool write_answers(const std::function<void(const Bytes& answer)>& written);
 
-  /// Those that are present, as named in errors.
+  /// Names of the clients that are present, as in errors.
   [[nodiscard]] std::string names_of_present() const;
   /// Memory of one of them.
   static std::size_t state_bytes() noexcept {

@@ -146,7 +146,7 @@ class Roster {
   [[nodiscard]] int model_rank(std::size_t model) const noexcept { return models_.at(model); }
   /// This rank's number among the model ranks.
   [[nodiscard]] std::size_t own_number() const noexcept { return static_cast<std::size_t>(view_.model); }
-  /// In the order of their ranks.
+  /// The servers in the order of their ranks.
   [[nodiscard]] const std::vector<RankCard>& servers() const noexcept { return servers_; }
   [[nodiscard]] const RankView& view() const noexcept { return view_; }
   /// The frontend through which this model rank sends to the servers of a pool; null: directly.

@@ -157,8 +157,8 @@ struct Answer {
 /// The memory as typed parts, for both sides.
 class Channel {
  public:
-  /// In a new mapping. Allocates everything except the segments, which ranks allocate when they use
-  /// them.
+  /// Makes a channel in a new mapping. Allocates everything except the segments, which ranks
+  /// allocate when they use them.
   static Result<std::shared_ptr<Channel>> format(shm::Mapping mapping, const ChannelGeometry& geometry);
   static std::shared_ptr<Channel> attach(shm::Mapping mapping, const ChannelGeometry& geometry);
 
