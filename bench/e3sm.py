@@ -210,8 +210,7 @@ def times_faster(results: Results, other: Row | None, ours: str, path: str = "en
 
 
 def against_what(results: Results, other: Row | None, ours: str) -> str:
-    """Of a ratio: the other row, and what the ratio is when the making of our file's structure is
-    counted."""
+    """The other row of a ratio, and the ratio if making our file's structure is counted."""
     if other is None:
         return ""
     most, least = (times_faster(results, other, ours, f"end_with_prepare_s.{extreme}") for extreme in ("most", "least"))

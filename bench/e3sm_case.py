@@ -93,7 +93,7 @@ class Case:
         return any(self.dimensions[name] == UNLIMITED for name in variable.dimensions)
 
     def shape(self, variable: Variable) -> tuple[int, ...]:
-        """Of one record."""
+        """The shape of one record."""
         return tuple(self.dimensions[name] for name in variable.dimensions if self.dimensions[name] != UNLIMITED)
 
 

@@ -12,7 +12,7 @@ import tempfile
 import warnings
 from dataclasses import dataclass
 
-#: Of iris-sample-data: key, name, file, name in the file, exponent of two of WGDOS's accuracy,
+#: From iris-sample-data: key, name, file, name in the file, exponent of two of WGDOS's accuracy,
 #: absolute error.
 SAMPLES = (
     ("theta", "potential temperature (colpex)", "colpex.pp", "air_potential_temperature", -6, 0.01),
@@ -61,7 +61,7 @@ def have_samples() -> bool:
 
 
 def samples(place: pathlib.Path) -> list[Dataset]:
-    """Those of iris-sample-data; none if it is not installed."""
+    """The samples of iris-sample-data; none if it is not installed."""
     if not have_samples():
         return []
     with warnings.catch_warnings():

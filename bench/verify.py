@@ -135,8 +135,8 @@ def fields(directory: pathlib.Path, output: str, grid: str, counts: tuple[int, i
     fields/description.cpp, workload.hpp: value_at).
 
     A stamped point has 256 n more in step n; means are sums in double precision, divided and
-    rounded once. Those of cdo may be rounded in every step. Of the values of all steps, the first
-    and the last ones are read."""
+    rounded once. Those of cdo may be rounded in every step. If all steps are written, only the
+    first and the last values are read."""
     import numpy
 
     lon, lat, levels = (int(part) for part in grid.split("x"))

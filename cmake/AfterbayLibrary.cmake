@@ -7,7 +7,7 @@
 # PRECOMPILE: the slowest headers of the folder, or the name of a folder whose precompiled header it
 # shares; the default is that of base. `none`: it has other flags. Only with AFTERBAY_PRECOMPILE:
 # without it, as in lint, a source that does not include what it uses is noticed.
-# Which folders may be named stands in tools/check_layers.py.
+# tools/check_layers.py lists the folders that each folder may name.
 
 set(AFTERBAY_FOLDERS base time codec packing model pipeline statistics expression triggers config describe mpi wire transport client storage journal server
   observe session output

@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
-"""Checks that prose has at most 100 columns: in Markdown files, and in comments of sources.
+"""Checks prose in Markdown files and in comments of sources: at most 100 columns, no fragments.
 
-Not checked in Markdown, since it cannot be wrapped: tables, code blocks (fenced and indented), HTML
-comments, link definitions, and lines that are one link or one word. In sources (C++, C, Fortran,
-Python, CMake, shell), lines that are only comment are checked, and docstrings; a comment beside
-code belongs to the line of code, and one word cannot be wrapped. `check_prose.py [FILE...]`;
-without files: all of the project's.
+Columns. Not checked in Markdown, since it cannot be wrapped: tables, code blocks (fenced and
+indented), HTML comments, link definitions, and lines that are one link or one word. In sources
+(C++, C, Fortran, Python, CMake, shell), lines that are only comment are checked, and docstrings; a
+comment beside code belongs to the line of code, and one word cannot be wrapped.
+
+Fragments. A comment beside code may not begin with "of": not `///< of the file`, but what the field
+is, `///< size of the file`. Sentences may not begin with "Of" or "Nor", and may not be "Likewise.":
+put the subject first. Exempt are code, quotations, generated pages (correct their source) and
+design records, which keep their text.
+
+`check_prose.py [FILE...]`; without files: all of the project's.
 """
 import ast
 import io
@@ -25,6 +31,17 @@ RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
 LINE_COMMENT = {".f90": re.compile(r"^\s*!(?!\$)"), ".F90": re.compile(r"^\s*!(?!\$)")}
 C_COMMENT = re.compile(r"^\s*//")
 HASH_COMMENT = re.compile(r"^\s*#")
+C_FIELD = re.compile(r"(?://[/!]<|/\*[*!]<|\S\s+//|\S\s+/\*)\s*of\b")
+FORTRAN_FIELD = re.compile(r"\S\s+!<?\s*of\b")
+FIELD_FRAGMENT = {".cpp": C_FIELD, ".hpp": C_FIELD, ".c": C_FIELD, ".h": C_FIELD, ".f90": FORTRAN_FIELD, ".F90": FORTRAN_FIELD}
+FRAGMENT = re.compile(r"""(?:^|[.!?][)"'*_]*\s+)[*_(]*((?:Of|Nor)\b|Likewise(?=\.))""")
+QUOTATION = re.compile(r'"[^"]*"|`[^`]*`')
+GENERATED = re.compile(r"^<!-- Made by ", re.M)
+RECORDS = "design/"
+#: still have fragments; take a file out of the list once it is rewritten
+NOT_YET_REWRITTEN = ["bindings/fortran/afterbay_calendars.f90", "bindings/fortran/afterbay_dates.f90",
+                     "include/afterbay/output.h", "include/afterbay/output.hpp"]
+PARAGRAPH = re.compile(r"^\s*(?:[-*+]\s|\d+[.)]\s|#|\||@)")
 MARK = re.compile(r"^\s*(?://[/!]?<?|/\*\*?|\*/?|![<>]?|#:?)?\s*")
 
 
@@ -111,6 +128,39 @@ def long_lines(text, name="page.md"):
             yield number, len(line)
 
 
+def paragraphs(lines, in_page):
+    """Lists of (number, text) of the lines that belong together, without comment marks."""
+    part, last = [], 0
+    for number, line in lines:
+        text = line.strip() if in_page else MARK.sub("", line).replace('"""', "").strip()
+        if part and (number != last + 1 or not text or PARAGRAPH.match(text)):
+            yield part
+            part = []
+        if text:
+            part.append((number, text))
+        last = number
+    if part:
+        yield part
+
+
+def fragments(text, name="page.md"):
+    """(number, beginning) of the fragments."""
+    in_page = name.endswith(".md")
+    if name.startswith(RECORDS) or name in NOT_YET_REWRITTEN or (in_page and GENERATED.search(text)):
+        return
+    if fragment := FIELD_FRAGMENT.get(pathlib.PurePath(name).suffix):
+        for number, line in enumerate(text.splitlines(), 1):
+            if fragment.search(line):
+                yield number, "of"
+    for part in paragraphs(prose(text) if in_page else comments(name, text), in_page):
+        if in_page and part[0][1].startswith(">"):
+            continue
+        whole = "\n".join(LIST_ITEM.sub("", line) for _, line in part)
+        whole = QUOTATION.sub(lambda found: re.sub(r"[^\n]", "x", found[0]), whole)
+        for found in FRAGMENT.finditer(whole):
+            yield part[whole.count("\n", 0, found.start(1))][0], found[1]
+
+
 def checked_files(root):
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", *PATTERNS],
                             cwd=root, capture_output=True, text=True, check=True)
@@ -122,8 +172,12 @@ def main():
     names = sys.argv[1:] or checked_files(root)
     failed = False
     for name in names:
-        for number, columns in long_lines((root / name).read_text(), name):
+        text = (root / name).read_text()
+        for number, columns in long_lines(text, name):
             print(f"{name}:{number}: {columns} columns; wrap prose at {COLUMNS}", file=sys.stderr)
+            failed = True
+        for number, beginning in fragments(text, name):
+            print(f"{name}:{number}: begins with '{beginning}'; put the subject first", file=sys.stderr)
             failed = True
     return 1 if failed else 0
 

@@ -101,7 +101,7 @@ std::string crossing(const config::Config& config, std::span<const config::RankA
 
 /// The roles of ranks.
 struct Roles {
-  std::string text;  ///< which ranks serve
+  std::string text;  ///< the ranks that serve
   std::string crossing;
   std::vector<session::NodeLoad> loads;  ///< by node
 };

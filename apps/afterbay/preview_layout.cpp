@@ -132,7 +132,7 @@ void PreviewLayout::place(std::size_t column) {
       order.push_back(b);
     }
   std::ranges::stable_sort(order, {}, [&](std::size_t b) { return boxes_[b].y; });
-  std::vector<double> offsets;  // of the middles, if all lie closely together
+  std::vector<double> offsets;  // offsets of the middles, if all lie closely together
   double offset = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const double half = boxes_[order[i]].height() / 2;

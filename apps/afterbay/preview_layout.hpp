@@ -16,7 +16,7 @@ class PreviewLayout {
  public:
   static constexpr double row_height = 22;
   static constexpr double row_gap = 6;
-  static constexpr double header_height = 40;  ///< of a file
+  static constexpr double header_height = 40;  ///< height of a file's header
   static constexpr double file_gap = 18;
   static constexpr double top = 78;
 
@@ -25,10 +25,10 @@ class PreviewLayout {
     std::size_t column = 0;
     std::string label;
     std::size_t stage = 0;
-    double y = 0;  ///< of the middle
+    double y = 0;  ///< y of the middle
     [[nodiscard]] bool is_crossing() const noexcept { return label.empty(); }
     [[nodiscard]] double height() const noexcept { return is_crossing() ? 4 : row_height; }
-    std::set<std::size_t> files;            ///< to which it leads
+    std::set<std::size_t> files;            ///< files to which it leads
     std::vector<std::size_t> next;          ///< boxes of the next column
     std::vector<std::size_t> to_variables;  ///< numbers of rows
   };
@@ -36,10 +36,10 @@ class PreviewLayout {
   struct Row {
     std::size_t file = 0;
     std::size_t variable = 0;
-    double y = 0;  ///< of the middle
+    double y = 0;  ///< y of the middle
   };
   struct FileBox {
-    double y = 0;  ///< of the upper edge
+    double y = 0;  ///< y of the upper edge
     double height = 0;
   };
 

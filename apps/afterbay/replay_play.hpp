@@ -24,7 +24,7 @@ struct ReplayRequest {
 std::string output_name(const std::string& output, int turn);
 
 struct Playback {
-  std::vector<std::string> paths;  ///< of the files written; filled on model rank 0
+  std::vector<std::string> paths;  ///< paths of the files written; filled on model rank 0
   std::uint64_t records = 0;       ///< total over all files
   std::uint64_t bytes = 0;         ///< put by this rank
   double read_s = 0;

@@ -30,12 +30,12 @@ class HistoryWriter {
 /// The measurements of one rank.
 struct Timings {
   ThreadUse blocked_use;          ///< resource use of the calling thread during blocked_s
-  ThreadUse copy_use;             ///< and during copy_s
+  ThreadUse copy_use;             ///< the same during copy_s
   double setup_s = 0;             ///< before the clock of the run starts: session, buffers
   double end_s = 0;               ///< first open to durable files
   double finish_s = 0;            ///< the last part of it: waiting for durable files
-  double cpu_s = 0;               ///< of this process during end_s
-  long work_rounds = 0;           ///< of fixed work, per step
+  double cpu_s = 0;               ///< CPU time of this process during end_s
+  long work_rounds = 0;           ///< rounds of fixed work per step
   std::vector<double> blocked_s;  ///< per step: time inside open, put and close
   std::vector<double> copy_s;     ///< per step: the plain copy (only with compute)
 };

@@ -62,7 +62,7 @@ struct Timings {
                                ///< times records
   double library_mib = 0;      ///< Writer::library_mib
   double copy_together_s = 0;  ///< the same from the first rank's begin to the last rank's end
-  double cpu_s = 0;            ///< of this process from open to the end of finish
+  double cpu_s = 0;            ///< CPU time of this process from open to the end of finish
   ThreadUse blocked_use;       ///< resource use of the calling thread in open, post, flush and
                                ///< close
 };
@@ -87,7 +87,7 @@ class MemoryWatch {
 /// Time of memcpy of the arrays of all records; all ranks begin at the same time, as with their
 /// output. Collective.
 struct CopyTime {
-  double slowest_s = 0;   ///< of the slowest rank
+  double slowest_s = 0;   ///< time on the slowest rank
   double together_s = 0;  ///< from the first rank's begin to the last rank's end
 };
 CopyTime copy_time(MPI_Comm model, const Fields& fields, int records);

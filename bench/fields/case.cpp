@@ -46,7 +46,7 @@ class Reference {
 
 /// The measurements of one rank, by step.
 struct Timings {
-  double first_step_s = 0;  ///< that of the run, in which memory is used for the first time
+  double first_step_s = 0;  ///< first step of the run, in which memory is used for the first time
   double end_s = 0;
   std::vector<double> blocked_s;
   std::vector<double> sum_s;

@@ -30,7 +30,7 @@ struct Case {
   Grid grid{144, 96, 25};
   int flat = 160;                   ///< 2-D fields
   int deep = 40;                    ///< 3-D fields
-  int days = 1;                     ///< that are measured
+  int days = 1;                     ///< days that are measured
   int warm_up_days = 0;             ///< before them
   int steps_per_day = 48;           ///< a divisor of 1440
   bool with_reference = false;      ///< after each step: the plain sum and the plain copy of the same fields

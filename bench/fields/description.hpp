@@ -14,7 +14,7 @@ namespace bench::fields {
 ///   computes means.nc and month.nc, because monthly means are made of daily ones;
 /// - instant: instants.nc, the values of every step;
 /// - calls: means.nc with the first field, and later.nc with values of the first half of the fields
-///   at the end of each month. Of the others there is no output.
+///   at the end of each month. The others are not written.
 std::string description_of(const Case& of);
 
 }  // namespace bench::fields

@@ -17,7 +17,7 @@ namespace {
 
 struct ManyFiles {
   std::uint64_t files = 200;
-  std::uint64_t bytes = 8192;  ///< of a file's variable
+  std::uint64_t bytes = 8192;  ///< size of the variable in each file
   int servers = 1;
   std::string format = "netcdf4";
   std::string directory = ".";

@@ -43,11 +43,11 @@ struct Options {
   DataOptions data;
   std::string mode = "dedicated";
   std::string store = "netcdf4";
-  std::vector<std::string> attributes;  ///< NAME=VALUE, of all variables
+  std::vector<std::string> attributes;  ///< NAME=VALUE, for all variables
   std::string directory = ".";
   int servers = 1;
   int files = 1;
-  std::size_t variables = 1;  ///< of each file
+  std::size_t variables = 1;  ///< number per file
   int steps = 10;
   int warm_up_steps = 0;
   double pause_ms = 0;

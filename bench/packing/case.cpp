@@ -32,7 +32,7 @@ double copy_all(const Data& data, Pages<float>& buffer) {
   return now_s() - start;
 }
 
-/// Of all points that are not missing. Throws if missing points differ.
+/// The largest error over all points that are not missing. Throws if missing points differ.
 double largest_error(const Data& data, std::span<const float> unpacked) {
   double largest = 0;
   for (std::size_t i = 0; i < unpacked.size(); ++i) {

@@ -45,7 +45,7 @@ struct Data {
   std::size_t levels = 1, rows = 1, columns = 1;
   std::size_t copies = 1;
   float missing = std::numeric_limits<float>::quiet_NaN();  ///< NaN: no points are missing
-  Pages<float> values;                                      ///< of all copies
+  Pages<float> values;                                      ///< values of all copies
 
   [[nodiscard]] std::size_t plane() const { return rows * columns; }
   [[nodiscard]] std::size_t chunk_values() const { return levels * plane(); }

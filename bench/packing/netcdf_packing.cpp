@@ -22,7 +22,7 @@ struct Filters {
   int zstd = 0;
   bool shuffle = false;
   std::string quantize;  ///< bitround, granular_bitround, bitgroom; empty: none
-  int number = 0;        ///< of bits or digits
+  int number = 0;        ///< number of bits or digits
 };
 
 void check(int status, const char* what) {

@@ -75,7 +75,7 @@ double slowest(double seconds, MPI_Comm model) {
 /// Seconds, on the slowest model rank.
 struct Spent {
   double opening = 0;  ///< from opening the session until it has started
-  double inside = 0;   ///< of the transfer itself
+  double inside = 0;   ///< time of the transfer itself
 };
 
 /// `inside`: from open until it is published.

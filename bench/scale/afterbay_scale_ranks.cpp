@@ -42,7 +42,7 @@ namespace {
 struct Job {
   std::string directory = ".";
   std::string format = "netcdf4";
-  int columns = 1024;  ///< of a rank's rows
+  int columns = 1024;  ///< points per row
   int rows = 16;       ///< per rank
   int records = 4;
   std::vector<std::string> settings;

@@ -14,8 +14,8 @@ using namespace afterbay;
 
 namespace {
 
-constexpr std::size_t ranks_per_turn = 64;  ///< whose messages the server finds at a time
-constexpr std::uint64_t run_length = 10;    ///< of the points of a rank that are next to each other
+constexpr std::size_t ranks_per_turn = 64;  ///< the server finds messages of this many ranks at a time
+constexpr std::uint64_t run_length = 10;    ///< number of adjacent points in a rank's run
 
 /// The points of a rank, in runs that alternate between ranks in groups of 16: as a grid whose
 /// cells are numbered along a curve.

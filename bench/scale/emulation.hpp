@@ -21,8 +21,8 @@ struct Case {
   std::size_t ranks = 100;   ///< model ranks
   std::size_t servers = 1;   ///< I/O servers of the session
   std::size_t clients = 0;   ///< ranks that one server or frontend handles; 0: 100, or as many as there are
-  std::size_t points = 100;  ///< of a map, per rank
-  std::size_t fields = 200;  ///< of a collection
+  std::size_t points = 100;  ///< points of a map per rank
+  std::size_t fields = 200;  ///< fields per collection
 };
 
 /// The settings without a configuration file and environment, and `settings` ("name=value").

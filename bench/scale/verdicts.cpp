@@ -33,7 +33,7 @@ class DealtGrid {
   explicit DealtGrid(const Case& it)
       : ranks_(it.ranks), servers_(it.servers), points_(it.ranks * it.points) {}
 
-  /// Of a rank that holds points in the part of the index space.
+  /// Visits the ranks that hold points in the part of the index space.
   template <class Visit>
   void for_each_in(const model::OffsetRun& part, Visit&& visit) const {
     const std::size_t first = part.offset % ranks_;

@@ -12,7 +12,7 @@
 
 namespace afterbay::c {
 
-inline constexpr int no_number = -1;  ///< of what is no enumerator
+inline constexpr int no_number = -1;  ///< for values that are not enumerators
 
 constexpr int number_of(Type type) noexcept {
   switch (type) {

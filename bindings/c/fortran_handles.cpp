@@ -221,7 +221,7 @@ AFTERBAY_API void afterbay_fortran_end_endpoint(std::int64_t number) { end(endpo
 AFTERBAY_API void afterbay_fortran_drop_session(std::int64_t number) { sessions().drop(number); }
 AFTERBAY_API void afterbay_fortran_drop_slot(std::int64_t number) { slots().drop(number); }
 AFTERBAY_API void afterbay_fortran_drop_endpoint_pool(std::int64_t number) { endpoint_pools().drop(number); }
-/// Of an input that was closed: an endpoint may be waiting for values of it in another thread.
+/// Drops an input that was closed: an endpoint may be waiting for values of it in another thread.
 AFTERBAY_API void afterbay_fortran_drop_input(std::int64_t number) { inputs().retire(number); }
 
 AFTERBAY_API std::int64_t afterbay_fortran_keep_output(afterbay_output* output) {

@@ -11,7 +11,7 @@
 #include "afterbay/afterbay.h"
 
 enum { max_rank = CFI_MAX_RANK + 1 }; /* text has one dimension more than its array */
-enum { most_dimensions = 16 };        /* of lists in struct put_call */
+enum { most_dimensions = 16 };        /* maximum length of lists in struct put_call */
 
 /* The targets of afterbay_fortran_set, as in afterbay_schemas.f90 and afterbay_output_forms.f90. */
 enum {

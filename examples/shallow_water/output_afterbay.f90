@@ -100,7 +100,7 @@ contains
     type(afterbay_schema), intent(inout) :: schema
     character(*), intent(in) :: name, long_name
     integer, intent(in) :: n
-    real(real64), intent(in) :: first  !< of the first point, in cells
+    real(real64), intent(in) :: first  !< position of the first point, in cells
     integer :: i
     call schema%dimension(name, n)
     call schema%variable(name, AFTERBAY_FLOAT64, name)

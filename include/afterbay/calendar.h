@@ -53,9 +53,9 @@ typedef struct afterbay_duration {
 /** A step or a frequency. Years, months and days are counts, because their lengths depend on the
     calendar and on the date. Set unused members to zero. */
 typedef struct afterbay_period {
-  int64_t years;   /**< of a calendar */
-  int64_t months;  /**< of a calendar */
-  int64_t days;    /**< of a calendar, 86400 s in most */
+  int64_t years;   /**< calendar years */
+  int64_t months;  /**< calendar months */
+  int64_t days;    /**< calendar days: 86400 s in most calendars */
   int64_t seconds; /**< whole seconds, rounded down */
   int64_t steps;   /**< time steps of the model */
   int nanoseconds; /**< 0 to 999 999 999 */
@@ -174,7 +174,7 @@ AFTERBAY_API int afterbay_calendar_interval(const afterbay_calendar* calendar, c
     It is the double nearest to the exact quotient. */
 AFTERBAY_API int afterbay_calendar_number(const afterbay_calendar* calendar, const char* units,
                                           const afterbay_date* date, double* number);
-/** Returns the date of a number. Of the dates whose number this is, the one in whole seconds, or
+/** Returns the date of a number. If several dates have this number, the one in whole seconds, or
     else in whole milliseconds, microseconds, or nanoseconds. */
 AFTERBAY_API int afterbay_calendar_date(const afterbay_calendar* calendar, const char* units, double number,
                                         afterbay_date* date);

@@ -52,9 +52,9 @@ struct AFTERBAY_API Duration {
 /// because their lengths depend on the calendar and on the date. Two periods are equal if all
 /// counts are; whether 24h is 1d, Calendar::multiple can say.
 struct AFTERBAY_API Period {
-  std::int64_t years = 0;    ///< of a calendar
-  std::int64_t months = 0;   ///< of a calendar
-  std::int64_t days = 0;     ///< of a calendar, 86400 s in most
+  std::int64_t years = 0;    ///< calendar years
+  std::int64_t months = 0;   ///< calendar months
+  std::int64_t days = 0;     ///< calendar days: 86400 s in most calendars
   std::int64_t seconds = 0;  ///< whole seconds, rounded down
   int nanoseconds = 0;       ///< 0 to 999 999 999, as in Duration
   std::int64_t steps = 0;    ///< time steps of the model: "1ts"
@@ -207,7 +207,7 @@ class AFTERBAY_API TimeUnits {
   [[nodiscard]] const Date& reference() const noexcept { return reference_; }
   /// The number of a date: the double nearest to the exact quotient.
   [[nodiscard]] double number(const Date& date) const;
-  /// The date of a number. Of the dates whose number this is, the one in whole seconds, or else in
+  /// The date of a number. If several dates have this number, the one in whole seconds, or else in
   /// whole milliseconds, microseconds, or nanoseconds; so it is the inverse of number() for whole
   /// seconds within centuries of the reference, whatever the unit. Throws if it is not finite or
   /// out of range.

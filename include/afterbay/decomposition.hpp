@@ -33,7 +33,7 @@ class AFTERBAY_API Integers {
     /// Any integer, with its sign.
     template <CountingType T>
     Value(T given) : bits(static_cast<std::uint64_t>(given)), negative(given < T{}) {}  // NOLINT: implicit
-    std::uint64_t bits;                                                                 ///< of the value
+    std::uint64_t bits;                                                                 ///< bits of the value
     bool negative;  ///< whether the value was below 0
   };
 

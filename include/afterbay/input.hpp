@@ -48,7 +48,7 @@ enum class AFTERBAY_API AsOf {
 
 /// How a file is opened for input.
 struct AFTERBAY_API InputOptions {
-  AsOf as_of = AsOf::closed;  ///< which state of a file that this session writes
+  AsOf as_of = AsOf::closed;  ///< the state to read of a file that this session writes
 };
 
 /// The part of a variable that a rank reads; it may differ between ranks.

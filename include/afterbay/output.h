@@ -76,7 +76,7 @@ typedef struct afterbay_attributes afterbay_attributes; /**< further attributes 
 typedef struct afterbay_values {
   int type;         /**< enum afterbay_type */
   size_t count;     /**< 0: no values */
-  const void* data; /**< of AFTERBAY_TEXT characters, of AFTERBAY_STRING pointers; NULL with count 0 */
+  const void* data; /**< characters for AFTERBAY_TEXT, pointers for AFTERBAY_STRING; NULL with count 0 */
 } afterbay_values;
 
 /** Creates an empty list of attributes. */
@@ -97,8 +97,8 @@ AFTERBAY_API int afterbay_attributes_set_text(afterbay_attributes* attributes, c
 typedef struct afterbay_output_options {
   const afterbay_calendar* calendar; /**< counts the dates of the run; NULL: standard */
   const afterbay_date* start;     /**< when the run began: the first of its jobs, if it has several; needed */
-  const afterbay_date* reference; /**< of time axes: "days since ..."; NULL: `start` */
-  const afterbay_period* step;    /**< of the model, in seconds or months: "30min", "1mo"; needed */
+  const afterbay_date* reference; /**< reference of time axes: "days since ..."; NULL: `start` */
+  const afterbay_period* step;    /**< time step, in seconds or months: "30min", "1mo"; needed */
   int has_member;                 /**< 1: `member` is set */
   int64_t member;                 /**< {member} in names of files: number of an ensemble's member */
   /** The state from which the run continues: the path of a file that afterbay_output_finalize or
@@ -126,13 +126,13 @@ AFTERBAY_API void afterbay_output_free(afterbay_output* output);
 /** What is known of a coordinate. Set unused members to zero. */
 typedef struct afterbay_coordinate_options {
   const char* units;         /**< UDUNITS; NULL: none */
-  const char* standard_name; /**< of the CF conventions; NULL: none */
+  const char* standard_name; /**< standard name of the CF conventions; NULL: none */
   const char* long_name;     /**< NULL: none */
   /** Further ones: `axis`, `positive`, `bounds`; NULL: none. Other coordinates that they name, also
       those in `formula_terms`, `cell_measures`, `grid_mapping`, `mesh` and the attributes of a
       UGRID mesh, are written with them. */
   const afterbay_attributes* attributes;
-  afterbay_values bounds; /**< of constant 1-D coordinates: two per value; count 0: none */
+  afterbay_values bounds; /**< bounds of a constant 1-D coordinate, two per value; count 0: none */
   /** Of coordinates of a grid: a dimension of several values per point, which lie together in
       `data`: vertices of cells. NULL: one value per point. */
   const char* vertices;
@@ -147,7 +147,7 @@ typedef struct afterbay_field_options {
       0: AFTERBAY_FLOAT32. */
   int type;
   const char* units;                     /**< UDUNITS; NULL: none */
-  const char* standard_name;             /**< of the CF conventions; NULL: none */
+  const char* standard_name;             /**< standard name of the CF conventions; NULL: none */
   const char* long_name;                 /**< NULL: none */
   afterbay_values fill;                  /**< marks missing values, one of `type`; count 0: there are none */
   const afterbay_attributes* attributes; /**< further ones; NULL: none */

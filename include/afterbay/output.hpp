@@ -76,8 +76,8 @@ namespace afterbay {
 struct AFTERBAY_API OutputOptions {
   Calendar calendar = {};                   ///< counts the dates of the run
   Date start = {};                          ///< when the run began: the first of its jobs, if it has several
-  std::optional<Date> reference = {};       ///< of time axes: "days since ..."; unset: `start`
-  Period step = {};                         ///< of the model, in seconds or months: "30min", "1mo"
+  std::optional<Date> reference = {};       ///< reference of time axes: "days since ..."; unset: `start`
+  Period step = {};                         ///< time step, in seconds or months: "30min", "1mo"
   std::optional<std::int64_t> member = {};  ///< {member} in names of files: number of an ensemble's member
   /// The state from which the run continues: the path of a file that finalize() or save() has
   /// written. Empty: the run begins.
@@ -87,13 +87,13 @@ struct AFTERBAY_API OutputOptions {
 /// What is known of a coordinate.
 struct AFTERBAY_API CoordinateOptions {
   std::string units = {};          ///< UDUNITS; empty: none
-  std::string standard_name = {};  ///< of the CF conventions; empty: none
+  std::string standard_name = {};  ///< standard name of the CF conventions; empty: none
   std::string long_name = {};      ///< empty: none
   /// Further ones: `axis`, `positive`, `bounds`. Other coordinates that they name, also those in
   /// `formula_terms`, `cell_measures`, `grid_mapping`, `mesh` and the attributes of a UGRID mesh,
   /// are written with them.
   std::vector<Attribute> attributes = {};
-  Values bounds = {};  ///< of constant 1-D coordinates: two per value; empty: none
+  Values bounds = {};  ///< bounds of a constant 1-D coordinate, two per value; empty: none
   /// Of coordinates of a grid: a dimension of several values per point, which lie together in
   /// `data`: vertices of cells. Empty: one value per point.
   std::string vertices = {};
@@ -101,13 +101,13 @@ struct AFTERBAY_API CoordinateOptions {
 
 /// A field of the model.
 struct AFTERBAY_API FieldOptions {
-  std::string grid = {};               ///< its horizontal grid; empty: the same values on all ranks
-  std::vector<std::string> axes = {};  ///< dimensions before those of the grid, slowest first: levels
-  Type type = Type::float32;           ///< of the values that are put, and in files unless they say otherwise
-  std::string units = {};              ///< UDUNITS; empty: none
-  std::string standard_name = {};      ///< of the CF conventions; empty: none
-  std::string long_name = {};          ///< empty: none
-  Values fill = {};                    ///< marks missing values, one of `type`; empty: there are none
+  std::string grid = {};                   ///< its horizontal grid; empty: the same values on all ranks
+  std::vector<std::string> axes = {};      ///< dimensions before those of the grid, slowest first: levels
+  Type type = Type::float32;               ///< type in `put`, and in files unless they say otherwise
+  std::string units = {};                  ///< UDUNITS; empty: none
+  std::string standard_name = {};          ///< standard name of the CF conventions; empty: none
+  std::string long_name = {};              ///< empty: none
+  Values fill = {};                        ///< marks missing values, one of `type`; empty: there are none
   std::vector<Attribute> attributes = {};  ///< further ones; `_FillValue` is `fill`
 };
 

@@ -118,7 +118,7 @@ struct AFTERBAY_API Dimension {
 struct AFTERBAY_API Filter {
   /// 1 deflate, 2 shuffle, 3 fletcher32, 32001 blosc, 32004 lz4, 32008 bitshuffle, 32015 zstd
   std::uint32_t id = 0;
-  std::vector<std::uint32_t> parameters;  ///< of deflate and zstd their level; the others have none
+  std::vector<std::uint32_t> parameters;  ///< level of deflate or zstd; unused by other filters
   friend bool operator==(const Filter&, const Filter&) = default;
 };
 

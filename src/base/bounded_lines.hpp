@@ -35,9 +35,9 @@ class BoundedLines {
 
   int descriptor_;
   std::size_t most_bytes_;
-  off_t offset_ = 0;       ///< of the next byte to read
+  off_t offset_ = 0;       ///< file offset of the next byte to read
   std::string buffer_;     ///< bytes read but not yet returned
-  std::size_t begin_ = 0;  ///< of the current line
+  std::size_t begin_ = 0;  ///< start of the current line in `buffer_`
   std::size_t scanned_ = 0;
   bool spoiled_ = false;  ///< the current line is unreadable
   bool at_end_ = false;   ///< bytes appended from now on may be the rest of a line that was

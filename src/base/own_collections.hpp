@@ -6,7 +6,7 @@
 
 namespace afterbay {
 
-/// Of files with the state of described output.
+/// The collection of files with the state of described output.
 inline constexpr std::string_view state_collection = "afterbay output state";
 /// The same for states that are saved at epochs, and removed when newer ones are durable.
 inline constexpr std::string_view epoch_state_collection = "afterbay output state at epochs";

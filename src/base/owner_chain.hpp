@@ -15,7 +15,7 @@ namespace afterbay {
 /// One file of the chain.
 struct OwnerLink {
   std::string path;
-  std::string token;  ///< of the claim
+  std::string token;  ///< token of the claim
   OwnerIdentity owner;
   std::uint64_t number = 0;  ///< position in the claim's files: how often it confirmed that it was
                              ///< still the last

@@ -11,9 +11,9 @@ namespace afterbay {
 /// processes (affinity).
 struct Processors {
   std::uint32_t processes = 0;
-  std::uint32_t online = 0;            ///< of the node; 0: unknown
+  std::uint32_t online = 0;            ///< processors of the node that are online; 0: unknown
   bool apart = true;                   ///< no processor is left to two of the processes
-  std::vector<std::uint64_t> allowed;  ///< by any of them: a bit per processor
+  std::vector<std::uint64_t> allowed;  ///< processors that any of the processes may use: a bit per processor
 
   /// Adds other processes of the node.
   void join(const Processors& others);
@@ -22,7 +22,7 @@ struct Processors {
   [[nodiscard]] bool suffice_for(std::uint32_t more) const noexcept;
 };
 
-/// Those of this process. Unknown if the system does not say.
+/// The processors of this process. Unknown if the system does not say.
 Processors own_processors();
 
 }  // namespace afterbay

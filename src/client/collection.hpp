@@ -82,7 +82,7 @@ class Collection {
     Schema schema;
     CollectionOptions options;
     std::vector<AskedReduction> reductions = {};
-    /// Of a schema whose variables have the types of the file already.
+    /// Packings of a schema whose variables have the types of the file already.
     std::vector<std::optional<model::PackedValues>> packings = {};
     Compression compression = {};  ///< set by `make`
   };

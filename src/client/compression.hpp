@@ -13,7 +13,7 @@
 namespace afterbay::client {
 
 struct Compression {
-  std::string path;  ///< of the file with the choice; empty: the collection has no `compress`
+  std::string path;  ///< path of the file with the choice; empty: the collection has no `compress`
   codec::FilterLevels filters;
   /// Names of compressors: servers try chains with them on the first records. Empty: they do not.
   std::vector<std::string> trial_compressors;

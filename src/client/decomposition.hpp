@@ -71,7 +71,7 @@ class MapPart {
   /// The map's index space, cut into cells of lengths `part`. Made at first use, then shared by all
   /// variables that are cut alike. The reference is valid as long as this object.
   const Cut& cut(const model::Index& part) AFTERBAY_EXCLUDES(mutex_);
-  /// Of a cut of this map; nullopt if the server has not named the cell. Any thread.
+  /// Cut::before for a cut of this map; nullopt if the server has not named the cell. Any thread.
   std::optional<std::uint64_t> before(const Cut& cut, std::size_t server, std::uint32_t cell)
       AFTERBAY_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);

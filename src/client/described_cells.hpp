@@ -51,9 +51,9 @@ class DescribedCells {
   }
 
  private:
-  static constexpr std::size_t cell_bytes = 64;  ///< of a cell without entries, at most
+  static constexpr std::size_t cell_bytes = 64;  ///< maximum size of a cell without entries
 
-  /// Of an optional list: may be empty.
+  /// A section of an optional list, which may be empty.
   static std::vector<std::uint32_t> cut(const std::vector<std::uint32_t>& list, std::size_t begin,
                                         std::size_t count) {
     if (list.empty()) return {};

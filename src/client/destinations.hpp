@@ -42,7 +42,7 @@ class Destinations {
 
   std::size_t most_;
   std::unordered_map<std::size_t, Destination> known_;  ///< by hash of the path
-  /// In the order in which they were begun; each once.
+  /// Destinations in the order in which they were begun, each once.
   std::deque<std::size_t> order_;
   bool forgotten_ = false;
 };

@@ -135,7 +135,7 @@ Result<> Endpoint::check_range(const Handover& handover, const void* data) {
   if (!plan.may_be_out_of_range) return {};
   std::uint64_t bad = 0;
   for (const PiecePlan& part : plan.pieces) bad += part.out_of_range(data, plan.kernel, range_scratch_);
-  if (plan.packing != nullptr) plan.packing->take_largest_error();  // of a trial
+  if (plan.packing != nullptr) plan.packing->take_largest_error();  // discards the error of a trial
   if (bad == 0) return {};
   return fail(ErrorCode::wrong_type,
               "{} values of type {} are out of range of {}; no value of the put was taken: put "

@@ -118,7 +118,7 @@ class Endpoint {
   std::vector<std::byte> encoded_;        ///< the message being sent; kept to reuse its memory
   std::vector<std::byte> range_scratch_;  ///< for check_range; kept to reuse its memory
   observe::Counter* bytes_;
-  observe::Counter* message_bytes_;  ///< those that were not written into a server's memory
+  observe::Counter* message_bytes_;  ///< bytes that were not written into a server's memory
   struct {
     std::uint64_t position = 0;
     std::uint64_t seq = 0;
@@ -126,7 +126,7 @@ class Endpoint {
   } refused_;  ///< the last try_put for which there was no room
   std::chrono::milliseconds deadline_;
   observe::Profile& profile_;
-  observe::Timer* timer_;  ///< of all puts
+  observe::Timer* timer_;  ///< time of all puts
 };
 
 }  // namespace afterbay::client

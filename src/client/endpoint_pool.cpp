@@ -14,7 +14,8 @@ namespace afterbay::client {
 namespace {
 
 constexpr std::chrono::milliseconds look_for_failure{100};
-constexpr std::chrono::milliseconds look_for_work{2};  ///< that endpoints leave to the session's thread
+/// Interval of looks for work that endpoints leave to the session's thread.
+constexpr std::chrono::milliseconds look_for_work{2};
 
 }  // namespace
 

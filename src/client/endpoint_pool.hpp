@@ -42,7 +42,7 @@ class EndpointPool {
   struct Entry {
     std::shared_ptr<PartEndpoint> endpoint;
     bool lent = false;
-    std::uint64_t steps = 0;       ///< that the endpoint had ended when it was lent or given back last
+    std::uint64_t steps = 0;       ///< steps that the endpoint had ended when it was last lent or given back
     std::uint64_t given_back = 0;  ///< the order in which the endpoints were given back
   };
 

@@ -30,7 +30,7 @@ class EndpointReads {
     std::shared_ptr<Input> input;
     std::string variable;
     Selection what;
-    std::optional<Decomposition> part;  ///< of the caller, of the decomposition that `what` names
+    std::optional<Decomposition> part;  ///< the caller's part of the decomposition that `what` names
     void* data = nullptr;
     Type type = Type::float32;
     MemoryLayout memory;

@@ -17,7 +17,7 @@
 namespace afterbay::client {
 
 struct File {
-  std::uint64_t id = 0;  ///< of samples: wire::no_file
+  std::uint64_t id = 0;  ///< wire::no_file for samples
   Collection* collection = nullptr;
   /// The server that creates it; the only writer unless the collection is split.
   std::size_t server = 0;
@@ -29,7 +29,7 @@ struct File {
   /// Number of records when it was opened; empty: not known yet.
   std::optional<std::uint64_t> records;
   bool holds_states = false;  ///< see wire::OpenFile
-  /// Of samples and states: what the next record that is begun is.
+  /// For samples and states: describes the next record that is begun.
   struct NextSample {
     wire::RecordKind kind = wire::RecordKind::sample;
     std::uint32_t source = 0;

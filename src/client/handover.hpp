@@ -20,7 +20,7 @@ struct Handover {
   std::uint64_t record = 0;
   std::uint64_t seq = 0;
   std::uint64_t position = 0;
-  /// Of values that were packed before, wire::Put::largest_error; otherwise the plan has it.
+  /// wire::Put::largest_error of values that were packed before; otherwise the plan has it.
   double largest_error = -1;
 
   /// The server that gets a piece.

@@ -56,7 +56,7 @@ struct ReadPiece {
   };
   std::variant<BoxMoves, MapMoves> moves;
   std::uint64_t packed_bytes = 0;
-  const model::CellPoints* points = nullptr;  ///< of a map, in the order of the file
+  const model::CellPoints* points = nullptr;  ///< points of a map, in the order of the file
 
   std::uint64_t scatter(const std::byte* piece_data, void* data, model::Kernel kernel) const;
   std::uint64_t unpack(const std::byte* packed, void* data, model::Kernel kernel) const;
@@ -69,7 +69,7 @@ struct ReadPlan {
   model::Kernel kernel{};
   std::vector<ReadPiece> pieces;
   wire::InputPart part;            ///< for servers that must pack the part
-  model::Index cells;              ///< of a map: lengths of its cells
+  model::Index cells;              ///< maps: lengths of the cells
   std::uint64_t record_bytes = 0;  ///< distance of records in the rank's array
   std::uint64_t file_bytes = 0;    ///< bytes of a record's part, in the file's type
   /// Values of points that the rank lists twice: copied run by run of `Move`, from one element to

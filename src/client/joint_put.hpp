@@ -29,9 +29,9 @@ struct PutKey {
 /// an open put may use it without a lock: it cannot end before.
 class JointPut {
  public:
-  /// A put that nobody uses begins. Under the lock of JointPuts.
+  /// Begins a put in an object that nobody uses. Under the lock of JointPuts.
   void begin(std::uint64_t number, const PutKey& key, const Handover& handover, bool direct);
-  /// Nobody may use it any longer. Likewise.
+  /// Ends the put; nobody may use the object any longer. Under the lock of JointPuts.
   void end() noexcept {
     number_.store(0, std::memory_order_release);
     buffer_.reset();
@@ -90,8 +90,8 @@ class JointPut {
     return contributed_.load(std::memory_order_relaxed);
   }
 
-  /// Notes that the member with this place (Member::place) has handed over all of its part. Of more
-  /// than `most_noted` members at the same time, the last are not noted.
+  /// Notes that the member with this place (Member::place) has handed over all of its part. Members
+  /// whose place is `most_noted` or above are not noted.
   void note_member(std::size_t place) noexcept {
     if (place < most_noted)
       members_[place / 64].fetch_or(std::uint64_t{1} << place % 64, std::memory_order_relaxed);

@@ -62,7 +62,7 @@ bool lacks_room(const JointPut& put) {
   return put.is_direct() && !put.is_complete() && put.missing_values() > put.lent();
 }
 
-/// From which position on threads may still reserve memory (ClientLink::hold).
+/// The position from which on threads may still reserve memory (ClientLink::hold).
 std::uint64_t oldest_position(const std::map<std::uint64_t, JointPut*>& open) {
   std::uint64_t oldest = transport::ClientLink::no_position;
   for (const auto& [number, put] : open)
@@ -170,7 +170,7 @@ Result<> JointPuts::end_steps() {
   }
   std::uint64_t done = ended;
   for (const auto& [number, put] : open_) done = std::min(done, put->step());
-  // Those that are complete will be forwarded by the session's thread.
+  // The session's thread will forward those that are complete.
   if (const JointPut* const put = oldest_incomplete(open_, nullptr); put != nullptr && put->step() < ended)
     return fail(fail_with_locked(make_error(
         ErrorCode::bad_state,
@@ -553,7 +553,7 @@ Result<> JointPuts::tend() {
   AFTERBAY_TRY(forward());
   if (auto good = check_late(); !good) return fail(core_.record_failure(std::move(good).error()));
   if (links_.any_thread_sends()) return {};
-  std::uint64_t next = 0;  // of puts that go through this thread, the only ones on its links
+  std::uint64_t next = 0;  // next position of a put through this thread
   std::uint64_t oldest = 0;
   {
     const MutexLock lock(mutex_);

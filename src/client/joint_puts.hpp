@@ -43,7 +43,7 @@ class JointPuts {
  public:
   struct Limits {
     std::chrono::milliseconds deadline{60000};
-    std::uint64_t memory_bytes = 64u << 20;  ///< of puts that go through the session's thread
+    std::uint64_t memory_bytes = 64u << 20;  ///< limit for puts that go through the session's thread
   };
 
   /// `rank`: hands over what callers have collected. `sessions_work`: handles messages, tends to
@@ -76,7 +76,7 @@ class JointPuts {
   Result<const PutPlan*> whole(const Collection& collection, std::uint32_t variable);
   struct Opened {
     JointPut* put = nullptr;
-    std::uint64_t number = 0;  ///< of the put
+    std::uint64_t number = 0;  ///< number of the put
   };
   /// What a caller wants to put into.
   struct Wanted {
@@ -191,7 +191,7 @@ class JointPuts {
   Team team_ AFTERBAY_GUARDED_BY(mutex_);
   JointRecords records_ AFTERBAY_GUARDED_BY(mutex_);
   std::map<std::uint64_t, JointPut*> open_ AFTERBAY_GUARDED_BY(mutex_);  ///< by number
-  /// Since the session has been ahead of its endpoints; counts their progress.
+  /// Set while the session is ahead of its endpoints; counts their progress.
   std::optional<StallClock> late_since_ AFTERBAY_GUARDED_BY(mutex_);
   std::uint64_t last_number_ AFTERBAY_GUARDED_BY(mutex_) = 0;
   std::uint64_t buffered_bytes_ AFTERBAY_GUARDED_BY(mutex_) = 0;

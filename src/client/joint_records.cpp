@@ -75,7 +75,7 @@ const JointRecords::Open* JointRecords::begun_later(const File& file, std::uint6
   return last != nullptr && last->step > step ? last : nullptr;
 }
 
-/// In the order of their numbers: one that is still open keeps those after it open.
+/// Ends records in the order of their numbers: one that is still open keeps those after it open.
 void JointRecords::end_steps(std::uint64_t steps) {
   ended_steps_ = std::max(ended_steps_, steps);
   Messages messages;

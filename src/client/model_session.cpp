@@ -16,9 +16,9 @@ using transport::Wake;
 
 namespace {
 
-constexpr int most_waits_for_lock = 500;  ///< of a millisecond
+constexpr int most_waits_for_lock = 500;  ///< number of waits of one millisecond
 
-/// Of servers of a closed file that have no other one.
+/// Lets links rest to those servers of a closed file that have no other open file.
 void let_links_rest(SessionCore& core, const File& closed, std::span<const std::shared_ptr<File>> open) {
   for (const std::size_t s : closed.servers)
     if (std::ranges::none_of(open, [&](const auto& file) {

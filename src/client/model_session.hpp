@@ -49,7 +49,7 @@ class ModelSession {
   [[nodiscard]] const RankIdentity& identity() const noexcept { return core_.identity(); }
   /// What the model has defined; the same on every rank.
   [[nodiscard]] const Definitions& definitions() const noexcept { return definitions_; }
-  /// Neither failed nor finalized. A refused call does not end the session.
+  /// Whether it has neither failed nor been finalized. A refused call does not end the session.
   [[nodiscard]] bool is_usable() const noexcept { return core_.is_usable(); }
   /// The error after which the session cannot continue, if there was one.
   [[nodiscard]] const std::optional<Error>& failure() const noexcept { return core_.failure(); }
@@ -67,7 +67,7 @@ class ModelSession {
     return definitions_.add_decomposition(name, map, coverage);
   }
   /// `reductions`: servers compute these variables from samples, if they can: see
-  /// Collection::reduces.
+  /// server::ServedCollection::reduces.
   Result<Collection*> collection(const std::string& name, const Schema& schema,
                                  const CollectionOptions& options,
                                  std::vector<AskedReduction> reductions = {});

@@ -264,7 +264,7 @@ Result<> PartEndpoint::check_range(const Target& target, const void* data, const
   if (target.plan->values == 0 || !target.plan->may_be_out_of_range) return {};
   const std::uint64_t bad = target.plan->out_of_range(data, target.bytes, scratch_);
   if (target.plan->to_rank.packing != nullptr)
-    target.plan->to_rank.packing->take_largest_error();  // of a trial
+    target.plan->to_rank.packing->take_largest_error();  // discards the error of a trial
   if (bad == 0) return {};
   return fail(ErrorCode::wrong_type,
               "{} values of type {} are out of range of {}; no value of the put was taken: {} "

@@ -49,7 +49,7 @@ class PartEndpoint {
 
   /// A put that acquire begins and commit ends.
   struct Acquired {
-    std::uint64_t number = 0;  ///< of the slot
+    std::uint64_t number = 0;  ///< number of the slot
     JointPut* put = nullptr;   ///< null: this caller holds nothing
     std::shared_ptr<File> file;
     std::uint32_t variable = 0;
@@ -103,7 +103,7 @@ class PartEndpoint {
     std::uint64_t record = 0;
     bool fixed = false;
     const PartPlan* plan = nullptr;
-    std::size_t bytes = 0;  ///< of a value in the file
+    std::size_t bytes = 0;  ///< size of a value in the file
   };
   /// The sections of a put that were handed over so far.
   struct Begun {

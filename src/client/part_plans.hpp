@@ -26,14 +26,14 @@ namespace afterbay::client {
 /// An endpoint's part of a decomposition.
 struct EndpointPart {
   int decomposition = -1;        ///< index; -1: the variables without a decomposition
-  std::string name;              ///< of the decomposition
+  std::string name;              ///< name of the decomposition
   bool whole = false;            ///< all of the rank's part
   Block block;                   ///< in the decomposition's index space, unless it is whole or a map
   std::shared_ptr<MapPart> map;  ///< its points; null: no map, or whole
   std::uint64_t after = 0;       ///< puts up to this number belong to callers that had the points before
   bool taken_over = false;       ///< another endpoint has registered points of it
 
-  /// Whether it has no points. Of a whole part: whether that of the rank has none is not asked.
+  /// Whether it has no points. Always false for a whole part, even if the rank has no points.
   [[nodiscard]] bool empty() const;
   /// Whether both have a point of the rank. Both are parts of the same decomposition.
   [[nodiscard]] bool overlaps(const EndpointPart& other, const std::shared_ptr<MapPart>& of_rank) const;
@@ -41,7 +41,7 @@ struct EndpointPart {
 
 /// How a part of a rank's part of a variable is copied into one piece.
 struct PartPiece {
-  std::uint32_t number = 0;  ///< of the piece, among those of which the rank has a part
+  std::uint32_t number = 0;  ///< number of the piece among those of which the rank has a part
   PieceSite site;
   std::uint64_t values = 0;
   std::uint64_t at = 0;  ///< bytes from the start of the piece to that of the move's destination
@@ -67,7 +67,7 @@ struct PartPiece {
 struct PartPlan {
   OwnedKernel into_piece;
   OwnedKernel to_rank;  ///< into the rank's array, which has the file's type and this machine's order
-  bool may_be_out_of_range = false;  ///< of the file's type
+  bool may_be_out_of_range = false;  ///< values may be out of the range of the file's type
   Type type = Type::float32;
   MemoryLayout memory;
   Section section;           ///< as given
@@ -129,11 +129,11 @@ class PartPlans {
   std::vector<std::optional<model::Box>> arrays_;
   struct Known {
     std::vector<std::unique_ptr<PartPlan>> plans;
-    std::size_t next = 0;  ///< of the plan that is probably needed next
+    std::size_t next = 0;  ///< index of the plan that is probably needed next
     std::size_t last_replaced = 0;
   };
-  /// Of one variable: a caller whose sections differ from step to step does not fill the memory
-  /// with plans.
+  /// Limit per variable, so that a caller whose sections differ from step to step does not fill the
+  /// memory with plans.
   static constexpr std::size_t most_sections = 512;
   /// The place of a plan that was made: a new one, or that of a section's plan which nobody needs
   /// now.

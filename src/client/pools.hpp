@@ -19,7 +19,7 @@ class Pools {
     std::string name;                        ///< empty if there is only one pool
     config::Config config;                   ///< the settings that apply to this pool
     std::vector<std::size_t> servers;        ///< their numbers in the session, ascending
-    std::vector<std::uint64_t> slab_shares;  ///< of these servers: see config::slab_shares
+    std::vector<std::uint64_t> slab_shares;  ///< shares of these servers: see config::slab_shares
     std::size_t collections = 0;             ///< number of collections assigned so far
     /// Sum of one file per collection; for a collection in several pools, this pool's share.
     std::uint64_t expected_bytes = 0;

@@ -33,9 +33,10 @@ struct Processing {
   /// Expressions and statistics over time. Servers can compute them if all files have the same
   /// servers, each with the same part: these keep what was put before a file is opened.
   std::vector<AskedReduction> asked;
-  std::vector<wire::Reduction> reductions;  ///< those that servers compute
-  bool has_undemanded = false;              ///< also those that are not demanded
-  std::string why_not_reduced;              ///< those of the definition; empty if all are, or if it has none
+  std::vector<wire::Reduction> reductions;  ///< reductions that servers compute
+  bool has_undemanded = false;              ///< the reductions include some that are not demanded
+  std::string why_not_reduced;  ///< why servers do not compute the definition's reductions; empty if they do,
+                                ///< or if it has none
   Compression compression;
 
   [[nodiscard]] bool reduces() const noexcept { return !reductions.empty(); }

@@ -27,8 +27,8 @@ namespace afterbay::client {
 /// Where a piece lies: what a put needs of the layout.
 struct PieceSite {
   std::uint32_t frame = 0;     ///< index in the layout
-  std::uint32_t number = 0;    ///< of the frame, among those of its server
-  std::size_t server = 0;      ///< which has the frame, if the collection is split
+  std::uint32_t number = 0;    ///< number of the frame among those of its server
+  std::size_t server = 0;      ///< server that has the frame, if the collection is split
   std::uint32_t in_frame = 0;  ///< index of the piece in the frame
   std::uint64_t frame_offset = 0;
   model::Frame of;
@@ -37,8 +37,9 @@ struct PieceSite {
 /// The pages of the servers' memory that a copy writes to.
 struct WrittenPages {
   static constexpr std::uint64_t memory_page = 4096;
-  static constexpr std::uint64_t window_pages = 16;  ///< that one page fault maps when it reads
-  static constexpr std::uint64_t dense_pages = 8;    ///< of a range that is worth mapping in `put`
+  static constexpr std::uint64_t window_pages = 16;  ///< pages that one page fault maps when it reads
+  /// Number of written pages from which a range is worth mapping in `put`.
+  static constexpr std::uint64_t dense_pages = 8;
   static constexpr std::uint64_t dense_bytes = dense_pages * memory_page;
 
   static constexpr transport::Writes of(bool dense) {
@@ -77,7 +78,7 @@ struct PiecePlan {
   struct MapMoves {
     model::MapMove gather;
     model::MapMove pack;
-    std::vector<model::WrittenWindows> written;  ///< of the piece, by `gather`
+    std::vector<model::WrittenWindows> written;  ///< windows of the piece that `gather` writes to
   };
   std::uint32_t piece = 0;  ///< index in HandoverLayout::pieces
   PieceSite site;
@@ -127,7 +128,7 @@ struct PutPlan {
   std::uint64_t packed_bytes = 0;
   Type type = Type::float32;
   Type file_type = Type::float32;
-  bool may_be_out_of_range = false;  ///< of the file's type
+  bool may_be_out_of_range = false;  ///< values may be out of the range of the file's type
   MemoryLayout memory;
 };
 
@@ -202,7 +203,7 @@ class PutPlans {
   /// The names of all variables; the entries refer to it.
   std::vector<char> names_;
   std::vector<std::vector<std::unique_ptr<PutPlan>>> plans_;  ///< by variable
-  std::vector<std::unique_ptr<PutPlan>> stored_plans_;        ///< of packed variables, by variable
+  std::vector<std::unique_ptr<PutPlan>> stored_plans_;        ///< plans of packed variables, by variable
 };
 
 }  // namespace afterbay::client

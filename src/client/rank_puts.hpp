@@ -64,7 +64,7 @@ class RankPuts {
  private:
   SessionCore& core_;
   observe::Profile& profile_;
-  observe::Timer* timer_;       ///< of all puts
+  observe::Timer* timer_;       ///< time of all puts
   std::uint64_t position_ = 0;  ///< position of the last put
   struct {
     const Collection* collection = nullptr;

@@ -136,7 +136,7 @@ class Reader::Job {
   ReadPlan plan;
   Selection what;
   std::byte* data;
-  Type type;  ///< of the array
+  Type type;  ///< type of the array
   std::deque<Fetch> under_way;
   std::uint64_t asked = 0;
   std::uint64_t ahead = 0;

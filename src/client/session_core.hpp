@@ -30,7 +30,7 @@ struct RankIdentity {
   int model_rank = 0;
   int model_size = 1;
   std::vector<std::size_t> pool_of_server;      ///< one per server; empty: there is one pool
-  Terms terms = Terms::c;                       ///< of the caller, for messages
+  Terms terms = Terms::c;                       ///< terms of the caller's language, for messages
   std::vector<std::uint64_t> slab_shares = {};  ///< by server: see config::slab_shares
 };
 
@@ -121,7 +121,7 @@ class SessionCore {
 
   // ---- failure and end
 
-  /// Neither failed nor finalized. A refused call does not end the session.
+  /// Whether it has neither failed nor been finalized. A refused call does not end the session.
   [[nodiscard]] bool is_usable() const noexcept { return !failure_ && !finalized_; }
   [[nodiscard]] bool is_finalized() const noexcept { return finalized_ && !failure_; }
   [[nodiscard]] Result<> check_usable() const;

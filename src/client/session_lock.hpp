@@ -15,7 +15,7 @@ namespace afterbay::client {
 /// What MPI allows the threads of this process. Names are literals.
 struct ThreadRule {
   std::thread::id only{};      ///< the thread that may call the session; none: any, one at a time
-  const char* mpi_level = "";  ///< of MPI_Init_thread, for errors; "" without MPI
+  const char* mpi_level = "";  ///< level from MPI_Init_thread, for errors; "" without MPI
 };
 
 class AFTERBAY_CAPABILITY("session") SessionLock {
@@ -64,7 +64,7 @@ class AFTERBAY_CAPABILITY("session") SessionLock {
 
  private:
   Mutex mutex_;
-  std::atomic<const char*> call_{nullptr};  ///< in which a thread is
+  std::atomic<const char*> call_{nullptr};  ///< call that a thread is in
   std::atomic<std::thread::id> caller_{};   ///< the last one
   std::atomic<std::thread::id> inside_{};   ///< in a call, with the lock; none: nobody
   ThreadRule rule_;

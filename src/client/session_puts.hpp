@@ -93,7 +93,7 @@ class SessionPuts {
   RankPuts& rank_;
   const Definitions& definitions_;
   const OpenFiles& open_files_;
-  OpenFiles samples_;  ///< of collections with reductions
+  OpenFiles samples_;  ///< samples of collections with reductions
   std::uint64_t cuts_ = 0;
   observe::Profile& profile_;
   Endpoint endpoint_;

@@ -258,7 +258,7 @@ bool Team::is_busy() const {
   });
 }
 
-/// Those that are ahead of the slowest probably wait for it.
+/// Members that are ahead of the slowest probably wait for it.
 std::string Team::late(std::uint64_t steps) const {
   const std::uint64_t least = ended_steps();
   std::string slowest;

@@ -22,7 +22,7 @@ namespace afterbay::client {
 /// belongs to the Team.
 struct Member {
   std::size_t number = 0;  ///< counts all members of the session, closed ones included; 0: the session
-  /// Among the members that are remembered, reused: JointPut::note_member; 0: the session.
+  /// Place among the members that are remembered, reused: JointPut::note_member; 0: the session.
   std::size_t place = 0;
   std::string name;  ///< as given; may be empty
   std::atomic<std::uint64_t> puts{0};
@@ -33,7 +33,7 @@ struct Member {
   std::atomic<bool> busy{false};  ///< in a call
 
   std::uint64_t steps = 0;       ///< the number of steps that it has ended
-  std::uint64_t first_step = 0;  ///< in which it was opened
+  std::uint64_t first_step = 0;  ///< step in which it was opened
   bool open = true;
   std::uint64_t closed_after = 0;  ///< the number of the rank's last put when it was closed
   std::vector<EndpointPart> parts;
@@ -81,8 +81,8 @@ class Team {
   /// An endpoint with points of the decomposition that has ended the step, and has put into a later
   /// one: it will not put into that step any more. Null: none.
   [[nodiscard]] const Member* ahead_of(int decomposition, std::uint64_t step) const;
-  /// Who has not handed over a part of the put, and the points that nobody has, for messages; "" if
-  /// neither is known.
+  /// Names the endpoints that have not handed over a part of the put, and the points that nobody
+  /// has, for messages; "" if neither is known.
   [[nodiscard]] std::string without(const JointPut& put) const;
 
   /// "endpoint 1 ('upper') has a part", "endpoint 1 ('upper') and endpoint 2 have parts": the open
@@ -117,7 +117,7 @@ class Team {
   [[nodiscard]] static std::string uncovered(const OfRank& rank,
                                              const std::vector<const EndpointPart*>& parts);
 
-  std::map<int, OfRank> of_rank_;                 ///< of the decompositions of which endpoints have parts
+  std::map<int, OfRank> of_rank_;                 ///< by decomposition, if endpoints have parts of it
   std::vector<std::shared_ptr<Member>> members_;  ///< by number, except those forgotten
   std::size_t next_ = 1;
   std::size_t next_place_ = 1;

@@ -22,7 +22,7 @@ namespace {
 constexpr unsigned blosc_filter_version = 2;
 constexpr std::size_t blosc_level_value = 4;  ///< place of the level in HDF5's values
 constexpr int most_blosc_level = 9;
-constexpr std::uint32_t usual_blosc_level = 5;  ///< which the filter uses if none is listed
+constexpr std::uint32_t usual_blosc_level = 5;  ///< level that the filter uses if none is listed
 
 /// How a chunk was encoded is in the chunk, so that all shuffles and compressors can be read.
 /// Level 0, a mere copy, is read as level 1.

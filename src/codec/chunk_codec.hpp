@@ -52,7 +52,7 @@ class ChunkCodec {
   static Result<ChunkCodec> make(FilterChain chain, std::size_t element_bytes);
 
   [[nodiscard]] bool active() const noexcept { return !chain_.empty(); }
-  /// In the order in which they are applied.
+  /// The filters in the order in which they are applied.
   [[nodiscard]] const FilterChain& filters() const noexcept { return chain_; }
   [[nodiscard]] std::size_t element_bytes() const noexcept { return element_bytes_; }
 

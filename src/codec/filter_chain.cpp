@@ -45,8 +45,8 @@ std::optional<std::string> mistake_in(const FilterChain& chain) {
     if (auto mistake = mistake_in(*codec, chain[i])) return mistake;
     if (find_filter(chain, codec->id) != &chain[i])
       return fmt::format("has {} twice: each filter may occur once", codec->name);
-    // The size of a compressor's result is unknown, so that only a checksum can follow. And with
-    // two compressors, the size of an encoded chunk would not tell which of them was skipped.
+    // The size of a compressor's result is unknown, so that only a checksum can follow. With two
+    // compressors, the size of an encoded chunk would not tell which of them was skipped.
     if (compressor != nullptr && codec->kind != FilterKind::checksum)
       return fmt::format("has {} after {}: the order of filters is checksum, rearrangement, one compressor",
                          codec->name, compressor->name);

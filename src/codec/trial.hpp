@@ -38,8 +38,8 @@ FilterLevels untried_chain(std::span<const std::string> only);
 /// What it takes to encode a record with a chain.
 struct Trial {
   FilterLevels filters;
-  double seconds = 0;  ///< of one core, to encode a record of all variables
-  double bytes = 0;    ///< of a record, encoded
+  double seconds = 0;  ///< time of one core to encode a record of all variables
+  double bytes = 0;    ///< size of an encoded record
 };
 
 struct ChunkTrial {

@@ -62,11 +62,11 @@ struct Origin {
 
 /// The placement of servers among the ranks, in addition to their number; see assign_ranks.
 struct ServerLayout {
-  int per_node = 0;            ///< servers per node; 0: not by node
-  int nodes = 0;               ///< nodes with servers; 0: derived
-  int offset = -1;             ///< of the first server among the ranks of a node, or among all ranks; -1: the
-                               ///< last ranks serve
-  int spacing = 0;             ///< distance between two servers; 0: 1
+  int per_node = 0;  ///< servers per node; 0: not by node
+  int nodes = 0;     ///< nodes with servers; 0: derived
+  int offset = -1;   ///< position of the first server among the ranks of a node, or among all ranks; -1: the
+                     ///< last ranks serve
+  int spacing = 0;   ///< distance between two servers; 0: 1
   int frontends_per_node = 0;  ///< tiered; 0: 1
   bool isolate = false;        ///< nodes with servers have no model ranks
 };
@@ -78,14 +78,14 @@ struct Memory {
   std::uint64_t small_block_bytes = std::uint64_t{256} << 10;
   std::uint64_t input_bytes = std::uint64_t{64} << 20;        ///< for input data
   double small_share = 0.125;                                 ///< part of server_bytes cut into small blocks
-  int frames = 1 << 16;                                       ///< that a server can register
+  int frames = 1 << 16;                                       ///< maximum number that a server can register
   std::uint64_t chunks_bytes = std::uint64_t{64} << 20;       ///< for compressed chunks that wait for
                                                               ///< more records
-  std::uint64_t statistics_bytes = std::uint64_t{512} << 20;  ///< of a server, for statistics over time
+  std::uint64_t statistics_bytes = std::uint64_t{512} << 20;  ///< for statistics over time
   std::uint64_t link_bytes = std::uint64_t{32} << 20;         ///< MPI staging of a model rank
-  std::uint64_t endpoint_bytes = std::uint64_t{64} << 20;     ///< of a model rank, for puts of its endpoints
-  std::uint64_t maps_bytes = std::uint64_t{1} << 30;          ///< of whole maps, on all servers together
-  std::uint64_t receive_bytes = std::uint64_t{128} << 20;     ///< of a server, for segments from MPI
+  std::uint64_t endpoint_bytes = std::uint64_t{64} << 20;     ///< per model rank: puts of its endpoints
+  std::uint64_t maps_bytes = std::uint64_t{1} << 30;          ///< for whole maps, on all servers together
+  std::uint64_t receive_bytes = std::uint64_t{128} << 20;     ///< for segments from MPI
   std::uint64_t ring_bytes = std::uint64_t{256} << 10;        ///< control ring of a model rank, per
                                                               ///< direction
   std::uint64_t frontend_bytes = std::uint64_t{512} << 20;    ///< per frontend, for data in transit
@@ -198,8 +198,8 @@ struct CollectionSettings {
   std::optional<model::Access> access;
   std::optional<int> stripe_count;
   std::optional<std::uint64_t> stripe_size_bytes;
-  std::optional<std::uint64_t> expected_bytes;   ///< of one file
-  std::optional<std::uint64_t> expected_volume;  ///< of all files of a run
+  std::optional<std::uint64_t> expected_bytes;   ///< size of one file
+  std::optional<std::uint64_t> expected_volume;  ///< total size of all files of a run
   std::optional<int> expected_files;             ///< in a run
   std::optional<bool> optional;                  ///< may be given up if space is short
   std::optional<int> priority;                   ///< higher: published first when the run is stopped
@@ -252,9 +252,9 @@ struct Servers {
   InlineMode inline_mode = InlineMode::synchronous;
   Placement placement = Placement::collection;
   PoolChoice pool_choice = PoolChoice::turn;
-  std::uint64_t collections_from_bytes = 0;  ///< of a pool: minimum expected size of the files that
-                                             ///< it takes
-  std::string input_pool;                    ///< the pool whose servers read files; empty: all
+  /// Pools: minimum expected size of the files that the pool takes.
+  std::uint64_t collections_from_bytes = 0;
+  std::string input_pool;  ///< the pool whose servers read files; empty: all
 };
 
 /// How servers write files.
@@ -266,7 +266,7 @@ struct Writing {
   WhenFull when_full = WhenFull::wait;
   Spill spill;
   std::chrono::milliseconds space_retry{300'000};
-  bool checksum = true;  ///< of whole files, for the journal
+  bool checksum = true;  ///< compute checksums of whole files, for the journal
 };
 
 struct Config : Servers, Writing {
@@ -275,7 +275,7 @@ struct Config : Servers, Writing {
   std::string output_definitions;   ///< where the model's definitions are written; empty: nowhere
   std::uint64_t output_memory_bytes = 0;  ///< limit of a model rank, for described output; 0: none
   bool output_reduces = false;            ///< derived: servers may compute statistics of the described output
-  std::string output_digest;              ///< of the description that was read from them; empty: none
+  std::string output_digest;  ///< digest of the description that was read from `output`; empty: none
   Transport transport = Transport::automatic;
   std::vector<int> nodes;  ///< declared node per rank of the communicator; empty: the real nodes
   Memory memory;
@@ -289,9 +289,9 @@ struct Config : Servers, Writing {
   Report report;
   LogLevel log = LogLevel::warning;
 
-  /// In the order in which they apply: later ones win.
+  /// Overrides in the order in which they apply: later ones win.
   std::vector<CollectionOverride> overrides;
-  /// In the order in which they apply: later ones win.
+  /// Overrides of pools in the order in which they apply: later ones win.
   std::vector<PoolOverride> pool_overrides;
   /// By dotted name; settings that are not set are missing.
   std::map<std::string, Origin, std::less<>> origins;

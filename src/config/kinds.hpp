@@ -22,7 +22,7 @@ struct Kind {
   bool list = false;     ///< several values, separated by commas, or a YAML sequence
   std::function<Result<T>(std::string_view)> parse;
   std::function<std::string(const T&)> print;
-  std::vector<std::string> choices = {};  ///< of the type "choice": all accepted words
+  std::vector<std::string> choices = {};  ///< all accepted words of the type "choice"
 };
 
 /// Errors read "expected ..., found ...": the part after "NAME: ".

@@ -287,7 +287,7 @@ class RankAssigner {
 
   // ---- the remaining ranks
 
-  /// On every node that has or would have model ranks.
+  /// Places frontends on every node that has or would have model ranks.
   Result<> place_frontends(int p) {
     const Config& it = pool(p);
     const int wanted = std::max(it.layout.frontends_per_node, 1);

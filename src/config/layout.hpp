@@ -23,7 +23,7 @@ enum class RankKind : std::uint8_t {
 
 struct RankAssignment {
   RankKind kind = RankKind::model;
-  int pool = -1;  ///< of servers and frontends: index in Config::pools()
+  int pool = -1;  ///< servers and frontends: index in Config::pools()
   bool operator==(const RankAssignment&) const = default;
 };
 

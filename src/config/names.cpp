@@ -35,7 +35,7 @@ std::vector<std::string> unknown_collections(const Config& config, std::span<con
   std::vector<std::string> lines;
   std::vector<std::string> seen;
   for (const CollectionOverride& item : config.overrides) {
-    if (item.origin.source == Source::fallback) continue;  // of an output description
+    if (item.origin.source == Source::fallback) continue;  // set by an output description
     if (is_glob(item.pattern) || has(defined, item.pattern) || has(seen, item.pattern)) continue;
     seen.push_back(item.pattern);
     lines.push_back(fmt::format("{}: the model has defined no collection \"{}\"{}", item.origin.place,

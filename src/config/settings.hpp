@@ -27,7 +27,7 @@ struct Setting {
   std::function<Result<void>(Target&, std::string_view)> assign;  ///< error: "expected ..., found ..."
   std::function<std::string(const Target&)> print;                ///< in a form that can be
                                                                   ///< assigned; empty: unset
-  std::vector<std::string> choices = {};  ///< of the type "choice": all accepted words
+  std::vector<std::string> choices = {};                          ///< all accepted words of the type "choice"
 };
 
 /// The settings of the session, in the order of the reference page.

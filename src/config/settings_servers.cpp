@@ -10,7 +10,7 @@
 namespace afterbay::config {
 namespace {
 
-/// Of servers and frontends.
+/// The number of servers or frontends.
 Kind<int> count_or_automatic() { return or_words(integer_in(1, 65'536), {{"auto", 0}}); }
 Kind<int> ranks_or_automatic() { return or_words(integer_in(1, most_ranks), {{"auto", 0}}); }
 

@@ -89,7 +89,7 @@ class Decomposition {
   std::string name;
 
   [[nodiscard]] const std::vector<std::uint64_t>& global() const noexcept { return global_; }
-  [[nodiscard]] std::uint64_t points() const noexcept;  ///< of the index space
+  [[nodiscard]] std::uint64_t points() const noexcept;  ///< number of points in the index space
   [[nodiscard]] std::size_t ranks() const noexcept { return first_segment_.size() - 1; }
 
   /// Adds the list of the next rank, whose runs must be valid. Repetition is detected and stored
@@ -98,8 +98,8 @@ class Decomposition {
   /// The same from segments that the caller knows.
   void add_rank(std::span<const Segment> segments, std::span<const Run> runs);
 
-  [[nodiscard]] std::span<const Segment> segments(std::size_t rank) const;  ///< of a rank
-  [[nodiscard]] std::span<const Run> runs(std::size_t rank) const;          ///< the runs of its segments
+  [[nodiscard]] std::span<const Segment> segments(std::size_t rank) const;  ///< segments of the rank
+  [[nodiscard]] std::span<const Run> runs(std::size_t rank) const;          ///< runs of the rank's segments
   [[nodiscard]] std::span<const Segment> segments() const noexcept { return segments_; }
   [[nodiscard]] std::span<const Run> runs() const noexcept { return runs_; }
 

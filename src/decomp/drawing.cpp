@@ -11,8 +11,7 @@ namespace afterbay::decomp {
 namespace {
 
 constexpr std::uint64_t most_drawn = 2048;     ///< horizontally and vertically
-constexpr std::uint64_t wanted_pixels = 1024;  ///< to which small maps are scaled up, horizontally
-                                               ///< or vertically
+constexpr std::uint64_t wanted_pixels = 1024;  ///< width or height to which small maps are scaled up
 constexpr std::uint64_t widest = 4;            ///< maximum ratio of width to height; flatter
                                                ///< drawings are stretched
 

@@ -2,7 +2,7 @@
 // E3SM-IO's combined decomposition file: several maps of one number of ranks in one netCDF file.
 // Its converter has written three layouts.
 //
-// Since 2020 ("fills"), which is what E3smWriter writes. Of map k:
+// Since 2020 ("fills"), which is what E3smWriter writes. For map k:
 //
 //   D<k>.nreqs(decomp_nprocs)        (offset, length) pairs of each rank; they follow each other
 //                                    rank by rank

@@ -21,7 +21,7 @@ enum class MapFormat {
 /// "pio", "e3sm", "afterbay".
 const char* name_of(MapFormat format) noexcept;
 std::optional<MapFormat> format_of_name(const std::string& name);
-/// From the extension: .dat and .txt are PIO's, .nc is Afterbay's.
+/// The format that the extension means: .dat and .txt are PIO's, .nc is Afterbay's.
 std::optional<MapFormat> format_of_path(const std::string& path);
 
 /// The maps of one file, read one at a time.

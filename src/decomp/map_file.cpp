@@ -186,7 +186,7 @@ class MapReader {
   const NetcdfFile& file_;
   std::string prefix_;
   std::int64_t points_ = 0;
-  std::uint64_t sum_ = 0;  ///< of the counts that were checked last
+  std::uint64_t sum_ = 0;  ///< sum of the counts that were checked last
   std::vector<Segment> segments_;
   std::vector<Run> runs_;
 };

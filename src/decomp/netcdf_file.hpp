@@ -74,7 +74,7 @@ class NetcdfFile {
     ~Handle();
     std::string path;
     bool writing = false;
-    int id = -1;                                 ///< of a file that is written
+    int id = -1;                                 ///< netCDF id of a file that is written
     std::string name;                            ///< the file's name in netCDF
     std::unique_ptr<storage::ArrayFile> source;  ///< for reading
   };

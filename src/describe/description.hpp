@@ -107,7 +107,7 @@ enum class Outside : std::uint8_t { keep, missing };
 
 /// A subset of a field's points. Empty members select everything.
 struct Grid {
-  struct Range {  ///< of a coordinate, both ends included; of longitudes `low` may exceed `high`
+  struct Range {  ///< range of a coordinate, both ends included; for longitudes `low` may exceed `high`
     std::string coordinate;
     double low = 0;
     double high = 0;
@@ -141,7 +141,7 @@ struct Grid {
   std::vector<Levels> levels;
   std::optional<Outside> outside;        ///< unset: keep
   std::vector<Station> stations;         ///< the nearest point of each
-  std::optional<double> max_distance_m;  ///< of a station from its point; unset: any
+  std::optional<double> max_distance_m;  ///< maximum distance of a station from its point; unset: any
   std::string mask;  ///< a coordinate that is 0 where there is no point for stations; empty: none
   std::vector<std::string> reverse;  ///< dimensions that are written in the opposite order
 };
@@ -152,7 +152,7 @@ struct Variable {
   std::string name;  ///< in the file; unique there
   Operation operation = Operation::instant;
   Position at;
-  VariableOptions options;  ///< of its entry, else of its field
+  VariableOptions options;  ///< options of its entry, else of its field
 };
 
 /// When a file has records.

@@ -26,7 +26,7 @@ struct Document {
 
 inline constexpr std::size_t most_included_files = 256;
 inline constexpr std::size_t most_include_depth = 16;
-inline constexpr std::size_t most_description_bytes = std::size_t{16} << 20;  ///< of all files
+inline constexpr std::size_t most_description_bytes = std::size_t{16} << 20;  ///< total over all files
 
 /// Reads the files and all that they include. A file that is included twice is read once.
 /// `text`: one that the program gives, which comes first; empty: none.

@@ -30,7 +30,7 @@ class Budget {
   std::size_t used_ = 0;
 };
 inline constexpr std::size_t most_expanded = 500'000;
-inline constexpr std::size_t most_levels = 32;  ///< of `like` and of groups in groups
+inline constexpr std::size_t most_levels = 32;  ///< depth of `like` and of groups in groups
 
 /// Keys of `upper` replace those of `properties`, and are added to them; `attributes` are joined.
 void put_over(Pairs& properties, const Pairs& upper, Budget& budget);

@@ -52,7 +52,7 @@ ValueKind<std::vector<Grid::Stride>> strides();
 ValueKind<std::vector<Grid::Levels>> level_lists();
 ValueKind<std::vector<Grid::Station>> station_list();
 ValueKind<std::vector<std::string>> dimension_names();
-/// In metres.
+/// A distance in metres.
 ValueKind<double> distance();
 
 template <class T>

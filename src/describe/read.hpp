@@ -17,10 +17,10 @@ struct ReadOptions {
   std::map<std::string, std::string> variables;
   /// Unset: the environment of this process.
   std::optional<std::map<std::string, std::string>> environment;
-  /// Of the model: for dates, and for whether periods are multiples of each other. Unset: not known
-  /// yet, so that what depends on it is not checked.
+  /// The model's calendar, for dates and for whether periods are multiples of each other. Unset:
+  /// not known yet; what depends on it is not checked.
   std::optional<Calendar> calendar = Calendar();
-  /// Of the model, if it is known: periods are then compared with it.
+  /// The model's time step, if it is known: periods are then compared with it.
   std::optional<Period> step;
 };
 

@@ -65,7 +65,7 @@ class NodeBuilder final : public YAML::EventHandler {
  private:
   struct Open {
     Node node;
-    std::optional<Key> key;  ///< of a mapping: the key whose value comes next
+    std::optional<Key> key;  ///< in a mapping: the key whose value comes next
     std::unordered_map<std::string, Position> seen;
     bool unusable_key = false;
   };

@@ -79,7 +79,7 @@ struct Source {
 struct Instruction {
   Loop loop = nullptr;
   Source left;
-  Source right;  ///< that of `left` if there is one argument
+  Source right;  ///< equals `left` if there is one argument
   std::size_t to = 0;
 };
 

@@ -18,7 +18,8 @@ namespace afterbay::expression {
 
 /// Bounds of what is parsed; longer or deeper texts are refused.
 inline constexpr std::size_t most_characters = 8000;
-inline constexpr std::size_t most_depth = 200;  ///< of parentheses, arguments, signs, exponents and ?:
+/// Nesting of parentheses, arguments, signs, exponents and ?:.
+inline constexpr std::size_t most_depth = 200;
 
 /// What a formula computes with.
 struct Operand {
@@ -31,9 +32,9 @@ struct Operand {
 
 /// A computation point by point: no reductions.
 struct Formula {
-  /// In the grammar of expressions; operands are named by position: "sqrt(x0^2 + x1^2)".
+  /// In the grammar of expressions, with operands named by position: "sqrt(x0^2 + x1^2)".
   std::string text;
-  /// In the order of their first use, each once. Empty for constants.
+  /// Operands in the order of their first use, each once. Empty for constants.
   std::vector<Operand> operands;
   friend bool operator==(const Formula&, const Formula&) = default;
 };

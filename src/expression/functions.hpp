@@ -17,9 +17,9 @@ namespace afterbay::expression {
 struct Function {
   std::string_view name;
   std::optional<statistics::Operation> reduction = {};  ///< over time, with one argument and perhaps a period
-  double (*one)(double) = nullptr;                      ///< of one argument
-  double (*two)(double, double) = nullptr;              ///< of two arguments
-  double (*several)(const double*, int) = nullptr;      ///< of two or more arguments
+  double (*one)(double) = nullptr;                      ///< function of one argument
+  double (*two)(double, double) = nullptr;              ///< function of two arguments
+  double (*several)(const double*, int) = nullptr;      ///< function of two or more arguments
 
   [[nodiscard]] bool is_pointwise() const noexcept {
     return one != nullptr || two != nullptr || several != nullptr;

@@ -66,7 +66,7 @@ class MuparserKernel : public Kernel {
 
   std::string text_of_nodes(std::span<const Node> nodes) {
     std::vector<std::string> parts;
-    Node before;  // of a power: the root of its exponent
+    Node before;  // for a power: the root of its exponent
     for (const Node& node : nodes) {
       const std::size_t first = parts.size() - arguments_of(node);
       const bool squared =
@@ -100,7 +100,7 @@ class MuparserKernel : public Kernel {
   }
 
   std::array<double, statistics::strip_points> results_{};
-  std::vector<double> values_;  ///< of the operands; muParser has their addresses
+  std::vector<double> values_;  ///< values of the operands; muParser has their addresses
   std::size_t constants_ = 0;
   std::size_t square_ = find_function("sqr").value();  ///< faster than power
   mu::Parser parser_;

@@ -40,7 +40,7 @@ struct Node {
   Symbol symbol = Symbol::number;
   double number = 0;
   std::size_t index = 0;      ///< operand: its position; call: the row of functions()
-  std::size_t arguments = 0;  ///< of a call
+  std::size_t arguments = 0;  ///< number of arguments of a call
 };
 
 using Nodes = std::vector<Node>;

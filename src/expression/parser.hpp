@@ -24,11 +24,11 @@ class Parser {
  private:
   /// A call whose arguments are being parsed.
   struct Call {
-    std::size_t row = 0;         ///< of functions()
-    std::size_t at = 0;          ///< of the name
-    std::size_t first_node = 0;  ///< of its arguments
-    std::size_t arguments = 0;   ///< without the period
-    std::size_t second_at = 0;   ///< of the second argument
+    std::size_t row = 0;         ///< row of functions()
+    std::size_t at = 0;          ///< position of the name
+    std::size_t first_node = 0;  ///< first node of the arguments
+    std::size_t arguments = 0;   ///< number of arguments without the period
+    std::size_t second_at = 0;   ///< position of the second argument
     std::optional<Period> period = {};
     std::vector<std::string> over = {};
     std::string by = {};

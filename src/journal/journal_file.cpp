@@ -39,7 +39,7 @@ struct End {
   bool known = false;                     ///< the file has a line of a run
   bool torn = false;                      ///< the last line has no newline
   std::optional<std::string> unfinished;  ///< the last run, if it has no end
-  std::uint64_t sequence = 0;             ///< of the last line
+  std::uint64_t sequence = 0;             ///< sequence number of the last line
 };
 
 /// The last `length` bytes of the file, or errno.

@@ -81,8 +81,8 @@ struct Verification {
                                        ///< compared
   std::uint64_t replaced = 0;          ///< entries whose file names belong to other files now
   std::uint64_t removed = 0;           ///< states at epochs that a run has removed itself
-  std::uint64_t unreadable_lines = 0;  ///< of the journal, except torn ones: files may have been
-                                       ///< published that it does not show
+  std::uint64_t unreadable_lines = 0;  ///< unreadable lines of the journal, except torn ones: files may have
+                                       ///< been published that the journal does not show
   std::uint64_t torn_lines = 0;        ///< see Journal
 
   [[nodiscard]] bool ok() const noexcept { return wrong.empty() && unreadable_lines == 0; }

@@ -29,7 +29,7 @@ struct RunStarted {
 /// The information about a file from its opening on.
 struct FileFacts {
   std::string path;          ///< final name, absolute
-  std::uint64_t number = 0;  ///< of its opening, in the order of the session
+  std::uint64_t number = 0;  ///< number of its opening in the session, in order
   std::string collection;
   std::string format;
   std::optional<std::int64_t> step;
@@ -56,10 +56,9 @@ struct FilePublished {
   /// By variable: the largest error of packed values, and of rounded ones whose accuracy was
   /// stated.
   std::map<std::string, double> largest_errors{};
-  std::optional<std::uint64_t> file_count{};  ///< of a directory; unset: it is a file
-  std::vector<ArtifactFile> files{};          ///< of a directory, in the order of their names; a server
-                                              ///< writes them once, in FileReady, unless they are
-                                              ///< too many
+  std::optional<std::uint64_t> file_count{};  ///< number of files in a directory; unset: it is a file
+  std::vector<ArtifactFile> files{};  ///< files of a directory, in the order of their names; a server writes
+                                      ///< them once, in FileReady, unless they are too many
 };
 
 /// The whole file is durable, and it is about to get its final name. If the next line is missing,
@@ -78,7 +77,7 @@ struct FileReady {
 struct FileRecovered {
   FilePublished file;
   std::uint64_t epoch = 0;
-  std::string name;  ///< of the epoch
+  std::string name;  ///< name of the epoch
 };
 
 /// Everything that the model put before the epoch on this server is durable.

@@ -52,14 +52,14 @@ struct PublishedFile {
   std::string at;
   std::int64_t server = 0;
   std::optional<std::string> epoch{};  ///< the epoch to which `afterbay recover` restored it
-  std::uint64_t sequence = 0;          ///< of its run, or of the command that restored it
-  FileIdentity identity{};             ///< of the file that got the name
+  std::uint64_t sequence = 0;          ///< sequence of its run, or of the command that restored it
+  FileIdentity identity{};             ///< identity of the file that got the name
 };
 
 struct CompletedEpoch {
   EpochCompleted epoch;
-  std::string at;                  ///< of the last server
-  std::set<std::int64_t> servers;  ///< that have reported it
+  std::string at;                  ///< time of the last server's report
+  std::set<std::int64_t> servers;  ///< servers that have reported the epoch
 };
 
 struct Message {
@@ -88,7 +88,7 @@ struct ServerOfRun {
 
 struct Run {
   std::string id;
-  std::uint64_t sequence = 0;  ///< of its first server; see Line
+  std::uint64_t sequence = 0;  ///< sequence of its first server; see Line
   std::string started_at;
   std::string last_at;
   std::map<std::int64_t, ServerOfRun> servers;     ///< by number
@@ -122,8 +122,8 @@ struct Journal {
                                        ///< independent of clocks
   std::uint64_t unreadable_lines = 0;  ///< incomplete because a run was killed, or not from
                                        ///< Afterbay
-  std::uint64_t torn_lines = 0;        ///< those of them that a run was writing when it ended: it had
-                                       ///< not announced or published anything with them
+  std::uint64_t torn_lines = 0;        ///< unreadable lines that a run was writing when it ended: it
+                                       ///< had not announced or published anything with them
 };
 
 /// The directory of the journal's files: the given one, or the subdirectory that the default

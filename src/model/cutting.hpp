@@ -64,7 +64,7 @@ struct PieceRun {
   std::uint32_t grid = 0;
   std::uint32_t first_frame = 0;
   std::uint32_t per_frame = 1;
-  std::uint64_t offset = 0;  ///< of the first piece, in its frame
+  std::uint64_t offset = 0;  ///< offset of the first piece in its frame
   std::uint64_t stride = 0;
 };
 
@@ -75,7 +75,7 @@ struct FrameRun {
   std::uint32_t count = 1;
   std::uint32_t first_piece = 0;
   std::uint32_t per_frame = 1;  ///< number of pieces
-  std::uint64_t bytes = 0;      ///< of each frame; 0: of its only piece
+  std::uint64_t bytes = 0;      ///< size of each frame; 0: the size of its only piece
   bool record = false;
 };
 

@@ -97,7 +97,7 @@ struct FormatTraits {
   bool big_endian = false;
   bool chunks = false;  ///< record variables and filtered ones are cut into chunks
   FilterRule filters = FilterRule::refused;
-  TypeSet types = all_types;  ///< of variables and attributes
+  TypeSet types = all_types;  ///< types of variables and attributes
   std::uint64_t most_dimension_length = (std::uint64_t{1} << 63) - 4;
   /// Limit for a record of one variable, or for a fixed variable. The last variable of a file may
   /// be larger.

@@ -10,8 +10,8 @@
 namespace afterbay::model {
 namespace {
 
-constexpr std::uint64_t frames_a_server = 4;        ///< of what is divided, at least
-constexpr std::uint64_t least_frames_a_server = 2;  ///< of a variable that is divided by itself
+constexpr std::uint64_t frames_a_server = 4;        ///< minimum number of frames per server
+constexpr std::uint64_t least_frames_a_server = 2;  ///< the same for a variable that is divided by itself
 /// Bounds the memory of slabs of variables; beyond it slabs are those of the whole record.
 constexpr std::size_t most_ranges = 1u << 16;
 /// Smaller writes cost more than the distribution gains.

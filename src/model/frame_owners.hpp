@@ -46,7 +46,7 @@ class FrameOwners {
     std::uint32_t end = 0;
     std::uint32_t first_piece = 0;
     std::uint32_t end_piece = 0;
-    std::uint32_t number = 0;  ///< of the first frame among those of its owner
+    std::uint32_t number = 0;  ///< number of the first frame among those of its owner
     std::uint32_t piece_number = 0;
     std::uint16_t owner = 0;
 

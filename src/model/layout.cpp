@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t aligned_piece_bytes = 64u << 10;  ///< pieces from this size on begin on a page
 constexpr std::uint32_t max_pieces_per_frame = 512;
-constexpr std::uint64_t max_pieces = 1u << 22;  ///< of a variable
+constexpr std::uint64_t max_pieces = 1u << 22;  ///< per variable
 constexpr std::uint64_t most_pieces_of_all = 1u << 31;
 
 /// Fails when a C-order index space is too large to count its bytes in 64 bits.

@@ -75,7 +75,7 @@ class MapDivision {
   bool homes_;
   std::vector<bool> all_;
   std::vector<Cut> cuts_;
-  std::vector<Part> parts_;  ///< of the current run
+  std::vector<Part> parts_;  ///< parts of the current run
 };
 
 }  // namespace afterbay::model

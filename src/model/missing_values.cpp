@@ -14,7 +14,7 @@ constexpr bool is_integer(Type type) {
   return type != Type::float32 && type != Type::float64 && type != Type::text && type != Type::string;
 }
 
-/// In `type`; nothing if integers would have to stand for another number.
+/// The value in `type`; nothing if integers would have to stand for another number.
 std::optional<Values> exactly(const Values& value, Type type) {
   auto result = converted(value, type);
   if (!result || !is_integer(type)) return result;

@@ -21,7 +21,7 @@ struct PackedValues {
   double low = 0, high = 0;       ///< the range that was asked for, in the units of the file
   double scale = 1, offset = 0;
   double multiply = 1, add = 0;
-  Values missing;  ///< of type `unpacked`, one or more; NaN is missing as well
+  Values missing;  ///< one or more values of type `unpacked`; NaN is missing as well
   friend bool operator==(const PackedValues&, const PackedValues&) = default;
 };
 

@@ -72,7 +72,7 @@ class RecordSet {
     if (runs_.empty()) first_ = end_ = 0;
   }
 
-  /// Of records without a gap: what the set takes in memory is in proportion to it.
+  /// Number of runs of records without a gap. The memory of the set is in proportion to it.
   [[nodiscard]] std::size_t runs() const { return runs_.empty() ? 1 : runs_.size(); }
 
   /// One past the largest record; 0 if the set is empty.

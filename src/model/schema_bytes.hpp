@@ -11,7 +11,7 @@ namespace afterbay::model {
 struct SchemaBytes {
   std::uint64_t fixed = 0;          ///< bytes of variables without the unlimited dimension that are put
   std::uint64_t record = 0;         ///< bytes per record
-  std::uint64_t largest_fixed = 0;  ///< of one variable
+  std::uint64_t largest_fixed = 0;  ///< maximum over the variables
   std::uint64_t largest_record = 0;
   /// Size of a file with the usual number of records.
   [[nodiscard]] std::uint64_t estimate() const noexcept { return fixed + usual_records * record; }

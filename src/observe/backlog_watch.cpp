@@ -11,16 +11,15 @@ namespace afterbay::observe {
 namespace {
 
 constexpr double shortest_window_s = 1;
-constexpr double longest_window_s = 30;      ///< for models that never call end_step
-constexpr std::size_t windows_judged = 3;    ///< consecutive windows in which the lowest backlog
-                                             ///< must have risen
-constexpr double least_share = 0.1;          ///< of the limit: smaller backlogs are ignored
-constexpr double empty_share = 0.05;         ///< of the limit: below it, the server has nothing
-                                             ///< left to do
-constexpr double room_share = 0.5;           ///< of the limit: below it, the server has room
-constexpr double idle_share = 0.25;          ///< of a window without work: the memory is too small,
-                                             ///< not the speed
-constexpr double most_wait_share = 0.05;     ///< of a window in which ranks may wait for room
+constexpr double longest_window_s = 30;    ///< for models that never call end_step
+constexpr std::size_t windows_judged = 3;  ///< consecutive windows in which the lowest backlog
+                                           ///< must have risen
+constexpr double least_share = 0.1;        ///< share of the limit: smaller backlogs are ignored
+constexpr double empty_share = 0.05;  ///< share of the limit: below it, the server has nothing left to do
+constexpr double room_share = 0.5;    ///< share of the limit: below it, the server has room
+/// Share of a window spent idle: above it, memory is too small, not speed.
+constexpr double idle_share = 0.25;
+constexpr double most_wait_share = 0.05;     ///< share of a window in which ranks may wait for room
 constexpr double longest_prospect_s = 3600;  ///< predictions further ahead are unreliable
 
 std::string bytes_text(std::uint64_t bytes) { return text_of_bytes(static_cast<double>(bytes)); }

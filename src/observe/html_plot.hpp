@@ -40,7 +40,7 @@ std::string html_of(const Plot& plot);
 struct TimelineRow {
   std::string label;
   std::string title;                                   ///< shown when pointed at, before the shares
-  std::vector<std::array<double, lane_count>> shares;  ///< of the time of each interval, by lane
+  std::vector<std::array<double, lane_count>> shares;  ///< shares of each interval's time, by lane
 };
 
 /// Rows below each other over `x_end` seconds.

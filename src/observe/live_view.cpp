@@ -17,7 +17,7 @@ namespace {
 
 constexpr double believed_s =
     10;  ///< a page from another host that is not older than this counts as that of a live server
-constexpr double noticed_share = 0.01;  ///< of the model's time
+constexpr double noticed_share = 0.01;  ///< share of the model's time
 
 ServerLife life_of(const FoundPage& page, const LiveAsker& asker) {
   if (page.state.phase == "ended") return ServerLife::ended;

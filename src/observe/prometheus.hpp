@@ -8,10 +8,10 @@
 
 namespace afterbay::observe {
 
-/// All metrics of one server, each with HELP and TYPE, labelled with session and server. Those of a
-/// frontend have their own names and the label frontend. `turn`: the number of the file if several
-/// sessions write the same path at the same time; from 2 on it is a label, to distinguish sessions
-/// with the same name.
+/// All metrics of one server, each with HELP and TYPE, labelled with session and server. The
+/// metrics of a frontend have their own names and the label frontend. `turn`: the number of the
+/// file if several sessions write the same path at the same time; from 2 on it is a label, to
+/// distinguish sessions with the same name.
 std::string prometheus_text(const ServerState& state, int turn = 1);
 
 /// The path for server number `server` of `servers`: {server} in it is replaced by the number. A

@@ -18,7 +18,7 @@ struct TimerRecord {
   std::uint64_t inclusive_ns = 0;
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
-  std::uint32_t threads = 1;  ///< that may run it at the same time
+  std::uint32_t threads = 1;  ///< threads that may run it at the same time
   template <class A>
   void fields(A& a) {
     a(name, parent, inclusive_ns, count, bytes, threads);
@@ -85,8 +85,8 @@ struct FilterRecord {
 /// What a chain of filters takes and saves.
 struct ChainRecord {
   std::vector<FilterRecord> filters;
-  double seconds = 0;  ///< of one core, to encode a record
-  double bytes = 0;    ///< of a record, encoded
+  double seconds = 0;  ///< time of one core to encode a record
+  double bytes = 0;    ///< size of an encoded record
   template <class A>
   void fields(A& a) {
     a(filters, seconds, bytes);
@@ -97,11 +97,11 @@ struct ChainRecord {
 struct CodecTrialRecord {
   std::string collection;
   std::uint8_t shared = 0;          ///< 1: each of its servers writes a part of every record
-  std::uint32_t writers = 0;        ///< of the server that can encode at the same time
+  std::uint32_t writers = 0;        ///< number of the server's writers that can encode at the same time
   std::uint64_t records = 0;        ///< number that it took in
   double first_s = 0;               ///< time of day at which the first was complete
-  double last_s = 0;                ///< and the last
-  double bytes = 0;                 ///< of the server's part of a record, without filters
+  double last_s = 0;                ///< the same for the last record
+  double bytes = 0;                 ///< size of the server's part of a record, without filters
   double measured_bytes = 0;        ///< size of what was tried
   std::uint32_t chains = 0;         ///< number of chains to try
   std::vector<ChainRecord> trials;  ///< those that were tried on everything, for that part of a record
@@ -113,12 +113,12 @@ struct CodecTrialRecord {
 
 /// The filters of a collection with `compress: auto`, and what was chosen for later sessions.
 struct CompressRecord {
-  std::string path;           ///< of the file with the choice; empty: the collection has no `compress`
-  std::string filters;        ///< of its files: "shuffle, zstd 1"
+  std::string path;           ///< path of the file with the choice; empty: the collection has no `compress`
+  std::string filters;        ///< filters of its files: "shuffle, zstd 1"
   std::uint8_t measured = 0;  ///< 1: nothing was chosen before, and servers measured
   std::string chosen{};       ///< "shuffle, zstd 5"; empty: nothing
-  std::string why{};          ///< of the choice, or of its absence
-  std::string table{};        ///< of the chains, a line each
+  std::string why{};          ///< reason for the choice, or for its absence
+  std::string table{};        ///< table of the chains, one per line
   std::vector<ChainRecord> trials{};
   template <class A>
   void fields(A& a) {

@@ -18,10 +18,10 @@ namespace afterbay::observe {
 struct Row {
   std::string name;
   std::uint32_t depth = 0;
-  double inclusive = 0;          ///< mean over the role's ranks
-  double inclusive_percent = 0;  ///< of the elapsed time of all threads that may run it; at most
-                                 ///< 100
-  double exclusive = 0;          ///< inclusive minus the children's, mean
+  double inclusive = 0;  ///< mean over the role's ranks
+  /// Percentage of the elapsed time of all threads that may run it; at most 100.
+  double inclusive_percent = 0;
+  double exclusive = 0;  ///< inclusive minus the children's, mean
   double exclusive_percent = 0;
   double max_exclusive = 0;
   double min_exclusive = 0;
@@ -29,7 +29,7 @@ struct Row {
   std::int32_t min_rank = 0;
   std::uint64_t count = 0;    ///< sum over ranks
   std::uint64_t bytes = 0;    ///< sum over ranks
-  std::uint32_t threads = 1;  ///< of a rank that may run it at the same time
+  std::uint32_t threads = 1;  ///< threads of a rank that may run it at the same time
 };
 
 /// A counter over all ranks of a role: total is the sum or, for a peak, the maximum.
@@ -46,7 +46,7 @@ struct RoleReport {
   std::uint32_t ranks = 0;
   double elapsed = 0;                         ///< maximum over the ranks
   double inside = 0;                          ///< in timers without a parent, mean
-  std::uint64_t memory_high_water_bytes = 0;  ///< of one process, the maximum
+  std::uint64_t memory_high_water_bytes = 0;  ///< maximum over the processes
   std::int32_t memory_high_water_rank = 0;
   std::vector<Row> rows;  ///< depth first
   std::vector<CounterRow> counters;

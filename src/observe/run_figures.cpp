@@ -14,10 +14,10 @@ namespace {
 // Shares of the run above which waits are more than noise, and too much for a model.
 constexpr double noticed = 0.01;
 constexpr double serious = 0.05;
-constexpr double little_used_share = 0.5;  ///< of a server's memory: if the peak was lower, memory was not
-                                           ///< short
-constexpr double most_times = 8;           ///< above this, an estimate of the number of servers is
-                                           ///< meaningless
+/// Share of a server's memory: if the peak was lower, memory was not short.
+constexpr double little_used_share = 0.5;
+constexpr double most_times = 8;  ///< above this, an estimate of the number of servers is
+                                  ///< meaningless
 
 std::string seconds(double s) { return s < 0.1 ? fmt::format("{:.2f} s", s) : fmt::format("{:.1f} s", s); }
 std::string percent(double share) { return fmt::format("{:.{}f} %", 100 * share, share < 0.0995 ? 1 : 0); }

@@ -14,7 +14,7 @@ namespace afterbay::observe {
 struct RunFigures {
   std::size_t model_ranks = 0;
   std::size_t servers = 0;
-  double started_at_s = 0;  ///< of the first process, time of day
+  double started_at_s = 0;  ///< start of the first process, time of day
   double elapsed_s = 0;
   double put_s = 0;
   double room_s = 0;
@@ -26,13 +26,13 @@ struct RunFigures {
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_written = 0;
   std::uint64_t files = 0;
-  double peak_share = 0;              ///< of a server's memory: the maximum over servers
+  double peak_share = 0;              ///< peak share of a server's memory: the maximum over servers
   std::uint64_t records_refused = 0;  ///< see ServerHistory
   std::uint64_t peak_bytes = 0;
   std::uint64_t limit_bytes = 0;
   std::int32_t peak_server = 0;
   double peak_at_s = 0;
-  double busy_share = 0;  ///< of the servers' workers
+  double busy_share = 0;  ///< share of the time in which the servers' workers were busy
   double disk_share = 0;  ///< share of their writing time spent on disk I/O
   double pack_share = 0;  ///< share of their writing time spent compressing
 

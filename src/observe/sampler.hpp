@@ -26,7 +26,7 @@ namespace afterbay::observe {
 class Sampler {
  public:
   struct Options {
-    std::string directory;  ///< of the statistics page; empty: none
+    std::string directory;  ///< directory of the statistics page; empty: none
     std::chrono::milliseconds interval{1000};
     std::string prometheus;  ///< path; empty: none
   };

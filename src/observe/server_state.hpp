@@ -49,8 +49,8 @@ struct ServerState {
   std::string host;
   std::string topology;
   std::int64_t server = 0;   ///< its number; for a frontend: among all frontends
-  std::int64_t servers = 0;  ///< of the session; for a frontend: number of all frontends
-  std::int64_t rank = 0;     ///< of its process, in the session's communicator
+  std::int64_t servers = 0;  ///< number of servers in the session; for a frontend: number of all frontends
+  std::int64_t rank = 0;     ///< rank of its process in the session's communicator
   std::int64_t pid = 0;
   std::int64_t model_ranks = 0;
   double started_at_s = 0;  ///< time of day, seconds since 1970
@@ -73,8 +73,7 @@ struct ServerState {
   std::uint64_t ranks_ended = 0;
   std::uint64_t ranks_waiting_for_room = 0;   ///< now
   std::uint64_t ranks_waiting_for_files = 0;  ///< now: in wait() until their data are on the disk
-  double waited_for_room_s = 0;               ///< total over all model ranks, up to the last step
-                                              ///< of each
+  double waited_for_room_s = 0;               ///< total over all model ranks, each up to its last step
   double waited_for_files_s = 0;
   std::vector<CollectionState> collections;
 

@@ -23,7 +23,7 @@ std::string hint_on_idle(const std::vector<int>& idle, std::size_t servers, cons
 
 struct SummaryLines {
   std::string session;
-  std::vector<std::string> report_files;  ///< that were written
+  std::vector<std::string> report_files;  ///< reports that were written
   std::vector<std::string> hints;
 };
 

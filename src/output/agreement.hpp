@@ -35,7 +35,7 @@ template <class Report, class Answer>
 struct AgreementSteps {
   /// Adds the report of higher ranks. Called in the order of the ranks.
   std::function<void(Report& mine, Report theirs)> join;
-  /// On the first rank. Throws Failure.
+  /// Called on the first rank. Throws Failure.
   std::function<Answer(Report all)> decide;
   /// What the model ranks from `first` to `end` - 1 need of the answer. Empty: all of it.
   std::function<Answer(int first, int end, const Answer& answer)> part = {};

@@ -20,7 +20,7 @@ std::string date_of(const TimeUnits& units, const ModelTime& time, double number
 }  // namespace
 
 double rounding_of_times(const ModelTime& time, const TimeUnits& units) {
-  constexpr double share = 1e-6;  // of a step
+  constexpr double share = 1e-6;  // share of a step
   return share * std::abs(units.number(time.at(1)) - units.number(time.start));
 }
 

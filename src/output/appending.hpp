@@ -19,7 +19,7 @@ struct Continuation {
   const ModelTime& time;
   const TimeUnits& units;
   const PartNames& names;
-  bool has_periods;  ///< of statistics; false: there are only instants
+  bool has_periods;  ///< there are periods of statistics; false: only instants
 };
 
 /// How far apart times of one moment may be: files of other programs may be rounded.

@@ -13,7 +13,7 @@ namespace afterbay::output {
 namespace {
 
 constexpr std::uint64_t least_bytes = std::uint64_t{4} << 20;
-/// Of a time axis whose length is not known: 4 KiB.
+/// Assumed for a time axis whose length is not known: 4 KiB.
 constexpr std::uint64_t usual_records = 512;
 
 bool is_time_axis(std::string_view name) {

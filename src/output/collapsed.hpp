@@ -26,9 +26,9 @@ class Collapsed final : public Series, public Consumer {
   [[nodiscard]] bool needs() const override { return available() && needed(); }
   [[nodiscard]] Form wants(const Form& /*given*/) const override { return taken_; }
   void take(std::size_t slot, const Value& value) override;
-  /// On this rank.
+  /// Size of the buffers on this rank.
   [[nodiscard]] std::size_t buffer_bytes() const noexcept { return buffer_bytes(space().points); }
-  /// On a rank with so many points of the result.
+  /// Size of the buffers on a rank with that many points of the result.
   [[nodiscard]] std::size_t buffer_bytes(std::size_t points) const noexcept;
   [[nodiscard]] const Series& of() const noexcept { return *of_; }
   /// "mean over lev".
@@ -42,9 +42,9 @@ class Collapsed final : public Series, public Consumer {
 
   Series* of_;
   std::string text_;
-  Form taken_;  ///< in which values come
+  Form taken_;  ///< form of the values that come in
   statistics::Bundle bundle_;
-  std::vector<double> state_;  ///< of the statistic
+  std::vector<double> state_;  ///< state of the statistic
   /// Whether slabs have several runs, on ranks with points.
   bool in_pieces_ = false;
   /// A slab has one index of each axis that vanishes, and all others: runs of elements at these

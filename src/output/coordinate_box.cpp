@@ -77,7 +77,7 @@ bool are_ends_neighbours(const std::vector<double>& ends) {
 /// Consecutive points of a grid that a rank has found.
 struct FoundRuns {
   std::int32_t rank = 0;               ///< among the model ranks
-  std::vector<std::uint64_t> offsets;  ///< of the first points; in answers, of their positions
+  std::vector<std::uint64_t> offsets;  ///< offsets of the first points; in answers, of their positions
   std::vector<std::uint64_t> lengths;  ///< in answers empty
   template <class A>
   void fields(A& a) {

@@ -37,11 +37,11 @@ struct IndexBox {
 
 /// Points of a grid of one dimension.
 struct PointSet {
-  std::uint64_t count = 0;              ///< of all ranks; the same on all
-  std::uint64_t digest = 0;             ///< of the points; the same on all ranks
+  std::uint64_t count = 0;              ///< number of points of all ranks; the same on all ranks
+  std::uint64_t digest = 0;             ///< digest of the points; the same on all ranks
   std::vector<std::uint64_t> places;    ///< all points, in the order of the grid; only if they were asked for
-  std::vector<std::uint32_t> elements;  ///< of this rank's array, ascending
-  std::vector<std::uint64_t> positions;  ///< of these elements in the set
+  std::vector<std::uint32_t> elements;  ///< elements of this rank's array, ascending
+  std::vector<std::uint64_t> positions;  ///< positions of these elements in the set
 };
 
 class CoordinateBox {
@@ -75,7 +75,7 @@ class CoordinateBox {
   const DimensionChoice& choice_;
   std::size_t axes_;
   std::vector<std::uint64_t> lengths_;
-  std::vector<GridPoint> points_;  ///< of this rank
+  std::vector<GridPoint> points_;  ///< points of this rank
   std::vector<PointValues> values_;
   std::vector<bool> inside_;
   std::vector<GridPoint> found_;  ///< inside, and kept otherwise

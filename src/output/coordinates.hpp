@@ -20,22 +20,22 @@ enum class Quantity : std::uint8_t { other, longitude, latitude };
 
 /// What gives the points of a field a coordinate.
 struct FoundCoordinate {
-  std::string name;                        ///< of the coordinate, or of the dimension
+  std::string name;                        ///< name of the coordinate or dimension
   const Coordinate* coordinate = nullptr;  ///< null: the values of a dimension
   Quantity quantity = Quantity::other;
   std::string units;
 };
 
 /// The coordinate of a field that a description means by `name`: its name; a standard name; for
-/// "lon" and "lat" also units such as degrees_east. Those of dimensions come before others, and
-/// those that the field's attribute `coordinates` names before the rest. nullopt: there is none.
-/// Throws conflict if several coordinates could be meant.
+/// "lon" and "lat" also units such as degrees_east. Coordinates of dimensions come before others,
+/// and coordinates that the field's attribute `coordinates` names before the rest. nullopt: there
+/// is none. Throws conflict if several coordinates could be meant.
 std::optional<FoundCoordinate> find_coordinate(const Definitions& definitions, const Field& field,
                                                std::string_view name);
 /// Whether boxes by it need points that several ranks hold together: it has several dimensions, or
 /// each rank holds a part of it.
 bool has_several_dimensions(const FoundCoordinate& coordinate);
-/// Of all coordinates that a description can name, for messages.
+/// Names of all coordinates that a description can name, for messages.
 std::vector<std::string> coordinate_names(const Definitions& definitions, const Field& field);
 
 /// Numbers to degrees: of radians 180 / pi, otherwise 1.
@@ -43,17 +43,18 @@ double degrees_per_unit(std::string_view units);
 /// Values are compared within the precision with which they are stored: longitudes and latitudes in
 /// degrees, others relative to the values.
 double tolerance_of(const FoundCoordinate& coordinate, Type type);
-/// From `low` to `high`, both included. `tolerance`: relative to the values.
+/// Whether the value lies from `low` to `high`, both included. `tolerance`: relative to the values.
 bool is_between(double value, double low, double high, double tolerance);
-/// East of `low`, at most as far as `high` is; in degrees.
+/// Whether the value lies east of `low`, at most as far as `high` does; in degrees.
 bool is_between_longitudes(double value, double low, double high, double tolerance);
 
 /// A point of a grid on this rank.
 struct GridPoint {
-  std::uint32_t element = 0;  ///< of the rank's array
+  std::uint32_t element = 0;  ///< element of the rank's array
   std::uint64_t index = 0;    ///< in the grid, row-major
 };
-/// Without holes of a map, in any order. `decomposition`: null: the rank holds all points.
+/// The points of this rank, without holes of a map, in any order. `decomposition`: null: the rank
+/// holds all points.
 std::vector<GridPoint> points_of(const std::vector<std::uint64_t>& lengths,
                                  const client::Decomposition* decomposition);
 
@@ -76,7 +77,7 @@ class PointValues {
   double tolerance_;
   bool by_element_ = false;
   std::vector<double> values_;
-  std::vector<std::uint64_t> lengths_;  ///< of the grid
+  std::vector<std::uint64_t> lengths_;  ///< dimension lengths of the grid
   std::vector<std::uint64_t> strides_;  ///< in `values_`, per dimension of the grid
 };
 

@@ -18,8 +18,8 @@ struct Dimension {
   std::uint64_t length = 0;
   Values values;  ///< its coordinate; empty: none
   CoordinateOptions options;
-  /// Of definitions on file, which have long coordinates without their values: `values` then has
-  /// their type and number only.
+  /// False for long coordinates in definitions on file, which do not have their values: `values`
+  /// then has their type and number only.
   bool has_known_values = true;
 };
 
@@ -35,7 +35,7 @@ struct Coordinate {
   std::string name;
   std::vector<std::string> dimensions;
   std::string grid;  ///< empty: constant
-  Values values;     ///< of this rank, if it is distributed
+  Values values;     ///< values of this rank, if it is distributed
   CoordinateOptions options;
 };
 

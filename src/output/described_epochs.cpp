@@ -15,7 +15,8 @@ namespace afterbay::output {
 namespace {
 
 constexpr std::size_t states_kept = 2;
-/// Names that the next state must not have. Which states are durable differs from rank to rank.
+/// Number of names that the next state must not have: the states that are durable differ from rank
+/// to rank.
 constexpr std::size_t most_recent = 8;
 
 std::string with_digits(std::int64_t number, const describe::NameToken& token) {

@@ -31,8 +31,8 @@ class DimensionChoice {
   /// Ranges that are left, because their coordinates are those of a grid or have several
   /// dimensions.
   [[nodiscard]] const std::vector<JointRange>& joint() const noexcept { return joint_; }
-  /// Of a dimension, in the order of the field or the opposite one; nullopt: all, in the order of
-  /// the field.
+  /// What is kept of a dimension, in the order of the field or the opposite one; nullopt: all, in
+  /// the order of the field.
   using Indices = std::optional<std::vector<std::uint64_t>>;
   [[nodiscard]] const Indices& kept(std::size_t dimension) const { return kept_[dimension]; }
   /// Keeps the places of a dimension that are among `places`, which ascend.
@@ -49,7 +49,7 @@ class DimensionChoice {
   [[nodiscard]] FoundCoordinate find_coordinate_of(const std::string& name,
                                                    const describe::Position& at) const;
   [[nodiscard]] std::uint64_t length_of(std::size_t d) const;
-  /// Of the coordinate of a dimension.
+  /// Values of the coordinate of a dimension.
   [[nodiscard]] const Values& values_of(const std::string& name) const;
   /// What is kept, as a list to change.
   std::vector<std::uint64_t>& listed(std::size_t d);

@@ -12,7 +12,7 @@ namespace afterbay::output {
 
 namespace {
 
-/// Of each entry: how many files of earlier runs there are, FileSeries::earlier_files.
+/// Number of files of earlier runs for each entry: FileSeries::earlier_files.
 struct Found {
   static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::earlier_files);
   std::vector<std::int64_t> files;

@@ -451,7 +451,7 @@ class Maker {
   /// What variables of the file keep of each dimension of the model.
   std::map<std::string, std::set<Cut>> cuts_;
   bool has_only_stations_ = false;     ///< all variables have the same stations
-  std::set<std::string> coordinates_;  ///< that have been added
+  std::set<std::string> coordinates_;  ///< coordinates that have been added
   bool has_statistics_ = false;
   bool splits_time_ = false;
   FileSchema made_;

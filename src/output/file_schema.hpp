@@ -35,16 +35,16 @@ struct FileVariable {
 /// A coordinate of a file of which each rank writes its part.
 struct DistributedCoordinate {
   std::string name;
-  Values values;  ///< of this rank
+  Values values;  ///< values of this rank
 };
 
 inline constexpr const char* time_name = "time";
 /// The dimension of bounds: two values.
 inline constexpr const char* bounds_dimension = "bnds";
 inline constexpr const char* time_bounds_name = "time_bnds";
-/// Instead of bounds, in files whose periods are folded.
+/// The name of bounds in files whose periods are folded.
 inline constexpr const char* climatology_bounds_name = "climatology_bounds";
-/// Of instants, in files that also have statistics.
+/// Time axis of instants, in files that also have statistics.
 inline constexpr const char* time_instant_name = "time_instant";
 
 struct FileSchema {

@@ -249,8 +249,9 @@ void FileSeries::open_part(const Date& end) {
   }
 }
 
-/// Of the open file, which has records: those of this run come after them. What follows the state
-/// of a run that resumes is written again: these records are not before the one that ends at `end`.
+/// Reads the open file, which has records: those of this run come after them. What follows the
+/// state of a run that resumes is written again: these records are not before the one that ends at
+/// `end`.
 void FileSeries::go_on_after_found(const Date& end) {
   const FoundRecords found = target_->found(open_->path(), records_per_period());
   if (!existing_) {
@@ -399,7 +400,7 @@ void FileSeries::resume(FileState state) {
   state_ = std::move(state);
   names_.set_earlier(std::exchange(state_.earlier, {}));
   is_continued_ = !state_.path.empty();
-  // Which files earlier jobs have published under other names is not known.
+  // It is not known which files earlier jobs have published under other names.
   resumes_ = resumes_ && state_.pattern == names_.pattern();
   // What the earlier jobs have published stays. What they wrote after the state is written again.
   const std::int64_t published = state_.part - (is_continued_ ? 1 : 0);

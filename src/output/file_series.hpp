@@ -23,12 +23,12 @@ namespace afterbay::output {
 
 /// What a run goes on with, of one series of files.
 struct FileState {
-  std::string path;  ///< of the file that is open; empty: none
+  std::string path;  ///< path of the open file; empty: none
   std::uint64_t records = 0;
   std::int64_t part = 0;  ///< number of the open or last part, from 1
   Date part_begin;
   Date part_end;                       ///< only with `split` by period
-  Date record_end;                     ///< of the last record
+  Date record_end;                     ///< end of the last record
   bool complete = false;               ///< a file without records has been written
   std::string pattern;                 ///< PartNames::pattern
   std::vector<std::uint64_t> earlier;  ///< PartNames::earlier
@@ -87,7 +87,7 @@ class FileSeries {
   [[nodiscard]] bool is_late() const noexcept {
     return !variables_.empty() && variables_.front().space->late;
   }
-  /// Which records its files have.
+  /// The kinds of records that its files have.
   struct Records {
     bool of_periods = false;
     bool of_instants = false;
@@ -114,10 +114,10 @@ class FileSeries {
     bool written = false;  ///< into the file that is open
   };
   [[nodiscard]] const Once& once(std::size_t variable) const { return once_[variable]; }
-  /// Of the coordinates that this rank writes into each file.
+  /// Size of the coordinates that this rank writes into each file.
   [[nodiscard]] std::size_t coordinate_bytes() const noexcept;
   void set_once_type(std::size_t variable, Type type) { once_[variable].type = type; }
-  /// Those that an earlier run has saved.
+  /// Restores the values that an earlier run has saved.
   void restore_once(std::size_t variable, std::vector<std::byte> values);
 
  private:
@@ -158,7 +158,7 @@ class FileSeries {
   /// What the current step has begun.
   struct Begun {
     bool record = false;
-    bool time_of_instants = false;  ///< of the record
+    bool time_of_instants = false;  ///< the record's time of instants
   };
   Begun begun_;
   SampleRecords samples_;
@@ -176,7 +176,7 @@ class Writer final : public Consumer {
   [[nodiscard]] Form wants(const Form& given) const override;
   [[nodiscard]] bool takes_layouts() const override { return is_plain_ && variable().kind != TimeKind::once; }
   void take(std::size_t slot, const Value& value) override;
-  /// Of converted values.
+  /// Size of the buffers for converted values.
   [[nodiscard]] std::size_t buffer_bytes() const noexcept {
     const std::size_t results = converted_form_.type == Type::float64 ? 1 : 2;
     return is_plain_ || is_left_to_servers_ ? 0 : results * variable().space->points * sizeof(double);
@@ -201,7 +201,7 @@ class Writer final : public Consumer {
   /// Whether the period, which ends now, has a record of statistics.
   [[nodiscard]] bool takes_period() const;
   void convert(const Value& value);
-  /// Of 64 bits: a double cannot hold their fill values.
+  /// Makes 64-bit integers, whose fill values a double cannot hold.
   void convert_to_integers();
 
   const Series* of_;
@@ -214,9 +214,9 @@ class Writer final : public Consumer {
   bool rounds_ = false;    ///< converted values are those of a computation, and the file has integers
   bool is_left_to_servers_ = false;
   std::int64_t step_ = 0;
-  Form converted_form_ = {Type::float64, {}};  ///< of converted values
+  Form converted_form_ = {Type::float64, {}};  ///< form of converted values
   std::vector<double> converted_;
-  std::vector<std::byte> integers_;  ///< of 64 bits, made of them
+  std::vector<std::byte> integers_;  ///< 64-bit integers made from them
 };
 
 }  // namespace afterbay::output

@@ -34,7 +34,7 @@ class Computed final : public Series, public Consumer {
 
   [[nodiscard]] bool available() const override;
   [[nodiscard]] bool is_reduced() const override;
-  /// Of its operands, which have the same, if it is reduced again.
+  /// The schedule of its operands, which all have the same one, if it is reduced again.
   [[nodiscard]] const Schedule* periods() const override;
   [[nodiscard]] bool needs() const override;
   /// Finds out who uses the values, also through other expressions. Called once all consumers have
@@ -47,7 +47,7 @@ class Computed final : public Series, public Consumer {
     SampleTarget* samples = nullptr;
     std::vector<std::size_t> variables;
     Consumer* consumer = nullptr;      ///< gets values without data
-    std::vector<std::size_t> sources;  ///< of the leaves: SampleRecords
+    std::vector<std::size_t> sources;  ///< sources of the leaves: see SampleRecords
     std::vector<bool> is_kept = {};    ///< leaves that servers keep, because they are constant
   };
   /// From now on, servers compute the values for this consumer. Others still get them here.
@@ -63,11 +63,11 @@ class Computed final : public Series, public Consumer {
   void begin_step() noexcept;
   /// Announces the samples of the step. Comes after `begin_step` of all statistics.
   void announce_samples() const;
-  /// On this rank.
+  /// Size of the buffers on this rank.
   [[nodiscard]] std::size_t buffer_bytes() const noexcept {
     return is_left_to_servers() ? 0 : buffer_bytes(space().points);
   }
-  /// On a rank with so many points.
+  /// Size of the buffers on a rank with that many points.
   [[nodiscard]] std::size_t buffer_bytes(std::size_t points) const noexcept;
   /// What it is computed from, in the order of the formula.
   [[nodiscard]] std::vector<const Series*> operands() const;
@@ -86,7 +86,7 @@ class Computed final : public Series, public Consumer {
   static constexpr std::size_t no_leaf = std::numeric_limits<std::size_t>::max();
   static Form computed_form();
   void add_leaf(Series* leaf);
-  /// Of the consumer; null: its values are computed here.
+  /// What servers compute for the consumer; null: its values are computed here.
   [[nodiscard]] const InFile* find_in_file(const Consumer& consumer) const noexcept;
   /// Whether its results are used on this rank in the current step.
   [[nodiscard]] bool is_needed_here() const;

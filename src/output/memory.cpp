@@ -27,7 +27,7 @@ std::string largest_of(std::vector<MemoryUse> uses) {
   return text;
 }
 
-/// What a rank needs.
+/// The memory that a rank needs.
 struct Need {
   static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::memory_need);
   std::uint64_t bytes = 0;

@@ -24,7 +24,7 @@ struct Processes {
 struct ModelDefinitions {
   OutputOptions options;  ///< without `resume`
   Definitions definitions;
-  Processes processes;  ///< of the run that wrote the file
+  Processes processes;  ///< processes of the run that wrote the file
 };
 
 /// A file has no coordinates with more values: they are read as Dimension::has_known_values says.

@@ -17,7 +17,7 @@ struct ModelTime {
 
   /// The date at the end of a step; of step 0, the start.
   [[nodiscard]] Date at(std::int64_t number) const { return calendar.add(start, step, number); }
-  /// From one date to a later one.
+  /// Seconds from one date to a later one.
   [[nodiscard]] double seconds(const Date& from, const Date& to) const;
   /// The last moment before a date: a nanosecond earlier.
   [[nodiscard]] Date before(const Date& date) const;

@@ -41,22 +41,22 @@ class OverGrid final : public Series, public Consumer {
     Date end;
     double seconds = 0;
   };
-  /// Of the values that have come since the last call; nullopt: none have.
+  /// The contribution of the values that have come since the last call; nullopt: none have.
   std::optional<Contribution> contribution() { return std::exchange(taken_, std::nullopt); }
   /// Adds the totals of several ranks. Throws internal if they cannot be read.
   [[nodiscard]] std::vector<std::byte> joined(std::span<const std::span<const std::byte>> totals) const;
   /// Gives the results away. `all`: with the totals of all ranks; counts on the first rank.
   void emit_late(const Contribution& all);
 
-  /// What a rank has of it.
+  /// A rank's part of the reduction.
   struct Part {
-    std::uint64_t elements = 0;     ///< of the grid
+    std::uint64_t elements = 0;     ///< elements of the grid
     std::uint64_t contributed = 0;  ///< points of the result
     std::uint64_t results = 0;      ///< points of the result that it gives away
   };
-  /// Of this rank.
+  /// The part of this rank.
   [[nodiscard]] Part part() const noexcept;
-  /// Of a rank that has so many elements of the grid; `is_first`: it has the results.
+  /// The part of a rank with that many elements of the grid; `is_first`: it has the results.
   [[nodiscard]] Part part(std::uint64_t elements, bool is_first) const noexcept;
   /// `waiting`: steps whose contributions wait for those of other ranks.
   [[nodiscard]] std::uint64_t buffer_bytes(const Part& part, std::size_t waiting) const noexcept;

@@ -27,7 +27,7 @@ std::string padded(const describe::NameToken& token, std::int64_t number) {
   return fmt::format("{:0{}}", number, digits);
 }
 
-/// Of periods without months, whose lengths do not depend on the date.
+/// Compares periods without months, whose lengths do not depend on the date; otherwise false.
 bool is_shorter(const ModelTime& time, const Period& a, const Period& b) {
   const bool depends = a.months != 0 || a.years != 0 || b.months != 0 || b.years != 0;
   return !depends && time.calendar.add(time.start, a) < time.calendar.add(time.start, b);

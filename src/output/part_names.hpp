@@ -22,7 +22,7 @@ class TakenPaths {
  public:
   struct Owner {
     const describe::File* file = nullptr;  ///< null: a saved state
-    std::int64_t part = 0;                 ///< of the file, from 1
+    std::int64_t part = 0;                 ///< part of the file, from 1
     /// "part 3 of the file 'day'"
     [[nodiscard]] std::string text() const;
   };
@@ -58,7 +58,7 @@ class PartNames {
   }
   /// The template, with what does not depend on the part.
   [[nodiscard]] std::string pattern() const;
-  /// With `split` by period; nullopt: without.
+  /// The clock of `split` by period; nullopt: no such split.
   [[nodiscard]] std::optional<Clock>& clock() noexcept { return clock_; }
   [[nodiscard]] bool has_clock() const noexcept { return clock_.has_value(); }
   /// The part in which a record lies that ends at `end`, with `split` by period.

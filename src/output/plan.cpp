@@ -62,7 +62,7 @@ class Planner {
       if (file.active()) attempt(file.at, [&] { plan(file); });
     if (!problems_.empty()) throw Failure(Error(code_, fmt::format("{}", fmt::join(problems_, "\n"))));
     share_sums();
-    // Those that compute with others come behind them.
+    // Expressions that compute with others come behind them.
     for (auto at = plan_.computed.rbegin(); at != plan_.computed.rend(); ++at) (*at)->find_ends();
     find_fields_without_effect();
     return std::move(plan_);
@@ -638,7 +638,7 @@ class Planner {
     return given ? *given : own_type(variable.field);
   }
 
-  /// Of derived fields: float32 if all that they are computed from are.
+  /// The type of a field. Derived fields are float32 if all that they are computed from are.
   [[nodiscard]] Type own_type(const std::string& name) const {
     if (const Field* const field = input_.definitions.find_field(name)) return field->options.type;
     const describe::Field* const described = find_described(name);
@@ -679,7 +679,7 @@ class Planner {
   std::map<std::tuple<const Series*, const Schedule*, const describe::File*>, Statistics*> statistics_;
   std::map<std::tuple<const Series*, std::string, std::string>, Collapsed*> collapsed_;
   std::map<std::tuple<const Series*, std::string, std::string>, OverGrid*> over_grids_;
-  std::map<const Series*, std::string> identities_;  ///< of what is computed
+  std::map<const Series*, std::string> identities_;  ///< identities of what is computed
   std::vector<std::string> being_made_;
   std::vector<std::string> problems_;
   ErrorCode code_ = ErrorCode::invalid_argument;

@@ -37,7 +37,7 @@ struct Plan {
   std::vector<std::unique_ptr<Statistics>> statistics;
   std::vector<std::unique_ptr<FileSeries>> files;
   std::vector<std::unique_ptr<Writer>> writers;
-  /// Which entries under `fields` have no effect, and why: with their places.
+  /// The entries under `fields` that have no effect, with their places and the reasons.
   std::vector<std::string> without_effect;
 
   /// Goes to the step after which the state was saved that the run resumes from: it may end

@@ -13,7 +13,7 @@ namespace afterbay::output {
 
 struct VariableText {
   std::vector<Attribute> attributes;
-  expression::Linear conversion;  ///< of the values that are written
+  expression::Linear conversion;  ///< conversion of the values that are written
 };
 
 /// Source: CF Conventions 1.11, section 7.3 and appendix E. Throws, at the place in the

@@ -71,7 +71,7 @@ class GaussianPoints final : public PointGrid {
  private:
   std::vector<std::uint64_t> first_;  ///< point of each latitude; then the number of all points
   std::vector<double> latitudes_;     ///< degrees, from north to south
-  std::vector<double> edges_;         ///< of the bands, degrees; one more
+  std::vector<double> edges_;         ///< edges of the bands, degrees; one more than bands
 };
 
 /// Gauss's quadrature on [-1, 1].

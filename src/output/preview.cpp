@@ -104,7 +104,7 @@ class ValuelessRun {
 
   Plan& plan_;
   const ModelTime& time_;
-  LateSteps late_;  ///< of one rank, so that it executes each step at once
+  LateSteps late_;  ///< late steps of one rank: each step is executed at once
   std::vector<WriteCount*> counts_;
   std::vector<std::uint64_t> between_ranks_;  ///< bytes for one value of a reduction over a grid
   WriteCount::Sum exchanged_;

@@ -17,11 +17,11 @@
 namespace afterbay::output {
 
 struct PreviewOptions {
-  Period length = {.years = 1};  ///< of the run; of whole steps, what is left over is ignored
+  Period length = {.years = 1};  ///< length of the run; a remainder shorter than a step is ignored
   Processes processes;
 };
 
-/// Of the steps of a run.
+/// A figure per step, over the steps of a run.
 struct PerStep {
   double average = 0;
   std::uint64_t most = 0;
@@ -33,15 +33,16 @@ struct PreviewStage {
   Kind kind = Kind::field;
   std::string name;     ///< "tas", "tas on europe", "ws", "mean over lev of ta", "mean, maximum of tas"
   std::string text;     ///< beside its inputs: "tas", "europe", "ws", "mean over lev", "mean, maximum"
-  std::string formula;  ///< of derived fields: "sqrt(uas^2 + vas^2)"; otherwise empty
-  std::string timing;   ///< of statistics: "every 1d, sampled every 6h"; otherwise empty
-  std::string points;   ///< of the result: "lat 96 x lon 144"
+  std::string formula;  ///< formula of a derived field: "sqrt(uas^2 + vas^2)"; otherwise empty
+  std::string timing;   ///< timing of statistics: "every 1d, sampled every 6h"; otherwise empty
+  std::string points;   ///< points of the result: "lat 96 x lon 144"
   std::vector<std::size_t> of;
-  /// Of states and buffers. If points are distributed, equally: on the rank that has the most.
+  /// Size of states and buffers on the rank that has the most. Points that are distributed are
+  /// taken to be distributed equally.
   std::uint64_t bytes_per_rank = 0;
   std::uint64_t bytes_on_all_ranks = 0;
-  bool in_servers = false;             ///< who computes it; otherwise the model ranks
-  std::uint64_t bytes_on_servers = 0;  ///< of states, on all of them
+  bool in_servers = false;             ///< servers compute it; otherwise the model ranks
+  std::uint64_t bytes_on_servers = 0;  ///< size of its states on all servers
 };
 
 /// "field", "subset", ...
@@ -51,36 +52,36 @@ struct PreviewVariable {
   std::string name;
   std::string operation;   ///< as the description names it: "mean"
   std::string field;       ///< in the description
-  std::string expression;  ///< of the field; empty: the model has it
+  std::string expression;  ///< expression of the field; empty: the model has it
   TimeKind kind = TimeKind::instant;
   std::string grid;  ///< the subset; "own": all points
   std::string points;
   Type type = Type::float32;
-  std::uint64_t bytes = 0;  ///< of a record; of kind `once`, of a file
-  std::size_t stage = 0;    ///< whose values it has
+  std::uint64_t bytes = 0;  ///< bytes per record; for kind `once`, per file
+  std::size_t stage = 0;    ///< stage whose values it has
 };
 
 /// A file of a run.
 struct PreviewPart {
   std::string path;
   std::uint64_t records = 0;
-  std::uint64_t bytes = 0;  ///< of all variables, before compression, without the file's own structure
+  std::uint64_t bytes = 0;  ///< size of all variables before compression, without the file's own structure
 };
 
 /// The files of an entry of the description.
 struct PreviewFile {
   std::string name;
   std::string every;  ///< empty: no records
-  std::string cycle;  ///< of folded periods, "1d by 6h"; otherwise empty
+  std::string cycle;  ///< cycle of folded periods, "1d by 6h"; otherwise empty
   std::vector<PreviewVariable> variables;
   std::vector<PreviewPart> parts;      ///< in the order of time
-  std::uint64_t bytes_per_record = 0;  ///< of all variables with records, the time axis included
-  std::uint64_t bytes_per_file = 0;    ///< of what each file has once: coordinates, fields of kind `once`
-  PerStep puts;                        ///< of the file's variables, without the time axis
-  PerStep traffic;                     ///< bytes from all model ranks to servers
+  std::uint64_t bytes_per_record = 0;  ///< size of all variables with records, including the time axis
+  std::uint64_t bytes_per_file = 0;  ///< size of what each file has once: coordinates, fields of kind `once`
+  PerStep puts;                      ///< puts of the file's variables, without the time axis
+  PerStep traffic;                   ///< bytes from all model ranks to servers
 
-  [[nodiscard]] std::uint64_t records() const noexcept;  ///< of the run
-  [[nodiscard]] std::uint64_t bytes() const noexcept;    ///< of the run
+  [[nodiscard]] std::uint64_t records() const noexcept;  ///< records of the whole run
+  [[nodiscard]] std::uint64_t bytes() const noexcept;    ///< bytes of the whole run
   /// The part with the most records, and the most bytes; null: nothing is written.
   [[nodiscard]] const PreviewPart* largest() const noexcept;
 };
@@ -92,26 +93,26 @@ struct Preview {
   std::string step;
   std::int64_t steps = 0;
   bool has_step_0 = false;  ///< the model puts its state at the start, because a file has `at_start`
-  double days = 0;          ///< of 86400 s, that the run covers
+  double days = 0;          ///< length of the run in days of 86400 s
   Processes processes;
   std::vector<PreviewFile> files;           ///< in the order of the description, those that are written
-  std::vector<PreviewStage> stages;         ///< of the plan
+  std::vector<PreviewStage> stages;         ///< stages of the plan
   std::vector<std::string> unused;          ///< fields that nothing uses
   std::vector<std::string> without_effect;  ///< Plan::without_effect
   /// What servers may compute (`statistics: auto`, `expressions: auto`), which is shown as if model
   /// ranks did: "tas in day".
   std::vector<std::string> undecided;
-  std::size_t fields = 0;            ///< that the model has defined
-  PerStep puts;                      ///< of fields by the model that something needs
+  std::size_t fields = 0;            ///< number of fields that the model has defined
+  PerStep puts;                      ///< the model's puts of fields that something needs
   PerStep traffic;                   ///< bytes from all model ranks to servers
   std::uint64_t traffic_of_run = 0;  ///< bytes
   PerStep between_ranks;             ///< bytes of reductions over grids, about, from all model ranks
   std::size_t lag = 0;               ///< steps after which there are results of reductions over grids
 
-  [[nodiscard]] std::uint64_t bytes() const noexcept;  ///< of all files
+  [[nodiscard]] std::uint64_t bytes() const noexcept;  ///< total over all files
   [[nodiscard]] std::uint64_t state_bytes_per_rank() const noexcept;
   [[nodiscard]] std::uint64_t state_bytes() const noexcept;   ///< on all ranks
-  [[nodiscard]] std::uint64_t server_bytes() const noexcept;  ///< of states, on all servers
+  [[nodiscard]] std::uint64_t server_bytes() const noexcept;  ///< size of states on all servers
 };
 
 /// Throws what a run throws in Output::start() and later because of its description and

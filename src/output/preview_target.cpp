@@ -148,7 +148,7 @@ std::unique_ptr<Target> PreviewTargets::define(const std::string& name, const Sc
   const Format format = described.settings.store.value_or(format_of(options.store.name()).value());
   if (auto good = model::validate(stored, format); !good)
     throw Failure(std::move(good).error().add(fmt::format("defining collection '{}'", name)));
-  // Of placement and pools, which may leave more to the ranks, the description says nothing.
+  // The description says nothing of placement and pools, which may leave more to the ranks.
   config::CollectionSettings settings = described.settings;
   for (const describe::Variable& variable : described.variables)
     settings.variables.emplace_back(variable.name, variable.options.settings);

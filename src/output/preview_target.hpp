@@ -16,7 +16,7 @@
 
 namespace afterbay::output {
 
-/// Of the files of one entry.
+/// Counts what is written to the files of one entry.
 class WriteCount {
  public:
   WriteCount(const Schema& schema, std::set<std::string, std::less<>> fields);
@@ -31,7 +31,7 @@ class WriteCount {
   [[nodiscard]] std::uint64_t bytes_per_record() const noexcept { return bytes_per_record_; }
   [[nodiscard]] std::uint64_t bytes_per_file() const noexcept { return bytes_per_file_; }
 
-  /// Of all steps; `steps`: how many.
+  /// Figures over all steps; `steps`: their number.
   [[nodiscard]] PerStep puts(std::int64_t steps) const { return puts_.per_step(steps); }
   [[nodiscard]] PerStep traffic(std::int64_t steps) const { return traffic_.per_step(steps); }
   [[nodiscard]] std::uint64_t traffic_of_step() const noexcept { return traffic_.now; }
@@ -48,8 +48,9 @@ class WriteCount {
   };
 
  private:
-  std::map<std::string, std::uint64_t, std::less<>> bytes_;  ///< of a record, or of the whole
-  std::set<std::string, std::less<>> fields_;                ///< without time and coordinates
+  /// By variable: bytes of a record, or of a variable without records.
+  std::map<std::string, std::uint64_t, std::less<>> bytes_;
+  std::set<std::string, std::less<>> fields_;  ///< without time and coordinates
   std::uint64_t bytes_per_record_ = 0;
   std::uint64_t bytes_per_file_ = 0;
   Sum puts_;
@@ -62,7 +63,7 @@ class PreviewTargets final : public Targets {
   std::unique_ptr<Target> define(const std::string& name, const Schema& schema,
                                  const CollectionOptions& options,
                                  const std::vector<Reduction>& reductions) override;
-  /// Those of the description.
+  /// The settings of the description.
   [[nodiscard]] TargetSettings settings(const std::string& name) const override;
   /// By name of the entry.
   [[nodiscard]] WriteCount& count(const std::string& name) { return *counts_.at(name); }

@@ -79,7 +79,7 @@ bool servers_are_near(Session& session) {
 /// in the caches at once.
 constexpr std::size_t most_steps = 100;
 
-/// As the model puts it.
+/// Whether the model puts the series, or one of which it is a subset.
 bool is_given(const Series& series) {
   if (const auto* const subset = dynamic_cast<const Subset*>(&series)) return is_given(subset->of());
   return !series.is_computed() && !series.is_reduced();
@@ -125,7 +125,7 @@ std::string obstacle(const Statistics& statistics, const Computed* computed,
   return computed == nullptr ? "" : obstacle(*computed, writers);
 }
 
-/// Of the statistic that is written.
+/// The number of the statistic that is written.
 std::size_t number_of(const Statistics& statistics, const Writer& writer) {
   const auto& results = statistics.results();
   const auto result =
@@ -143,7 +143,7 @@ std::size_t number_of(const Statistics& statistics, const Writer& writer) {
       file.name, by_statistics ? "statistics" : "expressions", what, why);
 }
 
-/// Who is asked to compute a statistic of an expression.
+/// The processes that are asked to compute a statistic of an expression.
 Reducer wish_for_both(const describe::File& file, const std::string& what) {
   const bool asks = file.statistics == Reducer::servers || file.expressions == Reducer::servers;
   if (file.statistics == Reducer::model && asks)
@@ -242,7 +242,7 @@ void Reducers::drop_computed_here(std::map<FileSeries*, OfFile>& near) const {
     };
     count(near);
     count(by_file_);
-    // Those that compute with others come behind them.
+    // Expressions that compute with others come behind them.
     for (auto at = plan_.computed.rbegin(); at != plan_.computed.rend(); ++at) {
       const auto& some = *at;
       left.try_emplace(some.get(), 0);

@@ -38,7 +38,7 @@ class Reducers {
   };
   struct OfFile {
     std::vector<Candidate> candidates;
-    std::vector<const Series*> sources;  ///< of expressions: source n is at n - 1
+    std::vector<const Series*> sources;  ///< sources of expressions: source n is at n - 1
   };
   void drop_computed_here(std::map<FileSeries*, OfFile>& near) const;
   /// Returns false if there would be too many: SampleRecords::most_sources.

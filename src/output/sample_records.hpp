@@ -28,7 +28,7 @@ class SampleRecords final : public SampleTarget {
   void need_sample(std::size_t source) override { needed_[source] = true; }
   /// Begins the records of the step, before anything else of it.
   void begin_step();
-  /// Those that the model has ended within the step begin again: before a record of a file, for
+  /// Records that the model has ended within the step begin again: before a record of a file, for
   /// which results follow from them.
   void begin_again();
   void put_sample(std::size_t variable, std::size_t source, const Value& value) override;
@@ -46,7 +46,7 @@ class SampleRecords final : public SampleTarget {
   Target* target_ = nullptr;
   const std::vector<FileVariable>* variables_ = nullptr;
   bool needed_[most_sources + 1] = {};
-  std::uint64_t records_[most_sources + 1] = {};  ///< of the step, by source
+  std::uint64_t records_[most_sources + 1] = {};  ///< records of the step, by source
   std::uint64_t next_ = 0;                        ///< the number of the next record
   std::uint64_t cuts_ = 0;                        ///< Target::cuts when the records began
   bool begins_interval_ = false;

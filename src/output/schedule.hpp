@@ -46,9 +46,9 @@ class Cycle {
     Interval covered;  ///< from the begin of its first occurrence to the end of its last one
     Interval stamped;  ///< the occurrence in which the time of the record lies
   };
-  /// In the period that the run covers from `begin` to `end`. A part that it does not reach has the
-  /// occurrence in the first cycle. Times lie in the first whole cycle, or, if there is none, in
-  /// the first one, so that they ascend.
+  /// The span of a part in the period that the run covers from `begin` to `end`. A part that the
+  /// period does not reach has the occurrence in the first cycle. Times lie in the first whole
+  /// cycle, or, if there is none, in the first one, so that they ascend.
   [[nodiscard]] Span span(std::size_t part, const Date& begin, const Date& end) const;
 
  private:
@@ -104,12 +104,12 @@ class Schedule {
   [[nodiscard]] bool samples_an_end_of(const Schedule& inner) const;
   /// Whether the step is sampled in which the current period of `inner` ends if the run goes on.
   [[nodiscard]] bool samples_end_of(const Schedule& inner) const;
-  /// What has it, for messages.
+  /// The owner of the schedule, for messages.
   [[nodiscard]] const std::string& what() const noexcept { return what_; }
   /// Two schedules with the same text are the same.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   [[nodiscard]] const std::optional<Period>& sample() const noexcept { return sample_period_; }
-  /// Of whose parts it samples one; nullopt: it samples all steps of its periods.
+  /// The cycle of which it samples one part; nullopt: it samples all steps of its periods.
   [[nodiscard]] const std::optional<Cycle>& cycle() const noexcept { return cycle_; }
 
  private:
@@ -133,7 +133,7 @@ class Schedule {
   bool at_end_ = false;
 };
 
-/// As the description names it.
+/// The name in the description.
 std::string text_of(const describe::Align& align);
 /// Where the periods of a file begin.
 Alignment alignment_of(const ModelTime& time, const describe::Align& align);

@@ -24,7 +24,7 @@ namespace afterbay::output {
 /// How a consumer takes the values.
 struct Form {
   Type type = Type::float64;
-  Values missing;  ///< that mark missing values, of `type`; empty: nothing is missing
+  Values missing;  ///< values of `type` that mark missing ones; empty: nothing is missing
   friend bool operator==(const Form&, const Form&) = default;
 };
 
@@ -32,7 +32,7 @@ struct Form {
 struct Value {
   const std::byte* data = nullptr;
   const Form* form = nullptr;
-  const MemoryLayout* layout = nullptr;  ///< of the caller's array; null: dense
+  const MemoryLayout* layout = nullptr;  ///< layout of the caller's array; null: dense
   Date begin;                            ///< what the values cover: after `begin`, up to and including `end`
   Date end;
   double seconds = 0;       ///< what they stand for in sums over time
@@ -51,7 +51,7 @@ class Consumer {
 
   /// Whether it takes the values of the current step, if there are any.
   [[nodiscard]] virtual bool needs() const = 0;
-  /// In which form it wants computed values; `given`: of the series.
+  /// The form in which it wants computed values; `given`: the form of the series.
   [[nodiscard]] virtual Form wants(const Form& given) const { return given; }
   /// Whether it takes values in the layout of the caller's array.
   [[nodiscard]] virtual bool takes_layouts() const { return false; }
@@ -75,7 +75,7 @@ class Series {
   [[nodiscard]] virtual bool is_computed() const { return true; }
   /// Whether it has the same values in each step.
   [[nodiscard]] virtual bool is_constant() const { return false; }
-  /// Whose periods its values stand for; null: it has a value in each step.
+  /// The schedule whose periods its values stand for; null: it has a value in each step.
   [[nodiscard]] virtual const Schedule* periods() const { return nullptr; }
   /// Whether its values come in the form that a consumer wants; otherwise they have its own.
   [[nodiscard]] virtual bool gives_any_form() const { return false; }
@@ -143,7 +143,7 @@ class Subset final : public Series, public Consumer {
   [[nodiscard]] bool is_computed() const override { return of_->is_computed(); }
   [[nodiscard]] bool is_constant() const override { return of_->is_constant(); }
   [[nodiscard]] bool needs() const override { return needed(); }
-  /// Of its values, on this rank.
+  /// Size of its values on this rank.
   [[nodiscard]] std::size_t buffer_bytes() const noexcept { return space().points * size_of(form().type); }
   void take(std::size_t slot, const Value& value) override;
   [[nodiscard]] const Series& of() const noexcept { return *of_; }
@@ -168,7 +168,7 @@ class Reduced final : public Series {
   /// Whether each value is one of those that it reduces, so that their form holds it exactly and
   /// its fill value marks missing values only.
   [[nodiscard]] bool gives_values_of_steps() const override;
-  /// Of its values in the largest form that consumers want, on this rank.
+  /// Size of its values on this rank, in the largest form that consumers want.
   [[nodiscard]] std::size_t buffer_bytes() const;
   /// Computes the values in the forms that consumers want, and gives them away.
   void emit_results(const statistics::Bundle& bundle, std::size_t number, const Value& period);
@@ -219,9 +219,9 @@ class Statistics final : public Consumer {
   /// it. `operands`: the type of what servers compute the series from; nullopt: they get its
   /// values.
   void leave_to_servers(SampleTarget& samples, std::vector<InFile> variables, std::optional<Type> operands);
-  /// Of samples, and of the planes of states: statistics::Planes.
+  /// Type of samples and of the planes of states: see statistics::Planes.
   [[nodiscard]] Type sample_type() const noexcept { return sample_type_; }
-  /// Which servers compute.
+  /// The variables that servers compute.
   [[nodiscard]] const std::vector<InFile>& in_servers() const noexcept { return variables_; }
   [[nodiscard]] const SampleTarget* samples() const noexcept { return samples_; }
   /// Without points, if servers compute it.
@@ -246,14 +246,14 @@ class Statistics final : public Consumer {
   /// run ends. Statistics of statistics come after those.
   void end_step();
 
-  /// Which statistics these are, of which series: the same in all runs with this description.
+  /// Identifies the statistics and their series; the same in all runs with this description.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   [[nodiscard]] statistics::Bundle& bundle() noexcept { return bundle_; }
   [[nodiscard]] const Series& of() const noexcept { return *of_; }
-  /// In which it takes values.
+  /// The form in which it takes values.
   [[nodiscard]] const Form& taken() const noexcept { return taken_; }
   [[nodiscard]] const Schedule& schedule() const noexcept { return *schedule_; }
-  /// Of which it is made; null: of the series.
+  /// Statistics over shorter periods from which it is made; null: made from the series.
   [[nodiscard]] const Statistics* finer() const noexcept { return finer_; }
   /// Whether some over longer periods are made of it.
   [[nodiscard]] bool is_finer() const noexcept { return !made_of_it_.empty(); }
@@ -261,11 +261,11 @@ class Statistics final : public Consumer {
   [[nodiscard]] const statistics::Statistic& statistic(std::size_t result) const {
     return bundle_.statistic(result);
   }
-  /// On this rank.
+  /// Size of the state on this rank.
   [[nodiscard]] std::size_t state_bytes() const noexcept { return state_bytes(bundle_.points()); }
-  /// On a rank with so many points.
+  /// Size of the state on a rank with so many points.
   [[nodiscard]] std::size_t state_bytes(std::size_t points) const noexcept;
-  /// Of its results, on this rank.
+  /// Size of its results on this rank.
   [[nodiscard]] std::size_t buffer_bytes() const;
 
  private:
@@ -275,12 +275,13 @@ class Statistics final : public Consumer {
   Series* of_;
   Form taken_;
   const Schedule* schedule_;
-  Statistics* finer_ = nullptr;          ///< of which it is made; null: of the series
-  std::vector<Statistics*> made_of_it_;  ///< whose finer_ it is
+  /// Statistics over shorter periods from which it is made; null: made from the series.
+  Statistics* finer_ = nullptr;
+  std::vector<Statistics*> made_of_it_;  ///< statistics whose finer_ it is
   SampleTarget* samples_ = nullptr;      ///< null: it computes itself
   bool takes_operands_ = false;          ///< servers compute the series as well
-  Type sample_type_ = Type::float64;     ///< of what servers get
-  std::vector<InFile> variables_;        ///< to which samples are put
+  Type sample_type_ = Type::float64;     ///< type of the samples that servers get
+  std::vector<InFile> variables_;        ///< variables to which samples are put
   std::string text_;
   statistics::Bundle bundle_;
   std::vector<statistics::StateMemory> states_;

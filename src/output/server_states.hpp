@@ -34,7 +34,7 @@ class ServerStates {
   [[nodiscard]] bool any() const;
   /// The file for the statistics of `files` that belongs to the state in `path`.
   [[nodiscard]] static std::string path_of(const std::string& path, const FileSeries& files);
-  /// Those of all files whose statistics servers compute.
+  /// The paths for all files whose statistics servers compute.
   [[nodiscard]] std::vector<std::string> paths_of(const std::string& path) const;
   /// Writes them. `serial`: tells states apart; that of the lowest rank counts. `replaces`: files
   /// of these names.

@@ -25,33 +25,33 @@ inline constexpr const char* station_name = "station";
 
 struct Space {
   struct Dimension {
-    std::string name;          ///< of the model's dimension; of stations, "station"
-    std::uint64_t length = 0;  ///< of what is kept
+    std::string name;          ///< name of the model's dimension; "station" for stations
+    std::uint64_t length = 0;  ///< length of what is kept
     std::vector<std::uint64_t>
         places;       ///< what is kept of the model's dimension, in this order; empty: see `cut`
     std::string cut;  ///< what is kept, as text that differs for different places; empty: all
     [[nodiscard]] bool is_whole() const noexcept { return cut.empty(); }
   };
-  std::string name;                   ///< of the subset; "own": all points
+  std::string name;                   ///< name of the subset; "own": all points
   std::vector<Dimension> dimensions;  ///< slowest first; those of the grid are the last
   std::size_t axes = 0;               ///< dimensions before those of the grid
   std::string grid;                   ///< empty: the same values on all ranks
-  std::string decomposition;          ///< of the session; empty: every rank holds the whole variable
-  std::vector<std::uint64_t> local;   ///< lengths of this rank's array: axes, then its part of the grid
-  std::size_t points = 0;             ///< in this rank's array
+  std::string decomposition;  ///< decomposition of the session; empty: every rank holds the whole variable
+  std::vector<std::uint64_t> local;  ///< lengths of this rank's array: axes, then its part of the grid
+  std::size_t points = 0;            ///< in this rank's array
   /// Elements of the field's own array that are kept; empty for all points of the field.
   std::vector<std::uint32_t> from;
-  /// Of this space's array: points that lie outside of the box and are to be missing.
+  /// Elements of this space's array whose points lie outside of the box and are to be missing.
   std::vector<std::uint32_t> outside;
   bool marks_outside = false;  ///< see describe::Outside
-  /// Of a subset: what is kept of the grid, as a name, which differs if the field means other
+  /// For a subset: what is kept of the grid, as a name, which differs if the field means other
   /// coordinates.
   std::string part;
   std::vector<std::string> chosen_by;  ///< coordinates of the model by which a subset keeps points
-  const Space* own = nullptr;          ///< of all points of the field; null: this one
-  /// Of results of reductions over a grid: the first model rank holds all points, and values come
+  const Space* own = nullptr;          ///< space of all points of the field; null: this one
+  /// For results of reductions over a grid: the first model rank holds all points, and values come
   /// later than those of other spaces (late_steps.hpp). All dimensions are axes. A single value is
-  /// an element on each rank, of which that of the first one counts.
+  /// an element on each rank; the element of the first rank counts.
   bool late = false;
   bool has_list = false;  ///< a dimension of listed points stands for those of the grid
   /// The listed points, the dimension "station", are those of stations; null: they are not.
@@ -70,15 +70,16 @@ struct Space {
 /// The elements of a rank's part of a grid, by the point of a result to which they belong when some
 /// dimensions of the grid vanish.
 struct GridGroups {
-  std::vector<std::uint64_t> points;    ///< of the grid without these dimensions, ascending
-  std::vector<std::size_t> ends;        ///< of each point's elements in `elements`
+  std::vector<std::uint64_t> points;    ///< points of the grid without these dimensions, ascending
+  std::vector<std::size_t> ends;        ///< end of each point's elements in `elements`
   std::vector<std::uint32_t> elements;  ///< ascending for each point
   std::uint64_t all = 1;                ///< points of the grid without these dimensions
 };
 
 /// Regions of a grid, for each of which there is a result.
 struct Regions {
-  const Coordinate* numbers = nullptr;  ///< of the regions, from 1 on; others belong to none
+  /// Numbers of the regions, from 1 on; other numbers belong to no region.
+  const Coordinate* numbers = nullptr;
   std::string dimension;
   std::uint64_t count = 1;
 };
@@ -129,7 +130,7 @@ class Spaces {
   /// The coordinates that a subset means: fields of one grid may mean different ones.
   struct Chosen {
     std::vector<std::string> of_grid;
-    std::vector<std::string> others;  ///< of axes
+    std::vector<std::string> others;  ///< coordinates of axes
     [[nodiscard]] std::vector<std::string> all() const;
   };
   [[nodiscard]] Chosen chosen_by(const Field& field, const describe::Grid& grid) const;
@@ -154,7 +155,7 @@ class Spaces {
   void divide(Space& space, const Grid& grid);
   void divide_block(Space& space, const Grid& grid, const Block& block);
   void divide_map(Space& space, const Grid& grid, const client::MapPart& map);
-  /// Of a rank without points.
+  /// Makes the space of a rank without points.
   void leave_empty(Space& space) const;
   void gather_axes(Space& space, const std::vector<std::uint32_t>& of_grid, std::size_t own_points) const;
   const client::Decomposition& decomposition(const std::string& name) const;

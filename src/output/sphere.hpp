@@ -4,7 +4,7 @@
 
 namespace afterbay::output {
 
-/// Of the sphere on which distances are measured: that of GRIB's shape of the earth number 6.
+/// Radius of the sphere on which distances are measured: GRIB's shape of the earth number 6.
 inline constexpr double earth_radius_m = 6'371'229;
 
 /// A unit vector.

@@ -36,7 +36,7 @@ struct Nearest {
 
   explicit Nearest(std::size_t stations = 0)
       : distances_mm(stations, -1), points(stations), lon(stations), lat(stations) {}
-  /// Of points with equal distances the first one of the grid counts, whichever rank holds it.
+  /// If points have equal distances, the first one of the grid counts, whichever rank holds it.
   void offer(std::size_t station, std::int64_t mm, std::uint64_t point, double east, double north) {
     const std::int64_t best = distances_mm[station];
     if (best >= 0 && (mm > best || (mm == best && point >= points[station]))) return;

@@ -12,15 +12,15 @@ namespace afterbay::output {
 
 /// The points of stations, the same on all ranks. All lists are in the order of the description.
 struct Stations {
-  std::string name;  ///< of the grid of the description
-  std::string grid;  ///< of the grid of the model
+  std::string name;  ///< name of the description's grid
+  std::string grid;  ///< name of the model's grid
   std::vector<std::string> names;
-  std::vector<double> wanted_lon;  ///< of the places, in degrees
+  std::vector<double> wanted_lon;  ///< longitudes of the places, in degrees
   std::vector<double> wanted_lat;
   std::vector<std::uint64_t> points;  ///< in the grid, row-major
-  std::vector<double> lon;            ///< of the points, in degrees
+  std::vector<double> lon;            ///< longitudes of the points, in degrees
   std::vector<double> lat;
-  std::vector<double> distance_m;  ///< of the points from the places
+  std::vector<double> distance_m;  ///< distances of the points from the places
   /// Names of the model's coordinates that were used.
   std::string lon_name;
   std::string lat_name;

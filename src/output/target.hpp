@@ -47,8 +47,8 @@ class TargetFile {
 struct FoundRecords {
   std::uint64_t records = 0;
   std::string units;          ///< empty: there is no time, or no record
-  std::string calendar;       ///< likewise
-  std::vector<double> times;  ///< of all records; empty: there is no time
+  std::string calendar;       ///< empty: there is no time, or no record
+  std::vector<double> times;  ///< times of all records; empty: there is no time
   /// Where what the last period covers ends; nullopt: the axis has no bounds.
   std::optional<double> end;
 };
@@ -62,7 +62,7 @@ class Target {
   Target& operator=(const Target&) = delete;
 
   virtual std::unique_ptr<TargetFile> open(const FileName& name) = 0;
-  /// Of a file that is opened with this name.
+  /// The path of a file that is opened with this name.
   [[nodiscard]] virtual std::string path(const FileName& name) const = 0;
   /// Reads a published file, on all model ranks together. `period`: records of a period.
   [[nodiscard]] virtual FoundRecords found(const std::string& path, std::uint64_t period) = 0;
@@ -74,10 +74,10 @@ class Target {
   [[nodiscard]] virtual std::string why_not_reduced() const = 0;
   /// What the samples of a record are.
   struct Samples {
-    std::uint32_t source = 0;        ///< of operands: which series; 0: they are no operands
+    std::uint32_t source = 0;        ///< operands: number of their series; 0: the samples are not operands
     std::uint32_t more_of_step = 0;  ///< records that are begun right after this one for the same step
     bool begins_interval = false;
-    double seconds = 1;  ///< for which they stand
+    double seconds = 1;  ///< time that they stand for
   };
   /// Begins a record with samples, before anything else of its step. `number`: counted from 0. Does
   /// nothing if it has begun. If the model has ended it, by flush or epoch in the middle of the
@@ -104,28 +104,28 @@ struct Reduction {
   };
   struct Step {
     std::string text;  ///< expression::Formula::text
-    /// In its order: the number of an operand, or the number of operands plus that of an earlier
-    /// step.
+    /// The arguments of the step in order: the number of an operand, or the number of operands plus
+    /// that of an earlier step.
     std::vector<std::size_t> operands;
   };
   struct Formula {
     std::vector<Step> steps;  ///< the last one gives the result
     std::vector<Operand> operands;
-    expression::Linear units;  ///< of its results, without a statistic
+    expression::Linear units;  ///< units of its results, without a statistic
   };
   std::string variable;
   std::optional<Formula> formula;
   std::optional<statistics::Statistic> statistic;
-  Values missing;            ///< of the samples, without a formula: see statistics::Field
+  Values missing;            ///< missing values of the samples, without a formula: see statistics::Field
   bool is_demanded = false;  ///< the run is refused if servers cannot compute it
 };
 
-/// With the numbers of variables in the schema.
+/// The reductions with the numbers of their variables in the schema.
 std::vector<client::AskedReduction> numbered(const Schema& schema, const std::vector<Reduction>& reductions);
 
 /// What settings say of the files of an entry.
 struct TargetSettings {
-  /// Of files that exist: what settings outside of the description say; nullopt: nothing.
+  /// What settings outside of the description say of files that exist; nullopt: nothing.
   std::optional<config::Existing> existing;
   std::optional<Format> store;  ///< nullopt: nothing says it
   std::uint64_t block_bytes = config::Memory().block_bytes;

@@ -95,7 +95,7 @@ namespace {
 struct Mixture {
   const Reduced* reduced;
   const Series* other;
-  /// Of which `other` is a reduction; null: it has a value in each step.
+  /// The periods over which `other` is a reduction; null: `other` has a value in each step.
   const Schedule* schedule;
 };
 

@@ -9,8 +9,8 @@
 
 namespace afterbay::packing {
 
-inline constexpr std::size_t word_bytes = 4;       ///< of PP files and of WGDOS
-inline constexpr std::size_t wide_word_bytes = 8;  ///< of fields files
+inline constexpr std::size_t word_bytes = 4;       ///< word size of PP files and of WGDOS
+inline constexpr std::size_t wide_word_bytes = 8;  ///< word size of fields files
 
 inline std::uint32_t swapped_unless_big(std::uint32_t word) noexcept {
   if constexpr (std::endian::native == std::endian::little) return __builtin_bswap32(word);

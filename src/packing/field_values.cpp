@@ -22,7 +22,7 @@ bool has_integers(const PpHeader& header) {
   return type == integer_type || type == logical_type || type == -integer_type || type == -logical_type;
 }
 
-/// Of LBPACK: the packing of values is the last digit, land or sea points are the two before.
+/// The last digit of LBPACK is the packing of values; the two before it are land or sea points.
 constexpr std::int32_t kinds_of_values = 10;
 
 bool has_32_bits(PpPacking packing) {

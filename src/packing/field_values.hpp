@@ -29,21 +29,23 @@ enum class PpPacking : std::int32_t {
 
 struct PpEncoding {
   PpPacking packing = PpPacking::none;
-  int accuracy = 0;  ///< of wgdos: errors are at most 2^(accuracy - 1)
+  int accuracy = 0;  ///< for wgdos: errors are at most 2^(accuracy - 1)
   /// Missing points of the values given; NaN: all NaN. They are stored as um_missing.
   double missing = um_missing;
   bool verify = true;  ///< decode packed rows and compare
-  /// Of land and sea points: one per point, not zero over land. Borrowed during the call.
+  /// For packing of land or sea points: one element per point, not zero over land. Borrowed during
+  /// the call.
   std::span<const std::uint8_t> land_mask = {};
-  /// Of land and sea points: values at the other points are lost. Otherwise these must be missing.
+  /// For packing of land or sea points: values at the other points are lost. Otherwise these must
+  /// be missing.
   bool drops_others = false;
 };
 
 struct PpEncoded {
   std::size_t bytes = 0;     ///< written
   std::size_t missing = 0;   ///< number of missing points
-  double largest_error = 0;  ///< of the values as they are decoded
-  unsigned most_bits = 0;    ///< of packed integers, see PackedField
+  double largest_error = 0;  ///< largest error of the decoded values
+  unsigned most_bits = 0;    ///< maximum number of bits of packed integers: see PackedField
 };
 
 /// The shape of a field by LBROW and LBNPT.

@@ -29,13 +29,13 @@ inline constexpr std::size_t integer_constants = 46;
 inline constexpr std::size_t real_constants = 38;
 inline constexpr std::size_t level_constants = 8;  ///< kinds of constants per level
 inline constexpr std::size_t axis_constants = 2;   ///< kinds per row and per column
-inline constexpr std::int64_t file_version = 20;   ///< of the format
+inline constexpr std::int64_t file_version = 20;   ///< version of the format
 /// A missing integer of the fixed-length header and of constants.
 inline constexpr std::int64_t um_missing_integer = -32768;
 
 /// Words of the fixed-length header; the value is the word's number.
 enum class FileWord : std::uint16_t {
-  version = 1,        ///< of the format: 20
+  version = 1,        ///< version of the format: 20
   sub_model = 2,      ///< 1 atmosphere, 2 ocean, 4 wave
   vertical = 3,       ///< 1 hybrid, 2 sigma, 3 pressure, 4 depth, 5 hybrid height
   horizontal = 4,     ///< 0 the globe, 3 a part, 4 a part around the globe; + 100: a rotated pole
@@ -43,16 +43,16 @@ enum class FileWord : std::uint16_t {
   run = 6,            ///< identifier
   experiment = 7,     ///< number
   calendar = 8,       ///< as in LBTIM
-  staggering = 9,     ///< of the grid: 3 New Dynamics, 6 ENDGame
+  staggering = 9,     ///< staggering of the grid: 3 New Dynamics, 6 ENDGame
   projection = 11,    ///< number
   model = 12,         ///< version of the Unified Model as in 1201
   first_time = 21,    ///< seven words: year to second, and the day of the year
   last_time = 28,     ///< seven words
   integers = 100,     ///< address of the integer constants; their number
-  reals = 105,        ///< of the real constants
-  levels = 110,       ///< of constants of levels: address, levels, constants per level
-  rows = 115,         ///< of constants of rows
-  columns = 120,      ///< of constants of columns
+  reals = 105,        ///< address of the real constants; their number
+  levels = 110,       ///< constants of levels: address, levels, constants per level
+  rows = 115,         ///< constants of rows: address, rows, constants per row
+  columns = 120,      ///< constants of columns: address, columns, constants per column
   lookup = 150,       ///< address of the lookup
   entry_words = 151,  ///< words per entry of the lookup: 64
   entries = 152,      ///< number of them

@@ -14,8 +14,9 @@ inline constexpr int pp_minimum = 4096;
 inline constexpr int pp_maximum = 8192;
 
 struct PpMethods {
-  int lbproc = 0;          ///< sum of the codes above
-  int sampling_hours = 0;  ///< of the interval that the method of time names; 0: none, or not 1 to 99 hours
+  int lbproc = 0;  ///< sum of the codes above
+  /// Hours of the interval that the method of time names; 0: none, or not 1 to 99 hours.
+  int sampling_hours = 0;
   bool within_years = false;  ///< a mean over the same part of several years
 
   [[nodiscard]] bool over_time() const noexcept { return (lbproc & ~pp_zonal_mean) != 0; }

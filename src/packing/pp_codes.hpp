@@ -42,7 +42,7 @@ Result<PpStash> parse_stash(std::string_view text);
 /// A row of the table.
 struct PpCode {
   std::string_view standard_name;
-  std::string_view units;   ///< of the values in PP files, which have no word for units
+  std::string_view units;   ///< units of the values in PP files, which have no word for units
   std::uint16_t kinds = 0;  ///< bits 1 << PpLevelKind: the levels on which the code applies
   PpStash stash;
   int field_code = 0;  ///< LBFC; 0: none is known

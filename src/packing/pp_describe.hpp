@@ -39,17 +39,17 @@ struct PpGrid {
 struct PpLevel {
   PpLevelKind kind = PpLevelKind::surface;
   double value = 0;                  ///< in the unit of the kind; a of hybrid levels
-  std::optional<PpInterval> bounds;  ///< of `value`
+  std::optional<PpInterval> bounds;  ///< bounds of `value`
   double coefficient = 0;            ///< b of hybrid levels
   std::optional<PpInterval> coefficient_bounds;
-  int number = 0;  ///< of a model level, depth or soil level, from 1
+  int number = 0;  ///< number of a model level, depth or soil level, from 1
 };
 
 /// A time of validity, or an interval.
 struct PpTime {
   Calendar calendar;
   Date begin;
-  std::optional<Date> end;        ///< of an interval: of a mean, minimum or maximum
+  std::optional<Date> end;        ///< end of the interval of a mean, minimum or maximum
   std::optional<Date> reference;  ///< forecast_reference_time
 };
 
@@ -58,8 +58,8 @@ enum class PpType : std::uint8_t { real = 1, integer = 2, logical = 3 };
 struct PpDescription {
   std::string variable;       ///< for messages
   std::string standard_name;  ///< CF's
-  /// Of the values; empty: those that the code stands for. Not compared with those of a STASH code
-  /// that the table does not have.
+  /// Units of the values; empty: those that the code stands for. Not compared with the units of a
+  /// STASH code that the table does not have.
   std::string units;
   std::string cell_methods;  ///< CF's: "time: mean (interval: 1 hour)", "longitude: mean time: mean"
   PpType type = PpType::real;

@@ -73,7 +73,7 @@ enum class PpReal : std::uint8_t {
 inline constexpr std::size_t pp_integers = 45;
 inline constexpr std::size_t pp_reals = 19;
 inline constexpr std::size_t pp_header_bytes = (pp_integers + pp_reals) * 4;
-/// In a fields file.
+/// Size of an entry of the lookup in a fields file.
 inline constexpr std::size_t lookup_bytes = (pp_integers + pp_reals) * 8;
 
 /// Plain data; zero at first.

@@ -44,7 +44,7 @@ struct WgdosOptions {
 };
 
 struct PackedField {
-  std::size_t bytes = 0;    ///< of packed data
+  std::size_t bytes = 0;    ///< size of the packed data
   std::size_t missing = 0;  ///< number of missing points
   /// The largest |decoded - value|. Without verification the bound, 2^(accuracy - 1).
   double largest_error = 0;
@@ -73,7 +73,7 @@ Result<PackedField> wgdos_pack(std::span<const double> values, const FieldShape&
 
 /// The first three words of a packed field.
 struct WgdosHeader {
-  std::size_t bytes = 0;  ///< of the packed field, at most the bytes that there are
+  std::size_t bytes = 0;  ///< size of the packed field, at most the bytes that there are
   int accuracy = 0;
   FieldShape shape;
 };

@@ -272,7 +272,7 @@ class FieldPacker {
   std::vector<T> decoded_;
   RowUnpacker<T> unpacker_;
   std::size_t row_ = 0;
-  std::span<const T> values_;  ///< of the row
+  std::span<const T> values_;  ///< values of the row
   std::size_t missing_count_ = 0;
   double largest_error_ = 0;
   unsigned most_bits_ = 0;

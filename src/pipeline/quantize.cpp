@@ -165,7 +165,7 @@ class Quantize : public PointwiseStage {
   }
   std::uint64_t run_at(std::byte* to, const std::byte* from, std::size_t count,
                        StageRun& state) const override {
-    alignas(64) std::array<std::byte, block_values * sizeof(T)> values;  // of a block, unrounded
+    alignas(64) std::array<std::byte, block_values * sizeof(T)> values;  // unrounded values of a block
     std::size_t block = 0;
     for (std::size_t at = 0; at < count; at += block) {
       block = std::min(block_values, count - at);

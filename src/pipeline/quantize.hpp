@@ -15,7 +15,7 @@ namespace afterbay::pipeline {
 struct Quantization {
   enum class Method : std::uint8_t { none, bitround, granular_bitround, bitgroom };
   Method method = Method::none;  ///< none: not at all, or in a way that has no name
-  int number = 0;                ///< of bits (bitround) or digits
+  int number = 0;                ///< number of bits (bitround) or digits
 };
 
 /// The method for settings of one variable, which `make_stages` has accepted.

@@ -41,7 +41,7 @@ template <class T>
 struct RoundingCounts {
   std::uint64_t kept = 0;  ///< values that were kept to observe the largest errors
   std::make_signed_t<typename FloatFormat<T>::Word> largest_error_bits =
-      0;                       ///< of the results, if it verifies
+      0;                       ///< largest error of the results, if it verifies
   bool makes_missing = false;  ///< some results are the first missing value, and the values were not
 };
 

@@ -110,7 +110,7 @@ class Catalog {
   std::vector<std::uint32_t> new_collections_ AFTERBAY_GUARDED_BY(ingest_thread);
   /// The collection of each frame of the pool.
   std::vector<const ServedCollection*> owners_ AFTERBAY_GUARDED_BY(ingest_thread);
-  /// Of each cut that is new in the last batch.
+  /// Packings of each cut that is new in the last batch.
   std::vector<ServedMap::Packings> new_packings_ AFTERBAY_GUARDED_BY(ingest_thread);
   std::uint64_t serial_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
   std::size_t ended_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;

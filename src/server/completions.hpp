@@ -33,11 +33,11 @@ struct OpeningNoted {
 
 /// A frame is in its file, or, of samples, in its state.
 struct FrameWritten {
-  std::uint64_t file = 0;  ///< of samples: wire::no_file
+  std::uint64_t file = 0;  ///< wire::no_file for samples
   std::uint32_t collection = 0;
   std::uint64_t seq = 0;  ///< number of the record
   std::optional<Error> error{};
-  std::optional<FrameOrder::Frame> turn{};  ///< of samples and results: whose turn it was
+  std::optional<FrameOrder::Frame> turn{};  ///< for samples and results: the frame whose turn it was
   model::LargestErrors errors{};            ///< see storage::WriteCost
 };
 
@@ -68,8 +68,8 @@ struct PublicationEnded {
   std::uint64_t file = 0;
   std::uint64_t bytes = 0;
   std::optional<std::uint64_t> checksum{};
-  model::LargestErrors errors{};  ///< of fields that were packed when the file was completed
-  std::string warning{};          ///< of the older artifact, which remains; empty: none
+  model::LargestErrors errors{};  ///< errors of fields that were packed when the file was completed
+  std::string warning{};          ///< warning that the older artifact remains; empty: none
   std::optional<Error> error{};
 };
 

@@ -14,7 +14,7 @@ bool has_packed(const FrameTask& task) {
   });
 }
 
-/// From a frame as ranks handed it over to one as the file has it.
+/// Copies a piece of a frame as ranks handed it over to a frame as the file has it.
 void order_piece(const ServedCollection& collection, std::uint32_t number, const std::byte* from,
                  std::byte* to) {
   const model::Piece& piece = collection.layout->pieces[number];

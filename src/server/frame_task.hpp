@@ -32,11 +32,11 @@ struct FrameTimers {
   observe::Timer* stages = nullptr;
 };
 
-/// Points of a piece that no rank writes get a value: gaps of the decomposition, and the padding of
-/// edge chunks. `at`: start of the piece, in the layout's order.
+/// Sets the points of a piece that no rank writes to a value: gaps of the decomposition, and the
+/// padding of edge chunks. `at`: start of the piece, in the layout's order.
 void fill_gaps(const ServedCollection& collection, std::uint32_t piece, std::span<const std::byte> value,
                std::byte* at);
-/// Those of pieces get the fill value. `frame`: its start.
+/// Sets the gaps of several pieces to the fill value. `frame`: its start.
 void fill_gaps(const ServedCollection& collection, std::span<const std::uint32_t> pieces, std::byte* frame);
 
 /// A frame in the layout's order, with its gaps filled. Made by a worker.
@@ -48,7 +48,8 @@ class OrderedFrame {
   [[nodiscard]] const CompleteFrame& frame() const noexcept { return frame_; }
 
  private:
-  std::optional<ScratchBuffers::Lease> buffer_;  ///< in which it lies; nullopt: in the task's own
+  /// Buffer in which the frame lies; nullopt: in the task's own.
+  std::optional<ScratchBuffers::Lease> buffer_;
   CompleteFrame frame_;
 };
 

@@ -11,7 +11,7 @@
 namespace afterbay::server {
 
 struct Identity {
-  int number = 0;                               ///< of this server in the session
+  int number = 0;                               ///< number of this server in the session
   int session_rank = 0;                         ///< rank of its process in the session
   std::vector<int> session_ranks;               ///< session ranks of the model ranks, in model-rank order
   int servers = 1;                              ///< number of servers in the session

@@ -11,8 +11,8 @@
 namespace afterbay::server {
 namespace {
 
-// Of replies with data that are in transit to one rank: enough that the server reads, and the rank
-// copies, while others travel.
+// Limits for replies with data that are in transit to one rank: enough that the server reads, and
+// the rank copies, while others travel.
 constexpr std::uint64_t most_bytes_of_rank = std::uint64_t{12} << 20;
 constexpr std::size_t most_replies_of_rank = 16;
 // Parts that consist of longer runs are sent out of the memory for input, shorter ones are packed.

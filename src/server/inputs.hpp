@@ -152,9 +152,9 @@ class Inputs {
   std::vector<bool> has_memory_ AFTERBAY_GUARDED_BY(ingest_thread);
   std::map<std::uint64_t, File> files_ AFTERBAY_GUARDED_BY(ingest_thread);
   Entries entries_ AFTERBAY_GUARDED_BY(ingest_thread);
-  /// Wait for room, in the order of the requests.
+  /// Requests that wait for room, in order.
   std::deque<Key> demanded_ AFTERBAY_GUARDED_BY(ingest_thread);
-  /// Likewise, read ahead: only if nothing is demanded.
+  /// Reads ahead that wait for room: served only if nothing is demanded.
   std::deque<Key> ahead_ AFTERBAY_GUARDED_BY(ingest_thread);
   ReplyQueue<Reply> replies_ AFTERBAY_GUARDED_BY(ingest_thread);
   transport::BufferPool packed_ AFTERBAY_GUARDED_BY(ingest_thread);

@@ -69,7 +69,7 @@ class Peers {
   /// A process that is gone.
   struct Lost {
     bool is_server = false;
-    std::size_t number = 0;  ///< of the model rank, or of the server
+    std::size_t number = 0;  ///< number of the model rank or server
     Error error;             ///< the available information
     bool ended = false;      ///< it reported its end itself; otherwise it has died
   };

@@ -23,13 +23,13 @@ struct RecordHead {
   std::uint64_t record = 0;
   bool fixed = false;
   wire::RecordKind meaning = wire::RecordKind::record;
-  std::uint32_t source = 0;                     ///< of samples
-  std::uint32_t more_of_step = 0;               ///< of samples
-  double duration = 0;                          ///< of samples
+  std::uint32_t source = 0;                     ///< for samples: wire::BeginRecord::source
+  std::uint32_t more_of_step = 0;               ///< for samples: wire::BeginRecord::more_of_step
+  double duration = 0;                          ///< for samples: wire::BeginRecord::duration
   std::optional<wire::SavedProgress> progress;  ///< see wire::BeginRecord
   std::uint64_t epochs = 0;                     ///< number of the last epoch before it
 
-  /// Of the collection's reductions: it belongs to no file.
+  /// Whether it is for the collection's reductions and belongs to no file.
   [[nodiscard]] bool is_sample() const noexcept { return file == wire::no_file; }
 };
 

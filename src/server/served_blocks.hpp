@@ -34,7 +34,7 @@ class ServedBlocks {
   [[nodiscard]] std::uint32_t holders() const AFTERBAY_REQUIRES(ingest_thread);
   /// The blocks in which pieces of this server lie.
   [[nodiscard]] const model::BoxTree& tree() const AFTERBAY_REQUIRES(ingest_thread) { return tree_; }
-  /// That of a rank; without points if no pieces of this server lie in it.
+  /// The block of a rank; without points if no pieces of this server lie in it.
   [[nodiscard]] model::Box of(std::size_t peer) const AFTERBAY_REQUIRES(ingest_thread);
   [[nodiscard]] std::uint64_t bytes() const AFTERBAY_REQUIRES(ingest_thread);  ///< memory in use
 
@@ -46,9 +46,10 @@ class ServedBlocks {
   };
 
   model::Index global_;
-  std::vector<bool> holds_ AFTERBAY_GUARDED_BY(ingest_thread);           ///< by model rank
-  std::vector<Described> new_ AFTERBAY_GUARDED_BY(ingest_thread);        ///< since the last `settle`
-  std::vector<std::uint32_t> peers_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< of the tree's boxes, ascending
+  std::vector<bool> holds_ AFTERBAY_GUARDED_BY(ingest_thread);     ///< by model rank
+  std::vector<Described> new_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< since the last `settle`
+  /// Ranks that hold the tree's boxes, ascending.
+  std::vector<std::uint32_t> peers_ AFTERBAY_GUARDED_BY(ingest_thread);
   model::BoxTree tree_ AFTERBAY_GUARDED_BY(ingest_thread);
 };
 

@@ -38,24 +38,24 @@ struct ServedCollection {
   Format format = Format::netcdf4;
   Existing existing = Existing::refuse;
   model::Split split = model::Split::none;
-  std::vector<std::uint32_t> servers;          ///< of its pool, ascending
+  std::vector<std::uint32_t> servers;          ///< servers of its pool, ascending
   std::uint32_t first = 0;                     ///< the server that makes its first file
   std::uint64_t gather_bytes = 0;              ///< used for its layout
   std::uint64_t digest = 0;                    ///< see wire::DefineCollection
   std::vector<wire::StageSetting> stages;      ///< as the ranks configured them
-  std::vector<wire::Reduction> reductions;     ///< that servers compute of samples
+  std::vector<wire::Reduction> reductions;     ///< reductions that servers compute from samples
   std::vector<std::string> trial_compressors;  ///< see wire::CollectionDefinition
   Schema schema;
   std::vector<std::int32_t> decompositions;  ///< one per variable; -1: Whole
   std::vector<model::MapDimensions> mapped;  ///< one per variable: position of a map's dimensions
   /// One per variable. If set, its pieces are handed over packed, and this is the cut of its map.
   std::vector<const ServedMap::Cut*> packed;
-  std::shared_ptr<const model::HandoverLayout> layout;  ///< of its frames
-  std::shared_ptr<const Sink> sink;                     ///< which writes its files
+  std::shared_ptr<const model::HandoverLayout> layout;  ///< layout of its frames
+  std::shared_ptr<const Sink> sink;                     ///< writes its files
   model::FrameOwners owners;                            ///< the parts of its servers in its files
-  std::uint16_t part = 0;                           ///< this server's: the only one that is described here
-  std::uint32_t first_frame = 0;                    ///< in this server's table
-  std::vector<PieceFill> fills;                     ///< of this server's pieces, sorted by piece
+  std::uint16_t part = 0;         ///< number of this server's part, the only one described here
+  std::uint32_t first_frame = 0;  ///< its first frame in this server's table
+  std::vector<PieceFill> fills;   ///< fills of this server's pieces, sorted by piece
   std::vector<std::vector<std::byte>> fill_values;  ///< one per variable, in the byte order of frames
   std::vector<std::uint32_t> expected;              ///< number of contributions, one per piece of this server
 

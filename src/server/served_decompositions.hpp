@@ -66,7 +66,7 @@ class ServedDecompositions {
 
   /// Null if there is none with that number, or it is none of this server.
   [[nodiscard]] const ServedDecomposition* find(std::uint32_t id) const AFTERBAY_REQUIRES(ingest_thread);
-  /// That of a variable; null if `id` is negative (Whole).
+  /// The decomposition of a variable; null if `id` is negative (Whole).
   [[nodiscard]] const ServedDecomposition* of(std::int32_t id) const AFTERBAY_REQUIRES(ingest_thread) {
     return id < 0 ? nullptr : &decompositions_.at(static_cast<std::uint32_t>(id));
   }

@@ -107,7 +107,7 @@ Result<wire::MapVerdict> ServedMap::check(std::string_view name, std::span<const
     for (const model::OffsetRun& run : found.lost[i]) lost += at_home(run).length;
     std::vector<std::byte>& points = described_[peers[i]].points;
     if (lost > 0) verdict.losses = 1;
-    // Of ranks that keep points here it is known that they keep some.
+    // Only ranks that lose all of their points here are named: the others keep some.
     if (lost > 0 && lost == points_within(points, at_home)) {
       verdict.losers.push_back(static_cast<std::uint32_t>(peers[i]));
       verdict.lost.push_back(lost);

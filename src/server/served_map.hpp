@@ -64,7 +64,7 @@ class ServedMap {
   struct Cut {
     model::Index part;
     model::MapCut cells;
-    std::uint64_t version = 0;            ///< of the map's points
+    std::uint64_t version = 0;            ///< version of the map's points
     std::vector<std::uint32_t> expected;  ///< number of ranks with points, one per cell
     std::vector<model::CellPoints> gaps;  ///< by cell: points that no rank holds
     /// Points by model rank, for ranks that send packed data.

@@ -127,7 +127,7 @@ class Server {
   Executor executor_;
   Inputs inputs_ AFTERBAY_GUARDED_BY(ingest_thread);
   Observation observation_;  ///< its triggers post to `executor_` while it ends
-  FileTasks tasks_;          ///< likewise its memory
+  FileTasks tasks_;          ///< its memory posts to `executor_`, too
   Workers workers_;          ///< last member: its tasks use all of the above
 };
 

@@ -89,7 +89,7 @@ class TicketGroups {
       members.insert(members.end(), of_group.begin(), of_group.end());
     return in_order(std::move(members));
   }
-  /// Of the tickets that fulfil the condition, the one that was added first; null: none.
+  /// The ticket that was added first among those that fulfil the condition; null: none.
   template <class Condition>
   [[nodiscard]] const Ticket* first_of(const Condition& condition) const AFTERBAY_REQUIRES(ingest_thread) {
     const Ticket* first = nullptr;

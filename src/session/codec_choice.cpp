@@ -18,11 +18,11 @@ namespace {
 struct Joined {
   std::string collection;
   std::set<std::int32_t> servers;
-  double writers = 0;        ///< of servers that measured
+  double writers = 0;        ///< writers of the servers that measured
   bool has_threads = false;  ///< any of the servers
   std::uint64_t records = 0;
   double first_s = 0, last_s = 0;
-  double bytes = 0;  ///< of a record
+  double bytes = 0;  ///< size of a record
   double measured_bytes = 0;
   std::uint32_t chains = 0;
   std::vector<codec::Trial> trials;

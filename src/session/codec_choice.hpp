@@ -15,8 +15,8 @@ namespace afterbay::session {
 struct CodecChoice {
   std::string collection;
   std::optional<codec::FilterLevels> filters;  ///< nullopt: nothing could be chosen
-  std::string why;                             ///< of the choice, or of its absence
-  std::string table;                           ///< of the chains that were tried; empty: none
+  std::string why;                             ///< reason for the choice, or for its absence
+  std::string table;                           ///< table of the chains that were tried; empty: none
   std::vector<codec::Trial> trials;
 };
 

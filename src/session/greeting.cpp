@@ -69,18 +69,18 @@ struct Wishes {
   }
 };
 
-/// The greeting of a rank and all ranks below it. Of settings and names the first two different
-/// ones are kept, because they suffice to find the first rank that differs from any other rank.
+/// The greeting of a rank and all ranks below it. Only the first two different settings and names
+/// are kept, because they suffice to find the first rank that differs from any other rank.
 struct Greeting {
   static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::greeting);
-  std::optional<Error> error;  ///< of the first rank that has one
+  std::optional<Error> error;  ///< error of the first rank that has one
   std::vector<SettingsOf> settings;
   std::vector<NameOf> named;        ///< by the setting
   std::vector<NameOf> first_model;  ///< by the program of the first rank that is no server
   NameOf first;                     ///< by the program of the first rank
   std::vector<Wishes> wishes;       ///< in rank order
   std::int32_t threads = 0;         ///< the lowest MPI thread level
-  std::string run;                  ///< of rank 0
+  std::string run;                  ///< run of rank 0
   template <class A>
   void fields(A& a) {
     a(error, settings, named, first_model, first, wishes, threads, run);
@@ -141,8 +141,8 @@ struct Casting {
   bool fortran = false;
   bool reports = true;  ///< Greeted::reports
   std::vector<SameRole> roles;
-  std::vector<SameShare> shares;  ///< of the servers, in rank order
-  std::vector<OwnPart> parts;     ///< of the ranks to which this is sent, in rank order
+  std::vector<SameShare> shares;  ///< shares of the servers, in rank order
+  std::vector<OwnPart> parts;     ///< parts of the ranks to which this is sent, in rank order
   template <class A>
   void fields(A& a) {
     a(session, run, fortran, reports, roles, shares, parts);
@@ -300,7 +300,7 @@ void add_role(std::vector<SameRole>& roles, const RankRole& role) {
 std::vector<SameShare> shares_of(const std::vector<RankRole>& roles, const std::vector<int>& nodes) {
   std::vector<int> models;
   struct Pool {
-    std::vector<int> nodes;  ///< of its servers
+    std::vector<int> nodes;  ///< nodes of its servers
     std::vector<std::uint64_t> shares;
     std::size_t next = 0;
   };
@@ -323,7 +323,7 @@ std::vector<SameShare> shares_of(const std::vector<RankRole>& roles, const std::
   return same;
 }
 
-/// On rank 0: the roles of all ranks.
+/// Decides the roles of all ranks, on rank 0.
 Result<Casting> cast(const Greeting& all, const config::Config& config) {
   Casting casting;
   casting.run = all.run;
@@ -381,7 +381,7 @@ Result<Casting> cast(const Greeting& all, const config::Config& config) {
   return casting;
 }
 
-/// Of this rank's node. `frontends`: of the session, by pool.
+/// The load of this rank's node. `frontends`: number in the session, by pool.
 NodeLoad load_of(const OwnPart& own, const Cast& all, const std::vector<std::size_t>& frontends) {
   NodeLoad load{.servers = 0, .ranks = own.node_ranks};
   load.has_first = own.first_node;

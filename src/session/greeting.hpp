@@ -38,8 +38,8 @@ struct Greeted {
   bool fortran = false;  ///< the language of the first model rank
   bool reports = true;   ///< the first rank joins the figures of all ranks at the end
   Cast cast;
-  RankRole role;             ///< of this rank
-  NodeLoad load{0, 0};       ///< of this rank's node
+  RankRole role;             ///< role of this rank
+  NodeLoad load{0, 0};       ///< load of this rank's node
   bool checks_node = false;  ///< this rank runs the preflight checks of its node
 };
 

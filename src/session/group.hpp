@@ -35,7 +35,7 @@ class Group {
     const char* what = "";  ///< "while ...", for errors
     /// Adds the report of higher ranks, in their order.
     std::function<Result<>(std::span<const std::byte> report)> join;
-    /// Of this rank and those whose reports it has joined.
+    /// The report of this rank and of those whose reports it has joined.
     std::function<Bytes()> report;
     /// On the first model rank: the answer to the reports of all.
     std::function<Result<Bytes>()> decide;

@@ -26,7 +26,7 @@ constexpr std::uint64_t files_a_file = 3;  ///< open per output file
 constexpr std::uint64_t files_in_making = 16;
 /// What a server keeps of each model rank, beside its end of the pair.
 constexpr std::uint64_t server_bytes_of_a_rank = 64;
-constexpr int least_highest_tag = 32'767;  ///< that MPI's standard allows
+constexpr int least_highest_tag = 32'767;  ///< lowest maximum that MPI's standard allows
 
 std::size_t of(int count) { return static_cast<std::size_t>(std::max(count, 0)); }
 
@@ -209,10 +209,10 @@ class Demands {
     ProcessDemand server;
     add(server, "memory.server", memory.server_bytes);
     add(server, "memory.chunks", memory.chunks_bytes);
-    // Otherwise it may never be used.
+    // Counted only if it is set; otherwise it may never be used.
     if (config.origin("memory.statistics").source != config::Source::fallback)
       add(server, "memory.statistics", memory.statistics_bytes);
-    // Likewise input memory.
+    // Input memory too is counted only if it is set.
     if (config.origin("memory.input").source != config::Source::fallback) {
       add(server, "memory.input", memory.input_bytes);
       if (near < job_.models) add(server, "replies to readers", memory.input_bytes / 2);
@@ -285,7 +285,7 @@ class Demands {
   const config::Config& config_;
   const NodeLoad& load_;
   Processes job_;
-  std::vector<std::string> names_;  ///< of the pools
+  std::vector<std::string> names_;  ///< names of the pools
   std::vector<config::Config> settings_;
   std::vector<PoolLoad> pools_;
   bool only_mpi_ = false;
@@ -437,7 +437,7 @@ std::vector<std::pair<std::string, std::uint64_t>> settings_that_fit(const confi
 
 namespace {
 
-/// Of all nodes, the one whose process of that kind and pool needs most memory.
+/// The process of a kind and pool that needs most memory, over all nodes.
 struct Most {
   DemandOfAlike process;
   std::uint64_t connections = 0;

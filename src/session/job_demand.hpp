@@ -18,7 +18,7 @@ namespace afterbay::session {
 
 /// Numbers of processes.
 struct Processes {
-  std::size_t ranks = 0;  ///< that take part
+  std::size_t ranks = 0;  ///< ranks that take part
   std::size_t models = 0;
   std::size_t servers = 0;  ///< inline: model ranks that have one
   std::size_t frontends = 0;
@@ -40,7 +40,7 @@ struct NodeLoad {
   bool network = false;  ///< the session has ranks on other nodes, or uses MPI everywhere
   int frontends = 0;
   int clients = 0;     ///< most model ranks of one of these frontends; 0: those of the node, evenly
-  Processes job = {};  ///< of the whole session; no ranks: as on this node
+  Processes job = {};  ///< processes of the whole session; no ranks: as on this node
   /// By number in Config::pools(); empty: all are of one pool, of several the one whose servers
   /// have most memory.
   std::vector<PoolLoad> pools = {};
@@ -64,12 +64,12 @@ struct Part {
   std::uint64_t bytes = 0;
 };
 
-/// Of one process of a kind, at most.
+/// The maximum demand of one process of a kind.
 struct ProcessDemand {
-  std::vector<Part> parts;          ///< those that are not 0
+  std::vector<Part> parts;          ///< parts that are not 0
   std::uint64_t connections = 0;    ///< with processes on other nodes: one socket each over TCP
   std::uint64_t descriptors = 0;    ///< without connections
-  std::uint64_t network_bytes = 0;  ///< that the network reads or writes, and may lock
+  std::uint64_t network_bytes = 0;  ///< memory that the network reads or writes, and may lock
   [[nodiscard]] std::uint64_t bytes() const noexcept;
   /// "memory.server 512MiB, memory.chunks 64MiB, ..."
   [[nodiscard]] std::string text() const;
@@ -87,17 +87,18 @@ struct DemandOfAlike {
 
 struct JobDemand {
   std::vector<DemandOfAlike> processes;
-  /// Of each kind the process that needs most.
+  /// The process of each kind that needs most.
   std::optional<ProcessDemand> model;  ///< inline: without its server
   std::optional<ProcessDemand> server;
   std::optional<ProcessDemand> frontend;
-  /// Of the first rank at the end, for the report; 0: it is on another node, or there is none.
+  /// Connections of the first rank at the end, for the report; 0: it is on another node, or there
+  /// is none.
   std::uint64_t report_connections = 0;
   int tags = 0;  ///< the highest message tag; 0: no more than MPI guarantees
 };
 
-/// Of the processes on a node. Fails (resources, invalid_argument), with the calculation, if a
-/// process cannot have the least memory that it needs.
+/// The demand of the processes on a node. Fails (resources, invalid_argument), with the
+/// calculation, if a process cannot have the least memory that it needs.
 Result<JobDemand> demand_of(const config::Config& config, const NodeLoad& load);
 
 /// The memory of all processes of the node.

@@ -7,7 +7,7 @@
 
 namespace afterbay::session {
 
-/// Of all links of a session; `memory`: of the session, or of a server's pool.
+/// Sizes of all links of a session. `memory`: the settings of the session, or of a server's pool.
 transport::LinkSizes link_sizes(const config::Memory& memory);
 
 /// What a frontend may take, for relay::divide: 0 if memory.frontend is not set.

@@ -54,10 +54,11 @@ class MpiGroup : public Group {
   bool model_ = false;
   RankRanges models_;
   std::vector<int> others_;
-  std::optional<mpi::Communicator> consulted_;  ///< of the model ranks, made when they first consult
-  std::optional<mpi::Communicator> ascended_;   ///< likewise, of messages to the first one
+  /// Communicator of the model ranks, made when they first consult.
+  std::optional<mpi::Communicator> consulted_;
+  std::optional<mpi::Communicator> ascended_;  ///< the same for messages to the first model rank
   std::shared_ptr<Ascent> ascent_;
-  std::optional<Error> unanswered_;  ///< of a consultation: ranks did not answer
+  std::optional<Error> unanswered_;  ///< error of a consultation in which ranks did not answer
   bool left_behind_ = false;
 };
 

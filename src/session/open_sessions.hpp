@@ -79,7 +79,7 @@ class OpenSessions {
   struct Stop {
     Mutex mutex;
     std::condition_variable_any changed;
-    std::optional<Error> error AFTERBAY_GUARDED_BY(mutex);  ///< of the first thread that stops
+    std::optional<Error> error AFTERBAY_GUARDED_BY(mutex);  ///< error of the first thread that stops
     std::thread::id first AFTERBAY_GUARDED_BY(mutex);       ///< the thread that ends the process
     bool waits_for_others AFTERBAY_GUARDED_BY(mutex) = false;
     bool another_ends_it AFTERBAY_GUARDED_BY(mutex) = false;

@@ -16,8 +16,9 @@ constexpr std::size_t trace_events = 1u << 16;  ///< per process; older ones are
 
 /// Ranks end a session at nearly the same time.
 constexpr std::chrono::milliseconds farewell{1000};
-constexpr std::chrono::milliseconds early_end{3000};         ///< for the others to learn of it
-constexpr std::chrono::milliseconds others_call_ends{1000};  ///< of a session that has failed
+constexpr std::chrono::milliseconds early_end{3000};  ///< time for the others to learn of it
+/// Time for calls of other threads to end in a session that has failed.
+constexpr std::chrono::milliseconds others_call_ends{1000};
 /// For processes that make the same mistake.
 constexpr std::chrono::milliseconds end_together{200};
 

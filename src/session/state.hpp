@@ -61,8 +61,8 @@ struct __attribute__((visibility("hidden"))) Session::State {
   std::jthread host;  ///< used inline in thread mode
   /// Null on dedicated servers; handles keep weak references.
   std::shared_ptr<client::ModelSession> model;
-  std::size_t servers = 0;  ///< with which the model's side talks
-  /// Those of the connections; released last.
+  std::size_t servers = 0;  ///< servers with which the model's side talks
+  /// Communicators of the connections; released last.
   std::vector<std::shared_ptr<mpi::Communicator>> communicators;
   std::unique_ptr<mpi::FinalizeHook> at_mpi_finalize;
   session::OutputOfSession output;
@@ -142,7 +142,7 @@ struct __attribute__((visibility("hidden"))) Slot::State {
   std::string variable;
   std::vector<Slot::Part> parts;
   std::weak_ptr<client::ModelSession> session;
-  std::shared_ptr<client::PartEndpoint> endpoint;  ///< that acquired it; null: the session did
+  std::shared_ptr<client::PartEndpoint> endpoint;  ///< endpoint that acquired it; null: the session did
   std::optional<client::AcquiredSlot> acquired;
   std::vector<std::byte> buffer;  ///< private buffer, unless the data lie in the servers' frames
   bool committed = false;

@@ -123,7 +123,7 @@ class Bundle {
   std::size_t points_;
   std::unique_ptr<const ValueLoops> loops_;
   std::vector<Item> items_;
-  double duration_ = 0;  ///< of the current step
+  double duration_ = 0;  ///< duration of the current step
   /// Forms of the values that the statistics use (Strip).
   struct {
     bool plain = false;

@@ -18,7 +18,7 @@ __extension__ using Wide = unsigned __int128;
 constexpr std::uint64_t digit_mask = 0xFFFFFFFFU;
 constexpr int fraction_bits = 52;
 constexpr unsigned exponent_mask = 0x7FF;
-constexpr int least_exponent = -1074;  ///< of the unit
+constexpr int least_exponent = -1074;  ///< exponent of the unit
 /// Each addition changes a digit by less than 2^32, so that this many fit into 63 bits.
 constexpr std::uint32_t most_pending = std::uint32_t{1} << 30U;
 

@@ -28,7 +28,7 @@ class ExactSum {
   /// The nearest double, ties to even; infinite if no double is as large; NaN if there is no sum. A
   /// sum of 0 is +0. Needs the default floating-point environment, as all members that compute.
   [[nodiscard]] double rounded() const noexcept;
-  /// Doubles whose exact sum this is, from the largest on. Of finite sums.
+  /// Doubles whose exact sum this is, from the largest on. Only for finite sums.
   [[nodiscard]] std::vector<double> terms() const;
 
   /// Appends the sum in a form that depends on its value only: 3 bytes and 4 for each digit between

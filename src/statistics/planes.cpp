@@ -17,11 +17,11 @@ std::uint32_t planes_of_column(const Layout& layout, std::uint32_t column, std::
   return static_cast<std::uint32_t>(std::max<std::size_t>(1, bytes_of_column(layout, column) / element));
 }
 
-/// What of a column is in a plane.
+/// The part of a column that is in a plane.
 struct Plane {
-  std::byte* entries;    ///< of the column, from the plane's part of the first one on
+  std::byte* entries;    ///< entries of the column, starting at the plane's part of the first one
   std::size_t distance;  ///< bytes from entry to entry
-  std::size_t bytes;     ///< of the plane's part of an entry
+  std::size_t bytes;     ///< size of the plane's part of an entry
 };
 
 Plane plane_of(const State& state, std::uint32_t number, std::size_t element) noexcept {

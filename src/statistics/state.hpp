@@ -39,7 +39,7 @@ struct Layout {
   std::uint32_t values = 0;
   bool durations = false;
   bool counts = false;
-  std::size_t value_bytes = 0;  ///< of one value
+  std::size_t value_bytes = 0;  ///< size of one value
 
   /// Bytes of the block for a number of points; the block must be aligned to 8 bytes (better: 64).
   [[nodiscard]] std::size_t state_bytes(std::size_t points) const noexcept;

@@ -20,7 +20,7 @@ enum class Operation : std::uint8_t {
   minimum = 4,             ///< smallest value
   maximum = 5,             ///< largest value
   range = 6,               ///< maximum - minimum
-  standard_deviation = 7,  ///< of the population, or of a sample
+  standard_deviation = 7,  ///< standard deviation of the population, or of a sample
   rate = 8,                ///< sum / duration of the interval
   once = 9,                ///< the value of the first step
   difference = 10,         ///< last value - last value of the interval before; first interval: - first value

@@ -17,7 +17,7 @@ class Widening {
   Widening(Type type, const Values& missing);
 
   [[nodiscard]] Type type() const noexcept { return type_; }
-  /// Of integers with 64 bits, the nearest double. `from` needs no alignment.
+  /// Integers with 64 bits become the nearest double. `from` needs no alignment.
   void run(double* to, const std::byte* from, std::size_t count) const;
 
  private:

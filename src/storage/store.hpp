@@ -72,17 +72,17 @@ struct WriteCost {
   std::uint64_t bytes_out = 0;          ///< written to the file
   std::uint64_t direct_bytes = 0;       ///< part of bytes_out that was written with O_DIRECT
   std::uint64_t kept_values = 0;        ///< values that stages kept to observe a stated accuracy
-  std::uint64_t unpacked_messages = 0;  ///< whose values could not be packed as asked for
-  model::LargestErrors errors{};        ///< of variables whose errors stages measure
+  std::uint64_t unpacked_messages = 0;  ///< messages whose values could not be packed as asked for
+  model::LargestErrors errors{};        ///< errors of variables whose errors stages measure
 };
 
 /// An artifact that has its final name.
 struct Published {
   WriteCost cost;                ///< cost of completing it
-  std::uint64_t size_bytes = 0;  ///< of all files of a directory; 0 in memory
+  std::uint64_t size_bytes = 0;  ///< size of the file, or of all files of a directory; 0 in memory
   std::uint64_t records = 0;
   /// CRC-64/XZ of all its bytes, if requested: of the bytes that were handed over, not of bytes
-  /// read back from the disk. Of a directory: checksum_of (base/artifact_files.hpp).
+  /// read back from the disk. For a directory: checksum_of (base/artifact_files.hpp).
   std::optional<std::uint64_t> checksum;
   std::uint64_t inode = 0;    ///< 0 in memory
   std::uint64_t born_ns = 0;  ///< time of the inode's creation; 0: unknown
@@ -101,8 +101,8 @@ class Artifact;
 struct MemberEpoch {
   std::uint64_t server = 0;        ///< FileRequest::server of the member
   bool logged = false;             ///< it keeps a log of its own
-  std::vector<std::byte> account;  ///< of the pieces that it wrote: see member_file.hpp
-  model::LargestErrors errors{};   ///< those that it knows
+  std::vector<std::byte> account;  ///< account of the pieces that it wrote: see member_file.hpp
+  model::LargestErrors errors{};   ///< errors that it knows
 };
 
 /// A piece that needs a place: its position in a file that another server created.

@@ -37,7 +37,7 @@ Instant instant_of(const Rules& rules, const Date& date);
 Result<Date> date_of(const Rules& rules, Wide seconds, int nanoseconds);
 /// The difference of two instants, which always fits.
 Duration between(const Instant& from, const Instant& to);
-/// In nanoseconds.
+/// The duration in nanoseconds.
 Wide wide(const Duration& duration);
 
 }  // namespace afterbay::dates

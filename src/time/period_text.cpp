@@ -42,7 +42,7 @@ constexpr std::array<Synonym, 25> synonyms{
      {"days", "d"},     {"hour", "h"},      {"hours", "h"},  {"hr", "h"},     {"hrs", "h"},
      {"minute", "min"}, {"minutes", "min"}, {"mins", "min"}, {"mi", "min"},   {"second", "s"},
      {"seconds", "s"},  {"sec", "s"},       {"step", "ts"},  {"steps", "ts"}, {"timestep", "ts"}}};
-constexpr std::size_t most_digits = 18;  // of a fraction: an hour has 3.6 * 10^12 ns
+constexpr std::size_t most_digits = 18;  // digits of a fraction: an hour has 3.6 * 10^12 ns
 constexpr Wide largest = std::numeric_limits<std::int64_t>::max();
 bool fits(Wide value) { return value >= -largest - 1 && value <= largest; }
 

@@ -77,7 +77,7 @@ Day day_by(const Rules& rules, LeapRule leap, std::int64_t number) {
   return day;
 }
 
-/// Which of the two calendars a day of the reform's calendar is in.
+/// Whether a day of the reform's calendar is in the Julian one.
 bool is_julian(const Day& day) {
   return std::tie(day.year, day.month, day.day) <
          std::tie(first_gregorian.year, first_gregorian.month, first_gregorian.day);

@@ -54,7 +54,7 @@ class BufferPool {
     std::unique_ptr<std::byte, Free> data;
     std::uint64_t capacity = 0;
   };
-  /// In huge pages if the system has any.
+  /// Allocates a buffer, in huge pages if the system has any.
   static Buffer allocate(std::uint64_t capacity);
 
   struct State {

@@ -109,7 +109,7 @@ class AnnouncedBlocks {
 class ThreadEnd {
  public:
   virtual ~ThreadEnd() = default;
-  /// Who asks for room.
+  /// The position of the put that asks for room.
   enum class Turn {
     oldest,  ///< a put before which the rank has no incomplete one: may use reserved memory
     later,
@@ -395,7 +395,7 @@ struct LinkSizes {
   std::uint64_t memory_bytes = 512u << 20;       ///< all blocks of one server, less the pages for phases
   std::uint64_t block_bytes = 4u << 20;          ///< bytes of a frame in a large block, which has one
                                                  ///< more page for the phase
-  std::uint64_t small_block_bytes = 256u << 10;  ///< likewise for small blocks
+  std::uint64_t small_block_bytes = 256u << 10;  ///< the same for small blocks
   double small_share = 1.0 / 8;                  ///< part of memory_bytes cut into small blocks
   std::uint64_t ring_bytes = 256u << 10;         ///< model -> server messages, per rank
   std::uint64_t reply_bytes = 64u << 10;         ///< server -> model messages, per rank

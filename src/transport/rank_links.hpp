@@ -17,11 +17,11 @@ namespace afterbay::transport {
 /// Large staging segments that hold data.
 struct HeldSegments {
   std::size_t segments = 0;
-  std::size_t by_caller = 0;   ///< those among them that are only sent once the caller has committed
-                               ///< parts that it acquired
-  std::string server = {};     ///< for which most of them are, as named in errors
-  std::size_t most = 0;        ///< number of those
-  std::uint64_t progress = 0;  ///< of all servers for which some are held
+  /// Segments that are sent only after the caller has committed parts that it acquired.
+  std::size_t by_caller = 0;
+  std::string server = {};     ///< server that most of them are for, as named in errors
+  std::size_t most = 0;        ///< number of segments for that server
+  std::uint64_t progress = 0;  ///< progress of all servers for which segments are held
 };
 
 /// Used only by the rank's thread.

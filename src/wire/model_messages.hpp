@@ -87,9 +87,9 @@ struct StageSetting {
 
 /// What a formula computes with: samples of the type of the variable.
 struct Operand {
-  std::uint32_t source = 0;      ///< which samples: BeginRecord::source
+  std::uint32_t source = 0;      ///< samples of the operand: BeginRecord::source
   std::uint8_t is_constant = 0;  ///< 1: it has one sample, which holds for all steps
-  Values missing{};              ///< of the samples; empty: nothing is missing
+  Values missing{};              ///< missing values of the samples; empty: nothing is missing
   template <class A>
   void fields(A& a) {
     a(source, is_constant, missing);
@@ -100,8 +100,8 @@ struct Operand {
 /// A computation point by point, from operands of a formula or results of earlier ones.
 struct FormulaStep {
   std::string text;  ///< expression::Formula::text
-  /// In its order: the number of an operand of the formula, or the number of its operands plus that
-  /// of an earlier step.
+  /// The arguments of the step in order: the number of an operand of the formula, or the number of
+  /// its operands plus that of an earlier step.
   std::vector<std::uint32_t> operands;
   template <class A>
   void fields(A& a) {
@@ -131,7 +131,7 @@ struct Reduction {
   std::optional<Formula> formula{};
   std::uint8_t is_over_time = 1;  ///< 1: `statistic` holds
   statistics::Statistic statistic;
-  Values missing;  ///< of the samples, without a formula: statistics::Field::missing
+  Values missing;  ///< missing values of the samples, without a formula: see statistics::Field::missing
   template <class A>
   void fields(A& a) {
     a(variable, formula, is_over_time, statistic.operation, statistic.missing, statistic.threshold,
@@ -145,8 +145,8 @@ struct CollectionDefinition {
   Format format = Format::netcdf4;
   Existing existing = Existing::refuse;
   model::Split split = model::Split::none;
-  std::vector<std::uint32_t> servers;        ///< of the collection's pool, ascending
-  std::uint32_t first = 0;                   ///< which of them creates its first file
+  std::vector<std::uint32_t> servers;        ///< servers of the collection's pool, ascending
+  std::uint32_t first = 0;                   ///< the server that creates its first file
   std::uint64_t gather_bytes = 0;            ///< model::LayoutSizes::gather_bytes
   std::vector<std::int32_t> decompositions;  ///< one per variable: id, or -1 for Whole
   std::vector<StageSetting> stages;          ///< by variable and name
@@ -165,7 +165,7 @@ struct DefineCollection {
   static constexpr Kind kind = FromModel::kind<DefineCollection>();
   std::uint32_t id = 0;
   std::string name;
-  std::uint64_t digest = 0;                        ///< of the rank's definition: equal on all ranks
+  std::uint64_t digest = 0;                        ///< digest of the rank's definition: equal on all ranks
   std::optional<CollectionDefinition> definition;  ///< from the lowest model rank only
   template <class A>
   void fields(A& a) {
@@ -239,7 +239,7 @@ struct AskServer {
 enum class RecordKind : std::uint8_t {
   record,        ///< a record of a file
   fixed,         ///< the variables without the record dimension
-  first_sample,  ///< of the reductions of the collection, in an interval: it belongs to no file
+  first_sample,  ///< first sample of an interval, for the collection's reductions: it belongs to no file
   sample,        ///< a further one of the interval
   state,         ///< a plane of the states of the reductions, which are restored: it belongs to no file
 };
@@ -262,26 +262,26 @@ struct BeginRecord {
   static constexpr Kind kind = FromModel::kind<BeginRecord>();
   std::uint32_t collection = 0;
   std::uint64_t seq = 0;
-  std::uint64_t file = 0;    ///< of samples: no_file
-  std::uint64_t record = 0;  ///< of samples: a running number; of states: that of the plane
+  std::uint64_t file = 0;    ///< no_file for samples
+  std::uint64_t record = 0;  ///< for samples a running number; for states the number of the plane
   RecordKind meaning = RecordKind::record;
-  std::uint32_t source = 0;  ///< of samples: Operand::source; 0: they are not operands
-  /// Of samples: how many records with samples of the same step are begun right after this one.
+  std::uint32_t source = 0;  ///< for samples: Operand::source; 0: they are not operands
+  /// For samples: how many records with samples of the same step are begun right after this one.
   std::uint32_t more_of_step = 0;
-  double duration = 0;                      ///< of samples: see statistics::Bundle::step
-  std::optional<SavedProgress> progress{};  ///< of states, also in files of states
+  double duration = 0;                      ///< for samples: see statistics::Bundle::step
+  std::optional<SavedProgress> progress{};  ///< for states, also in files of states
   template <class A>
   void fields(A& a) {
     a(collection, seq, file, record, meaning, source, more_of_step, duration, progress);
   }
 };
 
-/// Instead of the number of a file.
+/// Stands in place of the number of a file.
 inline constexpr std::uint64_t no_file = ~std::uint64_t{0};
 
-/// The rank has put its whole part of a variable; the pieces were counted before. Of a variable
-/// with a reduction, in a record of a file: it has handed over all samples of which the value is to
-/// be computed. In a file of states, the state is that before the record.
+/// The rank has put its whole part of a variable; the pieces were counted before. For a variable
+/// with a reduction, in a record of a file: the rank has handed over all samples from which the
+/// value is to be computed. In a file of states, the state is that before the record.
 struct Put {
   static constexpr Kind kind = FromModel::kind<Put>();
   std::uint32_t collection = 0;
@@ -446,7 +446,7 @@ struct OpenInput {
 /// The rank's part of a variable, for servers that must pack it.
 struct InputPart {
   std::int32_t map = -1;   ///< id of a map decomposition; -1: the box
-  std::uint32_t list = 0;  ///< of a map: which points, as in InputCells
+  std::uint32_t list = 0;  ///< for a map: the list of its points, as in InputCells
   std::vector<std::uint64_t> start;
   std::vector<std::uint64_t> count;
   template <class A>

@@ -42,7 +42,7 @@ struct Defined {
 struct MapLosses {
   static constexpr Kind kind = ToModel::kind<MapLosses>();
   std::uint32_t id = 0;
-  std::vector<std::uint64_t> offsets;  ///< of runs, ascending
+  std::vector<std::uint64_t> offsets;  ///< offsets of runs, ascending
   std::vector<std::uint64_t> lengths;
   template <class A>
   void fields(A& a) {

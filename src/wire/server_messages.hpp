@@ -174,7 +174,7 @@ struct MapVerdict {
   std::int32_t first_rank = 0;
   std::int32_t second_rank = 0;
   std::uint64_t missing = 0;  ///< number of points that no rank holds, if gaps are not allowed
-  std::uint64_t offset = 0;   ///< of the first ones; see also `twice`
+  std::uint64_t offset = 0;   ///< offset of the first missing points; see also `twice`
   std::uint64_t length = 0;
   std::uint8_t losses = 0;            ///< 1: some ranks lose points to others
   std::vector<std::uint32_t> losers;  ///< model ranks that lose all points that they have in this part
@@ -188,7 +188,7 @@ struct MapVerdict {
 /// To `judging_server`, in each batch of definitions with maps.
 struct MapVerdicts {
   static constexpr Kind kind = BetweenServers::kind<MapVerdicts>();
-  std::uint64_t serial = 0;  ///< of the batch
+  std::uint64_t serial = 0;  ///< serial number of the batch
   std::vector<MapVerdict> maps;
   template <class A>
   void fields(A& a) {

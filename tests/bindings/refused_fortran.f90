@@ -8,7 +8,7 @@ module refused_checks
   use afterbay
   implicit none
 
-  integer, parameter :: points = 4  ! of each rank
+  integer, parameter :: points = 4  ! points of each rank
   integer :: my_rank
 
 contains

@@ -34,7 +34,7 @@ def figures_of(row):
 
 @unittest.skipUnless(numpy and (PROGRAMS / "afterbay_packing").is_file(), "the benchmarks are not built, or there is no numpy")
 class Packings(unittest.TestCase):
-    """Of fields that a codec can do something with: rows of 16 values, some of them missing."""
+    """Fields that a codec can compress: rows of 16 values, some of them missing."""
 
     @classmethod
     def setUpClass(cls):

@@ -76,8 +76,8 @@ class Preview(CommandTest):
         self.assertEqual((ws["expression"], ws["type"], ws["bytes"]), ("sqrt(uas^2 + vas^2)", "float32", 48))
         self.assertEqual((ta["grid"], ta["points"], ta["bytes"]), ("north", "lev 5 x lat 2 x lon 4", 160))
         self.assertEqual((co2["values"], co2["bytes"]), ("once", 8))
-        # Of a record: three variables, the time and its bounds. Once: lat, lon, those of the
-        # subset, area twice, co2.
+        # Per record: three variables, the time and its bounds. Once: lat, lon, those of the subset,
+        # area twice, co2.
         self.assertEqual(month["bytes_per_record"], 48 + 48 + 160 + 8 + 16)
         self.assertEqual(month["bytes_per_file"], 24 + 32 + 16 + 48 + 32 + 8)
         self.assertEqual(month["files"], [{"path": "month.nc", "records": 12, "bytes": 12 * 280 + 160}])
@@ -86,8 +86,8 @@ class Preview(CommandTest):
         self.assertEqual(shown["unused_fields"], ["<odd>"])
         totals = shown["totals"]
         # Columns take multiples of 64 bytes, after a head of 64: the sum of tas; sum and count of
-        # ws, which may be missing; the largest ta. And the buffers of ws: its operands and itself,
-        # 3 points each.
+        # ws, which may be missing; the largest ta. The buffers of ws come on top: its operands and
+        # itself, 3 points each.
         self.assertEqual(totals["state_bytes_per_rank"], 2 * 64 + 3 * 64 + 2 * 64 + 3 * 3 * 8)
         self.assertEqual(totals["puts_per_step"]["most"], 5)
         self.assertEqual(totals["bytes"], month["bytes"] + day["bytes"])

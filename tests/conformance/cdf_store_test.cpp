@@ -203,8 +203,7 @@ TEST_P(CdfStoreTest, refuses_a_damaged_header) {
 TEST_P(CdfStoreTest, zeros_are_no_header) {
   std::vector<std::byte> zeros(1u << 20);
   std::memcpy(zeros.data(), GetParam() == Format::cdf5 ? "CDF\5" : "CDF\2", 4);
-  const std::size_t tag = GetParam() == Format::cdf5 ? 15 : 11;  // of dimensions, after the number
-                                                                 // of records
+  const std::size_t tag = GetParam() == Format::cdf5 ? 15 : 11;  // after the number of records
   zeros[tag] = std::byte{10};
   zeros[tag + 1] = std::byte{0x01};  // 2^24 of them, in CDF-5 2^56
   const auto parsed = storage::parse_cdf_header(zeros);

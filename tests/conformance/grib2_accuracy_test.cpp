@@ -62,7 +62,7 @@ class Grib2Accuracy : public MessageFiles {
     return said;
   }
 
-  /// Of the values that are not -999; expects the others to be missing.
+  /// The largest error of the values that are not -999; expects the others to be missing.
   double error_read(const std::vector<double>& values) {
     const std::vector<double> read = grib_values(path(), 3);
     EXPECT_EQ(read.size(), values.size());

@@ -147,7 +147,7 @@ TEST_F(Grib2Headers, grids_end_at_the_poles) {
   }
 }
 
-/// Of models that add up their time step, and of those with 32-bit times or bounds.
+/// Covers models that add up their time step, and models with 32-bit times or bounds.
 TEST_F(Grib2Headers, times_that_are_sums_of_time_steps_are_whole_seconds) {
   for (const bool float32_time : {false, true}) {
     Schema schema = grib2_schema();

@@ -64,7 +64,7 @@ class StoreEpoch : public testing::TestWithParam<EpochCase> {
     std::optional<FrameJob> frame;
     std::optional<std::uint64_t> label;  ///< record
     std::uint64_t epoch = 0;
-    std::uint64_t records = 0;  ///< of the epoch
+    std::uint64_t records = 0;  ///< records of the epoch
   };
 
   /// Frames of some steps, shuffled within a step and some of them postponed; an epoch every third

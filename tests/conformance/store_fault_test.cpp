@@ -30,7 +30,7 @@ class FaultyDisk : public storage::Disk {
   std::atomic<int> write_error{0};  ///< errno of every write from number `writes_before` on
   std::atomic<int> writes_before{0};
   std::atomic<int> sync_error{0};
-  std::atomic<int> rename_error{0};  ///< also of the further name that a file gets instead
+  std::atomic<int> rename_error{0};  ///< error of a rename, also to the further name that a file gets instead
   std::atomic<int> link_error{0};
   std::atomic<bool> short_writes{false};    ///< at most 4097 bytes a call, and EINTR in between
   std::atomic<bool> refuses_direct{false};  ///< EINVAL when opened with O_DIRECT
@@ -248,7 +248,7 @@ TEST_P(StoreFaults, says_why_a_directory_cannot_be_written) {
   const bool root = ::geteuid() == 0;
   if (root) {
     std::filesystem::permissions(directory_.path(), std::filesystem::perms(0555));
-    ::setfsuid(nobody);  // of this thread: root may write anywhere
+    ::setfsuid(nobody);  // for this thread: root may write anywhere
   }
   const auto refused = write(request());
   if (root) ::setfsuid(0);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools/check_prose.py finds long lines of prose in pages and comments, and no others;
+"""tools/check_prose.py finds long lines and fragments in pages and comments, and no others;
 tools/check_links.py finds links whose text goes over two lines, pages without a link to the
 glossary, and design records that are not listed."""
 import os
@@ -73,12 +73,50 @@ def one():
     "CMakeLists.txt": (f"# {LONG}\nset(x 1) # {LONG}\n", [1]),
 }
 
+#: by name: a text, and the lines of it that begin a fragment
+FRAGMENTS = {
+    "page.md": ("""Of ranks, some. A mean
+of all ranks. Nor of
+servers. "Of these" and `Of x`.
+
+- Of a list.
+
+> Of a quotation.
+
+```
+Of code.
+```
+
+See [this](page.md). Of
+course. Offers and Norway. Likewise. Likewise, this.
+""", [1, 2, 5, 13, 14]),
+    "generated.md": ("<!-- Made by a command. -->\n\nOf ranks.\n", []),
+    "design/record.md": ("Of ranks.\n", []),
+    "one.hpp": ("""/// Of a server.
+int x = 1;  ///< of the file
+int y = 2;  ///< size of the file
+/* A rank. Likewise.
+   Nor a server. */
+// "Of these" is a quotation.
+int z = 3;  /**< of the file */
+const char* const text = "Of ranks. Nor of servers.";
+/// One. Also
+/// of two.
+int w = 4;  // of the file
+""", [1, 2, 4, 5, 7, 11]),
+    "two.f90": ("!> Of ranks.\ninteger :: x !< of a calendar\n", [1, 2]),
+    "three.py": ('"""Of ranks."""\nTEXT = "Of ranks."\n# Nor of servers.\n', [1, 3]),
+}
+
 
 def main():
     found = [number for number, _ in check_prose.long_lines(PAGE)]
     assert found == [3, 14, 16], found  # a paragraph, a list item, and the item's second paragraph
     for name, (text, expected) in SOURCES.items():
         found = [number for number, _ in check_prose.long_lines(text, name)]
+        assert found == expected, (name, found)
+    for name, (text, expected) in FRAGMENTS.items():
+        found = sorted(number for number, _ in check_prose.fragments(text, name))
         assert found == expected, (name, found)
     page = pathlib.Path("page.md").resolve()
     page.write_text("# One\n\nSee [two\nlines](nowhere.md), [here](#one), `[code](gone.md)` and [there](#two).\n")

@@ -18,7 +18,7 @@ def output(arguments):
     done = subprocess.run([BUILD / "apps/afterbay/afterbay", *arguments.split()], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"afterbay {arguments}: {done.returncode}\n{done.stderr}")
-    # Which ranks serve is a long line.
+    # The line with the ranks that serve is long.
     return "".join(line[:96] + " ...\n" if len(line) > 100 and re.match(r"model: |server", line) else line + "\n" for line in done.stdout.splitlines())
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """After a run under the preloaded library with FAULT_POWER=DIRECTORY has been killed: brings
 DIRECTORY to a state in which a loss of power at that moment could have left it. Durable changes
-(fsync) stay. Of the later changes to each file and each directory, a random initial part stays,
+(fsync) stay. A random initial part of the later changes to each file and each directory stays,
 often none and sometimes all: writes and names reach the disk independently of each other, each in
 its order; the last write that stays may be incomplete."""
 import os

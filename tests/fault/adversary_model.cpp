@@ -127,7 +127,7 @@ class Model {
     FileSpec spec;
     Collection collection;
     OutputFile file;
-    std::uint64_t number;  ///< of the file in its series
+    std::uint64_t number;  ///< number of the file in its series
     std::uint64_t before;  ///< records that the file had when it was opened, or that were put later
   };
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two runs that were killed, one after the other, each after an epoch of the same number, and the
 second before its journal contained the epoch: `status` must not offer the second run's file for the
-first run's epoch. Nor does it belong to a later run that was refused the file, and `recover`
+first run's epoch. The file does not belong to a later run that was refused it either, and `recover`
 records in the journal which run it belonged to."""
 import json
 import pathlib

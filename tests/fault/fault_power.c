@@ -19,7 +19,7 @@
 
 enum { path_room = 4096 };
 
-/* Of f_INODE, followed by `bytes` older bytes. */
+/* A change in f_INODE, followed by `bytes` older bytes. */
 struct change {
   uint64_t magic;
   uint64_t offset;

@@ -292,7 +292,7 @@ def cut_cycles():
     fresh("cut_cycles")
     season = [[0, 60], [60, 152], [152, 244], [244, 335]]
     for keys, options, bounds, times, steps in (
-            # Of the year from December, January and February.
+            # The year begins with December, January and February.
             ("every: 1y, cycle: 1y, cycle_step: 3mo, align: seasons", {"last": 240}, season, [30, 106, 198, 289.5], {0: range(1, 241)}),
             ("every: 1y, cycle: 1y, cycle_step: 1mo", {"last": 60, "start": "2000-01-16"}, [[0, 15], [16, 45]], [7.5, 30.5],
              {0: range(1, 61)}),

@@ -441,7 +441,7 @@ class Model {
   std::uint64_t nlon_, nlat_, nlev_;
   std::int64_t first_, last_;
   std::uint64_t halo_;
-  std::uint64_t members_;  ///< of an ensemble; 0: none
+  std::uint64_t members_;  ///< members of an ensemble; 0: none
   std::uint64_t first_member_ = 0;
   std::uint64_t own_members_ = 0;
   std::uint64_t rows_ = 0;

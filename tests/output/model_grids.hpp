@@ -75,7 +75,7 @@ class FurtherGrids {
                {.units = east, .standard_name = "longitude", .attributes = {{"bounds", "cell_corners"}}});
     coordinate("clat", "mesh", [&](std::uint64_t c) { return in_units(cell_lat(c)); }, {"cell"},
                {.units = north, .standard_name = "latitude"});
-    // Of another part of the cells, with the same dimensions.
+    // A grid of another part of the cells, with the same dimensions.
     output.grid("sea_u", {"y", "x"}, decomposition);
     std::vector<double> east_of_u;
     std::vector<double> north_of_u;

@@ -49,7 +49,7 @@ class Dates:
         return self.begins[month + months] + seconds - self.begins[month]
 
     def interval(self, seconds, every):
-        """That of the calendar's that contains the time just before."""
+        """The interval of the calendar that contains the time just before."""
         count, unit = int("".join(filter(str.isdigit, every))), "".join(filter(str.isalpha, every))
         if unit in ("mo", "y"):
             count *= self.months if unit == "y" else 1
@@ -94,7 +94,7 @@ class Plan:
         return (self.ends[n] - 1) % DAY // (int(self.keys["cycle_step"][:-1]) * HOUR)
 
     def records(self):
-        """Of statistics: the period, and the steps that are taken in, for each part of a cycle."""
+        """Records of statistics: the period and the steps taken in, for each part of a cycle."""
         found = []
         parts = DAY // (int(self.keys["cycle_step"][:-1]) * HOUR) if "cycle" in self.keys else 1
         for (begin, end, steps), partial in zip(self.periods, self.partial):

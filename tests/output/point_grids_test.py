@@ -30,7 +30,7 @@ def run(kind, number, how, ranks, expect=0):
 
 
 def area(lat, lon):
-    """Of polygons on the unit sphere with edges of great circles, by their angular excess."""
+    """Areas of polygons on the unit sphere with edges of great circles, by angular excess."""
     lat, lon = np.radians(lat), np.radians(lon)
     at = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=-1)
 

@@ -35,8 +35,8 @@ EXPRESSIONS = {
     "flux": "uas*area",
     "wet": "exp(uas/10) + log(vas)",
     "same": "tas",
-    # Of expressions: with conditions, in which missing values count, with fields that an inner one
-    # has already, and with one field by two names.
+    # Expressions of expressions: with conditions in which missing values count, with fields that an
+    # inner one has already, and with one field by two names.
     "power": "speed^3/2 + flux",
     "gust": '"speed > 5 ? warm - uas : 0"',
     "twice": "heat^2 - toce/heat",
@@ -171,12 +171,12 @@ files:
 def steps_larger_than_memory():
     """Servers take samples when the ranks have put the whole step, unless memory cannot hold it."""
     text = "files: {day: {every: 1d, statistics: servers, mean: [tas, uas, vas, toce, e3t]}}\n"
-    # Nor can it hold all operands of a step.
+    # Memory cannot hold all operands of a step either.
     expressions = """
 fields: {one: uas + vas + tas, two: vas - tas, three: 2*uas, four: toce*2}
 files: {step: {every: 1ts, expressions: servers, instant: [vas, four, two, one], mean: [three, one: average]}}
 """
-    # Nor the states with which the second job begins.
+    # Memory cannot hold the states with which the second job begins.
     states = """
 fields: {one: uas + vas + tas}
 files: {month: {every: 1mo, expressions: servers, statistics: servers, stddev: [tas, one], difference: [vas], range: [uas]}}

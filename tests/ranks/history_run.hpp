@@ -16,7 +16,7 @@ namespace afterbay::testing::history {
 
 constexpr std::uint64_t levels = 3, rows = 14, columns = 22, points = rows * columns;
 constexpr std::uint64_t halo = 2;
-constexpr std::uint64_t records = 3;  ///< of a file, before more are appended
+constexpr std::uint64_t records = 3;  ///< records of a file before more are appended
 
 /// Files that are made anew have stages in some variables, files that are appended to have none
 /// (and the other way round for fluxes): every layout of a session writes the same values both

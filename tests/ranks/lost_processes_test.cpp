@@ -119,8 +119,8 @@ RANK_TEST(TransportLostProcesses, a_server_dies_with_joint_segments_in_transit, 
 constexpr std::uint64_t block = 1 << 20;
 constexpr std::uint64_t part = 600'000;
 constexpr std::uint64_t lost_records = 20;
-constexpr std::uint32_t own_frame = 0;     ///< of model rank 1 alone
-constexpr std::uint32_t common_frame = 1;  ///< of both model ranks
+constexpr std::uint32_t own_frame = 0;     ///< frame of model rank 1 alone
+constexpr std::uint32_t common_frame = 1;  ///< frame of both model ranks
 
 void put(ClientLink& link, std::uint32_t frame, std::uint64_t seq, std::uint64_t position) {
   link.set_position(position);

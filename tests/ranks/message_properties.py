@@ -194,7 +194,7 @@ def check_um(case, store):
 
 
 def has_eccodes():
-    """Of the build, not of this program."""
+    """Whether the build has ecCodes, not this program."""
     Case(0).write("in.nc", {})
     done = subprocess.run([str(AFTERBAY), "replay", "in.nc", "try.grib2", "--store", "grib2", "--afterbay.topology=inline"],
                           capture_output=True, text=True)

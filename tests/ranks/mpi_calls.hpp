@@ -12,7 +12,7 @@ struct MpiCalls {
   std::atomic<int> receives{0};
   std::atomic<int> others{0};      ///< probes, receives and tests
   std::atomic<int> all_to_all{0};  ///< exchanges of all ranks with all ranks
-  std::bitset<64> destinations;    ///< of sends; used by the MPI thread
+  std::bitset<64> destinations;    ///< destinations of sends; used by the MPI thread
 };
 MpiCalls& mpi_calls();
 

@@ -22,12 +22,13 @@ struct Calls {
   int others = 0;
 };
 
-constexpr std::uint64_t points = 400;  // of a field: small, so that fields travel together
+constexpr std::uint64_t points = 400;  // points of a field: few, so that fields travel together
 constexpr std::uint64_t steps = 20;
 
 enum class Pace : std::uint8_t { free, waits_after_steps };
 
-/// Who hands over this rank's part of a field, each in how many sections; 0: the whole part.
+/// The callers that hand over this rank's part of a field, and the number of sections of each; 0:
+/// the whole part.
 struct Callers {
   int endpoints = 0;  ///< each in a thread of its own; 0: the session
   int sections = 0;

@@ -115,7 +115,7 @@ RANK_TEST(SessionLayout, files_of_a_collection_go_to_the_least_loaded_of_several
 }
 
 constexpr int dealt_files = 6;
-constexpr std::uint64_t dealt_points = 512;  ///< of each of two model ranks
+constexpr std::uint64_t dealt_points = 512;  ///< points of each of two model ranks
 
 /// Rank 0 has written all its files before rank 1 opens the second (the first open needs all
 /// ranks).

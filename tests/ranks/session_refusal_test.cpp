@@ -41,8 +41,8 @@ RANK_TEST(SessionRefusal, memory_of_one_pool_that_the_node_lacks, 4) {
                  "1 I/O server of pool 'big': ", "set pools.big.memory.server: ");
 }
 
-/// Of a node that has no server: there, one of its ranks checks. Ranks 0 and 1 send through the
-/// frontend 2 to the server 3.
+/// On a node that has no server, one of its ranks checks. Ranks 0 and 1 send through the frontend 2
+/// to the server 3.
 RANK_TEST(SessionRefusal, memory_that_a_node_without_servers_lacks, 4) {
   expect_refused(quiet().set("topology", "tiered").set("memory.frontend", "8TiB").set("nodes", "0,0,0,1"),
                  "1 frontend: ", "set memory.frontend: ");

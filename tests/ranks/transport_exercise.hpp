@@ -15,8 +15,8 @@ struct Exercise {
   std::uint64_t records = 20;
   std::uint32_t frames = 5;
   std::uint32_t pieces = 3;
-  std::uint32_t words = 100;        ///< of one rank in one piece
-  std::size_t message_bytes = 300;  ///< of one message per record; its size varies around this
+  std::uint32_t words = 100;        ///< words of one rank in one piece
+  std::size_t message_bytes = 300;  ///< mean size of the one message per record; the size varies around this
   bool inline_servers = false;      ///< servers are served while their own rank waits
 };
 

@@ -56,7 +56,8 @@ class LocalRun::Threads {
     sources.environment.emplace();
     sources.settings = run_.settings_;
     sources.settings.insert(sources.settings.end(), more.begin(), more.end());
-    sources.settings.emplace(sources.settings.begin(), "statistics.directory", "off");  // of the working one
+    // Keeps statistics pages out of the working directory.
+    sources.settings.emplace(sources.settings.begin(), "statistics.directory", "off");
     sources.settings.emplace_back("report.table", "off");
     auto loaded = config::load(sources);
     if (!loaded) throw Failure(std::move(loaded).error());

@@ -28,7 +28,7 @@ struct PackJob {
 
 struct PackCounts {
   std::uint64_t out_of_range = 0;
-  double largest_error = 0;  ///< of the values in range
+  double largest_error = 0;  ///< largest error of the values in range
 };
 
 using PackLoop = PackCounts (*)(const PackJob& job);

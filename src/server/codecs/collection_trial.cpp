@@ -154,7 +154,7 @@ observe::CodecTrialRecord CollectionTrial::record() const {
   record.last_s = last_s_;
   record.chains = static_cast<std::uint32_t>(chains_.size());
   const MutexLock lock(mutex_);
-  double sampled = 0;  // of variables with copies: they stand for the others
+  double sampled = 0;  // size of variables with copies, which stand for the others
   for (const auto& [number, it] : variables_) {
     record.bytes += it.bytes;
     record.measured_bytes += it.raw;

@@ -46,7 +46,7 @@ class CollectionTrial : public ChunkSampler {
   static constexpr std::uint64_t wanted_bytes = std::uint64_t{4} << 20;
   static constexpr std::uint64_t most_copy_bytes = std::uint64_t{1} << 20;
   static constexpr std::uint64_t least_copy_bytes = std::uint64_t{64} << 10;
-  static constexpr int records = 2;  ///< of each variable, the first ones
+  static constexpr int records = 2;  ///< number of records copied per variable: the first ones
 
   /// `has_come`: called by a worker after it has copied something.
   CollectionTrial(const ServedCollection& collection, SampleRoom& room, std::function<void()> has_come);
@@ -68,7 +68,7 @@ class CollectionTrial : public ChunkSampler {
   /// What is copied of a variable, and what was found.
   struct Variable {
     std::size_t element_bytes = 1;
-    double bytes = 0;  ///< of this server's part of a record
+    double bytes = 0;  ///< size of this server's part of a record
     std::uint64_t copy_bytes = 0;
     std::uint32_t first = 0;           ///< number of a piece of which copies are taken
     std::uint32_t step = 1;            ///< from one such piece to the next

@@ -45,7 +45,7 @@ class SessionFailure {
   }
   void ranks_contradict() noexcept AFTERBAY_REQUIRES(ingest_thread) { ranks_consistent_ = false; }
 
-  // Who detects a failure.
+  // The server that reports a failure.
   /// The link to another server is lost: the first of the remaining servers reports it.
   [[nodiscard]] Witness of_lost_server(std::size_t server) const noexcept;
   /// A model rank forwards a failure of the session: the first server that the rank can still reach

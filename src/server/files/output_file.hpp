@@ -82,7 +82,7 @@ struct OutputFile {
   State state AFTERBAY_GUARDED_BY(ingest_thread) = State::announced;
   /// The journal has the line that it was opened.
   bool noted AFTERBAY_GUARDED_BY(ingest_thread) = false;
-  /// From the lowest model rank; empty once the file is begun.
+  /// Changes from the lowest model rank; empty once the file is begun.
   std::optional<SchemaChanges> changes AFTERBAY_GUARDED_BY(ingest_thread);
   /// Assigned to this server as the least loaded one.
   bool assigned AFTERBAY_GUARDED_BY(ingest_thread) = false;

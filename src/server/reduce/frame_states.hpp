@@ -27,8 +27,8 @@ struct ServedCollection;
 /// Threads: those of different frames may be used at the same time.
 class FrameStates {
  public:
-  /// Of the reductions of the collection in this server's frames. Fails (resources) if they need
-  /// more than `limit` bytes together with the `used` ones of other collections
+  /// The states of the collection's reductions in this server's frames. Fails (resources) if they
+  /// need more than `limit` bytes together with the `used` ones of other collections
   /// (memory.statistics), and if a statistic does not exist for the type of its variable or a
   /// formula cannot be evaluated.
   static Result<std::unique_ptr<FrameStates>> make(const ServedCollection& collection, std::uint64_t used,
@@ -42,8 +42,8 @@ class FrameStates {
   /// layout's order: those of `pieces`. Points that no rank holds get unspecified values.
   Result<> results(std::span<const std::uint32_t> pieces, std::byte* frame);
 
-  /// Likewise the plane of the states of these pieces that `record` says. Begins the next interval
-  /// first, if the model has begun it.
+  /// Writes the plane of the states of these pieces that `record` says to `frame`. Begins the next
+  /// interval first, if the model has begun it.
   void plane(std::span<const std::uint32_t> pieces, const RecordHead& record, std::byte* frame);
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
@@ -55,7 +55,7 @@ class FrameStates {
   };
   struct PieceState {
     const ServedFormula* formula = nullptr;  ///< null: there is none
-    std::optional<PieceOperands> operands;   ///< of the formula
+    std::optional<PieceOperands> operands;   ///< operands of the formula
     std::optional<OverTime> over_time;       ///< nullopt: the values of the formula are the results
     std::size_t element = 0;                 ///< bytes of a sample
     [[nodiscard]] statistics::Bundle& bundle() { return over_time->bundle; }
@@ -71,7 +71,7 @@ class FrameStates {
 
   const ServedCollection& collection_;
   statistics::HugePages pages_;
-  std::pmr::monotonic_buffer_resource memory_{&pages_};                     ///< of all states
+  std::pmr::monotonic_buffer_resource memory_{&pages_};                     ///< memory of all states
   std::map<std::uint32_t, std::unique_ptr<const ServedFormula>> formulas_;  ///< by variable
   std::map<std::uint32_t, PieceState> pieces_;                              ///< by index in the layout
   std::uint64_t bytes_ = 0;

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t values_of_strips = std::size_t{16} << 10;
 constexpr std::size_t line_bytes = 64;
 
-/// From the beginning of an operand to that of the next one.
+/// Bytes from the beginning of an operand to that of the next one.
 std::size_t distance_of(const ServedFormula& formula, std::size_t points) noexcept {
   return rounded_up(points * formula.element_bytes(), line_bytes);
 }

@@ -61,7 +61,7 @@ class ServedFormula {
     expression::Formula formula;
     std::vector<std::size_t> operands;  ///< wire::FormulaStep::operands
   };
-  using Evaluators = std::vector<expression::Evaluator>;  ///< of all steps
+  using Evaluators = std::vector<expression::Evaluator>;  ///< one per step
   explicit ServedFormula(const wire::Formula& formula, const Variable& variable);
   [[nodiscard]] Result<Evaluators> evaluators() const AFTERBAY_EXCLUDES(mutex_);
 
@@ -73,7 +73,7 @@ class ServedFormula {
   model::Kernel kernel_;
   std::vector<std::byte> not_a_number_;
   mutable Mutex mutex_;
-  /// Those that no thread uses.
+  /// Evaluators that no thread uses.
   mutable std::vector<Evaluators> evaluators_ AFTERBAY_GUARDED_BY(mutex_);
 };
 
@@ -95,7 +95,7 @@ class PieceOperands {
 
  private:
   const ServedFormula& formula_;
-  std::size_t bytes_;     ///< of an operand
+  std::size_t bytes_;     ///< size of an operand
   std::size_t distance_;  ///< from operand to operand
   std::byte* memory_;     ///< belongs to the resource
   std::vector<bool> is_there_;

@@ -88,7 +88,7 @@ class SharedFiles {
   void check(std::size_t server, Result<> sent) AFTERBAY_REQUIRES(ingest_thread);
 
   Host host_;
-  /// Of files that are not joined yet.
+  /// Shares of files that are not joined yet.
   std::map<std::uint64_t, std::vector<std::byte>> shares_ AFTERBAY_GUARDED_BY(ingest_thread);
   bool session_failed_ AFTERBAY_GUARDED_BY(ingest_thread) = false;
   RemotePlaces places_;

@@ -36,7 +36,7 @@ class SpaceGuard : public storage::SpacePatience {
   struct Hooks {
     /// Called often while a call waits; any thread.
     AnyThreadFunction<void()> alive;
-    /// Likewise, if the ingest thread itself waits.
+    /// Called often if the ingest thread itself waits.
     AnyThreadFunction<void()> work;
     AnyThreadFunction<void(const SpaceNotice&)> notify;  ///< any thread
   };

@@ -35,7 +35,8 @@ class SpacePolicy {
     std::int64_t server = 0;  ///< number of this server
     /// Called often while a call waits; any thread.
     AnyThreadFunction<void()> alive;
-    /// Likewise, if the ingest thread itself waits because there are no workers; otherwise empty.
+    /// Called often if the ingest thread itself waits because there are no workers; otherwise
+    /// empty.
     AnyThreadFunction<void()> work;
     /// Calls a function in the ingest thread; any thread.
     AnyThreadFunction<void(IngestFunction<void()>)> post;

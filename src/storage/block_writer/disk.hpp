@@ -11,7 +11,7 @@
 
 namespace afterbay::storage {
 
-/// With which directories are opened: links are not followed.
+/// Flags for opening directories: links are not followed.
 inline constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 /// The operating system's calls, each with its own return convention (-1 and errno). A test derives

@@ -225,7 +225,7 @@ Result<> PartDirectory::check_replaceable() const {
   return try_exchange();
 }
 
-/// On two empty directories, whose names a killed run may have left.
+/// Tries the exchange on two empty directories, whose names a killed run may have left.
 Result<> PartDirectory::try_exchange() const {
   const std::string trial[] = {part_path_ + ".trial-a", part_path_ + ".trial-b"};
   int number = 0;

@@ -23,7 +23,8 @@ bool is_regular(int descriptor) {
   return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/// Such as an artifact of another format has, or had when its run was killed.
+/// The error for a path that is a directory, such as an artifact of another format or what remains
+/// of one after its run was killed.
 Error is_directory_error(const std::string& path) {
   return make_error(ErrorCode::exists,
                     "{} is a directory, and a file of this name is to be written: remove it, or choose "

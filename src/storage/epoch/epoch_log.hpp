@@ -54,7 +54,7 @@ struct LoggedFill {
 /// format of messages, a message of this and all later epochs.
 struct LoggedChunk {
   std::uint64_t variable = 0;  ///< index into LoggedEpoch::datasets
-  /// Of a message: its record (2^64 - 1: none) and its number in the record, see MessageKey.
+  /// For a message: its record (2^64 - 1: none) and its number in the record, see MessageKey.
   std::vector<std::uint64_t> first_element;
   std::uint32_t skipped = 0;   ///< skipped filters, as in codec::EncodedChunk
   std::uint64_t bytes_at = 0;  ///< position in the log, set when it is read

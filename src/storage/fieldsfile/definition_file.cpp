@@ -155,7 +155,7 @@ void describe_grid(const DescribedField& first, bool variable_resolution, FileCo
   constants.rows.assign(packing::axis_constants, grid.latitudes);
 }
 
-/// Of two levels with one number, that on theta points is the higher one.
+/// If two levels have one number, the level on theta points is the higher one.
 void describe_levels(const std::vector<DescribedField>& fields, FileConstants& constants) {
   struct Level {
     std::optional<PpLevel> theta;

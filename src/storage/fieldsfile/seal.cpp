@@ -147,7 +147,7 @@ class Sealing {
     return {};
   }
 
-  /// Of an interval both times count.
+  /// Both times of an interval count.
   void take_time(const PpHeader& header) {
     const int kind = header[PpInteger::lbtim] / 10 % 10;
     const bool interval = kind == 2 || kind == 3;

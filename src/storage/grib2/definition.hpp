@@ -34,7 +34,7 @@ struct Grid {
   double dj = 0;                   ///< distance of latitudes, positive
   std::uint64_t gauss = 0;         ///< parallels between a pole and the equator
   std::vector<long> pl;            ///< points per parallel of a reduced grid
-  std::uint64_t nside = 0;         ///< of HEALPix
+  std::uint64_t nside = 0;         ///< Nside of HEALPix
   bool nested = true;              ///< order of HEALPix
   std::optional<cf::Earth> earth;  ///< nullopt: the schema does not say
 };
@@ -54,9 +54,9 @@ struct Levels {
   bool single_precision = false;  ///< 32-bit reals hold all values of the coordinate
   std::string coordinate;         ///< its name, for messages
   std::vector<double> values;     ///< one per slab, or one for all
-  /// Of levels that are layers: their upper and lower surfaces, as many as values; otherwise empty.
+  /// Upper and lower surfaces of levels that are layers, as many as values; otherwise empty.
   std::vector<std::pair<double, double>> layers;
-  /// Of hybrid sigma pressure levels: the coefficients of all half levels from the top, first the
+  /// Coefficients of hybrid sigma pressure levels, for all half levels from the top: first the
   /// pressures, then the factors of the surface pressure; empty if the schema does not have them.
   std::vector<double> coefficients;
 };
@@ -76,9 +76,9 @@ struct Parameter {
   long discipline = 0;
   long category = 0;
   long number = 0;
-  // Of fields without a vertical coordinate.
+  // For fields without a vertical coordinate.
   long surface = 1;           ///< the ground
-  long second_surface = 255;  ///< of a layer; 255: it is none
+  long second_surface = 255;  ///< second surface of a layer; 255: not a layer
 };
 /// The row of a CF standard name, or null.
 const Parameter* parameter_of(std::string_view standard_name);
@@ -104,12 +104,12 @@ struct Packing {
   bool ccsds = false;
   std::optional<long> bits;      ///< per value
   std::optional<long> decimals;  ///< D: values are kept to half of 10^-D
-  bool exact = false;            ///< of integers whose accuracy is not stated: nothing is lost
+  bool exact = false;            ///< lossless: integers whose accuracy is not stated
   std::vector<Key> keys;         ///< the same, as given
 };
 constexpr long default_bits = 16;
 constexpr long most_bits = 32;
-constexpr long most_decimals = 38;  ///< and -38: powers of ten that 32-bit reals hold
+constexpr long most_decimals = 38;  ///< the minimum is -38: powers of ten that 32-bit reals hold
 /// Fails with the variable's name for keys that contradict each other, or that no message can have.
 Result<Packing> packing_of(const Schema& schema, const Variable& field);
 /// Whether a key is for `packing_of`.

@@ -20,7 +20,7 @@ tl::unexpected<Error> refuse(const Variable& field, fmt::format_string<Args...> 
                   .in_variable(field.name));
 }
 
-/// Of coordinates of a regular grid, which can be 32-bit numbers.
+/// Tolerance for coordinates of a regular grid, which can be 32-bit numbers.
 double tolerance_of(const std::vector<double>& points) {
   return std::max(angle_tolerance, std::min(float32_tolerance(points), 0.05 * std::abs(mean_step(points))));
 }

@@ -54,7 +54,8 @@ Result<long> whole_number(const Variable& field, const Key& key, long least, lon
                         key.name, numbers.size() == 1 ? fmt::format(" = {}", numbers[0]) : "", least, most);
 }
 
-/// Those of the field and, of other kinds, those of the file. An accuracy replaces an accuracy.
+/// The packing keys of the field, and those of the file that are of other kinds. An accuracy
+/// replaces an accuracy.
 std::vector<Key> packing_keys(const Schema& schema, const Variable& field) {
   const auto taken = [](const std::vector<Attribute>& attributes) {
     std::vector<Key> keys = keys_of(attributes);

@@ -41,7 +41,7 @@ class Grib2Encoder : public MessageEncoder {
   struct Field {
     std::vector<double> numbers;
     bool missing = false;           ///< some are missing
-    double least = 0, largest = 0;  ///< of the others; 0 if all are missing
+    double least = 0, largest = 0;  ///< range of the values that are not missing; 0 if all are missing
   };
   /// A handle that is not in use, with what its message has.
   struct Idle {
@@ -50,7 +50,8 @@ class Grib2Encoder : public MessageEncoder {
     Handle handle;
   };
   static constexpr std::size_t most_idle = 16;
-  static constexpr std::size_t most_idle_bytes = 256u << 10;  ///< of a message; larger ones are slow to pack
+  /// Maximum message size of an idle handle; larger messages are slow to pack.
+  static constexpr std::size_t most_idle_bytes = 256u << 10;
 
   static Result<Written> written_of(const Schema& schema, const Variable& variable);
   [[nodiscard]] Result<Field> field_of(const Written& written, const Slab& slab) const;

@@ -13,9 +13,9 @@
 namespace afterbay::storage::grib2 {
 namespace {
 
-/// Of the reference value, which has 32 bits.
+/// Relative rounding error of the reference value, which has 32 bits.
 constexpr double reference_epsilon = std::numeric_limits<float>::epsilon();
-/// Of differences that are computed.
+/// Factor that allows for rounding in the computation of differences.
 constexpr double room = 1 + 1e-9;
 
 double power_of_ten(long exponent) { return std::pow(10.0, static_cast<double>(exponent)); }
@@ -91,7 +91,7 @@ Result<double> error_of_decoded(const Handle& handle, const Unpacked& field) {
                   "Afterbay; use another GRIB_packingType",
                   said_index(i), number == field.missing ? "is" : "is not",
                   number == field.missing ? "a value" : "missing", codes_get_api_version());
-    // Of missing points, zero.
+    // Zero for missing points.
     const double error = std::abs(decoded[i] - number);
     found = std::max(found, std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
   }

@@ -16,7 +16,7 @@ namespace afterbay::storage::grib2 {
 struct Unpacked {
   std::span<const double> numbers;
   double missing = 0;
-  double least = 0, largest = 0;  ///< of those that are not missing; 0 if all are
+  double least = 0, largest = 0;  ///< range of the values that are not missing; 0 if all are missing
   [[nodiscard]] bool varies() const noexcept { return least < largest; }
 };
 

@@ -93,8 +93,8 @@ bool is_whole(double number, double precision) {
   return std::abs(number - std::round(number)) <= precision * std::abs(number);
 }
 
-/// With the fewest decimals that give `value` to a precision, or with as many as the whole number
-/// has room for. Factors have 8 bits, numbers 32. Value: finite, not 0.
+/// Scales `value` with the fewest decimals that give it to a precision, or with as many as the
+/// whole number has room for. Factors have 8 bits, numbers 32. Value: finite, not 0.
 Scaled scaled_to(double value, double precision) {
   constexpr double most = std::numeric_limits<std::int32_t>::max();
   constexpr long most_factor = 126;
@@ -324,7 +324,7 @@ Result<> set_level(Handle& handle, const Levels& levels, std::uint64_t slab) {
     return set_scaled(handle, "SecondFixedSurface", levels.layers[at].second, single);
   }
   if (levels.known) return set_scaled(handle, "FirstFixedSurface", value, single);
-  // In the unit of the type of level, which only ecCodes knows.
+  // The unit is that of the type of level, which only ecCodes knows.
   return value == std::trunc(value) ? handle.set("level", std::lround(value)) : handle.set("level", value);
 }
 

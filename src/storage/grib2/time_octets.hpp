@@ -12,10 +12,10 @@ namespace afterbay::storage::grib2 {
 
 struct TimeOctets {
   Date reference;
-  Date end;                 ///< of the interval
+  Date end;                 ///< end of the interval
   long unit = 0;            ///< code table 4.4
   std::int64_t step = 0;    ///< from the reference, in this unit
-  std::int64_t length = 0;  ///< of the interval, in this unit
+  std::int64_t length = 0;  ///< length of the interval, in this unit
   bool interval = false;
 };
 

@@ -36,8 +36,8 @@ struct DatasetStorage {
   };
   Kind kind = Kind::library;
   std::uint64_t offset = 0;
-  model::Index lengths;  ///< of its own, the record dimension included
-  model::Index chunk;    ///< of the same rank
+  model::Index lengths;  ///< lengths of all its dimensions, the record dimension included
+  model::Index chunk;    ///< lengths of a chunk, as many as `lengths`
   codec::ChunkCodec codec;
   StoredElements elements;
   std::vector<std::byte> fill;  ///< what HDF5 gives for chunks never written; native

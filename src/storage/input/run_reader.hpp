@@ -44,7 +44,7 @@ class RunReader {
   StoredElements elements_;
   model::Kernel kernel_;
   ReadCost& cost_;
-  std::vector<Run> runs_;  ///< of the current block, in the order of the file
+  std::vector<Run> runs_;  ///< runs of the current block, in the order of the file
   BufferPool::Loan buffer_;
 };
 

@@ -409,7 +409,7 @@ Result<Date> TimeAxis::date(double number) const {
   const double tolerance_ns =
       std::max(least_tolerance_ns, std::abs(number) * static_cast<double>(unit_ns) * epsilon / 2);
   const dates::Instant instant = dates::instant_of(rules, exact);
-  // Of types that do not resolve seconds, the roundest time that the number can stand for.
+  // If the type does not resolve seconds, use the roundest time that the number can stand for.
   for (const std::int64_t grain_seconds : {std::int64_t{3600}, std::int64_t{60}, std::int64_t{1}}) {
     const dates::Wide grain = dates::Wide{grain_seconds} * dates::second_ns;
     if (grain_seconds > 1 && tolerance_ns < static_cast<double>(dates::second_ns) / 2) continue;

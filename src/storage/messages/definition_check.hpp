@@ -35,9 +35,9 @@ class DefinitionCheck {
  protected:
   ~DefinitionCheck() = default;
 
-  /// Of the whole file, after its variables.
+  /// Checks the whole file, after its variables.
   virtual void file() {}
-  /// Of a time whose units and calendar are valid; the calendar is that of the records.
+  /// Checks a time whose units and calendar are valid; the calendar is that of the records.
   virtual void calendar(const Variable& time, const cf::TimeAxis& axis) = 0;
   /// Whether a coordinate that changes from record to record can be left out.
   [[nodiscard]] virtual bool can_change(const Variable& coordinate) const = 0;

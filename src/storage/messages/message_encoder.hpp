@@ -24,17 +24,17 @@ struct Slab {
   /// unlimited one: 0 for the first level.
   std::uint64_t number = 0;
   std::uint64_t record = 0;  ///< for errors
-  /// Of the variable's type, in the byte order of the machine, at any address.
+  /// Values of the variable's type, in the byte order of the machine, at any address.
   std::span<const std::byte> values;
 };
 
 /// The time of a record.
 struct MessageTime {
   Date date;
-  Date begin;  ///< of the interval, if it has one
+  Date begin;  ///< begin of the interval, if the record has one
   Date end;
   bool interval = false;
-  std::optional<Date> reference;  ///< of the forecast, if records have one
+  std::optional<Date> reference;  ///< reference time of the forecast, if records have one
 };
 
 /// An encoded slab.

@@ -99,7 +99,7 @@ class MessageFile : public File {
   std::optional<RecordTimes> times_ AFTERBAY_GUARDED_BY(mutex_);
   WaitingMessages waiting_ AFTERBAY_GUARDED_BY(mutex_);
   std::uint64_t records_ AFTERBAY_GUARDED_BY(mutex_) = 0;
-  WriteCost constants_ AFTERBAY_GUARDED_BY(mutex_);  ///< of fields with constant values, to be reported
+  WriteCost constants_ AFTERBAY_GUARDED_BY(mutex_);  ///< cost of fields with constant values, to be reported
 };
 
 }  // namespace afterbay::storage

@@ -48,7 +48,7 @@ class WaitingMessages {
   std::shared_ptr<ByteAllowance> allowance_;
   Descriptor file_;
   std::uint64_t spilled_bytes_ = 0;
-  std::uint64_t taken_bytes_ = 0;  ///< of the allowance
+  std::uint64_t taken_bytes_ = 0;  ///< bytes taken from the allowance
 };
 
 }  // namespace afterbay::storage

@@ -78,7 +78,7 @@ Result<> MissingValues::fill(const Ledger& written, BlockWriter& writer, WriteCo
       });
 }
 
-/// In the byte order of the file: HDF5's is little-endian.
+/// The fill value in the byte order of the file, which is little-endian in HDF5.
 LoggedFill MissingValues::logged(const Hole& hole) const {
   std::vector<std::byte> element = fill_of(schema_.variables[hole.variable]).bytes;
   to_file_order(element, element.size(), false);

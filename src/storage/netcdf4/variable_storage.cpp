@@ -10,7 +10,7 @@
 namespace afterbay::storage {
 namespace {
 
-constexpr std::uint64_t most_parameters = 8;  ///< of one filter
+constexpr std::uint64_t most_parameters = 8;  ///< maximum per filter
 
 constexpr std::uint64_t number_of(StorageKind kind) noexcept {
   switch (kind) {

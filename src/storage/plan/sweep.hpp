@@ -59,7 +59,7 @@ class Sweep {
   /// io).
   Result<StorageAdvice> run(bool striped);
 
-  /// In the order in which they were measured.
+  /// The parts in the order in which they were measured.
   [[nodiscard]] const std::vector<SweepPart>& parts() const noexcept { return parts_; }
 
  private:

@@ -18,7 +18,7 @@ namespace afterbay::storage {
 std::vector<std::string> schema_differences(const Schema& wanted, const Schema& found);
 
 /// Fails with conflict, listing all differences, when the file under `path` cannot take records of
-/// `wanted`; constant values are compared too. Else gives the number of records in it.
+/// `wanted`; constant values are compared too. Otherwise returns the number of records in it.
 Result<std::uint64_t> check_appendable(const std::string& path, const Schema& wanted, Format format);
 
 }  // namespace afterbay::storage

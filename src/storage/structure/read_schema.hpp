@@ -41,7 +41,7 @@ bool fits_in_a_file(const Schema& schema, const Variable& variable);
 /// unlimited dimensions. Takes the library lock.
 Result<FoundFile> read_schema(const std::string& path);
 
-/// The same of a file that is open, under the caller's lock. With Demand::what_fits one unlimited
+/// The same for a file that is open, under the caller's lock. With Demand::what_fits one unlimited
 /// dimension, the first that leads a variable, is the record dimension; others have the length that
 /// they have now.
 Result<FoundFile> read_schema_of(int id, Demand demand);

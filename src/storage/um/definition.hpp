@@ -23,12 +23,12 @@ namespace afterbay::storage::um {
 /// How PP files and fields files differ.
 struct FileKind {
   std::string_view message;  ///< what holds a field, for messages: "PP record"
-  TypeSet types;             ///< of fields
+  TypeSet types;             ///< types of fields
   std::string_view types_text;
   /// Words have 64 bits; then 32-bit reals are a packing, which float32 has unless attributes say
   /// otherwise.
   bool wide = false;
-  std::uint64_t most_points = 0;      ///< of a field
+  std::uint64_t most_points = 0;      ///< maximum points of a field
   std::string_view most_points_text;  ///< why
 };
 

@@ -67,7 +67,7 @@ class FieldEncoder : public MessageEncoder {
 
   const FileKind* kind_ = nullptr;
   std::vector<Prototype> prototypes_;  ///< one per variable
-  std::optional<Calendar> calendar_;   ///< of the times of records
+  std::optional<Calendar> calendar_;   ///< calendar of the times of records
   std::optional<Date> reference_;      ///< the forecast's, if the schema has it
   Mutex mutex_;
   /// Into which fields are packed before their size is known: at most one per thread that encodes.

@@ -49,7 +49,7 @@ class Arrivals {
 
  private:
   struct Incoming {
-    std::uint64_t order = 0;  ///< in which it was found
+    std::uint64_t order = 0;  ///< position in the order in which messages were found
     int source = 0;
     int tag = 0;
     Bytes buffer;

@@ -107,11 +107,11 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
 
   std::unique_ptr<Carrier> carrier_;
   MpiClientOptions options_;
-  std::uint64_t capacity_;  ///< of the largest segments
+  std::uint64_t capacity_;  ///< size of the largest segments
   StagedSegments segments_;
   std::vector<OpenPart> open_;
   std::uint32_t credits_;
-  /// What the rank will request nothing before.
+  /// The position before which the rank will request nothing.
   struct Order {
     std::uint64_t latest = 0;
     std::uint64_t stated = 0;  ///< to the server
@@ -127,7 +127,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
     ReceivedData data = {};
   };
   std::deque<Message> inbox_;
-  ReceivedData data_;                ///< of the message that `receive` returned last
+  ReceivedData data_;                ///< data of the message that `receive` returned last
   std::uint64_t data_messages_ = 0;  ///< received so far
   std::uint64_t progress_ = 0;
   bool heard_ = false;  ///< the server has answered

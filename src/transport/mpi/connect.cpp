@@ -36,7 +36,7 @@ using SetUpMessages = wire::MessageList<wire::first_set_up, struct StepReport>;
 struct Address {
   std::int32_t rank = 0;
   std::uint64_t machine = 0;
-  std::uint64_t rings = 0;  ///< of a server: see shm::Geometry
+  std::uint64_t rings = 0;  ///< rings of a server: see shm::Geometry
   std::string address;
   template <class A>
   void fields(A& a) {
@@ -47,7 +47,7 @@ struct Address {
 /// The report of some ranks at the end of a set-up step.
 struct StepReport {
   static constexpr wire::Kind kind = SetUpMessages::kind<StepReport>();
-  std::optional<Error> error;  ///< of the first rank that has one
+  std::optional<Error> error;  ///< error of the first rank that has one
   std::vector<Address> memory;
 
   template <class A>
@@ -135,7 +135,7 @@ class SetUp {
     return {};
   }
 
-  /// Of pairs of model ranks and servers, directly or through frontends.
+  /// Sizes of links between model ranks and servers, directly or through frontends.
   [[nodiscard]] LinkSizes sizes_to_servers() const {
     return network::shared_by(options_.sizes, roster_.models(), !roster_.view().routes.empty());
   }
@@ -377,7 +377,7 @@ class SetUp {
                                    options_.sizes);
   }
 
-  /// On rank 0.
+  /// Called on rank 0.
   [[nodiscard]] Result<void> check_frontend(const network::Company& all, int frontend) const {
     int* most = nullptr;
     int known = 0;
@@ -503,8 +503,8 @@ class SetUp {
   Roster roster_;
   shm::Geometry geometry_;
   std::vector<std::size_t> ringed_;   ///< see peers_with_rings
-  shm::Door door_;                    ///< to the memory of this rank's server, during the set-up
-  std::map<int, Address> addresses_;  ///< of shared memory on this machine, by rank
+  shm::Door door_;                    ///< opens the memory of this rank's server during set-up
+  std::map<int, Address> addresses_;  ///< addresses of shared memory on this machine, by rank
   std::shared_ptr<shm::Segment> segment_;
   std::unique_ptr<shm::Port> port_;
   network::RelayOptions relay_;                                 ///< for a frontend

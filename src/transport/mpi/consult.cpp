@@ -92,7 +92,7 @@ class Consultation {
     return ranks;
   }
 
-  /// Of several failures that of the lowest rank counts; those of unknown ranks come last.
+  /// If there are several failures, that of the lowest rank counts; unknown ranks come last.
   void take_failure(Error error) {
     const auto place = [](const Error& it) { return static_cast<unsigned>(it.rank); };
     if (!failure_ || place(error) < place(*failure_)) failure_ = std::move(error);
@@ -175,7 +175,7 @@ struct Parts {
     }
   };
   std::vector<Part> parts;
-  bool last = false;  ///< of the sender
+  bool last = false;  ///< these are the sender's last parts
   template <class A>
   void fields(A& a) {
     a(parts, last);

@@ -34,7 +34,7 @@ struct Manner {
 /// The steps on encoded messages.
 struct EncodedSteps {
   std::function<Result<>(int child, std::span<const std::byte> report)> join;
-  std::function<Bytes()> report;          ///< of this rank and all ranks below it
+  std::function<Bytes()> report;          ///< report of this rank and all ranks below it
   std::function<Result<Bytes>()> decide;  ///< the answer
   std::function<Result<Bytes>(int first, int end, std::span<const std::byte> answer)> part;
 };
@@ -85,9 +85,9 @@ Result<Answer> consult(mpi::Tree& tree, const Manner& manner, Report mine,
 /// Messages of a gather hold about as many bytes at most.
 inline constexpr std::size_t gather_bytes = std::size_t{4} << 20;
 
-/// Collective: the bytes of all ranks on the root, in rank order; empty on other ranks. Of any
-/// length: they travel in parts. A rank waits for no other rank but the root, and for the root only
-/// while its bytes are more than MPI takes at once: others may have failed.
+/// Collective: the bytes of all ranks on the root, in rank order; empty on other ranks. The bytes
+/// can have any length: they travel in parts. A rank waits for no other rank but the root, and for
+/// the root only while its bytes are more than MPI takes at once: others may have failed.
 Result<std::vector<Bytes>> gather(mpi::Tree& tree, const Manner& manner, std::span<const std::byte> own,
                                   std::size_t message_bytes = gather_bytes);
 

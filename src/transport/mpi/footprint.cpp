@@ -38,7 +38,7 @@ constexpr std::uint64_t entry() {
   return sizeof(std::pair<Key, Value>) + 4 * sizeof(void*) + block_header;
 }
 
-/// Of a port, per end: the pointer, and its places in the lists of active ends.
+/// Memory of a port per end: the pointer, and its places in the lists of active ends.
 constexpr std::uint64_t place_in_port = sizeof(void*) + 1;
 constexpr std::uint64_t mpi_peer =
     object<network::MpiPeer>() + label() + entry<std::uint64_t, network::MpiPeer*>() + place_in_port;

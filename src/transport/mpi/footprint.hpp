@@ -13,7 +13,8 @@
 
 namespace afterbay::transport {
 
-/// In bytes, at most. Memory that two processes share is counted once, at the one that creates it.
+/// Upper bounds in bytes. Memory that two processes share is counted once, at the one that creates
+/// it.
 struct Footprint {
   std::uint64_t data = 0;     ///< server: blocks, with a page per block; frontend: segments
   std::uint64_t tables = 0;   ///< in shared memory; without entries for the frames of collections
@@ -34,9 +35,9 @@ struct Footprint {
 /// The pairs of an I/O server.
 struct ServerPairs {
   std::size_t models = 0;        ///< model ranks of the session
-  std::size_t near = 0;          ///< those of them that use its segment; the others send by MPI
+  std::size_t near = 0;          ///< number of them that use its segment; the others send by MPI
   std::size_t servers = 0;       ///< servers that exchange messages, itself included; 0: they do not
-  std::size_t near_servers = 0;  ///< those of them on its node, itself included
+  std::size_t near_servers = 0;  ///< number of them on its node, itself included
   bool relayed = false;          ///< model ranks send through frontends
 };
 /// `sizes.memory_bytes`: of this server.
@@ -45,7 +46,7 @@ Result<Footprint> footprint_of(const ServerPairs& pairs, const LinkSizes& sizes)
 /// The pairs of a frontend.
 struct FrontendPairs {
   std::size_t clients = 0;  ///< its model ranks
-  std::size_t near = 0;     ///< those of them on its node
+  std::size_t near = 0;     ///< number of them on its node
   std::size_t servers = 0;  ///< behind it
 };
 /// `bytes`: what it may take for segments; 0: see relay::divide.
@@ -53,7 +54,7 @@ Result<Footprint> footprint_of(const FrontendPairs& pairs, std::uint64_t bytes, 
 
 /// The pairs of a model rank with servers.
 struct ModelPairs {
-  std::size_t shared = 0;          ///< whose segment it uses
+  std::size_t shared = 0;          ///< number of servers whose segment it uses
   std::size_t relayed = 0;         ///< through frontends on its node
   std::size_t near_frontends = 0;  ///< number of these frontends
   std::size_t by_mpi = 0;          ///< directly, or through frontends on other nodes

@@ -23,7 +23,7 @@ namespace afterbay::transport::network {
 /// One segment in a joint message: its header is followed by the segment, padded.
 struct JointHeader {
   std::uint64_t peer = 0;   ///< number of the model rank
-  std::uint64_t bytes = 0;  ///< of the segment
+  std::uint64_t bytes = 0;  ///< size of the segment
 };
 
 /// The most that a joint message has.
@@ -88,7 +88,7 @@ class JointSegments {
     /// MPI may still read it.
     void leave_behind();
   };
-  /// Of a server's memory for joined segments that are not prompt, in bytes.
+  /// A share of a server's memory for joined segments that are not prompt, in bytes.
   struct Share {
     std::uint64_t allowed = 0;
     std::uint64_t used = 0;
@@ -123,9 +123,9 @@ struct JointMemory {
 /// themselves. Used by one thread.
 class JoinedMemory {
  public:
-  static constexpr std::uint64_t unit_bytes = 1024;  ///< of shares
+  static constexpr std::uint64_t unit_bytes = 1024;  ///< unit of shares
   static constexpr std::uint64_t first_bytes =
-      2 * most_joined_bytes;  ///< of a new share, if there is as much
+      2 * most_joined_bytes;  ///< size of a new share, if that much is free
   static constexpr std::uint64_t most_share_bytes = 4 * most_joint_bytes;
   explicit JoinedMemory(std::uint64_t bytes) : bytes_(bytes), free_(bytes / 2) {}
   void add_frontend() noexcept { ++frontends_; }
@@ -135,7 +135,7 @@ class JoinedMemory {
 
  private:
   std::uint64_t bytes_;
-  std::uint64_t free_;  ///< of the half that is not divided equally
+  std::uint64_t free_;  ///< free part of the half that is not divided equally
   std::uint64_t frontends_ = 0;
 };
 
@@ -157,7 +157,7 @@ class JointArrivals {
     MPI_Message message = MPI_MESSAGE_NULL;
   };
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
-  /// Behind those that were added before.
+  /// Adds a segment behind those that were added before.
   Result<void> add(Found found);
   /// Receives joint messages as far as there is memory, and calls joint(bytes) or single(found) for
   /// those that can be delivered.

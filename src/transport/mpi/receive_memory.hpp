@@ -47,7 +47,7 @@ class ReceiveMemory {
   }
   /// Number of large buffers: at least one for the slowest rank and one for the others.
   [[nodiscard]] static std::size_t large_count(const LinkSizes& sizes, std::size_t senders) noexcept;
-  /// Of all buffers, without those for headers and words.
+  /// Maximum size of all buffers, without those for headers and words.
   [[nodiscard]] static std::uint64_t most_bytes(const LinkSizes& sizes, std::size_t senders) noexcept {
     return most_prompt_bytes(sizes, senders) + sizes.joined_bytes +
            large_count(sizes, senders) * segment_capacity(sizes);

@@ -51,10 +51,10 @@ class Relay {
     std::uint64_t bytes_in = 0;         ///< received
     std::uint64_t bytes = 0;            ///< forwarded
     std::uint64_t segments = 0;         ///< segments forwarded
-    std::uint64_t messages = 0;         ///< in which they were forwarded
-    std::uint64_t data_bytes = 0;       ///< of files, from servers to ranks
-    std::uint64_t data_peak_bytes = 0;  ///< the maximum of those that were here at a time
-    std::uint64_t held_bytes = 0;       ///< of segments that wait here now
+    std::uint64_t messages = 0;         ///< messages that contained them
+    std::uint64_t data_bytes = 0;       ///< data of files sent from servers to ranks
+    std::uint64_t data_peak_bytes = 0;  ///< maximum of these data held here at a time
+    std::uint64_t held_bytes = 0;       ///< size of segments that wait here now
     std::uint64_t peak_bytes = 0;       ///< the maximum so far
     std::uint64_t limit_bytes = 0;      ///< the maximum that can wait here
     std::size_t ranks = 0;              ///< number of ranks that send through it
@@ -125,7 +125,7 @@ class Relay {
   bool finished_ = false;
   bool begun_ = false;
   struct {
-    std::uint64_t moved_ns = 0;  ///< of the last work
+    std::uint64_t moved_ns = 0;  ///< time of the last work
     std::uint64_t next_watch_ns = 0;
     std::uint64_t failed_ns = 0;
   } times_;

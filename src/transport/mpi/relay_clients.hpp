@@ -60,7 +60,7 @@ class RelayClients {
   /// Writes as far as there is room; true: did something. `written`: an answer that is complete.
   bool write_answers(const std::function<void(const Bytes& answer)>& written);
 
-  /// Those that are present, as named in errors.
+  /// Names of the clients that are present, as in errors.
   [[nodiscard]] std::string names_of_present() const;
   /// Memory of one of them.
   static std::size_t state_bytes() noexcept {
@@ -87,7 +87,7 @@ class RelayClients {
   const RelayOptions& options_;
   std::vector<State> states_;
   std::vector<std::size_t> by_slot_;
-  ActiveList writing_;    ///< whose rings may have something to read
+  ActiveList writing_;    ///< clients whose rings may have something to read
   ActiveList answering_;  ///< with kept answers
   std::size_t gone_ = 0;
   std::size_t next_watched_ = 0;

@@ -28,7 +28,7 @@ struct RelayLane {
   std::list<Parcel> sending;
   std::uint32_t credits = 0;    ///< credits of the server
   std::uint32_t forwarded = 0;  ///< number of segments, modulo 2^32
-  std::uint32_t consumed = 0;   ///< of these, by the server
+  std::uint32_t consumed = 0;   ///< number of these that the server has consumed
   /// A joined segment that counts (JointSegments::counts) and that the server has not consumed.
   struct Joined {
     std::uint32_t number = 0;  ///< among the forwarded ones

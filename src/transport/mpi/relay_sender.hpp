@@ -41,11 +41,11 @@ class RelaySender {
   void drop(std::size_t client, std::size_t server);
 
   struct Figures {
-    std::uint64_t bytes_in = 0;    ///< of segments that arrived
+    std::uint64_t bytes_in = 0;    ///< size of segments that arrived
     std::uint64_t bytes = 0;       ///< forwarded
     std::uint64_t segments = 0;    ///< forwarded
-    std::uint64_t messages = 0;    ///< in which they were forwarded, without joint ones
-    std::uint64_t held_bytes = 0;  ///< of segments that wait here now
+    std::uint64_t messages = 0;    ///< messages that contained them, without joint ones
+    std::uint64_t held_bytes = 0;  ///< size of segments that wait here now
     std::uint64_t peak_bytes = 0;  ///< the maximum so far
   };
   [[nodiscard]] const Figures& figures() const noexcept { return figures_; }

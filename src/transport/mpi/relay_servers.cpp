@@ -7,8 +7,8 @@ namespace afterbay::transport::network {
 namespace {
 
 constexpr std::uint64_t usual_silence_ns = 1'000'000'000;  // without a sign of life from a frontend
-/// Between the signs of life that a server gets: the processor time that they take does not grow
-/// with the number of frontends, until they are as rare as the deadline allows.
+/// Interval of the signs of life that a server gets: the processor time that they take does not
+/// grow with the number of frontends, until they are as rare as the deadline allows.
 constexpr std::uint64_t between_pings_ns = 2'000'000;
 
 std::uint64_t ns_of(Millis time) { return static_cast<std::uint64_t>(time.count()) * 1'000'000; }

@@ -45,7 +45,7 @@ class RelayedData {
   static constexpr std::size_t most_segments = 4;
   /// Messages for one client that wait for room in its ring.
   static constexpr std::size_t most_kept = 4;
-  /// Of all messages that are forwarded by MPI.
+  /// Limit for all messages that are forwarded by MPI.
   static constexpr std::uint64_t most_far_bytes = std::uint64_t{16} << 20;
 
   /// `servers`: their numbers among all servers. `channel`: null if no client is on this node.
@@ -121,7 +121,7 @@ class RelayedData {
   std::size_t transfers_ = 0;
   /// The client for which a message that is not small goes through its ring.
   std::optional<std::size_t> large_in_ring_;
-  Result<void> begun_;  ///< of the last `begin` that found memory
+  Result<void> begun_;  ///< result of the last `begin` that found memory
   Figures figures_;
 };
 

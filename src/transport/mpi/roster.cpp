@@ -41,7 +41,7 @@ struct Views {
   static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::views);
   std::vector<std::int32_t> models;  ///< first and last ranks of ranges of model ranks
   std::vector<RankCard> servers;
-  std::vector<RankView> views;  ///< of the ranks to which this is sent, in rank order
+  std::vector<RankView> views;  ///< views of the ranks to which this is sent, in rank order
   template <class A>
   void fields(A& a) {
     a(models, servers, views);

@@ -52,7 +52,7 @@ std::uint64_t machine_number();
 struct Via {
   RankCard card;
   std::uint64_t clients = 0;          ///< its model ranks
-  std::uint64_t near = 0;             ///< those of them that share memory with it
+  std::uint64_t near = 0;             ///< number of them that share memory with it
   std::optional<std::uint64_t> slot;  ///< this rank's place among these
   template <class A>
   void fields(A& a) {
@@ -146,7 +146,7 @@ class Roster {
   [[nodiscard]] int model_rank(std::size_t model) const noexcept { return models_.at(model); }
   /// This rank's number among the model ranks.
   [[nodiscard]] std::size_t own_number() const noexcept { return static_cast<std::size_t>(view_.model); }
-  /// In the order of their ranks.
+  /// The servers in the order of their ranks.
   [[nodiscard]] const std::vector<RankCard>& servers() const noexcept { return servers_; }
   [[nodiscard]] const RankView& view() const noexcept { return view_; }
   /// The frontend through which this model rank sends to the servers of a pool; null: directly.

@@ -97,7 +97,7 @@ class MpiPeer final : public PeerEnd {
  private:
   struct Incoming {
     ReceiveMemory::Buffer buffer;
-    std::uint64_t bytes = 0;                 ///< of the message in the buffer
+    std::uint64_t bytes = 0;                 ///< size of the message in the buffer
     MPI_Message message = MPI_MESSAGE_NULL;  ///< not received yet
     mpi::Request request;
     bool arrived = false;
@@ -130,7 +130,7 @@ class MpiPeer final : public PeerEnd {
   ProcessWatch process_;
 
   std::list<Incoming> incoming_;     ///< in order of arrival
-  ReceiveMemory* memory_ = nullptr;  ///< from which the buffers come; null: nothing has arrived
+  ReceiveMemory* memory_ = nullptr;  ///< memory from which the buffers come; null: nothing has arrived
   bool in_segment_ = false;          ///< the first of `incoming_` is being processed
   SegmentHeader segment_;
   std::span<const std::byte> items_;  ///< the unprocessed rest
@@ -179,7 +179,7 @@ class MpiNetwork final : public Network {
     explicit Relayed(JointMemory& memory) : arrivals(memory) {}
     std::shared_ptr<Frontend> frontend;
     JointArrivals arrivals;
-    std::uint64_t share = 0;  ///< of joined_memory_
+    std::uint64_t share = 0;  ///< share of joined_memory_
   };
   /// True: there was a message.
   Result<bool> take_one();
@@ -200,7 +200,7 @@ class MpiNetwork final : public Network {
   std::vector<int> incomplete_;  ///< frontends whose joint messages are being received, in turn
   const shm::Pool& pool_;
   ReceiveMemory memory_;
-  WaitingSenders<MpiPeer> waiting_;  ///< of messages that are not received yet
+  WaitingSenders<MpiPeer> waiting_;  ///< senders of messages that are not received yet
   bool failed_ = false;              ///< the ends know
   bool moved_ = false;               ///< more than pings were received
 };

@@ -28,7 +28,7 @@ struct SegmentMemory {
 
 /// What a link asks for.
 struct SegmentRequest {
-  std::uint64_t bytes = 0;  ///< that the segment must hold
+  std::uint64_t bytes = 0;  ///< bytes that the segment must hold
   bool prefers_large = false;
   std::size_t large_held = 0;  ///< number of large segments that the link has
   bool may_wait = false;       ///< the link asks again until it gets one
@@ -74,7 +74,7 @@ class Staging {
   /// Three pieces of the usual size. A larger message is received if no other is.
   static constexpr std::uint64_t most_received_bytes = std::uint64_t{12} << 20;
 
-  /// Of the largest segments.
+  /// Size of the largest segments.
   [[nodiscard]] std::uint64_t capacity() const noexcept { return large_ != 0 ? large_bytes_ : small_bytes_; }
   /// Number of the largest segments.
   [[nodiscard]] std::size_t segments() const noexcept { return large_ != 0 ? large_ : small_; }

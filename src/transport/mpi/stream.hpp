@@ -49,7 +49,7 @@ inline constexpr std::uint64_t most_word_bytes = std::uint64_t{16} << 10;
 struct SegmentHeader {
   SegmentKind kind = SegmentKind::data;
   std::uint32_t reserved = 0;
-  std::uint64_t bytes = 0;  ///< of the items, or of a word's message
+  std::uint64_t bytes = 0;  ///< size of the items, or of a word's message
   std::uint64_t order = 0;  ///< after this segment the rank requests nothing before this position
 };
 
@@ -62,7 +62,7 @@ enum class ItemKind : std::uint32_t {
 struct ItemHeader {
   ItemKind kind = ItemKind::message;
   std::uint32_t piece = 0;
-  std::uint64_t bytes = 0;  ///< of the payload, which follows and is padded
+  std::uint64_t bytes = 0;  ///< size of the payload, which follows and is padded
   FrameSlot slot;
 };
 
@@ -97,7 +97,7 @@ struct BatchHeader {
   std::uint32_t credits = 0;  ///< number of credits returned
   std::uint32_t flags = 0;
   std::uint64_t progress = 0;  ///< counts the server's work
-  std::uint64_t bytes = 0;     ///< of the messages: each a u64 length and its bytes
+  std::uint64_t bytes = 0;     ///< size of the messages: each a u64 length and its bytes
 };
 
 /// Before the message, which is padded, and the data that belong to it. Data messages have a tag of

@@ -24,7 +24,7 @@ constexpr Millis longest_turn{1000};  // for one turn of a working frontend
 constexpr Millis look_at_turns{10};
 // For a rank that may wait for a segment that it has used before.
 constexpr std::size_t enough_in_transit = 8;           // segments, as many as over MPI with the defaults
-constexpr std::uint64_t allocation_ns_per_kib = 2400;  // of new shared memory: 0.43 GB/s were measured
+constexpr std::uint64_t allocation_ns_per_kib = 2400;  // for new shared memory: 0.43 GB/s were measured
 constexpr unsigned new_after_wait = 8;
 
 constexpr std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }

@@ -44,12 +44,12 @@ Shares shares_of_near(const Shares& shares, std::size_t near, std::size_t client
 
 /// The layout of the memory; a pure function of its fields, equal on both sides.
 struct ChannelGeometry {
-  std::uint32_t ranks = 0;    ///< that share the memory
-  std::uint32_t servers = 0;  ///< behind the frontend
+  std::uint32_t ranks = 0;    ///< ranks that share the memory
+  std::uint32_t servers = 0;  ///< servers behind the frontend
   Shares shares;
   std::uint64_t segment_bytes = 0;  ///< between large segments
-  std::uint64_t capacity = 0;       ///< of a large segment
-  std::uint64_t small_bytes = 0;    ///< of a small one
+  std::uint64_t capacity = 0;       ///< size of a large segment
+  std::uint64_t small_bytes = 0;    ///< size of a small segment
   std::uint64_t up_bytes = 0;       ///< per ring of notes from a rank
   std::uint64_t down_bytes = 0;     ///< per ring of batches to a rank
 
@@ -72,7 +72,7 @@ ChannelGeometry channel_geometry(std::size_t ranks, std::size_t servers, const S
 struct ChannelHeader {
   ProcessId frontend;
   std::atomic<shm::Life> life{shm::Life::absent};
-  alignas(64) std::atomic<std::uint64_t> turns{0};  ///< of the frontend's loop, several per second
+  alignas(64) std::atomic<std::uint64_t> turns{0};  ///< turns of the frontend's loop, several per second
   alignas(64) EventCount doorbell;                  ///< wakes the frontend
   std::atomic<std::uint32_t> wants_segment{0};      ///< the frontend waits for a common segment
 };
@@ -95,7 +95,7 @@ struct PairState {
   std::atomic<std::uint32_t> changes{0};
 };
 
-/// Whose a segment is. Each time a rank takes a segment, its turn is another.
+/// The owner of a segment. Each time a rank takes a segment, its turn is another.
 class SegmentState {
  public:
   /// A turn of a rank that has the segment; 0 is never one.
@@ -150,15 +150,15 @@ struct Answer {
   std::uint32_t server = 0;  ///< behind the frontend
   std::uint32_t segment = 0;
   std::uint32_t reserved = 0;
-  std::uint64_t bytes = 0;  ///< of the data message
+  std::uint64_t bytes = 0;  ///< size of the data message
   SegmentState::Turn turn = 0;
 };
 
 /// The memory as typed parts, for both sides.
 class Channel {
  public:
-  /// In a new mapping. Allocates everything except the segments, which ranks allocate when they use
-  /// them.
+  /// Makes a channel in a new mapping. Allocates everything except the segments, which ranks
+  /// allocate when they use them.
   static Result<std::shared_ptr<Channel>> format(shm::Mapping mapping, const ChannelGeometry& geometry);
   static std::shared_ptr<Channel> attach(shm::Mapping mapping, const ChannelGeometry& geometry);
 

@@ -15,8 +15,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds slice{100};     // between two checks whether the server is alive
 constexpr milliseconds idle_slice{2};  // the same with a server inside this rank, which must also
                                        // run
-constexpr std::uint64_t most_ready_bytes = 16u << 20;  // of complete frames before the server is
-                                                       // woken
+constexpr std::uint64_t most_ready_bytes = 16u << 20;  // complete frames before the server is woken
 constexpr std::uint64_t most_mapping_ns = 500'000;     // before each sleep
 constexpr milliseconds mapping_slice{1};               // the longest sleep while there is more to map
 constexpr milliseconds moving_slice{1};                // the same if other links of this rank must be polled

@@ -27,7 +27,7 @@ struct BlockClassGeometry {
   std::uint32_t first = 0;        ///< number of the first block of this class
   std::uint32_t reserve = 0;      ///< blocks reserved for the rank that is behind all others
   std::uint32_t pieces = 0;       ///< maximum number of pieces of a frame in such a block
-  std::uint64_t bytes = 0;        ///< of a frame in one block
+  std::uint64_t bytes = 0;        ///< maximum size of a frame in one block
   std::uint64_t at = 0;           ///< offset of the first block in the segment
   std::uint64_t counters_at = 0;  ///< offset of the first block's counters
 

@@ -90,7 +90,7 @@ class MappedBlocks {
   std::atomic<bool> dropping_{false};
   std::atomic<std::uint64_t> generation_;  ///< another one in each object, and after page tables were dropped
   Parts covered_;                          ///< what these cover, in units of table_covers
-  std::uint64_t in_table_;                 ///< of the segment's begin, from the begin of what a table covers
+  std::uint64_t in_table_;                 ///< offset of the segment's begin in the range that a table covers
   std::uint64_t shift_;  ///< windows begin at multiples of window_bytes in the address space
   std::array<std::uint64_t, 2> windows_{};  ///< by class: the most windows that a block can be in
   std::array<Parts, 2> mapped_;   ///< by class: for each block its windows, from the one in which it begins

@@ -26,7 +26,7 @@ class Marks {
  public:
   static constexpr std::size_t bits = 64;  ///< per word
   static constexpr std::size_t words_for(std::size_t count) noexcept { return (count + bits - 1) / bits; }
-  /// Of both levels.
+  /// Size of both levels.
   static constexpr std::size_t bytes_for(std::size_t ranks) noexcept {
     return (words_for(ranks) + words_for(words_for(ranks))) * sizeof(std::uint64_t);
   }

@@ -69,7 +69,7 @@ class Pool final : public FramePool {
   FrameTable table_;
   std::uint32_t pieces_used_ = 0;
   std::uint64_t places_used_ = 0;
-  std::uint32_t least_places_ = std::numeric_limits<std::uint32_t>::max();  ///< of any frame
+  std::uint32_t least_places_ = std::numeric_limits<std::uint32_t>::max();  ///< minimum over the frames
   std::array<Ahead, 2> ahead_;
   std::uint64_t next_try_ns_ = 0;  ///< after memory was refused
 };

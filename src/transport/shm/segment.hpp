@@ -49,8 +49,7 @@ struct SegmentHeader {
   alignas(64) std::atomic<std::uint64_t> progress{0};  ///< counts the server's work
   alignas(64) EventCount doorbell;                     ///< wakes the server
   alignas(64) EventCount space;                        ///< wakes ranks that wait for a block
-  std::atomic<std::uint32_t> order_waiters{0};         ///< those among them that wait for slower
-                                                       ///< ranks
+  std::atomic<std::uint32_t> order_waiters{0};         ///< number of ranks that wait for slower ranks
   std::atomic<std::uint32_t> room_waiters{0};          ///< ranks that wait for a block, here or over MPI
   alignas(64) std::atomic<std::uint32_t> frames{0};    ///< declared so far
   std::atomic<std::uint64_t> peak_bytes{0};
@@ -66,14 +65,14 @@ struct RingCursor {
   alignas(64) std::atomic<std::uint64_t> read{0};
 };
 
-/// Of each rank, whether it uses the segment or sends by MPI.
+/// One per rank, whether it uses the segment or sends by MPI.
 struct PeerOrder {
   alignas(64) std::atomic<std::uint64_t> order{0};  ///< the rank will request nothing before this
   std::atomic<std::uint32_t> ring{no_ring};         ///< number of its PeerSlot and its rings
   static constexpr std::uint32_t no_ring = ~std::uint32_t{0};
 };
 
-/// Of a rank that uses the segment.
+/// A rank that uses the segment.
 struct PeerSlot {
   alignas(64) std::atomic<Life> life{Life::absent};
   ProcessId process;

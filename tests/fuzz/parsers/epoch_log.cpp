@@ -12,9 +12,9 @@ namespace afterbay::test {
 namespace {
 
 constexpr std::size_t magic_bytes = 18;     // "afterbay epochs N\n"
-constexpr std::size_t identity_bytes = 32;  // of the part file, with a checksum behind it
-constexpr std::size_t numbers_bytes =
-    16;  // of a record: kind, bytes of its head, bytes of all; then a checksum
+constexpr std::size_t identity_bytes = 32;  // identity of the part file, with a checksum behind it
+/// Head of a record: its kind, the bytes of the head and the bytes of all; then a checksum.
+constexpr std::size_t numbers_bytes = 16;
 constexpr std::size_t checksum_bytes = 8;
 
 /// Gives the head and all records the checksums that fit: otherwise reading would end at the first

@@ -15,21 +15,22 @@ namespace afterbay::test {
 
 using Bytes = std::span<const std::byte>;
 
-void parse_calendar_text(Bytes bytes);      ///< dates, periods, units of time axes and patterns, one per line
-void parse_cdf_header(Bytes bytes);         ///< classic netCDF formats
-void parse_configuration(Bytes bytes);      ///< YAML
-void parse_decomposition(Bytes bytes);      ///< PIO's text, E3SM-IO's and our own files
-void parse_encoded_chunk(Bytes bytes);      ///< of any codec
-void parse_epoch_log(Bytes bytes);          ///< beside a part file
-void parse_expression(Bytes bytes);         ///< of fields, one per line; units, if a line is no expression
-void parse_fields_file(Bytes bytes);        ///< of the Unified Model, complete or not
-void parse_journal(Bytes bytes);            ///< of one server
-void parse_messages(Bytes bytes);           ///< of all directions
-void parse_model_definitions(Bytes bytes);  ///< YAML, which must read back from what is written
-void parse_pp_file(Bytes bytes);            ///< fields of the Unified Model
-void parse_statistics_page(Bytes bytes);    ///< of a running server
-void parse_statistics_state(Bytes bytes);   ///< of a statistic over time
-void parse_wgdos_field(Bytes bytes);        ///< a packed field of the Unified Model
+void parse_calendar_text(Bytes bytes);  ///< dates, periods, units of time axes and patterns, one per line
+void parse_cdf_header(Bytes bytes);     ///< classic netCDF formats
+void parse_configuration(Bytes bytes);  ///< YAML
+void parse_decomposition(Bytes bytes);  ///< PIO's text, E3SM-IO's and our own files
+void parse_encoded_chunk(Bytes bytes);  ///< chunks of any codec
+void parse_epoch_log(Bytes bytes);      ///< epoch log beside a part file
+/// Expressions of fields, one per line; units, if a line is no expression.
+void parse_expression(Bytes bytes);
+void parse_fields_file(Bytes bytes);         ///< fields files of the Unified Model, complete or not
+void parse_journal(Bytes bytes);             ///< journal of one server
+void parse_messages(Bytes bytes);            ///< messages of all directions
+void parse_model_definitions(Bytes bytes);   ///< YAML, which must read back from what is written
+void parse_pp_file(Bytes bytes);             ///< fields of the Unified Model
+void parse_statistics_page(Bytes bytes);     ///< statistics page of a running server
+void parse_statistics_state(Bytes bytes);    ///< state of a statistic over time
+void parse_wgdos_field(Bytes bytes);         ///< a packed field of the Unified Model
 void parse_output_description(Bytes bytes);  ///< YAML, which must read back from what is printed
 
 /// Writes one encoded message of each kind: the corpus of parse_messages.

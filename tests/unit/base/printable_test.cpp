@@ -44,7 +44,7 @@ TEST(BasePrintable, names_in_json_can_be_decoded) {
   for (const std::string name :
        {"", "a\xff", "a\\xff", "\\", "\\\\", "\xc2\x9b\xff\xfe", "气温\xe6\\x", "\\x4"})
     EXPECT_EQ(name_from_utf8(utf8_name(name)), name);
-  EXPECT_EQ(name_from_utf8("C:\\run\\x4"), "C:\\run\\x4");  // of journals that did not double them
+  EXPECT_EQ(name_from_utf8("C:\\run\\x4"), "C:\\run\\x4");  // from journals that did not double them
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class ScriptedLink final : public transport::ClientLink {
   std::vector<FrameSlot> reserved;
   std::vector<std::uint64_t> positions;
   std::vector<std::pair<const std::byte*, std::uint64_t>> noted;      ///< ranges with few written pages
-  std::uint64_t generation = 1;                                       ///< of announcements
+  std::uint64_t generation = 1;                                       ///< generation of announcements
   std::vector<std::pair<const std::byte*, std::uint64_t>> announced;  ///< ranges that it will write to
   std::map<std::uint32_t, std::vector<std::byte>> frames;  ///< by frame; every record in the same place
 

@@ -112,7 +112,7 @@ TEST_F(JournalOwner, that_live_are_waited_for_at_once) {
 }
 
 TEST_F(JournalOwner, counts_beside_a_lock) {
-  const auto owner = OwnerFile::claim(path(0) + ".owner");  // of a node without locks
+  const auto owner = OwnerFile::claim(path(0) + ".owner");  // owner on a node without locks
   ASSERT_TRUE(owner);
   open(0);
   EXPECT_TRUE(fs::exists(path(0, 1)));

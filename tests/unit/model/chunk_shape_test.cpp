@@ -34,7 +34,7 @@ TEST(ModelChunkShape, maps_are_whole_planes_of_an_even_range_of_levels) {
 
 TEST(ModelChunkShape, a_plane_too_large_is_cut_where_ranks_begin) {
   ChunkWish wish = atmosphere(Access::map);
-  wish.bands = 12;  // of 120 rows each
+  wish.bands = 12;  // 120 rows each
   wish.band_dimension = 1;
   // 4 MiB hold 364 rows: three bands would be 360.
   EXPECT_EQ(lengths(choose_chunk(index({5, 1440, 2880}), 4, wish).lengths), (Lengths{1, 360, 2880}));

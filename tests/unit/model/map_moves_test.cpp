@@ -16,8 +16,8 @@ struct Case {
   Index shape;
   MapDimensions mapped;
   Index part;
-  std::vector<std::int64_t> indices;  ///< of the rank, -1: hole
-  MemoryLayout memory;                ///< of the rank's array
+  std::vector<std::int64_t> indices;  ///< the rank's indices; -1: hole
+  MemoryLayout memory;                ///< layout of the rank's array
 };
 
 Index random_lengths(std::mt19937& random, std::size_t count) {

@@ -36,7 +36,7 @@ class ToyRun {
   }
   std::vector<std::string> said;
   BacklogWatch watch;
-  double link_mib = 1e9;    ///< that fit between model and server
+  double link_mib = 1e9;    ///< capacity between model and server
   bool few_places = false;  ///< what does not fit is refused for want of places for records
 
  private:

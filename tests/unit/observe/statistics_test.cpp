@@ -300,7 +300,7 @@ TEST(LiveView, the_first_words_say_whether_servers_keep_up) {
   EXPECT_THAT(verdict_on(running_session(state)).text,
               AllOf(HasSubstr("falls behind"), HasSubstr("40.00 s")));
   state.model_waits_in_s = 0;
-  state.waited_for_room_s = 24;  // of 4 ranks x 60 s
+  state.waited_for_room_s = 24;  // out of 4 ranks x 60 s
   EXPECT_THAT(verdict_on(running_session(state)).text, AllOf(HasSubstr("too slow"), HasSubstr("10.0 %")));
 }
 

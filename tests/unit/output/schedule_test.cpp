@@ -38,7 +38,7 @@ describe::Timing every(const char* period, const char* sample = nullptr, const c
 struct Steps {
   std::vector<int> ends;
   std::vector<int> sampled;
-  std::vector<std::string> begins;  ///< of the periods that end
+  std::vector<std::string> begins;  ///< begins of the periods that end
 };
 
 Steps steps_of(Schedule& schedule, const ModelTime& time, int last) {

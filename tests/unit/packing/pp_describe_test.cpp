@@ -290,7 +290,7 @@ TEST(PpDescribe, RefusalsNameVariableWordAndRemedy) {
   EXPECT_THAT(refusal(description),
               AllOf(HasSubstr("'degC'"), HasSubstr("STASH code 3236"), HasSubstr("'K'")));
   description.standard_name = "";
-  description.stash = PpStash{1, 16, 203};  // of temperatures on pressure levels
+  description.stash = PpStash{1, 16, 203};  // temperatures on pressure levels
   EXPECT_THAT(refusal(description), AllOf(HasSubstr("'degC'"), HasSubstr("STASH code 16203")));
   description = temperature();
   description.level.value = 2;

@@ -98,7 +98,7 @@ class Values {
  public:
   explicit Values(unsigned seed) : generator_(seed) {}
 
-  /// Of `binades` binades around one, or all bits at random; some special.
+  /// A value within `binades` binades around one, or of random bits; some are special.
   T next(int binades, int special_percent) {
     if (below(100) < special_percent) {
       const T specials[] = {T{0},

@@ -25,7 +25,7 @@ class FakeFrames : public transport::FramePool {
   std::vector<transport::FrameDeclaration> declared;
   std::vector<std::uint64_t> released;  ///< running numbers
   std::uint64_t used = 0, peak = 0;
-  int error = 0;  ///< of the system, which refuses memory
+  int error = 0;  ///< error of the system, which refuses memory
   bool is_full = false;
 
   Result<std::uint32_t> declare(std::span<const transport::FrameDeclaration> frames) override {
@@ -57,7 +57,7 @@ class FakePort : public transport::ServerPort {
  public:
   std::map<std::size_t, std::deque<Bytes>> arrived;  ///< by peer
   std::vector<std::pair<std::size_t, Bytes>> sent;   ///< to peers, in order
-  std::vector<transport::OutgoingData> data;         ///< of the messages that were sent with data
+  std::vector<transport::OutgoingData> data;         ///< data of the messages that were sent with data
   std::deque<transport::LostPeer> lost;              ///< returned by `lost_peer`, in order
   std::vector<std::size_t> forgotten;
   FakeFrames pool;

@@ -76,7 +76,7 @@ TEST_F(ServerPuts, ATicketWaitsForOlderRecords) {
 TEST_F(ServerPuts, OnlyRanksWhoseTicketIsOpenWait) {
   puts_->note_waiter(0, {.ticket = 5});  // answered while the message was in transit
   EXPECT_EQ(puts_->tickets().waiters(), 0u);
-  puts_->note_waiter(0, {.ticket = 99});  // of an epoch
+  puts_->note_waiter(0, {.ticket = 99});  // ticket of an epoch
   EXPECT_EQ(puts_->tickets().waiters(), 1u);
   puts_->flush(1, {.ticket = 5});
   puts_->note_waiter(1, {.ticket = 5});

@@ -24,7 +24,7 @@ class ServerBlocks : public ::testing::Test {
     std::iota(session_ranks_.begin(), session_ranks_.end(), 10);
     served_.emplace(session_ranks_, ServedDecompositions::ThisServer{});
   }
-  /// Of 100 points per rank.
+  /// A block of a decomposition with 100 points per rank.
   wire::DefineDecomposition block_of(std::size_t rank, std::uint64_t points = 100) const {
     wire::DefineDecomposition message;
     message.name = "grid";

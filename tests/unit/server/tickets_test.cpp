@@ -159,7 +159,7 @@ TEST(ServerTicketGroups, AnswerAsAPlainListDoes) {
         case 5: ++written[below(2)]; break;
         case 6: below(3) == 0 ? void(published.insert(below(50))) : void(++strings); break;
         default: {
-          const std::uint64_t answered = below(number + 1);  // of a close or an epoch
+          const std::uint64_t answered = below(number + 1);  // ticket of a close or an epoch
           tickets.answer(peer, answered);
           plain.answer(peer, answered);
         }

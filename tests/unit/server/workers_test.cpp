@@ -36,7 +36,7 @@ TEST(Workers, take_the_highest_priority_first_once_they_are_told) {
 }
 
 TEST(ThreadWorkers, do_the_last_tasks_when_there_is_nothing_else) {
-  std::string order;  // of one worker
+  std::string order;  // order of one worker
   std::promise<void> all_submitted, all_done;
   {
     Workers workers(1);

@@ -23,7 +23,7 @@ using ::testing::SizeIs;
 
 constexpr double mib = 1 << 20;
 
-/// 11 records, one per second. Of a server's part of a record.
+/// Measurements of a server's part of 11 records, one per second.
 CodecTrialRecord measured(const std::string& collection, double seconds, bool shared = true) {
   CodecTrialRecord it;
   it.collection = collection;

@@ -17,7 +17,7 @@
 
 namespace afterbay::test {
 
-inline constexpr std::uint64_t levels = 3, rows = 24, columns = 10;  ///< of all ranks together
+inline constexpr std::uint64_t levels = 3, rows = 24, columns = 10;  ///< global lengths, over all ranks
 inline constexpr std::uint64_t steps_per_file = 3;
 
 inline Error error_of(const std::function<void()>& call) {

@@ -108,7 +108,7 @@ class ThreadSessionOverflow : public testing::Test {
     return journal && !journal->runs.empty() ? journal->runs.back() : journal::Run();
   }
 
-  float scale = 1;  ///< by which the servers multiply
+  float scale = 1;  ///< factor by which the servers multiply
   bool with_small_blocks = false;
   bool with_scalar = false;  ///< before the field in each record, which then begins inside a page
   Directory directory;

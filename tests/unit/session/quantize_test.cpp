@@ -60,7 +60,7 @@ struct QuantizedRun {
   std::vector<std::uint64_t> chunk;
 };
 
-/// Of differences between float32 numbers.
+/// The largest error, computed as differences between float32 numbers.
 float largest_error_of(const std::filesystem::path& path, const char* variable) {
   int file = 0, id = 0;
   double value = -1;

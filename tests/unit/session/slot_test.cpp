@@ -328,9 +328,9 @@ void compute_rows(const Slot& slot, char variable, std::uint64_t record) {
 }
 
 struct Lent {
-  std::uint64_t rows = 0;  ///< of each rank, 32 KiB each
+  std::uint64_t rows = 0;  ///< rows of each rank, 32 KiB per row
   int ranks = 1;
-  std::uint64_t together = 1;  ///< slots out at once, of one record each
+  std::uint64_t together = 1;  ///< number of acquired slots at once, one record each
 };
 
 /// Each rank computes variable v in slots and puts w while they are not committed. Returns the

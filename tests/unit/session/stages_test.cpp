@@ -16,9 +16,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::uint64_t stage_points = 3000;  ///< of the dimension
-constexpr std::uint64_t covered = 2800;       ///< that ranks hold; the others are gaps
-constexpr std::uint64_t put_records = 4;      ///< of a file, before more are appended
+constexpr std::uint64_t stage_points = 3000;  ///< length of the dimension
+constexpr std::uint64_t covered = 2800;       ///< points that ranks hold; the others are gaps
+constexpr std::uint64_t put_records = 4;      ///< records of a file before more are appended
 constexpr std::uint64_t stages_hole = 77;     ///< every so many points, the model puts a missing value
 
 LocalRun::Settings staged(const LocalRun::Settings& more) {

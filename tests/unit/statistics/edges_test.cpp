@@ -17,7 +17,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 const double nan = std::nan("");
 constexpr double missing = 1e20;
-constexpr double fill = -999;  // of of_one_point
+constexpr double fill = -999;  // fill value in of_one_point
 
 double of(const Statistic& statistic, const std::vector<double>& values,
           const std::vector<double>& durations = {}) {

@@ -459,7 +459,7 @@ class Stress {
   static constexpr std::size_t ranks = 4;
   static constexpr std::uint32_t frames = 6;
   static constexpr std::uint32_t pieces = 3;
-  static constexpr std::uint32_t words = 8;  ///< of one rank in one piece
+  static constexpr std::uint32_t words = 8;  ///< words of one rank in one piece
 
   Stress(std::uint32_t blocks, std::uint64_t records, unsigned seed)
       : records_(records), hub_(make_hub(ranks, sizes_of(blocks))) {

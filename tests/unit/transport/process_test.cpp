@@ -190,7 +190,7 @@ TEST(TransportGeometry, parts_do_not_overlap_and_blocks_are_aligned) {
   process_sizes.memory_bytes = 40 << 20;
   const Geometry g = make_geometry(process_sizes, 7).value();
   EXPECT_EQ(g.classes[small_blocks].count, 20u);  // 5 MiB
-  EXPECT_EQ(g.classes[large_blocks].count, 8u);   // of the other 35 MiB
+  EXPECT_EQ(g.classes[large_blocks].count, 8u);   // the other 35 MiB
   EXPECT_LE(sizeof(SegmentHeader), g.peers_at);
   EXPECT_LE(g.peers_at + 7 * sizeof(PeerSlot), g.rings_at);
   EXPECT_LE(g.rings_at + 7 * (process_sizes.ring_bytes + process_sizes.reply_bytes), g.frames_at);

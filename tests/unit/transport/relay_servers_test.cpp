@@ -36,7 +36,7 @@ TEST(TransportRelayServers, a_server_gets_as_many_signs_of_life_of_many_frontend
     EXPECT_NEAR(static_cast<double>(frontends * pings_of(frontends, deadline, 100 * second)), 50'000, 5000);
 }
 
-/// Neither side may take the other for lost.
+/// No side may regard the other as lost.
 TEST(TransportRelayServers, signs_of_life_are_no_rarer_than_the_deadline_allows) {
   EXPECT_GE(pings_of(100'000, Millis(16'000), 100 * second), 50u);
   EXPECT_GE(pings_of(1, Millis(2000), 100 * second), 300u);

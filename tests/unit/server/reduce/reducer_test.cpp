@@ -177,7 +177,7 @@ TEST_F(ServerReducer, SamplesOfOneStepBeginInAnyOrderIfRanksNeedRoom) {
   records_[1].file = records_[2].file = wire::no_file;  // samples of the first step
   records_[1].more_of_step = 1;
   sample(2, {1, 2, 3, 4});
-  sample(3, {1, 2, 3, 4});  // of the next one
+  sample(3, {1, 2, 3, 4});  // the next step
   ended(0);
   collection_.frames.is_full = true;
   reducer_->relieve();

@@ -63,7 +63,7 @@ class ServerObservation : public ::testing::Test {
   test::FakeFrames frames_;
   observe::Profile profile_;
   std::ostringstream log_;
-  observe::CollectionState last_;  ///< that was sampled
+  observe::CollectionState last_;  ///< state that was sampled last
   std::optional<Observation> observation_;
 };
 

@@ -48,7 +48,7 @@ class ServerTelemetry : public ::testing::Test {
   Identity identity_;
   test::FakeFrames frames_;
   std::ostringstream log_;
-  observe::CollectionState last_;  ///< that was sampled
+  observe::CollectionState last_;  ///< state that was sampled last
   std::optional<Telemetry> telemetry_;
 };
 
@@ -108,7 +108,7 @@ TEST_F(ServerTelemetry, PrintsProgressIfItIsConfigured) {
   config_.report.progress_ms = std::chrono::milliseconds(600'000);
   Telemetry& telemetry = make();
   telemetry.step_ended(12);
-  telemetry.step_ended(11);  // of a slower rank
+  telemetry.step_ended(11);  // step of a slower rank
   testing::internal::CaptureStderr();
   telemetry.show_progress();
   telemetry.show_progress();  // not due
