@@ -39,9 +39,9 @@ module afterbay_dates
   !> calendar and on the date. a + b and n*a add and multiply count by count; == compares the
   !> counts. An operator whose result is out of range stops the program.
   type :: afterbay_period
-    integer(c_int64_t) :: years = 0    !< of a calendar
-    integer(c_int64_t) :: months = 0   !< of a calendar
-    integer(c_int64_t) :: days = 0     !< of a calendar, 86400 s in most
+    integer(c_int64_t) :: years = 0    !< calendar years
+    integer(c_int64_t) :: months = 0   !< calendar months
+    integer(c_int64_t) :: days = 0     !< calendar days, 86400 s in most calendars
     integer(c_int64_t) :: seconds = 0  !< whole seconds, rounded down
     integer(c_int64_t) :: steps = 0    !< time steps of the model
     integer :: nanoseconds = 0         !< 0 to 999 999 999

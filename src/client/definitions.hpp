@@ -43,9 +43,9 @@ class Definitions {
   }
   /// Sends new definitions to the servers and waits for their answers. Returns the new collections.
   Result<Collections> send();
-  /// Whether any server of the collection's pool may get a whole file, so that each needs all points
-  /// of its maps, and these would together take more than `memory.maps`: then `send` leaves the
-  /// collection out, and a server is told of it with the first file that it writes.
+  /// Whether any server of the collection's pool may get a whole file, so that each needs all
+  /// points of its maps, and these would together take more than `memory.maps`: then `send` leaves
+  /// the collection out, and a server is told of it with the first file that it writes.
   [[nodiscard]] bool gives_maps_later(const Collection& collection) const;
   /// Whether a server that is to get a file of the collection must be told of it before.
   [[nodiscard]] bool lacks(std::size_t server, const Collection& collection) const {

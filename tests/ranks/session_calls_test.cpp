@@ -165,7 +165,7 @@ RANK_TEST(SessionCalls, a_step_sends_nothing_to_servers_without_files, 5) {
 /// One probe for all of them, not one for each.
 RANK_TEST(SessionCalls, a_step_asks_mpi_once_for_all_servers, 8) {
   constexpr int servers = 6;
-  int fewest = std::numeric_limits<int>::max();  // of many steps: a rank may be interrupted in one
+  int fewest = std::numeric_limits<int>::max();  // in any step: a rank may be interrupted in some
   run_session(small_session(servers).set("transport", "mpi"), [&](Session& session) {
     for (int step = 0; step < 100; ++step) {
       const int before = mpi_calls().others;

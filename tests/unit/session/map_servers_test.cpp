@@ -281,8 +281,7 @@ TEST_P(ThreadSessionMapServers, puts_go_on_while_other_ranks_describe_the_map_ag
 }
 
 /// More files than servers, and two collections on the same map at a time: a server gets the map
-/// and each collection once, whenever that is. Of points that two ranks hold, the first rank's
-/// counts.
+/// and each collection once, whenever that is. If two ranks hold a point, the first rank's counts.
 TEST_P(ThreadSessionMapServers, files_in_turn_on_all_servers) {
   const Directory directory;
   constexpr int files = 7;
