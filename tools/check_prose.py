@@ -38,7 +38,6 @@ FRAGMENT = re.compile(r"""(?:^|[.!?][)"'*_]*\s+)[*_(]*((?:Of|Nor)\b|Likewise(?=\
 QUOTATION = re.compile(r'"[^"]*"|`[^`]*`')
 GENERATED = re.compile(r"^<!-- Made by ", re.M)
 RECORDS = "design/"
-#: still have fragments; take a file out of the list once it is rewritten
 PARAGRAPH = re.compile(r"^\s*(?:[-*+]\s|\d+[.)]\s|#|\||@)")
 MARK = re.compile(r"^\s*(?://[/!]?<?|/\*\*?|\*/?|![<>]?|#:?)?\s*")
 

@@ -357,8 +357,8 @@ contains
     call check(afterbay_calendar_number(afterbay_fortran_calendar(self%id), c_text(units), c_of_date(date), number), ierr)
   end function
 
-  !> The date of a number. If several dates have this number, the result is the one in whole seconds,
-  !> or else in whole milliseconds, microseconds, or nanoseconds.
+  !> The date of a number. If several dates have this number, the result is the one in whole
+  !> seconds, or else in whole milliseconds, microseconds, or nanoseconds.
   type(afterbay_date) function date_of(self, units, number, ierr) result(date)
     class(afterbay_calendar), intent(in) :: self
     character(*), intent(in) :: units

@@ -133,7 +133,7 @@ typedef struct afterbay_coordinate_options {
       UGRID mesh, are written with them. */
   const afterbay_attributes* attributes;
   afterbay_values bounds; /**< bounds of a constant 1-D coordinate, two per value; count 0: none */
-  /** Of coordinates of a grid: a dimension of several values per point, which lie together in
+  /** For coordinates of a grid: a dimension with several values per point, which lie together in
       `data`: vertices of cells. NULL: one value per point. */
   const char* vertices;
 } afterbay_coordinate_options;
@@ -143,8 +143,8 @@ typedef struct afterbay_field_options {
   const char* grid;        /**< its horizontal grid; NULL: the same values on all ranks */
   int axis_count;          /**< length of `axes` */
   const char* const* axes; /**< dimensions before those of the grid, slowest first: levels */
-  /** Of the values that are put, and in files unless they say otherwise: one of enum afterbay_type;
-      0: AFTERBAY_FLOAT32. */
+  /** The type of the values that are put, and in files unless they say otherwise: one of enum
+      afterbay_type; 0: AFTERBAY_FLOAT32. */
   int type;
   const char* units;                     /**< UDUNITS; NULL: none */
   const char* standard_name;             /**< standard name of the CF conventions; NULL: none */

@@ -94,7 +94,7 @@ struct AFTERBAY_API CoordinateOptions {
   /// are written with them.
   std::vector<Attribute> attributes = {};
   Values bounds = {};  ///< bounds of a constant 1-D coordinate, two per value; empty: none
-  /// Of coordinates of a grid: a dimension of several values per point, which lie together in
+  /// For coordinates of a grid: a dimension with several values per point, which lie together in
   /// `data`: vertices of cells. Empty: one value per point.
   std::string vertices = {};
 };
