@@ -534,13 +534,13 @@ void JointPuts::moved() noexcept {
 void JointPuts::send() {
   if (!started() || !links_.any_thread_sends()) return;
   while (links_.has_letters() && links_.lock().try_lock()) {
-    const bool good = !failed_.load(std::memory_order_acquire) && deliver_letters();
+    const bool good = !failed_.load(std::memory_order_acquire) && deliver_messages();
     links_.lock().unlock();
     if (!good) return;
   }
 }
 
-Result<> JointPuts::deliver_letters() {
+Result<> JointPuts::deliver_messages() {
   if (auto sent = links_.deliver(); !sent) return fail(fail_with(std::move(sent).error()));
   return {};
 }
@@ -549,7 +549,7 @@ Result<> JointPuts::tend() {
   if (!started()) return {};
   if (core_.failure()) return fail(fail_with(*core_.failure()));
   if (auto usable = check_usable(); !usable) return fail(core_.record_failure(std::move(usable).error()));
-  AFTERBAY_TRY(deliver_letters());
+  AFTERBAY_TRY(deliver_messages());
   AFTERBAY_TRY(forward());
   if (auto good = check_late(); !good) return fail(core_.record_failure(std::move(good).error()));
   if (links_.any_thread_sends()) return {};
@@ -604,7 +604,7 @@ Result<> JointPuts::forward() {
       handover.position = puts_.take_position();
       oldest = oldest_position(open_);
     }
-    AFTERBAY_TRY(deliver_letters());
+    AFTERBAY_TRY(deliver_messages());
     links_.hold(oldest);
     if (auto sent = rank_.forward(handover, put->rank_array()); !sent)
       return fail(fail_with(std::move(sent).error()));
@@ -614,7 +614,7 @@ Result<> JointPuts::forward() {
       if (auto ended = end_steps(); !ended) return ended;
     }
     moved();
-    AFTERBAY_TRY(deliver_letters());
+    AFTERBAY_TRY(deliver_messages());
   }
 }
 
@@ -657,7 +657,7 @@ Result<> JointPuts::settle(const char* call, File* closing, bool last) {
     }
     if (!links_.any_thread_sends()) core_.link(0).wait(transport::Millis(1));
   }
-  return deliver_letters();
+  return deliver_messages();
 }
 
 std::uint64_t JointPuts::ended_records(const File& file) const {

@@ -167,7 +167,7 @@ class JointPuts {
   Result<> end_steps() AFTERBAY_REQUIRES(mutex_);
   [[nodiscard]] std::string incomplete(const File* file) const AFTERBAY_REQUIRES(mutex_);
   void moved() noexcept;
-  Result<> deliver_letters();
+  Result<> deliver_messages();
   Result<> forward();
   Result<> check_late();
 

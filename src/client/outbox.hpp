@@ -23,7 +23,7 @@ class Outbox {
     transport::FrameSlot slot;
   };
   using Content = std::variant<wire::BeginRecord, wire::Put, Ready, wire::EndRecords>;
-  struct Letter {
+  struct Message {
     std::size_t server = 0;
     Content content;
   };
@@ -33,7 +33,7 @@ class Outbox {
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  /// Any thread. What happened before it happens before the letter is taken.
+  /// Any thread. What happened before it happens before the message is taken.
   void add(std::size_t server, Content content) {
     auto* const node = new Node{{server, std::move(content)}, last_.load(std::memory_order_relaxed)};
     while (!last_.compare_exchange_weak(node->before, node, std::memory_order_release,
@@ -41,22 +41,22 @@ class Outbox {
     }
   }
   [[nodiscard]] bool empty() const noexcept { return last_.load(std::memory_order_acquire) == nullptr; }
-  /// All letters, in the order in which they were added. Any thread; the order among several calls
+  /// All messages, in the order in which they were added. Any thread; the order among several calls
   /// is that of the calls.
-  [[nodiscard]] std::vector<Letter> take() {
-    std::vector<Letter> letters;
+  [[nodiscard]] std::vector<Message> take() {
+    std::vector<Message> messages;
     std::unique_ptr<Node> node(last_.exchange(nullptr, std::memory_order_acquire));
     while (node) {
-      letters.push_back(std::move(node->letter));
+      messages.push_back(std::move(node->message));
       node.reset(node->before);
     }
-    std::reverse(letters.begin(), letters.end());
-    return letters;
+    std::reverse(messages.begin(), messages.end());
+    return messages;
   }
 
  private:
   struct Node {
-    Letter letter;
+    Message message;
     Node* before;
   };
   std::atomic<Node*> last_{nullptr};

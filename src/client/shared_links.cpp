@@ -31,27 +31,27 @@ void SharedLinks::hold(std::uint64_t position) {
 
 Result<> SharedLinks::deliver() {
   std::vector<bool> flush(core_.servers(), false);
-  for (Outbox::Letter& letter : outbox_.take()) {
-    AFTERBAY_TRY(deliver(letter));
-    if (std::holds_alternative<wire::EndRecords>(letter.content)) flush[letter.server] = true;
+  for (Outbox::Message& message : outbox_.take()) {
+    AFTERBAY_TRY(deliver(message));
+    if (std::holds_alternative<wire::EndRecords>(message.content)) flush[message.server] = true;
   }
   for (std::size_t s = 0; s < flush.size(); ++s)
     if (flush[s]) AFTERBAY_TRY(core_.flush(s));
   return {};
 }
 
-Result<> SharedLinks::deliver(Outbox::Letter& letter) {
-  const std::size_t server = letter.server;
-  if (const auto* const begun = std::get_if<wire::BeginRecord>(&letter.content))
+Result<> SharedLinks::deliver(Outbox::Message& message) {
+  const std::size_t server = message.server;
+  if (const auto* const begun = std::get_if<wire::BeginRecord>(&message.content))
     return core_.send(server, *begun, transport::Wake::no);
-  if (const auto* const put = std::get_if<wire::Put>(&letter.content))
+  if (const auto* const put = std::get_if<wire::Put>(&message.content))
     return core_.send(server, *put, transport::Wake::no);
-  if (const auto* const ready = std::get_if<Outbox::Ready>(&letter.content)) {
+  if (const auto* const ready = std::get_if<Outbox::Ready>(&message.content)) {
     if (auto sent = core_.link(server).frame_is_complete(ready->slot); !sent)
       return fail(core_.explain(server, std::move(sent).error()));
     return {};
   }
-  auto& ended = std::get<wire::EndRecords>(letter.content);
+  auto& ended = std::get<wire::EndRecords>(message.content);
   ended.waited_for_room_ns = core_.link(server).waited_ns();
   if (ends_[server] != nullptr) ended.waited_for_room_ns += ends_[server]->waited_ns();
   ended.waited_for_files_ns = waited_for_files_ns_();

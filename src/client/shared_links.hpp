@@ -47,7 +47,7 @@ class SharedLinks {
   void hold(std::uint64_t position);
 
  private:
-  Result<> deliver(Outbox::Letter& letter);
+  Result<> deliver(Outbox::Message& message);
 
   SessionCore& core_;
   std::function<std::uint64_t()> waited_for_files_ns_;

@@ -134,8 +134,8 @@ struct OwnPart {
   }
 };
 
-struct Casting {
-  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::casting);
+struct AssignedRoles {
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::assigned_roles);
   std::string session;
   std::string run;
   bool fortran = false;
@@ -324,12 +324,12 @@ std::vector<SameShare> shares_of(const std::vector<RankRole>& roles, const std::
 }
 
 /// Decides the roles of all ranks, on rank 0.
-Result<Casting> cast(const Greeting& all, const config::Config& config) {
-  Casting casting;
-  casting.run = all.run;
-  casting.reports = config.joins_ranks();
+Result<AssignedRoles> cast(const Greeting& all, const config::Config& config) {
+  AssignedRoles assigned;
+  assigned.run = all.run;
+  assigned.reports = config.joins_ranks();
   AFTERBAY_TRY(check_threads(config, all));
-  AFTERBAY_TRY_ASSIGN(casting.session, common_name(all));
+  AFTERBAY_TRY_ASSIGN(assigned.session, common_name(all));
   std::vector<Role> wishes;
   std::vector<int> nodes;
   std::vector<bool> fortran;
@@ -357,9 +357,9 @@ Result<Casting> cast(const Greeting& all, const config::Config& config) {
     if (roles[r].frontend) ++pool.frontends;
     if (roles[r].server) ++pool.servers;
     if (roles[r].server && node.servers++ == 0) node.checks = r;
-    add_role(casting.roles, roles[r]);
+    add_role(assigned.roles, roles[r]);
   }
-  casting.shares = shares_of(roles, nodes);
+  assigned.shares = shares_of(roles, nodes);
   std::map<int, int> clients;  // by frontend
   for (const RankRole& role : roles)
     for (const int frontend : role.frontends)
@@ -369,16 +369,16 @@ Result<Casting> cast(const Greeting& all, const config::Config& config) {
     PoolOnNode& pool = by_node[nodes[r]].pools[static_cast<std::size_t>(roles[r].pool)];
     pool.clients = std::max(pool.clients, count);
   }
-  casting.parts.reserve(roles.size());
+  assigned.parts.reserve(roles.size());
   for (std::size_t r = 0; r < roles.size(); ++r) {
     const Node& node = by_node[nodes[r]];
-    casting.parts.push_back(
+    assigned.parts.push_back(
         {std::move(roles[r].frontends), node.ranks, node.pools, nodes[r] == first_node, node.checks == r});
   }
   const auto first_model = std::ranges::find_if(roles, &RankRole::model);
-  casting.fortran =
+  assigned.fortran =
       first_model != roles.end() && fortran[static_cast<std::size_t>(first_model - roles.begin())];
-  return casting;
+  return assigned;
 }
 
 /// The load of this rank's node. `frontends`: number in the session, by pool.
@@ -399,16 +399,16 @@ NodeLoad load_of(const OwnPart& own, const Cast& all, const std::vector<std::siz
   return load;
 }
 
-Greeted understood(Casting casting, int rank) {
+Greeted understood(AssignedRoles assigned, int rank) {
   Greeted greeted;
-  const OwnPart& own = casting.parts.front();
+  const OwnPart& own = assigned.parts.front();
   std::vector<std::size_t> frontends(own.node_pools.size(), 0);
-  greeted.session = std::move(casting.session);
-  greeted.run = std::move(casting.run);
-  greeted.fortran = casting.fortran;
-  greeted.reports = casting.reports;
+  greeted.session = std::move(assigned.session);
+  greeted.run = std::move(assigned.run);
+  greeted.fortran = assigned.fortran;
+  greeted.reports = assigned.reports;
   int first = 0;
-  for (const SameRole& it : casting.roles) {
+  for (const SameRole& it : assigned.roles) {
     const int last = first + it.count - 1;
     Cast& to = greeted.cast;
     if (it.model) to.models.add(first, last);
@@ -423,7 +423,7 @@ Greeted understood(Casting casting, int rank) {
     if (first <= rank && rank <= last) greeted.role = {it.model, it.server, it.frontend, it.pool, {}};
     first = last + 1;
   }
-  for (const SameShare& it : casting.shares)
+  for (const SameShare& it : assigned.shares)
     greeted.cast.slab_shares.insert(greeted.cast.slab_shares.end(), static_cast<std::size_t>(it.count),
                                     it.share);
   greeted.role.frontends.assign(own.frontends.begin(), own.frontends.end());
@@ -454,26 +454,26 @@ int Cast::number_of(int server) const {
 Result<Greeted> greet(mpi::Tree& tree, const mpi::Communicator& comm, const Result<config::Config>& config,
                       const Arrival& arrival) {
   AFTERBAY_TRY_ASSIGN(Greeting mine, own_greeting(comm, config, arrival));
-  Steps<Greeting, Casting> steps;
+  Steps<Greeting, AssignedRoles> steps;
   steps.join = join_greetings;
-  steps.decide = [&](const Greeting& all) -> Result<Casting> {
+  steps.decide = [&](const Greeting& all) -> Result<AssignedRoles> {
     AFTERBAY_TRY(check_agreement(all));
     return cast(all, *config);
   };
-  steps.part = [first_here = tree.rank()](int first, int end, const Casting& casting) {
-    const auto begin = casting.parts.begin() - first_here;
-    return Casting{casting.session,
-                   casting.run,
-                   casting.fortran,
-                   casting.reports,
-                   casting.roles,
-                   casting.shares,
-                   {begin + first, begin + end}};
+  steps.part = [first_here = tree.rank()](int first, int end, const AssignedRoles& assigned) {
+    const auto begin = assigned.parts.begin() - first_here;
+    return AssignedRoles{assigned.session,
+                         assigned.run,
+                         assigned.fortran,
+                         assigned.reports,
+                         assigned.roles,
+                         assigned.shares,
+                         {begin + first, begin + end}};
   };
   const Manner manner{config ? config->deadline : unknown_deadline, "ranks agreed on settings and roles"};
-  AFTERBAY_TRY_ASSIGN(Casting casting, consult(tree, manner, std::move(mine), steps));
-  if (casting.parts.empty()) return fail(ErrorCode::internal, "rank 0 told rank {} no role", tree.rank());
-  return understood(std::move(casting), tree.rank());
+  AFTERBAY_TRY_ASSIGN(AssignedRoles assigned, consult(tree, manner, std::move(mine), steps));
+  if (assigned.parts.empty()) return fail(ErrorCode::internal, "rank 0 told rank {} no role", tree.rank());
+  return understood(std::move(assigned), tree.rank());
 }
 
 Result<std::vector<Error>> share_obstacles(mpi::Tree& tree, std::chrono::milliseconds deadline,

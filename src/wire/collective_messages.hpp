@@ -17,7 +17,7 @@ enum class CollectiveMessage : std::uint8_t {
   views,            ///< roster.cpp
   // session/
   greeting,        ///< greeting.cpp
-  casting,         ///< greeting.cpp
+  assigned_roles,  ///< greeting.cpp
   obstacles,       ///< greeting.cpp
   process_report,  ///< report.cpp
   // output/

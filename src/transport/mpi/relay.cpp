@@ -69,7 +69,7 @@ Relay::Relay(std::shared_ptr<const mpi::Communicator> comm, RelayOptions options
       arrivals_(comm_, far_ranks(options_.clients), options_.far_common),
       sender_(comm_, options_,
               {lanes_, clients_, servers_,
-               [this](std::size_t client, Parcel& parcel) { give_back(client, parcel); },
+               [this](std::size_t client, RelayedSegment& relayed) { give_back(client, relayed); },
                [this](std::size_t client) { return arrivals_.holds_back(clients_.of(client).rank); }}),
       data_(comm_, options_.channel, data_clients(options_.clients), numbers_of(options_.servers),
             {[this](std::size_t client) { return clients_.is_present(client); },
@@ -104,11 +104,11 @@ void Relay::fail(Error error) {
 }
 
 /// The memory of a segment that was sent or dropped.
-void Relay::give_back(std::size_t client, Parcel& parcel) {
-  if (parcel.segment)
-    options_.channel->give_back(*parcel.segment, *clients_.of(client).slot);
+void Relay::give_back(std::size_t client, RelayedSegment& relayed) {
+  if (relayed.segment)
+    options_.channel->give_back(*relayed.segment, *clients_.of(client).slot);
   else
-    arrivals_.give_back(clients_.of(client).rank, std::move(parcel.own));
+    arrivals_.give_back(clients_.of(client).rank, std::move(relayed.own));
 }
 
 /// A rank that is gone may have taken segments without leaving a note.
@@ -116,9 +116,9 @@ void Relay::reclaim(std::size_t client) {
   const std::size_t slot = *clients_.of(client).slot;
   std::vector<std::uint32_t> noted;
   for (std::size_t s = 0; s < servers_.size(); ++s)
-    for (const auto* parcels : {&lane(client, s).waiting, &lane(client, s).sending})
-      for (const Parcel& parcel : *parcels)
-        if (parcel.segment) noted.push_back(*parcel.segment);
+    for (const auto* segments : {&lane(client, s).waiting, &lane(client, s).sending})
+      for (const RelayedSegment& relayed : *segments)
+        if (relayed.segment) noted.push_back(*relayed.segment);
   for (std::uint32_t i = 0; i < options_.channel->geometry().segments(); ++i)
     if (options_.channel->state(i).is_held_by(slot) && !data_.uses(i) &&
         std::ranges::find(noted, i) == noted.end())
@@ -142,11 +142,11 @@ bool Relay::take_note(std::size_t client, const relay::Note& note, std::span<con
   if (!options_.channel->may_use(*clients_.of(client).slot, note.segment) ||
       note.bytes > options_.channel->segment(note.segment).capacity)
     return false;
-  Parcel parcel;
-  parcel.segment = note.segment;
-  parcel.data = options_.channel->segment(note.segment).data;
-  parcel.bytes = note.bytes;
-  sender_.hold(client, note.server, std::move(parcel));
+  RelayedSegment relayed;
+  relayed.segment = note.segment;
+  relayed.data = options_.channel->segment(note.segment).data;
+  relayed.bytes = note.bytes;
+  sender_.hold(client, note.server, std::move(relayed));
   return true;
 }
 
@@ -155,11 +155,11 @@ void Relay::take_segment(std::size_t client, std::size_t server, Bytes bytes) {
     take_header(client, server, read_header<SegmentHeader>(bytes.data()));
     return;
   }
-  Parcel parcel;
-  parcel.own = std::move(bytes);
-  parcel.data = parcel.own.data();
-  parcel.bytes = parcel.own.size();
-  sender_.hold(client, server, std::move(parcel));
+  RelayedSegment relayed;
+  relayed.own = std::move(bytes);
+  relayed.data = relayed.own.data();
+  relayed.bytes = relayed.own.size();
+  sender_.hold(client, server, std::move(relayed));
 }
 
 /// A ping overtakes segments that wait here, but does not confirm their contents.
@@ -281,7 +281,7 @@ bool Relay::answer_by_mpi(std::size_t client, std::size_t server) {
 /// Runs one part of a step and reports it if it did any work. `bytes`: the counter that it
 /// increments.
 template <class Part>
-bool Relay::told(Work work, const std::uint64_t& bytes, Part part) {
+bool Relay::note_work(Work work, const std::uint64_t& bytes, Part part) {
   if (!listener_) return part();
   const std::uint64_t before = bytes, start_ns = now_ns();
   const bool did = part();
@@ -326,9 +326,9 @@ bool Relay::step() {
   }
   if (options_.channel) options_.channel->header().turns.fetch_add(1, std::memory_order_relaxed);
   constexpr std::uint64_t no_bytes = 0;
-  bool did = told(Work::take_in, sender_.figures().bytes_in, [this] { return take_in(); });
-  did = told(Work::send, sender_.figures().bytes, [this] { return send(); }) || did;
-  did = told(Work::answer, no_bytes, [this] { return answer(); }) || did;
+  bool did = note_work(Work::take_in, sender_.figures().bytes_in, [this] { return take_in(); });
+  did = note_work(Work::send, sender_.figures().bytes, [this] { return send(); }) || did;
+  did = note_work(Work::answer, no_bytes, [this] { return answer(); }) || did;
   const std::uint64_t now = now_ns();
   if (did) times_.moved_ns = now;
   watch(now);

@@ -94,7 +94,7 @@ class Relay {
  private:
   [[nodiscard]] RelayLane& lane(std::size_t client, std::size_t server) { return lanes_.of(client, server); }
   template <class Part>
-  bool told(Work work, const std::uint64_t& bytes, Part part);
+  bool note_work(Work work, const std::uint64_t& bytes, Part part);
   bool take_in();
   bool send();
   bool answer();
@@ -105,7 +105,7 @@ class Relay {
   void take_header(std::size_t client, std::size_t server, const SegmentHeader& header);
   void take_batch(std::size_t client, std::size_t server, Bytes batch);
   bool answer_by_mpi(std::size_t client, std::size_t server);
-  void give_back(std::size_t client, Parcel& parcel);
+  void give_back(std::size_t client, RelayedSegment& relayed);
   void reclaim(std::size_t client);
   void watch(std::uint64_t now);
   [[nodiscard]] bool drained();

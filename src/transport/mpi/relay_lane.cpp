@@ -19,20 +19,20 @@ bool RelayLane::is_drained() const {
 }
 
 bool RelayLane::still_sending() {
-  for (Parcel& parcel : sending) (void)parcel.request.test();
+  for (RelayedSegment& relayed : sending) (void)relayed.request.test();
   (void)header_request.test();
   (void)word_request.test();
   (void)batch_request.test();
   return header_request.active() || word_request.active() ||
-         std::ranges::any_of(sending, [](Parcel& parcel) { return parcel.request.active(); });
+         std::ranges::any_of(sending, [](RelayedSegment& relayed) { return relayed.request.active(); });
 }
 
 bool RelayLane::leave_behind() {
   bool channel = false;
-  for (Parcel& parcel : sending) {
-    channel = channel || (parcel.request.active() && parcel.segment);
-    if (parcel.request.active() && !parcel.segment) static_cast<void>(new Bytes(std::move(parcel.own)));
-    parcel.request.abandon();
+  for (RelayedSegment& relayed : sending) {
+    channel = channel || (relayed.request.active() && relayed.segment);
+    if (relayed.request.active() && !relayed.segment) static_cast<void>(new Bytes(std::move(relayed.own)));
+    relayed.request.abandon();
   }
   if (header_request.active()) static_cast<void>(header.release());
   header_request.abandon();

@@ -14,7 +14,7 @@
 namespace afterbay::transport::network {
 
 /// A segment that is waiting or in transit.
-struct Parcel {
+struct RelayedSegment {
   const std::byte* data = nullptr;
   std::uint64_t bytes = 0;
   std::optional<std::uint32_t> segment;  ///< number in the channel; none: `own`
@@ -24,8 +24,8 @@ struct Parcel {
 
 struct RelayLane {
   // to the server
-  std::list<Parcel> waiting;
-  std::list<Parcel> sending;
+  std::list<RelayedSegment> waiting;
+  std::list<RelayedSegment> sending;
   std::uint32_t credits = 0;    ///< credits of the server
   std::uint32_t forwarded = 0;  ///< number of segments, modulo 2^32
   std::uint32_t consumed = 0;   ///< number of these that the server has consumed

@@ -25,16 +25,16 @@ RelaySender::RelaySender(std::shared_ptr<const mpi::Communicator> comm, const Re
       joints_(comm_, ranks_of(options.servers), JointSegments::usual_most_in_transit,
               options.sizes.prompt_bytes) {}
 
-void RelaySender::hold(std::size_t client, std::size_t server, Parcel parcel) {
-  figures_.bytes_in += parcel.bytes;
-  figures_.held_bytes += parcel.bytes;
+void RelaySender::hold(std::size_t client, std::size_t server, RelayedSegment relayed) {
+  figures_.bytes_in += relayed.bytes;
+  figures_.held_bytes += relayed.bytes;
   figures_.peak_bytes = std::max(figures_.peak_bytes, figures_.held_bytes);
-  parts_.lanes.hold(client, server, std::move(parcel));
+  parts_.lanes.hold(client, server, std::move(relayed));
 }
 
-void RelaySender::release(std::size_t client, Parcel& parcel) {
-  figures_.held_bytes -= parcel.bytes;
-  parts_.give_back(client, parcel);
+void RelaySender::release(std::size_t client, RelayedSegment& relayed) {
+  figures_.held_bytes -= relayed.bytes;
+  parts_.give_back(client, relayed);
 }
 
 Result<bool> RelaySender::send() {
@@ -75,11 +75,11 @@ Result<bool> RelaySender::complete(std::size_t client, std::size_t server) {
   RelayLane& it = parts_.lanes.of(client, server);
   bool moved = false;
   while (!it.sending.empty()) {
-    Parcel& parcel = it.sending.front();
-    AFTERBAY_TRY_ASSIGN(const bool done, parcel.request.test_eagerly());
+    RelayedSegment& relayed = it.sending.front();
+    AFTERBAY_TRY_ASSIGN(const bool done, relayed.request.test_eagerly());
     if (!done) break;
-    it.credits_due += parcel.segment ? 0 : 1;
-    release(client, parcel);
+    it.credits_due += relayed.segment ? 0 : 1;
+    release(client, relayed);
     parts_.lanes.pop_sending(client, server);
     moved = true;
   }
@@ -107,27 +107,27 @@ Result<void> RelaySender::start(const void* data, std::uint64_t bytes, std::size
 /// The first waiting segment. It keeps its place behind those that were joined.
 Result<void> RelaySender::forward_first(std::size_t client, std::size_t server) {
   RelayLane& it = parts_.lanes.of(client, server);
-  Parcel parcel = std::move(it.waiting.front());
+  RelayedSegment relayed = std::move(it.waiting.front());
   parts_.lanes.pop_waiting(client, server);
-  it.order_sent = std::max(it.order_sent, read_header<SegmentHeader>(parcel.data).order);
+  it.order_sent = std::max(it.order_sent, read_header<SegmentHeader>(relayed.data).order);
   --it.credits;
-  figures_.bytes += parcel.bytes;
+  figures_.bytes += relayed.bytes;
   ++figures_.segments;
   AFTERBAY_TRY_ASSIGN(const bool joined,
-                      joints_.add(server, parts_.clients.of(client).peer, {parcel.data, parcel.bytes}));
+                      joints_.add(server, parts_.clients.of(client).peer, {relayed.data, relayed.bytes}));
   const std::uint32_t number = it.forwarded++;
   if (joined) {
-    if (joints_.counts(parcel.bytes)) {
+    if (joints_.counts(relayed.bytes)) {
       if (!it.joined) it.joined = std::make_unique<std::list<RelayLane::Joined>>();
-      it.joined->push_back({number, static_cast<std::uint32_t>(parcel.bytes)});
+      it.joined->push_back({number, static_cast<std::uint32_t>(relayed.bytes)});
     }
-    it.credits_due += parcel.segment ? 0 : 1;
-    release(client, parcel);
+    it.credits_due += relayed.segment ? 0 : 1;
+    release(client, relayed);
     return {};
   }
   AFTERBAY_TRY(joints_.flush(server));
   ++figures_.messages;
-  Parcel& sending = it.sending.emplace_back(std::move(parcel));
+  RelayedSegment& sending = it.sending.emplace_back(std::move(relayed));
   parts_.lanes.note_sending();
   return start(sending.data, sending.bytes, client, server, sending.request);
 }

@@ -25,14 +25,14 @@ class RelaySender {
     const RelayClients& clients;
     const RelayServers& servers;
     /// Returns the memory of a segment of this client, which has been sent or dropped.
-    std::function<void(std::size_t client, Parcel& parcel)> give_back;
+    std::function<void(std::size_t client, RelayedSegment& relayed)> give_back;
     /// Whether segments of this client have been found that have not been received yet.
     std::function<bool(std::size_t client)> holds_back;
   };
   RelaySender(std::shared_ptr<const mpi::Communicator> comm, const RelayOptions& options, Parts parts);
 
   /// A segment has arrived.
-  void hold(std::size_t client, std::size_t server, Parcel parcel);
+  void hold(std::size_t client, std::size_t server, RelayedSegment relayed);
   /// Sends what it can of each active lane. Returns whether it did something; pings do not count.
   Result<bool> send();
   /// A server returns credits of a rank.
@@ -59,7 +59,7 @@ class RelaySender {
   Result<bool> send_words(std::size_t client, std::size_t server);
   Result<bool> send_headers(std::size_t client, std::size_t server);
   void tell_end(std::size_t client, std::size_t server);
-  void release(std::size_t client, Parcel& parcel);
+  void release(std::size_t client, RelayedSegment& relayed);
   Result<void> start(const void* data, std::uint64_t bytes, std::size_t client, std::size_t server,
                      mpi::Request& request);
 
