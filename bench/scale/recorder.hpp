@@ -52,7 +52,7 @@ class Recorder final : public afterbay::transport::ClientLink {
   void wait(Millis) override {}
   [[nodiscard]] std::uint64_t progress() const override { return 0; }
   Result<void> check_alive() override { return {}; }
-  void hurry(Millis) override {}
+  void hurry(std::uint64_t) override {}
   void set_idle(std::function<bool()>) override {}
   [[nodiscard]] std::string name() const override { return "recorder"; }
   [[nodiscard]] std::uint64_t waited_ns() const override { return 0; }

@@ -294,6 +294,7 @@ Result<Ticket> ModelSession::epoch(const std::string& name) {
   AFTERBAY_TRY(puts_.joint().settle("epoch"));
   last_epoch_ticket_ = tickets_.add(core_.all_servers(), {fmt::format("epoch '{}'", name)});
   wire::Epoch message{last_epoch_ticket_, ++next_epoch_, name, 0, {}};
+  std::vector<std::vector<wire::Epoch::OpenFile>> files(core_.servers());
   for (const auto& file : open_files_) {
     std::uint64_t records = 0;
     if (puts_.joint().started())
@@ -301,11 +302,12 @@ Result<Ticket> ModelSession::epoch(const std::string& name) {
     else
       for (const model::RecordSet& put : file->put) records = std::max(records, put.end());
     for (const model::RecordSet& put : file->strings_put) records = std::max(records, put.end());
-    message.files.push_back({file->id, records});
+    for (const std::size_t s : file->servers) files[s].push_back({file->id, records});
   }
   for (std::size_t s = 0; s < core_.servers(); ++s) {
     AFTERBAY_TRY(end_records(s, true));
     message.strings = rank_puts_.strings_put(s);
+    message.files = std::move(files[s]);
     AFTERBAY_TRY(core_.send_now(s, message));
   }
   return Ticket{message.ticket};

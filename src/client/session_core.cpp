@@ -12,7 +12,7 @@
 namespace afterbay::client {
 namespace {
 
-constexpr transport::Millis farewell_to_silent{300};
+constexpr std::uint64_t farewell_to_silent_ns = 300'000'000;  ///< to all of them together
 constexpr transport::Millis with_endpoints{2};  ///< longest sleep while endpoints may leave something to do
 
 }  // namespace
@@ -135,16 +135,28 @@ Result<> SessionCore::wait_for_all(const std::string& what) {
 /// Keeps only the servers from which nothing was ever received, if there are any. Returns notes for
 /// an error.
 std::string SessionCore::only_never_heard(std::set<std::size_t>& servers) {
+  constexpr std::size_t most_notes = 2;
   std::set<std::size_t> found;
+  std::set<std::string> named;
+  std::vector<int> others;
   std::string notes;
   for (const std::size_t server : servers) {
     const std::string who = links_[server]->never_heard();
     if (who.empty()) continue;
     found.insert(server);
     servers_[server].never_answered = true;
-    if (notes.find(who) == std::string::npos) notes += ";" + transport::note_of_silence(who);
+    if (named.contains(who)) continue;
+    if (named.size() == most_notes) {
+      others.push_back(static_cast<int>(server));
+      continue;
+    }
+    named.insert(who);
+    notes += ";" + transport::note_of_silence(who);
   }
   if (!found.empty()) servers = std::move(found);
+  if (!others.empty())
+    notes += fmt::format("; and {} other{}: I/O server{} {}", others.size(), others.size() == 1 ? "" : "s",
+                         others.size() == 1 ? "" : "s", name_numbers(others));
   return notes;
 }
 
@@ -160,7 +172,7 @@ Error SessionCore::deadline_error(const std::string& what, std::uint64_t limit_n
   else
     notes.insert(0, ";");
   for (const std::size_t server : silent) {
-    links_[server]->hurry(farewell_to_silent);
+    servers_[server].silent = true;
     // The others must learn that this rank gives up.
     servers_[server].lost = silent.size() < links_.size();
   }
@@ -235,9 +247,12 @@ void SessionCore::abandon(const std::string& reason, const Error* cause, bool re
   if (finalized_) return;
   finalized_ = true;
   if (cause != nullptr && !failure_) last_error_ = *cause;
+  const std::uint64_t end_ns = now_ns() + farewell_to_silent_ns;
   std::vector<std::uint32_t> lost;
-  for (std::size_t s = 0; s < links_.size(); ++s)
+  for (std::size_t s = 0; s < links_.size(); ++s) {
     if (servers_[s].lost || servers_[s].never_answered) lost.push_back(static_cast<std::uint32_t>(s));
+    if (servers_[s].silent) links_[s]->hurry(end_ns);
+  }
   for (std::size_t s = 0; s < links_.size(); ++s) {
     const bool never_answered = servers_[s].never_answered;
     if (servers_[s].lost && !never_answered) continue;  // waiting for it again is pointless

@@ -150,6 +150,7 @@ class SessionCore {
   struct Server {
     bool lost = false;            ///< its link failed; nothing more is sent to it
     bool never_answered = false;  ///< this rank has waited in vain for an answer
+    bool silent = false;          ///< it made no progress for a deadline
     bool ended = false;           ///< it has said goodbye
   };
 

@@ -391,7 +391,7 @@ void add_report(std::vector<Setting<Config>>& table) {
                           "chrome://tracing."));
   table.push_back(session("report.progress", duration_in(100ms, 1h, true), AFTERBAY_FIELD(report.progress_ms),
                           "Time between two lines of progress (steps, backlog, bandwidth) during the run; "
-                          "0 for none."));
+                          "0 for none. Each server prints its own: with many servers choose a long time."));
   table.push_back(session("report.html", text("path", "a path"), AFTERBAY_FIELD(report.html),
                           "File for a page about the run, to be opened in a browser: whether the servers "
                           "kept up, what each rank and server did when, backlog and bandwidth over time, "

@@ -108,8 +108,8 @@ Result<Communicator> Communicator::duplicate(MPI_Comm parent, Millis limit, cons
     static_cast<void>(made.release());  // MPI may still write there
     std::vector<int> absent = roll_call.absent();
     if (absent.empty()) return fail(std::move(done).error());
-    if (!roll.numbers.empty())
-      for (int& rank : absent) rank = roll.numbers[static_cast<std::size_t>(rank)];
+    if (roll.numbers != nullptr && !roll.numbers->empty())
+      for (int& rank : absent) rank = roll.numbers->at(static_cast<std::size_t>(rank));
     return fail(ErrorCode::timed_out, "{} did not come here within {} ms: {}", name_ranks(absent),
                 limit.count(), roll.question);
   }

@@ -6,9 +6,9 @@
 
 #include <chrono>
 #include <cstddef>
-#include <span>
 #include <vector>
 
+#include "base/rank_ranges.hpp"
 #include "base/result.hpp"
 
 namespace afterbay::mpi {
@@ -18,8 +18,8 @@ using Millis = std::chrono::milliseconds;
 
 /// How a message names ranks that do not participate, and the question that it asks.
 struct Roll {
-  std::span<const int> numbers{};  ///< the ranks' numbers in the session; empty: same as in the
-                                   ///< communicator
+  const RankRanges* numbers = nullptr;  ///< the ranks' numbers in the session; null or empty: same
+                                        ///< as in the communicator
   const char* question = "do all ranks open the session?";
 };
 
@@ -34,8 +34,8 @@ class Communicator {
     return duplicate(parent, limit, {});
   }
   /// The same for ranks that were all present a moment ago.
-  static Result<Communicator> duplicate_of(std::span<const int> numbers, MPI_Comm parent, Millis limit) {
-    return duplicate(parent, limit, {numbers, "have they died? They were there when the session began"});
+  static Result<Communicator> duplicate_of(const RankRanges& numbers, MPI_Comm parent, Millis limit) {
+    return duplicate(parent, limit, {&numbers, "have they died? They were there when the session began"});
   }
   Communicator() = default;
   /// Not synchronizing in practice, but every rank must call it, before MPI_Finalize. See

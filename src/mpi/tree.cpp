@@ -12,7 +12,14 @@ namespace afterbay::mpi {
 namespace {
 
 /// The transport uses 1, 2, and 16 and more on the same communicator, but only after the set-up.
-constexpr int tag_of(Tree::Direction direction) { return direction == Tree::Direction::up ? 8 : 9; }
+constexpr int tag_of(Tree::Direction direction) {
+  switch (direction) {
+    case Tree::Direction::up: return 8;
+    case Tree::Direction::down: return 9;
+    case Tree::Direction::to_root: break;
+  }
+  return 10;
+}
 
 }  // namespace
 
@@ -100,12 +107,17 @@ Result<std::optional<Tree::Incoming>> Tree::receive(std::span<const int> from, D
       AFTERBAY_TRY_ASSIGN(std::optional<Bytes> bytes, take(message, count, whole));
       if (!bytes) return std::nullopt;
       ++messages_;
-      return Incoming{source, *std::move(bytes)};
+      return Incoming{status.MPI_SOURCE, *std::move(bytes)};
     }
     AFTERBAY_TRY(progress());
     if (std::chrono::steady_clock::now() >= end) return std::nullopt;
     back_off.sleep();
   }
+}
+
+Result<std::optional<Tree::Incoming>> Tree::receive_any(Direction direction, Time end) {
+  constexpr int any = MPI_ANY_SOURCE;
+  return receive(std::span(&any, 1), direction, end);
 }
 
 /// A message that has begun to arrive; nothing: it is not complete at `end`.

@@ -44,7 +44,8 @@ class Tree {
   [[nodiscard]] int end_of(std::size_t index) const noexcept;
 
   using Time = std::chrono::steady_clock::time_point;
-  enum class Direction : std::uint8_t { up, down };
+  /// `to_root`: from any rank to the root, past the tree.
+  enum class Direction : std::uint8_t { up, down, to_root };
   struct Incoming {
     int from = 0;
     Bytes bytes;
@@ -59,6 +60,8 @@ class Tree {
   Result<std::optional<Incoming>> receive(int from, Direction direction, Time end) {
     return receive(std::span(&from, 1), direction, end);
   }
+  /// The first message of any rank; one probe per look, whatever the number of ranks.
+  Result<std::optional<Incoming>> receive_any(Direction direction, Time end);
   /// Does not wait until the message is received. At most 2 GiB.
   Result<void> send(int to, Direction direction, Bytes bytes);
   /// Whether all messages of this rank were taken by MPI before `end`.

@@ -39,6 +39,10 @@ struct Times {
   }
 };
 
+}  // namespace
+
+namespace merging {
+
 /// A row while ranks are added to it; `children` are indices of nodes in the order in which they
 /// were first seen.
 struct Node {
@@ -150,7 +154,9 @@ class RoleMerge {
   std::uint64_t inside_ns_ = 0;
 };
 
-}  // namespace
+}  // namespace merging
+
+using merging::RoleMerge;
 
 void merge(std::vector<ErrorRecord>& all, const std::vector<ErrorRecord>& more) {
   for (const ErrorRecord& it : more) {
@@ -170,20 +176,32 @@ std::uint32_t workers_of(const RoleReport& role) {
   return workers;
 }
 
-Report merge(std::span<const RankProfile> profiles) {
-  std::vector<RoleMerge> roles;
-  for (const std::string_view first : {"model", "server"})
-    if (std::any_of(profiles.begin(), profiles.end(), [&](const RankProfile& p) { return p.role == first; }))
-      roles.emplace_back(std::string(first));
-  for (const RankProfile& profile : profiles) {
-    auto role = std::find_if(roles.begin(), roles.end(),
-                             [&](const RoleMerge& r) { return r.role() == profile.role; });
-    if (role == roles.end()) role = roles.insert(role, RoleMerge(profile.role));
-    role->add(profile);
-  }
+struct Merger::Roles {
+  std::vector<RoleMerge> list;
+};
+
+Merger::Merger() : roles_(std::make_unique<Roles>()) {}
+Merger::~Merger() = default;
+
+void Merger::add(const RankProfile& profile) {
+  auto role = std::ranges::find(roles_->list, profile.role, &RoleMerge::role);
+  if (role == roles_->list.end()) role = roles_->list.insert(role, RoleMerge(profile.role));
+  role->add(profile);
+}
+
+Report Merger::finish() {
+  std::ranges::stable_sort(roles_->list, {}, [](const RoleMerge& it) {
+    return it.role() == "model" ? 0 : it.role() == "server" ? 1 : 2;
+  });
   Report report;
-  for (RoleMerge& role : roles) report.roles.push_back(role.finish());
+  for (RoleMerge& role : roles_->list) report.roles.push_back(role.finish());
   return report;
+}
+
+Report merge(std::span<const RankProfile> profiles) {
+  Merger merger;
+  for (const RankProfile& profile : profiles) merger.add(profile);
+  return merger.finish();
 }
 
 }  // namespace afterbay::observe

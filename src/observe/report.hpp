@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -56,6 +57,23 @@ struct Report {
   std::vector<RoleReport> roles;              ///< model first
   std::vector<CollectionRecord> collections;  ///< with the largest errors of their files
   std::string session{};                      ///< its name; empty: not shown
+};
+
+/// Joins profiles one by one, so that they need not all be kept. The result depends on their order:
+/// of equal ranks the first one counts.
+class Merger {
+ public:
+  Merger();
+  ~Merger();
+  Merger(const Merger&) = delete;
+  Merger& operator=(const Merger&) = delete;
+  void add(const RankProfile& profile);
+  /// Only once.
+  Report finish();
+
+ private:
+  struct Roles;
+  std::unique_ptr<Roles> roles_;
 };
 
 Report merge(std::span<const RankProfile> profiles);

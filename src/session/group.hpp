@@ -23,9 +23,9 @@ class Group {
   [[nodiscard]] virtual int size() const = 0;
   /// Whether messages can still be sent (MPI: not after MPI_Finalize).
   [[nodiscard]] virtual bool usable() const = 0;
-  /// The bytes of all ranks at rank 0, in rank order; an empty list elsewhere. Collective; ends by
-  /// the deadline.
-  virtual Result<std::vector<Bytes>> gather(const Bytes& mine) = 0;
+  /// Passes the bytes of all ranks to `take` at rank 0, in rank order, each as soon as it and all
+  /// lower ranks have arrived. Collective, once; ends if nothing arrives for the deadline.
+  virtual Result<> gather(const Bytes& mine, const std::function<Result<>(Bytes bytes)>& take) = 0;
   /// Waits until all model ranks call it, for at most `limit`; returns false if they did not.
   /// Called by model ranks.
   virtual bool await_models(std::chrono::milliseconds limit) = 0;

@@ -60,23 +60,31 @@ std::uint64_t tree_connections(std::size_t ranks) { return std::bit_width(ranks)
 void add(ProcessDemand& to, const char* what, std::uint64_t bytes) {
   if (bytes != 0) to.parts.push_back({what, bytes});
 }
+void add_of_network(ProcessDemand& to, const char* what, std::uint64_t bytes) {
+  if (bytes != 0) to.parts.push_back({what, bytes, true});
+}
 
 void add_links(ProcessDemand& to, const transport::Footprint& print) {
-  add(to, "memory.receive", print.receive);
-  add(to, "messages of servers", print.between);
-  add(to, "reading", print.reading);
-  add(to, "joint messages", print.joint);
-  add(to, "memory.link", print.staging);
+  add_of_network(to, "memory.receive", print.receive);
+  add_of_network(to, "messages of servers", print.between);
+  add_of_network(to, "reading", print.reading);
+  add_of_network(to, "joint messages", print.joint);
+  add_of_network(to, "memory.link", print.staging);
   add(to, "tables", print.tables);
   add(to, "rings (memory.ring)", print.rings);
   add(to, "pairs", print.ends);
   to.descriptors += print.descriptors;
-  to.network_bytes += print.receive + print.between + print.reading + print.joint + print.staging;
 }
 
 /// As in the setting, if it is one; otherwise rounded.
 std::string text_of_bytes(std::uint64_t bytes) {
   return bytes % KiB == 0 && (bytes % MiB == 0 || bytes < MiB) ? print_bytes(bytes) : print_about(bytes);
+}
+
+std::string text_of_parts(const std::vector<Part>& parts) {
+  std::vector<std::string> list;
+  for (const Part& part : parts) list.push_back(fmt::format("{} {}", part.what, text_of_bytes(part.bytes)));
+  return fmt::format("{}", fmt::join(list, ", "));
 }
 
 /// The largest multiple of a MiB, or of a KiB below that.
@@ -93,9 +101,29 @@ std::uint64_t ProcessDemand::bytes() const noexcept {
   return sum;
 }
 
-std::string ProcessDemand::text() const {
+std::uint64_t ProcessDemand::network_bytes() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Part& part : parts) sum += part.network ? part.bytes : 0;
+  return sum;
+}
+
+std::string ProcessDemand::text() const { return text_of_parts(parts); }
+
+std::string ProcessDemand::network_text() const {
+  std::vector<Part> some;
+  std::ranges::copy_if(parts, std::back_inserter(some), &Part::network);
+  return text_of_parts(some);
+}
+
+std::string ProcessDemand::Far::text() const {
   std::vector<std::string> list;
-  for (const Part& part : parts) list.push_back(fmt::format("{} {}", part.what, text_of_bytes(part.bytes)));
+  const auto add = [&list](std::uint64_t count, const char* what) {
+    if (count > 0) list.push_back(fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"));
+  };
+  add(models, "model rank");
+  add(servers, "server");
+  add(frontends, "frontend");
+  if (tree > 0) list.push_back(fmt::format("{} while the session opens", tree));
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
@@ -223,8 +251,8 @@ class Demands {
     const std::size_t direct = tiered ? 0 : job_.models - std::min(job_.models, models_here_);
     const std::size_t through =
         tiered ? pool.job_frontends - std::min(pool.job_frontends, of(pool.frontends)) : 0;
-    server.connections = direct + through +
-                         (talking > 0 ? job_.servers - std::min(job_.servers, of(load_.servers)) : 0) + tree_;
+    server.far = {direct, talking > 0 ? job_.servers - std::min(job_.servers, of(load_.servers)) : 0, through,
+                  tree_};
     server.descriptors +=
         own_files + files_a_file * std::max<std::uint64_t>(files_in_making, config_.overrides.size());
     add_alike("I/O server", p, pool.servers, std::move(server), demand_.server);
@@ -241,11 +269,10 @@ class Demands {
                         transport::footprint_of(transport::FrontendPairs{clients, near, pool.job_servers},
                                                 frontend_bytes(config), link_sizes(config.memory)));
     ProcessDemand frontend;
-    add(frontend, "memory.frontend", print.data);
-    frontend.network_bytes = print.data;
+    add_of_network(frontend, "memory.frontend", print.data);
     add_links(frontend, print);
-    frontend.connections =
-        pool.job_servers - std::min(pool.job_servers, of(pool.servers)) + clients - near + tree_;
+    frontend.far = {clients - near, pool.job_servers - std::min(pool.job_servers, of(pool.servers)), 0,
+                    tree_};
     frontend.descriptors += own_files;
     add_alike("frontend", p, pool.frontends, std::move(frontend), demand_.frontend);
     return {};
@@ -254,7 +281,7 @@ class Demands {
   void add_models() {
     transport::ModelPairs pairs;
     ProcessDemand model;
-    model.connections = tree_;
+    model.far.tree = tree_;
     for (std::size_t p = 0; p < pools_.size(); ++p) {
       const PoolLoad& pool = pools_[p];
       const std::size_t far = pool.job_servers - std::min(pool.job_servers, of(pool.servers));
@@ -263,13 +290,13 @@ class Demands {
         const std::size_t shared = only_mpi_ ? 0 : of(pool.servers);
         pairs.shared += shared;
         pairs.by_mpi += pool.job_servers - std::min(pool.job_servers, shared);
-        model.connections += far;
+        model.far.servers += far;
       } else if (near_frontend) {
         pairs.relayed += pool.job_servers;
         ++pairs.near_frontends;
       } else {
         pairs.by_mpi += pool.job_servers;
-        ++model.connections;
+        ++model.far.frontends;
       }
     }
     add_links(model, transport::footprint_of(pairs, link_sizes(config_.memory)));
@@ -306,6 +333,12 @@ std::uint64_t memory_of(const JobDemand& demand) {
   return sum;
 }
 
+std::uint64_t network_of(const JobDemand& demand) {
+  std::uint64_t most = 0;
+  for (const DemandOfAlike& it : demand.processes) most = std::max(most, it.each.network_bytes());
+  return most;
+}
+
 std::string memory_text(const JobDemand& demand) {
   std::vector<std::string> list;
   for (const auto& [kind, pool, count, each] : demand.processes) {
@@ -322,7 +355,8 @@ namespace {
 /// The search for settings with which a node's processes fit.
 class Fitting {
  public:
-  Fitting(const config::Config& config, const NodeLoad& load) : tried_(config), load_(load) {
+  Fitting(const config::Config& config, const NodeLoad& load, Measure measure)
+      : tried_(config), load_(load), measure_(measure) {
     if (load.frontends == 0 || frontend_bytes(config) != 0) return;
     const auto demand = demand_of(config, load);
     if (!demand || !demand->frontend) return;
@@ -351,7 +385,7 @@ class Fitting {
   [[nodiscard]] std::optional<std::uint64_t> needs() const {
     const auto demand = demand_of(tried_, load_);
     if (!demand) return std::nullopt;
-    return memory_of(*demand);
+    return measure_(*demand);
   }
   /// The smallest value that is possible, from `least` on.
   void lower(const Setting& setting, std::uint64_t least) {
@@ -383,20 +417,21 @@ class Fitting {
 
   config::Config tried_;
   const NodeLoad& load_;
+  Measure measure_;
 };
 
 }  // namespace
 
 std::vector<std::pair<std::string, std::uint64_t>> settings_that_fit(const config::Config& config,
                                                                      const NodeLoad& load,
-                                                                     std::uint64_t bytes) {
+                                                                     std::uint64_t bytes, Measure measure) {
   const config::Memory& given = config.memory;
   const std::vector<Fitting::Setting> of_session = {{"memory.server", &config::Memory::server_bytes},
                                                     {"memory.frontend", &config::Memory::frontend_bytes},
                                                     {"memory.receive", &config::Memory::receive_bytes},
                                                     {"memory.link", &config::Memory::link_bytes},
                                                     {"memory.chunks", &config::Memory::chunks_bytes}};
-  Fitting fitting(config, load);
+  Fitting fitting(config, load, measure);
   std::vector<Fitting::Setting> choices;
   for (const Fitting::Setting& setting : of_session) {
     std::vector<Fitting::Setting> alike{setting};
@@ -443,7 +478,7 @@ struct Most {
   std::uint64_t connections = 0;
   std::uint64_t descriptors = 0;
   void take(const DemandOfAlike& other) {
-    connections = std::max(connections, other.each.connections);
+    connections = std::max(connections, other.each.far.all());
     descriptors = std::max(descriptors, other.each.descriptors);
     if (process.count == 0 || other.each.bytes() > process.each.bytes()) process = other;
   }

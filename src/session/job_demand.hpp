@@ -62,17 +62,29 @@ std::vector<NodeLoad> loads_of(const config::Config& config,
 struct Part {
   std::string what;  ///< the setting that bounds it, or what it is
   std::uint64_t bytes = 0;
+  bool network = false;  ///< the network reads or writes it, and may lock it
 };
 
 /// The maximum demand of one process of a kind.
 struct ProcessDemand {
-  std::vector<Part> parts;          ///< parts that are not 0
-  std::uint64_t connections = 0;    ///< with processes on other nodes: one socket each over TCP
-  std::uint64_t descriptors = 0;    ///< without connections
-  std::uint64_t network_bytes = 0;  ///< memory that the network reads or writes, and may lock
+  /// Processes on other nodes with which it has connections: one socket each over TCP.
+  struct Far {
+    std::uint64_t models = 0;
+    std::uint64_t servers = 0;
+    std::uint64_t frontends = 0;
+    std::uint64_t tree = 0;  ///< ranks to which it talks while the session opens and ends
+    [[nodiscard]] std::uint64_t all() const noexcept { return models + servers + frontends + tree; }
+    /// "9900 model ranks, 99 servers and 14 others while the session opens": those that are not 0.
+    [[nodiscard]] std::string text() const;
+  };
+  std::vector<Part> parts;  ///< parts that are not 0
+  Far far;
+  std::uint64_t descriptors = 0;  ///< without connections
   [[nodiscard]] std::uint64_t bytes() const noexcept;
+  [[nodiscard]] std::uint64_t network_bytes() const noexcept;
   /// "memory.server 512MiB, memory.chunks 64MiB, ..."
   [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string network_text() const;
 };
 
 /// Processes of a node that are alike.
@@ -105,11 +117,15 @@ Result<JobDemand> demand_of(const config::Config& config, const NodeLoad& load);
 std::uint64_t memory_of(const JobDemand& demand);
 /// "2 I/O servers: 702.1 MiB each (memory.server 512MiB, ...); 62 model ranks: 48.0 MiB each (...)"
 std::string memory_text(const JobDemand& demand);
+/// What the network of that process of the node may lock that needs most.
+std::uint64_t network_of(const JobDemand& demand);
 /// The settings with which the node's processes need at most `bytes`, as few changes as possible;
-/// empty: there are none.
+/// empty: there are none. `measure`: what they need.
+using Measure = std::uint64_t (*)(const JobDemand&);
 std::vector<std::pair<std::string, std::uint64_t>> settings_that_fit(const config::Config& config,
                                                                      const NodeLoad& load,
-                                                                     std::uint64_t bytes);
+                                                                     std::uint64_t bytes,
+                                                                     Measure measure = memory_of);
 
 /// Lines for `afterbay check`: of each kind of process, and of each pool, the one that needs most.
 std::string text_of(const config::Config& config, std::span<const NodeLoad> loads);

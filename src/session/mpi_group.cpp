@@ -61,14 +61,14 @@ class Words {
 class TreeAscent final : public Group::Ascent {
  public:
   /// `numbers`: the ranks' numbers in the session.
-  TreeAscent(const mpi::Communicator& comm, std::vector<int> numbers, std::chrono::milliseconds deadline)
+  TreeAscent(const mpi::Communicator& comm, RankRanges numbers, std::chrono::milliseconds deadline)
       : tree_(comm), numbers_(std::move(numbers)), deadline_(deadline) {}
 
   [[nodiscard]] int levels() const override { return mpi::branch_of(0, tree_.size()).height(); }
   [[nodiscard]] int height() const override { return tree_.branch().height(); }
   [[nodiscard]] std::size_t children() const override { return tree_.branch().children.size(); }
   [[nodiscard]] int number_of(std::size_t child) const override {
-    return numbers_[static_cast<std::size_t>(tree_.branch().children[child])];
+    return numbers_.at(static_cast<std::size_t>(tree_.branch().children[child]));
   }
   Result<std::optional<Group::Bytes>> look(std::size_t child) override {
     using mpi::Tree;
@@ -89,7 +89,7 @@ class TreeAscent final : public Group::Ascent {
 
  private:
   mpi::Tree tree_;
-  std::vector<int> numbers_;
+  RankRanges numbers_;
   mpi::Millis deadline_;
 };
 
@@ -108,9 +108,10 @@ Result<> MpiGroup::split(bool model, RankRanges models, std::vector<int> others)
 
 bool MpiGroup::usable() const { return mpi::is_running(); }
 
-Result<std::vector<Group::Bytes>> MpiGroup::gather(const Bytes& mine) {
+Result<> MpiGroup::gather(const Bytes& mine, const std::function<Result<>(Bytes bytes)>& take) {
   mpi::Tree tree(comm_);
-  return transport::network::gather(tree, {deadline_, "the reports of all ranks were collected"}, mine);
+  return transport::network::gather(tree, {deadline_, "the reports of all ranks were collected"}, mine,
+                                    [&take](int /*rank*/, Bytes bytes) { return take(std::move(bytes)); });
 }
 
 bool MpiGroup::await_models(std::chrono::milliseconds limit) {
@@ -134,10 +135,9 @@ Result<Group::Bytes> MpiGroup::consult_models(const Consultation& question) {
 
 /// On a communicator of its own: programs send messages on that of the model ranks.
 Result<Group::Bytes> MpiGroup::consult_now(const Consultation& question) {
-  const std::vector<int> numbers = models_.ranks();
   if (!consulted_) {
     AFTERBAY_TRY_ASSIGN(consulted_, mpi::Communicator::duplicate(
-                                        side_, deadline_, {numbers, "do all model ranks make this call?"}));
+                                        side_, deadline_, {&models_, "do all model ranks make this call?"}));
     consulted_->take_leave(farewell);  // a rank that did not participate may have messages
   }
   mpi::Tree tree(*consulted_);
@@ -146,17 +146,16 @@ Result<Group::Bytes> MpiGroup::consult_now(const Consultation& question) {
   steps.report = question.report;
   steps.decide = question.decide;
   steps.part = question.part;
-  return transport::network::consult(tree, {deadline_, question.what, &numbers}, steps);
+  return transport::network::consult(tree, {deadline_, question.what, &models_}, steps);
 }
 
 /// On a communicator of its own: consultations may come between two messages.
 Result<std::shared_ptr<Group::Ascent>> MpiGroup::ascend_models() {
   if (ascent_ != nullptr) return ascent_;
-  std::vector<int> numbers = models_.ranks();
   AFTERBAY_TRY_ASSIGN(ascended_, mpi::Communicator::duplicate(
-                                     side_, deadline_, {numbers, "do all model ranks make this call?"}));
+                                     side_, deadline_, {&models_, "do all model ranks make this call?"}));
   ascended_->take_leave(farewell);
-  ascent_ = std::make_shared<TreeAscent>(*ascended_, std::move(numbers), deadline_);
+  ascent_ = std::make_shared<TreeAscent>(*ascended_, models_, deadline_);
   return ascent_;
 }
 

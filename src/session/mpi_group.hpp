@@ -33,7 +33,7 @@ class MpiGroup : public Group {
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return comm_.size(); }
   [[nodiscard]] bool usable() const override;
-  Result<std::vector<Bytes>> gather(const Bytes& mine) override;
+  Result<> gather(const Bytes& mine, const std::function<Result<>(Bytes bytes)>& take) override;
   bool await_models(std::chrono::milliseconds limit) override;
   Result<Bytes> consult_models(const Consultation& question) override;
   Result<std::shared_ptr<Ascent>> ascend_models() override;

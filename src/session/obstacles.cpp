@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/obstacles.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -8,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "base/rounding.hpp"
 #include "base/units.hpp"
 #include "transport/mpi/footprint.hpp"
 
@@ -169,34 +172,39 @@ class Finder {
     const auto free = system_.free_memory();
     const std::uint64_t bytes = memory_of(demand);
     if (!free || bytes <= *free) return;
-    add(make_error(
-        ErrorCode::resources,
-        "{} of memory are free on this node, and the session's processes there take up to {} ({}): {}",
-        print_about(*free), print_about(bytes), memory_text(demand), advice(*free)));
+    std::string settings = advice(*free, memory_of);
+    if (!settings.empty()) settings += ", or ";
+    add(make_error(ErrorCode::resources,
+                   "{} of memory are free on this node, and the session's processes there take up to {} "
+                   "({}): {}start fewer of them per node",
+                   print_about(*free), print_about(bytes), memory_text(demand), settings));
   }
 
-  /// The settings with which the processes fit into `free` bytes, and a little is left.
-  [[nodiscard]] std::string advice(std::uint64_t free) const {
+  /// "set memory.server: 100MiB, memory.link: 8MiB": the settings with which the processes need at
+  /// most `bytes`, and a little is left; empty: there are none.
+  [[nodiscard]] std::string advice(std::uint64_t bytes, Measure measure) const {
     constexpr std::uint64_t left_share = 20;
-    const auto settings = settings_that_fit(config_, load_, free - free / left_share);
-    if (settings.empty()) return "start fewer of them per node";
     std::string text;
-    for (const auto& [name, value] : settings)
+    for (const auto& [name, value] : settings_that_fit(config_, load_, bytes - bytes / left_share, measure))
       text += fmt::format("{}{}: {}", text.empty() ? "set " : ", ", name, print_bytes(value));
-    return text + ", or start fewer of them per node";
+    return text;
   }
 
   /// The limit is one of each process.
   void locked(const JobDemand& demand) {
     const auto most = system_.locked_memory();
     if (!most || !load_.network || demand.processes.empty()) return;
-    const auto bytes = [](const DemandOfAlike& it) { return it.each.network_bytes; };
+    const auto bytes = [](const DemandOfAlike& it) { return it.each.network_bytes(); };
     const DemandOfAlike& needs_most = *std::ranges::max_element(demand.processes, {}, bytes);
-    if (bytes(needs_most) > *most)
-      add(make_error(ErrorCode::resources,
-                     "a process may lock {} of memory (ulimit -l), and the network may need up to {} locked "
-                     "by one process here ({}): raise the limit",
-                     print_about(*most), print_about(bytes(needs_most)), needs_most.name()));
+    if (bytes(needs_most) <= *most) return;
+    std::string settings = advice(*most, network_of);
+    if (!settings.empty()) settings.insert(0, ", or ");
+    add(make_error(ErrorCode::resources,
+                   "a process may lock {} of memory (ulimit -l), and the network may need up to {} locked "
+                   "by one process here ({}: {}): raise the limit to {}{}",
+                   print_about(*most), print_about(bytes(needs_most)), needs_most.name(),
+                   needs_most.each.network_text(), print_bytes(rounded_up(bytes(needs_most), MiB)),
+                   settings));
   }
 
   void for_report(const JobDemand& demand, std::uint64_t most) {
@@ -211,13 +219,35 @@ class Finder {
                    most, all, demand.report_connections, files, all));
   }
 
+  using Sockets = std::uint64_t ProcessDemand::Far::*;
+  /// With what a process that has too many sockets needs at most `most` descriptors.
+  /// `by_frontends`: those that it would not have with frontends; null: none. `fewer`: if no number
+  /// suffices.
+  static std::string relief(const ProcessDemand& process, std::uint64_t most, Sockets by_frontends,
+                            const char* fewer) {
+    const std::uint64_t all = process.descriptors + process.far.all();
+    std::vector<std::string> ways;
+    if (by_frontends != nullptr && process.far.*by_frontends > 0) {
+      const std::uint64_t others = all - process.far.*by_frontends;
+      ways.emplace_back("set topology: tiered, with which it talks to frontends only");
+      if (others < most) ways.back() += fmt::format(", at most {} on other nodes", most - others);
+    }
+    const auto at_most = [&](std::uint64_t count, const char* what) {
+      if (count > all - most)
+        ways.push_back(fmt::format("use at most {} {} on other nodes", count - (all - most), what));
+    };
+    at_most(process.far.frontends, "frontends");
+    at_most(process.far.servers, "servers");
+    return ways.empty() ? fewer : fmt::format("{}", fmt::join(ways, ", or "));
+  }
+
   void descriptors(const JobDemand& demand) {
     const auto most = system_.most_open_files();
     if (!most) return;
     const auto look_at = [&](const std::optional<ProcessDemand>& process, const char* name,
-                             const char* relief) {
+                             Sockets by_frontends, const char* fewer) {
       if (!process) return;
-      const std::uint64_t all = process->descriptors + process->connections;
+      const std::uint64_t all = process->descriptors + process->far.all();
       if (process->descriptors > *most)
         add(make_error(ErrorCode::resources,
                        "a process may have {} files open (ulimit -n), and {} needs up to {} for files and "
@@ -228,16 +258,13 @@ class Finder {
         add(make_error(
             ErrorCode::resources,
             "a process may have {} files open (ulimit -n), and {} needs up to {}: {} sockets, one for each "
-            "process on other nodes that it talks to, and {} files: raise the limit to {}, or {}",
-            *most, name, all, process->connections, process->descriptors, all, relief));
+            "process on other nodes that it talks to ({}), and {} files: raise the limit to {}, or {}",
+            *most, name, all, process->far.all(), process->far.text(), process->descriptors, all,
+            relief(*process, *most, by_frontends, fewer)));
     };
-    const bool tiered = config_.topology == config::Topology::tiered;
-    const char* const fewer = "use fewer servers";
-    look_at(demand.server, "a server",
-            tiered ? "use fewer frontends" : "set topology: tiered, with which it talks to frontends only");
-    look_at(demand.frontend, "a frontend", fewer);
-    look_at(demand.model, "a model rank",
-            tiered ? fewer : "set topology: tiered, with which it talks to a frontend only");
+    look_at(demand.server, "a server", &ProcessDemand::Far::models, "use fewer frontends");
+    look_at(demand.frontend, "a frontend", nullptr, "use fewer servers");
+    look_at(demand.model, "a model rank", &ProcessDemand::Far::servers, "use fewer servers");
     for_report(demand, *most);
   }
 

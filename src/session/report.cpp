@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <future>
+#include <iterator>
 #include <system_error>
 #include <thread>
 
@@ -72,22 +73,40 @@ Result<> check_writable(const std::string& path, const char* setting) {
                   .with_native(code));
 }
 
-bool anything_written(const std::vector<observe::RankProfile>& profiles) {
-  for (const auto& profile : profiles)
-    for (const auto& counter : profile.counters)
-      if (counter.name == observe::counters::written_bytes && counter.value > 0) return true;
-  return false;
+bool has_written(const observe::RankProfile& profile) {
+  return std::ranges::any_of(profile.counters, [](const observe::CounterRecord& counter) {
+    return counter.name == observe::counters::written_bytes && counter.value > 0;
+  });
 }
 
-/// Hints for a better use of the servers. Hosted servers use no rank of their own.
+/// The reports of all processes, joined one by one: the profile of a model rank is not kept.
+struct JoinedReports {
+  observe::Merger merger;
+  ProcessReport kept;  ///< its profiles: those of servers
+  bool wrote = false;
+
+  void add(ProcessReport one) {
+    for (observe::RankProfile& profile : one.profiles) {
+      merger.add(profile);
+      wrote = wrote || has_written(profile);
+      if (profile.role == "server") kept.profiles.push_back(std::move(profile));
+    }
+    std::ranges::move(one.traces, std::back_inserter(kept.traces));
+    std::ranges::move(one.collections, std::back_inserter(kept.collections));
+    std::ranges::move(one.timelines, std::back_inserter(kept.timelines));
+    std::ranges::move(one.servers, std::back_inserter(kept.servers));
+    std::ranges::move(one.frontends, std::back_inserter(kept.frontends));
+  }
+};
+
+/// Hints for a better use of the servers. Hosted servers use no rank of their own. `profiles`: of
+/// servers.
 std::vector<std::string> hints_of(const std::vector<observe::RankProfile>& profiles,
                                   const config::Config& config) {
   if (config.topology == config::Topology::inline_) return {};
-  const auto servers =
-      static_cast<std::size_t>(std::ranges::count(profiles, "server", &observe::RankProfile::role));
   const std::string placement = config::find_setting(config::session_settings(), "placement")->print(config);
-  std::string hint =
-      observe::hint_on_idle(observe::idle_servers(profiles), servers, placement, config.pools().size() > 1);
+  std::string hint = observe::hint_on_idle(observe::idle_servers(profiles), profiles.size(), placement,
+                                           config.pools().size() > 1);
   if (hint.empty()) return {};
   return {std::move(hint)};
 }
@@ -149,20 +168,16 @@ Result<> report_failure(const ProcessReport& mine, const config::Config& config,
 
 Result<> report(const ProcessReport& mine, const config::Config& config, Group& group,
                 const ReportFiles& files) {
-  AFTERBAY_TRY_ASSIGN(auto gathered, group.gather(wire::encode(AccountMessage{mine})));
-  if (group.rank() != 0) return {};
-  ProcessReport all;
-  for (auto& bytes : gathered) {
+  JoinedReports of_all;
+  const auto take = [&of_all](const Group::Bytes& bytes) -> Result<> {
     AFTERBAY_TRY_ASSIGN(AccountMessage one, wire::decode<AccountMessage>(bytes));
-    bytes = {};  // traces may be long
-    for (auto& profile : one.process.profiles) all.profiles.push_back(std::move(profile));
-    for (auto& trace : one.process.traces) all.traces.push_back(std::move(trace));
-    for (auto& it : one.process.collections) all.collections.push_back(std::move(it));
-    for (auto& it : one.process.timelines) all.timelines.push_back(std::move(it));
-    for (auto& it : one.process.servers) all.servers.push_back(std::move(it));
-    for (auto& it : one.process.frontends) all.frontends.push_back(std::move(it));
-  }
-  observe::Report joined = observe::merge(all.profiles);
+    of_all.add(std::move(one.process));
+    return {};
+  };
+  AFTERBAY_TRY(group.gather(wire::encode(AccountMessage{mine}), take));
+  if (group.rank() != 0) return {};
+  ProcessReport& all = of_all.kept;
+  observe::Report joined = of_all.merger.finish();
   joined.session = mine.session;
   joined.collections = std::move(all.collections);
   join_errors(joined.collections, all.servers);
@@ -172,7 +187,6 @@ Result<> report(const ProcessReport& mine, const config::Config& config, Group& 
   for (std::string& line : keep_choices(joined.collections, all.servers, warnings))
     hints.push_back(std::move(line));
   for (const std::string& warning : warnings) logger.warning("{}", warning);
-  const bool wrote = anything_written(all.profiles);
   std::string lines;
   if (config.report.table == config::ReportTable::on) lines = observe::table(joined);
   Writer writer(files, logger);
@@ -189,7 +203,7 @@ Result<> report(const ProcessReport& mine, const config::Config& config, Group& 
     page.hints = hints;
     AFTERBAY_TRY(writer.write(config.report.html, observe::run_page(page), "report.html"));
   }
-  if (config.report.table != config::ReportTable::off && wrote)
+  if (config.report.table != config::ReportTable::off && of_all.wrote)
     lines += observe::summary(joined, {printable(mine.session), writer.written(), hints});
   fmt::print("{}", lines);  // printed after the files that it names are written
   std::fflush(stdout);

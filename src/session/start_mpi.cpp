@@ -93,7 +93,7 @@ class Starter {
         role.model ? *state_->config : state_->config->of_pool(pools[static_cast<std::size_t>(role.pool)]));
     transport::ConnectOptions connect = connect_options(*state_->pool_config, rank_, role);
     connect.comm = comm.get();
-    if (has_spares()) connect.ranks = cast().taking_part.ranks();
+    if (has_spares()) connect.ranks = cast().taking_part;
     connect.server_links = state_->config->servers_talk();
     connect.frontends = routes();
     AFTERBAY_TRY_ASSIGN(transport::Connection connection, transport::connect(connect));
@@ -152,8 +152,7 @@ class Starter {
     AFTERBAY_TRY(mpi::check(MPI_Comm_split(comm.get(), state_->spare ? MPI_UNDEFINED : 0, rank_, &others),
                             "MPI_Comm_split"));
     if (others == MPI_COMM_NULL) return {};
-    auto smaller =
-        mpi::Communicator::duplicate_of(cast().taking_part.ranks(), others, state_->config->deadline);
+    auto smaller = mpi::Communicator::duplicate_of(cast().taking_part, others, state_->config->deadline);
     MPI_Comm_free(&others);
     if (!smaller) return fail(std::move(smaller).error());
     comm = std::move(*smaller);

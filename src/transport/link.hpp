@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/ingest_thread.hpp"
 #include "base/result.hpp"
 #include "base/thread_safety.hpp"
@@ -234,8 +235,9 @@ class ClientLink {
   /// opened, as named in errors; empty: the server has answered, or never calls serve (inline).
   [[nodiscard]] virtual std::string never_heard() const { return ""; }
 
-  /// From now on, waits for the server last at most `most`: it has not answered for a long time.
-  virtual void hurry(Millis most) = 0;
+  /// From now on, waits for the server end at `end_ns` (of now_ns): it has not answered for a long
+  /// time.
+  virtual void hurry(std::uint64_t end_ns) = 0;
   /// The session is over: nothing more is sent or received. Components between rank and server may
   /// end.
   virtual void end() {}
@@ -422,9 +424,13 @@ struct WaitPolicy {
   Millis deadline{60000};
   /// Deadline for the first answer of a server or frontend; `deadline` if that is less.
   Millis first_answer{60000};
+  std::uint64_t end_ns = ~std::uint64_t{0};  ///< no wait ends later; see ClientLink::hurry
 
   [[nodiscard]] Millis patience(bool heard) const {
-    return heard ? deadline : std::min(deadline, first_answer);
+    const Millis most = heard ? deadline : std::min(deadline, first_answer);
+    if (end_ns == ~std::uint64_t{0}) return most;
+    const std::uint64_t now = now_ns();
+    return std::min(most, Millis(end_ns > now ? (end_ns - now) / 1'000'000 : 0));
   }
 };
 

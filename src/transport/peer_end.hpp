@@ -58,6 +58,9 @@ class PeerEnd {
   virtual void forget() = 0;
   /// The server failed: the rank must no longer wait for room.
   virtual void fail() = 0;
+  /// The port ends: informs the rank. Does not wait; called again until it returns true: nothing is
+  /// left to send. The port waits once for all its ends.
+  virtual bool leave() { return true; }
   [[nodiscard]] virtual std::string transport() const = 0;
   [[nodiscard]] virtual std::uint64_t messages() const = 0;
 };

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 
 namespace afterbay::transport {
@@ -74,9 +76,26 @@ class RankLinks {
     return again;
   }
 
+  /// The end of a wait of all links together, however many there are.
+  class CommonEnd {
+   public:
+    /// `most` after the first call.
+    std::uint64_t after(std::chrono::milliseconds most) noexcept {
+      if (end_ns_ == 0) end_ns_ = now_ns() + static_cast<std::uint64_t>(most.count()) * 1'000'000;
+      return end_ns_;
+    }
+
+   private:
+    std::uint64_t end_ns_ = 0;
+  };
+  CommonEnd& end_of_last_words() noexcept { return last_words_; }
+  CommonEnd& end_of_departure() noexcept { return departure_; }
+
  private:
   std::vector<Member*> members_;
   std::uint64_t position_ = 0;
+  CommonEnd last_words_;  ///< of sessions that end in order
+  CommonEnd departure_;
 };
 
 }  // namespace afterbay::transport

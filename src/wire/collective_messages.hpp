@@ -12,9 +12,9 @@ namespace afterbay::wire {
 
 enum class CollectiveMessage : std::uint8_t {
   // transport/mpi/
-  consulted_parts,  ///< consult.cpp
-  cards,            ///< roster.cpp
-  views,            ///< roster.cpp
+  gathered_part,  ///< consult.cpp
+  cards,          ///< roster.cpp
+  views,          ///< roster.cpp
   // session/
   greeting,        ///< greeting.cpp
   assigned_roles,  ///< greeting.cpp

@@ -379,8 +379,8 @@ struct Epoch {
   std::uint64_t ticket = 0;
   std::uint64_t number = 0;
   std::string name;
-  std::uint64_t strings = 0;  ///< as in Flush
-  std::vector<OpenFile> files;
+  std::uint64_t strings = 0;    ///< as in Flush
+  std::vector<OpenFile> files;  ///< those that this server writes
   template <class A>
   void fields(A& a) {
     a(ticket, number, name, strings, files);

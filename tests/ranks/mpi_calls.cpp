@@ -24,6 +24,7 @@ int MPI_Isend(const void* bytes, int count, MPI_Datatype type, int to, int tag, 
 }
 int MPI_Improbe(int from, int tag, MPI_Comm comm, int* found, MPI_Message* message, MPI_Status* status) {
   ++mpi_calls().others;
+  if (from != MPI_ANY_SOURCE) ++mpi_calls().probes_of_one;
   return PMPI_Improbe(from, tag, comm, found, message, status);
 }
 int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* found, MPI_Status* status) {

@@ -91,13 +91,62 @@ RANK_TEST(Tree, bytes_of_any_length_are_gathered_in_parts, 6) {
     return bytes;
   };
   constexpr std::size_t message_bytes = 6 * 1024;
-  const auto all = transport::network::gather(tree, {20s, "a test ran"}, bytes_of(rank()), message_bytes);
-  ASSERT_TRUE(all) << all.error().text();
-  EXPECT_EQ(all->size(), rank() == 0 ? 6U : 0U);
-  for (std::size_t r = 0; r < all->size(); ++r) EXPECT_EQ((*all)[r], bytes_of(static_cast<int>(r)));
+  std::vector<Bytes> all;
+  const auto take = [&all](int from, Bytes bytes) -> Result<> {
+    EXPECT_EQ(static_cast<std::size_t>(from), all.size()) << "in rank order";
+    all.push_back(std::move(bytes));
+    return {};
+  };
+  const auto gathered =
+      transport::network::gather(tree, {20s, "a test ran"}, bytes_of(rank()), take, message_bytes);
+  ASSERT_TRUE(gathered) << gathered.error().text();
+  EXPECT_EQ(all.size(), rank() == 0 ? 6U : 0U);
+  for (std::size_t r = 0; r < all.size(); ++r) EXPECT_EQ(all[r], bytes_of(static_cast<int>(r)));
   if (rank() % 2 == 1) {  // no rank is below it
     const std::size_t parts = (bytes_of(rank()).size() + message_bytes - 1) / message_bytes;
     EXPECT_EQ(tree.messages(), parts);
+  }
+  barrier();
+}
+
+/// The root looked for a message of each rank by itself, and kept all bytes until the last rank had
+/// sent its own.
+RANK_TEST(Tree, gathered_bytes_are_passed_on_as_they_arrive_and_looked_for_with_one_probe, 6) {
+  auto duplicate = Communicator::duplicate(comm(), 20s);
+  ASSERT_TRUE(duplicate);
+  Tree tree(*duplicate);
+  int go = 0;
+  // The last rank sends nothing before the root has passed on the bytes of all others.
+  if (rank() == 5) MPI_Recv(&go, 1, MPI_INT, 0, 0, comm(), MPI_STATUS_IGNORE);
+  const int before = mpi_calls().probes_of_one;
+  int taken = 0;
+  const auto take = [&](int from, const Bytes& bytes) -> Result<> {
+    EXPECT_EQ(from, taken++);
+    EXPECT_EQ(bytes, Bytes(1, static_cast<std::byte>(from)));
+    if (from == 4) MPI_Send(&go, 1, MPI_INT, 5, 0, comm());
+    return {};
+  };
+  const auto gathered =
+      transport::network::gather(tree, {20s, "a test ran"}, Bytes(1, static_cast<std::byte>(rank())), take);
+  ASSERT_TRUE(gathered) << gathered.error().text();
+  EXPECT_EQ(taken, rank() == 0 ? 6 : 0);
+  EXPECT_EQ(mpi_calls().probes_of_one, before);
+  barrier();
+}
+
+RANK_TEST(Tree, a_root_that_cannot_use_the_bytes_of_a_rank_takes_those_of_the_others, 4) {
+  auto duplicate = Communicator::duplicate(comm(), 20s);
+  ASSERT_TRUE(duplicate);
+  Tree tree(*duplicate);
+  const auto take = [](int from, const Bytes&) -> Result<> {
+    if (from == 1) return fail(ErrorCode::conflict, "no");
+    EXPECT_EQ(from, 0);
+    return {};
+  };
+  const auto gathered = transport::network::gather(tree, {20s, "a test ran"}, Bytes(1 << 20), take);
+  EXPECT_EQ(gathered.has_value(), rank() != 0);
+  if (rank() == 0 && !gathered) {
+    EXPECT_EQ(gathered.error().message, "no");
   }
   barrier();
 }

@@ -20,17 +20,16 @@ Result<> EpochKeeper::reach(const wire::Epoch& message, Ticket before) {
     it.epoch.number = message.number;
     it.epoch.name = message.name;
     it.epoch.at = journal::utc_now();
-    for (const auto& file : message.files) it.files.push_back({file.file, file.records});
   } else if (it.epoch.name != message.name) {
     return fail(ErrorCode::conflict,
                 "model rank {} calls epoch number {} '{}' where another rank calls it '{}': every rank must "
                 "call the same epochs in the same order",
                 before.peer, message.number, message.name, it.epoch.name);
-  } else {
-    // A rank without points of a file may have put into fewer records than others.
-    for (const auto& file : message.files)
-      if (const auto known = std::ranges::find(it.files, file.file, &OpenFile::id); known != it.files.end())
-        known->records = std::max(known->records, file.records);
+  }
+  // A rank without points of a file may have put into fewer records than others.
+  for (const auto& file : message.files) {
+    OpenFile& known = it.files[file.file];
+    known.records = std::max(known.records, file.records);
   }
   it.before.add(std::move(before));
   return {};
@@ -45,21 +44,21 @@ void EpochKeeper::advance() {
       if (it.before.size() < host_.ranks || !it.before.all_of(host_.is_written)) return;
       it.stage = Stage::marking;
     }
-    for (OpenFile& file : it.files) {
-      if (file.state == OpenFile::State::waiting) mark(it, file);
+    for (auto& [id, file] : it.files) {
+      if (file.state == OpenFile::State::waiting) mark(it, id, file);
       if (stopped_) return;  // a message could not be sent: all epochs were removed
     }
     if (!std::ranges::all_of(it.files,
-                             [](const OpenFile& file) { return file.state == OpenFile::State::done; }))
+                             [](const auto& entry) { return entry.second.state == OpenFile::State::done; }))
       return;
     note(it);
   }
 }
 
 /// A file that is being published delays the epoch.
-void EpochKeeper::mark(Open& it, OpenFile& entry) {
-  const Key key(it.epoch.number, entry.id);
-  OutputFile* const file = host_.file(entry.id);
+void EpochKeeper::mark(Open& it, std::uint64_t id, OpenFile& entry) {
+  const Key key(it.epoch.number, id);
+  OutputFile* const file = host_.file(id);
   if (file == nullptr || !file->wanted()) {
     entry.state = OpenFile::State::done;
     return;
@@ -108,8 +107,8 @@ void EpochKeeper::marked(const OutputFile& file, std::uint64_t number,
                                                std::move(part->errors)}});
   const auto at = open_.find(number);
   if (at == open_.end()) return;
-  for (OpenFile& entry : at->second.files)
-    if (entry.id == file.id) entry.state = OpenFile::State::done;
+  const auto entry = at->second.files.find(file.id);
+  if (entry != at->second.files.end()) entry->second.state = OpenFile::State::done;
 }
 
 void EpochKeeper::take_part(wire::EpochPart message) {
@@ -125,8 +124,8 @@ void EpochKeeper::take_part(wire::EpochPart message) {
 void EpochKeeper::note(Open& it) {
   it.stage = Stage::noting;
   journal::EpochCompleted line{it.epoch.number, it.epoch.name, {}};
-  for (const OpenFile& entry : it.files) {
-    const OutputFile* const file = host_.file(entry.id);
+  for (const auto& entry : it.files) {
+    const OutputFile* const file = host_.file(entry.first);
     if (file == nullptr || file->role == OutputFile::Role::member) continue;
     if (file->ending == Ending::no_space)
       lost_.insert(file->path);

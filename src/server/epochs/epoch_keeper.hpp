@@ -94,15 +94,14 @@ class EpochKeeper {
   enum class Stage { gathering, marking, noting };
   struct OpenFile {
     enum class State { waiting, submitted, done };
-    std::uint64_t id = 0;
     std::uint64_t records = 0;  ///< number of records that the model has put
     State state = State::waiting;
   };
   struct Open {
     storage::Epoch epoch;  ///< its `records` are not set; they differ per file
     Stage stage = Stage::gathering;
-    TicketGroups<> before;  ///< one per rank that has reached the epoch
-    std::vector<OpenFile> files;
+    TicketGroups<> before;                    ///< one per rank that has reached the epoch
+    std::map<std::uint64_t, OpenFile> files;  ///< by number
   };
   using Key = std::pair<std::uint64_t, std::uint64_t>;  ///< (epoch, file)
 
@@ -117,7 +116,7 @@ class EpochKeeper {
     return !stopped_ && !unreachable_ && number > completed_;
   }
   void submit_held() AFTERBAY_REQUIRES(ingest_thread);
-  void mark(Open& it, OpenFile& entry) AFTERBAY_REQUIRES(ingest_thread);
+  void mark(Open& it, std::uint64_t id, OpenFile& entry) AFTERBAY_REQUIRES(ingest_thread);
   [[nodiscard]] Parts take_parts(const Key& key, const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
   void note(Open& it) AFTERBAY_REQUIRES(ingest_thread);
   [[nodiscard]] std::string missing_at(const Open& it) const AFTERBAY_REQUIRES(ingest_thread);

@@ -56,10 +56,11 @@ class Carrier {
   virtual void pause(mpi::BackOff& back_off, std::chrono::nanoseconds most, bool transferring) = 0;
   /// Whether data can still be sent.
   [[nodiscard]] virtual bool usable() const = 0;
-  /// The session is over for all links of this rank.
-  virtual void end() { leave(); }
-  /// The last call of a link, which sends nothing more.
-  virtual void leave() {}
+  /// The session is over for all links of this rank. May wait until `end_ns`, see `leave`.
+  virtual void end(std::uint64_t end_ns) { leave(end_ns); }
+  /// The last call of a link, which sends nothing more. May wait until `end_ns` (of now_ns); what
+  /// can be sent at once is sent even if that is over.
+  virtual void leave(std::uint64_t /*end_ns*/) {}
   /// Fails if the component that carries the segments has died.
   virtual Result<void> check_alive() { return {}; }
   /// ClientLink::stuck_between.

@@ -14,7 +14,10 @@ constexpr std::uint64_t most_part_bytes = 64u << 10;  // per message part
 constexpr std::uint64_t ping_every_ns = 250'000'000;
 constexpr mpi::BackOff::Time shortest_pause{20};
 constexpr mpi::BackOff::Time longest_pause{10'000};
-constexpr Millis farewell{2000};  // for segments in transit when the link is closed
+// Of all links of a rank together: for segments in transit when they are closed, and for the last
+// messages to frontends of a session that ends in order.
+constexpr Millis farewell{2000};
+constexpr Millis last_words{500};
 
 }  // namespace
 
@@ -33,18 +36,20 @@ MpiClientLink::~MpiClientLink() {
   options_.rank_links->remove(*this);
   if (!carrier_->usable()) return;
   if (!ended_) static_cast<void>(flush());
-  const auto most = static_cast<std::uint64_t>(std::min(farewell, options_.policy.deadline).count());
-  const std::uint64_t end = now_ns() + most * 1'000'000;
+  const std::uint64_t end =
+      std::min(options_.rank_links->end_of_departure().after(std::min(farewell, options_.policy.deadline)),
+               options_.policy.end_ns);
   mpi::BackOff back_off;
-  while (under_way() && now_ns() < end && check_alive() && poll()) {
+  while (under_way() && check_alive() && poll() && now_ns() < end) {
+    options_.rank_links->keep_moving(*this);  // the others use the same time
     if (!(idle_ && idle_()))
       carrier_->pause(back_off, longest_pause, segments_.sending() || carrier_->receiving());
   }
-  if (!ended_) carrier_->leave();
+  if (!ended_) carrier_->leave(end);
 }
 
 void MpiClientLink::end() {
-  if (!std::exchange(ended_, true)) carrier_->end();
+  if (!std::exchange(ended_, true)) carrier_->end(options_.rank_links->end_of_last_words().after(last_words));
 }
 
 bool MpiClientLink::under_way() {
@@ -171,6 +176,7 @@ void MpiClientLink::advance(std::uint64_t position, std::uint32_t frame) {
 
 /// Another link of this rank may wait for the memory of this one.
 bool MpiClientLink::catch_up(std::uint64_t /*position*/) {
+  if (ended_) return false;
   segments_.release_unused();
   return flush() && under_way();  // an error is returned by the link's own next call
 }

@@ -38,7 +38,8 @@ struct MpiClientOptions {
 class MpiClientLink final : public ClientLink, private RankLinks::Member {
  public:
   MpiClientLink(std::unique_ptr<Carrier> carrier, MpiClientOptions options);
-  /// Waits a short while for segments in transit; segments that are not received by then are lost.
+  /// Waits a short while for segments in transit, all links of a rank together at most two seconds;
+  /// segments that are not received by then are lost.
   ~MpiClientLink() override;
 
   Result<void> send(std::span<const std::byte> message, Wake wake) override;
@@ -62,7 +63,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   Result<void> check_alive() override;
   std::string stuck_between() override { return carrier_->stuck_between(); }
   [[nodiscard]] std::string never_heard() const override;
-  void hurry(Millis most) override { options_.policy.deadline = std::min(options_.policy.deadline, most); }
+  void hurry(std::uint64_t end_ns) override { options_.policy.end_ns = end_ns; }
   void end() override;
   void set_idle(std::function<bool()> idle) override { idle_ = std::move(idle); }
   [[nodiscard]] std::string name() const override { return carrier_->name(); }

@@ -22,7 +22,7 @@ enum class TransportChoice {
 
 struct ConnectOptions {
   MPI_Comm comm = MPI_COMM_NULL;  ///< only used during the call; a duplicate is kept
-  std::vector<int> ranks;         ///< the ranks' numbers in errors; empty: unchanged
+  RankRanges ranks;               ///< the ranks' numbers in errors; empty: unchanged
   bool model = true;              ///< this rank is a model rank
   bool server = false;            ///< this rank is an I/O server; both: inline
   bool frontend = false;          ///< this rank forwards data to the servers of its pool

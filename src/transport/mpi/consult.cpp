@@ -163,115 +163,92 @@ class Consultation {
   std::optional<Error> failure_;
 };
 
-/// Consecutive bytes of some ranks, on their way to the root.
-struct Parts {
-  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::consulted_parts);
-  struct Part {
-    std::int32_t rank = 0;
-    Bytes bytes;
-    template <class A>
-    void fields(A& a) {
-      a(rank, bytes);
-    }
-  };
-  std::vector<Part> parts;
-  bool last = false;  ///< these are the sender's last parts
+/// Consecutive bytes of a rank, on their way to the root.
+struct GatheredPart {
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::gathered_part);
+  Bytes bytes;
+  bool last = false;
   template <class A>
   void fields(A& a) {
-    a(parts, last);
+    a(bytes, last);
   }
 };
 
-/// Sends the bytes of a rank to the root, which keeps them.
+/// Sends the bytes of a rank to the root.
 class Gather {
  public:
   Gather(Tree& tree, const Manner& manner, std::size_t message_bytes)
-      : tree_(tree),
-        manner_(manner),
-        message_bytes_(message_bytes),
-        found_(is_root() ? static_cast<std::size_t>(tree.size()) : 0) {}
-
-  Result<std::vector<Bytes>> run(std::span<const std::byte> own) {
-    Result<> passed = add(tree_.rank(), own);
-    if (is_root()) passed = take_all();
-    if (!is_root()) {
-      if (!passed) {
-        AFTERBAY_TRY(tree_.send(0, Direction::up, message_of(passed.error())));
-      } else {
-        passed = send(true);
-      }
-      AFTERBAY_TRY_ASSIGN(const bool settled, tree_.settle(end()));
-      if (passed && !settled) passed = fail(silence_of_root());
-    }
-    if (!passed) return fail(std::move(passed).error());
-    return std::move(found_);
-  }
-
- private:
-  [[nodiscard]] bool is_root() const { return tree_.branch().parent < 0; }
-  [[nodiscard]] Tree::Time end() const { return std::chrono::steady_clock::now() + manner_.limit; }
-  [[nodiscard]] Error silence_of_root() const {
-    const int parent = manner_.called(0);
-    return make_error(ErrorCode::timed_out, "rank {} took no data within {} ms while {}", parent,
-                      manner_.limit.count(), manner_.what)
-        .at_rank(parent);
-  }
-
-  Result<> add(int rank, std::span<const std::byte> bytes) {
-    if (is_root()) {
-      Bytes& to = found_[static_cast<std::size_t>(rank)];
-      to.insert(to.end(), bytes.begin(), bytes.end());
-      return {};
-    }
-    while (!bytes.empty()) {
-      if (held_ >= message_bytes_) AFTERBAY_TRY(send(false));
-      const auto next = bytes.first(std::min(bytes.size(), message_bytes_ - held_));
-      waiting_.parts.push_back({rank, Bytes(next.begin(), next.end())});
-      held_ += next.size();
-      bytes = bytes.subspan(next.size());
-    }
-    return {};
-  }
+      : tree_(tree), manner_(manner), message_bytes_(message_bytes) {}
 
   /// One message at a time, so that a rank holds few of them.
-  Result<> send(bool last) {
-    AFTERBAY_TRY_ASSIGN(const bool settled, tree_.settle(end()));
-    if (!settled) return fail(silence_of_root());
-    waiting_.last = last;
-    AFTERBAY_TRY(tree_.send(0, Direction::up, message_of(wire::encode(waiting_))));
-    waiting_ = {};
-    held_ = 0;
+  Result<> send(std::span<const std::byte> own) {
+    do {
+      const auto next = own.first(std::min(own.size(), message_bytes_));
+      own = own.subspan(next.size());
+      AFTERBAY_TRY(tree_.send(0, Direction::to_root,
+                              wire::encode(GatheredPart{Bytes(next.begin(), next.end()), own.empty()})));
+      AFTERBAY_TRY_ASSIGN(const bool settled, tree_.settle(end()));
+      if (!settled) return fail(silence_of_root());
+    } while (!own.empty());
     return {};
   }
 
   /// In the order in which messages arrive, so that no rank waits for another one's data.
-  Result<> take_all() {
-    std::vector<int> open;
-    for (int rank = 1; rank < tree_.size(); ++rank) open.push_back(rank);
-    while (!open.empty()) {
-      AFTERBAY_TRY_ASSIGN(const auto message, tree_.receive(open, Direction::up, end()));
-      if (!message) {
-        return fail(silence_of(manner_, open.front(), open.front() + 1));
-      }
-      const auto contents = std::span(message->bytes).subspan(1);
-      if (message->bytes.front() == static_cast<std::byte>(Outcome::failed)) return fail(error_of(contents));
-      AFTERBAY_TRY_ASSIGN(const Parts parts, wire::decode<Parts>(contents));
-      for (const Parts::Part& it : parts.parts) {
-        if (it.rank < 0 || it.rank >= tree_.size())
-          return fail(ErrorCode::internal, "rank {} sent data of rank {}", message->from, it.rank);
-        AFTERBAY_TRY(add(it.rank, it.bytes));
-      }
-      if (parts.last) std::erase(open, message->from);
+  Result<> take_all(std::span<const std::byte> own, const TakeBytes& take) {
+    ranks_.resize(static_cast<std::size_t>(tree_.size()));
+    AFTERBAY_TRY(add(0, {Bytes(own.begin(), own.end()), true}));
+    pass_on(take);
+    while (next_ < ranks_.size()) {
+      AFTERBAY_TRY_ASSIGN(auto message, tree_.receive_any(Direction::to_root, end()));
+      if (!message) return fail(silence_of(manner_, static_cast<int>(next_), static_cast<int>(next_) + 1));
+      AFTERBAY_TRY_ASSIGN(GatheredPart part, wire::decode<GatheredPart>(message->bytes));
+      AFTERBAY_TRY(add(message->from, std::move(part)));
+      pass_on(take);
     }
+    return taken_;
+  }
+
+ private:
+  struct Arrived {
+    Bytes bytes;
+    bool complete = false;
+  };
+
+  [[nodiscard]] Tree::Time end() const { return std::chrono::steady_clock::now() + manner_.limit; }
+  [[nodiscard]] Error silence_of_root() const {
+    const int root = manner_.called(0);
+    return make_error(ErrorCode::timed_out, "rank {} took no data within {} ms while {}", root,
+                      manner_.limit.count(), manner_.what)
+        .at_rank(root);
+  }
+
+  Result<> add(int rank, GatheredPart part) {
+    Arrived& to = ranks_[static_cast<std::size_t>(rank)];
+    if (to.complete)
+      return fail(ErrorCode::internal, "rank {} sent data after its last", manner_.called(rank));
+    to.complete = part.last;
+    if (to.bytes.empty())
+      to.bytes = std::move(part.bytes);
+    else
+      to.bytes.insert(to.bytes.end(), part.bytes.begin(), part.bytes.end());
     return {};
+  }
+
+  /// Passes on what is complete. After a failure the rest is received and dropped: others still
+  /// send.
+  void pass_on(const TakeBytes& take) {
+    for (; next_ < ranks_.size() && ranks_[next_].complete; ++next_) {
+      Bytes bytes = std::move(ranks_[next_].bytes);
+      if (taken_) taken_ = take(static_cast<int>(next_), std::move(bytes));
+    }
   }
 
   Tree& tree_;
   const Manner& manner_;
   const std::size_t message_bytes_;
-  std::vector<Bytes> found_;
-  Parts waiting_;
-  std::size_t held_ = 0;
+  std::vector<Arrived> ranks_;  ///< on the root
+  std::size_t next_ = 0;        ///< the lowest rank whose bytes have not been passed on
+  Result<> taken_;
 };
 
 }  // namespace
@@ -280,9 +257,10 @@ Result<Bytes> consult(mpi::Tree& tree, const Manner& manner, const EncodedSteps&
   return Consultation(tree, manner, steps).run();
 }
 
-Result<std::vector<Bytes>> gather(mpi::Tree& tree, const Manner& manner, std::span<const std::byte> own,
-                                  std::size_t message_bytes) {
-  return Gather(tree, manner, message_bytes).run(own);
+Result<> gather(mpi::Tree& tree, const Manner& manner, std::span<const std::byte> own, const TakeBytes& take,
+                std::size_t message_bytes) {
+  Gather gather(tree, manner, message_bytes);
+  return tree.branch().parent < 0 ? gather.take_all(own, take) : gather.send(own);
 }
 
 }  // namespace afterbay::transport::network

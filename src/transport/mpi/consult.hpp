@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/rank_ranges.hpp"
 #include "mpi/tree.hpp"
 #include "wire/archive.hpp"
 
@@ -24,10 +25,10 @@ struct Manner {
   /// children, and for the answer, so that an error of another rank arrives before its own
   /// deadline.
   mpi::Millis limit{0};
-  const char* what = "";                    ///< "while ..."
-  const std::vector<int>* ranks = nullptr;  ///< the ranks' numbers in errors; null or empty: unchanged
+  const char* what = "";              ///< "while ..."
+  const RankRanges* ranks = nullptr;  ///< the ranks' numbers in errors; null or empty: unchanged
   [[nodiscard]] int called(int rank) const {
-    return ranks == nullptr || ranks->empty() ? rank : (*ranks)[static_cast<std::size_t>(rank)];
+    return ranks == nullptr || ranks->empty() ? rank : ranks->at(static_cast<std::size_t>(rank));
   }
 };
 
@@ -85,10 +86,15 @@ Result<Answer> consult(mpi::Tree& tree, const Manner& manner, Report mine,
 /// Messages of a gather hold about as many bytes at most.
 inline constexpr std::size_t gather_bytes = std::size_t{4} << 20;
 
-/// Collective: the bytes of all ranks on the root, in rank order; empty on other ranks. The bytes
-/// can have any length: they travel in parts. A rank waits for no other rank but the root, and for
-/// the root only while its bytes are more than MPI takes at once: others may have failed.
-Result<std::vector<Bytes>> gather(mpi::Tree& tree, const Manner& manner, std::span<const std::byte> own,
-                                  std::size_t message_bytes = gather_bytes);
+/// Takes the bytes of one rank.
+using TakeBytes = std::function<Result<>(int rank, Bytes bytes)>;
+
+/// Collective, at most once per communicator. Passes the bytes of all ranks to `take` on the root,
+/// in rank order, each as soon as it and all lower ranks are complete: the root keeps only bytes
+/// that arrived before those of a lower rank. Bytes can have any length: they travel in parts. A rank waits
+/// for no other rank but the root, and for the root only while its bytes are more than MPI takes at once:
+/// others may have failed.
+Result<> gather(mpi::Tree& tree, const Manner& manner, std::span<const std::byte> own, const TakeBytes& take,
+                std::size_t message_bytes = gather_bytes);
 
 }  // namespace afterbay::transport::network

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "mpi/check.hpp"
 
 namespace afterbay::transport::network {
 namespace {
 
-constexpr std::chrono::milliseconds last_word{500};
 constexpr std::size_t most_found = 16;  // data messages, of one server
 
 }  // namespace
@@ -153,14 +153,14 @@ void MpiCarrier::pause(mpi::BackOff& back_off, std::chrono::nanoseconds most, bo
 }
 
 /// A frontend informs the server that this rank is gone.
-void MpiCarrier::leave() {
+void MpiCarrier::leave(std::uint64_t end_ns) {
   if (route_.frontend.empty()) return;
-  mpi::BackOff back_off;
-  const auto end = std::chrono::steady_clock::now() + last_word;
-  for (bool said = false; std::chrono::steady_clock::now() < end && check_alive(); back_off.sleep()) {
+  const mpi::BackOff back_off;
+  for (bool said = false; check_alive(); back_off.sleep()) {
     const Result<bool> left = header_request_.test();
     if (!left || (*left && said)) return;
     if (*left) said = send_header({SegmentKind::farewell, 0, 0, 0}).has_value();
+    if (now_ns() >= end_ns) return;
   }
 }
 

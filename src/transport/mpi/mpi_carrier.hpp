@@ -56,7 +56,7 @@ class MpiCarrier final : public Carrier {
   [[nodiscard]] bool receiving() const override { return incoming_request_.active() || !data_.empty(); }
   void pause(mpi::BackOff& back_off, std::chrono::nanoseconds most, bool transferring) override;
   [[nodiscard]] bool usable() const override;
-  void leave() override;
+  void leave(std::uint64_t end_ns) override;
   Result<void> check_alive() override;
   [[nodiscard]] std::string name() const override { return "mpi"; }
   [[nodiscard]] std::string setting() const override { return "memory.link"; }

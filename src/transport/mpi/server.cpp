@@ -12,7 +12,6 @@
 namespace afterbay::transport::network {
 namespace {
 
-constexpr Millis farewell{200};           // for sending the last batch
 constexpr std::size_t most_slowest = 16;  // equally slow ranks among which a free one is looked for
 
 bool passes(shm::Refusal refusal) {
@@ -46,17 +45,17 @@ MpiPeer::MpiPeer(const std::shared_ptr<const mpi::Communicator>& comm, shm::Port
 
 MpiPeer::~MpiPeer() {
   if (parked_) port_.pool().end_to_wait();
-  if (mpi::is_running() && !failure_ && !unreachable_) {
-    if (!forgotten_) answers_.add_flags(BatchHeader::ended);
-    const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(farewell.count()) * 1'000'000;
-    mpi::BackOff back_off;
-    while ((flush_answers(), answers_.batch_in_transit() || answers_.is_due()) && !failure_ && now_ns() < end)
-      back_off.sleep();
-  }
   for (Incoming& incoming : incoming_) {
     if (incoming.request.active()) static_cast<void>(new ReceiveMemory::Buffer(std::move(incoming.buffer)));
     incoming.request.abandon();
   }
+}
+
+bool MpiPeer::leave() {
+  if (!mpi::is_running() || failure_ || unreachable_) return true;
+  if (!std::exchange(left_, true) && !forgotten_) answers_.add_flags(BatchHeader::ended);
+  flush_answers();
+  return failure_ || !(answers_.batch_in_transit() || answers_.is_due());
 }
 
 void MpiPeer::note_failure(Error error) {

@@ -61,7 +61,6 @@ class MpiPeer final : public PeerEnd {
   /// `port` owns this end. `progress` counts the server's work.
   MpiPeer(const std::shared_ptr<const mpi::Communicator>& comm, shm::Port& port,
           std::atomic<std::uint64_t>& progress, MpiPeerOptions options);
-  /// Informs the rank that the server has ended, if it has not ended before.
   ~MpiPeer() override;
 
   std::optional<std::span<const std::byte>> peek() override;
@@ -74,6 +73,8 @@ class MpiPeer final : public PeerEnd {
   [[nodiscard]] bool has_ended() const override { return ended_; }
   void forget() override;
   void fail() override;
+  /// Informs the rank that the server has ended, if it has not ended before.
+  bool leave() override;
   [[nodiscard]] std::string transport() const override { return "mpi"; }
   [[nodiscard]] std::uint64_t messages() const override { return messages_; }
 
@@ -149,6 +150,7 @@ class MpiPeer final : public PeerEnd {
   bool died_ = false;               ///< reported by its frontend
   bool unreachable_ = false;        ///< its frontend is lost
   bool forgotten_ = false;
+  bool left_ = false;  ///< `leave` was called
   std::uint64_t messages_ = 0;
 };
 

@@ -39,7 +39,7 @@ class RelayCarrier final : public network::Carrier {
   Result<void> send_word(Bytes word) override;
   void pause(mpi::BackOff& back_off, std::chrono::nanoseconds most, bool sending) override;
   [[nodiscard]] bool usable() const override { return true; }
-  void end() override { end_->end(); }
+  void end(std::uint64_t /*end_ns*/) override { end_->end(); }
   Result<void> check_alive() override { return end_->check_alive(); }
   std::string stuck_between() override { return end_->stuck(); }
   [[nodiscard]] std::string never_heard() const override { return end_->never_began(); }

@@ -62,7 +62,7 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   void wait(Millis most) override;
   [[nodiscard]] std::uint64_t progress() const override;
   Result<void> check_alive() override;
-  void hurry(Millis most) override { options_.policy.deadline = std::min(options_.policy.deadline, most); }
+  void hurry(std::uint64_t end_ns) override { options_.policy.end_ns = end_ns; }
   void set_idle(std::function<bool()> idle) override { idle_ = std::move(idle); }
   [[nodiscard]] std::string never_heard() const override { return progress() == 0 ? options_.dedicated : ""; }
   [[nodiscard]] std::string name() const override { return options_.transport; }

@@ -2,6 +2,7 @@
 #include "transport/shm/port.hpp"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -19,6 +20,9 @@ using std::chrono::nanoseconds;
 constexpr nanoseconds shortest_pause = microseconds(50);
 constexpr nanoseconds longest_pause = milliseconds(16);
 
+constexpr nanoseconds farewell = milliseconds(200);  // of all ends together, to send what is left
+constexpr nanoseconds farewell_pause = milliseconds(2);
+
 }  // namespace
 
 Port::Port(std::shared_ptr<Segment> segment)
@@ -30,6 +34,21 @@ Port::Port(std::shared_ptr<Segment> segment)
 Port::~Port() {
   segment_->header().life.store(Life::ended, std::memory_order_seq_cst);
   ring_all();
+  take_leave();
+}
+
+/// One wait for all ends: after a failure many ranks may no longer receive anything.
+void Port::take_leave() {
+  std::vector<PeerEnd*> leaving;
+  for (const auto& peer : peers_)
+    if (!peer->leave()) leaving.push_back(peer.get());
+  const std::uint64_t begin = now_ns();
+  while (!leaving.empty()) {
+    const nanoseconds waited(now_ns() - begin);
+    if (waited >= farewell) return;
+    std::this_thread::sleep_for(pause_between_looks(waited, false, shortest_pause, farewell_pause));
+    std::erase_if(leaving, [](PeerEnd* peer) { return peer->leave(); });
+  }
 }
 
 /// Wakes all ranks, whatever they are waiting for.

@@ -64,6 +64,7 @@ class Port final : public ServerPort {
   std::chrono::nanoseconds pause(std::uint64_t now);
   void sleep(std::chrono::nanoseconds most);
   void ring_all();
+  void take_leave();
 
   std::shared_ptr<Segment> segment_;
   Pool pool_;

@@ -34,6 +34,7 @@ class ScriptedLink final : public transport::ClientLink {
   std::vector<transport::Bytes> sent;
   std::vector<FrameSlot> reserved;
   std::vector<std::uint64_t> positions;
+  std::vector<std::uint64_t> hurried;                                 ///< ends of waits
   std::vector<std::pair<const std::byte*, std::uint64_t>> noted;      ///< ranges with few written pages
   std::uint64_t generation = 1;                                       ///< generation of announcements
   std::vector<std::pair<const std::byte*, std::uint64_t>> announced;  ///< ranges that it will write to
@@ -94,7 +95,7 @@ class ScriptedLink final : public transport::ClientLink {
     return {};
   }
   [[nodiscard]] std::string never_heard() const override { return silent; }
-  void hurry(transport::Millis) override {}
+  void hurry(std::uint64_t end_ns) override { hurried.push_back(end_ns); }
   void set_idle(std::function<bool()>) override {}
   [[nodiscard]] std::string name() const override { return "scripted"; }
   [[nodiscard]] std::uint64_t waited_ns() const override { return 0; }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/clock.hpp"
 #include "unit/client/scripted_link.hpp"
 #include "unit/config/config_sources.hpp"
 #include "wire/model_messages.hpp"
@@ -97,6 +98,41 @@ TEST_F(ClientSessionCore, a_deadline_error_names_only_the_servers_that_never_ans
   ASSERT_FALSE(waited);
   EXPECT_THAT(waited.error().message, HasSubstr("and I/O server 1 made no progress"));
   EXPECT_THAT(waited.error().message, HasSubstr("I/O server 1 (rank 7) has never answered"));
+}
+
+/// Each server had a time of its own: with 1000 servers that hang, a rank took 300 s to end.
+TEST_F(ClientSessionCore, silent_servers_get_one_common_time_for_a_farewell) {
+  ASSERT_FALSE(core_->wait_until(never, "ticket 3"));
+  const std::uint64_t before = now_ns();
+  core_->abandon("the program ended", nullptr, false);
+  ASSERT_FALSE(links_[0]->hurried.empty());
+  EXPECT_EQ(links_[0]->hurried, links_[1]->hurried);
+  EXPECT_GT(links_[0]->hurried.back(), before) << "the program may have taken a while to give up";
+  EXPECT_LE(links_[0]->hurried.back(), now_ns() + 300'000'000);
+}
+
+TEST(ClientSessionCoreOfManyServers, a_deadline_error_describes_two_servers_and_numbers_the_others) {
+  SessionCore::Links links;
+  for (int s = 0; s < 100; ++s) {
+    auto link = std::make_unique<test::ScriptedLink>();
+    // Those of a frontend that does not serve have it in common.
+    link->silent = s == 1 ? "I/O server 0" : s == 50 ? "" : fmt::format("I/O server {}", s);
+    links.push_back(std::move(link));
+  }
+  const config::Config config = short_deadline();
+  SessionCore core({.session_rank = 4, .model_rank = 1, .model_size = 2, .pool_of_server = {}}, config,
+                   std::move(links),
+                   {.handle = [](std::size_t, std::span<const std::byte>) { return Result<>(); },
+                    .add_work = [](Error&) {}});
+  const auto waited = core.wait_until(never, "the definitions");
+  ASSERT_FALSE(waited);
+  const std::string& text = waited.error().message;
+  EXPECT_THAT(text, HasSubstr("I/O servers 0-99 except 50 made no progress"));
+  EXPECT_THAT(text, HasSubstr("I/O server 0 has never answered since"));
+  EXPECT_THAT(text, HasSubstr("I/O server 2 has never answered since"));
+  EXPECT_THAT(text, HasSubstr("; and 96 others: I/O servers 3-99 except 50"));
+  EXPECT_THAT(text, Not(HasSubstr("I/O server 3 has")));
+  EXPECT_LT(text.size(), 700U);
 }
 
 TEST_F(ClientSessionCore, a_dead_server_ends_a_wait_unless_it_ended_in_order) {

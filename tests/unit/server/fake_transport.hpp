@@ -146,7 +146,7 @@ class FakeLink : public transport::ClientLink {
   void wait(transport::Millis) override {}
   [[nodiscard]] std::uint64_t progress() const override { return 0; }
   Result<void> check_alive() override { return {}; }
-  void hurry(transport::Millis) override {}
+  void hurry(std::uint64_t) override {}
   void set_idle(std::function<bool()> idle) override { end_.idle = std::move(idle); }
   [[nodiscard]] std::string name() const override { return "fake"; }
   [[nodiscard]] std::uint64_t waited_ns() const override { return 0; }

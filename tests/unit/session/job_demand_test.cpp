@@ -64,7 +64,7 @@ TEST(JobDemand, a_node_with_shared_memory_only_needs_no_memory_for_the_network) 
       EXPECT_NE(part.what, "memory.receive");
       EXPECT_NE(part.what, "memory.link");
     }
-  EXPECT_EQ(demand.server->connections, 0u);
+  EXPECT_EQ(demand.server->far.all(), 0u);
   EXPECT_EQ(demand.tags, 0);
 }
 
@@ -77,7 +77,7 @@ TEST(JobDemand, of_100_000_ranks_is_bounded) {
   EXPECT_LE(demand.model->bytes(), 64 * MiB) << demand.model->text();
   EXPECT_LE(demand.server->bytes() - config.memory.server_bytes - config.memory.chunks_bytes, 256 * MiB)
       << demand.server->text();
-  EXPECT_EQ(demand.model->connections, 999u + 17u);
+  EXPECT_EQ(demand.model->far.all(), 999u + 17u);
 }
 
 /// Also what waits in small segments, and with `memory.receive` as small as it can be.
@@ -159,7 +159,7 @@ TEST(JobDemand, model_ranks_reach_the_servers_of_each_pool_in_its_own_way) {
   const NodeLoad models_only{
       0, 29, true, 0, 0, {40, 29, 9, 2}, {{0, 0, 0, 2, 0}, {0, 0, 0, 4, 1}, {0, 0, 0, 3, 1}}};
   const auto far = demand_of(config, models_only).value();
-  EXPECT_EQ(far.model->connections, 2u + 2 + 6) << "two servers, two frontends, the tree";
+  EXPECT_EQ(far.model->far.all(), 2u + 2 + 6) << "two servers, two frontends, the tree";
 }
 
 TEST(JobDemand, tags_that_not_every_mpi_has_are_pointed_out) {
@@ -223,13 +223,44 @@ TEST(JobDemand, locked_memory_is_that_of_the_process_that_needs_most) {
   system.locked_memory = [] { return 64 * MiB; };
   const auto found = find_obstacles(config, nodes.at(0), system);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_THAT(found[0].message, HasSubstr("by one process here (I/O server)"));
+  for (const char* part : {"by one process here (I/O server: memory.receive 125.0 MiB)",
+                           "raise the limit to ", ", or set memory.receive: "})
+    EXPECT_THAT(found[0].message, HasSubstr(part));
   // Nodes without servers have networks too.
   system.locked_memory = [] { return 64 * KiB; };
   const NodeLoad models_only{0, 100, true, 0, 0, {202, 200, 2, 0}};
   EXPECT_EQ(find_obstacles(config, models_only, system).size(), 1u);
   const auto one_node = loads(config, 101, 0);
   EXPECT_TRUE(find_obstacles(config, one_node.at(0), system).empty()) << "no network";
+}
+
+/// With what the refusal says the run starts: the settings, and the limit.
+TEST(JobDemand, locked_memory_that_is_missing_is_refused_with_settings_that_fit) {
+  const auto config = config_of({{"servers_per_node", "1"}});
+  const auto nodes = loads(config, 202, 101);
+  std::uint64_t limit = 64 * MiB;
+  SystemFacts system = generous();
+  system.locked_memory = [&limit] { return limit; };
+  const auto found = find_obstacles(config, nodes.at(0), system);
+  ASSERT_EQ(found.size(), 1u);
+  const auto advised = settings_that_fit(config, nodes.at(0), limit - limit / 20, network_of);
+  ASSERT_FALSE(advised.empty());
+  std::vector<std::pair<std::string, std::string>> settings{{"servers_per_node", "1"}};
+  for (const auto& [name, bytes] : advised) {
+    EXPECT_THAT(found[0].message, HasSubstr(fmt::format("{}: {}", name, print_bytes(bytes))));
+    settings.emplace_back(name, print_bytes(bytes));
+  }
+  EXPECT_TRUE(find_obstacles(config_of(settings), nodes.at(0), system).empty());
+  const std::string raise = "raise the limit to ";
+  const std::size_t at = found[0].message.find(raise);
+  ASSERT_NE(at, std::string::npos);
+  const std::string said = found[0].message.substr(at + raise.size());
+  limit = parse_bytes(said.substr(0, said.find(','))).value();
+  EXPECT_TRUE(find_obstacles(config, nodes.at(0), system).empty());
+  limit = 64 * KiB;  // there are none
+  const auto impossible = find_obstacles(config, nodes.at(0), system);
+  ASSERT_EQ(impossible.size(), 1u);
+  EXPECT_THAT(impossible[0].message, testing::Not(HasSubstr("or set")));
 }
 
 TEST(JobDemand, memory_that_is_missing_is_refused_with_settings_that_fit) {
@@ -295,8 +326,9 @@ TEST(JobDemand, sockets_that_are_missing_are_refused_with_the_topology_that_fits
   system.most_open_files = [] { return 4096; };
   const auto found = find_obstacles(config, nodes.at(0), system);
   ASSERT_EQ(found.size(), 1u);
-  for (const char* part : {"4096 files open", "9914 sockets, one for each process on other nodes",
-                           "raise the limit to", "set topology: tiered"})
+  for (const char* part :
+       {"4096 files open", "9914 sockets, one for each process on other nodes", "9900 model ranks",
+        "raise the limit to", "set topology: tiered", "at most 3968 on other nodes"})
     EXPECT_THAT(found[0].message, HasSubstr(part));
   // Another network needs no sockets.
   system.by_sockets = [] { return false; };
@@ -306,6 +338,39 @@ TEST(JobDemand, sockets_that_are_missing_are_refused_with_the_topology_that_fits
   const auto tiered = config_of(
       {{"topology", "tiered"}, {"servers_per_node", "1"}, {"server_nodes", "100"}, {"report.table", "off"}});
   EXPECT_TRUE(find_obstacles(tiered, loads(tiered, 10'200, 102).at(0), system).empty());
+}
+
+TEST(JobDemand, sockets_that_are_missing_are_refused_with_numbers_of_processes_that_fit) {
+  // A server behind frontends, a frontend before many servers, a model rank with many servers.
+  const auto expect_fits = [](std::vector<std::pair<std::string, std::string>> settings, const NodeLoad& load,
+                              std::uint64_t limit, const char* part) {
+    SystemFacts system = generous();
+    system.most_open_files = [limit] { return limit; };
+    settings.emplace_back("report.table", "off");
+    const auto found = find_obstacles(config_of(std::move(settings)), load, system);
+    ASSERT_FALSE(found.empty()) << part;
+    EXPECT_THAT(found[0].message, HasSubstr(part));
+  };
+  const std::vector<std::pair<std::string, std::string>> tiered{{"topology", "tiered"}, {"servers", "10"}};
+  const NodeLoad server_only{1, 1, true, 0, 0, {3011, 1000, 10, 2001}};
+  const auto demand = demand_of(config_of(tiered), server_only).value();
+  EXPECT_EQ(demand.server->far.frontends, 2001u);
+  EXPECT_EQ(demand.server->far.models, 0u);
+  const std::uint64_t rest = demand.server->descriptors + demand.server->far.all() - 2001;
+  expect_fits(tiered, server_only, rest + 500, "or use at most 500 frontends on other nodes");
+  const NodeLoad frontend{0, 11, true, 1, 0, {20'000, 10'000, 5000, 1000}};
+  const auto of_frontend = demand_of(config_of(tiered), frontend).value();
+  EXPECT_EQ(of_frontend.frontend->far.servers, 5000u);
+  expect_fits(tiered, frontend,
+              of_frontend.frontend->descriptors + of_frontend.frontend->far.all() - 5000 + 700,
+              "or use at most 700 servers on other nodes");
+  const NodeLoad models{0, 10, true, 0, 0, {15'000, 10'000, 5000, 0}};
+  const auto of_model = demand_of(config_of({{"servers", "10"}}), models).value();
+  EXPECT_EQ(of_model.model->far.servers, 5000u);
+  expect_fits({{"servers", "10"}}, models,
+              of_model.model->descriptors + of_model.model->far.all() - 5000 + 300,
+              "with which it talks to frontends only, at most 300 on other nodes, or use at most 300 servers "
+              "on other nodes");
 }
 
 TEST(JobDemand, message_tags_that_are_missing_are_refused) {

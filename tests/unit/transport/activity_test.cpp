@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -208,6 +209,7 @@ class CountedEnd final : public PeerEnd {
     std::size_t messages = 0;
     bool room = false;  ///< for its next attempt
     std::size_t calls = 0, pumps = 0, checks = 0;
+    std::function<bool()> leave;  ///< empty: it has nothing to send
   };
   explicit CountedEnd(Script& script) : script_(script) {}
   std::optional<std::span<const std::byte>> peek() override {
@@ -236,6 +238,7 @@ class CountedEnd final : public PeerEnd {
     script_.needs = {};
   }
   void fail() override {}
+  bool leave() override { return !script_.leave || script_.leave(); }
   [[nodiscard]] std::string transport() const override { return "counted"; }
   [[nodiscard]] std::uint64_t messages() const override { return 0; }
 
@@ -348,6 +351,26 @@ TEST_F(TransportPort, ends_without_room_are_retried_in_groups_until_there_is_roo
   port_->pump();
   for (std::size_t peer = 2; peer < 5000; peer += 4) ASSERT_FALSE(scripts_[peer].needs.room) << peer;
   EXPECT_TRUE(scripts_[1].needs.room);
+}
+
+/// The end of each took 200 ms, one after the other.
+TEST_F(TransportPort, ranks_that_no_longer_receive_are_waited_for_together_at_its_end) {
+  constexpr std::size_t peers = 50;
+  make(peers);
+  std::vector<std::size_t> told;
+  for (std::size_t peer = 0; peer < peers; ++peer)
+    scripts_[peer].leave = [&told, peer] {
+      told.push_back(peer);
+      return peer == 7;
+    };
+  const std::uint64_t begin = now_ns();
+  port_.reset();
+  const std::uint64_t took_ms = (now_ns() - begin) / 1'000'000;
+  EXPECT_GE(took_ms, 150u);
+  EXPECT_LT(took_ms, 5'000u);
+  ASSERT_GT(told.size(), peers);
+  for (std::size_t peer = 0; peer < peers; ++peer) ASSERT_EQ(told[peer], peer) << "all before the first wait";
+  EXPECT_EQ(std::ranges::count(told, 7U), 1) << "nothing was left to send";
 }
 
 TEST_F(TransportPort, a_lost_rank_of_few_is_found_at_once) {

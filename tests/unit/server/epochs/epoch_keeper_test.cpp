@@ -115,6 +115,18 @@ TEST_F(ServerEpochKeeper, HasTheRecordsOfTheRankThatPutIntoMost) {
   EXPECT_EQ(marks_[1].second.records, 5U);
 }
 
+/// Whatever the order in which ranks name their files, and even if the first one does not have all.
+TEST_F(ServerEpochKeeper, MarksTheFilesThatAnyRankNames) {
+  ASSERT_TRUE(reach(0, 1, {{8, 2}}));
+  ASSERT_TRUE(reach(1, 1, {{8, 1}, {7, 4}}));
+  keeper_->advance();
+  ASSERT_THAT(marks_, SizeIs(2));
+  EXPECT_EQ(marks_[0].first, 7U);
+  EXPECT_EQ(marks_[0].second.records, 4U);
+  EXPECT_EQ(marks_[1].first, 8U);
+  EXPECT_EQ(marks_[1].second.records, 2U);
+}
+
 TEST_F(ServerEpochKeeper, TasksAfterAnEpochThatNeverCompletesDoNotWait) {
   ASSERT_TRUE(reach(0, 1, {{7, 3}}));
   int done = 0;

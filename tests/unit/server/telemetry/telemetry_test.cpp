@@ -98,6 +98,18 @@ TEST_F(ServerTelemetry, ASampleIsDueSomeTimeAfterTheLast) {
   EXPECT_TRUE(telemetry.sample_is_due(now + 1'000'000'000));
 }
 
+/// Ranks report their waits so far: each report replaces the rank's earlier one in the sum.
+TEST_F(ServerTelemetry, SumsTheWaitsOfAllRanksAsTheyAreReported) {
+  Tally& tally = make().tally();
+  EXPECT_DOUBLE_EQ(tally.waited_for_room_s(), 0);
+  tally.waited(0, 1'000'000'000, 5'000'000'000);
+  tally.waited(1, 2'000'000'000, 0);
+  tally.waited(0, 4'000'000'000, 6'000'000'000);
+  tally.waited(1, 2'000'000'000, 500'000'000);
+  EXPECT_DOUBLE_EQ(tally.waited_for_room_s(), 6);
+  EXPECT_DOUBLE_EQ(tally.waited_for_files_s(), 6.5);
+}
+
 TEST_F(ServerTelemetry, PrintsProgressIfItIsConfigured) {
   {
     Telemetry& telemetry = make();
