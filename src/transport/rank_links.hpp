@@ -94,7 +94,7 @@ class RankLinks {
  private:
   std::vector<Member*> members_;
   std::uint64_t position_ = 0;
-  CommonEnd last_words_;  ///< of sessions that end in order
+  CommonEnd last_words_;  ///< in sessions that end in order
   CommonEnd departure_;
 };
 

@@ -14,7 +14,7 @@ constexpr std::uint64_t most_part_bytes = 64u << 10;  // per message part
 constexpr std::uint64_t ping_every_ns = 250'000'000;
 constexpr mpi::BackOff::Time shortest_pause{20};
 constexpr mpi::BackOff::Time longest_pause{10'000};
-// Of all links of a rank together: for segments in transit when they are closed, and for the last
+// For all links of a rank together: for segments in transit when they are closed, and for the last
 // messages to frontends of a session that ends in order.
 constexpr Millis farewell{2000};
 constexpr Millis last_words{500};

@@ -91,9 +91,9 @@ using TakeBytes = std::function<Result<>(int rank, Bytes bytes)>;
 
 /// Collective, at most once per communicator. Passes the bytes of all ranks to `take` on the root,
 /// in rank order, each as soon as it and all lower ranks are complete: the root keeps only bytes
-/// that arrived before those of a lower rank. Bytes can have any length: they travel in parts. A rank waits
-/// for no other rank but the root, and for the root only while its bytes are more than MPI takes at once:
-/// others may have failed.
+/// that arrived before those of a lower rank. Bytes can have any length: they travel in parts. A
+/// rank waits for no other rank but the root, and for the root only while its bytes are more than
+/// MPI takes at once: others may have failed.
 Result<> gather(mpi::Tree& tree, const Manner& manner, std::span<const std::byte> own, const TakeBytes& take,
                 std::size_t message_bytes = gather_bytes);
 

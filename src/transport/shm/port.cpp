@@ -20,7 +20,7 @@ using std::chrono::nanoseconds;
 constexpr nanoseconds shortest_pause = microseconds(50);
 constexpr nanoseconds longest_pause = milliseconds(16);
 
-constexpr nanoseconds farewell = milliseconds(200);  // of all ends together, to send what is left
+constexpr nanoseconds farewell = milliseconds(200);  // for all ends together, to send what is left
 constexpr nanoseconds farewell_pause = milliseconds(2);
 
 }  // namespace

@@ -51,7 +51,7 @@ class TransportDeparture : public ::testing::Test {
         std::make_unique<StuckCarrier>(ends_),
         MpiClientOptions{.sizes = {}, .policy = {deadline}, .rank_links = rank_links_});
   }
-  std::vector<std::uint64_t> ends_;  ///< of the links, in the order in which they left
+  std::vector<std::uint64_t> ends_;  ///< the times until which links may leave, in their order
   std::shared_ptr<RankLinks> rank_links_ = std::make_shared<RankLinks>();
 };
 
