@@ -87,7 +87,7 @@ std::optional<Error> Diagnosis::missing_calls() const {
 Error Diagnosis::name_unfinished(Error error, std::size_t peer) const {
   std::vector<const OutputFile*> unfinished;
   for (const auto& [id, file] : from_.files.all())
-    if (!file.closes.by_rank[peer]) unfinished.push_back(&file);
+    if (!file.closes.by(peer)) unfinished.push_back(&file);
   const auto path_of = [&](std::uint64_t id) AFTERBAY_REQUIRES(ingest_thread) {
     const OutputFile* const file = from_.files.find(id);
     return file == nullptr ? std::string() : file->path;
