@@ -68,7 +68,7 @@ std::optional<Error> Diagnosis::missing_values() const {
 std::optional<Error> Diagnosis::missing_calls() const {
   if (const std::string missing = from_.epochs.missing(); !missing.empty()) return deadline_error(missing);
   for (const auto& [id, file] : from_.files.all())
-    if (file.closes.count > 0 && !file.closed_by_all())
+    if (file.closes.count() > 0 && !file.closed_by_all())
       return deadline_error(fmt::format("{} did not close the file, while other ranks did",
                                         text_of_ranks(file.not_closed())),
                             file.not_closed())

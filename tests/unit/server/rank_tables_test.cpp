@@ -25,23 +25,21 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
-constexpr std::size_t ranks = 20'000;
-constexpr std::uint32_t variables = 50;
-
-std::uint64_t heap_bytes() {
-  const auto info = ::mallinfo2();
-  return info.uordblks + info.hblkhd;
-}
-
-/// The formula is an upper bound, and not much more than what the heap grew by since `before`.
-void expect_bound(std::uint64_t formula, std::uint64_t before) {
-  const std::uint64_t taken = heap_bytes() - before;
-  EXPECT_LE(taken, formula);
-  EXPECT_GE(static_cast<double>(taken), 0.7 * static_cast<double>(formula));
-}
-
 class ServerRankTables : public ::testing::Test {
  protected:
+  static constexpr std::size_t ranks = 20'000;
+  static constexpr std::uint32_t variables = 50;
+
+  static std::uint64_t heap_bytes() {
+    const auto info = ::mallinfo2();
+    return info.uordblks + info.hblkhd;
+  }
+  /// The formula is an upper bound, and not much more than what the heap grew by since `before`.
+  static void expect_bound(std::uint64_t formula, std::uint64_t before) {
+    const std::uint64_t taken = heap_bytes() - before;
+    EXPECT_LE(taken, formula);
+    EXPECT_GE(static_cast<double>(taken), 0.7 * static_cast<double>(formula));
+  }
   void SetUp() override {
     if (!test::allocations()) GTEST_SKIP() << "the sanitizer has an allocator of its own";
   }
@@ -130,10 +128,8 @@ TEST_F(ServerRankTables, of_ranks_that_wait_for_a_flush) {
   expect_bound(tables_.of_waiting_ranks(), before);
 }
 
-using PeerTickets = std::vector<std::pair<std::size_t, std::uint64_t>>;
-
-PeerTickets all_of(const CloseTickets& closes) {
-  PeerTickets all;
+std::vector<std::pair<std::size_t, std::uint64_t>> tickets_of(const CloseTickets& closes) {
+  std::vector<std::pair<std::size_t, std::uint64_t>> all;
   closes.for_each([&](std::size_t peer, std::uint64_t ticket) { all.emplace_back(peer, ticket); });
   return all;
 }
@@ -148,8 +144,8 @@ TEST(ServerCloseTickets, are_those_of_the_ranks_also_if_they_differ) {
   EXPECT_FALSE(closes.by_all());
   EXPECT_EQ(closes.count(), 3u);
   EXPECT_EQ(closes.not_closed(), std::vector<int>{3});
-  EXPECT_THAT(all_of(closes), ElementsAre(Pair(0, 7), Pair(2, 7), Pair(1, 8), Pair(2, 9)));
-  for (const auto& [peer, ticket] : all_of(closes)) EXPECT_TRUE(closes.has(peer, ticket));
+  EXPECT_THAT(tickets_of(closes), ElementsAre(Pair(0, 7), Pair(2, 7), Pair(1, 8), Pair(2, 9)));
+  for (const auto& [peer, ticket] : tickets_of(closes)) EXPECT_TRUE(closes.has(peer, ticket));
   EXPECT_FALSE(closes.has(1, 7));
   EXPECT_FALSE(closes.has(3, 7));
   EXPECT_TRUE(closes.add(3, 7));

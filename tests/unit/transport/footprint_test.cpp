@@ -41,7 +41,7 @@ std::uint64_t heap_bytes() {
   return info.uordblks + info.hblkhd;
 }
 
-std::uint64_t page_table_bytes() {
+std::uint64_t system_page_table_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
     if (line.starts_with("VmPTE:")) return std::stoull(line.substr(6)) * 1024;
@@ -225,14 +225,14 @@ TEST_F(TransportFootprint, of_page_tables_is_at_least_what_a_rank_fills) {
                     shm::Mapping::open(owned.door.address(), geometry.total_bytes).value(), geometry)
                     .value();
     for (std::uint32_t b = 0; b < geometry.blocks(); b += 16) ASSERT_TRUE(server.allocate_block(b));
-    const std::uint64_t before = page_table_bytes();
+    const std::uint64_t before = system_page_table_bytes();
     shm::MappedBlocks blocks(rank);
     for (std::uint32_t b = 0; b < geometry.blocks(); b += 16) {
       blocks.will_write(rank.blocks_at(b, 1));
       std::memset(rank.block(b), 1, 4096);
     }
     const auto shared = shared_servers(1, ServerPairs{ranks, ranks, 0, 0}, sizes_).value();
-    EXPECT_LE(page_table_bytes() - before, shared.page_tables);
+    EXPECT_LE(system_page_table_bytes() - before, shared.page_tables);
     // All of the memory in entries of 8 bytes per page; not more than the share of one rank.
     const std::uint64_t all = geometry.total_bytes / 512;
     EXPECT_LE(shared.page_tables, all + (64u << 10));
