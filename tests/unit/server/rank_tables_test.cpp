@@ -81,7 +81,9 @@ TEST_F(ServerRankTables, of_the_session_and_of_a_collection) {
   EpochKeeper::Host host;
   host.ranks = ranks;
   EpochKeeper epochs(std::move(host));
-  ASSERT_TRUE(epochs.reach({.ticket = 1, .number = 1, .name = "one"}, Ticket{0, 1}));
+  wire::Epoch epoch;
+  epoch.number = 1;
+  ASSERT_TRUE(epochs.reach(epoch, Ticket()));
   ServedCollection collection;
   model::HandoverLayout layout;
   layout.variables.resize(1);
@@ -97,7 +99,6 @@ TEST_F(ServerRankTables, of_an_open_record) {
   Catalog catalog(numbers(), config_);
   define(catalog);
   Records records(catalog);
-  records.of(3);
   ASSERT_TRUE(records.begin(7, {3, 0, 0, 0}));
   ASSERT_TRUE(records.put(7, {3, 0, 0}));  // the first put notes more, of_the_session
   records.end(7, 3, 1, true);
