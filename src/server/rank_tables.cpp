@@ -32,7 +32,8 @@ std::uint64_t RankTables::always() const noexcept {
 }
 
 std::uint64_t RankTables::of_collection() const noexcept {
-  return ranks * Records::bytes_per_rank_and_collection();
+  return ranks * Records::bytes_per_rank_and_collection() +
+         2 * (node<std::pair<std::uint32_t, std::vector<std::uint64_t>>>() + allocation);
 }
 
 std::uint64_t RankTables::of_open_record(std::size_t variables) const noexcept {

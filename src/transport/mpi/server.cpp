@@ -465,7 +465,8 @@ bool MpiNetwork::progress() {
     if (auto delivered = deliver(rank, relayed); !delivered) broken(delivered.error());
     return relayed.arrivals.empty();
   });
-  if (joint_memory_.free == 0) std::rotate(incomplete_.begin(), incomplete_.begin() + 1, incomplete_.end());
+  if (joint_memory_.free == 0 && !incomplete_.empty())
+    std::rotate(incomplete_.begin(), incomplete_.begin() + 1, incomplete_.end());
   return receive_waiting() || moved_;
 }
 

@@ -238,7 +238,7 @@ TEST(JobDemand, memory_of_a_pool_that_is_missing_is_refused_with_its_setting) {
   system.free_memory = [] { return 24 * GiB; };
   const auto found = find_obstacles(config, nodes.at(0), system);
   ASSERT_EQ(found.size(), 1u);
-  for (const char* part : {"1 I/O server of pool 'big': 65.7 GiB", "): set pools.big.memory.server: "})
+  for (const char* part : {"1 I/O server of pool 'big': 65.9 GiB", "): set pools.big.memory.server: "})
     EXPECT_THAT(found[0].message, HasSubstr(part));
 }
 
