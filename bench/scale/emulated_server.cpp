@@ -79,8 +79,8 @@ void EmulatedServer::add_model_ranks(std::size_t ranks, std::size_t near, const 
   const transport::Millis deadline(deadline_ms);
   const transport::WaitPolicy policy{deadline, deadline};
   auto net = std::make_unique<network::MpiNetwork>(to_server_, port_->pool(), sizes, ranks - near);
-  const auto frontend = std::make_shared<network::Frontend>(
-      network::Frontend{"the frontend", "node", ProcessWatch(), policy});
+  const auto frontend =
+      std::make_shared<network::Frontend>(network::Frontend{"the frontend", "node", ProcessWatch(), policy});
   for (std::size_t i = 0; i < ranks; ++i) {
     const transport::PeerName name("model rank", i, static_cast<int>(i));
     if (i < near) {
@@ -169,8 +169,7 @@ void EmulatedServer::send_encoded(std::size_t rank, std::span<const std::byte> m
   std::memcpy(segment.data(), &header, sizeof header);
   const network::ItemHeader item{network::ItemKind::message, 0, message.size(), {}};
   std::memcpy(segment.data() + network::alignment, &item, sizeof item);
-  if (!message.empty())
-    std::memcpy(segment.data() + 2 * network::alignment, message.data(), message.size());
+  if (!message.empty()) std::memcpy(segment.data() + 2 * network::alignment, message.data(), message.size());
   must(far_[rank]->take(segment, *arriving_));
 }
 

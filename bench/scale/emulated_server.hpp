@@ -79,7 +79,7 @@ class EmulatedServer {
   Comm from_fellows_;
   bool relayed_ = false;
   std::shared_ptr<afterbay::transport::shm::Segment> segment_;
-  afterbay::transport::shm::Port* port_ = nullptr;  ///< owned by the server
+  afterbay::transport::shm::Port* port_ = nullptr;           ///< owned by the server
   std::vector<afterbay::transport::network::MpiPeer*> far_;  ///< by rank; null: uses the segment
   std::unique_ptr<afterbay::transport::network::ReceiveMemory> arriving_;  ///< of far ranks
   std::unique_ptr<afterbay::server::Server> server_;

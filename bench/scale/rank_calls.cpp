@@ -49,8 +49,7 @@ class IdleServerLink final : public transport::ClientLink {
                                      bool may_wait) override {
     return link_->reserve(slot, piece, bytes, may_wait);
   }
-  Result<bool> make_room(std::span<const Slot> slots, std::uint64_t bytes,
-                         transport::RoomFor use) override {
+  Result<bool> make_room(std::span<const Slot> slots, std::uint64_t bytes, transport::RoomFor use) override {
     return link_->make_room(slots, bytes, use);
   }
   [[nodiscard]] Result<void> check_fits(std::span<const Slot> slots) const override {
@@ -135,8 +134,7 @@ nlohmann::json measure_rank_open(const Case& it, const config::Config& config) {
   const transport::network::Company company(cards_of(it));
   const int last = company.models().back();
   const Memory before = memory_now();
-  auto* const view = new OneView(
-      must(wire::decode<OneView>(wire::encode(OneView{company.view_of(last)}))));
+  auto* const view = new OneView(must(wire::decode<OneView>(wire::encode(OneView{company.view_of(last)}))));
   session_of(it, config, false);
   const Memory after = memory_now();
   if (view->view.model < 0) throw Failure(Error(ErrorCode::internal, "the last rank is no model rank"));

@@ -112,8 +112,8 @@ nlohmann::json measure_server_memory(const Case& it, const config::Config& confi
   const std::size_t near = with.relayed ? 0 : (active + 1) / 2;
   const transport::LinkSizes given = session::link_sizes(config.memory);
   const std::size_t talking = with.fellows ? it.servers : 0;
-  const transport::LinkSizes sizes = transport::network::shared_by(
-      given, {.models = it.ranks, .relayed = with.relayed, .servers = talking});
+  const transport::LinkSizes sizes =
+      transport::network::shared_by(given, {.models = it.ranks, .relayed = with.relayed, .servers = talking});
   const Memory before = memory_now();
   auto& server = *new EmulatedServer(it.ranks, near, it.servers, config, with);
   const Memory tables = memory_now();
@@ -171,8 +171,8 @@ nlohmann::json measure_idle(const Case& it, const config::Config& config) {
   auto& server = *new EmulatedServer(it.ranks, with.relayed ? 0 : active_of(it), it.servers, config, with);
   assert_role(ingest_thread);
   const std::size_t frontends = with.relayed ? divided_up(it.ranks, EmulatedServer::frontend_ranks) : 0;
-  const double period_s =
-      1e-9 * static_cast<double>(transport::network::RelayServers::between_pings_ns(frontends, config.deadline));
+  const double period_s = 1e-9 * static_cast<double>(transport::network::RelayServers::between_pings_ns(
+                                     frontends, config.deadline));
   double others_s = 0;
   std::size_t pings = 0;
   // Those that are due come together, before each wait.

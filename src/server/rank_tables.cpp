@@ -37,8 +37,8 @@ std::uint64_t RankTables::of_collection() const noexcept {
 }
 
 std::uint64_t RankTables::of_open_record(std::size_t variables) const noexcept {
-  return node<std::pair<std::uint64_t, Record>>() +
-         variables * (sizeof(std::vector<bool>) + bits(ranks)) + bits(ranks);  // the last: Record::cut_by
+  return node<std::pair<std::uint64_t, Record>>() + variables * (sizeof(std::vector<bool>) + bits(ranks)) +
+         bits(ranks);  // the last: Record::cut_by
 }
 
 std::uint64_t RankTables::of_open_file() const noexcept { return CloseTickets::bytes_of(ranks); }

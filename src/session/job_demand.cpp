@@ -229,7 +229,8 @@ class Demands {
     const std::size_t through =
         tiered ? pool.job_frontends - std::min(pool.job_frontends, of(pool.frontends)) : 0;
     server.connections = direct + through +
-                         (pairs.servers > 0 ? job_.servers - std::min(job_.servers, of(load_.servers)) : 0) + tree_;
+                         (pairs.servers > 0 ? job_.servers - std::min(job_.servers, of(load_.servers)) : 0) +
+                         tree_;
     server.descriptors +=
         own_files + files_a_file * std::max<std::uint64_t>(files_in_making, config_.overrides.size());
     add_alike("I/O server", p, pool.servers, std::move(server), demand_.server);
@@ -468,12 +469,11 @@ std::string text_of_tables(std::size_t models) {
   constexpr std::size_t variables = 200;  // of the record in the example
   const server::RankTables tables{models};
   return fmt::format(
-      "  by what the model does, in addition: {} per collection, {} per open record ({} with {} variables),\n"
-      "  {} per open file, {} while all model ranks wait for a flush\n",
-      print_about(tables.of_collection()),
-      fmt::format("V x {}", print_about(tables.of_open_record(1) - tables.of_open_record(0))),
-      print_about(tables.of_open_record(variables)), variables, print_about(tables.of_open_file()),
-      print_about(tables.of_waiting_ranks()));
+      "  by what the model does, in addition: {} per collection, {} per open file,\n"
+      "  V x {} per open record of V variables ({} with {}), {} while all ranks wait for a flush\n",
+      print_about(tables.of_collection()), print_about(tables.of_open_file()),
+      print_about(tables.of_open_record(1) - tables.of_open_record(0)),
+      print_about(tables.of_open_record(variables)), variables, print_about(tables.of_waiting_ranks()));
 }
 
 /// Nodes for which these are equal need the same.

@@ -404,11 +404,11 @@ struct LinkSizes {
   /// instances takes at most memory_bytes / places_share, in addition to least_instances entries
   /// per frame; if that is not enough, frames declared later get fewer.
   std::uint32_t instances = 0;
-  std::uint32_t max_frames = 1u << 16;       ///< frames of all collections
-  std::uint64_t segment_bytes = 4u << 20;    ///< MPI: one large staging segment
-  std::uint32_t segments = 8;                ///< MPI: large staging segments of a rank, for all servers
-  std::uint32_t credits = 4;                 ///< MPI: segments of a pair that the server has not consumed yet
-  std::uint64_t receive_bytes = 96u << 20;   ///< MPI: of a server, for all that it receives
+  std::uint32_t max_frames = 1u << 16;      ///< frames of all collections
+  std::uint64_t segment_bytes = 4u << 20;   ///< MPI: one large staging segment
+  std::uint32_t segments = 8;               ///< MPI: large staging segments of a rank, for all servers
+  std::uint32_t credits = 4;                ///< MPI: segments of a pair that the server has not consumed yet
+  std::uint64_t receive_bytes = 96u << 20;  ///< MPI: of a server, for all that it receives
   /// MPI: a server receives segments of at most this size as soon as they arrive, in memory that it
   /// keeps for their rank; longer ones stay with their sender until it has memory. See
   /// network::shared_by.

@@ -14,7 +14,8 @@ namespace afterbay::transport {
 class PeerName {
  public:
   /// `text`: a literal, as is every `kind`.
-  PeerName(const char* text = "a model rank") noexcept : kind_(text) {}  // NOLINT(google-explicit-constructor)
+  PeerName(const char* text = "a model rank") noexcept
+      : kind_(text) {}  // NOLINT(google-explicit-constructor)
   /// "model rank 7 (rank 9)". `rank`: as named in errors.
   PeerName(const char* kind, std::size_t number, int rank) noexcept
       : kind_(kind), number_(static_cast<std::int32_t>(number)), rank_(rank) {}

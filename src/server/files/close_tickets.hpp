@@ -65,8 +65,8 @@ class CloseTickets {
  private:
   std::vector<bool> closed_;  ///< by rank
   std::size_t count_ = 0;
-  std::optional<std::uint64_t> common_;                      ///< the first ticket
-  std::vector<bool> has_common_;                             ///< by rank
+  std::optional<std::uint64_t> common_;                     ///< the first ticket
+  std::vector<bool> has_common_;                            ///< by rank
   std::set<std::pair<std::size_t, std::uint64_t>> others_;  ///< (model rank, ticket)
 };
 

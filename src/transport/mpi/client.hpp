@@ -6,8 +6,8 @@
 #pragma once
 
 #include <algorithm>
-#include <list>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -126,7 +126,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
     Bytes bytes;
     ReceivedData data = {};
   };
-  std::list<Message> inbox_;  ///< small while it is empty: a rank has many links
+  std::list<Message> inbox_;         ///< small while it is empty: a rank has many links
   ReceivedData data_;                ///< of the message that `receive` returned last
   std::uint64_t data_messages_ = 0;  ///< received so far
   std::uint64_t progress_ = 0;

@@ -16,15 +16,15 @@ namespace afterbay::transport {
 
 /// In bytes, at most. Memory that two processes share is counted once, at the one that creates it.
 struct Footprint {
-  std::uint64_t data = 0;     ///< server: blocks, with a page per block; frontend: segments
-  std::uint64_t tables = 0;   ///< in shared memory
-  std::uint64_t frames = 0;   ///< server: entries of frames, of as many as may be declared
-  std::uint64_t rings = 0;    ///< in shared memory, for messages of ranks on the node
-  std::uint64_t receive = 0;  ///< all that arrives over MPI
-  std::uint64_t reading = 0;  ///< data of files, in transit to ranks over MPI
-  std::uint64_t joint = 0;    ///< frontend: small segments that it sends together
-  std::uint64_t staging = 0;  ///< segments that are sent over MPI
-  std::uint64_t ends = 0;     ///< objects on the heap: one per pair
+  std::uint64_t data = 0;         ///< server: blocks, with a page per block; frontend: segments
+  std::uint64_t tables = 0;       ///< in shared memory
+  std::uint64_t frames = 0;       ///< server: entries of frames, of as many as may be declared
+  std::uint64_t rings = 0;        ///< in shared memory, for messages of ranks on the node
+  std::uint64_t receive = 0;      ///< all that arrives over MPI
+  std::uint64_t reading = 0;      ///< data of files, in transit to ranks over MPI
+  std::uint64_t joint = 0;        ///< frontend: small segments that it sends together
+  std::uint64_t staging = 0;      ///< segments that are sent over MPI
+  std::uint64_t ends = 0;         ///< objects on the heap: one per pair
   std::uint64_t page_tables = 0;  ///< of this process, for memory that processes share; without huge pages
   std::uint64_t descriptors = 0;
 

@@ -81,7 +81,8 @@ class MpiCarrier final : public Carrier {
     Bytes bytes;
     mpi::Request request;
   };
-  std::list<Word> words_;  ///< words in transit. A rank has many carriers: lists are small while they are empty
+  std::list<Word>
+      words_;  ///< words in transit. A rank has many carriers: lists are small while they are empty
   Bytes incoming_;
   mpi::Request incoming_request_;
   std::list<DataTransit> data_;  ///< in order

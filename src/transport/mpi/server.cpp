@@ -69,8 +69,7 @@ void MpiPeer::note_failure(Error error) {
 }
 
 void MpiPeer::broken(const char* what, std::uint64_t value) {
-  note_failure(
-      make_error(ErrorCode::internal, "{} sent {} {}, which is invalid", name_.text(), what, value));
+  note_failure(make_error(ErrorCode::internal, "{} sent {} {}, which is invalid", name_.text(), what, value));
 }
 
 Result<void> MpiPeer::take(MPI_Message message, std::size_t bytes, ReceiveMemory& memory) {
@@ -227,8 +226,7 @@ tl::expected<FrameView, shm::Refusal> MpiPeer::room_for(const FrameSlot& slot) {
     parked_.reset();
     port_.pool().end_to_wait();
   } else {
-    parked_ = Parked{StallClock(deadline_, moved),
-                     {shm::order_of(slot.position, slot.frame), slot.seq}};
+    parked_ = Parked{StallClock(deadline_, moved), {shm::order_of(slot.position, slot.frame), slot.seq}};
     port_.pool().begin_to_wait();
   }
   return view;
@@ -343,8 +341,7 @@ Result<void> MpiPeer::check_alive() {
     }
   if (process_.running() || peek()) {
     if (!ended_ || peek()) return {};
-    return afterbay::fail(ErrorCode::peer_lost, "{} has ended without finalizing its session",
-                          name_.text());
+    return afterbay::fail(ErrorCode::peer_lost, "{} has ended without finalizing its session", name_.text());
   }
   return afterbay::fail(
       ErrorCode::peer_lost,

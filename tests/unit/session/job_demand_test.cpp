@@ -14,6 +14,7 @@
 namespace afterbay::session {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 config::Config config_of(std::vector<std::pair<std::string, std::string>> settings) {
@@ -72,9 +73,9 @@ TEST(JobDemand, a_node_with_shared_memory_only_needs_no_memory_for_the_network) 
 /// memory.chunks is a setting of its own, like memory.server.
 TEST(JobDemand, of_100_000_ranks_is_bounded) {
   using Settings = std::vector<std::pair<std::string, std::string>>;
-  for (const Settings& settings : {Settings{}, Settings{{"placement", "slab"}},
-                                   Settings{{"topology", "tiered"}},
-                                   Settings{{"topology", "tiered"}, {"placement", "slab"}}}) {
+  for (const Settings& settings :
+       {Settings{}, Settings{{"placement", "slab"}}, Settings{{"topology", "tiered"}},
+        Settings{{"topology", "tiered"}, {"placement", "slab"}}}) {
     auto all = settings;
     all.emplace_back("servers_per_node", "1");
     const auto config = config_of(all);
@@ -131,7 +132,9 @@ TEST(JobDemand, counts_frames_and_page_tables) {
 TEST(JobDemand, tables_of_model_ranks_are_printed) {
   const auto config = config_of({{"servers_per_node", "1"}});
   const auto nodes = loads(config, 101'000, 101);
-  EXPECT_THAT(text_of(config, nodes), HasSubstr("1.5 MiB per collection, V x 12.3 KiB per open record "));
+  EXPECT_THAT(text_of(config, nodes),
+              AllOf(HasSubstr("in addition: 1.5 MiB per collection, 24.5 KiB per open file"),
+                    HasSubstr("V x 12.3 KiB per open record of V variables (2.4 MiB with 200)")));
 }
 
 /// Also what waits in small segments, and with `memory.receive` as small as it can be.

@@ -92,7 +92,7 @@ TEST_F(TransportFootprint, of_a_server_is_that_of_its_segment_and_its_ends) {
     auto peer = std::make_unique<network::MpiPeer>(
         nullptr, port, segment->header().progress,
         network::MpiPeerOptions{
-                           i, static_cast<int>(i), {"model rank", i, static_cast<int>(i)}, sizes_.reply_bytes, {}, {}});
+            i, static_cast<int>(i), {"model rank", i, static_cast<int>(i)}, sizes_.reply_bytes, {}, {}});
     network->add(static_cast<int>(i), *peer);
     port.add(std::move(peer));
   }
@@ -221,9 +221,9 @@ TEST_F(TransportFootprint, of_page_tables_is_at_least_what_a_rank_fills) {
     const auto geometry = shm::make_geometry(sizes_, ranks, ranks).value();
     auto owned = shm::Mapping::create(geometry.total_bytes).value();
     auto server = shm::Segment::format(std::move(owned.mapping), geometry).value();
-    auto rank = shm::Segment::attach(
-                    shm::Mapping::open(owned.door.address(), geometry.total_bytes).value(), geometry)
-                    .value();
+    auto rank =
+        shm::Segment::attach(shm::Mapping::open(owned.door.address(), geometry.total_bytes).value(), geometry)
+            .value();
     for (std::uint32_t b = 0; b < geometry.blocks(); b += 16) ASSERT_TRUE(server.allocate_block(b));
     const std::uint64_t before = system_page_table_bytes();
     shm::MappedBlocks blocks(rank);

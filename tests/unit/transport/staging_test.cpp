@@ -159,7 +159,8 @@ TEST(TransportReceiveMemory, all_that_arrives_at_a_server_is_one_memory) {
     for (const std::size_t servers : {1U, 2U, 10U, 100U, 1000U, 10'000U})
       for (const std::size_t models : {1U, 256U, 10'000U, 100'000U})
         for (const bool relayed : {false, true}) {
-          SCOPED_TRACE(std::to_string(receive) + " " + std::to_string(servers) + " " + std::to_string(models));
+          SCOPED_TRACE(std::to_string(receive) + " " + std::to_string(servers) + " " +
+                       std::to_string(models));
           const LinkSizes alone = network::shared_by(sizes, models);
           const LinkSizes shared =
               network::shared_by(sizes, {.models = models, .relayed = relayed, .servers = servers});
