@@ -27,12 +27,20 @@ ROWS_PER_RANK, COLUMNS, RECORDS = 16, 1024, 4  #: of the file that real ranks wr
 NODES = pathlib.Path(__file__).resolve().parent.parent / "tests" / "ranks" / "nodes"
 CANNOT = 77  #: exit code of a launcher that cannot make nodes here
 
+SERVER, IDLE = "server, memory beyond memory.server", "idle server"
+SERVER_MEASURES = [("memory", "memory", "MiB", MIB), ("tables", "ends and tables", "KiB", KIB), ("defined", "200 fields, defined and put", "KiB", KIB)]
+
 #: By scenario: the figures (path in the JSON, name, unit, bytes or seconds per unit).
 MEASURES = {
     "model rank": [("memory", "memory", "MiB", MIB), ("tables", "links and tables", "KiB", KIB)],
     "frontend of 128 ranks": [("memory", "memory", "MiB", MIB), ("tables", "lanes and tables", "KiB", KIB), ("turn_ns", "turn with one message", "us", 1e3)],
-    "server, memory beyond memory.server": [("memory", "memory", "MiB", MIB), ("tables", "ends and tables", "KiB", KIB)],
-    "idle server": [("cpu_share", "processor time", "% of a core", 0.01)],
+    "model rank after open": [("memory", "memory", "KiB", KIB)],
+    "model rank, idle servers": [("step_ns", "end_step", "us", 1e3), ("wait_ns", "flush and wait", "us", 1e3)],
+    SERVER: SERVER_MEASURES,
+    SERVER + ", slab": SERVER_MEASURES,
+    SERVER + ", slab and tiered": SERVER_MEASURES,
+    IDLE: [("cpu_share", "processor time", "% of a core", 0.01)],
+    IDLE + ", slab and tiered": [("cpu_share", "processor time", "% of a core", 0.01), ("pings_per_s", "signs of life per second", "", 1)],
     "ingest": [("message_ns", "message, many ranks active", "us", 1e3), ("pass_ns", "pass for one message", "us", 1e3), ("flush_ns", "flush, per rank", "us", 1e3)],
     "start": [("exchange_messages", "messages of an exchange, busiest rank", "messages", 1), ("views_s", "rank 0: what it tells all", "s", 1),
               ("server_view", "told to a server", "KiB", KIB), ("model_view", "told to a model rank", "B", 1)],
@@ -43,11 +51,18 @@ MEASURES = {
 REAL = "real ranks"
 TOPOLOGIES = ("inline", "dedicated", "tiered")
 REAL_RANKS = (4, 16, 64, 128)  #: model ranks of real sessions on one node
-MOST_MORE_MIB = 32  #: of memory of a process after open, with the most instead of the fewest of them
-#: The quantity of the program for each scenario.
-QUANTITIES = {"model rank": "model_rank", "frontend of 128 ranks": "frontend", "server, memory beyond memory.server": "server", "idle server": "idle",
-              "ingest": "ingest", "start": "start", "definitions": "definitions", "verdicts of maps": "verdicts"}
-BY_SERVERS = ("model rank", "frontend of 128 ranks")  #: scenarios that depend on the number of servers
+MOST_KIB_PER_RANK = 16  #: that a model rank takes more after open for each other rank on its node; most of it is MPI's own
+MOST_EMULATED_KIB_PER_RANK = 0.01  #: the same without MPI
+MOST_PROCESS_KIB_PER_RANK = 128  #: the same of servers and frontends: the pages in use of a rank's rings
+SLAB, SLAB_TIERED = ("placement=slab",), ("topology=tiered", "placement=slab")
+#: The rows' name, the quantity of the program, and settings, for each scenario.
+QUANTITIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "model rank": ("model_rank", "model_rank", ()), "model rank after open": ("rank_open", "rank_open", ()), "model rank, idle servers": ("rank_calls", "rank_calls", ()),
+    "frontend of 128 ranks": ("frontend", "frontend", ()),
+    SERVER: ("server", "server", ()), SERVER + ", slab": ("server_slab", "server", SLAB), SERVER + ", slab and tiered": ("server_tiered", "server", SLAB_TIERED),
+    IDLE: ("idle", "idle", ()), IDLE + ", slab and tiered": ("idle_tiered", "idle", SLAB_TIERED),
+    "ingest": ("ingest", "ingest", ()), "start": ("start", "start", ()), "definitions": ("definitions", "definitions", ()), "verdicts of maps": ("verdicts", "verdicts", ())}
+BY_SERVERS = ("model rank", "model rank, idle servers", "frontend of 128 ranks")  #: scenarios that depend on the number of servers
 MOST_RANKS, MOST_SERVERS = 100_000, 1000
 SLOW_S = 900  #: for rows that define or send as 100 000 ranks
 RANKS_PER_SERVER = 100
@@ -78,6 +93,8 @@ def cases(scenario: str, quick: bool) -> list[tuple[int, int]]:
     """(ranks, servers)"""
     if scenario in BY_SERVERS:
         return [(MOST_RANKS, servers) for servers in (1, 10, 100, MOST_SERVERS)]
+    if scenario == "model rank after open":
+        return [(ranks, 10) for ranks in (100, 1000, 10_000, MOST_RANKS)]
     numbers = (100, 1000, 10_000) if quick else (100, 1000, 10_000, MOST_RANKS)
     most = MOST_DEFINED_SERVERS if scenario == "definitions" else MOST_SERVERS
     return [(ranks, min(max(ranks // RANKS_PER_SERVER, 1), most)) for ranks in numbers]
@@ -85,11 +102,12 @@ def cases(scenario: str, quick: bool) -> list[tuple[int, int]]:
 
 def emulated(options: argparse.Namespace) -> list[Row]:
     rows = []
-    for scenario, quantity in QUANTITIES.items():
+    for scenario, (name, quantity, settings) in QUANTITIES.items():
         for ranks, servers in cases(scenario, options.quick):
-            slow = ranks == MOST_RANKS and scenario in ("ingest", "definitions", "verdicts of maps")
-            rows.append(Row(f"{quantity}/{ranks}x{servers}", f"{ranks} ranks, {servers} servers", scenario, "afterbay", "afterbay_scale", 1,
-                            ("--quantity", quantity, "--ranks", str(ranks), "--servers", str(servers)), repeats=1 if slow else 0, model=ranks, timeout_s=SLOW_S if slow else 0))
+            slow = ranks == MOST_RANKS and quantity in ("ingest", "definitions", "verdicts", "server")
+            flags = [flag for setting in settings for flag in ("--set", setting)]
+            rows.append(Row(f"{name}/{ranks}x{servers}", f"{ranks} ranks, {servers} servers", scenario, "afterbay", "afterbay_scale", 1,
+                            ("--quantity", quantity, "--ranks", str(ranks), "--servers", str(servers), *flags), repeats=1 if slow else 0, model=ranks, timeout_s=SLOW_S if slow else 0))
     return rows
 
 
@@ -220,10 +238,12 @@ def checks(results: Results) -> list[Check]:
     if f"model_rank/{most}" in results.rows:
         found.append(bound(results, f"model rank with {MOST_SERVERS} servers: memory, MiB", f"model_rank/{most}", "memory", 64, MIB))
         found.append(bound(results, f"frontend of 128 ranks, {MOST_SERVERS} servers: memory, MiB", f"frontend/{most}", "memory", 1024, MIB))
-    for row in results.in_scenario("server, memory beyond memory.server"):
-        found.append(bound(results, f"server of 100 of {row.model} ranks: memory beyond memory.server, MiB", row.key, "memory", 256, MIB))
-    for row in results.in_scenario("idle server"):
-        found.append(bound(results, f"idle server, {row.label}: % of a core", row.key, "cpu_share", 0.5, 0.01))
+    for scenario in (SERVER, SERVER + ", slab", SERVER + ", slab and tiered"):
+        for row in results.in_scenario(scenario):
+            found.append(bound(results, f"server of 100 of {row.model} ranks{scenario[len(SERVER):]}: memory beyond memory.server, MiB", row.key, "memory", 256, MIB))
+    for scenario in (IDLE, IDLE + ", slab and tiered"):
+        for row in results.in_scenario(scenario):
+            found.append(bound(results, f"{scenario}, {row.label}: % of a core", row.key, "cpu_share", 0.5, 0.01))
     for row in results.in_scenario("ingest"):
         for path, what in (("message_ns", "message"), ("pass_ns", "pass for one message"), ("flush_ns", "flush of a rank")):
             found.append(bound(results, f"ingest, {row.model} ranks: us per {what}", row.key, path, 2, 1e3))
@@ -242,6 +262,8 @@ def checks(results: Results) -> list[Check]:
         if messages and count:
             found.append(results.median_check(f"open, {row.model} ranks: messages of the busiest rank", [count * value for value in messages], "<=",
                                               40 * math.log2(row.model)))
+    for row in results.in_scenario(REAL):
+        found.append(results.median_check(f"{row.label}: messages of open, busiest rank", results.values(row.key, "open_messages"), "<=", 40 * math.log2(row.ranks)))
     for row in results.rows.values():
         if row.scenario == REAL and row.model >= 64:
             ended = 1.0 if results.present(row.key) else 0.0
@@ -252,13 +274,25 @@ def checks(results: Results) -> list[Check]:
 def memory_checks(results: Results) -> list[Check]:
     """Memory after `open` must not grow with the number of ranks, beyond MPI's own."""
     found = []
+    few, many = REAL_RANKS[0], REAL_RANKS[-1]
     for topology in TOPOLOGIES:
-        few, many = REAL_RANKS[0], REAL_RANKS[-1]
-        before = results.median(f"real/{topology}/{few}", "open_mib")
-        if before is not None and f"real/{topology}/{many}" in results.rows:
-            more = [value - before for value in results.values(f"real/{topology}/{many}", "open_mib")]
-            found.append(results.median_check(f"{topology}, {many} instead of {few} model ranks: more memory of a process after open, MiB", more, "<=", MOST_MORE_MIB))
+        for path, what, most in (("open_model_mib", "a model rank", MOST_KIB_PER_RANK), ("open_mib", "any process", MOST_PROCESS_KIB_PER_RANK)):
+            slopes = slope(results, f"real/{topology}/{few}", f"real/{topology}/{many}", path, many - few, KIB)
+            if slopes is not None:
+                found.append(results.median_check(f"{topology}, {few} to {many} model ranks: memory of {what} after open, KiB per rank", slopes, "<=", most))
+    few, many = 100, MOST_RANKS
+    slopes = slope(results, f"rank_open/{few}x10", f"rank_open/{many}x10", "memory", many - few, 1 / KIB)
+    if slopes is not None:
+        found.append(results.median_check(f"model rank, {few} to {many} ranks: memory after open, KiB per rank", slopes, "<=", MOST_EMULATED_KIB_PER_RANK))
     return found
+
+
+def slope(results: Results, first: str, last: str, path: str, ranks: int, unit: float) -> list[float] | None:
+    """How much more `last` has than the median of `first`, per rank, times `unit`; None if a row is missing."""
+    before = results.median(first, path)
+    if before is None or last not in results.rows:
+        return None
+    return [(value - before) / ranks * unit for value in results.values(last, path)]
 
 
 def node_checks(results: Results) -> list[Check]:
@@ -272,9 +306,9 @@ def node_checks(results: Results) -> list[Check]:
 def scenario_table(results: Results, scenario: str) -> str:
     rows = results.in_scenario(scenario)
     if scenario == REAL:
-        header = ["", "processes", "open s", "until ended s", "MiB after open", "MiB at the end", "messages of open, most"]
+        header = ["", "processes", "open s", "until ended s", "MiB after open", "MiB that open added to a model rank", "MiB at the end", "messages of open, most"]
         return tables.table(header, [[row.label, str(row.ranks), *(tables.median_text(results.values(row.key, path), form) for path, form in
-                            (("open_s", "{:.2f}"), ("end_s", "{:.2f}"), ("open_mib", "{:.0f}"), ("end_mib", "{:.0f}"), ("open_messages", "{:.0f}")))] for row in rows])
+                            (("open_s", "{:.2f}"), ("end_s", "{:.2f}"), ("open_mib", "{:.0f}"), ("open_model_mib", "{:.1f}"), ("end_mib", "{:.0f}"), ("open_messages", "{:.0f}")))] for row in rows])
     measures = MEASURES[scenario]
     lines = [[row.label, *(tables.median_text([value / unit for value in results.values(row.key, path)], "{:.3g}") for path, _, _, unit in measures)] for row in rows]
     variable = "S" if scenario in BY_SERVERS else "N"
@@ -287,6 +321,9 @@ def scenario_table(results: Results, scenario: str) -> str:
 
 def notes(results: Results) -> list[str]:
     lines = ["emulated: one process holds the objects of one model rank, frontend or server; half of the ranks at most, 100 of them, are active",
+             "server rows: all ranks define a collection with 200 fields, and the active ones put two records of it, flush and close; slab: with a link to each other server; all receive memory is in use",
+             f"idle server, slab and tiered: with signs of life of a frontend per {RANKS_PER_SERVER} ranks and links to all other servers",
+             "model rank, idle servers: steps in which nothing is put; messages themselves are not sent",
              f"definitions: 100 points per rank on each of two maps, in runs of 10; at most {MOST_DEFINED_SERVERS} servers",
              "verdicts of maps: 200 points per rank on each of two maps, half of which other ranks hold too; a quarter of the ranks loses all"]
     count = exchanges(results)

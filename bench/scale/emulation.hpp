@@ -51,6 +51,8 @@ inline void must(afterbay::Result<void> result) {
 
 // The measurements; each returns its figures. Objects are not destroyed: the process ends.
 nlohmann::json measure_model_rank(const Case& it, const afterbay::config::Config& config);
+nlohmann::json measure_rank_calls(const Case& it, const afterbay::config::Config& config);
+nlohmann::json measure_rank_open(const Case& it, const afterbay::config::Config& config);
 nlohmann::json measure_frontend(const Case& it, const afterbay::config::Config& config);
 nlohmann::json measure_server_memory(const Case& it, const afterbay::config::Config& config);
 nlohmann::json measure_idle(const Case& it, const afterbay::config::Config& config);

@@ -8,10 +8,9 @@
 
 #include "config/layout.hpp"
 #include "mpi/tree.hpp"
+#include "scale/cards.hpp"
 #include "scale/emulation.hpp"
-#include "transport/mpi/roster.hpp"
 #include "wire/archive.hpp"
-#include "wire/data_fields.hpp"
 
 namespace bench {
 
@@ -20,16 +19,6 @@ using namespace afterbay;
 namespace {
 
 constexpr std::size_t ranks_per_node = 128;
-
-/// A view as it is sent.
-struct OneView {
-  static constexpr wire::Kind kind{1};
-  transport::network::RankView view;
-  template <class A>
-  void fields(A& a) {
-    a(view);
-  }
-};
 
 /// Messages that the busiest rank sends and receives in one exchange.
 std::size_t messages_of_exchange(int ranks) {
@@ -41,7 +30,8 @@ std::size_t messages_of_exchange(int ranks) {
   return most;
 }
 
-/// Dedicated servers, spread evenly over the nodes.
+}  // namespace
+
 std::vector<transport::network::RankCard> cards_of(const Case& it) {
   const std::size_t all = it.ranks + it.servers;
   std::vector<transport::network::RankCard> cards(all);
@@ -59,8 +49,6 @@ std::vector<transport::network::RankCard> cards_of(const Case& it) {
   }
   return cards;
 }
-
-}  // namespace
 
 nlohmann::json measure_start(const Case& it, const config::Config& config) {
   const auto all = static_cast<int>(it.ranks + it.servers);

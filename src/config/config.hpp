@@ -85,7 +85,7 @@ struct Memory {
   std::uint64_t link_bytes = std::uint64_t{32} << 20;         ///< MPI staging of a model rank
   std::uint64_t endpoint_bytes = std::uint64_t{64} << 20;     ///< per model rank: puts of its endpoints
   std::uint64_t maps_bytes = std::uint64_t{1} << 30;          ///< for whole maps, on all servers together
-  std::uint64_t receive_bytes = std::uint64_t{128} << 20;     ///< for segments from MPI
+  std::uint64_t receive_bytes = std::uint64_t{96} << 20;      ///< for all that arrives over MPI
   std::uint64_t ring_bytes = std::uint64_t{256} << 10;        ///< control ring of a model rank, per
                                                               ///< direction
   std::uint64_t frontend_bytes = std::uint64_t{512} << 20;    ///< per frontend, for data in transit

@@ -211,12 +211,12 @@ void add_memory(std::vector<Setting<Config>>& table) {
   table.push_back(session(agreed, "memory.receive",
                           size_in({.low = 128 * KiB, .high = 64 * GiB, .multiple = 8 * KiB}),
                           AFTERBAY_FIELD(memory.receive_bytes),
-                          "Memory of one server, in addition to `memory.server`, for data and messages "
-                          "that have arrived from model ranks and frontends over MPI and are not in its "
-                          "blocks yet; allocated when it is used. At most half of it is for small amounts, "
-                          "equally for all model ranks. What does not fit stays with the rank that sends "
-                          "it. It must hold two blocks; if it is not set and `memory.block` is larger than "
-                          "32 MiB, it holds four."));
+                          "Memory of one server, in addition to `memory.server`, for all that has arrived "
+                          "from model ranks, frontends and other servers over MPI and is not in its blocks "
+                          "yet; allocated when it is used. At most half of it is for small amounts, equally "
+                          "for all model ranks, and an eighth for messages of other servers, equally for "
+                          "all of them. What does not fit stays with its sender. It must hold two blocks; "
+                          "if it is not set and `memory.block` is larger than 24 MiB, it holds four."));
   table.push_back(session(agreed, "memory.ring",
                           size_in({.low = 4 * KiB, .high = 64 * MiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.ring_bytes),

@@ -143,7 +143,7 @@ Puts::Host DataPath::puts_host() {
   host.closed_files = [this](std::size_t peer) AFTERBAY_REQUIRES(ingest_thread) {
     std::vector<std::uint64_t> closed;
     for (const auto& [id, file] : files_.all())
-      if (file.closes.by_rank[peer]) closed.push_back(id);
+      if (file.closes.by(peer)) closed.push_back(id);
     return closed;
   };
   host.is_open = [this](std::uint64_t id)

@@ -117,6 +117,12 @@ class Records {
   [[nodiscard]] std::string missing_variable(const ServedCollection& collection, const Record& record) const
       AFTERBAY_REQUIRES(ingest_thread);
 
+  // Memory, for RankTables.
+  static constexpr std::uint64_t bytes_per_rank() noexcept { return sizeof(LastPut); }
+  static constexpr std::uint64_t bytes_per_rank_and_collection() noexcept {  // bounds_, cuts_
+    return 2 * sizeof(std::uint64_t);
+  }
+
  private:
   [[nodiscard]] int incomplete_variable(const ServedCollection& collection, const Record& record) const
       AFTERBAY_REQUIRES(ingest_thread);

@@ -164,7 +164,7 @@ Shutdown::Host Server::shutdown_host() {
   host.drained = [this](std::uint64_t last_file) AFTERBAY_REQUIRES(ingest_thread) {
     return std::ranges::none_of(data_.files().all(),
                                 [last_file](const auto& entry) AFTERBAY_REQUIRES(ingest_thread) {
-                                  return entry.first <= last_file && entry.second.closes.count > 0;
+                                  return entry.first <= last_file && entry.second.closes.count() > 0;
                                 });
   };
   host.open_paths = [this]() AFTERBAY_REQUIRES(ingest_thread) {

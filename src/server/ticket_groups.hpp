@@ -105,6 +105,11 @@ class TicketGroups {
     ids_.clear();
     groups_.clear();
   }
+  /// The most memory of one of many tickets in a group, for RankTables.
+  static constexpr std::uint64_t bytes_of_ticket() noexcept {
+    constexpr std::uint64_t allocation = 16;  // malloc's header, with rounding
+    return 4 * sizeof(void*) + sizeof(TicketId) + allocation + 2 * sizeof(Member);
+  }
 
  private:
   struct Member {

@@ -14,6 +14,7 @@
 
 #include "base/rounding.hpp"
 #include "base/units.hpp"
+#include "server/rank_tables.hpp"
 #include "session/link_sizes.hpp"
 #include "transport/mpi/footprint.hpp"
 
@@ -24,8 +25,6 @@ constexpr std::uint64_t own_files = 64;    ///< for MPI, libraries and logs
 constexpr std::uint64_t files_a_file = 3;  ///< open per output file
 /// Created at the same time, if no more collections are named.
 constexpr std::uint64_t files_in_making = 16;
-/// What a server keeps of each model rank, beside its end of the pair.
-constexpr std::uint64_t server_bytes_of_a_rank = 64;
 constexpr int least_highest_tag = 32'767;  ///< lowest maximum that MPI's standard allows
 
 std::size_t of(int count) { return static_cast<std::size_t>(std::max(count, 0)); }
@@ -66,13 +65,14 @@ void add_of_network(ProcessDemand& to, const char* what, std::uint64_t bytes) {
 
 void add_links(ProcessDemand& to, const transport::Footprint& print) {
   add_of_network(to, "memory.receive", print.receive);
-  add_of_network(to, "messages of servers", print.between);
   add_of_network(to, "reading", print.reading);
   add_of_network(to, "joint messages", print.joint);
   add_of_network(to, "memory.link", print.staging);
   add(to, "tables", print.tables);
+  add(to, "frames (memory.frames)", print.frames);
   add(to, "rings (memory.ring)", print.rings);
   add(to, "pairs", print.ends);
+  add(to, "page tables", print.page_tables);
   to.descriptors += print.descriptors;
 }
 
@@ -203,7 +203,7 @@ class Demands {
       if (pools_[p].servers > 0) AFTERBAY_TRY(add_servers(p));
       if (pools_[p].frontends > 0) AFTERBAY_TRY(add_frontends(p));
     }
-    if (models_here_ > 0) add_models();
+    if (models_here_ > 0) AFTERBAY_TRY(add_models());
     if (load_.has_first && config_.joins_ranks())
       demand_.report_connections = job_.ranks - std::min(job_.ranks, of(load_.ranks));
     if (std::ranges::any_of(settings_, is_tiered))
@@ -220,20 +220,26 @@ class Demands {
     demand_.processes.push_back({kind, names_.size() > 1 ? names_[pool] : "", of(count), std::move(each)});
   }
 
+  /// `config`: of the server's pool.
+  [[nodiscard]] transport::ServerPairs pairs_of_server(const config::Config& config) const {
+    transport::ServerPairs pairs{.models = job_.models};
+    pairs.relayed = is_tiered(config);
+    // An inline server's own rank uses its segment in any case.
+    const std::size_t own = config.topology == config::Topology::inline_ ? 1 : 0;
+    pairs.near = pairs.relayed ? 0 : only_mpi_ ? own : models_here_;
+    if (!config_.servers_talk()) return pairs;
+    pairs.servers = job_.servers;
+    pairs.near_servers = only_mpi_ ? 1 : of(load_.servers);
+    return pairs;
+  }
+
   Result<void> add_servers(std::size_t p) {
     const config::Config& config = settings_[p];
     const config::Memory& memory = config.memory;
     const PoolLoad& pool = pools_[p];
     const bool tiered = is_tiered(config);
-    const std::size_t talking = config_.servers_talk() ? job_.servers : 0;
-    // An inline server's own rank uses its segment in any case.
-    const std::size_t own = config.topology == config::Topology::inline_ ? 1 : 0;
-    const std::size_t near = tiered ? 0 : only_mpi_ ? own : models_here_;
-    const std::size_t near_servers = talking == 0 ? 0 : only_mpi_ ? 1 : of(load_.servers);
-    AFTERBAY_TRY_ASSIGN(
-        transport::Footprint links,
-        transport::footprint_of(transport::ServerPairs{job_.models, near, talking, near_servers, tiered},
-                                link_sizes(memory)));
+    const transport::ServerPairs pairs = pairs_of_server(config);
+    AFTERBAY_TRY_ASSIGN(transport::Footprint links, transport::footprint_of(pairs, link_sizes(memory)));
     ProcessDemand server;
     add(server, "memory.server", memory.server_bytes);
     add(server, "memory.chunks", memory.chunks_bytes);
@@ -243,16 +249,15 @@ class Demands {
     // Input memory too is counted only if it is set.
     if (config.origin("memory.input").source != config::Source::fallback) {
       add(server, "memory.input", memory.input_bytes);
-      if (near < job_.models) add(server, "replies to readers", memory.input_bytes / 2);
+      if (pairs.near < job_.models) add(server, "replies to readers", memory.input_bytes / 2);
     }
-    links.ends += job_.models * server_bytes_of_a_rank;
-    links.tables += memory.phase_bytes();
+    links.tables += memory.phase_bytes() + server::RankTables{job_.models}.always();
     add_links(server, links);
     const std::size_t direct = tiered ? 0 : job_.models - std::min(job_.models, models_here_);
     const std::size_t through =
         tiered ? pool.job_frontends - std::min(pool.job_frontends, of(pool.frontends)) : 0;
-    server.far = {direct, talking > 0 ? job_.servers - std::min(job_.servers, of(load_.servers)) : 0, through,
-                  tree_};
+    server.far = {direct, pairs.servers > 0 ? job_.servers - std::min(job_.servers, of(load_.servers)) : 0,
+                  through, tree_};
     server.descriptors +=
         own_files + files_a_file * std::max<std::uint64_t>(files_in_making, config_.overrides.size());
     add_alike("I/O server", p, pool.servers, std::move(server), demand_.server);
@@ -268,6 +273,7 @@ class Demands {
     AFTERBAY_TRY_ASSIGN(const transport::Footprint print,
                         transport::footprint_of(transport::FrontendPairs{clients, near, pool.job_servers},
                                                 frontend_bytes(config), link_sizes(config.memory)));
+    channel_bytes_ += print.data + print.tables + print.rings;
     ProcessDemand frontend;
     add_of_network(frontend, "memory.frontend", print.data);
     add_links(frontend, print);
@@ -278,8 +284,9 @@ class Demands {
     return {};
   }
 
-  void add_models() {
+  Result<void> add_models() {
     transport::ModelPairs pairs;
+    pairs.channel_bytes = channel_bytes_;
     ProcessDemand model;
     model.far.tree = tree_;
     for (std::size_t p = 0; p < pools_.size(); ++p) {
@@ -288,7 +295,12 @@ class Demands {
       const bool near_frontend = pool.frontends > 0 && !only_mpi_;
       if (!is_tiered(settings_[p])) {
         const std::size_t shared = only_mpi_ ? 0 : of(pool.servers);
-        pairs.shared += shared;
+        if (shared > 0) {
+          AFTERBAY_TRY_ASSIGN(const auto servers,
+                              transport::shared_servers(shared, pairs_of_server(settings_[p]),
+                                                        link_sizes(settings_[p].memory)));
+          pairs.shared.push_back(servers);
+        }
         pairs.by_mpi += pool.job_servers - std::min(pool.job_servers, shared);
         model.far.servers += far;
       } else if (near_frontend) {
@@ -307,6 +319,7 @@ class Demands {
     model.descriptors += own_files;
     demand_.model = model;
     demand_.processes.push_back({"model rank", "", models_here_, std::move(model)});
+    return {};
   }
 
   const config::Config& config_;
@@ -317,7 +330,8 @@ class Demands {
   std::vector<PoolLoad> pools_;
   bool only_mpi_ = false;
   std::size_t models_here_ = 0;
-  std::uint64_t tree_ = 0;  ///< connections along the tree of ranks
+  std::uint64_t tree_ = 0;           ///< connections along the tree of ranks
+  std::uint64_t channel_bytes_ = 0;  ///< that frontends of this node share with ranks
   JobDemand demand_;
 };
 
@@ -484,6 +498,18 @@ struct Most {
   }
 };
 
+/// What a server keeps of model ranks beyond its total, by what the model does.
+std::string text_of_tables(std::size_t models) {
+  constexpr std::size_t variables = 200;  // of the record in the example
+  const server::RankTables tables{models};
+  return fmt::format(
+      "  by what the model does, in addition: {} per collection, {} per open file,\n"
+      "  V x {} per open record of V variables ({} with {}), {} while all ranks wait for a flush\n",
+      print_about(tables.of_collection()), print_about(tables.of_open_file()),
+      print_about(tables.of_open_record(1) - tables.of_open_record(0)),
+      print_about(tables.of_open_record(variables)), variables, print_about(tables.of_waiting_ranks()));
+}
+
 /// Nodes for which these are equal need the same.
 std::vector<int> numbers_of(const NodeLoad& load) {
   std::vector<int> numbers{load.servers, load.ranks, load.frontends, load.clients, load.has_first ? 1 : 0};
@@ -517,6 +543,7 @@ std::string text_of(const config::Config& config, std::span<const NodeLoad> load
     const ProcessDemand& each = it.process.each;
     text += fmt::format("{}: at most {} of memory\n", it.process.name(), print_about(each.bytes()));
     if (!each.parts.empty()) text += "  " + each.text() + "\n";
+    if (which.first == 0 && !loads.empty()) text += text_of_tables(loads.front().job.models);
     text += fmt::format("  {} descriptors, and a socket for each of {} connections over TCP\n",
                         it.descriptors, it.connections);
   }

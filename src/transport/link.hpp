@@ -406,11 +406,11 @@ struct LinkSizes {
   /// instances takes at most memory_bytes / places_share, in addition to least_instances entries
   /// per frame; if that is not enough, frames declared later get fewer.
   std::uint32_t instances = 0;
-  std::uint32_t max_frames = 1u << 16;       ///< frames of all collections
-  std::uint64_t segment_bytes = 4u << 20;    ///< MPI: one large staging segment
-  std::uint32_t segments = 8;                ///< MPI: large staging segments of a rank, for all servers
-  std::uint32_t credits = 4;                 ///< MPI: segments of a pair that the server has not consumed yet
-  std::uint64_t receive_bytes = 128u << 20;  ///< MPI: of a server, for segments that it receives
+  std::uint32_t max_frames = 1u << 16;      ///< frames of all collections
+  std::uint64_t segment_bytes = 4u << 20;   ///< MPI: one large staging segment
+  std::uint32_t segments = 8;               ///< MPI: large staging segments of a rank, for all servers
+  std::uint32_t credits = 4;                ///< MPI: segments of a pair that the server has not consumed yet
+  std::uint64_t receive_bytes = 96u << 20;  ///< MPI: of a server, for all that it receives
   /// MPI: a server receives segments of at most this size as soon as they arrive, in memory that it
   /// keeps for their rank; longer ones stay with their sender until it has memory. See
   /// network::shared_by.
@@ -418,6 +418,12 @@ struct LinkSizes {
   /// MPI: of a server, for segments that frontends join although they are not prompt, part of
   /// `receive_bytes`; 0: frontends join prompt segments only. See network::shared_by.
   std::uint64_t joined_bytes = 0;
+  /// MPI: of a server, for joint messages of frontends while they are received, part of
+  /// `receive_bytes`; 0: there are no frontends. See network::shared_by.
+  std::uint64_t joint_bytes = 0;
+  /// MPI: of a server, for messages of other servers, part of `receive_bytes`; 0: they exchange
+  /// none. See network::shared_by.
+  std::uint64_t between_bytes = 0;
 };
 
 struct WaitPolicy {

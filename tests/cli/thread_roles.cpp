@@ -30,7 +30,7 @@ void Server::relieve() {
 
   // State of a file.
   workers_.submit([&file] { --file.pending; });                                // refused: 'pending'
-  workers_.submit([&file] { file.closes.count = 0; });                         // refused: 'closes'
+  workers_.submit([&file] { file.closes.add(0, 0); });                         // refused: 'closes'
   workers_.submit([&file] { OutputFiles::task_done(file); });                  // refused: 'task_done'
   workers_.submit([&file] { return file.parts.missing > 0; });                 // refused: 'missing'
   workers_.submit([this, &file] { observation_.published(file); });            // refused: 'published'

@@ -161,7 +161,7 @@ RANK_TEST(TransportJointSegments, longer_ones_than_prompt_segments_are_not_joine
 std::vector<std::size_t> messages_of_steps(const std::shared_ptr<const mpi::Communicator>& comm,
                                            std::size_t frontends, std::size_t steps) {
   constexpr std::size_t ranks = 100;
-  const auto sizes = shared_by(transport::LinkSizes(), 100'000, true);
+  const auto sizes = shared_by(transport::LinkSizes(), {.models = 100'000, .relayed = true});
   ReceiveMemory memory(sizes, 100'000);
   JoinedMemory shares(sizes.joined_bytes);
   for (std::size_t i = 0; i < frontends; ++i) shares.add_frontend();

@@ -68,7 +68,7 @@ std::optional<Error> Diagnosis::missing_values() const {
 std::optional<Error> Diagnosis::missing_calls() const {
   if (const std::string missing = from_.epochs.missing(); !missing.empty()) return deadline_error(missing);
   for (const auto& [id, file] : from_.files.all())
-    if (file.closes.count > 0 && !file.closed_by_all())
+    if (file.closes.count() > 0 && !file.closed_by_all())
       return deadline_error(fmt::format("{} did not close the file, while other ranks did",
                                         text_of_ranks(file.not_closed())),
                             file.not_closed())
@@ -87,7 +87,7 @@ std::optional<Error> Diagnosis::missing_calls() const {
 Error Diagnosis::name_unfinished(Error error, std::size_t peer) const {
   std::vector<const OutputFile*> unfinished;
   for (const auto& [id, file] : from_.files.all())
-    if (!file.closes.by_rank[peer]) unfinished.push_back(&file);
+    if (!file.closes.by(peer)) unfinished.push_back(&file);
   const auto path_of = [&](std::uint64_t id) AFTERBAY_REQUIRES(ingest_thread) {
     const OutputFile* const file = from_.files.find(id);
     return file == nullptr ? std::string() : file->path;

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "base/ingest_thread.hpp"
 #include "base/result.hpp"
 #include "server/catalog.hpp"
+#include "server/files/close_tickets.hpp"
 #include "server/thread_functions.hpp"
 #include "storage/store.hpp"
 
@@ -102,13 +102,7 @@ struct OutputFile {
   /// Model ranks that wait for the number of records.
   std::vector<std::size_t> asked_records AFTERBAY_GUARDED_BY(ingest_thread);
   /// Which ranks have closed it.
-  struct Closes {
-    std::vector<bool> by_rank{};
-    std::size_t count = 0;  ///< number of them
-    /// (model rank, ticket) of each call: answered when the file has ended.
-    std::set<std::pair<std::size_t, std::uint64_t>> tickets{};
-  };
-  Closes closes AFTERBAY_GUARDED_BY(ingest_thread){};
+  CloseTickets closes AFTERBAY_GUARDED_BY(ingest_thread){};
 
   /// Whether the file is still to be published. Any thread.
   [[nodiscard]] bool wanted() const noexcept { return ending == Ending::published; }
@@ -116,7 +110,7 @@ struct OutputFile {
   [[nodiscard]] Result<> check_wanted() const;
   /// Every rank has closed it: all its data are here.
   [[nodiscard]] bool closed_by_all() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
-    return closes.count == closes.by_rank.size();
+    return closes.by_all();
   }
   /// Whether workers have, or will have, tasks that use it.
   [[nodiscard]] bool in_use() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
@@ -127,7 +121,9 @@ struct OutputFile {
     return state == State::creating || state == State::publishing || state == State::handed_over ||
            (state == State::open && (pending > 0 || (closed_by_all() && parts.missing > 0)));
   }
-  [[nodiscard]] std::vector<int> not_closed() const AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] std::vector<int> not_closed() const AFTERBAY_REQUIRES(ingest_thread) {
+    return closes.not_closed();
+  }
 };
 
 }  // namespace afterbay::server

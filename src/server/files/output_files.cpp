@@ -23,13 +23,6 @@ Result<> OutputFile::check_wanted() const {
   return {};
 }
 
-std::vector<int> OutputFile::not_closed() const {
-  std::vector<int> ranks;
-  for (std::size_t r = 0; r < closes.by_rank.size(); ++r)
-    if (!closes.by_rank[r]) ranks.push_back(static_cast<int>(r));
-  return ranks;
-}
-
 // ---- calls of ranks
 
 Result<> OutputFiles::open(std::size_t peer, const ServedCollection& collection, wire::OpenFile message,
@@ -42,7 +35,7 @@ Result<> OutputFiles::open(std::size_t peer, const ServedCollection& collection,
     file.path = message.path;
     file.assigned = message.assigned != 0;
     file.holds_states = message.holds_states != 0;
-    file.closes.by_rank.resize(host_.ranks, false);
+    file.closes = CloseTickets(host_.ranks);
     file.variables_put.resize(collection.schema.variables.size(), false);
     file.opened_ns = now_ns();
     file.epochs = epochs;
@@ -74,11 +67,8 @@ Result<> OutputFiles::open(std::size_t peer, const ServedCollection& collection,
 Result<OutputFile*> OutputFiles::close(std::size_t peer, const wire::CloseFile& message) {
   if (failure_ && ignores(message.file)) return nullptr;
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, require(message.file));
-  file->closes.tickets.emplace(peer, message.ticket);
-  if (file->closes.by_rank[peer]) return nullptr;
-  file->closes.by_rank[peer] = true;
-  ++file->closes.count;
-  return file->closed_by_all() ? file : nullptr;
+  const bool is_first = file->closes.add(peer, message.ticket);
+  return is_first && file->closed_by_all() ? file : nullptr;
 }
 
 void OutputFiles::all_closed(OutputFile& file) {
@@ -221,7 +211,8 @@ void OutputFiles::end(OutputFile& file, Ending ending, const std::string& why) {
 }
 
 void OutputFiles::answer_tickets(const OutputFile& file) {
-  for (const auto& [peer, ticket] : file.closes.tickets) host_.answer(peer, ticket);
+  file.closes.for_each([this](std::size_t peer, std::uint64_t ticket)
+                           AFTERBAY_REQUIRES(ingest_thread) { host_.answer(peer, ticket); });
 }
 
 void OutputFiles::end_for_want_of_space(OutputFile& file, const std::string& why) {
@@ -329,7 +320,7 @@ bool OutputFiles::being_written() const {
 
 bool OutputFiles::has_ticket(std::size_t peer, std::uint64_t ticket) const {
   return std::ranges::any_of(files_, [&](const auto& entry) AFTERBAY_REQUIRES(ingest_thread) {
-    return entry.second.closes.tickets.contains({peer, ticket});
+    return entry.second.closes.has(peer, ticket);
   });
 }
 

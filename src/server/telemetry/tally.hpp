@@ -26,6 +26,8 @@ class Tally {
   };
 
   explicit Tally(std::size_t ranks) : waits_(ranks) {}
+  /// Memory, for RankTables.
+  static constexpr std::uint64_t bytes_per_rank() noexcept { return sizeof(Waits); }
 
   void take(std::uint32_t collection, std::uint64_t bytes) AFTERBAY_REQUIRES(ingest_thread) {
     bytes_in_ += bytes;

@@ -44,6 +44,7 @@ class Answers {
   /// Begins a data message at once.
   Result<void> send_data(std::span<const std::byte> message, OutgoingData data);
 
+  [[nodiscard]] int rank() const noexcept { return route_.rank; }
   /// Sends what is due, one batch at a time. True: did something; answers to pings do not count.
   Result<bool> flush();
   /// Data messages that have arrived; true: some.

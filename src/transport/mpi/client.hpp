@@ -6,8 +6,8 @@
 #pragma once
 
 #include <algorithm>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -127,7 +127,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
     Bytes bytes;
     ReceivedData data = {};
   };
-  std::deque<Message> inbox_;
+  std::list<Message> inbox_;         ///< small while it is empty: a rank has many links
   ReceivedData data_;                ///< data of the message that `receive` returned last
   std::uint64_t data_messages_ = 0;  ///< received so far
   std::uint64_t progress_ = 0;

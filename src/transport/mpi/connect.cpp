@@ -137,7 +137,10 @@ class SetUp {
 
   /// Sizes of links between model ranks and servers, directly or through frontends.
   [[nodiscard]] LinkSizes sizes_to_servers() const {
-    return network::shared_by(options_.sizes, roster_.models(), !roster_.view().routes.empty());
+    return network::shared_by(options_.sizes,
+                              {.models = roster_.models(),
+                               .relayed = !roster_.view().routes.empty(),
+                               .servers = options_.server_links ? roster_.servers().size() : 0});
   }
   [[nodiscard]] LinkSizes sizes_between_servers() const {
     return network::shared_by_servers(options_.sizes, roster_.servers().size());
@@ -206,27 +209,25 @@ class SetUp {
       const bool is_near = next_near < near.size() && near[next_near].model == i;
       const network::NearModel beside = is_near ? near[next_near++] : network::NearModel{};
       const ProcessId process{beside.pid, beside.pid_space};
-      std::string label = model_label(i);
+      const PeerName name("model rank", i, called(model));
       if (i < routes.size() && routes[i] >= 0) {
         const int via = routes[i];
         auto peer = std::make_unique<network::MpiPeer>(
             comm_, *port_, segment_->header().progress,
-            network::MpiPeerOptions{i, via, std::move(label), options_.sizes.reply_bytes, options_.policy,
-                                    process, network::relay_tag(i), network::relay_data_tag(i),
-                                    frontends[via]});
+            network::MpiPeerOptions{i, via, name, options_.sizes.reply_bytes, options_.policy, process,
+                                    network::relay_tag(i), network::relay_data_tag(i), frontends[via]});
         net->add(via, i, *peer, frontends[via]);
         port_->add(std::move(peer));
         polled = true;
         continue;
       }
       if (beside.shares != 0) {
-        port_->add(std::make_unique<shm::ShmPeer>(segment_, i, "shm", std::move(label)));
+        port_->add(std::make_unique<shm::ShmPeer>(segment_, i, "shm", name.text()));
         continue;
       }
       auto peer = std::make_unique<network::MpiPeer>(
           comm_, *port_, segment_->header().progress,
-          network::MpiPeerOptions{i, model, std::move(label), options_.sizes.reply_bytes, options_.policy,
-                                  process});
+          network::MpiPeerOptions{i, model, name, options_.sizes.reply_bytes, options_.policy, process});
       net->add(model, *peer);
       port_->add(std::move(peer));
       polled = true;
@@ -253,8 +254,8 @@ class SetUp {
       }
       auto end = std::make_unique<network::MpiPeer>(
           server_comm_, *port_, segment_->header().progress,
-          network::MpiPeerOptions{peer, server.rank, server_label(i), options_.sizes.reply_bytes,
-                                  options_.policy, roster_.watchable(server)});
+          network::MpiPeerOptions{peer, server.rank, PeerName("I/O server", i, called(server.rank)),
+                                  options_.sizes.reply_bytes, options_.policy, roster_.watchable(server)});
       net->add(server.rank, *end);
       port_->add(std::move(end));
       polled = true;

@@ -6,7 +6,6 @@
 #include <deque>
 #include <list>
 #include <memory>
-#include <unordered_map>
 
 #include "transport/mpi/client.hpp"
 #include "transport/mpi/mpi_carrier.hpp"
@@ -18,6 +17,7 @@
 #include "transport/relay/relay_carrier.hpp"
 #include "transport/shm/client.hpp"
 #include "transport/shm/geometry.hpp"
+#include "transport/shm/mapped_blocks.hpp"
 #include "transport/shm/peer.hpp"
 
 namespace afterbay::transport {
@@ -32,27 +32,33 @@ constexpr std::uint64_t object() {
   return sizeof(T) + block_header;
 }
 constexpr std::uint64_t label() { return label_bytes + block_header; }
-/// An entry of an unordered_map, with its bucket.
-template <class Key, class Value>
-constexpr std::uint64_t entry() {
-  return sizeof(std::pair<Key, Value>) + 4 * sizeof(void*) + block_header;
-}
-
 /// Memory of a port per end: the pointer, and its places in the lists of active ends.
 constexpr std::uint64_t place_in_port = sizeof(void*) + 1;
-constexpr std::uint64_t mpi_peer =
-    object<network::MpiPeer>() + label() + entry<std::uint64_t, network::MpiPeer*>() + place_in_port;
+/// The network's list of ends may have room for twice as many.
+constexpr std::uint64_t mpi_peer = object<network::MpiPeer>() + 2 * sizeof(void*) + place_in_port;
 constexpr std::uint64_t shm_peer = object<shm::ShmPeer>() + label() + place_in_port;
-/// A link has two labels.
+/// A link has two labels; one that shares memory copies the first for the rank's threads.
 constexpr std::uint64_t link_common = 2 * label() + 2 * sizeof(void*);
-constexpr std::uint64_t shm_link = object<shm::ShmClientLink>() + object<shm::Segment>() + link_common;
-constexpr std::uint64_t mpi_link =
-    object<network::MpiClientLink>() + 2 * (empty_deque_bytes - sizeof(std::deque<int>)) +
-    object<network::MpiCarrier>() + 2 * (empty_deque_bytes - sizeof(std::deque<int>)) +
-    object<network::SegmentHeader>() + link_common;
-constexpr std::uint64_t relay_link = object<network::MpiClientLink>() +
-                                     2 * (empty_deque_bytes - sizeof(std::deque<int>)) +
+constexpr std::uint64_t shm_link =
+    object<shm::ShmClientLink>() + object<shm::Segment>() + 2 * sizeof(void*) + label() + link_common;
+constexpr std::uint64_t staged_segments = empty_deque_bytes - sizeof(std::deque<int>);
+constexpr std::uint64_t mpi_link = object<network::MpiClientLink>() + staged_segments +
+                                   object<network::MpiCarrier>() + object<network::SegmentHeader>() +
+                                   link_common;
+constexpr std::uint64_t relay_link = object<network::MpiClientLink>() + staged_segments +
                                      object<relay::RelayCarrier>() + 2 * sizeof(std::list<int>) + link_common;
+
+/// For a mapping of which all pages may be used, wherever it begins: tables of the lowest level,
+/// and of the next.
+constexpr std::uint64_t page_tables_for(std::uint64_t bytes) {
+  constexpr std::uint64_t of_table = shm::MappedBlocks::table_covers / shm::page_bytes;  // entries
+  const std::uint64_t lowest = bytes / shm::MappedBlocks::table_covers + 2;
+  return (lowest + lowest / of_table + 2) * shm::page_bytes;
+}
+/// The part of a segment before its blocks.
+std::uint64_t before_blocks(const shm::Geometry& geometry) {
+  return std::min(geometry.classes[shm::large_blocks].at, geometry.classes[shm::small_blocks].at);
+}
 
 std::uint64_t staging_bytes(const LinkSizes& sizes, std::size_t links, bool large) {
   return network::Staging::most_bytes(sizes, links, large);
@@ -71,21 +77,27 @@ Result<Footprint> footprint_of(const ServerPairs& pairs, const LinkSizes& sizes)
     counters += std::uint64_t{kind.count} * kind.pieces * sizeof(std::uint32_t);
   }
   it.rings = rings * (geometry.sizes.ring_bytes + geometry.sizes.reply_bytes);
-  it.tables = geometry.rings_at + geometry.blocks() * sizeof(shm::BlockMeta) + counters +
-              sizes.memory_bytes / LinkSizes::places_share;
+  it.tables = geometry.rings_at + geometry.blocks() * sizeof(shm::BlockMeta) + counters;
+  it.frames = geometry.meta_at - geometry.frames_at;
+  it.page_tables = page_tables_for(geometry.total_bytes);
   const std::size_t far = pairs.models - pairs.near;
   const std::size_t far_servers = pairs.servers - pairs.near_servers;
-  if (far > 0)
-    it.receive =
-        network::ReceiveMemory::most_bytes(network::shared_by(sizes, pairs.models, pairs.relayed), far);
-  if (pairs.relayed) it.joint = network::JointMemory::most_bytes;
+  if (far > 0) {
+    const LinkSizes shared = network::shared_by(
+        sizes, {.models = pairs.models, .relayed = pairs.relayed, .servers = pairs.servers});
+    it.receive = network::ReceiveMemory::most_bytes(shared, far) + shared.joint_bytes;
+  }
   if (far_servers > 0) {
     const LinkSizes between = network::shared_by_servers(sizes, pairs.servers);
-    it.between = network::ReceiveMemory::most_prompt_bytes(between, far_servers);
+    it.receive += network::ReceiveMemory::most_prompt_bytes(between, far_servers);
     it.staging = staging_bytes(between, pairs.servers, false);
   }
   it.ends = (far + far_servers) * mpi_peer + rings * shm_peer;
-  if (pairs.servers > 0) it.ends += far_servers * mpi_link + (pairs.near_servers - 1) * shm_link;
+  if (pairs.servers > 0) {
+    const std::size_t others = pairs.near_servers - 1;
+    it.ends += far_servers * mpi_link + others * (shm_link + shm::MappedBlocks::heap_bytes(geometry));
+    it.page_tables += others * page_tables_for(before_blocks(geometry));  // it only sends messages
+  }
   it.descriptors = 2 + (pairs.near_servers > 1 ? pairs.near_servers - 1 : 0);
   return it;
 }
@@ -100,6 +112,7 @@ Result<Footprint> footprint_of(const FrontendPairs& pairs, std::uint64_t bytes, 
     it.tables = geometry.rings_at();
     it.rings = geometry.segments_at() - geometry.rings_at();
     it.descriptors = 2;
+    it.page_tables = page_tables_for(geometry.total_bytes());
   }
   const std::size_t far = pairs.clients - pairs.near;
   it.receive = (far + shares.common - near.common) * network::segment_capacity(sizes) +
@@ -113,14 +126,32 @@ Result<Footprint> footprint_of(const FrontendPairs& pairs, std::uint64_t bytes, 
   return it;
 }
 
+Result<SharedServers> shared_servers(std::size_t count, const ServerPairs& pairs, const LinkSizes& sizes) {
+  AFTERBAY_TRY_ASSIGN(const shm::Geometry geometry, shm::make_geometry(sizes, pairs.models + pairs.servers,
+                                                                       pairs.near + pairs.near_servers));
+  SharedServers it{.count = count};
+  const std::uint64_t blocks = page_tables_for(geometry.total_bytes - before_blocks(geometry));
+  it.page_tables = page_tables_for(before_blocks(geometry)) +
+                   std::min(blocks, shm::MappedBlocks::tables_of(geometry) * shm::page_bytes);
+  it.mapped = shm::MappedBlocks::heap_bytes(geometry);
+  return it;
+}
+
 Footprint footprint_of(const ModelPairs& pairs, const LinkSizes& sizes) {
   Footprint it;
+  const std::size_t shared = pairs.shared_count();
   if (pairs.by_mpi > 0) {
-    it.staging = staging_bytes(sizes, pairs.shared + pairs.relayed + pairs.by_mpi, true);
+    it.staging = staging_bytes(sizes, shared + pairs.relayed + pairs.by_mpi, true);
     it.reading = network::Staging::most_received_bytes;
   }
-  it.ends = pairs.shared * shm_link + pairs.by_mpi * mpi_link + pairs.relayed * relay_link;
-  it.descriptors = pairs.shared + pairs.near_frontends;
+  it.ends = pairs.by_mpi * mpi_link + pairs.relayed * relay_link;
+  for (const SharedServers& servers : pairs.shared) {
+    it.ends += servers.count * (shm_link + servers.mapped);
+    it.page_tables += servers.count * servers.page_tables;
+  }
+  if (pairs.near_frontends > 0)
+    it.page_tables += page_tables_for(pairs.channel_bytes) + pairs.near_frontends * shm::page_bytes * 4;
+  it.descriptors = shared + pairs.near_frontends;
   return it;
 }
 

@@ -111,9 +111,17 @@ class JointSegments {
 /// whatever the number of frontends. The others stay with the frontends. Each becomes free when its
 /// message has arrived: its segments are then copied into the memory of their ranks.
 struct JointMemory {
-  static constexpr std::size_t messages = 64;
-  static constexpr std::uint64_t most_bytes = messages * most_joint_bytes;
-  std::size_t free = messages;
+  static constexpr std::size_t messages = 64;       ///< more are of no use
+  static constexpr std::size_t least_messages = 2;  ///< one is received while another is delivered
+  /// The memory if it may be about `bytes`.
+  [[nodiscard]] static constexpr std::uint64_t bytes_of(std::uint64_t bytes) noexcept {
+    const std::uint64_t fit = bytes / most_joint_bytes;
+    return (fit < least_messages ? least_messages : fit > messages ? messages : fit) * most_joint_bytes;
+  }
+  /// `bytes`: LinkSizes::joint_bytes.
+  explicit JointMemory(std::uint64_t bytes = messages * most_joint_bytes) noexcept
+      : free(static_cast<std::size_t>(bytes / most_joint_bytes)) {}
+  std::size_t free;
 };
 
 /// A server's memory for joined segments that are not prompt, divided among its frontends: what

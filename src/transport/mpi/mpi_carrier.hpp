@@ -2,7 +2,7 @@
 // A carrier that sends segments by MPI from this rank's own memory.
 #pragma once
 
-#include <deque>
+#include <list>
 #include <memory>
 #include <vector>
 
@@ -91,10 +91,11 @@ class MpiCarrier final : public Carrier {
     Bytes bytes;
     mpi::Request request;
   };
-  std::deque<Word> words_;  ///< words in transit
+  std::list<Word>
+      words_;  ///< words in transit. A rank has many carriers: lists are small while they are empty
   Bytes incoming_;
   mpi::Request incoming_request_;
-  std::deque<DataTransit> data_;  ///< in order
+  std::list<DataTransit> data_;  ///< in order
   ProcessWatch frontend_;
 };
 

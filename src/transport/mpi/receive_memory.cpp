@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "transport/mpi/joint_segments.hpp"
+
 namespace afterbay::transport::network {
 namespace {
 
@@ -11,7 +13,7 @@ constexpr std::size_t most_spare_prompt = 64;
 constexpr std::uint32_t least_credits = 2;                   // one segment travels while another is consumed
 constexpr std::uint64_t least_prompt_bytes = 3 * alignment;  // a header and a short message
 constexpr std::uint64_t most_bytes_of_servers = std::uint64_t{32} << 20;
-constexpr std::uint64_t least_bytes_of_servers = std::uint64_t{1} << 10;
+constexpr std::uint64_t least_prompt_of_servers = std::uint64_t{1} << 10;
 
 LinkSizes shared(LinkSizes sizes, std::size_t senders, std::uint64_t bytes) noexcept {
   const std::uint64_t each = bytes / std::max<std::size_t>(senders, 1);
@@ -28,16 +30,22 @@ ReceiveMemory::Buffer make(std::uint64_t bytes, ReceiveMemory::Kind kind) {
 
 }  // namespace
 
-LinkSizes shared_by(LinkSizes sizes, std::size_t senders, bool relayed) noexcept {
-  sizes = shared(sizes, senders, sizes.receive_bytes / 2);
+LinkSizes shared_by(LinkSizes sizes, const Senders& senders) noexcept {
+  if (senders.servers > 0) {
+    const LinkSizes between = shared_by_servers(sizes, senders.servers);
+    sizes.between_bytes = ReceiveMemory::most_prompt_bytes(between, senders.servers - 1);
+  }
+  sizes = shared(sizes, senders.models, sizes.receive_bytes / 2);
   if (sizes.prompt_bytes < least_prompt_bytes) sizes.prompt_bytes = 0;
-  if (relayed && sizes.prompt_bytes < most_joined_bytes) sizes.joined_bytes = sizes.receive_bytes / 8;
+  if (!senders.relayed) return sizes;
+  sizes.joint_bytes = JointMemory::bytes_of(sizes.receive_bytes / 16);
+  if (sizes.prompt_bytes < most_joined_bytes) sizes.joined_bytes = sizes.receive_bytes / 8;
   return sizes;
 }
 
 LinkSizes shared_by_servers(LinkSizes sizes, std::size_t servers) noexcept {
-  sizes = shared(sizes, servers, most_bytes_of_servers);
-  sizes.prompt_bytes = std::max(sizes.prompt_bytes, least_bytes_of_servers);
+  sizes = shared(sizes, servers, std::min(sizes.receive_bytes / 8, most_bytes_of_servers));
+  sizes.prompt_bytes = std::max(sizes.prompt_bytes, least_prompt_of_servers);
   return sizes;
 }
 
@@ -49,7 +57,8 @@ ReceiveMemory::ReceiveMemory(const LinkSizes& sizes, std::size_t senders)
       total_(free_) {}
 
 std::size_t ReceiveMemory::large_count(const LinkSizes& sizes, std::size_t senders) noexcept {
-  const std::uint64_t small = most_prompt_bytes(sizes, senders) + sizes.joined_bytes;
+  const std::uint64_t small =
+      most_prompt_bytes(sizes, senders) + sizes.joined_bytes + sizes.joint_bytes + sizes.between_bytes;
   const std::uint64_t left = sizes.receive_bytes - std::min(sizes.receive_bytes, small);
   return static_cast<std::size_t>(std::max(left / segment_capacity(sizes), std::uint64_t{2}));
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ReceiveMemory: a server's buffers for segments that arrive over MPI. They are bounded, whatever
-// the number of ranks: each rank has memory of its own for its credits of prompt segments (at most
-// LinkSizes::prompt_bytes), and the others need one of a number of large buffers. A segment for
-// which there is none stays with its sender (design/0075-receive-memory-of-a-server.md).
+// the number of senders: each rank and each other server has memory of its own for its credits of
+// prompt segments (at most LinkSizes::prompt_bytes), and other segments need one of a number of
+// large buffers. A segment for which there is none stays with its sender
+// (design/0075-receive-memory-of-a-server.md).
 #pragma once
 
 #include <cstddef>
@@ -15,12 +16,24 @@
 
 namespace afterbay::transport::network {
 
-/// `sizes` with `credits` and `prompt_bytes` such that the prompt segments of `senders` ranks take
-/// at most half of `receive_bytes` at a server. Equal at all processes. `relayed`: the ranks send
-/// through frontends. These then join segments of up to most_joined_bytes; if prompt ones are
-/// shorter, an eighth of `receive_bytes` is for the others.
-LinkSizes shared_by(LinkSizes sizes, std::size_t senders, bool relayed = false) noexcept;
-/// The same for pairs of servers, whose segments are all prompt.
+/// Who sends to a server; equal at all processes.
+struct Senders {
+  std::size_t models = 0;   ///< model ranks of the session
+  bool relayed = false;     ///< they send through frontends
+  std::size_t servers = 0;  ///< servers that exchange messages; 0: they do not
+};
+
+/// Divides `receive_bytes` of a server. Half of it is for prompt segments of the ranks: `credits`
+/// and `prompt_bytes` are such that they need no more. If ranks send through frontends, a 16th is
+/// for joint messages, at most what JointMemory needs. Frontends join segments of up to
+/// most_joined_bytes; if prompt ones are shorter, an eighth is for the others. If servers exchange
+/// messages, an eighth is for these: see shared_by_servers. The rest is for large buffers.
+LinkSizes shared_by(LinkSizes sizes, const Senders& senders) noexcept;
+inline LinkSizes shared_by(const LinkSizes& sizes, std::size_t models) noexcept {
+  return shared_by(sizes, Senders{.models = models});
+}
+/// The same for pairs of servers, whose segments are all prompt. With very many servers their
+/// memory is what they need for two segments of 1 KiB each, if that is more than an eighth.
 LinkSizes shared_by_servers(LinkSizes sizes, std::size_t servers) noexcept;
 
 /// Used by one thread.
@@ -47,7 +60,8 @@ class ReceiveMemory {
   }
   /// Number of large buffers: at least one for the slowest rank and one for the others.
   [[nodiscard]] static std::size_t large_count(const LinkSizes& sizes, std::size_t senders) noexcept;
-  /// Maximum size of all buffers, without those for headers and words.
+  /// Maximum size of all buffers, without those for headers and words and without what joint
+  /// messages and other servers have of `receive_bytes`.
   [[nodiscard]] static std::uint64_t most_bytes(const LinkSizes& sizes, std::size_t senders) noexcept {
     return most_prompt_bytes(sizes, senders) + sizes.joined_bytes +
            large_count(sizes, senders) * segment_capacity(sizes);

@@ -7,9 +7,10 @@ namespace afterbay::transport::network {
 namespace {
 
 constexpr std::uint64_t usual_silence_ns = 1'000'000'000;  // without a sign of life from a frontend
-/// Interval of the signs of life that a server gets: the processor time that they take does not
-/// grow with the number of frontends, until they are as rare as the deadline allows.
-constexpr std::uint64_t between_pings_ns = 2'000'000;
+/// Interval of the signs of life that a server gets: the processor time that they take does not grow
+/// with the number of frontends, until they are as rare as the deadline allows.
+constexpr std::uint64_t between_any_ns = 10'000'000;
+constexpr std::uint64_t least_in_deadline = 8;
 
 std::uint64_t ns_of(Millis time) { return static_cast<std::uint64_t>(time.count()) * 1'000'000; }
 
@@ -17,6 +18,11 @@ std::uint64_t ns_of(Millis time) { return static_cast<std::uint64_t>(time.count(
 
 RelayServers::RelayServers(const RelayOptions& options) : options_(options), states_(options.servers.size()) {
   for (std::size_t s = 0; s < states_.size(); ++s) states_[s].process = ProcessWatch(of(s).process);
+}
+
+std::uint64_t RelayServers::between_pings_ns(std::size_t frontends, Millis deadline) noexcept {
+  return std::min(ns_of(deadline) / least_in_deadline,
+                  std::max(usual_silence_ns, frontends * between_any_ns));
 }
 
 void RelayServers::begin(std::uint64_t now) {
@@ -31,8 +37,7 @@ void RelayServers::note_message(std::size_t server, std::uint64_t now) {
 /// A server answers a ping at once, even while it works.
 void RelayServers::watch(std::uint64_t now, const std::function<void(std::size_t server)>& ping,
                          const std::function<void(std::size_t server, Error why)>& lost) {
-  const std::uint64_t ping_ns = std::min(ns_of(options_.policy.deadline) / 8,
-                                         std::max(usual_silence_ns, options_.frontends * between_pings_ns));
+  const std::uint64_t ping_ns = between_pings_ns(options_.frontends, options_.policy.deadline);
   for (std::size_t s = 0; s < states_.size(); ++s) {
     State& it = states_[s];
     if (it.gone) continue;

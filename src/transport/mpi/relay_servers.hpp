@@ -36,6 +36,8 @@ class RelayServers {
   void watch(std::uint64_t now, const std::function<void(std::size_t server)>& ping,
              const std::function<void(std::size_t server, Error why)>& lost);
 
+  /// Time between the signs of life of one frontend to one server.
+  [[nodiscard]] static std::uint64_t between_pings_ns(std::size_t frontends, Millis deadline) noexcept;
   /// Memory of one of them.
   static std::size_t state_bytes() noexcept { return sizeof(State) + sizeof(RelayOptions::Server); }
 

@@ -39,9 +39,12 @@ MpiPeer::MpiPeer(const std::shared_ptr<const mpi::Communicator>& comm, shm::Port
                  std::atomic<std::uint64_t>& progress, MpiPeerOptions options)
     : port_(port),
       progress_(progress),
-      options_(std::move(options)),
-      process_(options_.process),
-      answers_(comm, {options_.rank, options_.down_tag, options_.data_tag}, options_.reply_bytes, progress) {}
+      peer_(options.peer),
+      name_(options.name),
+      deadline_(options.policy.deadline),
+      frontend_(std::move(options.frontend)),
+      process_(options.process),
+      answers_(comm, {options.rank, options.down_tag, options.data_tag}, options.reply_bytes, progress) {}
 
 MpiPeer::~MpiPeer() {
   if (parked_) port_.pool().end_to_wait();
@@ -60,13 +63,12 @@ bool MpiPeer::leave() {
 
 void MpiPeer::note_failure(Error error) {
   if (failure_) return;
-  failure_ = std::make_unique<Error>(std::move(error.add("on the connection with " + options_.label)));
-  port_.activate(options_.peer);
+  failure_ = std::make_unique<Error>(std::move(error.add("on the connection with " + name_.text())));
+  port_.activate(peer_);
 }
 
 void MpiPeer::broken(const char* what, std::uint64_t value) {
-  note_failure(
-      make_error(ErrorCode::internal, "{} sent {} {}, which is invalid", options_.label, what, value));
+  note_failure(make_error(ErrorCode::internal, "{} sent {} {}, which is invalid", name_.text(), what, value));
 }
 
 Result<void> MpiPeer::take(MPI_Message message, std::size_t bytes, ReceiveMemory& memory) {
@@ -75,8 +77,8 @@ Result<void> MpiPeer::take(MPI_Message message, std::size_t bytes, ReceiveMemory
   incoming.bytes = bytes;
   incoming.message = message;
   if (memory.kind_of(bytes) == ReceiveMemory::Kind::large) return {};
-  port_.activate(options_.peer);
-  return incoming.receive(memory, options_.label);
+  port_.activate(peer_);
+  return incoming.receive(memory, name_);
 }
 
 Result<void> MpiPeer::take(std::span<const std::byte> segment, ReceiveMemory& memory) {
@@ -86,22 +88,22 @@ Result<void> MpiPeer::take(std::span<const std::byte> segment, ReceiveMemory& me
   incoming.bytes = segment.size();
   incoming.buffer = std::move(buffer);
   std::memcpy(incoming.buffer.data.get(), segment.data(), segment.size());
-  port_.activate(options_.peer);
+  port_.activate(peer_);
   return {};
 }
 
 Result<void> MpiPeer::receive_next(ReceiveMemory& memory) {
   const auto next =
       std::ranges::find_if(incoming_, [](const Incoming& it) { return it.message != MPI_MESSAGE_NULL; });
-  port_.activate(options_.peer);
-  return next == incoming_.end() ? Result<void>() : next->receive(memory, options_.label);
+  port_.activate(peer_);
+  return next == incoming_.end() ? Result<void>() : next->receive(memory, name_);
 }
 
-Result<void> MpiPeer::Incoming::receive(ReceiveMemory& memory, const std::string& label) {
+Result<void> MpiPeer::Incoming::receive(ReceiveMemory& memory, const PeerName& sender) {
   buffer = memory.take(bytes);
   if (bytes > buffer.capacity)
     return afterbay::fail(ErrorCode::internal, "{} sent a segment of {} bytes, more than the {} of any",
-                          label, bytes, buffer.capacity);
+                          sender.text(), bytes, buffer.capacity);
   return mpi::check(
       MPI_Imrecv(buffer.data.get(), static_cast<int>(bytes), MPI_BYTE, &message, request.handle()),
       "MPI_Imrecv");
@@ -156,7 +158,7 @@ bool MpiPeer::begin_segment() {
 }
 
 void MpiPeer::end_segment() {
-  port_.pool().publish(options_.peer, segment_.order);
+  port_.pool().publish(peer_, segment_.order);
   if (segment_.kind == SegmentKind::data) {
     answers_.add_credit();
     ++messages_;
@@ -223,8 +225,7 @@ tl::expected<FrameView, shm::Refusal> MpiPeer::room_for(const FrameSlot& slot) {
     parked_.reset();
     port_.pool().end_to_wait();
   } else {
-    parked_ = Parked{StallClock(options_.policy.deadline, moved),
-                     {shm::order_of(slot.position, slot.frame), slot.seq}};
+    parked_ = Parked{StallClock(deadline_, moved), {shm::order_of(slot.position, slot.frame), slot.seq}};
     port_.pool().begin_to_wait();
   }
   return view;
@@ -237,7 +238,7 @@ bool MpiPeer::contribute(const ItemHeader& item, std::span<const std::byte> pack
     broken("a part of the unknown frame", slot.frame);
     return false;
   }
-  port_.pool().publish(options_.peer, shm::order_of(slot.position, slot.frame));
+  port_.pool().publish(peer_, shm::order_of(slot.position, slot.frame));
   const auto view = room_for(slot);
   if (!view) {
     if (view.error() == shm::Refusal::no_memory)
@@ -246,11 +247,11 @@ bool MpiPeer::contribute(const ItemHeader& item, std::span<const std::byte> pack
       note_failure(
           make_error(ErrorCode::bad_state,
                      "{} sent a part of frame {} of record number {}, which was given up or does not fit",
-                     options_.label, slot.frame, said_index(slot.seq)));
+                     name_.text(), slot.frame, said_index(slot.seq)));
     return false;
   }
   if (!port_.scatter() ||
-      !port_.scatter()(options_.peer, slot, item.piece, packed, view->buffer.data() + slot.phase)) {
+      !port_.scatter()(peer_, slot, item.piece, packed, view->buffer.data() + slot.phase)) {
     broken("an unreadable part of frame", slot.frame);
     return false;
   }
@@ -330,28 +331,27 @@ Result<void> MpiPeer::check_alive() {
   if (forgotten_ || current_) return {};
   if (failure_) return afterbay::fail(*failure_);
   if (died_)
-    return afterbay::fail(ErrorCode::peer_lost, "{} has died, says {}", options_.label,
-                          options_.frontend ? options_.frontend->label : "its node");
-  if (options_.frontend)
-    if (auto alive = options_.frontend->check_alive(); !alive) {
+    return afterbay::fail(ErrorCode::peer_lost, "{} has died, says {}", name_.text(),
+                          frontend_ ? frontend_->label : "its node");
+  if (frontend_)
+    if (auto alive = frontend_->check_alive(); !alive) {
       unreachable_ = true;
-      return afterbay::fail(std::move(alive).error().add("through which " + options_.label + " sends"));
+      return afterbay::fail(std::move(alive).error().add("through which " + name_.text() + " sends"));
     }
   if (process_.running() || peek()) {
     if (!ended_ || peek()) return {};
-    return afterbay::fail(ErrorCode::peer_lost, "{} has ended without finalizing its session",
-                          options_.label);
+    return afterbay::fail(ErrorCode::peer_lost, "{} has ended without finalizing its session", name_.text());
   }
   return afterbay::fail(
       ErrorCode::peer_lost,
       "{}, process {} on this machine, has died; see its output and the kernel log (out of memory?)",
-      options_.label, process_.pid());
+      name_.text(), process_.pid());
 }
 
 void MpiPeer::forget() {
   forgotten_ = true;
   answers_.stop_credits();
-  port_.pool().publish(options_.peer, shm::order_end);
+  port_.pool().publish(peer_, shm::order_end);
 }
 
 void MpiPeer::fail() {
@@ -384,10 +384,14 @@ Result<bool> MpiNetwork::take_one() {
 }
 
 Result<MpiPeer*> MpiNetwork::peer_at(int rank, int tag) const {
-  const auto peer = peers_.find(key_of(rank, tag));
-  if (peer == peers_.end())
+  // Through a frontend the tag tells the model rank, which must be one of that frontend.
+  const bool is_direct = tag == up_tag;
+  const auto& peers = is_direct ? direct_ : relayed_;
+  const std::size_t at = is_direct ? static_cast<std::size_t>(rank) : number_of_relay_tag(tag);
+  MpiPeer* const peer = at < peers.size() ? peers[at] : nullptr;
+  if (peer == nullptr || peer->rank() != rank || (!is_direct && tag != relay_tag(at)))
     return fail(ErrorCode::internal, "rank {} sent a segment but is no model rank over MPI", rank);
-  return peer->second;
+  return peer;
 }
 
 Result<void> MpiNetwork::take(int rank, const JointArrivals::Found& found) {
@@ -440,7 +444,9 @@ bool MpiNetwork::receive_waiting() {
 
 void MpiNetwork::broken(const Error& error) {
   if (std::exchange(failed_, true)) return;
-  for (auto& [rank, peer] : peers_) peer->note_failure(error);
+  for (const auto* peers : {&direct_, &relayed_})
+    for (MpiPeer* const peer : *peers)
+      if (peer != nullptr) peer->note_failure(error);
 }
 
 bool MpiNetwork::progress() {
@@ -455,7 +461,8 @@ bool MpiNetwork::progress() {
     if (auto delivered = deliver(rank, relayed); !delivered) broken(delivered.error());
     return relayed.arrivals.empty();
   });
-  if (joint_memory_.free == 0) std::rotate(incomplete_.begin(), incomplete_.begin() + 1, incomplete_.end());
+  if (joint_memory_.free == 0 && !incomplete_.empty())
+    std::rotate(incomplete_.begin(), incomplete_.begin() + 1, incomplete_.end());
   return receive_waiting() || moved_;
 }
 

@@ -25,6 +25,7 @@
 #include "transport/mpi/stream.hpp"
 #include "transport/mpi/waiting_senders.hpp"
 #include "transport/peer_end.hpp"
+#include "transport/peer_name.hpp"
 #include "transport/shm/port.hpp"
 
 namespace afterbay::transport::network {
@@ -45,9 +46,9 @@ struct Frontend {
 
 struct MpiPeerOptions {
   std::size_t peer = 0;
-  int rank = 0;                        ///< in the transport's communicator
-  std::string label = "a model rank";  ///< as named in errors
-  std::uint64_t reply_bytes = 0;       ///< LinkSizes::reply_bytes
+  int rank = 0;  ///< in the transport's communicator
+  PeerName name = {};
+  std::uint64_t reply_bytes = 0;  ///< LinkSizes::reply_bytes
   WaitPolicy policy;
   ProcessId process;  ///< the rank's process, if it runs on this machine
   int down_tag = network::down_tag;
@@ -92,7 +93,8 @@ class MpiPeer final : public PeerEnd {
     return !incoming_.empty() && incoming_.front().message != MPI_MESSAGE_NULL;
   }
   /// The order from which on the rank requests room, as far as it is known.
-  [[nodiscard]] std::uint64_t order() const { return port_.pool().order_of(options_.peer); }
+  [[nodiscard]] std::uint64_t order() const { return port_.pool().order_of(peer_); }
+  [[nodiscard]] int rank() const noexcept { return answers_.rank(); }
   void note_failure(Error error);
 
  private:
@@ -103,8 +105,8 @@ class MpiPeer final : public PeerEnd {
     mpi::Request request;
     bool arrived = false;
     bool is_word = false;  ///< already moved to `ahead_`
-    /// Receives it into memory. `label`: the sender, as named in errors.
-    Result<void> receive(ReceiveMemory& memory, const std::string& label);
+    /// Receives it into memory.
+    Result<void> receive(ReceiveMemory& memory, const PeerName& sender);
   };
 
   struct Parked {
@@ -125,9 +127,14 @@ class MpiPeer final : public PeerEnd {
   bool flush_answers();
   void broken(const char* what, std::uint64_t value);
 
+  // A server has one of these per rank on another node: only what is needed later is kept of the
+  // options.
   shm::Port& port_;
   std::atomic<std::uint64_t>& progress_;
-  MpiPeerOptions options_;
+  std::size_t peer_;
+  PeerName name_;
+  Millis deadline_;
+  std::shared_ptr<Frontend> frontend_;
   ProcessWatch process_;
 
   std::list<Incoming> incoming_;     ///< in order of arrival
@@ -160,11 +167,15 @@ class MpiNetwork final : public Network {
   /// `pool`: of the ends' port. `sizes`, `senders`: see ReceiveMemory.
   MpiNetwork(std::shared_ptr<const mpi::Communicator> comm, const shm::Pool& pool, const LinkSizes& sizes,
              std::size_t senders)
-      : comm_(std::move(comm)), joined_memory_(sizes.joined_bytes), pool_(pool), memory_(sizes, senders) {}
-  void add(int rank, MpiPeer& peer) { peers_.emplace(key_of(rank, up_tag), &peer); }
+      : comm_(std::move(comm)),
+        joint_memory_(sizes.joint_bytes),
+        joined_memory_(sizes.joined_bytes),
+        pool_(pool),
+        memory_(sizes, senders) {}
+  void add(int rank, MpiPeer& peer) { place(direct_, static_cast<std::size_t>(rank)) = &peer; }
   /// The end for model rank `number`, through a frontend at `rank`.
   void add(int rank, std::size_t number, MpiPeer& peer, std::shared_ptr<Frontend> frontend) {
-    peers_.emplace(key_of(rank, relay_tag(number)), &peer);
+    place(relayed_, number) = &peer;
     const auto [at, is_new] = frontends_.try_emplace(rank, joint_memory_);
     at->second.frontend = std::move(frontend);
     if (is_new) joined_memory_.add_frontend();
@@ -174,8 +185,9 @@ class MpiNetwork final : public Network {
   [[nodiscard]] std::uint64_t peak_bytes() const override { return memory_.peak_bytes(); }
 
  private:
-  static std::uint64_t key_of(int rank, int tag) noexcept {
-    return std::uint64_t{static_cast<std::uint32_t>(rank)} << 32 | static_cast<std::uint32_t>(tag);
+  static MpiPeer*& place(std::vector<MpiPeer*>& peers, std::size_t number) {
+    if (number >= peers.size()) peers.resize(number + 1);
+    return peers[number];
   }
   struct Relayed {
     explicit Relayed(JointMemory& memory) : arrivals(memory) {}
@@ -195,7 +207,8 @@ class MpiNetwork final : public Network {
   bool receive_waiting();
 
   std::shared_ptr<const mpi::Communicator> comm_;
-  std::unordered_map<std::uint64_t, MpiPeer*> peers_;  ///< by rank and tag
+  std::vector<MpiPeer*> direct_;   ///< by rank; null: none
+  std::vector<MpiPeer*> relayed_;  ///< by number of the model rank; null: none
   JointMemory joint_memory_;
   JoinedMemory joined_memory_;
   std::unordered_map<int, Relayed> frontends_;  ///< by rank

@@ -37,15 +37,24 @@ std::uint64_t MappedBlocks::tables_of(const Geometry& geometry) noexcept {
   return std::max(bytes, least_bytes) / page_bytes;
 }
 
+std::uint64_t MappedBlocks::heap_bytes(const Geometry& geometry) noexcept {
+  constexpr std::uint64_t allocation = 16;  // malloc's header, with rounding
+  const auto set = [](std::uint64_t size) { return Parts::words_for(size) * 8 + allocation; };
+  std::uint64_t bytes = set(most_covered(geometry, table_covers - 1));
+  for (const BlockClassGeometry& kind : geometry.classes)
+    bytes += set(kind.count * (units_of(kind) + 1)) + set(units_of(kind));
+  return bytes;
+}
+
 MappedBlocks::MappedBlocks(Segment& segment, std::uint64_t most_tables)
     : segment_(segment),
       most_tables_(most_tables),
       generation_(next_generation()),
       in_table_(reinterpret_cast<std::uintptr_t>(segment.mapping().data()) % table_covers),
       shift_(reinterpret_cast<std::uintptr_t>(segment.mapping().data()) % window_bytes) {
-  covered_.resize((in_table_ + segment.geometry().total_bytes) / table_covers + 1);
+  covered_.resize(most_covered(segment.geometry(), in_table_));
   for (const BlockClass kind : classes) {
-    const std::uint64_t units = geometry(kind).stride() / window_bytes + 1;
+    const std::uint64_t units = units_of(geometry(kind));
     windows_[kind] = units + 1;
     mapped_[kind].resize(geometry(kind).count * windows_[kind]);
     units_[kind] = units;

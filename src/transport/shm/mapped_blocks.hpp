@@ -42,12 +42,15 @@ class MappedBlocks {
   /// The share of one process: page tables of all processes of the node take at most a 16th of the
   /// segment's memory, or 1 MiB each.
   [[nodiscard]] static std::uint64_t tables_of(const Geometry& geometry) noexcept;
+  /// The most memory that one object for such a segment takes on the heap.
+  [[nodiscard]] static std::uint64_t heap_bytes(const Geometry& geometry) noexcept;
 
  private:
   /// A set of numbers. Asking for a range costs a few nanoseconds: every put does.
   class Parts {
    public:
-    void resize(std::uint64_t size) { words_ = std::vector<std::atomic<std::uint64_t>>((size + 63) / 64); }
+    void resize(std::uint64_t size) { words_ = std::vector<std::atomic<std::uint64_t>>(words_for(size)); }
+    [[nodiscard]] static std::uint64_t words_for(std::uint64_t size) noexcept { return (size + 63) / 64; }
     [[nodiscard]] bool contains(std::uint64_t i) const noexcept {
       return (words_[i / 64].load(std::memory_order_relaxed) >> i % 64 & 1) != 0;
     }
@@ -73,6 +76,14 @@ class MappedBlocks {
     std::uint32_t index;
   };
 
+  /// The numbers in `covered_`; `in_table`: see in_table_.
+  [[nodiscard]] static std::uint64_t most_covered(const Geometry& geometry, std::uint64_t in_table) noexcept {
+    return (in_table + geometry.total_bytes) / table_covers + 1;
+  }
+  /// The numbers in `written_` of that class; a block is in one window more.
+  [[nodiscard]] static std::uint64_t units_of(const BlockClassGeometry& kind) noexcept {
+    return kind.stride() / window_bytes + 1;
+  }
   [[nodiscard]] const BlockClassGeometry& geometry(BlockClass kind) const noexcept {
     return segment_.geometry().classes[kind];
   }

@@ -14,6 +14,7 @@
 namespace afterbay::session {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 config::Config config_of(std::vector<std::pair<std::string, std::string>> settings) {
@@ -69,21 +70,79 @@ TEST(JobDemand, a_node_with_shared_memory_only_needs_no_memory_for_the_network) 
 }
 
 /// The bounds for 100 000 ranks and 1000 servers, of the formulas; bench/scale.py measures them.
+/// memory.chunks is a setting of its own, like memory.server.
 TEST(JobDemand, of_100_000_ranks_is_bounded) {
+  using Settings = std::vector<std::pair<std::string, std::string>>;
+  for (const Settings& settings :
+       {Settings{}, Settings{{"placement", "slab"}}, Settings{{"topology", "tiered"}},
+        Settings{{"topology", "tiered"}, {"placement", "slab"}}}) {
+    auto all = settings;
+    all.emplace_back("servers_per_node", "1");
+    const auto config = config_of(all);
+    const bool tiered = config.topology == config::Topology::tiered;
+    SCOPED_TRACE((tiered ? "tiered, servers that talk: " : "dedicated, servers that talk: ") +
+                 std::to_string(config.servers_talk()));
+    const int per_node = tiered ? 102 : 101;
+    const auto nodes = loads(config, 1000 * per_node, per_node);
+    ASSERT_EQ(nodes.size(), 1000u);
+    ASSERT_EQ(nodes.front().job.models, 100'000u);
+    const auto demand = demand_of(config, nodes.front()).value();
+    EXPECT_LE(demand.model->bytes(), 64 * MiB) << demand.model->text();
+    EXPECT_LE(demand.server->bytes() - config.memory.server_bytes - config.memory.chunks_bytes, 256 * MiB)
+        << demand.server->text();
+    for (const Part& part : demand.server->parts) {
+      if (part.what != "memory.receive") continue;
+      EXPECT_LE(part.bytes, config.memory.receive_bytes);
+    }
+    EXPECT_EQ(demand.model->far.all(), tiered ? 17u : 999u + 17u);
+  }
+}
+
+/// All that a process may take is in a part: entries of frames, page tables of shared memory.
+TEST(JobDemand, counts_frames_and_page_tables) {
+  const auto part_of = [](const ProcessDemand& process, std::string_view what) {
+    std::uint64_t bytes = 0;
+    for (const Part& part : process.parts)
+      if (part.what == what) bytes += part.bytes;
+    return bytes;
+  };
+  const auto demand_with = [](std::vector<std::pair<std::string, std::string>> settings) {
+    settings.emplace_back("servers", "1");
+    const auto config = config_of(std::move(settings));
+    return demand_of(config, loads(config, 9, 0).at(0)).value();
+  };
+  const auto usual = demand_with({});
+  const auto few = demand_with({{"memory.frames", "1024"}});
+  EXPECT_GT(part_of(*usual.server, "frames (memory.frames)"), 65'536u * 600);
+  EXPECT_LT(part_of(*few.server, "frames (memory.frames)"), 1024u * 650 + 8 * MiB);
+  EXPECT_GE(part_of(*usual.server, "page tables"), MiB) << "of 512 MiB";
+  EXPECT_GE(part_of(*usual.model, "page tables"), MiB);
+  EXPECT_LE(part_of(*usual.model, "page tables"), 2 * MiB);
+  // A 16th of the memory for all ranks together.
+  const auto large = demand_with({{"memory.server", "64GiB"}});
+  EXPECT_GE(part_of(*large.model, "page tables"), 64 * GiB / 512);
+  EXPECT_LE(part_of(*large.model, "page tables"), 136 * MiB);
+  EXPECT_GE(part_of(*large.model, "pairs"), part_of(*usual.model, "pairs") + 100 * KiB)
+      << "what it notes about pages";
+  const auto tiered = demand_with({{"topology", "tiered"}});
+  EXPECT_GE(part_of(*tiered.model, "page tables"), part_of(*tiered.frontend, "memory.frontend") / 512);
+}
+
+/// Formulas of what a server notes of ranks: per collection, open record and open file.
+TEST(JobDemand, tables_of_model_ranks_are_printed) {
   const auto config = config_of({{"servers_per_node", "1"}});
   const auto nodes = loads(config, 101'000, 101);
-  ASSERT_EQ(nodes.size(), 1000u);
-  const auto demand = demand_of(config, nodes.front()).value();
-  EXPECT_LE(demand.model->bytes(), 64 * MiB) << demand.model->text();
-  EXPECT_LE(demand.server->bytes() - config.memory.server_bytes - config.memory.chunks_bytes, 256 * MiB)
-      << demand.server->text();
-  EXPECT_EQ(demand.model->far.all(), 999u + 17u);
+  EXPECT_THAT(text_of(config, nodes),
+              AllOf(HasSubstr("in addition: 1.5 MiB per collection, 24.5 KiB per open file"),
+                    HasSubstr("V x 12.3 KiB per open record of V variables (2.4 MiB with 200)")));
 }
 
 /// Also what waits in small segments, and with `memory.receive` as small as it can be.
 TEST(JobDemand, what_arrives_at_a_server_is_bounded_by_its_setting) {
-  for (const char* receive : {"128MiB", "1GiB", "8MiB"}) {
-    const auto config = config_of({{"servers_per_node", "1"}, {"memory.receive", receive}});
+  for (const auto& [receive, placement] :
+       {std::pair{"96MiB", "collection"}, {"128MiB", "slab"}, {"1GiB", "slab"}, {"8MiB", "collection"}}) {
+    const auto config =
+        config_of({{"servers_per_node", "1"}, {"memory.receive", receive}, {"placement", placement}});
     for (const int nodes : {2, 10, 100, 1000}) {
       SCOPED_TRACE(nodes);
       const auto loads_of_nodes = loads(config, 101 * nodes, 101);
@@ -182,7 +241,7 @@ TEST(JobDemand, memory_of_a_pool_that_is_missing_is_refused_with_its_setting) {
   system.free_memory = [] { return 24 * GiB; };
   const auto found = find_obstacles(config, nodes.at(0), system);
   ASSERT_EQ(found.size(), 1u);
-  for (const char* part : {"1 I/O server of pool 'big': 65.7 GiB", "): set pools.big.memory.server: "})
+  for (const char* part : {"1 I/O server of pool 'big': 65.9 GiB", "): set pools.big.memory.server: "})
     EXPECT_THAT(found[0].message, HasSubstr(part));
 }
 

@@ -8,7 +8,11 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <algorithm>
+#include <cstring>
+#include <fstream>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "transport/mpi/client.hpp"
@@ -20,6 +24,7 @@
 #include "transport/relay/channel.hpp"
 #include "transport/relay/relay_carrier.hpp"
 #include "transport/shm/client.hpp"
+#include "transport/shm/mapped_blocks.hpp"
 #include "transport/shm/peer.hpp"
 #include "transport/shm/port.hpp"
 #include "unit/allocation_count.hpp"
@@ -34,6 +39,13 @@ constexpr double tolerance = 0.15;
 std::uint64_t heap_bytes() {
   const auto info = ::mallinfo2();
   return info.uordblks + info.hblkhd;
+}
+
+std::uint64_t system_page_table_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmPTE:")) return std::stoull(line.substr(6)) * 1024;
+  return 0;
 }
 
 /// The heap grew by about as much as the formula says since `before`.
@@ -61,10 +73,10 @@ TEST_F(TransportFootprint, of_a_server_is_that_of_its_segment_and_its_ends) {
   sizes_.memory_bytes = 64u << 20;
   const Footprint print = footprint_of(ServerPairs{models, near, 0, 0}, sizes_).value();
   const auto geometry = shm::make_geometry(sizes_, models, near).value();
-  // Without the entries for frames, of which a collection allocates what it declares.
-  const std::uint64_t of_frames = geometry.meta_at - geometry.frames_at;
-  EXPECT_NEAR(static_cast<double>(print.data + print.tables + print.rings),
-              static_cast<double>(geometry.total_bytes - of_frames), 4 << 20);
+  // Except for what lies between its parts: classes of blocks begin at huge pages.
+  EXPECT_NEAR(static_cast<double>(print.data + print.tables + print.frames + print.rings),
+              static_cast<double>(geometry.total_bytes), 4 << 20);
+  EXPECT_LE(print.data + print.tables + print.frames + print.rings, geometry.total_bytes);
   const auto segment = std::make_shared<shm::Segment>(
       shm::Segment::format(shm::Mapping::anonymous(geometry.total_bytes).value(), geometry).value());
   for (std::uint32_t i = 0; i < near; ++i) segment->give_ring(i, i);
@@ -79,7 +91,8 @@ TEST_F(TransportFootprint, of_a_server_is_that_of_its_segment_and_its_ends) {
     }
     auto peer = std::make_unique<network::MpiPeer>(
         nullptr, port, segment->header().progress,
-        network::MpiPeerOptions{i, static_cast<int>(i), label("model rank", i), sizes_.reply_bytes, {}, {}});
+        network::MpiPeerOptions{
+            i, static_cast<int>(i), {"model rank", i, static_cast<int>(i)}, sizes_.reply_bytes, {}, {}});
     network->add(static_cast<int>(i), *peer);
     port.add(std::move(peer));
   }
@@ -118,8 +131,8 @@ TEST_F(TransportFootprint, of_messages_between_servers_is_bounded) {
     SCOPED_TRACE(servers);
     const Footprint print = footprint_of(ServerPairs{10, 10, servers, 1}, sizes_).value();
     const LinkSizes sizes = network::shared_by_servers(sizes_, servers);
-    EXPECT_EQ(print.between, (servers - 1) * sizes.credits * sizes.prompt_bytes);
-    EXPECT_LE(print.between, 32u << 20);
+    EXPECT_EQ(print.receive, (servers - 1) * sizes.credits * sizes.prompt_bytes) << "no rank is far";
+    EXPECT_LE(print.receive, std::max<std::uint64_t>(sizes_.receive_bytes / 8, servers * 2048));
     const auto staging = network::Staging::make(sizes, servers, false).value();
     EXPECT_EQ(staging->capacity(), sizes.prompt_bytes) << "all that one server sends another is prompt";
     EXPECT_EQ(print.staging, staging->segments() * staging->capacity());
@@ -174,6 +187,59 @@ TEST_F(TransportFootprint, of_a_frontend_is_its_channel_and_its_lanes) {
     options.servers.push_back({s, static_cast<int>(s), label("I/O server", s), {}, label("I/O server", s)});
   const network::Relay relay(nullptr, std::move(options));
   expect_about(print.ends, before);
+}
+
+/// Links to servers of its node: with what they note about mapped pages, which depends on the
+/// server's memory.
+TEST_F(TransportFootprint, of_links_that_share_memory_is_that_of_their_objects) {
+  for (const std::uint64_t memory : {std::uint64_t{64} << 20, std::uint64_t{4} << 30}) {
+    SCOPED_TRACE(memory);
+    constexpr std::size_t ranks = 40;
+    sizes_.memory_bytes = memory;
+    const auto geometry = shm::make_geometry(sizes_, ranks, ranks).value();
+    const auto owned = shm::Mapping::create(geometry.total_bytes).value();
+    const auto map = [&] { return shm::Mapping::open(owned.door.address(), geometry.total_bytes).value(); };
+    const auto server = shm::Segment::format(map(), geometry).value();
+    std::vector<std::shared_ptr<shm::Segment>> segments;
+    const auto rank_links = std::make_shared<RankLinks>();
+    std::vector<std::unique_ptr<ClientLink>> links;
+    const std::uint64_t before = heap_bytes();
+    for (std::size_t i = 0; i < ranks; ++i)
+      links.push_back(std::make_unique<shm::ShmClientLink>(
+          std::make_shared<shm::Segment>(shm::Segment::attach(map(), geometry).value()),
+          shm::ClientOptions{i, {}, "shm", label("I/O server", i), rank_links, label("I/O server", i)}));
+    const auto shared = shared_servers(ranks, ServerPairs{ranks, ranks, 0, 0}, sizes_).value();
+    expect_about(footprint_of(ModelPairs{.shared = {shared}}, sizes_).ends, before);
+    EXPECT_GT(shared.mapped, memory / 4 / (2u << 20) / 8) << "more with more memory";
+  }
+}
+
+/// What a rank has in its page tables when it has written to all of the memory.
+TEST_F(TransportFootprint, of_page_tables_is_at_least_what_a_rank_fills) {
+  sizes_.memory_bytes = std::uint64_t{256} << 20;
+  for (const std::size_t ranks : {1U, 100U}) {
+    SCOPED_TRACE(ranks);
+    const auto geometry = shm::make_geometry(sizes_, ranks, ranks).value();
+    auto owned = shm::Mapping::create(geometry.total_bytes).value();
+    auto server = shm::Segment::format(std::move(owned.mapping), geometry).value();
+    auto rank =
+        shm::Segment::attach(shm::Mapping::open(owned.door.address(), geometry.total_bytes).value(), geometry)
+            .value();
+    for (std::uint32_t b = 0; b < geometry.blocks(); b += 16) ASSERT_TRUE(server.allocate_block(b));
+    const std::uint64_t before = system_page_table_bytes();
+    shm::MappedBlocks blocks(rank);
+    for (std::uint32_t b = 0; b < geometry.blocks(); b += 16) {
+      blocks.will_write(rank.blocks_at(b, 1));
+      std::memset(rank.block(b), 1, 4096);
+    }
+    const auto shared = shared_servers(1, ServerPairs{ranks, ranks, 0, 0}, sizes_).value();
+    EXPECT_LE(system_page_table_bytes() - before, shared.page_tables);
+    // All of the memory in entries of 8 bytes per page; not more than the share of one rank.
+    const std::uint64_t all = geometry.total_bytes / 512;
+    EXPECT_LE(shared.page_tables, all + (64u << 10));
+    const std::uint64_t share = std::max<std::uint64_t>(sizes_.memory_bytes / 16 / ranks, 1u << 20);
+    EXPECT_GE(shared.page_tables, std::min(share, sizes_.memory_bytes / 512));
+  }
 }
 
 /// The rank's own memory: the frontend's is counted there.

@@ -32,8 +32,8 @@ std::size_t pings_of(std::size_t frontends, Millis deadline, std::uint64_t time)
 TEST(TransportRelayServers, a_server_gets_as_many_signs_of_life_of_many_frontends_as_of_some) {
   const Millis deadline(300'000);
   EXPECT_EQ(pings_of(1, deadline, 100 * second), 100u);
-  for (const std::size_t frontends : {500U, 2000U, 8000U})
-    EXPECT_NEAR(static_cast<double>(frontends * pings_of(frontends, deadline, 100 * second)), 50'000, 5000);
+  for (const std::size_t frontends : {100U, 500U, 2000U})
+    EXPECT_NEAR(static_cast<double>(frontends * pings_of(frontends, deadline, 100 * second)), 10'000, 1000);
 }
 
 /// No side may regard the other as lost.

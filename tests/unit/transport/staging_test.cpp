@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 #include <span>
+#include <string>
 #include <thread>
 
 #include "transport/mpi/receive_memory.hpp"
@@ -136,14 +137,54 @@ TEST(TransportReceiveMemory, what_all_ranks_may_send_is_bounded) {
       ASSERT_EQ(shared.prompt_bytes % 64, 0u) << senders;
       ASSERT_LE(ReceiveMemory::most_prompt_bytes(shared, senders), receive / 2) << senders;
       most = std::max(most, ReceiveMemory::most_bytes(shared, senders));
-      const LinkSizes relayed = network::shared_by(sizes, senders, true);
+      const LinkSizes relayed = network::shared_by(sizes, {.models = senders, .relayed = true});
       ASSERT_EQ(relayed.prompt_bytes, shared.prompt_bytes) << "what ranks send does not depend on it";
       ASSERT_EQ(relayed.joined_bytes > 0, relayed.prompt_bytes < network::most_joined_bytes) << senders;
-      most_relayed = std::max(most_relayed, ReceiveMemory::most_bytes(relayed, senders));
+      most_relayed =
+          std::max(most_relayed, ReceiveMemory::most_bytes(relayed, senders) + relayed.joint_bytes);
     }
     EXPECT_LE(most, std::max(receive, 2 * segment_capacity(sizes) + receive / 2));
-    EXPECT_LE(most_relayed, std::max(receive, 2 * segment_capacity(sizes) + receive / 2 + receive / 8));
+    EXPECT_LE(most_relayed,
+              std::max(receive, 2 * segment_capacity(sizes) + receive / 2 + receive / 8 + receive / 16));
   }
+}
+
+/// Joint messages and messages of other servers are part of the same memory, and each sender has
+/// its share of it in any case: law 7.
+TEST(TransportReceiveMemory, all_that_arrives_at_a_server_is_one_memory) {
+  for (const std::uint64_t receive :
+       {std::uint64_t{8} << 20, std::uint64_t{96} << 20, std::uint64_t{1} << 30}) {
+    LinkSizes sizes;
+    sizes.receive_bytes = receive;
+    for (const std::size_t servers : {1U, 2U, 10U, 100U, 1000U, 10'000U})
+      for (const std::size_t models : {1U, 256U, 10'000U, 100'000U})
+        for (const bool relayed : {false, true}) {
+          SCOPED_TRACE(std::to_string(receive) + " " + std::to_string(servers) + " " +
+                       std::to_string(models));
+          const LinkSizes alone = network::shared_by(sizes, models);
+          const LinkSizes shared =
+              network::shared_by(sizes, {.models = models, .relayed = relayed, .servers = servers});
+          // What ranks may send does not depend on the servers.
+          ASSERT_EQ(shared.credits, alone.credits);
+          ASSERT_EQ(shared.prompt_bytes, alone.prompt_bytes);
+          const LinkSizes between = network::shared_by_servers(sizes, servers);
+          ASSERT_GE(between.credits, 2U);
+          ASSERT_GE(between.prompt_bytes, 1024U);
+          ASSERT_EQ(shared.between_bytes, (servers - 1) * between.credits * between.prompt_bytes);
+          ASSERT_LE(shared.between_bytes, std::max<std::uint64_t>(receive / 8, (servers - 1) * 2048));
+          ASSERT_EQ(shared.joint_bytes > 0, relayed);
+          ASSERT_LE(shared.joint_bytes, std::max(receive / 16, 2 * network::most_joint_bytes));
+          ASSERT_GE(ReceiveMemory::large_count(shared, models), 2U) << "one is for the slowest rank";
+          const std::uint64_t all =
+              ReceiveMemory::most_bytes(shared, models) + shared.joint_bytes + shared.between_bytes;
+          const std::uint64_t least = 2 * segment_capacity(sizes) + receive / 2 + receive / 8 +
+                                      shared.joint_bytes + shared.between_bytes;
+          ASSERT_LE(all, std::max(receive, least));
+        }
+  }
+  LinkSizes defaults = network::shared_by(LinkSizes(), {100'000, true, 1000});
+  EXPECT_LE(ReceiveMemory::most_bytes(defaults, 100'000) + defaults.joint_bytes + defaults.between_bytes,
+            LinkSizes().receive_bytes);
 }
 
 /// What a rank may send at once, as long as that does not need a budget, and as it shrinks.
@@ -153,11 +194,11 @@ TEST(TransportReceiveMemory, shares_shrink_with_the_number_of_ranks) {
     return std::pair(sizes.credits, sizes.prompt_bytes);
   };
   EXPECT_EQ(of(1), std::pair(4U, small_segment_bytes));
-  EXPECT_EQ(of(256), std::pair(4U, small_segment_bytes));
-  EXPECT_EQ(of(257), std::pair(3U, small_segment_bytes));
-  EXPECT_EQ(of(512), std::pair(2U, small_segment_bytes));
-  EXPECT_EQ(of(1024), std::pair(2U, small_segment_bytes / 2));
-  EXPECT_EQ(of(100'000), std::pair(2U, std::uint64_t{320}));
+  EXPECT_EQ(of(192), std::pair(4U, small_segment_bytes));
+  EXPECT_EQ(of(193), std::pair(3U, small_segment_bytes));
+  EXPECT_EQ(of(384), std::pair(2U, small_segment_bytes));
+  EXPECT_EQ(of(768), std::pair(2U, small_segment_bytes / 2));
+  EXPECT_EQ(of(100'000), std::pair(2U, std::uint64_t{192}));
   EXPECT_EQ(of(1'000'000), std::pair(2U, std::uint64_t{0})) << "everything waits for a large buffer";
   LinkSizes one;
   one.credits = 1;
@@ -165,8 +206,8 @@ TEST(TransportReceiveMemory, shares_shrink_with_the_number_of_ranks) {
 }
 
 TEST(TransportReceiveMemory, joined_segments_that_are_not_prompt_are_bounded) {
-  const LinkSizes sizes = network::shared_by(LinkSizes(), 100'000, true);
-  ASSERT_EQ(sizes.prompt_bytes, 320u);
+  const LinkSizes sizes = network::shared_by(LinkSizes(), {.models = 100'000, .relayed = true});
+  ASSERT_EQ(sizes.prompt_bytes, 192u);
   ReceiveMemory memory(sizes, 100'000);
   const std::size_t large = memory.free_large();
   std::vector<ReceiveMemory::Buffer> taken;
@@ -174,7 +215,7 @@ TEST(TransportReceiveMemory, joined_segments_that_are_not_prompt_are_bounded) {
     taken.push_back(memory.take_joined(4096).value());
   EXPECT_EQ(memory.allocated_bytes(), sizes.joined_bytes);
   EXPECT_FALSE(memory.take_joined(4096));
-  EXPECT_TRUE(memory.take_joined(320)) << "a prompt one has memory of its rank";
+  EXPECT_TRUE(memory.take_joined(192)) << "a prompt one has memory of its rank";
   EXPECT_EQ(memory.free_large(), large);
   memory.give_back(std::move(taken.back()));
   EXPECT_TRUE(memory.take_joined(4096));
