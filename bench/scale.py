@@ -288,7 +288,8 @@ def memory_checks(results: Results) -> list[Check]:
 
 
 def slope(results: Results, first: str, last: str, path: str, ranks: int, unit: float) -> list[float] | None:
-    """How much more `last` has than the median of `first`, per rank, times `unit`; None if a row is missing."""
+    """How much more `last` has than the median of `first`, per rank, times `unit`; None if a row
+    is missing."""
     before = results.median(first, path)
     if before is None or last not in results.rows:
         return None

@@ -146,7 +146,7 @@ void run(const Job& job) {
     line["open_messages"] = greatest(messages, MPI_UNSIGNED_LONG);
     line["open_s"] = greatest(now_s() - begin, MPI_DOUBLE);
     line["open_mib"] = greatest(resident_mib(), MPI_DOUBLE);
-    // Of model ranks that host no server.
+    // Only model ranks that host no server count.
     const bool is_model = !session.is_server() && session.model_rank() > 0;
     line["open_model_mib"] = greatest(is_model ? resident_mib() - before_mib : 0, MPI_DOUBLE);
     if (session.is_server()) {

@@ -81,7 +81,7 @@ class EmulatedServer {
   std::shared_ptr<afterbay::transport::shm::Segment> segment_;
   afterbay::transport::shm::Port* port_ = nullptr;           ///< owned by the server
   std::vector<afterbay::transport::network::MpiPeer*> far_;  ///< by rank; null: uses the segment
-  std::unique_ptr<afterbay::transport::network::ReceiveMemory> arriving_;  ///< of far ranks
+  std::unique_ptr<afterbay::transport::network::ReceiveMemory> arriving_;  ///< memory for what far ranks send
   std::unique_ptr<afterbay::server::Server> server_;
   std::shared_ptr<afterbay::transport::RankLinks> rank_links_ =
       std::make_shared<afterbay::transport::RankLinks>();

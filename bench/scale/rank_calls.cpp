@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model rank that sends to all servers by MPI, and servers that are idle: what its calls take that
-// look at every link, and what it keeps after `open`.
+// A model rank that sends to all servers by MPI, and servers that are idle: what its calls take
+// that look at every link, and what it keeps after `open`.
 #include <mpi.h>
 
 #include <fmt/format.h>
@@ -90,8 +90,7 @@ client::ModelSession& session_of(const Case& it, const config::Config& config, b
   const auto comm = std::make_shared<const mpi::Communicator>(
       must(mpi::Communicator::duplicate(MPI_COMM_SELF, config.deadline)));
   const auto staging = must(transport::network::Staging::make(sizes, it.servers, true));
-  const transport::network::MpiShared shared{staging,
-                                             std::make_shared<transport::network::ProbeRound>(comm)};
+  const transport::network::MpiShared shared{staging, std::make_shared<transport::network::ProbeRound>(comm)};
   const auto links_of_rank = std::make_shared<transport::RankLinks>();
   client::ModelSession::Links links;
   for (std::size_t s = 0; s < it.servers; ++s) {

@@ -500,7 +500,7 @@ struct Most {
 
 /// What a server keeps of model ranks beyond its total, by what the model does.
 std::string text_of_tables(std::size_t models) {
-  constexpr std::size_t variables = 200;  // of the record in the example
+  constexpr std::size_t variables = 200;  // number in the example's record
   const server::RankTables tables{models};
   return fmt::format(
       "  by what the model does, in addition: {} per collection, {} per open file,\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CloseTickets: which model ranks have closed a file, and the tickets that they get an answer to when
-// it has ended. Ranks call the same functions in the same order, so that nearly all have the same
-// number: a bit per rank suffices for these.
+// CloseTickets: which model ranks have closed a file, and the tickets that they get an answer to
+// when it has ended. Ranks call the same functions in the same order, so that nearly all have the
+// same number: a bit per rank suffices for these.
 #pragma once
 
 #include <algorithm>

@@ -26,7 +26,7 @@ struct Footprint {
   std::uint64_t joint = 0;        ///< frontend: small segments that it sends together
   std::uint64_t staging = 0;      ///< segments that are sent over MPI
   std::uint64_t ends = 0;         ///< objects on the heap: one per pair
-  std::uint64_t page_tables = 0;  ///< of this process, for memory that processes share; without huge pages
+  std::uint64_t page_tables = 0;  ///< for memory that this process shares; without huge pages
   std::uint64_t descriptors = 0;
 
   [[nodiscard]] std::uint64_t bytes() const noexcept {
@@ -57,7 +57,7 @@ Result<Footprint> footprint_of(const FrontendPairs& pairs, std::uint64_t bytes, 
 /// Servers whose segments a model rank uses, all alike.
 struct SharedServers {
   std::size_t count = 0;
-  std::uint64_t page_tables = 0;  ///< of the rank, for one of the segments
+  std::uint64_t page_tables = 0;  ///< page tables of the rank for one of the segments
   std::uint64_t mapped = 0;       ///< what the rank notes about its pages, on the heap
 };
 /// `pairs`, `sizes`: of each server.

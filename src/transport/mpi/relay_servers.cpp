@@ -7,8 +7,8 @@ namespace afterbay::transport::network {
 namespace {
 
 constexpr std::uint64_t usual_silence_ns = 1'000'000'000;  // without a sign of life from a frontend
-/// Interval of the signs of life that a server gets: the processor time that they take does not grow
-/// with the number of frontends, until they are as rare as the deadline allows.
+/// Interval of the signs of life that a server gets: the processor time that they take does not
+/// grow with the number of frontends, until they are as rare as the deadline allows.
 constexpr std::uint64_t between_any_ns = 10'000'000;
 constexpr std::uint64_t least_in_deadline = 8;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formulas of what a server notes of model ranks, against what the objects take; and the tickets
-// of closes.
+// The formulas of what a server notes of model ranks, against what the objects take; and the
+// tickets of closes.
 #include "server/rank_tables.hpp"
 
 #include <fmt/format.h>
