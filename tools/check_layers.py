@@ -13,7 +13,7 @@ ALLOWED = {
     "time": ["base"],
     "codec": ["base"],
     "packing": ["base", "time"],
-    "model": ["base", "codec"],
+    "model": ["base", "time", "codec"],
     "pipeline": ["model"],
     "statistics": ["model"],
     "expression": ["base", "time", "model", "statistics"],

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/suggest.hpp"
-#include "model/calendar.hpp"
 #include "model/template_text.hpp"
+#include "time/date_text.hpp"
 
 namespace afterbay::model {
 namespace {
@@ -30,7 +30,7 @@ Result<Token> parse_token(std::string_view text) {
   const std::string_view spec = has_spec ? text.substr(colon + 1) : std::string_view();
   if (token.name == "date") {
     if (has_spec) token.date_format = spec;
-    AFTERBAY_TRY(check_date_format(token.date_format));
+    AFTERBAY_TRY(dates::check_pattern_without_calendar(token.date_format));
   } else if (token.name == "step" || token.name == "member") {
     if (!has_spec) return token;
     AFTERBAY_TRY_ASSIGN(token.digits, template_digits(token.name, spec));
@@ -84,8 +84,8 @@ Result<std::string> value_of(const Token& token, std::string_view collection, co
   if (token.name == "collection") return std::string(collection);
   if (token.name == "date") {
     if (!values.date) return absent();
-    AFTERBAY_TRY_ASSIGN(const Date date, parse_date(*values.date));
-    return format_date(date, token.date_format);
+    AFTERBAY_TRY_ASSIGN(const Date date, dates::parse_date(*values.date));
+    return dates::format_date(date, token.date_format);
   }
   const std::optional<std::int64_t>& number = token.name == "step" ? values.step : values.member;
   if (!number) return absent();

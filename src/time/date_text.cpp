@@ -114,7 +114,8 @@ std::string digits_of_year(std::int64_t year, int fewest) {
   return fmt::format("{:0{}}", year < 0 ? -year : year, fewest);
 }
 
-std::string converted(const Rules& rules, const Date& date, char conversion) {
+/// `rules`: null without a calendar.
+std::string converted(const Rules* rules, const Date& date, char conversion) {
   switch (conversion) {
     case 'Y': return (date.year < 0 ? "-" : "") + digits_of_year(date.year, 4);
     case 'y': {
@@ -126,9 +127,42 @@ std::string converted(const Rules& rules, const Date& date, char conversion) {
     case 'H': return fmt::format("{:02}", date.hour);
     case 'M': return fmt::format("{:02}", date.minute);
     case 'S': return fmt::format("{:02}", date.second);
-    case 'j': return fmt::format("{:03}", day_of_year(rules, day_of(rules, date)));
+    case 'j': return rules == nullptr ? "" : fmt::format("{:03}", day_of_year(*rules, day_of(*rules, date)));
     default: return "%";
   }
+}
+
+std::string formatted(const Rules* rules, const Date& date, std::string_view pattern) {
+  std::string text;
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    if (pattern[at] != '%')
+      text += pattern[at];
+    else
+      text += converted(rules, date, pattern[++at]);
+  }
+  return text;
+}
+
+bool is_in_any_calendar(const Date& date) {
+  return date.month >= 1 && date.month <= 12 && date.day >= 1 && date.day <= 31 && date.hour <= 23 &&
+         date.minute <= 59 && date.second <= 59;
+}
+
+Result<Date> read_date(std::string_view text) {
+  Date date;
+  Reader reader(trimmed(text));
+  if (!take_day(reader, date)) return no_date(text);
+  const bool has_time = reader.take('t') || reader.skip_blanks();
+  if (has_time && !take_time(reader, date)) return no_date(text);
+  const std::string_view zone = trimmed(reader.rest());
+  if (!is_utc(zone)) {
+    if (!looks_like_zone(zone)) return no_date(text);
+    return fail(ErrorCode::invalid_argument,
+                "\"{}\" has the time zone {}: models count in UTC; convert the time and write Z, UTC or "
+                "nothing behind it",
+                printable(text), printable(zone));
+  }
+  return date;
 }
 
 }  // namespace
@@ -148,20 +182,14 @@ std::string time_text(const Date& date) {
 }
 
 Result<Date> parse_date(const Rules& rules, std::string_view text) {
-  Date date;
-  Reader reader(trimmed(text));
-  if (!take_day(reader, date)) return no_date(text);
-  const bool has_time = reader.take('t') || reader.skip_blanks();
-  if (has_time && !take_time(reader, date)) return no_date(text);
-  const std::string_view zone = trimmed(reader.rest());
-  if (!is_utc(zone)) {
-    if (!looks_like_zone(zone)) return no_date(text);
-    return fail(ErrorCode::invalid_argument,
-                "\"{}\" has the time zone {}: models count in UTC; convert the time and write Z, UTC or "
-                "nothing behind it",
-                printable(text), printable(zone));
-  }
+  AFTERBAY_TRY_ASSIGN(const Date date, read_date(text));
   AFTERBAY_TRY(check_date(rules, date));
+  return date;
+}
+
+Result<Date> parse_date(std::string_view text) {
+  AFTERBAY_TRY_ASSIGN(const Date date, read_date(text));
+  if (!is_in_any_calendar(date)) return no_date(text);
   return date;
 }
 
@@ -183,14 +211,23 @@ Result<> check_pattern(std::string_view pattern) {
 
 Result<std::string> format_date(const Rules& rules, const Date& date, std::string_view pattern) {
   AFTERBAY_TRY(check_pattern(pattern));
-  std::string text;
-  for (std::size_t at = 0; at < pattern.size(); ++at) {
-    if (pattern[at] != '%')
-      text += pattern[at];
-    else
-      text += converted(rules, date, pattern[++at]);
-  }
-  return text;
+  return formatted(&rules, date, pattern);
+}
+
+std::string format_date(const Date& date, std::string_view pattern) {
+  return formatted(nullptr, date, pattern);
+}
+
+Result<> check_pattern_without_calendar(std::string_view pattern) {
+  AFTERBAY_TRY(check_pattern(pattern));
+  for (std::size_t at = pattern.find('%'); at != std::string_view::npos; at = pattern.find('%', at + 2))
+    if (pattern[at + 1] == 'j')
+      return fail(
+          ErrorCode::invalid_argument,
+          "the pattern of dates \"{}\" contains %j, the day of the year, which depends on the calendar: "
+          "here no calendar is known; use %m and %d",
+          printable(pattern));
+  return {};
 }
 
 }  // namespace afterbay::dates

@@ -22,6 +22,7 @@ CPP = """
 #include <vector>
 
 #include "afterbay/afterbay.hpp"
+#include "afterbay/output.hpp"
 
 using namespace afterbay;
 void compute();
