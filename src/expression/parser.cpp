@@ -300,9 +300,9 @@ Result<> Parser::take_period(Call& call, std::string_view written) {
   if (call.period->is_zero())
     return problem(at_, ErrorCode::invalid_argument, "the period of {} must be longer than 0", name);
   if (dates::mixes_units(*call.period))
-    return problem(at_, ErrorCode::invalid_argument,
-                   "the period of {} mixes months or years with days or shorter units: write one kind of them",
-                   name);
+    return problem(
+        at_, ErrorCode::invalid_argument,
+        "the period of {} mixes months or years with days or shorter units: write one kind of them", name);
   if (call.arguments > 1)
     return problem(at_, ErrorCode::invalid_argument,
                    "with the period {} this is a reduction over time, which takes one argument: write "

@@ -129,8 +129,7 @@ class Planner {
                  file.name, variable.name);
     if (files->variables().empty()) return;
     if (files->records().any())
-      if (std::string note =
-              note_on_first_period(file, *schedule, input_.time, files->records().of_periods);
+      if (std::string note = note_on_first_period(file, *schedule, input_.time, files->records().of_periods);
           !note.empty())
         plan_.first_periods.push_back(std::move(note));
     plan_.files.push_back(std::move(files));
@@ -680,7 +679,7 @@ class Planner {
   std::map<std::tuple<const Series*, std::string, std::string>, Collapsed*> collapsed_;
   std::map<std::tuple<const Series*, std::string, std::string>, OverGrid*> over_grids_;
   std::map<const Series*, std::string> identities_;  ///< identities of what is computed
-  std::vector<std::string> misreadable_;  ///< what the model offers, but expressions cannot name
+  std::vector<std::string> misreadable_;             ///< what the model offers, but expressions cannot name
   std::vector<std::string> being_made_;
   std::vector<std::string> problems_;
   ErrorCode code_ = ErrorCode::invalid_argument;

@@ -185,8 +185,7 @@ Preview preview(const describe::Description& description, const ModelDefinitions
   made.undecided = reducers.undecided();
   made.processes = options.processes;
   made.steps = steps_of(time, options.length);
-  made.has_step_0 =
-      std::ranges::any_of(plan.files, [](const auto& file) { return file->needs_start(); });
+  made.has_step_0 = std::ranges::any_of(plan.files, [](const auto& file) { return file->needs_start(); });
   describe_time(made, time);
   const auto ranks = static_cast<std::uint64_t>(options.processes.model_ranks);
   ValuelessRun run(plan, time, targets, ranks);

@@ -168,9 +168,7 @@ Reducers::Reducers(Plan& plan, Session* session) : plan_(plan) {
   for (const auto& file : plan.files) files_of_plan.emplace(file.get(), file.get());
   for (const auto& it : plan.computed) computed_.emplace(it.get(), it.get());
   for (const auto& it : plan.writers) writers_[&it->of()].push_back(it.get());
-  const auto series_of = [&](const Candidate& it) {
-    return files_of_plan.at(&it.writers.front()->files());
-  };
+  const auto series_of = [&](const Candidate& it) { return files_of_plan.at(&it.writers.front()->files()); };
   const auto consider = [&](Candidate candidate, Reducer wish, std::string why) {
     FileSeries* const files = series_of(candidate);
     if (wish == Reducer::model) return;

@@ -151,10 +151,11 @@ Cycle::Cycle(const ModelTime& time, const describe::Timing& timing, const std::s
   constexpr std::int64_t most_parts = 10'000;
   const Period every = timing.every.value().resolved(time.step);
   if (time.calendar.multiple(every, cycle_.every()) != Multiple::yes)
-    refuse(ErrorCode::invalid_argument,
-           "every of the file \"{}\" ({}) is not always a multiple of cycle ({}): choose one that consists of "
-           "whole cycles",
-           file, timing.every->text(), timing.cycle->text());
+    refuse(
+        ErrorCode::invalid_argument,
+        "every of the file \"{}\" ({}) is not always a multiple of cycle ({}): choose one that consists of "
+        "whole cycles",
+        file, timing.every->text(), timing.cycle->text());
   if (time.calendar.multiple(cycle_.every(), part_.every()) == Multiple::no)
     refuse(ErrorCode::invalid_argument,
            "cycle of the file \"{}\" ({}) is no multiple of cycle_step ({}): choose a multiple of it", file,
@@ -311,7 +312,7 @@ bool Schedule::consists_of(const Schedule& finer) const {
     return time_->calendar.multiple(period, of) == Multiple::yes;
   };
   if (!counted_by_calendar(period_) || !counted_by_calendar(finer.period_)) return false;
-  // Of two periods of one length, neither consists of the other.
+  // A period does not consist of another one of its length.
   if (in_largest_units(*time_, every()) == in_largest_units(*time_, finer.every())) return false;
   if (!is_multiple(day, finer.every())) return false;
   return is_in_months(every()) || is_multiple(every(), day) ||
@@ -354,9 +355,7 @@ bool Schedule::samples_end_of(const Schedule& inner) const {
   return calendar.interval(time_->before(end), *sample_period_, samples_->alignment()).end == end;
 }
 
-void Schedule::go_to(std::int64_t step) {
-  go_to(step, time_->at(step > 0 ? step - 1 : 0), time_->at(step));
-}
+void Schedule::go_to(std::int64_t step) { go_to(step, time_->at(step > 0 ? step - 1 : 0), time_->at(step)); }
 
 void Schedule::go_to(std::int64_t step, const Date& previous, const Date& now) {
   now_ = now;

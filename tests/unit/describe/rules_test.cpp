@@ -273,13 +273,13 @@ files: {fx: {once: [orog]}, own: {once: [orog], name: "own_{start:%Y}"}, day: {m
   EXPECT_EQ(file_of(described("files: {fx: {split: 1mo, once: [orog]}}"), "fx").naming.name, "{file}");
   EXPECT_THAT(refusal("defaults: {split: 1mo}\nfiles: {fx: {once: orog, name: \"{file}_{end}\"}}"),
               HasSubstr("contains {end}, but a file of fields that are written once has no end"));
-  for (const auto& [pattern, expected] : std::map<std::string, std::string>{
-           {"{file}_{start}-{end}.nc", "{file}.nc"},
-           {"{start:%Y}/{file}", "{file}"},
-           {"out/{start:%Y}/{file}_{part:03}", "out/{file}"},
-           {"{start}-{end}", "{file}"},
-           {"a{{b}}_{file}-{start}", "a{{b}}_{file}"},
-           {"_x", "_x"}})
+  for (const auto& [pattern, expected] :
+       std::map<std::string, std::string>{{"{file}_{start}-{end}.nc", "{file}.nc"},
+                                          {"{start:%Y}/{file}", "{file}"},
+                                          {"out/{start:%Y}/{file}_{part:03}", "out/{file}"},
+                                          {"{start}-{end}", "{file}"},
+                                          {"a{{b}}_{file}-{start}", "a{{b}}_{file}"},
+                                          {"_x", "_x"}})
     EXPECT_EQ(file_of(described("defaults: {name: \"" + pattern + "\"}\nfiles: {fx: {once: orog}}"), "fx")
                   .naming.name,
               expected);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/first_period.hpp"
 #include "output/schedule.hpp"
+#include "output/first_period.hpp"
 #include "output/series.hpp"
 #include "output/value_times.hpp"
 
@@ -268,12 +268,13 @@ TEST(OutputSchedule, KnowsOfWhichPeriodsItConsists) {
   EXPECT_FALSE(consists(every("1mo", "3h", "1h"), every("1d", "3h"))) << "other samples";
   EXPECT_FALSE(consists(every("30h"), every("6h"))) << "not by days";
   EXPECT_FALSE(consists(every("240ts"), every("24ts"))) << "counted from the start, not by the calendar";
-  // Of equal periods none may consist of the other: each would wait for the other one.
+  // Statistics over equal periods would be made of each other.
   for (const char* const one : {"1d", "24h", "1440min"})
     for (const char* const other : {"1d", "24h", "1440min"}) EXPECT_FALSE(consists(every(one), every(other)));
   EXPECT_TRUE(consists(every("1mo", "3h"), every("1d", "180min")));
   const ModelTime late = time_of("2000-01-15T01:00", "1h");
-  EXPECT_FALSE(Schedule(late, every("1mo", "3ts"), "long").consists_of(Schedule(late, every("1d", "3h"), "f")))
+  EXPECT_FALSE(
+      Schedule(late, every("1mo", "3ts"), "long").consists_of(Schedule(late, every("1d", "3h"), "f")))
       << "samples in steps are counted from the start";
 }
 
@@ -330,7 +331,8 @@ TEST(OutputSchedule, DatesOutOfRangeAreRefusedWithTheirKey) {
 
 TEST(OutputFirstPeriod, IsNotedIfItBeginsBeforeTheRun) {
   const auto note = [](const char* start, const char* period, bool has_statistics = true,
-                       describe::Partial partial = describe::Partial::write, const char* calendar = "standard",
+                       describe::Partial partial = describe::Partial::write,
+                       const char* calendar = "standard",
                        describe::Align::To to = describe::Align::To::calendar) {
     const ModelTime time = time_of(start, "1h", calendar);
     describe::File file;
@@ -341,10 +343,11 @@ TEST(OutputFirstPeriod, IsNotedIfItBeginsBeforeTheRun) {
     return note_on_first_period(file, Schedule(time, file.timing, "f"), time, has_statistics);
   };
   using enum describe::Partial;
-  EXPECT_THAT(note("2000-01-01", "5d"),
-              testing::AllOf(HasSubstr("the run begins at 2000-01-01T00:00:00, within a period of 5d that ends "
-                                       "at 2000-01-0"),
-                             HasSubstr("align: start"), HasSubstr("partial: skip")));
+  EXPECT_THAT(
+      note("2000-01-01", "5d"),
+      testing::AllOf(HasSubstr("the run begins at 2000-01-01T00:00:00, within a period of 5d that ends "
+                               "at 2000-01-0"),
+                     HasSubstr("align: start"), HasSubstr("partial: skip")));
   EXPECT_THAT(note("2000-01-01", "5d", false), testing::Not(HasSubstr("partial: skip")));
   EXPECT_THAT(note("2000-01-01", "36h"), HasSubstr("36h"));
   EXPECT_THAT(note("2001-01-01", "4y"), HasSubstr("ends at 2004-01-01"));
