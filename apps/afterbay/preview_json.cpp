@@ -81,6 +81,7 @@ std::string preview_json(const ShownPreview& shown) {
       {"undecided", preview.undecided},
       {"unused_fields", preview.unused},
       {"without_effect", preview.without_effect},
+      {"first_periods", preview.first_periods},
       {"totals",
        {{"bytes", preview.bytes()},
         {"state_bytes_per_rank", preview.state_bytes_per_rank()},

@@ -131,6 +131,7 @@ std::string totals_of(const output::Preview& preview) {
   if (!preview.unused.empty())
     text += wrapped(fmt::format("not used: {}", fmt::join(preview.unused, ", ")), text_columns, "", "  ");
   for (const std::string& it : preview.without_effect) text += it + "\n";
+  for (const std::string& it : preview.first_periods) text += wrapped(it, text_columns, "", "  ");
   return text;
 }
 

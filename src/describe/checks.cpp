@@ -96,6 +96,12 @@ class FileCheck {
           fmt::format("the name \"{}\" contains {{case}}, but the description has no \"case:\" at the top",
                       printable(file_.naming.name)));
     const bool by_period = file_.naming.split.period.has_value();
+    const bool once_only = !file_.variables.empty() && !has_records(file_);
+    if (has("end") && once_only && file_.active())
+      return add("name", ErrorCode::invalid_argument,
+                 fmt::format("the name \"{}\" contains {{end}}, but a file of fields that are written once "
+                             "has no end: leave it out",
+                             printable(file_.naming.name)));
     if (has("end") && !by_period && file_.active())
       return add(
           "name", ErrorCode::invalid_argument,

@@ -97,7 +97,8 @@ void add_timing(Rows& rows) {
       "cycle", positive_period(), AFTERBAY_KEY_FIELD(timing.cycle),
       "Folds each period: `1d` for statistics of each time of day (diurnal), `1y` for "
       "those of each time of the year (climatological). `every` must be a multiple of "
-      "it. Each period has a record for each part of the cycle, whose bounds are the variable "
+      "it, whatever the date. Each period has a record for each part of the cycle, whose bounds are the "
+      "variable "
       "`climatology_bounds` and whose time lies in the first whole cycle of the period. `split` by "
       "records must be a multiple of their number. For statistics but `difference`, and for `once`."));
   rows.push_back(

@@ -7,6 +7,7 @@
 #include "base/printable.hpp"
 #include "describe/name_template.hpp"
 #include "expression/units.hpp"
+#include "time/periods.hpp"
 
 namespace afterbay::describe {
 
@@ -45,6 +46,13 @@ ValueKind<Period> period(std::string accepted, bool zero_too) {
                                                    const Report& report) -> std::optional<Period> {
     const auto value = read_period(node, report, accepted);
     if (!value) return std::nullopt;
+    if (!zero_too && dates::mixes_units(*value)) {
+      report(node, ErrorCode::invalid_argument,
+             fmt::format("{} mixes months or years with days or shorter units: write one kind of them, for "
+                         "example 1mo or 30d",
+                         value->text()));
+      return std::nullopt;
+    }
     if ((zero_too || !value->is_zero()) && !is_negative(*value)) return value;
     report.expected(node, accepted);
     return std::nullopt;

@@ -69,6 +69,28 @@ Result<std::vector<NameToken>> state_name_tokens(std::string_view pattern) {
   return tokens_of(pattern, words_of_states());
 }
 
+std::string name_without_parts(std::string_view pattern) {
+  constexpr std::string_view joining = "_-. /";
+  const auto pieces = model::split_template(pattern);
+  if (!pieces) return std::string(pattern);
+  std::string name;
+  for (const model::TemplatePiece& piece : *pieces) {
+    if (!piece.is_token) {
+      const bool follows_nothing = name.empty() && &piece != &pieces->front();
+      const std::size_t begin = follows_nothing ? piece.text.find_first_not_of(joining) : 0;
+      for (const char c : piece.text.substr(std::min(begin, piece.text.size())))
+        name.append(c == '{' || c == '}' ? 2 : 1, c);
+      continue;
+    }
+    const std::string word = piece.text.substr(0, piece.text.find(':'));
+    if (word == "start" || word == "end" || word == "part")
+      name.erase(name.find_last_not_of(joining) + 1);
+    else
+      name += "{" + piece.text + "}";
+  }
+  return name;
+}
+
 std::string partial_name(std::string_view pattern, const NameValues& values) {
   std::string name;
   const auto pieces = model::split_template(pattern);

@@ -27,6 +27,10 @@ Result<std::vector<NameToken>> name_tokens(std::string_view pattern);
 /// {member} and {member:03} can be used.
 Result<std::vector<NameToken>> state_name_tokens(std::string_view pattern);
 
+/// The template without {start}, {end} and {part}, and without the characters that join them to
+/// what stands before: "{file}_{start}-{end}" becomes "{file}".
+std::string name_without_parts(std::string_view pattern);
+
 /// What is known of a file without a run.
 struct NameValues {
   std::string case_name;

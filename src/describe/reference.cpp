@@ -98,7 +98,8 @@ Output systems differ in these points. The column *option* shows the keys that c
 | point | default | option |
 |---|---|---|
 | time of a value | the end of the step in which it is put | |
-| where periods begin | with the hours, days, months and years of the calendar, whatever the start of the run; multiples of `ts` at the start of the run | `align: start`, `seasons`, or a date |
+| where periods begin | with the hours, days, months and years of the calendar, whatever the start of the run; multiples of `ts` at the start of the run. Other periods, such as `5d`, are counted on through all years: the preview and the log say so if the run begins within one | `align: start`, `seasons`, or a date |
+| periods of one length in several spellings (`1d`, `24h`) | are the same period | |
 | what belongs to a period | the steps that end after its begin, up to and including its end | `sample` chooses the values that enter statistics |
 | first and last periods that the run covers in part | written, with the bounds actually covered; a period without values has no record, unless the file has instants of its end | `partial: skip` |
 | a run in several jobs | continues its periods and files from a [saved state](../how-to/describe-output.md#restarts), as if it had been one job | |
@@ -119,6 +120,7 @@ Output systems differ in these points. The column *option* shows the keys that c
 | form of dates in names | as coarse as the split: `2000-03` for months; with times as `2000-03-01T060000` | `{start:%Y%m%d}` |
 | files without `split` | one per run | `split: 1mo`, `split: 12 records` |
 | fields of kind `once` | written when they are put first; each file that `split` makes gets them | |
+| files of which all fields are of kind `once` | one per run: `split` and periods, which they may have from `defaults`, have no effect, and in a name from `defaults`, `{start}`, `{end}` and `{part}` are left out | `name` |
 | boxes by coordinates of several dimensions (curvilinear grids) | the smallest index box with all points inside; other points of the index box keep their values. If the first and the last columns (or rows) of the grid are neighbours, the box may go around | `outside: missing`; two grids; `index` |
 | boxes by coordinates of unstructured grids | exactly the points inside, in the order of the grid | |
 | bounds of boxes in longitude and latitude | in degrees, included, within the precision of the coordinate: 1e-9, of `float32` 2e-5 | |

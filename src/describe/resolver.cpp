@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "describe/checks.hpp"
+#include "describe/name_template.hpp"
 #include "expression/expression.hpp"
 #include "expression/names.hpp"
 
@@ -70,6 +71,18 @@ Pairs moved_for(Operation operation, Pairs of_field, const Entry& entry, Problem
   return of_field;
 }
 
+/// A file of fields that are written once has no records. `defaults` may say when those of other
+/// files begin and end, and put dates into their names.
+void leave_out_records(File& file, bool has_own_name) {
+  Timing& timing = file.timing;
+  for (std::optional<Period>* const period :
+       {&timing.every, &timing.sample, &timing.sample_offset, &timing.cycle, &timing.cycle_step})
+    period->reset();
+  timing.at_start = false;
+  file.naming.split = {};
+  if (!has_own_name) file.naming.name = name_without_parts(file.naming.name);
+}
+
 }  // namespace
 
 Resolver::Resolver(const Document& document, const ReadOptions& options, Problems& problems)
@@ -126,6 +139,9 @@ void Resolver::resolve_fields() {
     else if (!node.is_null())
       Report(problems_, "fields." + key.name).expected(node, "an expression, or indented keys of a field");
   }
+  std::vector<std::string> names;
+  for (const auto& [name, properties] : raw_fields_) names.push_back(name);
+  misreadable_ = expression::misreadable_names(std::move(names));
   for (const auto& [key, node] : document_.fields)
     if (raw_fields_.contains(key.name)) resolve_field(key);
 }
@@ -170,9 +186,7 @@ void Resolver::check_names(const Field& field) {
                   fmt::format("fields: \"{}\" is a constant in expressions, so that none can contain a field "
                               "of this name; give this one another name",
                               field.name));
-  std::vector<std::string> names;
-  for (const auto& [name, properties] : raw_fields_) names.push_back(name);
-  if (const auto misread = expression::misread_name(field.expression, names))
+  if (const auto misread = expression::misread_name(field.expression, misreadable_))
     problems_.add(ErrorCode::conflict, field.expression_at,
                   "expression: " + expression::misread_text(*misread));
 }
@@ -254,6 +268,8 @@ void Resolver::resolve_file(const Key& key, const Pairs& defaults) {
   assign_all(file, properties, file_keys(), problems_);
   check_grid(properties);
   add_variables(file, properties);
+  if (!file.variables.empty() && !has_records(file))
+    leave_out_records(file, value_in(raw_files_.at(key.name), "name") != nullptr);
   // The end of a file that is split by records is known when it is reached.
   if (file.naming.name.empty())
     file.naming.name = !file.naming.split.any()   ? "{file}"

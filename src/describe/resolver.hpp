@@ -48,6 +48,7 @@ class Resolver {
   std::map<std::string, Pairs> raw_fields_;        ///< keys of the entries of `fields`
   std::map<std::string, Pairs> field_properties_;  ///< with what they inherit
   std::map<std::string, Pairs> raw_files_;
+  std::vector<std::string> misreadable_;  ///< entries under `fields` that expressions cannot name
   Description result_;
 };
 

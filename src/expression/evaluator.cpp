@@ -51,6 +51,7 @@ Result<Evaluator> Evaluator::create(const Formula& formula) {
 
 void Evaluator::run(std::span<const double* const> operands, double* to, std::size_t count) {
   assert(operands.size() == operands_);
+  if (count == 0) return;
   const statistics::DefaultArithmetic arithmetic;
   std::array<double, statistics::strip_points> strip;
   for (std::size_t begin = 0; begin < count; begin += strip.size()) {

@@ -28,10 +28,16 @@ bool contains(std::string_view text, std::string_view name) noexcept {
 
 bool is_constant(std::string_view name) noexcept { return name == "pi"; }
 
+std::vector<std::string> misreadable_names(std::vector<std::string> names) {
+  std::erase_if(names, [](const std::string& name) {
+    return !is_constant(name) && std::ranges::all_of(name, continues_word);
+  });
+  return names;
+}
+
 std::optional<std::string> misread_name(std::string_view expression, std::span<const std::string> names) {
   for (const std::string& name : names)
-    if ((is_constant(name) || !std::ranges::all_of(name, continues_word)) && contains(expression, name))
-      return name;
+    if (contains(expression, name)) return name;
   return std::nullopt;
 }
 

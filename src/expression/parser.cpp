@@ -12,6 +12,7 @@
 #include "expression/functions.hpp"
 #include "expression/names.hpp"
 #include "statistics/default_arithmetic.hpp"
+#include "time/periods.hpp"
 
 namespace afterbay::expression {
 
@@ -21,6 +22,9 @@ constexpr std::string_view blanks = " \t\r\n";
 constexpr std::string_view operator_characters = "+-*/^(),<>=!&|?:.";
 /// The text of a formula may be longer than that of its expression: 1e15 becomes 1000000000000000.
 constexpr std::size_t most_formula_characters = 16 * most_characters;
+constexpr const char* name_advice =
+    ", which begins with a letter in expressions: if there is a field of this name, the model must define it "
+    "under another one, and units, multiply and add convert it without an expression";
 constexpr std::string_view operand_expected = "a number, a field, a function or \"(\"";
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -165,9 +169,10 @@ Result<> Parser::number() {
     while (end < rest.size() && is_in_word(rest[end])) ++end;
     return problem(
         at_, ErrorCode::invalid_argument,
-        "\"{}\" is neither a number nor the name of a field; a period can only be the last argument "
+        "\"{}\" is neither a number nor the name of a field{}; a period can only be the last argument "
         "of {}",
-        rest.substr(0, end), reduction_names());
+        rest.substr(0, end), std::ranges::any_of(rest.substr(0, end), is_letter) ? name_advice : "",
+        reduction_names());
   }
   nodes_.push_back({Symbol::number, number.value});
   at_ += end;
@@ -294,6 +299,10 @@ Result<> Parser::take_period(Call& call, std::string_view written) {
   }
   if (call.period->is_zero())
     return problem(at_, ErrorCode::invalid_argument, "the period of {} must be longer than 0", name);
+  if (dates::mixes_units(*call.period))
+    return problem(
+        at_, ErrorCode::invalid_argument,
+        "the period of {} mixes months or years with days or shorter units: write one kind of them", name);
   if (call.arguments > 1)
     return problem(at_, ErrorCode::invalid_argument,
                    "with the period {} this is a reduction over time, which takes one argument: write "

@@ -160,6 +160,7 @@ void Definitions::add(Field field) {
     if (std::ranges::find(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i), all[i]) !=
         all.begin() + static_cast<std::ptrdiff_t>(i))
       refuse(ErrorCode::invalid_argument, "field '{}' has the dimension '{}' twice", field.name, all[i]);
+  field_numbers_.emplace(field.name, fields_.size());
   fields_.push_back(std::move(field));
 }
 
@@ -167,7 +168,10 @@ const Dimension& Definitions::dimension(std::string_view name) const {
   return get(dimensions_, name, "dimension");
 }
 const Grid& Definitions::grid(std::string_view name) const { return get(grids_, name, "grid"); }
-const Field* Definitions::find_field(std::string_view name) const noexcept { return find(fields_, name); }
+const Field* Definitions::find_field(std::string_view name) const noexcept {
+  const auto found = field_numbers_.find(name);
+  return found == field_numbers_.end() ? nullptr : &fields_[found->second];
+}
 std::vector<std::string> Definitions::field_names() const { return names_of(fields_); }
 
 std::vector<std::string> Definitions::dimensions_of(const Field& field) const {

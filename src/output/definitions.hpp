@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,6 +73,7 @@ class Definitions {
   std::vector<Grid> grids_;
   std::vector<Coordinate> coordinates_;
   std::vector<Field> fields_;
+  std::map<std::string, std::size_t, std::less<>> field_numbers_;
 };
 
 }  // namespace afterbay::output

@@ -182,6 +182,9 @@ void Output::State::report_plan() const {
   for (const auto& some : plan.statistics) statistics += some->bundle().size();
   const Logger logger({of.name, "model", 0}, of.config->log);
   for (const std::string& text : plan.without_effect) logger.warning("{}", text);
+  // A run that resumes goes on with a period of the earlier one.
+  if (options.resume.empty())
+    for (const std::string& text : plan.first_periods) logger.warning("{}", text);
   logger.info(
       "described output: {} of {} fields go into {} kinds of files; {} statistics and {} computed fields "
       "take {} of memory on this rank, and with results, subsets and conversions {}",

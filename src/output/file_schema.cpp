@@ -128,7 +128,7 @@ class Maker {
 
  private:
   Variable& add(const std::string& name, Type type, const std::vector<std::string>& dimensions) {
-    if (made_.schema.find_variable(name) != nullptr)
+    if (!names_.insert(name).second)
       refuse_at(
           file_.at, ErrorCode::conflict,
           "the file '{}' would have two variables '{}', one of them a coordinate: give the variable another "
@@ -451,6 +451,7 @@ class Maker {
   /// What variables of the file keep of each dimension of the model.
   std::map<std::string, std::set<Cut>> cuts_;
   bool has_only_stations_ = false;     ///< all variables have the same stations
+  std::set<std::string> names_;        ///< names of the variables
   std::set<std::string> coordinates_;  ///< coordinates that have been added
   bool has_statistics_ = false;
   bool splits_time_ = false;

@@ -386,7 +386,11 @@ void FileSeries::close() {
 std::optional<Clock> FileSeries::epochs() const {
   const describe::Timing& timing = file_->timing;
   if (!timing.epochs) return std::nullopt;
-  return Clock(*time_, *timing.epochs, timing.align, "epochs of the file \"" + file_->name + "\"");
+  try {
+    return Clock(*time_, *timing.epochs, timing.align, "epochs of the file \"" + file_->name + "\"");
+  } catch (const Failure& failure) {
+    refuse_at(file_->at, failure.code(), "{}", failure.error().message);
+  }
 }
 
 FileState FileSeries::state() const {

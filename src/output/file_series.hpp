@@ -80,7 +80,8 @@ class FileSeries {
   /// Null if it has no records.
   [[nodiscard]] const Schedule* schedule() const noexcept { return schedule_; }
   [[nodiscard]] const describe::File& file() const noexcept { return *file_; }
-  /// When epochs are marked; nullopt: the model marks them. Throws as Clock does.
+  /// When epochs are marked; nullopt: the model marks them. Throws as Clock does, at the place in
+  /// the description.
   [[nodiscard]] std::optional<Clock> epochs() const;
   [[nodiscard]] const std::vector<FileVariable>& variables() const noexcept { return variables_; }
   /// Whether its variables are results of reductions over grids: Space::late.

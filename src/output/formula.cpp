@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <utility>
 
 namespace afterbay::output {
@@ -93,10 +94,9 @@ void Computed::leave_to_servers(InFile file) {
 
 void Computed::find_ends() {
   ends_.clear();
+  std::set<std::pair<const Computed*, const Consumer*>> known;
   const auto add = [&](const End& end) {
-    const bool is_known = std::ranges::any_of(
-        ends_, [&](const End& it) { return it.of == end.of && it.consumer == end.consumer; });
-    if (!is_known) ends_.push_back(end);
+    if (known.emplace(end.of, end.consumer).second) ends_.push_back(end);
   };
   for (const Use& use : uses())
     if (const auto* const outer = dynamic_cast<const Computed*>(use.consumer))

@@ -113,9 +113,13 @@ std::vector<PartNames::Part> PartNames::first(std::int64_t most) const {
   }
   Date begin = time_->start;
   for (std::int64_t number = 1; number <= most; ++number) {
-    const Interval interval = time_->calendar.interval(begin, clock_->every(), clock_->alignment());
-    parts.push_back({number, interval.begin, interval.end});
-    begin = interval.end;
+    try {
+      const Interval interval = time_->calendar.interval(begin, clock_->every(), clock_->alignment());
+      parts.push_back({number, interval.begin, interval.end});
+      begin = interval.end;
+    } catch (const Failure&) {
+      break;  // the calendar ends
+    }
   }
   return parts;
 }

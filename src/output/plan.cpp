@@ -11,13 +11,16 @@
 #include "base/caller_terms.hpp"
 #include "base/crc64.hpp"
 #include "base/suggest.hpp"
+#include "describe/checks.hpp"
 #include "expression/names.hpp"
 #include "expression/units.hpp"
 #include "model/converted_values.hpp"
 #include "model/fill_value.hpp"
+#include "output/first_period.hpp"
 #include "output/limits.hpp"
 #include "output/plan_text.hpp"
 #include "output/refuse.hpp"
+#include "output/shared_sums.hpp"
 #include "output/value_times.hpp"
 
 namespace afterbay::output {
@@ -55,13 +58,14 @@ class Planner {
  public:
   Planner(const PlanInput& input, Spaces& spaces) : input_(input), spaces_(spaces) {
     plan_.sources.resize(input.definitions.fields().size());
+    misreadable_ = expression::misreadable_names(operand_names());
   }
 
   Plan run() {
     for (const describe::File& file : input_.description.files)
       if (file.active()) attempt(file.at, [&] { plan(file); });
     if (!problems_.empty()) throw Failure(Error(code_, fmt::format("{}", fmt::join(problems_, "\n"))));
-    share_sums();
+    share_sums(plan_.statistics, of_files_);
     // Expressions that compute with others come behind them.
     for (auto at = plan_.computed.rbegin(); at != plan_.computed.rend(); ++at) (*at)->find_ends();
     find_fields_without_effect();
@@ -95,11 +99,12 @@ class Planner {
   }
 
   void plan(const describe::File& file) {
-    Schedule* const schedule = file.timing.every ? &schedule_of(file) : nullptr;
+    Schedule* const schedule =
+        file.timing.every && describe::has_records(file) ? &schedule_of(file) : nullptr;
     auto files = std::make_unique<FileSeries>(input_.description, file, input_.time, schedule, input_.member,
                                               *plan_.taken);
     std::vector<Schedule*> parts;
-    if (file.timing.cycle) {
+    if (schedule != nullptr && file.timing.cycle) {
       Cycle cycle(input_.time, file.timing, file.name);
       if (const auto records = static_cast<std::uint64_t>(file.naming.split.records);
           records % cycle.parts() != 0)
@@ -122,7 +127,12 @@ class Planner {
                  "put instants "
                  "into a file of their own",
                  file.name, variable.name);
-    if (!files->variables().empty()) plan_.files.push_back(std::move(files));
+    if (files->variables().empty()) return;
+    if (files->records().any())
+      if (std::string note = note_on_first_period(file, *schedule, input_.time, files->records().of_periods);
+          !note.empty())
+        plan_.first_periods.push_back(std::move(note));
+    plan_.files.push_back(std::move(files));
   }
 
   Schedule& schedule_of(const describe::File& file) {
@@ -207,7 +217,7 @@ class Planner {
 
   /// Names of fields and coordinates that the expression does not mean, although it contains them.
   void check_names(const describe::Field& field) const {
-    if (const auto misread = expression::misread_name(field.expression, operand_names()))
+    if (const auto misread = expression::misread_name(field.expression, misreadable_))
       refuse_at(field.expression_at, ErrorCode::conflict, "field '{}': {}", field.name,
                 expression::misread_text(*misread));
   }
@@ -398,7 +408,14 @@ class Planner {
     return context.variable.options.missing.value_or(context.file.missing);
   }
 
+  [[noreturn]] static void refuse_reduced_once(const describe::Variable& variable) {
+    refuse_at(variable.at, ErrorCode::conflict, "'{}' is a statistic over time, which cannot be written once",
+              variable.field);
+  }
+
   static Schedule& schedule_for(const Context& context) {
+    if (context.schedule == nullptr && context.variable.operation == describe::Operation::once)
+      refuse_reduced_once(context.variable);
     if (context.schedule == nullptr)
       refuse_at(context.variable.at, ErrorCode::invalid_argument,
                 "'{}' is reduced over the period of the file, but the file \"{}\" has no period: add every",
@@ -430,6 +447,7 @@ class Planner {
                                      of.space().text(), of.space().places_text(), schedule.text());
       plan_.statistics.push_back(std::make_unique<Statistics>(of, schedule, std::move(text)));
       known = plan_.statistics.back().get();
+      if (file != nullptr) of_files_.insert(known);
     }
     return *known;
   }
@@ -541,24 +559,6 @@ class Planner {
     return *known;
   }
 
-  /// Statistics over long periods are made of those over shorter ones that are computed anyway: of
-  /// the longest of these.
-  void share_sums() {
-    const auto is_shared = [this](const Statistics* some) {
-      return std::ranges::none_of(statistics_, [&](const auto& entry) {
-        return entry.second == some && std::get<const describe::File*>(entry.first) != nullptr;
-      });
-    };
-    for (const auto& coarse : plan_.statistics) {
-      Statistics* best = nullptr;
-      for (const auto& finer : plan_.statistics)
-        if (is_shared(coarse.get()) && is_shared(finer.get()) && coarse->can_be_made_of(*finer) &&
-            (best == nullptr || finer->schedule().consists_of(best->schedule())))
-          best = finer.get();
-      if (best != nullptr) coarse->make_of(*best);
-    }
-  }
-
   // ---- variables
 
   /// `parts`: of the cycle, if the periods of the file are folded.
@@ -575,9 +575,7 @@ class Planner {
     switch (variable.operation) {
       case describe::Operation::once:
         made.kind = TimeKind::once;
-        if (of->is_reduced())
-          refuse_at(variable.at, ErrorCode::conflict,
-                    "'{}' is a statistic over time, which cannot be written once", variable.field);
+        if (of->is_reduced()) refuse_reduced_once(variable);
         break;
       case describe::Operation::instant:
       case describe::Operation::write:
@@ -677,9 +675,11 @@ class Planner {
   std::map<std::pair<const Series*, const Space*>, Subset*> subsets_;
   std::map<std::string, Series*> derived_;
   std::map<std::tuple<const Series*, const Schedule*, const describe::File*>, Statistics*> statistics_;
+  std::set<const Statistics*> of_files_;  ///< statistics that are not shared
   std::map<std::tuple<const Series*, std::string, std::string>, Collapsed*> collapsed_;
   std::map<std::tuple<const Series*, std::string, std::string>, OverGrid*> over_grids_;
   std::map<const Series*, std::string> identities_;  ///< identities of what is computed
+  std::vector<std::string> misreadable_;             ///< what the model offers, but expressions cannot name
   std::vector<std::string> being_made_;
   std::vector<std::string> problems_;
   ErrorCode code_ = ErrorCode::invalid_argument;
@@ -687,13 +687,24 @@ class Planner {
 
 }  // namespace
 
-const describe::Field* PlanInput::find_described(const std::string& name) const noexcept {
-  const auto found = std::ranges::find(description.fields, name, &describe::Field::name);
-  return found == description.fields.end() ? nullptr : &*found;
+PlanInput::PlanInput(const describe::Description& of, const Definitions& model, const ModelTime& steps,
+                     std::optional<std::int64_t> number)
+    : description(of), definitions(model), time(steps), member(number) {
+  for (const describe::Field& field : of.fields) described_.emplace(field.name, &field);
+}
+
+const describe::Field* PlanInput::find_described(std::string_view name) const noexcept {
+  const auto found = described_.find(name);
+  return found == described_.end() ? nullptr : found->second;
 }
 
 void Plan::resume(std::int64_t number) {
-  for (const auto& schedule : schedules) schedule->go_to(number);
+  if (!schedules.empty()) {
+    const ModelTime& time = schedules.front()->time();
+    const Date now = time.at(number);
+    const Date previous = number > 0 ? time.at(number - 1) : now;
+    for (const auto& schedule : schedules) schedule->go_to(number, previous, now);
+  }
   for (const auto& writer : writers) writer->set_step(number);
 }
 

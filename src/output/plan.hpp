@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "describe/description.hpp"
@@ -39,6 +40,9 @@ struct Plan {
   std::vector<std::unique_ptr<Writer>> writers;
   /// The entries under `fields` that have no effect, with their places and the reasons.
   std::vector<std::string> without_effect;
+  /// Files whose first period begins before the run, where users may not expect it, with their
+  /// places.
+  std::vector<std::string> first_periods;
 
   /// Goes to the step after which the state was saved that the run resumes from: it may end
   /// without a further one.
@@ -66,13 +70,19 @@ struct Plan {
 
 /// What a plan is made from; outlives it.
 struct PlanInput {
+  PlanInput(const describe::Description& of, const Definitions& model, const ModelTime& steps,
+            std::optional<std::int64_t> number);
+
   const describe::Description& description;
   const Definitions& definitions;
   const ModelTime& time;
   std::optional<std::int64_t> member;
 
   /// The entry under `fields`; null: there is none.
-  [[nodiscard]] const describe::Field* find_described(const std::string& name) const noexcept;
+  [[nodiscard]] const describe::Field* find_described(std::string_view name) const noexcept;
+
+ private:
+  std::map<std::string_view, const describe::Field*> described_;
 };
 
 /// What values of step `number` cover, without the values, their form and layout.

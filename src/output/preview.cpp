@@ -2,6 +2,7 @@
 #include "output/preview.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -112,16 +113,14 @@ class ValuelessRun {
   WriteCount::Sum traffic_;
 };
 
-PreviewVariable preview_of(const PlanInput& input, const FileSeries& files, const FileVariable& variable,
-                           const WriteCount& count, std::size_t stage) {
-  const describe::File& file = files.file();
-  const auto given = std::ranges::find(file.variables, variable.name, &describe::Variable::name);
+PreviewVariable preview_of(const PlanInput& input, const describe::Variable& given,
+                           const FileVariable& variable, const WriteCount& count, std::size_t stage) {
   PreviewVariable made;
   made.name = variable.name;
-  made.operation = std::string(describe::name_of(given->operation));
-  made.field = given->field;
-  if (input.definitions.find_field(given->field) == nullptr)
-    made.expression = input.find_described(given->field)->expression;
+  made.operation = std::string(describe::name_of(given.operation));
+  made.field = given.field;
+  if (input.definitions.find_field(given.field) == nullptr)
+    made.expression = input.find_described(given.field)->expression;
   made.kind = variable.kind;
   made.grid = variable.space->name;
   made.points = variable.space->text();
@@ -139,8 +138,12 @@ PreviewFile preview_of(const PlanInput& input, const FileSeries& files, const Wr
   if (files.records().any()) made.every = file.timing.every->text();
   if (file.timing.cycle)
     made.cycle = fmt::format("{} by {}", file.timing.cycle->text(), file.timing.cycle_step->text());
-  for (std::size_t v = 0; v < files.variables().size(); ++v)
-    made.variables.push_back(preview_of(input, files, files.variables()[v], count, stages[v]));
+  std::map<std::string_view, const describe::Variable*> given;
+  for (const describe::Variable& variable : file.variables) given.emplace(variable.name, &variable);
+  for (std::size_t v = 0; v < files.variables().size(); ++v) {
+    const FileVariable& variable = files.variables()[v];
+    made.variables.push_back(preview_of(input, *given.at(variable.name), variable, count, stages[v]));
+  }
   made.parts = count.parts;
   made.bytes_per_record = count.bytes_per_record();
   made.bytes_per_file = count.bytes_per_file();
@@ -182,8 +185,7 @@ Preview preview(const describe::Description& description, const ModelDefinitions
   made.undecided = reducers.undecided();
   made.processes = options.processes;
   made.steps = steps_of(time, options.length);
-  made.has_step_0 =
-      std::ranges::any_of(plan.files, [](const auto& file) { return file->file().timing.at_start; });
+  made.has_step_0 = std::ranges::any_of(plan.files, [](const auto& file) { return file->needs_start(); });
   describe_time(made, time);
   const auto ranks = static_cast<std::uint64_t>(options.processes.model_ranks);
   ValuelessRun run(plan, time, targets, ranks);
@@ -199,6 +201,7 @@ Preview preview(const describe::Description& description, const ModelDefinitions
   for (std::size_t f = 0; f < made.fields; ++f)
     if (plan.sources[f] == nullptr) made.unused.push_back(definitions.fields()[f].name);
   made.without_effect = plan.without_effect;
+  made.first_periods = plan.first_periods;
   made.puts = run.puts().per_step(made.steps);
   made.traffic = run.traffic().per_step(made.steps);
   made.traffic_of_run = run.traffic().all;

@@ -99,6 +99,7 @@ struct Preview {
   std::vector<PreviewStage> stages;         ///< stages of the plan
   std::vector<std::string> unused;          ///< fields that nothing uses
   std::vector<std::string> without_effect;  ///< Plan::without_effect
+  std::vector<std::string> first_periods;   ///< Plan::first_periods
   /// What servers may compute (`statistics: auto`, `expressions: auto`), which is shown as if model
   /// ranks did: "tas in day".
   std::vector<std::string> undecided;

@@ -151,7 +151,9 @@ std::unique_ptr<Target> PreviewTargets::define(const std::string& name, const Sc
   // The description says nothing of placement and pools, which may leave more to the ranks.
   config::CollectionSettings settings = described.settings;
   for (const describe::Variable& variable : described.variables)
-    settings.variables.emplace_back(variable.name, variable.options.settings);
+    if (const config::VariableSettings& own = variable.options.settings;
+        !own.filters.empty() || own.chunk || own.access || !own.stages.empty())
+      settings.variables.emplace_back(variable.name, own);
   client::Processing processing;
   Schema packed = stored;
   must(processing.take_settings(packed, format, {}, settings));

@@ -164,11 +164,11 @@ std::string Reducers::Candidate::name() const {
 
 Reducers::Reducers(Plan& plan, Session* session) : plan_(plan) {
   std::map<FileSeries*, OfFile> near;  // with `auto`
-  const auto series_of = [&](const Candidate& it) {
-    return std::ranges::find_if(plan.files,
-                                [&](const auto& file) { return file.get() == &it.writers.front()->files(); })
-        ->get();
-  };
+  std::map<const FileSeries*, FileSeries*> files_of_plan;
+  for (const auto& file : plan.files) files_of_plan.emplace(file.get(), file.get());
+  for (const auto& it : plan.computed) computed_.emplace(it.get(), it.get());
+  for (const auto& it : plan.writers) writers_[&it->of()].push_back(it.get());
+  const auto series_of = [&](const Candidate& it) { return files_of_plan.at(&it.writers.front()->files()); };
   const auto consider = [&](Candidate candidate, Reducer wish, std::string why) {
     FileSeries* const files = series_of(candidate);
     if (wish == Reducer::model) return;
@@ -275,16 +275,13 @@ std::size_t Reducers::source_of(const OfFile& of, const Series& series) {
 
 /// Null: it is no expression.
 Computed* Reducers::find_computed(const Series& series) const {
-  const auto found =
-      std::ranges::find_if(plan_.computed, [&](const auto& it) { return it.get() == &series; });
-  return found == plan_.computed.end() ? nullptr : found->get();
+  const auto found = computed_.find(&series);
+  return found == computed_.end() ? nullptr : found->second;
 }
 
 std::vector<Writer*> Reducers::writers_of(const Series& series) const {
-  std::vector<Writer*> writers;
-  for (const auto& writer : plan_.writers)
-    if (&writer->of() == &series) writers.push_back(writer.get());
-  return writers;
+  const auto found = writers_.find(&series);
+  return found == writers_.end() ? std::vector<Writer*>() : found->second;
 }
 
 Reduction Reducers::reduction_of(const OfFile& of, const Candidate& candidate, const Writer& writer) {

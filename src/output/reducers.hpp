@@ -51,6 +51,8 @@ class Reducers {
   static void leave(FileSeries& file, const OfFile& of, const Candidate& candidate);
 
   Plan& plan_;
+  std::map<const Series*, Computed*> computed_;
+  std::map<const Series*, std::vector<Writer*>> writers_;
   std::map<FileSeries*, OfFile> by_file_;
   std::vector<std::string> undecided_;
 };

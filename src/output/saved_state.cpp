@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/clock.hpp"
 #include "base/own_collections.hpp"
@@ -126,12 +127,13 @@ Json heads_of_fields(const Definitions& definitions, const Plan& plan) {
 }
 
 void check_fields(const Json& saved, const Json& here, const std::string& path) {
+  std::map<std::string, const Json*> by_name;
+  for (const Json& field : saved) by_name.emplace(field.at("name").get<std::string>(), &field);
   for (const Json& field : here) {
-    const auto same_name = [&](const Json& it) { return it.at("name") == field.at("name"); };
-    const auto found = std::ranges::find_if(saved, same_name);
-    if (found == saved.end()) continue;  // its statistics are compared later
+    const auto found = by_name.find(field.at("name").get<std::string>());
+    if (found == by_name.end()) continue;  // its statistics are compared later
     for (const char* const key : {"units", "fill value"})
-      if (const std::string there = found->at(key).get<std::string>();
+      if (const std::string there = found->second->at(key).get<std::string>();
           there != field.at(key).get<std::string>())
         throw Failure(make_error(ErrorCode::conflict,
                                  "field '{}' has the {} \"{}\" in the saved state, but \"{}\" in this run: a "
@@ -161,11 +163,13 @@ std::vector<std::string> keys_of(Plan& plan) {
 /// Refuses a state with other statistics than this run has. Their order depends on who computes
 /// them.
 void check_statistics(const Json& saved, const std::vector<std::string>& here, const std::string& path) {
-  const auto more = std::ranges::find_if(
-      saved, [&](const Json& it) { return std::ranges::find(here, key_of_saved(it)) == here.end(); });
-  const auto lacking = std::ranges::find_if(here, [&](const std::string& key) {
-    return std::ranges::find(saved, key, key_of_saved) == saved.end();
-  });
+  const std::set<std::string> known(here.begin(), here.end());
+  std::set<std::string> there;
+  for (const Json& it : saved) there.insert(key_of_saved(it));
+  const auto more =
+      std::ranges::find_if(saved, [&](const Json& it) { return !known.contains(key_of_saved(it)); });
+  const auto lacking =
+      std::ranges::find_if(here, [&](const std::string& key) { return !there.contains(key); });
   if (more == saved.end() && lacking == here.end()) return;
   constexpr const char* changed = "the description or the fields of the model have changed";
   if (more != saved.end() && lacking != here.end())
@@ -353,10 +357,12 @@ std::int64_t SavedState::read(const std::string& path) {
       check_same(files.at(f), "name", plan_.files[f]->file().name, path);
       check_meaning(files.at(f).at("meaning").get<Meaning>(), *plan_.files[f], path);
     }
+    std::map<std::string, const Json*> by_key;
+    for (const Json& it : statistics) by_key.emplace(key_of_saved(it), &it);
     std::map<std::string, ServerStates::Reader> parts;
     std::vector<ServerStates::Restored> restored;
     for_each_state(plan_, [&](Statistics& of, std::size_t, std::size_t i, const statistics::State& state) {
-      const Json& saved = *std::ranges::find(statistics, key_of(of, i), key_of_saved);
+      const Json& saved = *by_key.at(key_of(of, i));
       statistics::Progress& progress = state.progress();
       progress.steps = saved.at("steps").get<std::uint64_t>();
       progress.duration = saved.at("duration").get<double>();

@@ -18,6 +18,37 @@ Nanoseconds nanoseconds(const Duration& length) {
 
 bool is_in_months(const Period& period) { return period.years != 0 || period.months != 0; }
 
+/// The same period for all spellings of it: 24h is 1d, 12mo is 1y. `resolved`: without steps.
+Period in_largest_units(const ModelTime& time, Period resolved) {
+  const auto months = static_cast<std::int64_t>(time.calendar.months_per_year());
+  resolved.years += resolved.months / months;
+  resolved.months %= months;
+  resolved.days += resolved.seconds / time.calendar.day_seconds();
+  resolved.seconds %= time.calendar.day_seconds();
+  return resolved;
+}
+
+bool are_equal(const Alignment& one, const Alignment& other) {
+  return one.origin == other.origin && one.months_before == other.months_before;
+}
+
+/// Calls `task`. What a calendar refuses, such as dates after its last year, names no key: it is
+/// refused with `what`.
+template <class Task>
+auto computed_for(const std::string& what, const Period& every, Task task) {
+  try {
+    return task();
+  } catch (const Failure& failure) {
+    refuse(failure.code(), "{} ({}): {}", what, every.text(), failure.error().message);
+  }
+}
+
+/// Identifies the periods of a clock. Periods in steps begin at the start of the run.
+std::string text_of_periods(const ModelTime& time, const Period& every, const describe::Align& align) {
+  return fmt::format("{} by {}", in_largest_units(time, every.resolved(time.step)).text(),
+                     every.steps != 0 ? "start" : text_of(align));
+}
+
 /// After the first one, of which the ends must be compared with steps: months have different
 /// lengths, the same in each year but for a day. A run may end before the first year that has
 /// another length.
@@ -71,19 +102,26 @@ Alignment alignment_of(const ModelTime& time, const describe::Align& align) {
 Clock::Clock(const ModelTime& time, const Period& every, const describe::Align& align,
              const std::string& what)
     : time_(&time),
-      every_(every.resolved(time.step)),
+      every_(computed_for(what, every, [&] { return every.resolved(time.step); })),
       alignment_(every.steps != 0 ? Alignment::start(time.start) : alignment_of(time, align)) {
-  if (time.calendar.multiple(every_, time.step) == Multiple::no)
+  const auto interval_at = [&](const Date& date) {
+    return computed_for(what, every, [&] { return time.calendar.interval(date, every_, alignment_); });
+  };
+  const auto [is_multiple, is_shorter] = computed_for(what, every, [&] {
+    return std::pair(time.calendar.multiple(every_, time.step) != Multiple::no,
+                     time.calendar.add(time.start, every_) < time.at(1));
+  });
+  if (!is_multiple)
     refuse(ErrorCode::invalid_argument,
            "{} ({}) is no multiple of the model's step ({}): choose a multiple of it", what, every.text(),
            time.step.text());
-  if (time.calendar.add(time.start, every_) < time.at(1))
+  if (is_shorter)
     refuse(ErrorCode::invalid_argument,
            "{} ({}) is shorter than the model's step ({}): choose a multiple of the step", what, every.text(),
            time.step.text());
   // Where the first period ends, a step must end.
   StepEnds steps(time);
-  Date end = time.calendar.interval(time.start, every_, alignment_).end;
+  Date end = interval_at(time.start).end;
   if (!steps.has(end))
     refuse(
         ErrorCode::invalid_argument,
@@ -91,7 +129,7 @@ Clock::Clock(const ModelTime& time, const Period& every, const describe::Align& 
         "{}: write \"align: start\", or start the run at a multiple of its step",
         what, every.text(), time.calendar.text(end), time.calendar.text(time.start), time.step.text());
   for (std::int64_t more = further_periods(time, every_); more > 0; --more) {
-    end = time.calendar.interval(end, every_, alignment_).end;
+    end = interval_at(end).end;
     if (!steps.has(end))
       refuse(ErrorCode::invalid_argument,
              "{} ({}): a period ends at {}, but no step does, because not all months are multiples of steps "
@@ -111,6 +149,17 @@ Cycle::Cycle(const ModelTime& time, const describe::Timing& timing, const std::s
       cycle_(time, timing.cycle.value(), timing.align, "cycle of the file \"" + file + "\""),
       part_(time, timing.cycle_step.value(), timing.align, "cycle_step of the file \"" + file + "\"") {
   constexpr std::int64_t most_parts = 10'000;
+  const Period every = timing.every.value().resolved(time.step);
+  if (time.calendar.multiple(every, cycle_.every()) != Multiple::yes)
+    refuse(
+        ErrorCode::invalid_argument,
+        "every of the file \"{}\" ({}) is not always a multiple of cycle ({}): choose one that consists of "
+        "whole cycles",
+        file, timing.every->text(), timing.cycle->text());
+  if (time.calendar.multiple(cycle_.every(), part_.every()) == Multiple::no)
+    refuse(ErrorCode::invalid_argument,
+           "cycle of the file \"{}\" ({}) is no multiple of cycle_step ({}): choose a multiple of it", file,
+           timing.cycle->text(), timing.cycle_step->text());
   const Interval cycle = time.calendar.interval(time.start, cycle_.every(), cycle_.alignment());
   const auto number = [&](const Date& date) {
     return time.calendar.interval(date, part_.every(), part_.alignment()).index;
@@ -154,9 +203,10 @@ Cycle::Cycle(const ModelTime& time, const describe::Timing& timing, const std::s
 }
 
 std::size_t Cycle::part_until(const Date& date) {
-  const Date& begin = cycle_.until(date).begin;
-  const std::int64_t first = time_->calendar.interval(begin, part_.every(), part_.alignment()).index;
-  return static_cast<std::size_t>(part_.until(date).index - first);
+  const Interval& cycle = cycle_.until(date);
+  if (!first_ || first_->cycle != cycle.index)
+    first_ = {cycle.index, time_->calendar.interval(cycle.begin, part_.every(), part_.alignment()).index};
+  return static_cast<std::size_t>(part_.until(date).index - first_->part);
 }
 
 Date Cycle::part_begin(const Date& cycle_begin, std::size_t part) const {
@@ -205,6 +255,10 @@ Schedule::Schedule(const ModelTime& time, const describe::Timing& timing, const 
   if (timing.sample) {
     sample_period_ = timing.sample->resolved(time.step);
     samples_.emplace(time, *timing.sample, timing.align, "sample of the file \"" + file + "\"");
+    if (time.calendar.multiple(every(), *sample_period_) == Multiple::no)
+      refuse(ErrorCode::invalid_argument,
+             "every of the file \"{}\" ({}) is no multiple of sample ({}): choose a multiple of it", file,
+             timing.every->text(), timing.sample->text());
     if (timing.sample_offset) offset_ = timing.sample_offset->resolved(time.step);
     if (!offset_.is_zero() && time.calendar.multiple(offset_, time.step) == Multiple::no)
       refuse(ErrorCode::invalid_argument,
@@ -216,8 +270,9 @@ Schedule::Schedule(const ModelTime& time, const describe::Timing& timing, const 
              "sample_offset of the file \"{}\" ({}) must be shorter than sample ({})", file,
              timing.sample_offset->text(), timing.sample->text());
   }
-  text_ = fmt::format("{} by {} sample {} offset {}", timing.every->text(), text_of(timing.align),
-                      timing.sample ? timing.sample->text() : "-", offset_.text());
+  text_ = fmt::format("{} sample {} offset {}", text_of_periods(time, *timing.every, timing.align),
+                      timing.sample ? text_of_periods(time, *timing.sample, timing.align) : "-",
+                      in_largest_units(time, offset_).text());
   begin_ = now_ = time.start;
 }
 
@@ -226,19 +281,29 @@ Schedule::Schedule(const ModelTime& time, const describe::Timing& timing, const 
     : Schedule(time, timing, file) {
   cycle_ = cycle;
   part_ = part;
-  text_ += fmt::format(" part {} of {} by {}", part, timing.cycle->text(), timing.cycle_step->text());
+  text_ += fmt::format(" part {} of {} in {}", part, text_of_periods(time, *timing.cycle, timing.align),
+                       text_of_periods(time, *timing.cycle_step, timing.align));
 }
 
 Schedule::Schedule(const ModelTime& time, const Period& every, const describe::Align& align,
                    const std::string& what)
     : time_(&time), period_(time, every, align, what), what_(what) {
-  text_ = fmt::format("{} by {} sample - offset 0s", every.text(), text_of(align));
+  text_ = text_of_periods(time, every, align) + " sample - offset 0s";
   begin_ = now_ = time.start;
 }
 
+bool Schedule::has_samples_of(const Schedule& other) const {
+  if (samples_.has_value() != other.samples_.has_value()) return false;
+  if (!samples_) return true;
+  const auto same = [&](const Period& one, const Period& another) {
+    return in_largest_units(*time_, one) == in_largest_units(*time_, another);
+  };
+  return same(samples_->every(), other.samples_->every()) && same(offset_, other.offset_) &&
+         are_equal(samples_->alignment(), other.samples_->alignment());
+}
+
 bool Schedule::consists_of(const Schedule& finer) const {
-  if (cycle_ || finer.cycle_ || sample_period_ != finer.sample_period_ || !(offset_ == finer.offset_))
-    return false;
+  if (cycle_ || finer.cycle_ || !has_samples_of(finer)) return false;
   const Period day{.days = 1};
   const auto counted_by_calendar = [](const Clock& clock) {
     return !clock.alignment().origin && (clock.alignment().months_before == 0 || is_in_months(clock.every()));
@@ -246,8 +311,9 @@ bool Schedule::consists_of(const Schedule& finer) const {
   const auto is_multiple = [&](const Period& period, const Period& of) {
     return time_->calendar.multiple(period, of) == Multiple::yes;
   };
-  if (!counted_by_calendar(period_) || !counted_by_calendar(finer.period_) || every() == finer.every())
-    return false;
+  if (!counted_by_calendar(period_) || !counted_by_calendar(finer.period_)) return false;
+  // A period does not consist of another one of its length.
+  if (in_largest_units(*time_, every()) == in_largest_units(*time_, finer.every())) return false;
   if (!is_multiple(day, finer.every())) return false;
   return is_in_months(every()) || is_multiple(every(), day) ||
          (is_multiple(day, every()) && is_multiple(every(), finer.every()));
@@ -289,9 +355,10 @@ bool Schedule::samples_end_of(const Schedule& inner) const {
   return calendar.interval(time_->before(end), *sample_period_, samples_->alignment()).end == end;
 }
 
-void Schedule::go_to(std::int64_t step) {
-  const Date previous = now_ = time_->at(step > 0 ? step - 1 : 0);
-  now_ = time_->at(step);
+void Schedule::go_to(std::int64_t step) { go_to(step, time_->at(step > 0 ? step - 1 : 0), time_->at(step)); }
+
+void Schedule::go_to(std::int64_t step, const Date& previous, const Date& now) {
+  now_ = now;
   if (step == 0) {
     sampled_ = ends_ = begun_ = false;
     return;
@@ -311,7 +378,7 @@ void Schedule::go_to(std::int64_t step) {
   const bool in_part = !cycle_ || cycle_->part_until(now_) == part_;
   if (!samples_) {
     sampled_ = in_part;
-    seconds_ = time_->seconds(previous, now_);
+    if (in_part) seconds_ = time_->seconds(previous, now_);
     return;
   }
   const Date shifted = offset_.is_zero() ? now_ : time_->calendar.add(now_, offset_, -1);

@@ -59,6 +59,12 @@ class Cycle {
   Clock cycle_;
   Clock part_;
   std::size_t parts_ = 0;
+  /// The first part of the cycle that was asked for last.
+  struct First {
+    std::int64_t cycle = 0;
+    std::int64_t part = 0;
+  };
+  std::optional<First> first_;
 };
 
 class Schedule {
@@ -74,6 +80,9 @@ class Schedule {
   /// Goes to a step. Throws conflict if it passes the end of a period, which only steps can do
   /// whose length is no multiple of it.
   void go_to(std::int64_t step);
+  /// The same with the dates of the step before and of this one, if they are known. Step 0: both
+  /// are the start.
+  void go_to(std::int64_t step, const Date& previous, const Date& now);
   /// The run ends with the current step: periods that have begun end now.
   void end_run() noexcept {
     ends_ = begun_;
@@ -104,15 +113,18 @@ class Schedule {
   [[nodiscard]] bool samples_an_end_of(const Schedule& inner) const;
   /// Whether the step is sampled in which the current period of `inner` ends if the run goes on.
   [[nodiscard]] bool samples_end_of(const Schedule& inner) const;
+  [[nodiscard]] const ModelTime& time() const noexcept { return *time_; }
   /// The owner of the schedule, for messages.
   [[nodiscard]] const std::string& what() const noexcept { return what_; }
-  /// Two schedules with the same text are the same.
+  /// Two schedules with the same text are the same, however their periods are written.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   [[nodiscard]] const std::optional<Period>& sample() const noexcept { return sample_period_; }
   /// The cycle of which it samples one part; nullopt: it samples all steps of its periods.
   [[nodiscard]] const std::optional<Cycle>& cycle() const noexcept { return cycle_; }
 
  private:
+  [[nodiscard]] bool has_samples_of(const Schedule& other) const;
+
   const ModelTime* time_;
   Clock period_;
   std::optional<Clock> samples_;

@@ -132,6 +132,11 @@ void check_periods(const Series& of, const Schedule& schedule, const describe::F
                 variable.field, own.every().text(), time.calendar.text(end_after(time, own, time.start)),
                 file.name, file.timing.every->text(),
                 time.calendar.text(end_after(time, schedule, time.start)));
+    if (time.calendar.multiple(schedule.every(), own.every()) != Multiple::yes)
+      refuse_at(variable.at, ErrorCode::conflict,
+                "'{}' has a value every {}, but the file \"{}\" has a record every {}, so that some records "
+                "would have none: write it into a file with \"every: {}\"",
+                variable.field, own.every().text(), file.name, schedule.every().text(), own.every().text());
     const std::string advice =
         mixture_in(of, time)
             ? "reduce all that it combines over the period of the file"

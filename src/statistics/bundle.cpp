@@ -117,6 +117,7 @@ void Bundle::end_step() {
 
 void Bundle::run(const std::byte* values, std::size_t first, std::size_t count) const {
   assert(first <= points_ && count <= points_ - first && duration_ > 0);
+  if (count == 0) return;
   const DefaultArithmetic arithmetic;
   Strip strip;
   const std::size_t value_bytes = size_of(field_.type);

@@ -12,6 +12,7 @@ Widening::Widening(Type type, const Values& missing)
       loops_(value_loops(type, missing.empty() ? model::default_fill(type) : missing)) {}
 
 void Widening::run(double* to, const std::byte* from, std::size_t count) const {
+  if (count == 0) return;
   const DefaultArithmetic arithmetic;
   if (finds_missing_)
     loops_->widen_poisoned(to, from, count);

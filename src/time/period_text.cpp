@@ -241,6 +241,11 @@ std::string print_period(const Period& period) {
   return writer.text();
 }
 
+bool mixes_units(const Period& period) noexcept {
+  const bool months = period.years != 0 || period.months != 0;
+  return months && (period.days != 0 || period.seconds != 0 || period.nanoseconds != 0);
+}
+
 Result<Period> sum(const Period& a, const Period& b) { return combined(a, 1, b); }
 
 Result<Period> product(std::int64_t count, const Period& period) { return combined(period, count, {}); }

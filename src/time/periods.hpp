@@ -20,6 +20,10 @@ Result<Period> sum(const Period& a, const Period& b);
 Result<Period> product(std::int64_t count, const Period& period);
 Result<Period> resolve(const Period& period, const Period& step);
 
+/// Whether it has both months or years and days or shorter units: there are no intervals of such
+/// periods in any calendar.
+bool mixes_units(const Period& period) noexcept;
+
 /// A period in a calendar.
 struct Length {
   Wide months = 0;

@@ -153,6 +153,15 @@ assert said.count("has no effect") == 1, said
 assert "output.yaml:1:10: fields: the model has no field 'tass'" in said and 'did you mean "tas"' in said, said
 os.remove("day.nc")
 
+# A run that begins within a period, and one that goes on with it.
+FIVE = "files: {five: {every: 5d, mean: [tas]}}\n"
+said = run(FIVE, ranks=2, last=6, finalize_to="five_state.nc")
+assert said.count("within a period of 5d that ends at 2000-01-04T00:00:00") == 1 and "output.yaml:1:9: files.five" in said, said
+said = run(FIVE, ranks=2, first=7, last=9, resume="five_state.nc")
+assert "within a period" not in said, said
+for path in ("five.nc", "five_state.nc"):
+    os.remove(path)
+
 # Saved states of something else.
 run(DAY, ranks=2, last=6, finalize_to="state.nc")
 state = pathlib.Path("state.nc").read_bytes()

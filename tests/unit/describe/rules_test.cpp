@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "expression/units.hpp"
 #include "unit/describe/reading.hpp"
 
@@ -246,6 +248,41 @@ TEST(DescribeRules, PeriodsMustFitTogether) {
   EXPECT_THAT(file_with("every: 1mo, cycle: 1d, cycle_step: 7h"),
               HasSubstr("cycle (1d) is no multiple of cycle_step (7h)"));
   EXPECT_EQ(file_with("every: 30y, cycle: 1y, cycle_step: 1mo"), "accepted");
+  for (const char* const key : {"every", "sample", "cycle", "cycle_step", "split", "epochs"})
+    EXPECT_THAT(file_with(std::string(key) + ": 1mo1d"),
+                HasSubstr(std::string(key) + ": 1mo1d mixes months or years with days or shorter units"));
+  EXPECT_THAT(refusal("fields: {x: \"mean(max(tas, 1y6h))\"}"),
+              HasSubstr("the period of max mixes months or years with days"));
+}
+
+TEST(DescribeRules, FilesOfOnceHaveNoPeriodsAndNoSplit) {
+  const Description all = described(R"(
+defaults: {every: 1mo, cycle: 1d, cycle_step: 6h, sample: 1h, split: 1mo, at_start: true, align: start,
+           name: "{file}_{period}_{start}-{end}"}
+files: {fx: {once: [orog]}, own: {once: [orog], name: "own_{start:%Y}"}, day: {mean: [tas], once: [orog]}}
+)");
+  for (const char* const name : {"fx", "own"}) {
+    const File& file = file_of(all, name);
+    EXPECT_FALSE(file.timing.every || file.timing.cycle || file.timing.cycle_step || file.timing.sample);
+    EXPECT_FALSE(file.naming.split.any() || file.timing.at_start);
+    EXPECT_EQ(file.timing.align.to, Align::To::start) << "epochs have it too";
+  }
+  EXPECT_EQ(file_of(all, "fx").naming.name, "{file}_{period}");
+  EXPECT_EQ(file_of(all, "own").naming.name, "own_{start:%Y}");
+  EXPECT_TRUE(file_of(all, "day").naming.split.any() && file_of(all, "day").timing.cycle);
+  EXPECT_EQ(file_of(described("files: {fx: {split: 1mo, once: [orog]}}"), "fx").naming.name, "{file}");
+  EXPECT_THAT(refusal("defaults: {split: 1mo}\nfiles: {fx: {once: orog, name: \"{file}_{end}\"}}"),
+              HasSubstr("contains {end}, but a file of fields that are written once has no end"));
+  for (const auto& [pattern, expected] :
+       std::map<std::string, std::string>{{"{file}_{start}-{end}.nc", "{file}.nc"},
+                                          {"{start:%Y}/{file}", "{file}"},
+                                          {"out/{start:%Y}/{file}_{part:03}", "out/{file}"},
+                                          {"{start}-{end}", "{file}"},
+                                          {"a{{b}}_{file}-{start}", "a{{b}}_{file}"},
+                                          {"_x", "_x"}})
+    EXPECT_EQ(file_of(described("defaults: {name: \"" + pattern + "\"}\nfiles: {fx: {once: orog}}"), "fx")
+                  .naming.name,
+              expected);
 }
 
 TEST(DescribeRules, DatesAreThoseOfTheCalendar) {

@@ -84,6 +84,9 @@ TEST(ExpressionParse, Numbers) {
             "column 3 of the expression: 1e999 is out of the range of double-precision numbers");
   EXPECT_THAT(refusal("2a"),
               StartsWith("column 1 of the expression: \"2a\" is neither a number nor the name"));
+  EXPECT_THAT(
+      refusal("2t - 273.15"),
+      HasSubstr("the model must define it under another one, and units, multiply and add convert it"));
   EXPECT_THAT(refusal("0x1f"), HasSubstr("\"0x1f\" is neither a number"));
   EXPECT_THAT(refusal("1.2.3"), HasSubstr("\"1.2.3\" is neither a number"));
   EXPECT_THAT(refusal("sqrt(a, 1d)"), HasSubstr("column 9 of the expression: \"1d\" is neither a number"));

@@ -140,7 +140,8 @@ TEST(OutputDefinitions, ReportPlacesOfProblems) {
   expect("version: 1\ntime: {start: 2000-01-01}\n", "2:7: time: step is missing");
   expect("version: 1\ntime: {start: 2000-02-30, step: 6h}\n", "2:7: ");
   expect("version: 1\ntime: {start: 2000-01-01, step: 6x}\n", "2:33: step: \"6x\" is not a period");
-  expect("version: 1\ntime: {start: 2000-01-01, step: 1mo1d}\n", "2:7: the model's step is 1mo1d");
+  expect("version: 1\ntime: {start: 2000-01-01, step: 1mo1d}\n",
+         "2:33: step: 1mo1d mixes months or years with days");
   expect("version: 1\ntime: {calendar: maya, start: 2000-01-01, step: 6h}\n", "2:7: ");
   const auto expect_after = [&](const std::string& line, const std::string& problem) {
     expect(std::string(head) + line + "\n", "3:" + problem);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/schedule.hpp"
+#include "output/first_period.hpp"
 #include "output/series.hpp"
 #include "output/value_times.hpp"
 
@@ -267,6 +268,96 @@ TEST(OutputSchedule, KnowsOfWhichPeriodsItConsists) {
   EXPECT_FALSE(consists(every("1mo", "3h", "1h"), every("1d", "3h"))) << "other samples";
   EXPECT_FALSE(consists(every("30h"), every("6h"))) << "not by days";
   EXPECT_FALSE(consists(every("240ts"), every("24ts"))) << "counted from the start, not by the calendar";
+  // Statistics over equal periods would be made of each other.
+  for (const char* const one : {"1d", "24h", "1440min"})
+    for (const char* const other : {"1d", "24h", "1440min"}) EXPECT_FALSE(consists(every(one), every(other)));
+  EXPECT_TRUE(consists(every("1mo", "3h"), every("1d", "180min")));
+  const ModelTime late = time_of("2000-01-15T01:00", "1h");
+  EXPECT_FALSE(
+      Schedule(late, every("1mo", "3ts"), "long").consists_of(Schedule(late, every("1d", "3h"), "f")))
+      << "samples in steps are counted from the start";
+}
+
+TEST(OutputSchedule, EqualPeriodsAreOneHoweverTheyAreWritten) {
+  const ModelTime time = time_of("2000-01-15T06:00", "1h");
+  const auto text = [&](const describe::Timing& timing) { return Schedule(time, timing, "f").text(); };
+  EXPECT_EQ(text(every("1d")), text(every("24h")));
+  EXPECT_EQ(text(every("1d", "6h", "60min")), text(every("1440min", "360min", "1h")));
+  EXPECT_EQ(text(every("12mo")), text(every("1y")));
+  EXPECT_NE(text(every("1d")), text(every("24ts"))) << "steps are counted from the start";
+  describe::Timing from_start = every("1d");
+  from_start.align.to = describe::Align::To::start;
+  EXPECT_EQ(text(from_start), text(every("24ts")));
+  EXPECT_NE(text(every("1d", "6h")), text(every("1d", "6ts")));
+  describe::Timing cycle = every("1mo");
+  cycle.cycle = Period::parse("24h");
+  cycle.cycle_step = Period::parse("1h");
+  describe::Timing other = cycle;
+  other.cycle = Period::parse("1d");
+  other.cycle_step = Period::parse("60min");
+  EXPECT_EQ(Schedule(time, cycle, "f", Cycle(time, cycle, "f"), 3).text(),
+            Schedule(time, other, "f", Cycle(time, other, "f"), 3).text());
+}
+
+TEST(OutputSchedule, PeriodsInStepsMustFitOthersToo) {
+  const ModelTime time = time_of("2000-01-01", "30min");
+  const auto folded = [&](const char* period, const char* cycle, const char* part) {
+    describe::Timing timing = every(period);
+    timing.cycle = Period::parse(cycle);
+    timing.cycle_step = Period::parse(part);
+    return Cycle(time, timing, "f").parts();
+  };
+  EXPECT_THAT(refused([&] { folded("10ts", "1d", "1h"); }),
+              HasSubstr("every of the file \"f\" (10ts) is not always a multiple of cycle (1d)"));
+  EXPECT_THAT(refused([&] { folded("1mo", "7d", "1d"); }),
+              HasSubstr("(1mo) is not always a multiple of cycle (7d)"));
+  EXPECT_THAT(refused([&] { folded("1mo", "1d", "10ts"); }),
+              HasSubstr("cycle of the file \"f\" (1d) is no multiple of cycle_step (10ts)"));
+  EXPECT_EQ(folded("480ts", "1d", "1h"), 24U);
+  EXPECT_THAT(refused([&] { Schedule(time, every("10ts", "2h"), "f"); }),
+              HasSubstr("every of the file \"f\" (10ts) is no multiple of sample (2h)"));
+  EXPECT_THAT(refused([&] { Schedule(time, every("1d", "10ts"), "f"); }),
+              HasSubstr("(1d) is no multiple of sample (10ts)"));
+  EXPECT_EQ(Schedule(time, every("12ts", "2h"), "f").every(), Period::parse("6h"));
+}
+
+TEST(OutputSchedule, DatesOutOfRangeAreRefusedWithTheirKey) {
+  const ModelTime time = time_of("2000-01-01", "1h");
+  EXPECT_THAT(refused([&] { Schedule(time, every("99999999999y"), "f"); }),
+              testing::AllOf(HasSubstr("every of the file \"f\" (99999999999y)"), HasSubstr("out of range")));
+  EXPECT_THAT(refused([&] { Schedule(time, every("9000000000000000000ts"), "f"); }),
+              HasSubstr("every of the file \"f\" (9000000000000000000ts)"));
+}
+
+TEST(OutputFirstPeriod, IsNotedIfItBeginsBeforeTheRun) {
+  const auto note = [](const char* start, const char* period, bool has_statistics = true,
+                       describe::Partial partial = describe::Partial::write,
+                       const char* calendar = "standard",
+                       describe::Align::To to = describe::Align::To::calendar) {
+    const ModelTime time = time_of(start, "1h", calendar);
+    describe::File file;
+    file.name = "f";
+    file.timing = every(period);
+    file.timing.partial = partial;
+    file.timing.align.to = to;
+    return note_on_first_period(file, Schedule(time, file.timing, "f"), time, has_statistics);
+  };
+  using enum describe::Partial;
+  EXPECT_THAT(
+      note("2000-01-01", "5d"),
+      testing::AllOf(HasSubstr("the run begins at 2000-01-01T00:00:00, within a period of 5d that ends "
+                               "at 2000-01-0"),
+                     HasSubstr("align: start"), HasSubstr("partial: skip")));
+  EXPECT_THAT(note("2000-01-01", "5d", false), testing::Not(HasSubstr("partial: skip")));
+  EXPECT_THAT(note("2000-01-01", "36h"), HasSubstr("36h"));
+  EXPECT_THAT(note("2001-01-01", "4y"), HasSubstr("ends at 2004-01-01"));
+  EXPECT_EQ(note("2000-01-01", "5d", true, skip), "");
+  EXPECT_EQ(note("2000-01-01", "5d", true, write, "standard", describe::Align::To::start), "");
+  EXPECT_EQ(note("2000-01-01", "120ts"), "");
+  for (const char* const usual : {"1h", "6h", "1d", "24h", "1mo", "3mo", "1y", "10y", "1200mo"})
+    EXPECT_EQ(note("2001-02-17T05:00", usual), "") << usual;
+  EXPECT_EQ(note("2001-02-17", "5d", true, write, "noleap"), "") << "a year has 73 of them";
+  EXPECT_NE(note("2001-02-17", "7d", true, write, "noleap"), "");
 }
 
 TEST(OutputDense, TakesAnyLayout) {
