@@ -70,7 +70,7 @@ class IdleServerLink final : public transport::ClientLink {
   [[nodiscard]] bool under_way() override { return link_->under_way(); }
   [[nodiscard]] std::uint64_t progress() const override { return link_->progress(); }
   Result<void> check_alive() override { return link_->check_alive(); }
-  void hurry(Millis most) override { link_->hurry(most); }
+  void hurry(std::uint64_t end_ns) override { link_->hurry(end_ns); }
   void set_idle(std::function<bool()> idle) override { link_->set_idle(std::move(idle)); }
   [[nodiscard]] std::string name() const override { return link_->name(); }
   [[nodiscard]] bool packs() const override { return true; }
