@@ -15,9 +15,11 @@
 #include "expression/units.hpp"
 #include "model/converted_values.hpp"
 #include "model/fill_value.hpp"
+#include "model/format.hpp"
 #include "output/limits.hpp"
 #include "output/plan_text.hpp"
 #include "output/refuse.hpp"
+#include "output/result_type.hpp"
 #include "output/value_times.hpp"
 
 namespace afterbay::output {
@@ -30,6 +32,7 @@ struct Context {
   const describe::Variable& variable;
   Schedule* schedule;            ///< null: the file has no records
   const describe::Grid* subset;  ///< null: all points
+  const TargetSettings& settings;
 };
 
 statistics::Operation operation_of(describe::Operation operation) {
@@ -98,6 +101,7 @@ class Planner {
     Schedule* const schedule = file.timing.every ? &schedule_of(file) : nullptr;
     auto files = std::make_unique<FileSeries>(input_.description, file, input_.time, schedule, input_.member,
                                               *plan_.taken);
+    const TargetSettings settings = input_.targets.settings(file.name);
     std::vector<Schedule*> parts;
     if (file.timing.cycle) {
       Cycle cycle(input_.time, file.timing, file.name);
@@ -113,7 +117,10 @@ class Planner {
       files->fold(cycle);
     }
     for (const describe::Variable& variable : file.variables)
-      if (file.active(variable)) attempt(variable.at, [&] { add(*files, file, variable, schedule, parts); });
+      if (file.active(variable))
+        attempt(variable.at, [&] {
+          add(*files, {file, variable, schedule, subset_for(file, variable), settings}, parts);
+        });
     if (file.timing.at_start)
       for (const FileVariable& variable : files->variables())
         if (variable.kind == TimeKind::period)
@@ -562,9 +569,10 @@ class Planner {
   // ---- variables
 
   /// `parts`: of the cycle, if the periods of the file are folded.
-  void add(FileSeries& files, const describe::File& file, const describe::Variable& variable,
-           Schedule* schedule, const std::vector<Schedule*>& parts) {
-    const Context context{file, variable, schedule, subset_for(file, variable)};
+  void add(FileSeries& files, const Context& context, const std::vector<Schedule*>& parts) {
+    const describe::File& file = context.file;
+    const describe::Variable& variable = context.variable;
+    Schedule* const schedule = context.schedule;
     Series* of = &series(variable.field, context);
     if (!parts.empty()) check_folded(variable, *of);
     std::vector<Series*> folded;
@@ -607,10 +615,11 @@ class Planner {
           "write them into different files",
           variable.name, made.space->late ? "is" : "is not", files.variables().front().name,
           made.space->late ? "is not" : "is");
-    made.type = type_of_variable(file, variable);
-    if (!of->form().missing.empty()) made.fill = fill_of_variable(variable, made.type);
-    const VariableText text = describe_variable(input_, file, variable, made.kind);
+    const expression::Linear setting = linear_of(context.settings.all.settings_for(variable.name).stages);
+    const VariableText text = describe_variable(input_, file, variable, made.kind, setting);
     made.attributes = text.attributes;
+    made.type = type_of_variable(context, text, setting);
+    if (!of->form().missing.empty()) made.fill = fill_of_variable(variable, made.type);
     check_packing(variable, own_type(variable.field), made.type);
     convert_types(made.attributes, made.type);
     made.identity += fmt::format(", times {} plus {}", text.conversion.multiply, text.conversion.add);
@@ -633,9 +642,17 @@ class Planner {
                 variable.field);
   }
 
-  [[nodiscard]] Type type_of_variable(const describe::File& file, const describe::Variable& variable) const {
-    const describe::OutputType given = variable.options.type.value_or(file.type);
-    return given ? *given : own_type(variable.field);
+  /// `setting`: of multiply and add.
+  [[nodiscard]] Type type_of_variable(const Context& context, const VariableText& text,
+                                      const expression::Linear& setting) const {
+    const describe::Variable& variable = context.variable;
+    const describe::OutputType asked = variable.options.type.value_or(context.file.type);
+    if (asked.given) return *asked.given;
+    const Type own = own_type(variable.field);
+    if (asked.own || has_packed_values(text.attributes, variable)) return own;
+    const bool converted = !(text.conversion == expression::Linear{} && setting == expression::Linear{});
+    return type_of_results(own, variable.operation, converted,
+                           traits_of(context.settings.store.value_or(Format::netcdf4)));
   }
 
   /// The type of a field. Derived fields are float32 if all that they are computed from are.

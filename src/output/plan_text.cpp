@@ -230,8 +230,8 @@ expression::Linear conversion_for(const OwnUnits& own, const std::string& given,
   auto linear = expression::conversion(given, to);
   if (!linear)
     refuse_at(variable.at, linear.error().code, "units of '{}': {}", variable.field, linear.error().message);
-  const bool of_sums = variable.operation == describe::Operation::sum ||
-                       variable.operation == describe::Operation::rate;
+  const bool of_sums =
+      variable.operation == describe::Operation::sum || variable.operation == describe::Operation::rate;
   if (own.of_differences || is_difference(variable.operation))
     linear->add = 0;
   else if (of_sums && linear->add != 0)
@@ -274,18 +274,20 @@ void check_attribute(const describe::Variable& variable, const OwnUnits& own, co
   if (linear && linear->multiply == 1 && !shifts) return;
   // Units that nobody knows cannot be compared.
   if (!expression::check_units(units)) return;
-  refuse_at(variable.at, ErrorCode::conflict,
-            "the attribute units of '{0}' says \"{1}\", but the values that are written are in \"{2}\": remove "
-            "the attribute{3}",
-            variable.field, *text, units,
-            linear ? fmt::format(", and write \"units: {}\", which converts the values, and sets it", *text)
-                   : "; only values that multiply and add change may have it");
+  refuse_at(
+      variable.at, ErrorCode::conflict,
+      "the attribute units of '{0}' says \"{1}\", but the values that are written are in \"{2}\": remove "
+      "the attribute{3}",
+      variable.field, *text, units,
+      linear ? fmt::format(", and write \"units: {}\", which converts the values, and sets it", *text)
+             : "; only values that multiply and add change may have it");
 }
 
 }  // namespace
 
 VariableText describe_variable(const PlanInput& input, const describe::File& file,
-                               const describe::Variable& variable, TimeKind kind) {
+                               const describe::Variable& variable, TimeKind kind,
+                               const expression::Linear& setting) {
   VariableText text;
   std::string methods;
   std::string units;  // those that the file says
@@ -318,10 +320,8 @@ VariableText describe_variable(const PlanInput& input, const describe::File& fil
     units = is_taken_over ? given : *wanted;
     if (!given.empty() && !is_taken_over) text.conversion = conversion_for(own, given, *wanted, variable);
   }
-  const expression::Linear setting = linear_of(variable.options);
   check_settings(variable, given, text.conversion, setting);
-  if (setting == expression::Linear{})
-    check_attribute(variable, own, variable.options.units ? units : given);
+  if (setting == expression::Linear{}) check_attribute(variable, own, variable.options.units ? units : given);
   convert_limits(
       text.attributes, variable.operation,
       {setting.multiply * text.conversion.multiply, setting.multiply * text.conversion.add + setting.add});
@@ -332,7 +332,7 @@ VariableText describe_variable(const PlanInput& input, const describe::File& fil
     set_attribute(text.attributes, "cell_methods", methods);
   }
   set_attributes(text.attributes, variable.options.attributes);
-  check_unpacking(text.attributes, variable, text.conversion);
+  check_unpacking(text.attributes, variable, text.conversion, setting);
   return text;
 }
 
