@@ -615,19 +615,36 @@ class Planner {
           "write them into different files",
           variable.name, made.space->late ? "is" : "is not", files.variables().front().name,
           made.space->late ? "is not" : "is");
-    const expression::Linear setting = linear_of(context.settings.all.settings_for(variable.name).stages);
-    const VariableText text = describe_variable(input_, file, variable, made.kind, setting);
-    made.attributes = text.attributes;
-    made.type = type_of_variable(context, text, setting);
-    if (!of->form().missing.empty()) made.fill = fill_of_variable(variable, made.type);
-    check_packing(variable, own_type(variable.field), made.type);
-    convert_types(made.attributes, made.type);
-    made.identity += fmt::format(", times {} plus {}", text.conversion.multiply, text.conversion.add);
+    const expression::Linear units = describe_values(made, context, *of);
     const std::size_t number = files.add(std::move(made));
     if (folded.empty()) folded.push_back(of);
     for (std::size_t part = 0; part < folded.size(); ++part)
-      plan_.writers.push_back(
-          std::make_unique<Writer>(*folded[part], files, number, schedule, text.conversion, part));
+      plan_.writers.push_back(std::make_unique<Writer>(*folded[part], files, number, schedule, units, part));
+  }
+
+  /// Type, fill value and attributes of a variable with the values of `of`. Returns the conversion to
+  /// its units.
+  expression::Linear describe_values(FileVariable& made, const Context& context, const Series& of) const {
+    const describe::Variable& variable = context.variable;
+    const expression::Linear setting = linear_of(context.settings.all.settings_for(variable.name).stages);
+    const VariableText text = describe_variable(input_, context.file, variable, made.kind, setting);
+    made.attributes = text.attributes;
+    const Type own = own_type(variable.field);
+    const bool is_packed = has_packed_values(made.attributes, variable);
+    const bool converted = !(text.conversion == expression::Linear{} && setting == expression::Linear{});
+    made.type = type_of_variable(context, is_packed, converted);
+    const bool keeps_fill = is_packed || !may_equal_fill(own, variable.operation, converted);
+    // Of the model: results may equal it.
+    const auto& given = variable.options.attributes;
+    if (!keeps_fill &&
+        std::ranges::find(given, "missing_value", &describe::Attributes::value_type::first) == given.end())
+      set_attribute(made.attributes, "missing_value", {});
+    if (!of.form().missing.empty())
+      made.fill = keeps_fill ? fill_of_variable(variable, made.type) : model::default_fill(made.type);
+    check_packing(variable, own, made.type);
+    convert_types(made.attributes, made.type);
+    made.identity += fmt::format(", times {} plus {}", text.conversion.multiply, text.conversion.add);
+    return text.conversion;
   }
 
   static void check_folded(const describe::Variable& variable, const Series& of) {
@@ -642,16 +659,13 @@ class Planner {
                 variable.field);
   }
 
-  /// `setting`: of multiply and add.
-  [[nodiscard]] Type type_of_variable(const Context& context, const VariableText& text,
-                                      const expression::Linear& setting) const {
-    const describe::Variable& variable = context.variable;
-    const describe::OutputType asked = variable.options.type.value_or(context.file.type);
+  /// `is_packed`: by the model; `converted`: to other units.
+  [[nodiscard]] Type type_of_variable(const Context& context, bool is_packed, bool converted) const {
+    const describe::OutputType asked = context.variable.options.type.value_or(context.file.type);
     if (asked.given) return *asked.given;
-    const Type own = own_type(variable.field);
-    if (asked.own || has_packed_values(text.attributes, variable)) return own;
-    const bool converted = !(text.conversion == expression::Linear{} && setting == expression::Linear{});
-    return type_of_results(own, variable.operation, converted,
+    const Type own = own_type(context.variable.field);
+    if (asked.own || is_packed) return own;
+    return type_of_results(own, context.variable.operation, converted,
                            traits_of(context.settings.store.value_or(Format::netcdf4)));
   }
 

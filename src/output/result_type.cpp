@@ -47,6 +47,18 @@ Type type_of_results(Type field, describe::Operation operation, bool converted, 
   return field;
 }
 
+bool may_equal_fill(Type field, describe::Operation operation, bool converted) {
+  using From = describe::Operation;
+  switch (operation) {
+    case From::instant:
+    case From::min:
+    case From::max:
+    case From::once:
+    case From::write: return converted && !is_real(field);
+    default: return !is_real(field);
+  }
+}
+
 bool may_widen(Type field, Type variable, statistics::Operation operation) {
   using From = statistics::Operation;
   const bool keeps_sums = operation == From::mean || operation == From::sum ||

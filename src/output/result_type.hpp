@@ -14,6 +14,10 @@ namespace afterbay::output {
 /// the operation takes; `converted`: results are converted to other units.
 Type type_of_results(Type field, describe::Operation operation, bool converted, const FormatTraits& format);
 
+/// Whether a result may equal the fill value of an integer field, -1 for example: it is no value of
+/// the field.
+bool may_equal_fill(Type field, describe::Operation operation, bool converted);
+
 /// Whether servers can take values of type `field` as values of type `variable`, with the same
 /// results: each value is exact, and the statistic keeps sums only.
 bool may_widen(Type field, Type variable, statistics::Operation operation);
