@@ -107,8 +107,10 @@ class Fields:
         values = h.astype("f8") if name in ("count", "large") else h / 256.0
         if name == "mask":
             values = np.where(h % np.uint64(5) == 0, np.nan, (h % np.uint64(5)).astype("f8") - 1)
-        elif name in ("level", "small"):
-            values = h.astype("u1" if name == "level" else "i2").astype("f8")
+        elif name == "level":
+            values = (h % np.uint64(200)).astype("f8")
+        elif name == "small":
+            values = h.astype("i2").astype("f8")
         if name == "toce":
             values = np.where(h % np.uint64(7) == 0, np.nan, values)
         return values

@@ -368,6 +368,7 @@ class Model {
         const std::uint64_t h = mixed(number, step, point);
         T value =
             std::is_integral_v<T> ? static_cast<T>(h) : static_cast<T>(static_cast<double>(h) / divisor);
+        if (name == "level") value = static_cast<T>(h % 200);  // 255 is netCDF's fill value
         if (name == "mask") value = static_cast<T>(static_cast<int>(h % 5) - 1);
         if (name == "toce" && h % 7 == 0) value = static_cast<T>(missing_value);
         if (name == "tas" && h % 7 == 0 && options_.given.contains("nan"))
