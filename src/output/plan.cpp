@@ -622,8 +622,8 @@ class Planner {
       plan_.writers.push_back(std::make_unique<Writer>(*folded[part], files, number, schedule, units, part));
   }
 
-  /// Type, fill value and attributes of a variable with the values of `of`. Returns the conversion to
-  /// its units.
+  /// Sets type, fill value and attributes of a variable with the values of `of`. Returns the
+  /// conversion to its units.
   expression::Linear describe_values(FileVariable& made, const Context& context, const Series& of) const {
     const describe::Variable& variable = context.variable;
     const expression::Linear setting = linear_of(context.settings.all.settings_for(variable.name).stages);
@@ -634,7 +634,7 @@ class Planner {
     const bool converted = !(text.conversion == expression::Linear{} && setting == expression::Linear{});
     made.type = type_of_variable(context, is_packed, converted);
     const bool keeps_fill = is_packed || !may_equal_fill(own, variable.operation, converted);
-    // Of the model: results may equal it.
+    // Results may equal the model's value.
     const auto& given = variable.options.attributes;
     if (!keeps_fill &&
         std::ranges::find(given, "missing_value", &describe::Attributes::value_type::first) == given.end())

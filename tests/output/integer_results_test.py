@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Statistics of integer fields have types that hold them: the mean of a mask is a fraction, and a
-sum of bytes no byte. An explicit type is obeyed, in model ranks, in servers and over saved states."""
+sum of bytes no byte. An explicit type is obeyed, in model ranks, in servers and over saved
+states."""
 import glob
 import os
 
