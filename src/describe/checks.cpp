@@ -124,7 +124,7 @@ class FileCheck {
     const std::optional<Format> store = file_.settings.store;
     if (!store) return;
     for (const Variable& variable : file_.variables) {
-      const OutputType type = variable.options.type ? *variable.options.type : file_.type;
+      const std::optional<Type> type = variable.options.type.value_or(file_.type).given;
       if (type && !traits_of(*store).types.has(*type))
         problems_.add(
             ErrorCode::conflict, variable.at,

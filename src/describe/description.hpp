@@ -76,8 +76,15 @@ using AttributeValue =
     std::variant<std::string, std::int64_t, double, std::vector<std::int64_t>, std::vector<double>>;
 using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
 
-/// The type of values in a file; unset: that of the field.
-using OutputType = std::optional<Type>;
+/// The type of values in a file. By default that of the results: of the field, or wider for
+/// statistics of integers.
+struct OutputType {
+  OutputType() = default;
+  OutputType(Type type) : given(type) {}  // NOLINT(google-explicit-constructor)
+  std::optional<Type> given;
+  bool own = false;  ///< that of the field, whatever is written of it
+  friend bool operator==(const OutputType&, const OutputType&) = default;
+};
 
 /// Properties of a variable. Unset: as in the file.
 struct VariableOptions {

@@ -187,8 +187,11 @@ void add_time_axis(Rows& rows) {
 
 void add_values(Rows& rows) {
   rows.push_back(stored<File>("type", output_type(), AFTERBAY_KEY_FIELD(type),
-                              "Type of the variables in the file. `own`: that of each field. Statistics are "
-                              "computed in float64 and converted when they are written."));
+                              "Type of the variables in the file. `auto`: that of each field; of integer "
+                              "fields one that holds the results, for example float64 for a mean "
+                              "([table](#semantics)). `own`: that of each field, also for its means. "
+                              "Statistics are computed in float64 and converted when they are written; in "
+                              "integers they are rounded."));
   rows.push_back(
       stored<File>("missing", missing_rule(), AFTERBAY_KEY_FIELD(missing),
                    "What statistics over time do with missing values, per point. `ignore`: the "
@@ -247,9 +250,10 @@ std::vector<KeyRow<VariableOptions>> option_rows() {
   rows.push_back(stored<VariableOptions>(
       "units", unit_text(), AFTERBAY_KEY_FIELD(units),
       "Values are converted to these units when they are written. By default, they keep "
-      "those of the field. Derived fields that are another one or its means and extremes, such as "
-      "`mean(max(tas, 1d))`, are converted from its units. Of others it is only the attribute: write "
-      "the conversion into the expression. See [units](expressions.md#units)."));
+      "those of the field. Derived fields that are another one or its means, extremes and differences, such "
+      "as `mean(max(tas, 1d))`, are converted from its units. Of others, `units` under `fields` says in "
+      "which units the expression computes, and other ones in an entry convert from these. Cannot stand "
+      "beside `multiply` or `add`, which would convert once more. See [units](expressions.md#units)."));
   rows.push_back(stored<VariableOptions>("type", output_type(), AFTERBAY_KEY_FIELD(type),
                                          "As the file's, for this variable."));
   rows.push_back(stored<VariableOptions>("missing", missing_rule(), AFTERBAY_KEY_FIELD(missing),
@@ -261,7 +265,9 @@ std::vector<KeyRow<VariableOptions>> option_rows() {
       "Attributes of the variable, in addition to those that the model gives, which they replace. Those of "
       "the "
       "field and of the variable's entry are joined; an attribute without a value (`name: ~`) is removed. "
-      "`_FillValue` is the field's fill value, which the model gives."));
+      "`_FillValue` is the field's fill value, which the model gives. The attribute `units` converts "
+      "nothing, and must say the units that the values have; if `multiply` or `add` change them, those of "
+      "the results."));
   append_settings(rows, config::variable_settings(), "", AFTERBAY_KEY_FIELD(settings));
   return rows;
 }

@@ -285,7 +285,9 @@ ValueKind<std::string> file_name_template() {
 }
 
 ValueKind<OutputType> output_type() {
-  std::vector<std::pair<std::string, OutputType>> choices{{"own", std::nullopt}};
+  OutputType own;
+  own.own = true;
+  std::vector<std::pair<std::string, OutputType>> choices{{"auto", OutputType()}, {"own", own}};
   for (int number = 1; number <= 12; ++number)
     if (const Type type{static_cast<std::uint8_t>(number)}; type != Type::text && type != Type::string)
       choices.emplace_back(std::string(name_of(type)), type);

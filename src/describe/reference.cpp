@@ -114,7 +114,8 @@ Output systems differ in these points. The column *option* shows the keys that c
 | weights of means over space | none: weights are written in the expression | |
 | accumulation (`sum`, `rate`) | starts from 0 in every period | |
 | `difference` | to the last value of the period before; in the first period to the first value | |
-| units | those of the field, of `rate` per second; derived fields have none | `units` converts fields of the model, and derived fields that are one of them or its means and extremes; of others it is only the attribute |
+| units | those of the field, of `rate` per second; derived fields have those that `fields` gives them, or none | `units` of a variable, or of a field of the model under `fields`, converts |
+| types | those of the fields. Of integer fields: `mean`, `stddev` and `rate`, and what units or `multiply` and `add` convert, are float64 (float32 for 8 and 16 bits); `sum` of up to 32 bits is int64, or float64 in formats without it (`cdf2`, messages); `range` and `difference` of 8 and 16 bits are int32. Values that the model packs keep their type | `type: own`, or a type |
 | a record whose time is the boundary of two files | belongs to the file that ends there | |
 | `{end}` in names | the last unit that the file covers; needs `split` by a period | `end_date: exclusive` |
 | form of dates in names | as coarse as the split: `2000-03` for months; with times as `2000-03-01T060000` | `{start:%Y%m%d}` |

@@ -115,7 +115,7 @@ void Output::State::start() {
   check_defining("start");
   write_definitions();
   spaces.emplace(&session, definitions);
-  plan = output::make_plan({*description, definitions, time, options.member}, *spaces);
+  plan = output::make_plan({*description, definitions, time, options.member, targets}, *spaces);
   epochs.emplace(session, *description, time, options.member);
   const output::Reducers reducers(plan, &session);
   output::TakenPaths known;

@@ -195,8 +195,6 @@ class Writer final : public Consumer {
   [[nodiscard]] const FileVariable& variable() const { return files_->variables()[variable_]; }
   /// Whether the variable has the values of the series as they are, up to their type.
   [[nodiscard]] bool is_plain() const noexcept { return is_plain_; }
-  /// Whether the variable has the values of the series as they are, and their type.
-  [[nodiscard]] bool keeps_values() const { return is_plain_ && variable().type == of_->form().type; }
 
  private:
   /// Whether the period, which ends now, has a record of statistics.

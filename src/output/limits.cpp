@@ -112,7 +112,7 @@ void check_packing(const describe::Variable& variable, Type own, Type type) {
 }
 
 void check_unpacking(std::vector<Attribute>& attributes, const describe::Variable& variable,
-                     const expression::Linear& units) {
+                     const expression::Linear& units, const expression::Linear& setting) {
   using Operation = describe::Operation;
   const auto pack = variable.options.settings.stages.find("pack");
   if (pack != variable.options.settings.stages.end() && pack->second != "off") return;
@@ -132,7 +132,7 @@ void check_unpacking(std::vector<Attribute>& attributes, const describe::Variabl
         "({}): {}",
         variable.field, scale, offset, why);
   };
-  if (!(units == expression::Linear{}) || !(linear_of(variable.options) == expression::Linear{}))
+  if (!(units == expression::Linear{}) || !(setting == expression::Linear{}))
     refuse_it(
         "units, multiply and add would change the packed values; remove them, or let the model put unpacked "
         "values");
@@ -166,10 +166,18 @@ void check_unpacking(std::vector<Attribute>& attributes, const describe::Variabl
   }
 }
 
-expression::Linear linear_of(const describe::VariableOptions& options) {
+bool has_packed_values(const std::vector<Attribute>& attributes, const describe::Variable& variable) {
+  constexpr std::array<std::string_view, 2> packing{"scale_factor", "add_offset"};
+  return std::ranges::any_of(packing, [&](std::string_view name) {
+    return std::ranges::find(attributes, name, &Attribute::name) != attributes.end() ||
+           number_in(variable.options.attributes, name);
+  });
+}
+
+expression::Linear linear_of(const pipeline::Settings& stages) {
   const auto number = [&](const char* name, double otherwise) {
-    const auto found = options.settings.stages.find(name);
-    return found == options.settings.stages.end() ? otherwise : std::strtod(found->second.c_str(), nullptr);
+    const auto found = stages.find(name);
+    return found == stages.end() ? otherwise : std::strtod(found->second.c_str(), nullptr);
   };
   return {number("multiply", 1), number("add", 0)};
 }

@@ -29,11 +29,14 @@ void check_packing(const describe::Variable& variable, Type own, Type type);
 /// For values that the model packs itself, with attributes by which readers unpack them: removes
 /// add_offset from differences. Throws Failure, at the place of the variable, if readers would
 /// unpack something else: sums of values with another zero, extremes of a reversed scale, converted
-/// values. `units`: the conversion to those of the variable.
+/// values. `units`: the conversion to those of the variable; `setting`: multiply and add.
 void check_unpacking(std::vector<Attribute>& attributes, const describe::Variable& variable,
-                     const expression::Linear& units);
+                     const expression::Linear& units, const expression::Linear& setting);
 
-/// What settings of the variable do with values after that: `multiply`, `add`.
-expression::Linear linear_of(const describe::VariableOptions& options);
+/// Whether the attributes, or those of the description, say that the model has packed the values.
+bool has_packed_values(const std::vector<Attribute>& attributes, const describe::Variable& variable);
+
+/// What settings of the variable do with values after a conversion of units: `multiply`, `add`.
+expression::Linear linear_of(const pipeline::Settings& stages);
 
 }  // namespace afterbay::output

@@ -16,10 +16,12 @@
 #include "expression/units.hpp"
 #include "model/converted_values.hpp"
 #include "model/fill_value.hpp"
+#include "model/format.hpp"
 #include "output/first_period.hpp"
 #include "output/limits.hpp"
 #include "output/plan_text.hpp"
 #include "output/refuse.hpp"
+#include "output/result_type.hpp"
 #include "output/shared_sums.hpp"
 #include "output/value_times.hpp"
 
@@ -33,6 +35,7 @@ struct Context {
   const describe::Variable& variable;
   Schedule* schedule;            ///< null: the file has no records
   const describe::Grid* subset;  ///< null: all points
+  const TargetSettings& settings;
 };
 
 statistics::Operation operation_of(describe::Operation operation) {
@@ -103,6 +106,7 @@ class Planner {
         file.timing.every && describe::has_records(file) ? &schedule_of(file) : nullptr;
     auto files = std::make_unique<FileSeries>(input_.description, file, input_.time, schedule, input_.member,
                                               *plan_.taken);
+    const TargetSettings settings = input_.targets.settings(file.name);
     std::vector<Schedule*> parts;
     if (schedule != nullptr && file.timing.cycle) {
       Cycle cycle(input_.time, file.timing, file.name);
@@ -118,7 +122,10 @@ class Planner {
       files->fold(cycle);
     }
     for (const describe::Variable& variable : file.variables)
-      if (file.active(variable)) attempt(variable.at, [&] { add(*files, file, variable, schedule, parts); });
+      if (file.active(variable))
+        attempt(variable.at, [&] {
+          add(*files, {file, variable, schedule, subset_for(file, variable), settings}, parts);
+        });
     if (file.timing.at_start)
       for (const FileVariable& variable : files->variables())
         if (variable.kind == TimeKind::period)
@@ -562,9 +569,10 @@ class Planner {
   // ---- variables
 
   /// `parts`: of the cycle, if the periods of the file are folded.
-  void add(FileSeries& files, const describe::File& file, const describe::Variable& variable,
-           Schedule* schedule, const std::vector<Schedule*>& parts) {
-    const Context context{file, variable, schedule, subset_for(file, variable)};
+  void add(FileSeries& files, const Context& context, const std::vector<Schedule*>& parts) {
+    const describe::File& file = context.file;
+    const describe::Variable& variable = context.variable;
+    Schedule* const schedule = context.schedule;
     Series* of = &series(variable.field, context);
     if (!parts.empty()) check_folded(variable, *of);
     std::vector<Series*> folded;
@@ -605,18 +613,36 @@ class Planner {
           "write them into different files",
           variable.name, made.space->late ? "is" : "is not", files.variables().front().name,
           made.space->late ? "is not" : "is");
-    made.type = type_of_variable(file, variable);
-    if (!of->form().missing.empty()) made.fill = fill_of_variable(variable, made.type);
-    const VariableText text = describe_variable(input_, file, variable, made.kind);
-    made.attributes = text.attributes;
-    check_packing(variable, own_type(variable.field), made.type);
-    convert_types(made.attributes, made.type);
-    made.identity += fmt::format(", times {} plus {}", text.conversion.multiply, text.conversion.add);
+    const expression::Linear units = describe_values(made, context, *of);
     const std::size_t number = files.add(std::move(made));
     if (folded.empty()) folded.push_back(of);
     for (std::size_t part = 0; part < folded.size(); ++part)
-      plan_.writers.push_back(
-          std::make_unique<Writer>(*folded[part], files, number, schedule, text.conversion, part));
+      plan_.writers.push_back(std::make_unique<Writer>(*folded[part], files, number, schedule, units, part));
+  }
+
+  /// Sets type, fill value and attributes of a variable with the values of `of`. Returns the
+  /// conversion to its units.
+  expression::Linear describe_values(FileVariable& made, const Context& context, const Series& of) const {
+    const describe::Variable& variable = context.variable;
+    const expression::Linear setting = linear_of(context.settings.all.settings_for(variable.name).stages);
+    const VariableText text = describe_variable(input_, context.file, variable, made.kind, setting);
+    made.attributes = text.attributes;
+    const Type own = own_type(variable.field);
+    const bool is_packed = has_packed_values(made.attributes, variable);
+    const bool converted = !(text.conversion == expression::Linear{} && setting == expression::Linear{});
+    made.type = type_of_variable(context, is_packed, converted);
+    const bool keeps_fill = is_packed || !may_equal_fill(own, variable.operation, converted);
+    // Results may equal the model's value.
+    const auto& given = variable.options.attributes;
+    if (!keeps_fill &&
+        std::ranges::find(given, "missing_value", &describe::Attributes::value_type::first) == given.end())
+      set_attribute(made.attributes, "missing_value", {});
+    if (!of.form().missing.empty())
+      made.fill = keeps_fill ? fill_of_variable(variable, made.type) : model::default_fill(made.type);
+    check_packing(variable, own, made.type);
+    convert_types(made.attributes, made.type);
+    made.identity += fmt::format(", times {} plus {}", text.conversion.multiply, text.conversion.add);
+    return text.conversion;
   }
 
   static void check_folded(const describe::Variable& variable, const Series& of) {
@@ -631,9 +657,14 @@ class Planner {
                 variable.field);
   }
 
-  [[nodiscard]] Type type_of_variable(const describe::File& file, const describe::Variable& variable) const {
-    const describe::OutputType given = variable.options.type.value_or(file.type);
-    return given ? *given : own_type(variable.field);
+  /// `is_packed`: by the model; `converted`: to other units.
+  [[nodiscard]] Type type_of_variable(const Context& context, bool is_packed, bool converted) const {
+    const describe::OutputType asked = context.variable.options.type.value_or(context.file.type);
+    if (asked.given) return *asked.given;
+    const Type own = own_type(context.variable.field);
+    if (asked.own || is_packed) return own;
+    return type_of_results(own, context.variable.operation, converted,
+                           traits_of(context.settings.store.value_or(Format::netcdf4)));
   }
 
   /// The type of a field. Derived fields are float32 if all that they are computed from are.

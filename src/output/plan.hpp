@@ -21,6 +21,7 @@
 #include "output/schedule.hpp"
 #include "output/series.hpp"
 #include "output/spaces.hpp"
+#include "output/target.hpp"
 
 namespace afterbay::output {
 
@@ -77,6 +78,7 @@ struct PlanInput {
   const Definitions& definitions;
   const ModelTime& time;
   std::optional<std::int64_t> member;
+  const Targets& targets;
 
   /// The entry under `fields`; null: there is none.
   [[nodiscard]] const describe::Field* find_described(std::string_view name) const noexcept;

@@ -106,28 +106,75 @@ std::string chain_of(const PlanInput& input, const std::string& name, bool over_
   return text;
 }
 
-/// The field of the model of which a derived field has the values, or means and extremes of them:
-/// tas, mean(max(tas, 1d)). Null: it is computed otherwise.
-const Field* source_of(const PlanInput& input, const std::string& name) {
-  if (const Field* const field = input.definitions.find_field(name)) return field;
-  const describe::Field* const described = input.find_described(name);
-  if (described == nullptr || described->expression.empty()) return nullptr;
-  const auto expression = expression::parse(described->expression);
-  if (!expression) return nullptr;
-  const auto keeps_values = [](statistics::Operation operation) {
-    using enum statistics::Operation;
-    return operation == mean || operation == minimum || operation == maximum || operation == instant ||
-           operation == once;
-  };
-  const expression::Formula* formula = &expression->result;
+/// Whether a shift of all values changes nothing.
+bool is_difference(describe::Operation operation) {
+  return operation == describe::Operation::range || operation == describe::Operation::stddev ||
+         operation == describe::Operation::difference;
+}
+
+/// The units of the values of a field, before an operation over the period of a file.
+struct OwnUnits {
+  std::string text;  ///< empty: nothing says them
+  /// The description says them of the results of the expression.
+  bool are_described = false;
+  /// Values are differences, for which the zero of the units does not count.
+  bool of_differences = false;
+};
+
+OwnUnits own_units(const PlanInput& input, const std::string& name);
+
+/// What the description says of a derived field.
+OwnUnits described_units(const describe::Field& field) {
+  if (field.options.units) return {*field.options.units, true};
+  const auto& attributes = field.options.attributes;
+  const auto found = std::ranges::find(attributes, "units", &describe::Attributes::value_type::first);
+  const auto* const text = found == attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text == nullptr ? OwnUnits() : OwnUnits{*text, true};
+}
+
+/// Those of the field of which the expression has the values, or means, extremes or differences of
+/// them: tas, mean(max(tas, 1d)), range(tas). Empty: it computes otherwise.
+OwnUnits kept_units(const PlanInput& input, const expression::Expression& expression) {
+  const expression::Formula* formula = &expression.result;
+  bool of_differences = false;
   while (formula->text == "x0") {
     const expression::Operand& of = formula->operands.front();
-    if (of.kind == expression::Operand::Kind::field) return source_of(input, of.field);
-    const expression::Reduction& reduction = expression->reductions[of.reduction];
-    if (!keeps_values(reduction.operation)) return nullptr;
+    if (of.kind == expression::Operand::Kind::field) {
+      OwnUnits units = own_units(input, of.field);
+      units.are_described = false;
+      units.of_differences = units.of_differences || of_differences;
+      return units;
+    }
+    const expression::Reduction& reduction = expression.reductions[of.reduction];
+    using enum statistics::Operation;
+    switch (reduction.operation) {
+      case mean:
+      case minimum:
+      case maximum:
+      case instant:
+      case once: break;
+      case range:
+      case standard_deviation:
+      case difference: of_differences = true; break;
+      default: return {};
+    }
     formula = &reduction.argument;
   }
-  return nullptr;
+  return {{}, false, of_differences};
+}
+
+OwnUnits own_units(const PlanInput& input, const std::string& name) {
+  if (const Field* const field = input.definitions.find_field(name)) return {field->options.units};
+  const describe::Field* const described = input.find_described(name);
+  if (described == nullptr || described->expression.empty()) return {};
+  const auto expression = expression::parse(described->expression);
+  if (!expression) return {};
+  OwnUnits units = kept_units(input, *expression);
+  if (!units.text.empty()) return units;
+  const bool of_differences = units.of_differences;
+  units = described_units(*described);
+  units.of_differences = of_differences;
+  return units;
 }
 
 std::string cell_methods(const PlanInput& input, const describe::File& file,
@@ -151,12 +198,6 @@ std::string cell_methods(const PlanInput& input, const describe::File& file,
         return fmt::format("{}time: {} within {}{} time: {} over {}", before, method, unit, interval, method,
                            unit);
   return before + "time: " + method + interval;
-}
-
-/// Whether a shift of all values changes nothing.
-bool is_difference(describe::Operation operation) {
-  return operation == describe::Operation::range || operation == describe::Operation::stddev ||
-         operation == describe::Operation::difference;
 }
 
 /// Units of what is written, before they are converted.
@@ -183,42 +224,83 @@ std::string new_quantity(describe::Operation operation) {
   return operation == describe::Operation::difference ? "difference of " : "";
 }
 
-expression::Linear conversion_for(const std::string& from, const std::string& to,
+/// `given`: units of the results of the operation.
+expression::Linear conversion_for(const OwnUnits& own, const std::string& given, const std::string& to,
                                   const describe::Variable& variable) {
-  auto linear = expression::conversion(from, to);
+  auto linear = expression::conversion(given, to);
   if (!linear)
     refuse_at(variable.at, linear.error().code, "units of '{}': {}", variable.field, linear.error().message);
-  switch (variable.operation) {
-    case describe::Operation::sum:
-    case describe::Operation::rate:
-      if (linear->add != 0)
-        refuse_at(variable.at, ErrorCode::conflict,
-                  "units of '{}': a sum in {} cannot be converted to {}, which have another zero",
-                  variable.field, from, to);
-      break;
-    case describe::Operation::range:
-    case describe::Operation::stddev:
-    case describe::Operation::difference: linear->add = 0; break;
-    default: break;
-  }
+  const bool of_sums =
+      variable.operation == describe::Operation::sum || variable.operation == describe::Operation::rate;
+  if (own.of_differences || is_difference(variable.operation))
+    linear->add = 0;
+  else if (of_sums && linear->add != 0)
+    refuse_at(variable.at, ErrorCode::conflict,
+              "units of '{}': a sum in {} cannot be converted to {}, which have another zero", variable.field,
+              given, to);
   return *linear;
+}
+
+std::string text_of(const expression::Linear& setting) {
+  std::string text;
+  if (setting.multiply != 1) text = fmt::format("multiply: {}", setting.multiply);
+  if (setting.add != 0) text += fmt::format("{}add: {}", text.empty() ? "" : ", ", setting.add);
+  return text;
+}
+
+/// Values must not be converted twice.
+void check_settings(const describe::Variable& variable, const std::string& given,
+                    const expression::Linear& conversion, const expression::Linear& setting) {
+  if (conversion == expression::Linear{} || setting == expression::Linear{}) return;
+  refuse_at(variable.at, ErrorCode::conflict,
+            "'{0}' has \"units: {1}\", which converts its values from {2}, and \"{3}\", which would convert "
+            "the results once more: remove one of the two. If multiply and add are to convert, write "
+            "\"attributes: {{units: {1}}}\" instead of units",
+            variable.field, *variable.options.units, given, text_of(setting));
+}
+
+/// The attribute must not say other units than those that the values have.
+void check_attribute(const describe::Variable& variable, const OwnUnits& own, const std::string& units) {
+  const auto& attributes = variable.options.attributes;
+  const auto found = std::ranges::find(attributes, "units", &describe::Attributes::value_type::first);
+  if (found == attributes.end() || units.empty()) return;
+  const auto* const text = std::get_if<std::string>(&found->second);
+  if (text == nullptr)
+    refuse_at(variable.at, ErrorCode::wrong_type,
+              "the attribute units of '{}' is a number, but units are text: put it in quotes",
+              variable.field);
+  const auto linear = expression::conversion(units, *text);
+  const bool shifts = linear && linear->add != 0 && !own.of_differences && !is_difference(variable.operation);
+  if (linear && linear->multiply == 1 && !shifts) return;
+  // Units that nobody knows cannot be compared.
+  if (!expression::check_units(units)) return;
+  refuse_at(
+      variable.at, ErrorCode::conflict,
+      "the attribute units of '{0}' says \"{1}\", but the values that are written are in \"{2}\": remove "
+      "the attribute{3}",
+      variable.field, *text, units,
+      linear ? fmt::format(", and write \"units: {}\", which converts the values, and sets it", *text)
+             : "; only values that multiply and add change may have it");
 }
 
 }  // namespace
 
 VariableText describe_variable(const PlanInput& input, const describe::File& file,
-                               const describe::Variable& variable, TimeKind kind) {
+                               const describe::Variable& variable, TimeKind kind,
+                               const expression::Linear& setting) {
   VariableText text;
   std::string methods;
-  std::string units;
+  std::string units;  // those that the file says
+  const OwnUnits own = own_units(input, variable.field);
+  const std::string given = units_before(own.text, variable.operation);
   const Field* const field = input.definitions.find_field(variable.field);
   if (field != nullptr) {
     const FieldOptions& options = field->options;
     set_attributes(text.attributes,
                    CoordinateOptions{{}, options.standard_name, options.long_name, options.attributes, {}});
-    const auto own = std::ranges::find(text.attributes, "cell_methods", &Attribute::name);
-    if (own != text.attributes.end()) methods = own->values.text();
-    units = units_before(options.units, variable.operation);
+    const auto method = std::ranges::find(text.attributes, "cell_methods", &Attribute::name);
+    if (method != text.attributes.end()) methods = method->values.text();
+    units = given;
     if (is_difference(variable.operation)) mark_difference(text.attributes, units);
     if (const std::string quantity = new_quantity(variable.operation); !quantity.empty()) {
       set_attribute(text.attributes, "standard_name", {});
@@ -229,17 +311,17 @@ VariableText describe_variable(const PlanInput& input, const describe::File& fil
     set_attribute(text.attributes, "long_name", input.find_described(variable.field)->expression);
   }
   if (const auto& wanted = variable.options.units) {
-    if (field != nullptr && units.empty())
+    if (field != nullptr && given.empty())
       refuse_at(variable.at, ErrorCode::conflict,
                 "units of '{}': the model gives it no units, so that it cannot be converted to {}",
                 variable.field, *wanted);
-    const Field* const source = source_of(input, variable.field);
-    const std::string given =
-        source == nullptr ? std::string() : units_before(source->options.units, variable.operation);
-    if (!given.empty()) text.conversion = conversion_for(given, *wanted, variable);
-    units = *wanted;
+    // What `fields` says of an expression is taken over by its variables.
+    const bool is_taken_over = own.are_described && *wanted == own.text;
+    units = is_taken_over ? given : *wanted;
+    if (!given.empty() && !is_taken_over) text.conversion = conversion_for(own, given, *wanted, variable);
   }
-  const expression::Linear setting = linear_of(variable.options);
+  check_settings(variable, given, text.conversion, setting);
+  if (setting == expression::Linear{}) check_attribute(variable, own, variable.options.units ? units : given);
   convert_limits(
       text.attributes, variable.operation,
       {setting.multiply * text.conversion.multiply, setting.multiply * text.conversion.add + setting.add});
@@ -250,7 +332,7 @@ VariableText describe_variable(const PlanInput& input, const describe::File& fil
     set_attribute(text.attributes, "cell_methods", methods);
   }
   set_attributes(text.attributes, variable.options.attributes);
-  check_unpacking(text.attributes, variable, text.conversion);
+  check_unpacking(text.attributes, variable, text.conversion, setting);
   return text;
 }
 

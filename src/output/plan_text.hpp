@@ -16,10 +16,12 @@ struct VariableText {
   expression::Linear conversion;  ///< conversion of the values that are written
 };
 
-/// Source: CF Conventions 1.11, section 7.3 and appendix E. Throws, at the place in the
-/// description, if the values cannot be converted to the units.
+/// Source: CF Conventions 1.11, section 7.3 and appendix E. `setting`: multiply and add of the
+/// variable. Throws, at the place in the description, if the values cannot be converted to the
+/// units, or would be in other units than the file says.
 VariableText describe_variable(const PlanInput& input, const describe::File& file,
-                               const describe::Variable& variable, TimeKind kind);
+                               const describe::Variable& variable, TimeKind kind,
+                               const expression::Linear& setting);
 
 /// For messages and keys: "ignore", "poison", "0.5".
 std::string missing_text(const describe::Missing& missing);

@@ -168,9 +168,9 @@ Preview preview(const describe::Description& description, const ModelDefinitions
                 const PreviewOptions& options) {
   const ModelTime time = model_time(model.options);
   const Definitions& definitions = model.definitions;
-  const PlanInput input{description, definitions, time, model.options.member};
-  Spaces spaces(nullptr, definitions);
   PreviewTargets targets(description);
+  const PlanInput input{description, definitions, time, model.options.member, targets};
+  Spaces spaces(nullptr, definitions);
   Plan plan = make_plan(input, spaces);
   // With `statistics: auto`, ranks decide when they know their servers.
   const Reducers reducers(plan, nullptr);

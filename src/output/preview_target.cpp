@@ -132,8 +132,14 @@ const describe::File& PreviewTargets::file(const std::string& name) const {
 }
 
 TargetSettings PreviewTargets::settings(const std::string& name) const {
+  const describe::File& described = file(name);
   TargetSettings settings;
-  settings.store = file(name).settings.store;
+  settings.store = described.settings.store;
+  settings.all = described.settings;
+  for (const describe::Variable& variable : described.variables)
+    if (const config::VariableSettings& own = variable.options.settings;
+        !own.filters.empty() || own.chunk || own.access || !own.stages.empty())
+      settings.all.variables.emplace_back(variable.name, own);
   return settings;
 }
 
@@ -149,11 +155,7 @@ std::unique_ptr<Target> PreviewTargets::define(const std::string& name, const Sc
   if (auto good = model::validate(stored, format); !good)
     throw Failure(std::move(good).error().add(fmt::format("defining collection '{}'", name)));
   // The description says nothing of placement and pools, which may leave more to the ranks.
-  config::CollectionSettings settings = described.settings;
-  for (const describe::Variable& variable : described.variables)
-    if (const config::VariableSettings& own = variable.options.settings;
-        !own.filters.empty() || own.chunk || own.access || !own.stages.empty())
-      settings.variables.emplace_back(variable.name, own);
+  const config::CollectionSettings settings = this->settings(name).all;
   client::Processing processing;
   Schema packed = stored;
   must(processing.take_settings(packed, format, {}, settings));

@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "base/processors.hpp"
+#include "model/converted_values.hpp"
 #include "model/fill_value.hpp"
 #include "output/agreement.hpp"
 #include "output/refuse.hpp"
+#include "output/result_type.hpp"
 #include "output/sample_records.hpp"
 #include "session/state.hpp"
 #include "wire/collective_messages.hpp"
@@ -105,6 +107,14 @@ std::string obstacle(const Computed& computed, const std::vector<Writer*>& write
   return "";
 }
 
+/// The number of the statistic that is written.
+std::size_t number_of(const Statistics& statistics, const Writer& writer) {
+  const auto& results = statistics.results();
+  const auto result =
+      std::ranges::find_if(results, [&](const auto& some) { return some.get() == &writer.of(); });
+  return static_cast<std::size_t>(result - results.begin());
+}
+
 /// Why servers cannot compute it; empty: they can.
 std::string obstacle(const Statistics& statistics, const Computed* computed,
                      const std::vector<Writer*>& writers) {
@@ -115,22 +125,16 @@ std::string obstacle(const Statistics& statistics, const Computed* computed,
     return "its samples are not those of the file";
   if (statistics.finer() != nullptr || statistics.is_finer())
     return "statistics over other periods are computed together with it";
-  const std::size_t element = size_of(statistics.taken().type);
-  if (element != 4 && element != 8) return "its field has values of less than 4 bytes";
   for (const Writer* const writer : writers) {
     if (&writer->files() != &writers.front()->files()) return "it goes into several files";
-    if (computed == nullptr ? !writer->keeps_values() : !writer->is_plain())
-      return "its values are converted to another type or other units";
+    const Type type = writer->variable().type;
+    const bool keeps_type = computed != nullptr || type == statistics.taken().type ||
+                            may_widen(statistics.taken().type, type,
+                                      statistics.statistic(number_of(statistics, *writer)).operation);
+    if (!writer->is_plain() || !keeps_type) return "its values are converted to another type or other units";
+    if (size_of(type) != 4 && size_of(type) != 8) return "it has values of less than 4 bytes";
   }
   return computed == nullptr ? "" : obstacle(*computed, writers);
-}
-
-/// The number of the statistic that is written.
-std::size_t number_of(const Statistics& statistics, const Writer& writer) {
-  const auto& results = statistics.results();
-  const auto result =
-      std::ranges::find_if(results, [&](const auto& some) { return some.get() == &writer.of(); });
-  return static_cast<std::size_t>(result - results.begin());
 }
 
 [[noreturn]] void refuse_servers(const describe::File& file, bool is_statistic, const std::string& what,
@@ -292,6 +296,9 @@ Reduction Reducers::reduction_of(const OfFile& of, const Candidate& candidate, c
     const Form& form = candidate.statistics->taken();
     made.statistic = candidate.statistics->statistic(number_of(*candidate.statistics, writer));
     made.missing = form.missing.empty() ? model::default_fill(form.type) : form.missing;
+    // Servers get samples in the type of the variable, which holds them exactly.
+    if (candidate.computed == nullptr)
+      made.missing = model::converted(made.missing, writer.variable().type).value();
   }
   if (candidate.computed == nullptr) return made;
   Reduction::Formula& formula = made.formula.emplace();
@@ -326,10 +333,10 @@ void Reducers::leave(FileSeries& file, const OfFile& of, const Candidate& candid
   if (candidate.statistics != nullptr) {
     std::vector<Statistics::InFile> variables;
     for (const Writer* const writer : candidate.writers)
-      variables.push_back({writer->number(), number_of(*candidate.statistics, *writer)});
-    std::optional<Type> operands;
-    if (candidate.computed != nullptr) operands = candidate.writers.front()->variable().type;
-    candidate.statistics->leave_to_servers(file.samples(), std::move(variables), operands);
+      variables.push_back(
+          {writer->number(), number_of(*candidate.statistics, *writer), writer->variable().type});
+    candidate.statistics->leave_to_servers(file.samples(), std::move(variables),
+                                           candidate.computed != nullptr);
   }
   if (candidate.computed == nullptr) return;
   Computed::InFile in{&file.samples(), {}, candidate.statistics, {}};

@@ -194,11 +194,9 @@ void Statistics::add_state(const statistics::Statistic& statistic) {
 }
 
 /// A bundle without points goes on counting steps and their duration.
-void Statistics::leave_to_servers(SampleTarget& samples, std::vector<InFile> variables,
-                                  std::optional<Type> operands) {
+void Statistics::leave_to_servers(SampleTarget& samples, std::vector<InFile> variables, bool takes_operands) {
   samples_ = &samples;
-  takes_operands_ = operands.has_value();
-  sample_type_ = operands.value_or(taken_.type);
+  takes_operands_ = takes_operands;
   variables_ = std::move(variables);
   states_.clear();
   const statistics::Bundle all =

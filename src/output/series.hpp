@@ -214,13 +214,11 @@ class Statistics final : public Consumer {
   struct InFile {
     std::size_t variable = 0;
     std::size_t statistic = 0;
+    Type type = Type::float64;  ///< type of samples and of the planes of states: see statistics::Planes
   };
   /// From now on, servers compute them. `variables`: of the file, one per statistic and writer of
-  /// it. `operands`: the type of what servers compute the series from; nullopt: they get its
-  /// values.
-  void leave_to_servers(SampleTarget& samples, std::vector<InFile> variables, std::optional<Type> operands);
-  /// Type of samples and of the planes of states: see statistics::Planes.
-  [[nodiscard]] Type sample_type() const noexcept { return sample_type_; }
+  /// it. `takes_operands`: servers compute the series as well, and get what it is computed from.
+  void leave_to_servers(SampleTarget& samples, std::vector<InFile> variables, bool takes_operands);
   /// The variables that servers compute.
   [[nodiscard]] const std::vector<InFile>& in_servers() const noexcept { return variables_; }
   [[nodiscard]] const SampleTarget* samples() const noexcept { return samples_; }
@@ -280,7 +278,6 @@ class Statistics final : public Consumer {
   std::vector<Statistics*> made_of_it_;  ///< statistics whose finer_ it is
   SampleTarget* samples_ = nullptr;      ///< null: it computes itself
   bool takes_operands_ = false;          ///< servers compute the series as well
-  Type sample_type_ = Type::float64;     ///< type of the samples that servers get
   std::vector<InFile> variables_;        ///< variables to which samples are put
   std::string text_;
   statistics::Bundle bundle_;

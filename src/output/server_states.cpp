@@ -58,7 +58,7 @@ void ServerStates::write(const std::string& path, const std::string& serial, boo
       for (const Statistics* const it : statistics)
         for (const Statistics::InFile& written : it->in_servers()) {
           // The planes of a state without points are those of any.
-          const statistics::Planes planes(it->state_of(written.statistic), size_of(it->sample_type()));
+          const statistics::Planes planes(it->state_of(written.statistic), size_of(written.type));
           if (plane >= planes.count()) continue;
           to->put_state(file.variables()[written.variable].name, plane,
                         it->state_of(written.statistic).progress());
@@ -105,12 +105,13 @@ void ServerStates::restore(const std::vector<Restored>& states) {
   for_each_file([&](FileSeries& file, const auto&) {
     statistics::Progress progress;
     std::uint32_t most = 0;
-    const auto planes_of = [](const Restored& it) {
-      return statistics::Planes(it.state.state(), size_of(it.statistics->sample_type()));
+    const auto planes_of = [](const Restored& it, Type type) {
+      return statistics::Planes(it.state.state(), size_of(type));
     };
     for (const Restored& it : states) {
       if (it.statistics->samples() != &file.samples()) continue;
-      most = std::max(most, planes_of(it).count());
+      for (const Statistics::InFile& written : it.statistics->in_servers())
+        if (written.statistic == it.statistic) most = std::max(most, planes_of(it, written.type).count());
       const statistics::Progress& of = it.statistics->bundle().progress(it.statistic);
       progress.steps = std::max(progress.steps, of.steps);
       progress.duration = std::max(progress.duration, of.duration);
@@ -119,13 +120,14 @@ void ServerStates::restore(const std::vector<Restored>& states) {
     for (std::uint32_t plane = 0; plane < most; ++plane) {
       file.samples().begin_state(plane, most - plane - 1, progress);
       for (const Restored& it : states) {
-        if (it.statistics->samples() != &file.samples() || plane >= planes_of(it).count()) continue;
-        const Type type = it.statistics->sample_type();
-        buffer.resize(std::max(buffer.size(), it.state.state().points() * size_of(type)));
-        planes_of(it).get(plane, buffer.data());
-        for (const Statistics::InFile& written : it.statistics->in_servers())
-          if (written.statistic == it.statistic)
-            file.samples().put_state(written.variable, plane, buffer.data(), type);
+        if (it.statistics->samples() != &file.samples()) continue;
+        for (const Statistics::InFile& written : it.statistics->in_servers()) {
+          const statistics::Planes planes = planes_of(it, written.type);
+          if (written.statistic != it.statistic || plane >= planes.count()) continue;
+          buffer.resize(std::max(buffer.size(), it.state.state().points() * size_of(written.type)));
+          planes.get(plane, buffer.data());
+          file.samples().put_state(written.variable, plane, buffer.data(), written.type);
+        }
       }
     }
   });

@@ -177,7 +177,7 @@ std::unique_ptr<Target> SessionTargets::define(const std::string& name, const Sc
 TargetSettings SessionTargets::settings(const std::string& name) const {
   const config::Config& config = *session_.state().config;
   const config::CollectionSettings settings = config.settings_for(name);
-  return {settings.existing, settings.store, config.memory.block_bytes};
+  return {settings.existing, settings.store, config.memory.block_bytes, settings};
 }
 
 }  // namespace afterbay::output

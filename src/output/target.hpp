@@ -129,6 +129,7 @@ struct TargetSettings {
   std::optional<config::Existing> existing;
   std::optional<Format> store;  ///< nullopt: nothing says it
   std::uint64_t block_bytes = config::Memory().block_bytes;
+  config::CollectionSettings all;  ///< with those of the description
 };
 
 class Targets {
@@ -142,6 +143,7 @@ class Targets {
   virtual std::unique_ptr<Target> define(const std::string& name, const Schema& schema,
                                          const CollectionOptions& options,
                                          const std::vector<Reduction>& reductions) = 0;
+  /// `name`: of the entry.
   [[nodiscard]] virtual TargetSettings settings(const std::string& name) const = 0;
 };
 

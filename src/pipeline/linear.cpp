@@ -145,7 +145,8 @@ const StageKind& stages::linear() {
       {{"multiply", "number", "a finite number other than 0",
         "Converts units: each value that is put is multiplied by this number, then `add` is added, before "
         "it is written. For example, `multiply: 0.01` converts Pa to hPa. The I/O servers do this; missing "
-        "values remain unchanged. Set the attribute `units` of the file accordingly. Not to be confused "
+        "values remain unchanged. Give the file the units of the results: in the schema, or in an output "
+        "description with `attributes: {units: hPa}`; its key `units` converts by itself. Not to be confused "
         "with the attribute `scale_factor`, by which readers of a file unpack its values.",
         &factor},
        {"add", "number", "a finite number",

@@ -11,7 +11,8 @@ import numpy as np
 
 BUILD = pathlib.Path(os.environ["AFTERBAY_BUILD"])
 MODEL = BUILD / "tests/output/output_model"
-NUMBERS = {"tas": 1, "uas": 2, "vas": 3, "toce": 4, "e3t": 5, "count": 6, "co2": 7, "orog": 8, "band_flux": 10, "eps": 11, "eps_all": 11}
+NUMBERS = {"tas": 1, "uas": 2, "vas": 3, "toce": 4, "e3t": 5, "count": 6, "co2": 7, "orog": 8, "band_flux": 10, "eps": 11, "eps_all": 11,
+           "mask": 20, "level": 21, "small": 22, "large": 23}
 TYPES = {"e3t": "f8", "co2": "f8", "count": "i4"}
 MISSING = np.float32(-999)
 HOUR = 3600
@@ -103,7 +104,13 @@ class Fields:
         shape = self.shape.get(name, self.plane)
         points = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
         h = mixed(NUMBERS[name], 0 if name == "orog" else n, points)
-        values = h.astype("f8") if name == "count" else h / 256.0
+        values = h.astype("f8") if name in ("count", "large") else h / 256.0
+        if name == "mask":
+            values = np.where(h % np.uint64(5) == 0, np.nan, (h % np.uint64(5)).astype("f8") - 1)
+        elif name == "level":
+            values = (h % np.uint64(200)).astype("f8")
+        elif name == "small":
+            values = h.astype("i2").astype("f8")
         if name == "toce":
             values = np.where(h % np.uint64(7) == 0, np.nan, values)
         return values

@@ -309,6 +309,12 @@ class Model {
     if (rich) field("band_flux", {.axes = {"longwave_band"}, .units = "W m-2"});
     // For mistakes: a field with this name.
     if (options_.given.contains("extra")) field(options_.text("extra", ""), {.grid = "atm", .units = "1"});
+    if (options_.given.contains("integers")) {
+      field("mask", {.grid = "atm", .type = Type::int8, .units = "1", .fill = Values(std::int8_t{-1})});
+      field("level", {.grid = "atm", .type = Type::uint8, .units = "m"});
+      field("small", {.grid = "atm", .type = Type::int16, .units = "1"});
+      field("large", {.grid = "atm", .type = Type::int64, .units = "1"});
+    }
     field("unused", {.grid = "atm", .units = "1", .long_name = "is in no file"});
   }
 
@@ -362,6 +368,8 @@ class Model {
         const std::uint64_t h = mixed(number, step, point);
         T value =
             std::is_integral_v<T> ? static_cast<T>(h) : static_cast<T>(static_cast<double>(h) / divisor);
+        if (name == "level") value = static_cast<T>(h % 200);  // 255 is netCDF's fill value
+        if (name == "mask") value = static_cast<T>(static_cast<int>(h % 5) - 1);
         if (name == "toce" && h % 7 == 0) value = static_cast<T>(missing_value);
         if (name == "tas" && h % 7 == 0 && options_.given.contains("nan"))
           value = std::numeric_limits<T>::quiet_NaN();
@@ -411,6 +419,12 @@ class Model {
     if (options_.given.contains("rich")) put_field<float>(output, "band_flux", 10, n, 3, false);
     if (output.wants("unused")) throw Failure(Error(ErrorCode::internal, "nothing uses the field unused"));
     put_field<float>(output, "unused", 9, n, 1);
+    if (options_.given.contains("integers")) {
+      put_field<std::int8_t>(output, "mask", 20, n, 1);
+      put_field<std::uint8_t>(output, "level", 21, n, 1);
+      put_field<std::int16_t>(output, "small", 22, n, 1);
+      put_field<std::int64_t>(output, "large", 23, n, 1);
+    }
     if (members_ > 0) put_ensemble(output, n);
     if (further_) further_->put(output, n);
     wanted_ += wanted_in_step_;

@@ -155,7 +155,7 @@ def refusals():
     refused("tas: {pack_range: [0, 1]}", ["pack_range is set", "int16"])
     refused("tas: {pack: int8, pack_range: [0, 256], absolute_error: 0.001}", ["pack it as int32", "absolute_error of 0.507"])
     refused("tas: {pack: int16, pack_range: [0, 256], type: int16}", ["only float32 and float64 can"])
-    refused("count: {pack: int16, pack_range: [0, 256]}", ["of type int32 cannot be packed"])
+    refused("count: {pack: int16, pack_range: [0, 256], type: own}", ["of type int32 cannot be packed"])
     refused("tas: {pack: int16, pack_range: [256, 0]}", ["two numbers, the smaller one first"])
     refused("tas: {pack: int16, pack_range: [0, 256], bitround: 8}", ["bitround is set", "absolute_error"])
     refused("tas: {pack: int16, pack_range: [0, 256], attributes: {scale_factor: 2.0}}", ["scale_factor", "is packed, which sets it"])

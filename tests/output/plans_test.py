@@ -191,7 +191,7 @@ def choose_file(random_, step, number):
     length = {"1d": 24, "1mo": 0}.get(step) if step in ("1d", "1mo") else int(step[:-1])
     every = random_.choice(["1mo", "2mo", "1y"] if step == "1mo" else [p for p in ("6h", "12h", "1d", "1mo", "1y") if p[-1] != "h" or int(p[:-1]) % length == 0])
     keys = {"every": every, "missing": random_.choice(["ignore", "poison", "0.5"]), "partial": random_.choice(["write", "write", "skip"]),
-            "type": random_.choice(["own", "float64", "float32"]), "grid": random_.choice(list(GRIDS)),
+            "type": random_.choice(["auto", "own", "float64", "float32"]), "grid": random_.choice(list(GRIDS)),
             "split": random_.choice(["3 records", "1mo", "1y"]), "name": '"{file}_{part:03}"'}
     if keys["split"] == "1mo" and every in ("2mo", "1y"):
         keys["split"] = "1y"
@@ -264,7 +264,9 @@ def check_file(f, plan, fields, keys, kind, entries):
             expected = UNITS[field][1](expected)
         expected = GRIDS[keys["grid"]][1](expected)
         dtype = read(paths[0], name)[1]
-        assert keys["type"] == "own" or dtype == keys["type"], f"{name}: {dtype}"
+        assert keys["type"] in ("auto", "own") or dtype == keys["type"], f"{name}: {dtype}"
+        if keys["type"] == "auto" and field == "count":
+            assert dtype == {"mean": "f8", "stddev": "f8", "rate": "f8", "sum": "i8"}.get(operation, "f8" if units else "i4"), f"{name}: {dtype}"
         assert keys["type"] != "own" or field in (*DERIVED, "max", "min") or dtype == np.dtype(TYPES.get(field, "f4")), f"{name}: {dtype}"
         found = whole(name)
         assert found.shape == expected.shape, f"f{f}: {name}: shape {found.shape}, expected {expected.shape}"

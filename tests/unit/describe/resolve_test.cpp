@@ -58,7 +58,7 @@ TEST(DescribeResolve, DefaultsOfAFile) {
   EXPECT_EQ(file.timing.partial, Partial::write);
   EXPECT_EQ(file.time.stamp, Stamp::centre);
   EXPECT_EQ(file.missing, Missing{});
-  EXPECT_FALSE(file.type);
+  EXPECT_EQ(file.type, OutputType());
   EXPECT_FALSE(file.naming.split.any());
   EXPECT_EQ(file.naming.name, "{file}");
   EXPECT_EQ(file.naming.end_date, EndDate::inclusive);
@@ -86,7 +86,7 @@ files:
   EXPECT_EQ(a.attributes, joined);
   const File& b = file_of(it, "b");
   EXPECT_EQ(names_in(b), "psl");
-  EXPECT_FALSE(b.type) << "null restores the built-in default";
+  EXPECT_EQ(b.type, OutputType()) << "null restores the built-in default";
   const Attributes left{{"title", "daily"}, {"note", "x"}};
   EXPECT_EQ(b.attributes, left);
 }
