@@ -15,6 +15,7 @@
 #include "expression/units.hpp"
 #include "model/converted_values.hpp"
 #include "model/fill_value.hpp"
+#include "output/fitting_selection.hpp"
 #include "output/limits.hpp"
 #include "output/plan_text.hpp"
 #include "output/refuse.hpp"
@@ -114,6 +115,7 @@ class Planner {
     }
     for (const describe::Variable& variable : file.variables)
       if (file.active(variable)) attempt(variable.at, [&] { add(*files, file, variable, schedule, parts); });
+    attempt(file.at, [&] { check_selections(input_, file); });
     if (file.timing.at_start)
       for (const FileVariable& variable : files->variables())
         if (variable.kind == TimeKind::period)
@@ -269,8 +271,9 @@ class Planner {
       source = std::make_unique<Source>(field.name, spaces_.own(field),
                                         Form{field.options.type, field.options.fill});
     if (context.subset == nullptr) return *source;
-    check_fill(*source, *context.subset);
-    return subset_of(*source, spaces_.subset(field, *context.subset));
+    const Space& space = spaces_.subset(field, *context.subset);
+    if (space.is_subset()) check_fill(*source, *context.subset);
+    return subset_of(*source, space);
   }
 
   /// Expressions can also contain coordinates of grids, such as areas. Null: the name is that of a
@@ -328,6 +331,7 @@ class Planner {
   }
 
   Series& subset_of(Series& of, const Space& space) {
+    if (&space == &of.space()) return of;
     auto& subset = subsets_[{&of, &space}];
     if (subset == nullptr) {
       plan_.subsets.push_back(std::make_unique<Subset>(of, space));

@@ -139,8 +139,14 @@ PreviewFile preview_of(const PlanInput& input, const FileSeries& files, const Wr
   if (files.records().any()) made.every = file.timing.every->text();
   if (file.timing.cycle)
     made.cycle = fmt::format("{} by {}", file.timing.cycle->text(), file.timing.cycle_step->text());
-  for (std::size_t v = 0; v < files.variables().size(); ++v)
+  for (std::size_t v = 0; v < files.variables().size(); ++v) {
     made.variables.push_back(preview_of(input, files, files.variables()[v], count, stages[v]));
+    const Space& space = *files.variables()[v].space;
+    if (!space.known_in_run_only) continue;
+    made.is_upper_bound = made.is_upper_bound || space.stations == nullptr;
+    if (std::ranges::find(made.known_in_run_only, space.name) == made.known_in_run_only.end())
+      made.known_in_run_only.push_back(space.name);
+  }
   made.parts = count.parts;
   made.bytes_per_record = count.bytes_per_record();
   made.bytes_per_file = count.bytes_per_file();
