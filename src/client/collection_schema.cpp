@@ -63,16 +63,20 @@ Result<> apply_settings(Schema& schema, Format format,
 Result<> check_layout(Schema schema, Format format, const config::CollectionSettings& settings,
                       const Processing& processing) {
   const config::Config session;
-  const model::LayoutSizes sizes{.frame_bytes = session.memory.block_bytes,
-                                 .chunk_bytes = session.chunk_bytes};
+  model::LayoutSizes sizes;
+  sizes.frame_bytes = session.memory.block_bytes;
+  sizes.chunk_bytes = session.chunk_bytes;
   if (traits_of(format).chunks) {
     std::vector<model::VariableFacts> variables;
     for (const Variable& variable : schema.variables) {
       const config::VariableSettings chosen = settings.settings_for(variable.name);
-      variables.push_back(
-          {.access = chosen.access.value_or(model::Access::map), .from_setting = chosen.chunk.has_value()});
+      model::VariableFacts& facts = variables.emplace_back();
+      facts.access = chosen.access.value_or(model::Access::map);
+      facts.from_setting = chosen.chunk.has_value();
     }
-    (void)model::choose_chunks(schema, variables, {.sizes = sizes});
+    model::ChunkFacts facts;
+    facts.sizes = sizes;
+    (void)model::choose_chunks(schema, variables, facts);
   }
   // What is too large for the blocks of a server may fit with other settings.
   if (auto files = model::make_layout(schema, format, sizes);

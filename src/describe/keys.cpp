@@ -242,7 +242,8 @@ void add_values(Rows& rows) {
   rows.push_back(
       stored<File>("grid", words("the name of a grid under `grids`, or own"), AFTERBAY_KEY_FIELD(grid),
                    "The points that are written. `own`: all points of each field. The grid of a variable "
-                   "replaces that of its file."));
+                   "replaces that of its file. Selections along axes that a field does not have leave it as "
+                   "it is; at least one field of the file must have them."));
   rows.push_back(
       stored_unless_empty<File>("attributes", attribute_values(false), AFTERBAY_KEY_FIELD(attributes),
                                 "Global attributes. Files also have `Conventions` and `history`, "
@@ -395,7 +396,7 @@ const std::vector<KeyRow<Grid>>& grid_keys() {
       stored_unless_empty<Grid>("stride", strides(), AFTERBAY_KEY_FIELD(stride),
                                 "Every n-th point of a dimension, counted from the first that is selected."),
       stored_unless_empty<Grid>("levels", level_lists(), AFTERBAY_KEY_FIELD(levels),
-                                "These values of a coordinate, which the field must have; there is no "
+                                "These values of a coordinate, all of which must exist; there is no "
                                 "interpolation. They are written in the order of the field."),
       stored_unless_empty<Grid>(
           "stations", station_list(), AFTERBAY_KEY_FIELD(stations),
