@@ -19,7 +19,7 @@ namespace afterbay::app {
 namespace {
 
 /// The numbers of the chosen maps.
-Result<std::vector<std::size_t>> choose(const decomp::MapReader& reader, const MapChoice& choice) {
+Result<std::vector<std::size_t>> choose(const decomp::MapsReader& reader, const MapChoice& choice) {
   if (choice.map.empty()) {
     std::vector<std::size_t> all(choice.only_first ? std::min<std::size_t>(1, reader.maps()) : reader.maps());
     std::iota(all.begin(), all.end(), std::size_t{0});
@@ -96,7 +96,7 @@ Result<> within_memory(const std::string& path, const std::function<Result<>()>&
 
 Result<> for_each_chosen(const MapChoice& choice, const std::function<Result<>(decomp::Decomposition)>& use) {
   return within_memory(choice.path, [&]() -> Result<> {
-    AFTERBAY_TRY_ASSIGN(const auto reader, decomp::MapReader::open(choice.path));
+    AFTERBAY_TRY_ASSIGN(const auto reader, decomp::MapsReader::open(choice.path));
     AFTERBAY_TRY_ASSIGN(const auto chosen, choose(*reader, choice));
     for (const std::size_t index : chosen) {
       AFTERBAY_TRY_ASSIGN(decomp::Decomposition map, reader->read(index));
@@ -107,7 +107,7 @@ Result<> for_each_chosen(const MapChoice& choice, const std::function<Result<>(d
 }
 
 Result<std::size_t> count_chosen(const MapChoice& choice) {
-  AFTERBAY_TRY_ASSIGN(const auto reader, decomp::MapReader::open(choice.path));
+  AFTERBAY_TRY_ASSIGN(const auto reader, decomp::MapsReader::open(choice.path));
   AFTERBAY_TRY_ASSIGN(const auto chosen, choose(*reader, choice));
   return chosen.size();
 }

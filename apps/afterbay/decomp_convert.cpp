@@ -41,7 +41,7 @@ Result<> convert(const ConvertOptions& options) {
   if (request.maps == 0) return fail(ErrorCode::format, "there is no map in {}", inputs.front());
   AFTERBAY_TRY(check_outputs(decomp::output_paths(request), options.overwrite));
 
-  AFTERBAY_TRY_ASSIGN(const auto writer, decomp::MapWriter::create(request));
+  AFTERBAY_TRY_ASSIGN(const auto writer, decomp::MapsWriter::create(request));
   std::set<std::string> names;
   std::string report;
   for (const std::string& input : inputs) {

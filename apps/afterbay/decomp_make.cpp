@@ -96,7 +96,7 @@ Result<> make(const MakeOptions& options) {
       .command_line =
           fmt::format("afterbay decomp make {} {} --ranks {}", options.kind, options.output, options.ranks)};
   AFTERBAY_TRY(check_outputs(decomp::output_paths(request), options.overwrite));
-  AFTERBAY_TRY_ASSIGN(const auto writer, decomp::MapWriter::create(request));
+  AFTERBAY_TRY_ASSIGN(const auto writer, decomp::MapsWriter::create(request));
   std::string report;
   AFTERBAY_TRY(within_memory(options.output, [&] {
     return make_kind(options, [&](const decomp::Decomposition& map) {

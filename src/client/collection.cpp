@@ -172,7 +172,6 @@ void Collection::join(const Pools::Pool& pool, std::size_t session_servers) {
   pool_ = pool.servers;
   in_pool_.resize(session_servers, not_in_pool);
   for (std::size_t i = 0; i < pool_.size(); ++i) in_pool_[pool_[i]] = i;
-  packed_.resize(pool_.size());
   number_in_pool_ = pool.collections - 1;
 }
 
@@ -318,7 +317,9 @@ wire::DefineCollection Collection::message(bool whole) const {
     for (const auto& [name, value] : processing_.stages[v]) it.stages.push_back({v, name, value});
   it.reductions = processing_.reductions;
   it.trial_compressors = processing_.compression.trial_compressors;
-  std::vector<std::byte> bytes = wire::encode(it);  // still without the schema, which has its own hash
+  std::vector<std::byte> bytes;
+  wire::Writer writer(bytes);
+  it.fields(writer);  // still without the schema, which has a hash of its own
   const std::uint64_t schema_hash = model::hash(schema_);
   bytes.insert(bytes.end(), reinterpret_cast<const std::byte*>(&schema_hash),
                reinterpret_cast<const std::byte*>(&schema_hash + 1));

@@ -21,9 +21,9 @@ namespace {
 
 constexpr std::array formats{MapFormat::pio, MapFormat::e3sm, MapFormat::afterbay};
 
-class PioMapReader : public MapReader {
+class PioMapsReader : public MapsReader {
  public:
-  explicit PioMapReader(std::string path) : path_(std::move(path)) {}
+  explicit PioMapsReader(std::string path) : path_(std::move(path)) {}
   [[nodiscard]] MapFormat format() const override { return MapFormat::pio; }
   [[nodiscard]] std::size_t maps() const override { return 1; }
   Result<std::string> name(std::size_t) const override {
@@ -35,9 +35,9 @@ class PioMapReader : public MapReader {
   std::string path_;
 };
 
-class E3smMapReader : public MapReader {
+class E3smMapsReader : public MapsReader {
  public:
-  explicit E3smMapReader(E3smReader reader) : reader_(std::move(reader)) {}
+  explicit E3smMapsReader(E3smReader reader) : reader_(std::move(reader)) {}
   [[nodiscard]] MapFormat format() const override { return MapFormat::e3sm; }
   [[nodiscard]] std::size_t maps() const override { return reader_.maps(); }
   Result<std::string> name(std::size_t index) const override { return fmt::format("D{}", index + 1); }
@@ -47,9 +47,9 @@ class E3smMapReader : public MapReader {
   E3smReader reader_;
 };
 
-class AfterbayMapReader : public MapReader {
+class AfterbayMapsReader : public MapsReader {
  public:
-  explicit AfterbayMapReader(MapFileReader reader) : reader_(std::move(reader)) {}
+  explicit AfterbayMapsReader(MapFileReader reader) : reader_(std::move(reader)) {}
   [[nodiscard]] MapFormat format() const override { return MapFormat::afterbay; }
   [[nodiscard]] std::size_t maps() const override { return reader_.maps(); }
   Result<std::string> name(std::size_t index) const override { return reader_.name(index); }
@@ -66,9 +66,9 @@ Result<> named_finally(Result<> result, const PartFile& part) {
   return result;
 }
 
-class PioMapWriter : public MapWriter {
+class PioMapsWriter : public MapsWriter {
  public:
-  explicit PioMapWriter(std::vector<std::string> paths) : paths_(std::move(paths)) {}
+  explicit PioMapsWriter(std::vector<std::string> paths) : paths_(std::move(paths)) {}
 
   Result<> add(const Decomposition& map) override {
     AFTERBAY_TRY_ASSIGN(auto part, PartFile::create(paths_.at(parts_.size())));
@@ -85,9 +85,9 @@ class PioMapWriter : public MapWriter {
   std::vector<std::unique_ptr<PartFile>> parts_;
 };
 
-class E3smMapWriter : public MapWriter {
+class E3smMapsWriter : public MapsWriter {
  public:
-  explicit E3smMapWriter(OutputRequest request) : request_(std::move(request)) {}
+  explicit E3smMapsWriter(OutputRequest request) : request_(std::move(request)) {}
 
   Result<> add(const Decomposition& map) override {
     if (!part_) {
@@ -110,9 +110,9 @@ class E3smMapWriter : public MapWriter {
   std::optional<E3smWriter> writer_;
 };
 
-class AfterbayMapWriter : public MapWriter {
+class AfterbayMapsWriter : public MapsWriter {
  public:
-  AfterbayMapWriter(std::string path, MapFileWriter writer)
+  AfterbayMapsWriter(std::string path, MapFileWriter writer)
       : path_(std::move(path)), writer_(std::move(writer)) {}
 
   Result<> add(const Decomposition& map) override { return writer_.add(map); }
@@ -176,13 +176,13 @@ std::optional<MapFormat> format_of_path(const std::string& path) {
   return std::nullopt;
 }
 
-Result<std::unique_ptr<MapReader>> MapReader::open(const std::string& path) {
+Result<std::unique_ptr<MapsReader>> MapsReader::open(const std::string& path) {
   AFTERBAY_TRY_ASSIGN(const std::string first, beginning(path));
-  if (!begins_like_netcdf(first)) return std::make_unique<PioMapReader>(path);
+  if (!begins_like_netcdf(first)) return std::make_unique<PioMapsReader>(path);
   AFTERBAY_TRY_ASSIGN(NetcdfFile file, NetcdfFile::open(path));
   if (is_map_file(file)) {
     AFTERBAY_TRY_ASSIGN(MapFileReader reader, MapFileReader::open(std::move(file)));
-    return std::make_unique<AfterbayMapReader>(std::move(reader));
+    return std::make_unique<AfterbayMapsReader>(std::move(reader));
   }
   AFTERBAY_TRY_ASSIGN(const bool e3sm, is_e3sm_file(file));
   if (!e3sm)
@@ -190,7 +190,7 @@ Result<std::unique_ptr<MapReader>> MapReader::open(const std::string& path) {
                      "is a netCDF file with neither the attribute format = \"afterbay decomposition\" nor "
                      "the dimensions of E3SM-IO's combined file (num_decomp, or num_procs in files of 2018)");
   AFTERBAY_TRY_ASSIGN(E3smReader reader, E3smReader::open(std::move(file)));
-  return std::make_unique<E3smMapReader>(std::move(reader));
+  return std::make_unique<E3smMapsReader>(std::move(reader));
 }
 
 std::vector<std::string> output_paths(const OutputRequest& request) {
@@ -204,12 +204,12 @@ std::vector<std::string> output_paths(const OutputRequest& request) {
   return paths;
 }
 
-Result<std::unique_ptr<MapWriter>> MapWriter::create(const OutputRequest& request) {
+Result<std::unique_ptr<MapsWriter>> MapsWriter::create(const OutputRequest& request) {
   for (const std::string& path : output_paths(request)) AFTERBAY_TRY(check_place(path));
-  if (request.format == MapFormat::pio) return std::make_unique<PioMapWriter>(output_paths(request));
-  if (request.format == MapFormat::e3sm) return std::make_unique<E3smMapWriter>(request);
+  if (request.format == MapFormat::pio) return std::make_unique<PioMapsWriter>(output_paths(request));
+  if (request.format == MapFormat::e3sm) return std::make_unique<E3smMapsWriter>(request);
   AFTERBAY_TRY_ASSIGN(MapFileWriter writer, MapFileWriter::create(request.path, request.maps));
-  return std::make_unique<AfterbayMapWriter>(request.path, std::move(writer));
+  return std::make_unique<AfterbayMapsWriter>(request.path, std::move(writer));
 }
 
 }  // namespace afterbay::decomp

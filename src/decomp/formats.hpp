@@ -25,11 +25,11 @@ std::optional<MapFormat> format_of_name(const std::string& name);
 std::optional<MapFormat> format_of_path(const std::string& path);
 
 /// The maps of one file, read one at a time.
-class MapReader {
+class MapsReader {
  public:
   /// Detects the format from the contents, independent of the extension.
-  static Result<std::unique_ptr<MapReader>> open(const std::string& path);
-  virtual ~MapReader() = default;
+  static Result<std::unique_ptr<MapsReader>> open(const std::string& path);
+  virtual ~MapsReader() = default;
 
   [[nodiscard]] virtual MapFormat format() const = 0;
   [[nodiscard]] virtual std::size_t maps() const = 0;
@@ -49,10 +49,10 @@ struct OutputRequest {
 /// maps in PIO's text format become several files: out.dat -> out.1.dat, out.2.dat, ... Incomplete
 /// files are removed. Errors name the final file. A directory that is missing or not writable is
 /// reported at once.
-class MapWriter {
+class MapsWriter {
  public:
-  static Result<std::unique_ptr<MapWriter>> create(const OutputRequest& request);
-  virtual ~MapWriter() = default;
+  static Result<std::unique_ptr<MapsWriter>> create(const OutputRequest& request);
+  virtual ~MapsWriter() = default;
   virtual Result<> add(const Decomposition& map) = 0;
   /// Call it after the last map. Returns the names of the files written.
   virtual Result<std::vector<std::string>> finish() = 0;

@@ -8,7 +8,7 @@
 namespace afterbay::test {
 
 void parse_decomposition(Bytes bytes) {
-  const auto source = decomp::MapReader::open(file_with(bytes, "fuzzed.map").string());
+  const auto source = decomp::MapsReader::open(file_with(bytes, "fuzzed.map").string());
   if (!source) return;
   constexpr std::size_t most = 4;
   for (std::size_t i = 0; i < std::min((*source)->maps(), most); ++i) {

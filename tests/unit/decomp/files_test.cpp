@@ -38,7 +38,7 @@ class DecompFiles : public testing::Test {
   std::string write(MapFormat format, const std::vector<Decomposition>& maps) {
     const OutputRequest request{
         .path = path(name_of(format)), .format = format, .maps = maps.size(), .command_line = "test"};
-    auto writer = MapWriter::create(request);
+    auto writer = MapsWriter::create(request);
     EXPECT_TRUE(writer) << writer.error().text();
     for (const Decomposition& map : maps) {
       const Result<> added = (*writer)->add(map);
@@ -51,7 +51,7 @@ class DecompFiles : public testing::Test {
 
   /// All maps of a file, or the error message.
   static std::string read(const std::string& path, std::vector<Decomposition>* maps = nullptr) {
-    const auto reader = MapReader::open(path);
+    const auto reader = MapsReader::open(path);
     if (!reader) return reader.error().text();
     for (std::size_t i = 0; i < (*reader)->maps(); ++i) {
       Result<Decomposition> map = (*reader)->read(i);
@@ -233,7 +233,7 @@ TEST_F(DecompFiles, e3sms_file_of_2019_has_pairs_that_are_all_held) {
 
 TEST_F(DecompFiles, e3sms_maps_have_one_number_of_ranks) {
   auto writer =
-      MapWriter::create({.path = path("x.nc"), .format = MapFormat::e3sm, .maps = 2, .command_line = ""});
+      MapsWriter::create({.path = path("x.nc"), .format = MapFormat::e3sm, .maps = 2, .command_line = ""});
   ASSERT_TRUE(writer);
   ASSERT_TRUE((*writer)->add(small()));
   const Result<> added = (*writer)->add(test::map_of("two", {4}, {{0}, {1}}));
@@ -243,7 +243,7 @@ TEST_F(DecompFiles, e3sms_maps_have_one_number_of_ranks) {
 
 TEST_F(DecompFiles, what_is_not_finished_is_removed) {
   for (const MapFormat format : {MapFormat::pio, MapFormat::e3sm, MapFormat::afterbay}) {
-    auto writer = MapWriter::create({.path = path("x.nc"), .format = format, .maps = 2, .command_line = ""});
+    auto writer = MapsWriter::create({.path = path("x.nc"), .format = format, .maps = 2, .command_line = ""});
     ASSERT_TRUE(writer);
     ASSERT_TRUE((*writer)->add(small()));
     writer->reset();
@@ -566,7 +566,7 @@ TEST_F(DecompFiles, other_files_are_refused) {
 
 TEST_F(DecompFiles, two_maps_of_one_name_are_refused) {
   auto writer =
-      MapWriter::create({.path = path("x.nc"), .format = MapFormat::afterbay, .maps = 2, .command_line = ""});
+      MapsWriter::create({.path = path("x.nc"), .format = MapFormat::afterbay, .maps = 2, .command_line = ""});
   ASSERT_TRUE(writer);
   ASSERT_TRUE((*writer)->add(small()));
   EXPECT_FALSE((*writer)->add(small()));
