@@ -73,6 +73,12 @@ std::string text_of_places(const std::vector<std::uint64_t>& places) {
                      crc64(std::as_bytes(std::span(places))));
 }
 
+/// Whether a subset keeps all points of these dimensions, which does not depend on the ranks.
+bool keeps_all(const Space& space, const std::vector<Space::Dimension>& dimensions) {
+  return !space.has_joint_box && !space.known_in_run_only &&
+         std::ranges::all_of(dimensions, [](const Space::Dimension& it) { return it.is_whole(); });
+}
+
 void add_once(std::vector<std::string>& names, const std::string& name) {
   if (std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
@@ -219,6 +225,8 @@ const Space& Spaces::subset(const Field& field, const describe::Grid& described)
     else
       like.dimensions.push_back({names[d], kept->size(), *kept, text_of_places(*kept)});
   }
+  like.has_joint_box = !choice.joint().empty();
+  if (grid.stations.empty() && keeps_all(like, like.dimensions)) return own_space;
   if (!grid.stations.empty()) place_stations(like, field, grid);
   if (by_points) choose_points(like, choice, *points);
   return *spaces_.emplace(key, make_subset(like, own_space, like.dimensions)).first->second;
@@ -237,10 +245,21 @@ const Space& Spaces::without(const Space& of, const std::vector<std::string>& ax
     if (d < of.axes) rest.options.axes.push_back(of.dimensions[d].name);
   }
   const Space& own_space = own(rest);
-  if (!of.is_subset()) return own_space;
-  const std::string key = key_of(rest, of.name, of.chosen_by);
+  if (!of.is_subset() || (!of.has_list && keeps_all(of, dimensions))) return own_space;
+  // Coordinates of an axis that vanishes choose nothing any more: fields without it have the same
+  // points.
+  std::vector<std::string> chosen = of.chosen_by;
+  std::erase_if(chosen, [&](const std::string& name) {
+    const auto& all = definitions_.coordinates();
+    const auto found = std::ranges::find(all, name, &Coordinate::name);
+    return !remains(name) ||
+           (found != all.end() && found->grid.empty() && !std::ranges::all_of(found->dimensions, remains));
+  });
+  const std::string key = key_of(rest, of.name, chosen);
   if (const auto known = spaces_.find(key); known != spaces_.end()) return *known->second;
-  return *spaces_.emplace(key, make_subset(of, own_space, std::move(dimensions))).first->second;
+  auto made = make_subset(of, own_space, std::move(dimensions));
+  made->chosen_by = std::move(chosen);
+  return *spaces_.emplace(key, std::move(made)).first->second;
 }
 
 std::string Spaces::key_of(const Field& field, const std::string& subset,
@@ -289,6 +308,7 @@ std::unique_ptr<Space> Spaces::make_subset(const Space& like, const Space& own_s
   space->stations = like.stations;
   space->marks_outside = like.marks_outside;
   space->known_in_run_only = like.known_in_run_only;
+  space->has_joint_box = like.has_joint_box;
   space->part = like.part;
   space->chosen_by = like.chosen_by;
   for (std::size_t a = 0; a < space->axes; ++a) space->local.push_back(space->dimensions[a].length);

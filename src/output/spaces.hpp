@@ -47,6 +47,7 @@ struct Space {
   /// Its points follow from coordinates that definitions on file do not have. The number of
   /// stations is known; otherwise, the space has all points that it could have.
   bool known_in_run_only = false;
+  bool has_joint_box = false;  ///< a subset by a box of coordinates that ranks have together
   /// For a subset: what is kept of the grid, as a name, which differs if the field means other
   /// coordinates.
   std::string part;

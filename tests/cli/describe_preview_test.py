@@ -166,14 +166,14 @@ grids:
   q: {box: {lat: [0, 90]}, index: {lev: [0, 1]}, reverse: [lev], stride: {lev: 2}}
 files:
   a: {every: 1d, mean: [tas, ta, both]}
-  b: {every: 1d, grid: q, instant: [tas, ta, co2]}
+  b: {every: 1d, grid: q, instant: [tas, ta, co2, both]}
   c: {every: 1d, instant: [both]}
   d: {every: 1d, grid: own, instant: [tas]}
 """)
         shown = {file["name"]: {v["name"]: (v["grid"], v["points"]) for v in file["variables"]} for file in self.shown()["files"]}
         whole = ("own", "lat 3 x lon 4")
         self.assertEqual(shown["a"], {"tas": whole, "ta": ("p", "lev 2 x lat 3 x lon 4"), "both": whole})
-        self.assertEqual(shown["b"], {"tas": ("q", "lat 2 x lon 4"), "ta": ("q", "lev 1 x lat 2 x lon 4"), "co2": ("own", "a single value")})
+        self.assertEqual(shown["b"], {"tas": ("q", "lat 2 x lon 4"), "ta": ("q", "lev 1 x lat 2 x lon 4"), "co2": ("own", "a single value"), "both": ("q", "lat 2 x lon 4")})
         self.assertEqual(shown["c"], {"both": whole})
         for grid, files, messages in (
                 ("levels: {lev: [850]}", "f: {every: 1d, grid: g, instant: [tas, co2]}", ["output.yaml:1:", "field 'tas' has no coordinate 'lev'"]),

@@ -435,9 +435,11 @@ fields: {sum: tas + toce_20, toce_20: mean(toce over lev)}
 grids:
   p: {levels: {lev: [20]}}
   north: {box: {lat: [0, 90]}, index: {lev: [1, 2]}, outside: missing}
+  box: {box: {lat: [0, 90]}, levels: {lev: [20]}}
 files:
   p: {every: 6h, existing: replace, instant: [tas, toce, co2, sum]}
   north: {every: 6h, existing: replace, grid: north, instant: [toce, co2, sst: {grid: own}]}
+  box: {every: 6h, existing: replace, grid: box, instant: [tas, sum]}
 """, ranks=ranks, decomposition=how, last=3, lat=6, lon=8, lev=3, grids="global")
         fields = Fields(lat=6, lon=8, lev=3)
         with netCDF4.Dataset("p.nc") as file:
@@ -451,6 +453,9 @@ files:
             north = file["lat"][:] >= 0
             assert north.all() and file["toce"].shape == (3, 2, len(north), 8), file
             np.testing.assert_array_equal(file["co2"][:], [fields.value("co2", n) for n in (1, 2, 3)])
+        with netCDF4.Dataset("box.nc") as file:
+            expected = np.array([fields.value("tas", n) + fields.value("toce", n)[1] for n in (1, 2, 3)])[:, -len(north):]
+            np.testing.assert_array_equal(np.ma.filled(file["sum"][:].astype("f8"), np.nan), expected.astype("f4").astype("f8"))
 
 
 def mistakes():
