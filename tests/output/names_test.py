@@ -199,7 +199,7 @@ def directories():
     # What cannot be known is refused.
     fresh("directories_refused")
     refused('files: {a: {every: 1d, directory: "m{member}", mean: [tas]}}\n', ["output.yaml:1:9", "{member}"], last=4)
-    refused('files: {a: {every: 1d, directory: "{membre}", mean: [tas]}}\n', ["output.yaml:1:36: directory: ", "{member}"], last=4)
+    refused('files: {a: {every: 1d, directory: "{membre}", mean: [tas]}}\n', ["output.yaml:1:35: directory: ", "{member}"], last=4)
 
 
 os.environ["SCRATCH_ROOT"] = os.getcwd()
