@@ -98,11 +98,11 @@ class Spaces {
   /// Throws unknown_name if the session does not have the grid's decomposition, invalid_argument if
   /// it has other lengths.
   const Space& own(const Field& field);
-  /// The points of the field that the subset keeps: own(field) if it has none of the axes along which
-  /// the subset selects (fitting_selection.hpp). Throws, at the place in the description, if the
-  /// subset cannot be taken of this field or has no points. Waits for the other ranks, if it depends on
-  /// coordinates of a grid that ranks hold together: stations, and boxes by coordinates that are no
-  /// dimensions.
+  /// The points of the field that the subset keeps: own(field) if it has none of the axes along
+  /// which the subset selects (fitting_selection.hpp). Throws, at the place in the description, if
+  /// the subset cannot be taken of this field or has no points. Waits for the other ranks, if it
+  /// depends on coordinates of a grid that ranks hold together: stations, and boxes by coordinates
+  /// that are no dimensions.
   const Space& subset(const Field& field, const describe::Grid& described);
   /// The points of `of` without some of its dimensions, which are given by name and some of which
   /// belong to the grid; or of a late space. With regions, their dimension is the last one.

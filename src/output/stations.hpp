@@ -32,9 +32,10 @@ struct Stations {
   [[nodiscard]] std::uint64_t digest() const;
 };
 
-/// Collective, if the grid has a session. Throws, on all ranks alike and at the place in the description:
-/// unknown_name if the field has no longitudes and latitudes on its grid, or no coordinate `mask`;
-/// invalid_argument if there is no point, or if stations are farther away than `max_distance`.
+/// Collective, if the grid has a session. Throws, on all ranks alike and at the place in the
+/// description: unknown_name if the field has no longitudes and latitudes on its grid, or no
+/// coordinate `mask`; invalid_argument if there is no point, or if stations are farther away than
+/// `max_distance`.
 Stations find_stations(const SharedGrid& grid, const Field& field, const describe::Grid& described);
 
 /// Elements of this rank's array that are points of stations, with the number of the station;
