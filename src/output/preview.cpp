@@ -6,14 +6,12 @@
 #include <span>
 #include <utility>
 
-#include "config/config.hpp"
 #include "output/late_steps.hpp"
 #include "output/plan.hpp"
 #include "output/preview_stages.hpp"
 #include "output/preview_target.hpp"
 #include "output/reducers.hpp"
 #include "output/refuse.hpp"
-#include "session/described_output.hpp"
 
 namespace afterbay::output {
 
@@ -167,24 +165,10 @@ void describe_time(Preview& made, const ModelTime& time) {
   made.days = time.seconds(time.start, end) / day;
 }
 
-/// Refuses settings of files that contradict each other. Pools, which a run may have, are not
-/// known.
-void check_settings(const describe::Description& description) {
-  config::Sources sources;
-  sources.environment.emplace();
-  sources.read_output = [&](config::Config& /*config*/) -> Result<std::vector<config::CollectionOverride>> {
-    std::vector<config::CollectionOverride> overrides = session::overrides_of(description);
-    std::erase_if(overrides, [](const config::CollectionOverride& it) { return it.setting == "pool"; });
-    return overrides;
-  };
-  static_cast<void>(must(config::load(sources)));
-}
-
 }  // namespace
 
 Preview preview(const describe::Description& description, const ModelDefinitions& model,
                 const PreviewOptions& options) {
-  check_settings(description);
   const ModelTime time = model_time(model.options);
   const Definitions& definitions = model.definitions;
   const PlanInput input{description, definitions, time, model.options.member};

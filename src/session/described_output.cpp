@@ -51,20 +51,6 @@ bool may_reduce(const describe::Description& description, const describe::File& 
 
 }  // namespace
 
-std::vector<config::CollectionOverride> overrides_of(const describe::Description& description) {
-  std::vector<config::CollectionOverride> overrides;
-  for (const describe::File& file : description.files) {
-    if (!file.active()) continue;
-    add_settings(config::collection_settings(), describe::settings_in_run(file), file, {}, file.at,
-                 overrides);
-    for (const describe::Variable& variable : file.variables)
-      if (file.active(variable))
-        add_settings(config::variable_settings(), variable.options.settings, file, variable.name, variable.at,
-                     overrides);
-  }
-  return overrides;
-}
-
 Result<std::vector<config::CollectionOverride>> DescribedOutput::read(config::Config& config) {
   if (config.output.empty() && text_.empty()) return std::vector<config::CollectionOverride>();
   // The calendar and the step of the model follow later.
@@ -74,9 +60,17 @@ Result<std::vector<config::CollectionOverride>> DescribedOutput::read(config::Co
                       describe::read_files_and_text(config.output, text_, options));
   const std::string text = describe::write_yaml(describe::node_of(description));
   config.output_digest = fmt::format("{:016x}", crc64(std::as_bytes(std::span(text))));
-  for (const describe::File& file : description.files)
-    if (file.active()) config.output_reduces = config.output_reduces || may_reduce(description, file, config);
-  std::vector<config::CollectionOverride> overrides = overrides_of(description);
+  std::vector<config::CollectionOverride> overrides;
+  for (const describe::File& file : description.files) {
+    if (!file.active()) continue;
+    config.output_reduces = config.output_reduces || may_reduce(description, file, config);
+    add_settings(config::collection_settings(), describe::settings_in_run(file), file, {}, file.at,
+                 overrides);
+    for (const describe::Variable& variable : file.variables)
+      if (file.active(variable))
+        add_settings(config::variable_settings(), variable.options.settings, file, variable.name, variable.at,
+                     overrides);
+  }
   description_ = std::make_shared<const describe::Description>(std::move(description));
   return overrides;
 }

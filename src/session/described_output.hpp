@@ -13,9 +13,6 @@
 
 namespace afterbay::session {
 
-/// The settings of the files that are written.
-std::vector<config::CollectionOverride> overrides_of(const describe::Description& description);
-
 class DescribedOutput {
  public:
   /// `text`: a description that the program gives; empty: none.
