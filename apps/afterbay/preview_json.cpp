@@ -31,6 +31,8 @@ Json json_of(const output::PreviewFile& file) {
   return {{"name", file.name},
           {"every", file.every},
           {"cycle", file.cycle},
+          {"points_known_in_run_only", file.known_in_run_only},
+          {"is_upper_bound", file.is_upper_bound},
           {"variables", variables},
           {"records", file.records()},
           {"bytes", file.bytes()},

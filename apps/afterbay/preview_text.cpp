@@ -63,6 +63,10 @@ std::string section_of(const output::PreviewFile& file) {
     rows.push_back({it.name, it.operation, source_of(it), it.points, std::string(name_of(it.type)),
                     print_about(it.bytes)});
   text += table(rows, 5);
+  if (!file.known_in_run_only.empty())
+    text += fmt::format("  its points are known in a run only (grid {}){}\n",
+                        fmt::join(file.known_in_run_only, ", "),
+                        file.is_upper_bound ? ": figures are those of all points, at most" : "");
   if (const output::PreviewPart* const largest = file.largest()) {
     text += fmt::format("  size: {} per record and {} once per file; ", print_about(file.bytes_per_record),
                         print_about(file.bytes_per_file));
@@ -112,8 +116,9 @@ std::string totals_of(const output::Preview& preview) {
   const auto servers = static_cast<double>(preview.processes.servers);
   std::size_t files = 0;
   for (const output::PreviewFile& file : preview.files) files += file.parts.size();
-  std::string text = fmt::format("\nfiles: {}, {}, before compression\n", counted(files, "file"),
-                                 print_about(preview.bytes()));
+  const bool is_upper_bound = std::ranges::any_of(preview.files, &output::PreviewFile::is_upper_bound);
+  std::string text = fmt::format("\nfiles: {}, {}{}, before compression\n", counted(files, "file"),
+                                 is_upper_bound ? "at most " : "", print_about(preview.bytes()));
   text += fmt::format("to servers: {} per step on average and at most {}; {} per simulated day",
                       about(preview.traffic.average), print_about(preview.traffic.most),
                       about(static_cast<double>(preview.traffic_of_run) / preview.days));

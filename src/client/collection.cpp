@@ -5,20 +5,16 @@
 
 #include "base/caller_terms.hpp"
 #include "base/suggest.hpp"
-#include "codec/filter_chain.hpp"
-#include "config/compress_choice.hpp"
+#include "client/collection_schema.hpp"
 #include "config/names.hpp"
 #include "model/changes.hpp"
-#include "model/converted_values.hpp"
 #include "model/decomposition.hpp"
 #include "model/fill_value.hpp"
-#include "model/filters.hpp"
 #include "model/missing_values.hpp"
 #include "model/naming.hpp"
 #include "model/schema_bytes.hpp"
 #include "model/validate.hpp"
 #include "pipeline/plan.hpp"
-#include "pipeline/quantize.hpp"
 
 namespace afterbay::client {
 namespace {
@@ -48,22 +44,6 @@ Result<Format> parse_format(const std::string& word) {
               did_you_mean(word, accepted));
 }
 
-/// Applies the settings for the collection's variables to the schema.
-void override_variables(Schema& schema, const config::CollectionSettings& settings) {
-  for (Variable& variable : schema.variables) {
-    const config::VariableSettings chosen = settings.settings_for(variable.name);
-    const bool compressible =
-        !variable.dimensions.empty() && variable.type != Type::string && variable.constant.empty();
-    if (chosen.chunk) variable.chunk = *chosen.chunk;
-    if (chosen.filters.empty() || !compressible) continue;
-    FilterChain chain = model::filters_of(variable);
-    for (const auto& [codec, filter] : chosen.filters) codec::set_filter(chain, codec, filter);
-    if (settings.compress.value_or(config::Compress::off) != config::Compress::off)
-      leave_out_refused(chain, variable.type);
-    model::set_filters(variable, std::move(chain));
-  }
-}
-
 /// The values of an attribute; none if there is no such attribute.
 Values values_of(const Variable& variable, std::string_view attribute) {
   const auto found = std::ranges::find(variable.attributes, attribute, &Attribute::name);
@@ -85,17 +65,10 @@ Result<std::vector<std::unique_ptr<Collection>>> Collection::make(
     Definition definition, const config::Config& session, const std::vector<Decomposition>& decompositions,
     const Sides& sides) {
   config::CollectionSettings settings = session.settings_for(definition.name);
-  if (const config::Compress compress = settings.compress.value_or(config::Compress::off);
-      compress != config::Compress::off) {
-    AFTERBAY_TRY_ASSIGN(const Format asked, parse_format(definition.options.store.name()));
-    AFTERBAY_TRY_ASSIGN(
-        definition.compression,
-        compression_of(definition.name, settings.directory.value_or(definition.options.directory),
-                       settings.store.value_or(asked), compress));
-    if (!definition.compression.path.empty())
-      for (const auto& [codec, filter] : config::exactly(definition.compression.filters))
-        settings.filters.insert_or_assign(codec, filter);
-  }
+  AFTERBAY_TRY_ASSIGN(const Format asked, parse_format(definition.options.store.name()));
+  AFTERBAY_TRY_ASSIGN(definition.compression,
+                      choose_compression(definition.name, definition.options.directory,
+                                         settings.store.value_or(asked), settings));
   std::vector<std::unique_ptr<Collection>> made;
   made.push_back(std::make_unique<Collection>());
   Collection& first = *made.front();
@@ -162,14 +135,8 @@ Result<> Collection::describe(const Definition& definition, const config::Config
   processing_.compression = definition.compression;
   if (template_.empty()) template_ = model::default_template(format_);
   AFTERBAY_TRY(config::check_variables(session, name_, variable_names(schema_)));
-  override_variables(schema_, settings);
   AFTERBAY_TRY(model::check_template(template_));
-  model::convert_values(schema_);  // packing and rounding read fill values in the type of the variable
-  AFTERBAY_TRY(processing_.take_settings(schema_, format_, definition.packings, settings));
-  // Other formats have no attributes for it, and perhaps no scalar variables.
-  if (!traits_of(format_).magic.empty()) pipeline::describe_quantization(schema_, processing_.stages);
-  if (!processing_.stages.empty()) processing_.stages.resize(schema_.variables.size());
-  AFTERBAY_TRY(model::validate(schema_, format_));
+  AFTERBAY_TRY(apply_settings(schema_, format_, definition.packings, settings, processing_));
   processing_.asked = definition.reductions;
   expected_bytes_ = settings.expected_bytes.value_or(model::schema_bytes(schema_).estimate());
   return {};

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/printable.hpp"
+#include "describe/file_place.hpp"
 #include "describe/inheritance.hpp"
 #include "describe/name_template.hpp"
 #include "model/format.hpp"
@@ -86,7 +87,8 @@ class FileCheck {
   }
 
   void name(const std::string& case_name) {
-    const auto tokens = name_tokens(file_.naming.name);
+    const std::string name = place_of(file_).name;
+    const auto tokens = name_tokens(name);
     if (!tokens) return;  // has been reported
     const auto has = [&](std::string_view word) {
       return std::ranges::any_of(*tokens, [&](const NameToken& token) { return token.name == word; });
@@ -94,7 +96,7 @@ class FileCheck {
     if (has("case") && case_name.empty())
       add("name", ErrorCode::invalid_argument,
           fmt::format("the name \"{}\" contains {{case}}, but the description has no \"case:\" at the top",
-                      printable(file_.naming.name)));
+                      printable(name)));
     const bool by_period = file_.naming.split.period.has_value();
     const bool once_only = !file_.variables.empty() && !has_records(file_);
     if (has("end") && once_only && file_.active())
@@ -107,11 +109,11 @@ class FileCheck {
           "name", ErrorCode::invalid_argument,
           fmt::format("the name \"{}\" contains {{end}}, which is only known with \"split\" by a period, "
                       "such as 1mo: leave it out",
-                      printable(file_.naming.name)));
+                      printable(name)));
     if (file_.naming.split.any() && has_records(file_) && !has("start") && !has("end") && !has("part"))
       add("name", ErrorCode::conflict,
           fmt::format("all files that split makes would have the name \"{}\"; add {{start}}{} or {{part}}",
-                      printable(file_.naming.name), by_period ? ", {end}" : ""));
+                      printable(name), by_period ? ", {end}" : ""));
   }
 
   void contents() {
@@ -310,12 +312,11 @@ void check_file_names(const Description& description, Problems& problems) {
   for (const File& file : description.files) {
     if (!file.active()) continue;
     const std::string period = file.timing.every && has_records(file) ? file.timing.every->text() : "fx";
-    const std::string name = partial_name(
-        file.naming.name,
-        {description.case_name, file.name, period, file.grid, file.settings.store.value_or(Format::netcdf4)});
+    const FilePlace place = place_of(file);
+    const std::string name = partial_name(place.name, {description.case_name, file.name, period, file.grid,
+                                                       file.settings.store.value_or(Format::netcdf4)});
     // "x", "./x" and "y/../x" are one file.
-    std::string path =
-        (std::filesystem::path(file.settings.directory.value_or("")) / name).lexically_normal().string();
+    std::string path = (std::filesystem::path(place.directory) / name).lexically_normal().string();
     const auto [earlier, fresh] = taken.emplace(std::move(path), &file);
     if (!fresh)
       problems.add(

@@ -86,13 +86,29 @@ void add_operations(Rows& rows) {
   rows.push_back(std::move(without));
 }
 
+/// Files of a description may have the tokens of names in their directory, too.
+void add_tokens_of_directory(KeyRow<File>& row) {
+  row.accepted = "a path, which may have the tokens of name";
+  row.documentation =
+      "Directory of the files; created if it is missing. It precedes `name`, unless that is an absolute "
+      "path, and may contain the same tokens, `out/{member:03}`. The setting `directory` of a collection "
+      "replaces what stands before the first part with a token.";
+  const ValueKind<std::string> kind = file_name_template();
+  row.assign = [assign = row.assign, kind](File& file, const Node& node, const Report& report) {
+    const bool has_tokens = node.is_scalar() && node.characters().find_first_of("{}") != std::string::npos;
+    if (has_tokens && !kind.read(node, report)) return;
+    assign(file, node, report);
+  };
+}
+
 void add_timing(Rows& rows) {
   rows.push_back(
       stored<File>("sample", positive_period(), AFTERBAY_KEY_FIELD(timing.sample),
                    "Time between the values that enter statistics; by default, every step. `every` "
                    "must be a multiple of it. `cell_methods` then contain the interval."));
-  rows.push_back(stored<File>("sample_offset", period_from_zero(), AFTERBAY_KEY_FIELD(timing.sample_offset),
-                              "Shifts the samples; shorter than `sample`. By default 0s."));
+  rows.push_back(stored<File>("sample_offset", offset_period(), AFTERBAY_KEY_FIELD(timing.sample_offset),
+                              "Shifts the samples; shorter than `sample`. By default 0s. Steps of the model "
+                              "may be added or subtracted: `3h+1ts`, `6h-1ts`."));
   rows.push_back(stored<File>(
       "cycle", positive_period(), AFTERBAY_KEY_FIELD(timing.cycle),
       "Folds each period: `1d` for statistics of each time of day (diurnal), `1y` for "
@@ -230,7 +246,8 @@ void add_values(Rows& rows) {
   rows.push_back(
       stored<File>("grid", words("the name of a grid under `grids`, or own"), AFTERBAY_KEY_FIELD(grid),
                    "The points that are written. `own`: all points of each field. The grid of a variable "
-                   "replaces that of its file."));
+                   "replaces that of its file. Selections along axes that a field does not have leave it as "
+                   "it is; at least one field of the file must have them."));
   rows.push_back(
       stored_unless_empty<File>("attributes", attribute_values(false), AFTERBAY_KEY_FIELD(attributes),
                                 "Global attributes. Files also have `Conventions` and `history`, "
@@ -319,6 +336,7 @@ const std::vector<KeyRow<File>>& file_keys() {
     add_timing(rows);
     add_time_axis(rows);
     append_settings(rows, config::collection_settings(), "file", AFTERBAY_KEY_FIELD(settings));
+    add_tokens_of_directory(*std::ranges::find(rows, "directory", &KeyRow<File>::name));
     return rows;
   }();
   return table;
@@ -385,7 +403,7 @@ const std::vector<KeyRow<Grid>>& grid_keys() {
       stored_unless_empty<Grid>("stride", strides(), AFTERBAY_KEY_FIELD(stride),
                                 "Every n-th point of a dimension, counted from the first that is selected."),
       stored_unless_empty<Grid>("levels", level_lists(), AFTERBAY_KEY_FIELD(levels),
-                                "These values of a coordinate, which the field must have; there is no "
+                                "These values of a coordinate, all of which must exist; there is no "
                                 "interpolation. They are written in the order of the field."),
       stored_unless_empty<Grid>(
           "stations", station_list(), AFTERBAY_KEY_FIELD(stations),

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/printable.hpp"
 #include "describe/name_template.hpp"
@@ -199,7 +200,20 @@ std::optional<double> number_of(const Node& node, const Report& report, std::str
 ValueKind<Period> positive_period() {
   return period("a period longer than 0, for example 6h, 1d or 1mo", false);
 }
-ValueKind<Period> period_from_zero() { return period("a period, for example 0s, 6h or 1d", true); }
+ValueKind<Period> offset_period() {
+  ValueKind<Period> kind = period("a period, for example 0s, 6h or 6h-1ts", true);
+  kind.read = [accepted = kind.accepted](const Node& node, const Report& report) -> std::optional<Period> {
+    const auto value = read_period(node, report, accepted);
+    if (!value) return std::nullopt;
+    Period rest = *value;
+    const std::int64_t steps = std::exchange(rest.steps, 0);
+    // How long steps are is known in the run.
+    if (!is_negative(rest) && (steps >= 0 || !rest.is_zero())) return value;
+    report.expected(node, accepted);
+    return std::nullopt;
+  };
+  return kind;
+}
 
 ValueKind<bool> boolean() {
   ValueKind<bool> kind{.accepted = "true or false",

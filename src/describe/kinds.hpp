@@ -31,7 +31,8 @@ std::optional<std::string> word_of(const Node& node, const Report& report, std::
 std::optional<double> number_of(const Node& node, const Report& report, std::string_view accepted);
 
 ValueKind<Period> positive_period();
-ValueKind<Period> period_from_zero();
+/// A period that is not negative, as far as it does not depend on the model's step: 6h-1ts.
+ValueKind<Period> offset_period();
 ValueKind<bool> boolean();
 ValueKind<std::int64_t> whole_number(std::int64_t low, std::int64_t high);
 /// Text that is not empty.

@@ -59,6 +59,13 @@ Result<std::vector<NameToken>> tokens_of(std::string_view pattern, const Words& 
   return tokens;
 }
 
+/// With braces as in a template.
+std::string escaped(std::string_view text) {
+  std::string made;
+  for (const char c : text) made.append(c == '{' || c == '}' ? 2 : 1, c);
+  return made;
+}
+
 }  // namespace
 
 Result<std::vector<NameToken>> name_tokens(std::string_view pattern) {
@@ -97,15 +104,15 @@ std::string partial_name(std::string_view pattern, const NameValues& values) {
   if (!pieces) return std::string(pattern);
   for (const model::TemplatePiece& piece : *pieces) {
     if (!piece.is_token)
-      name += piece.text;
+      name += escaped(piece.text);
     else if (piece.text == "case")
-      name += values.case_name;
+      name += escaped(values.case_name);
     else if (piece.text == "file")
-      name += values.file;
+      name += escaped(values.file);
     else if (piece.text == "period")
-      name += values.period;
+      name += escaped(values.period);
     else if (piece.text == "grid")
-      name += values.grid;
+      name += escaped(values.grid);
     else
       name += "{" + piece.text + "}";
   }

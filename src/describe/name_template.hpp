@@ -40,7 +40,8 @@ struct NameValues {
   Format store = Format::netcdf4;  ///< says how names end
 };
 
-/// The template with what is known. Files whose results are equal would have the same names.
+/// The template with what is known, still a template. Files whose results are equal would have the
+/// same names.
 std::string partial_name(std::string_view pattern, const NameValues& values);
 
 }  // namespace afterbay::describe

@@ -128,6 +128,7 @@ Output systems differ in these points. The column *option* shows the keys that c
 | points without a longitude or latitude (not finite, or beyond 720 and 90 degrees) | in no box and at no station | |
 | stations | the nearest point by great-circle distance in millimetres; of equally near ones, the first in the order of the grid, whether or not its values are missing | `mask`, `max_distance` |
 | files with stations only | CF time series, or with levels time series of profiles (`featureType`), with the dimensions time, level, station | other variables in the file |
+| selections along an axis that a field does not have | leave the field as it is; refused if no field of the file has the axis | `grid: own` |
 | order of points in subsets | that of the field; a box over the meridian where longitudes begin is not turned | `reverse` |
 | dimensions that variables of a file cut differently | the cut ones get the name of the grid: `lat_europe` | |
 | `cell_methods` | name the operation, and the interval if `sample` is given | `cell_methods: false` |

@@ -184,7 +184,8 @@ std::vector<std::uint64_t> SharedGrid::lengths() const {
 }
 
 bool SharedGrid::reports() const {
-  return decomposition != nullptr || session.state().model_side().identity().model_rank == 0;
+  return session == nullptr || decomposition != nullptr ||
+         session->state().model_side().identity().model_rank == 0;
 }
 
 std::vector<std::uint64_t> hit_range(const std::vector<std::uint8_t>& hit, bool is_circular) {
@@ -340,7 +341,7 @@ IndexBox CoordinateBox::index_box() const {
     if (std::ranges::find(first, 1) == first.end()) refuse_empty(all.extents);
     return all;
   };
-  const Hits all = agree(grid_.session, text(), std::move(mine), steps);
+  const Hits all = agree(*grid_.session, text(), std::move(mine), steps);
   IndexBox box;
   for (const Hits::OfDimension& of : all.dimensions)
     box.places.push_back(hit_range(of.hit, are_ends_neighbours(of.ends)));
@@ -348,7 +349,7 @@ IndexBox CoordinateBox::index_box() const {
 }
 
 PointSet CoordinateBox::point_set(bool listed) const {
-  const std::int32_t rank = grid_.session.state().model_side().identity().model_rank;
+  const std::int32_t rank = grid_.session->state().model_side().identity().model_rank;
   std::vector<std::uint64_t> indices;
   if (grid_.reports())
     for (const GridPoint& point : found_) indices.push_back(point.index);
@@ -376,7 +377,7 @@ PointSet CoordinateBox::point_set(bool listed) const {
       if (of.rank >= first && of.rank < end) part.ranks.push_back(of);
     return part;
   };
-  const Positions answer = agree(grid_.session, text(), FoundPoints{{runs}, extents_}, steps);
+  const Positions answer = agree(*grid_.session, text(), FoundPoints{{runs}, extents_}, steps);
   PointSet set;
   set.count = answer.count;
   set.digest = answer.digest;

@@ -19,7 +19,7 @@ namespace afterbay::output {
 
 /// A grid whose points the model ranks hold together.
 struct SharedGrid {
-  Session& session;
+  Session* session;  ///< null: there are no other ranks, and this one holds all points
   const Definitions& definitions;
   const Grid& grid;
   const client::Decomposition* decomposition;  ///< null: every rank holds all points

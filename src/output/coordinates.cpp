@@ -157,6 +157,11 @@ bool has_several_dimensions(const FoundCoordinate& coordinate) {
   return of != nullptr && (!of->grid.empty() || of->dimensions.size() > 1);
 }
 
+bool has_known_values(const Definitions& definitions, const FoundCoordinate& coordinate) {
+  return coordinate.coordinate == nullptr ? definitions.dimension(coordinate.name).has_known_values
+                                          : coordinate.coordinate->has_known_values;
+}
+
 std::vector<std::string> coordinate_names(const Definitions& definitions, const Field& field) {
   std::vector<std::string> names;
   const std::vector<std::string> dimensions = definitions.dimensions_of(field);

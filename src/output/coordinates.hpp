@@ -35,6 +35,8 @@ std::optional<FoundCoordinate> find_coordinate(const Definitions& definitions, c
 /// Whether boxes by it need points that several ranks hold together: it has several dimensions, or
 /// each rank holds a part of it.
 bool has_several_dimensions(const FoundCoordinate& coordinate);
+/// False for definitions on file that do not have its values.
+bool has_known_values(const Definitions& definitions, const FoundCoordinate& coordinate);
 /// Names of all coordinates that a description can name, for messages.
 std::vector<std::string> coordinate_names(const Definitions& definitions, const Field& field);
 

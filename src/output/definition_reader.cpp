@@ -245,6 +245,7 @@ class DefinitionReader {
     coordinate.values = unknown_values(*entry.type, entry.grid.empty() ? points : 0);
     if (entry.bounds) coordinate.options.bounds = unknown_values(*entry.bounds, 2 * points);
     coordinate.options.vertices = entry.vertices;
+    coordinate.has_known_values = false;
     set_texts(coordinate.options, entry.texts);
     made_.definitions.add(std::move(coordinate));
   }

@@ -39,6 +39,7 @@ struct Coordinate {
   std::string grid;  ///< empty: constant
   Values values;     ///< values of this rank, if it is distributed
   CoordinateOptions options;
+  bool has_known_values = true;  ///< false for those of definitions on file, which has none of their values
 };
 
 struct Field {

@@ -106,16 +106,6 @@ FoundCoordinate DimensionChoice::find_coordinate_of(const std::string& name,
                     : fmt::format("it has {}", fmt::join(known, ", ")));
 }
 
-const Values& DimensionChoice::values_of(const std::string& name) const {
-  const Dimension& dimension = definitions_.dimension(name);
-  if (!dimension.has_known_values)
-    refuse_at(grid_.at, ErrorCode::invalid_argument,
-              "grid '{}': the values of the coordinate '{}' are not known, because the file of definitions "
-              "has no coordinates with so many values ({}); only a run can select by them",
-              grid_.name, name, dimension.length);
-  return dimension.values;
-}
-
 void DimensionChoice::box(const describe::Grid::Range& range) {
   const FoundCoordinate found = find_coordinate_of(range.coordinate, range.at);
   const Coordinate* const coordinate = found.coordinate;
@@ -123,8 +113,12 @@ void DimensionChoice::box(const describe::Grid::Range& range) {
     joint_.push_back({&range, found});
     return;
   }
+  if (!has_known_values(definitions_, found)) {
+    is_known_ = false;
+    return;
+  }
   const std::string& name = coordinate == nullptr ? found.name : coordinate->dimensions.front();
-  const Values& given = coordinate == nullptr ? values_of(name) : coordinate->values;
+  const Values& given = coordinate == nullptr ? definitions_.dimension(name).values : coordinate->values;
   std::vector<double> values = numbers_of(given);
   if (values.empty())
     refuse_at(range.at, ErrorCode::wrong_type, "grid '{}': the coordinate '{}' holds {}; a box needs numbers",
@@ -157,7 +151,11 @@ void DimensionChoice::keep_levels(const describe::Grid::Levels& levels) {
               grid_.name, found.name,
               found.coordinate->grid.empty() ? "other dimensions" : "the horizontal grid");
   const std::size_t d = find(found.name);
-  const std::vector<double> values = numbers_of(values_of(found.name));
+  if (!has_known_values(definitions_, found)) {
+    is_known_ = false;
+    return;
+  }
+  const std::vector<double> values = numbers_of(definitions_.dimension(found.name).values);
   std::vector<std::uint64_t> places;
   for (const double level : levels.values) {
     const auto same = std::ranges::find_if(values, [&](double value) {

@@ -31,6 +31,9 @@ class DimensionChoice {
   /// Ranges that are left, because their coordinates are those of a grid or have several
   /// dimensions.
   [[nodiscard]] const std::vector<JointRange>& joint() const noexcept { return joint_; }
+  /// False if a selection is by values that definitions on file do not have. All that it could keep
+  /// is kept.
+  [[nodiscard]] bool is_known() const noexcept { return is_known_; }
   /// What is kept of a dimension, in the order of the field or the opposite one; nullopt: all, in
   /// the order of the field.
   using Indices = std::optional<std::vector<std::uint64_t>>;
@@ -49,8 +52,6 @@ class DimensionChoice {
   [[nodiscard]] FoundCoordinate find_coordinate_of(const std::string& name,
                                                    const describe::Position& at) const;
   [[nodiscard]] std::uint64_t length_of(std::size_t d) const;
-  /// Values of the coordinate of a dimension.
-  [[nodiscard]] const Values& values_of(const std::string& name) const;
   /// What is kept, as a list to change.
   std::vector<std::uint64_t>& listed(std::size_t d);
   template <class Keep>
@@ -66,6 +67,7 @@ class DimensionChoice {
   const describe::Grid& grid_;
   std::vector<Indices> kept_;
   std::vector<JointRange> joint_;
+  bool is_known_ = true;
 };
 
 /// Whether a coordinate lies in a range.

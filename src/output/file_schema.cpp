@@ -6,6 +6,7 @@
 #include <set>
 
 #include "model/fill_value.hpp"
+#include "output/mesh_topology.hpp"
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
 #include "output/station_variables.hpp"
@@ -42,6 +43,7 @@ class Maker {
     for (const FileVariable& variable : variables)
       for (const Space::Dimension& dimension : variable.space->dimensions)
         cuts_[dimension.name].insert(cut_of(*variable.space, dimension));
+    for (const FileVariable& variable : variables) note_other_grids(variable.attributes, *variable.space);
     has_only_stations_ = std::ranges::all_of(variables, [&](const FileVariable& it) {
       return it.space->stations != nullptr &&
              text_of(*it.space->stations) == text_of(*variables.front().space->stations);
@@ -115,7 +117,9 @@ class Maker {
   }
 
   void add_attributes() {
-    made_.schema.attribute("Conventions", "CF-1.11");
+    const bool has_mesh = std::ranges::any_of(
+        made_.schema.variables, [](const Variable& it) { return is_mesh_topology(it.attributes); });
+    made_.schema.attribute("Conventions", has_mesh ? "CF-1.11 UGRID-1.0" : "CF-1.11");
     // Without the time of writing: the same run makes the same files.
     made_.schema.attribute("history", "written by Afterbay " AFTERBAY_VERSION);
     if (has_only_stations_ && made_.schema.find_dimension(time_name) != nullptr)
@@ -165,6 +169,23 @@ class Maker {
   [[nodiscard]] static Cut cut_of(const Space& space, const Space::Dimension& dimension) {
     const bool of_stations = space.stations != nullptr && dimension.name == station_name;
     return {of_stations ? text_of(*space.stations) : dimension.cut, space.name, space.grid, space.chosen_by};
+  }
+
+  /// Coordinates of other grids, such as nodes and faces of a mesh, are written whole.
+  void note_other_grids(const std::vector<Attribute>& attributes, const Space& space) {
+    for (const Attribute& attribute : attributes) {
+      if (attribute.values.type != Type::text || !names_variables(attribute.name)) continue;
+      for (const std::string& word : split(attribute.values.text())) {
+        const auto found = std::ranges::find(definitions_.coordinates(), word, &Coordinate::name);
+        if (found == definitions_.coordinates().end()) continue;
+        const bool is_other = !found->grid.empty() && found->grid != space.grid;
+        const Space& of = is_other ? spaces_.of_grid(found->grid) : space;
+        if (!noted_.insert({&*found, &of}).second) continue;
+        for (const std::string& name : is_other ? found->dimensions : std::vector<std::string>())
+          cuts_[name].insert(cut_of(of, kept_of(of, name)));
+        note_other_grids(found->options.attributes, of);
+      }
+    }
   }
 
   /// Whether the cuts of a dimension for which `is` holds keep the same points.
@@ -251,30 +272,9 @@ class Maker {
   /// Adds the coordinates that attributes name, and puts their names in the file there. `named`:
   /// those that were found.
   void resolve(std::vector<Attribute>& attributes, const Space& space, std::set<std::string>& named) {
-    static const std::set<std::string, std::less<>> references{"coordinates",
-                                                               "bounds",
-                                                               "climatology",
-                                                               "cell_measures",
-                                                               "grid_mapping",
-                                                               "formula_terms",
-                                                               "ancillary_variables",
-                                                               "mesh",
-                                                               "node_coordinates",
-                                                               "edge_coordinates",
-                                                               "face_coordinates",
-                                                               "face_node_connectivity",
-                                                               "edge_node_connectivity",
-                                                               "face_edge_connectivity",
-                                                               "face_face_connectivity",
-                                                               "edge_face_connectivity",
-                                                               "boundary_node_connectivity"};
-    // Stations are points: they are no cells of a mesh, and have no vertices.
-    if (space.stations != nullptr)
-      std::erase_if(attributes, [&](const Attribute& it) {
-        return it.name == "mesh" || it.name == "location" || (it.name == "bounds" && has_vertices(it));
-      });
+    remove_wrong_references(attributes, space, definitions_);
     for (Attribute& attribute : attributes) {
-      if (attribute.values.type != Type::text || !references.contains(attribute.name)) continue;
+      if (attribute.values.type != Type::text || !names_variables(attribute.name)) continue;
       std::string text;
       for (const std::string& word : split(attribute.values.text())) {
         const auto found = std::ranges::find(definitions_.coordinates(), word, &Coordinate::name);
@@ -314,13 +314,6 @@ class Maker {
     if (coordinate.name == space.stations->lon_name) return names_of_stations(space).lon;
     if (coordinate.name == space.stations->lat_name) return names_of_stations(space).lat;
     return {};
-  }
-
-  [[nodiscard]] bool has_vertices(const Attribute& bounds) const {
-    return std::ranges::any_of(definitions_.coordinates(), [&](const Coordinate& it) {
-      return bounds.values.type == Type::text && it.name == bounds.values.text() &&
-             !it.options.vertices.empty();
-    });
   }
 
   /// CF Conventions 1.11, section 9.1: all features of a file are of one type. Empty: it has none.
@@ -375,10 +368,11 @@ class Maker {
       if (dimensions.back() == name) continue;
       if (std::string own = suffix_of(space, name); own.size() > suffix.size()) suffix = std::move(own);
     }
-    const std::string name = coordinate.name + suffix;
-    if (!coordinates_.insert(name).second) return name;
     std::vector<Attribute> attributes;
     set_attributes(attributes, coordinate.options);
+    if (is_mesh_topology(attributes)) suffix = suffix_of_mesh(space);
+    const std::string name = coordinate.name + suffix;
+    if (!coordinates_.insert(name).second) return name;
     std::set<std::string> named;
     resolve(attributes, space, named);
     if (coordinate.grid.empty())
@@ -386,6 +380,14 @@ class Maker {
     else
       add_distributed(coordinate, space, name, dimensions, std::move(attributes));
     return name;
+  }
+
+  /// A mesh whose connectivity has a part of the faces is not the one that has all of them.
+  [[nodiscard]] std::string suffix_of_mesh(const Space& space) const {
+    for (std::size_t d = space.axes; d < space.dimensions.size(); ++d)
+      if (name_in_file(space, space.dimensions[d]) != space.dimensions[d].name)
+        return suffix_of(space, space.dimensions[d].name);
+    return {};
   }
 
   void add_constant(const Coordinate& coordinate, const Space& space, const std::string& name,
@@ -450,9 +452,10 @@ class Maker {
   Spaces& spaces_;
   /// What variables of the file keep of each dimension of the model.
   std::map<std::string, std::set<Cut>> cuts_;
-  bool has_only_stations_ = false;     ///< all variables have the same stations
-  std::set<std::string> names_;        ///< names of the variables
-  std::set<std::string> coordinates_;  ///< coordinates that have been added
+  std::set<std::pair<const Coordinate*, const Space*>> noted_;  ///< see note_other_grids
+  bool has_only_stations_ = false;                              ///< all variables have the same stations
+  std::set<std::string> names_;                                 ///< names of the variables
+  std::set<std::string> coordinates_;                           ///< coordinates that have been added
   bool has_statistics_ = false;
   bool splits_time_ = false;
   FileSchema made_;

@@ -31,6 +31,8 @@ const Space& Spaces::late(const Space& of, const std::vector<std::string>& over,
     if (is_among(over, dimension.name)) continue;
     key += "|" + dimension.name + " " + dimension.cut;
     made->dimensions.push_back(dimension);
+    const bool is_of_grid = static_cast<std::size_t>(&dimension - of.dimensions.data()) >= of.axes;
+    made->known_in_run_only = made->known_in_run_only || (is_of_grid && of.known_in_run_only);
     if (dimension.name != station_name || of.stations == nullptr) continue;
     made->stations = of.stations;
     key += fmt::format(" by {}, {}", of.stations->lon_name, of.stations->lat_name);

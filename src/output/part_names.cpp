@@ -7,6 +7,7 @@
 
 #include "base/crc64.hpp"
 #include "describe/checks.hpp"
+#include "describe/file_place.hpp"
 #include "describe/name_template.hpp"
 #include "model/template_text.hpp"
 #include "output/refuse.hpp"
@@ -67,7 +68,7 @@ PartNames::PartNames(const describe::Description& description, const describe::F
   const describe::Split& split = file.naming.split;
   if (split.period)
     clock_.emplace(time, *split.period, file.timing.align, "split of the file \"" + file.name + "\"");
-  for (const describe::NameToken& token : must(describe::name_tokens(file.naming.name))) {
+  for (const describe::NameToken& token : must(describe::name_tokens(describe::place_of(file).name))) {
     has_number_ = has_number_ || token.name == "part";
     has_start_ = has_start_ || token.name == "start";
     if (token.name == "member" && !member)
@@ -136,7 +137,7 @@ PartNames::Part PartNames::until(const Date& end) {
 std::string PartNames::pattern() const {
   const std::string period =
       file_->timing.every && describe::has_records(*file_) ? file_->timing.every->text() : "fx";
-  return describe::partial_name(file_->naming.name,
+  return describe::partial_name(describe::place_of(*file_).name,
                                 {description_->case_name, file_->name, period, file_->grid, store_});
 }
 

@@ -18,6 +18,7 @@
 #include "model/fill_value.hpp"
 #include "model/format.hpp"
 #include "output/first_period.hpp"
+#include "output/fitting_selection.hpp"
 #include "output/limits.hpp"
 #include "output/plan_text.hpp"
 #include "output/refuse.hpp"
@@ -71,7 +72,7 @@ class Planner {
     share_sums(plan_.statistics, of_files_);
     // Expressions that compute with others come behind them.
     for (auto at = plan_.computed.rbegin(); at != plan_.computed.rend(); ++at) (*at)->find_ends();
-    find_fields_without_effect();
+    plan_.without_effect = fields_without_effect(input_);
     return std::move(plan_);
   }
 
@@ -87,18 +88,6 @@ class Planner {
       if (!text.starts_with(at.file)) text = at.text() + ": " + text;
       if (std::ranges::find(problems_, text) == problems_.end()) problems_.push_back(std::move(text));
     }
-  }
-
-  /// Mistyped names, unless several models share the description. Patterns are switched off.
-  void find_fields_without_effect() {
-    const std::vector<std::string> names = input_.definitions.field_names();
-    for (const describe::Field& field : input_.description.fields)
-      if (field.expression.empty() && field.options.enabled && !input_.definitions.find_field(field.name) &&
-          std::ranges::find(input_.definitions.coordinates(), field.name, &Coordinate::name) ==
-              input_.definitions.coordinates().end())
-        plan_.without_effect.push_back(
-            fmt::format("{}: fields: the model has no field '{}', so that this entry has no effect{}",
-                        field.at.text(), field.name, did_you_mean(field.name, names)));
   }
 
   void plan(const describe::File& file) {
@@ -126,6 +115,7 @@ class Planner {
         attempt(variable.at, [&] {
           add(*files, {file, variable, schedule, subset_for(file, variable), settings}, parts);
         });
+    attempt(file.at, [&] { check_selections(input_, file); });
     if (file.timing.at_start)
       for (const FileVariable& variable : files->variables())
         if (variable.kind == TimeKind::period)
@@ -286,8 +276,9 @@ class Planner {
       source = std::make_unique<Source>(field.name, spaces_.own(field),
                                         Form{field.options.type, field.options.fill});
     if (context.subset == nullptr) return *source;
-    check_fill(*source, *context.subset);
-    return subset_of(*source, spaces_.subset(field, *context.subset));
+    const Space& space = spaces_.subset(field, *context.subset);
+    if (space.is_subset()) check_fill(*source, *context.subset);
+    return subset_of(*source, space);
   }
 
   /// Expressions can also contain coordinates of grids, such as areas. Null: the name is that of a
@@ -345,6 +336,7 @@ class Planner {
   }
 
   Series& subset_of(Series& of, const Space& space) {
+    if (&space == &of.space()) return of;
     auto& subset = subsets_[{&of, &space}];
     if (subset == nullptr) {
       plan_.subsets.push_back(std::make_unique<Subset>(of, space));
@@ -717,17 +709,6 @@ class Planner {
 };
 
 }  // namespace
-
-PlanInput::PlanInput(const describe::Description& of, const Definitions& model, const ModelTime& steps,
-                     std::optional<std::int64_t> number)
-    : description(of), definitions(model), time(steps), member(number) {
-  for (const describe::Field& field : of.fields) described_.emplace(field.name, &field);
-}
-
-const describe::Field* PlanInput::find_described(std::string_view name) const noexcept {
-  const auto found = described_.find(name);
-  return found == described_.end() ? nullptr : found->second;
-}
 
 void Plan::resume(std::int64_t number) {
   if (!schedules.empty()) {

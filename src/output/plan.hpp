@@ -72,7 +72,7 @@ struct Plan {
 /// What a plan is made from; outlives it.
 struct PlanInput {
   PlanInput(const describe::Description& of, const Definitions& model, const ModelTime& steps,
-            std::optional<std::int64_t> number);
+            std::optional<std::int64_t> number, const Targets& places);
 
   const describe::Description& description;
   const Definitions& definitions;
@@ -89,6 +89,10 @@ struct PlanInput {
 
 /// What values of step `number` cover, without the values, their form and layout.
 Value covered_by_step(const ModelTime& time, std::int64_t number);
+
+/// Entries under `fields` that concern no field of the model: mistyped names, unless several models
+/// share the description. Patterns are switched off.
+std::vector<std::string> fields_without_effect(const PlanInput& input);
 
 /// Throws one Failure with all problems, each with its place in the description.
 Plan make_plan(const PlanInput& input, Spaces& spaces);

@@ -143,6 +143,11 @@ PreviewFile preview_of(const PlanInput& input, const FileSeries& files, const Wr
   for (std::size_t v = 0; v < files.variables().size(); ++v) {
     const FileVariable& variable = files.variables()[v];
     made.variables.push_back(preview_of(input, *given.at(variable.name), variable, count, stages[v]));
+    const Space& space = *variable.space;
+    if (!space.known_in_run_only) continue;
+    made.is_upper_bound = made.is_upper_bound || space.stations == nullptr;
+    if (std::ranges::find(made.known_in_run_only, space.name) == made.known_in_run_only.end())
+      made.known_in_run_only.push_back(space.name);
   }
   made.parts = count.parts;
   made.bytes_per_record = count.bytes_per_record();

@@ -74,6 +74,10 @@ struct PreviewFile {
   std::string every;  ///< empty: no records
   std::string cycle;  ///< cycle of folded periods, "1d by 6h"; otherwise empty
   std::vector<PreviewVariable> variables;
+  /// Subsets whose points follow from coordinates that definitions on file do not have. Figures are
+  /// those of the stations, or of all points that the subset could have.
+  std::vector<std::string> known_in_run_only;
+  bool is_upper_bound = false;         ///< the figures are those of all points that a subset could have
   std::vector<PreviewPart> parts;      ///< in the order of time
   std::uint64_t bytes_per_record = 0;  ///< size of all variables with records, including the time axis
   std::uint64_t bytes_per_file = 0;  ///< size of what each file has once: coordinates, fields of kind `once`

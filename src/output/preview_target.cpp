@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/collection_schema.hpp"
 #include "client/processing.hpp"
+#include "describe/file_place.hpp"
 #include "model/converted_values.hpp"
 #include "model/naming.hpp"
-#include "model/validate.hpp"
 #include "output/refuse.hpp"
+#include "storage/structure/stored_names.hpp"
 
 namespace afterbay::output {
 
@@ -134,11 +136,12 @@ const describe::File& PreviewTargets::file(const std::string& name) const {
 TargetSettings PreviewTargets::settings(const std::string& name) const {
   const describe::File& described = file(name);
   TargetSettings settings;
-  settings.store = described.settings.store;
-  settings.all = described.settings;
+  settings.all = describe::settings_in_run(described);
+  settings.store = settings.all.store;
   for (const describe::Variable& variable : described.variables)
     if (const config::VariableSettings& own = variable.options.settings;
-        !own.filters.empty() || own.chunk || own.access || !own.stages.empty())
+        described.active(variable) &&
+        (!own.filters.empty() || own.chunk || own.access || !own.stages.empty()))
       settings.all.variables.emplace_back(variable.name, own);
   return settings;
 }
@@ -149,21 +152,26 @@ std::unique_ptr<Target> PreviewTargets::define(const std::string& name, const Sc
   const describe::File& described = file(name);
   std::set<std::string, std::less<>> fields;
   for (const describe::Variable& variable : described.variables) fields.insert(variable.name);
-  Schema stored = schema;
-  model::convert_values(stored);
-  const Format format = described.settings.store.value_or(format_of(options.store.name()).value());
-  if (auto good = model::validate(stored, format); !good)
-    throw Failure(std::move(good).error().add(fmt::format("defining collection '{}'", name)));
   // The description says nothing of placement and pools, which may leave more to the ranks.
   const config::CollectionSettings settings = this->settings(name).all;
+  const Format format = settings.store.value_or(format_of(options.store.name()).value());
+  must(storage::check_stored_names(schema));
+  Schema stored = schema;
+  Schema packed = schema;
+  model::convert_values(stored);
   client::Processing processing;
-  Schema packed = stored;
-  must(processing.take_settings(packed, format, {}, settings));
+  const auto apply = [&]() -> Result<> {
+    AFTERBAY_TRY(client::choose_compression(name, options.directory, format, settings));
+    AFTERBAY_TRY(client::apply_settings(packed, format, {}, settings, processing));
+    return client::check_layout(packed, format, settings, processing);
+  };
+  if (auto good = apply(); !good)
+    throw Failure(std::move(good).error().add(fmt::format("defining collection '{}'", name)));
   processing.asked = numbered(stored, reductions);
   processing.leave_to_ranks(stored, false, format, settings);
   auto& count = counts_[name];
   count = std::make_unique<WriteCount>(stored, std::move(fields));
-  return std::make_unique<CountedTarget>(*count, name, described.settings.directory.value_or(""),
+  return std::make_unique<CountedTarget>(*count, name, settings.directory.value_or(""),
                                          std::move(processing));
 }
 

@@ -265,6 +265,10 @@ Schedule::Schedule(const ModelTime& time, const describe::Timing& timing, const 
              "sample_offset of the file \"{}\" ({}) is no multiple of the model's step ({}), so that no step "
              "would be sampled: choose a multiple of it",
              file, offset_.text(), time.step.text());
+    if (time.calendar.add(time.start, offset_) < time.start)
+      refuse(ErrorCode::invalid_argument,
+             "sample_offset of the file \"{}\" ({}) is negative with steps of {}", file,
+             timing.sample_offset->text(), time.step.text());
     if (time.calendar.add(time.start, offset_) >= time.calendar.add(time.start, *sample_period_))
       refuse(ErrorCode::invalid_argument,
              "sample_offset of the file \"{}\" ({}) must be shorter than sample ({})", file,

@@ -9,6 +9,7 @@
 
 #include "base/caller_terms.hpp"
 #include "base/crc64.hpp"
+#include "output/fitting_selection.hpp"
 #include "output/refuse.hpp"
 #include "session/state.hpp"
 
@@ -70,6 +71,12 @@ Map with_values(const client::MapPart& map, std::uint64_t length) {
 std::string text_of_places(const std::vector<std::uint64_t>& places) {
   return fmt::format("{}-{} #{:016x}", places.front(), places.back(),
                      crc64(std::as_bytes(std::span(places))));
+}
+
+/// Whether a subset keeps all points of these dimensions, which does not depend on the ranks.
+bool keeps_all(const Space& space, const std::vector<Space::Dimension>& dimensions) {
+  return !space.has_joint_box && !space.known_in_run_only &&
+         std::ranges::all_of(dimensions, [](const Space::Dimension& it) { return it.is_whole(); });
 }
 
 void add_once(std::vector<std::string>& names, const std::string& name) {
@@ -182,29 +189,29 @@ const Space& Spaces::own(const Field& field) {
   return *space;
 }
 
-const Space& Spaces::subset(const Field& field, const describe::Grid& grid) {
+const Space& Spaces::subset(const Field& field, const describe::Grid& described) {
   const Space& own_space = own(field);
+  const describe::Grid grid = fitting_selection(definitions_, field, described);
+  if (selects_all(grid) && !selects_all(described)) return own_space;
   const Chosen chosen = chosen_by(field, grid);
   const std::string key = key_of(field, grid.name, chosen.all());
   if (const auto known = spaces_.find(key); known != spaces_.end()) return *known->second;
   std::vector<std::string> names = definitions_.dimensions_of(field);
   if (!grid.stations.empty()) names.resize(own_space.axes);  // they replace the others
   DimensionChoice choice(definitions_, field, names, grid);
-  if (session_ == nullptr && (!choice.joint().empty() || !grid.stations.empty()))
-    refuse_at(
-        grid.at, ErrorCode::invalid_argument,
-        "grid '{}': its points follow from coordinates that the ranks of a run have together, and that the "
-        "file of definitions does not have: only a run can choose them",
-        grid.name);
-  const bool by_points = !choice.joint().empty() && !own_space.grid.empty() &&
-                         definitions_.grid(own_space.grid).dimensions.size() == 1;
+  // Definitions on file do not have the coordinates that ranks have together.
+  const bool is_joint = !choice.joint().empty() && session_ != nullptr;
+  const bool by_points =
+      is_joint && !own_space.grid.empty() && definitions_.grid(own_space.grid).dimensions.size() == 1;
   Space like;
   like.name = grid.name;
   like.grid = own_space.grid;
   like.chosen_by = chosen.all();
   like.part = own_space.grid + " of " + grid.name;
   if (!chosen.of_grid.empty()) like.part += fmt::format(" by {}", fmt::join(chosen.of_grid, ", "));
-  if (!choice.joint().empty() && !by_points) apply_box(choice, field, grid, like.part, own_space.axes);
+  like.known_in_run_only = !choice.is_known() || (!choice.joint().empty() && session_ == nullptr);
+  if (!choice.joint().empty()) check_box(choice, field, grid);
+  if (is_joint && !by_points) apply_box(choice, field, grid, like.part, own_space.axes);
   const PointSet* const points =
       by_points ? &points_in_box(choice, field, grid, like.part, own_space.axes) : nullptr;
   const std::size_t count = by_points ? own_space.axes : names.size();
@@ -218,6 +225,8 @@ const Space& Spaces::subset(const Field& field, const describe::Grid& grid) {
     else
       like.dimensions.push_back({names[d], kept->size(), *kept, text_of_places(*kept)});
   }
+  like.has_joint_box = !choice.joint().empty();
+  if (grid.stations.empty() && keeps_all(like, like.dimensions)) return own_space;
   if (!grid.stations.empty()) place_stations(like, field, grid);
   if (by_points) choose_points(like, choice, *points);
   return *spaces_.emplace(key, make_subset(like, own_space, like.dimensions)).first->second;
@@ -236,10 +245,21 @@ const Space& Spaces::without(const Space& of, const std::vector<std::string>& ax
     if (d < of.axes) rest.options.axes.push_back(of.dimensions[d].name);
   }
   const Space& own_space = own(rest);
-  if (!of.is_subset()) return own_space;
-  const std::string key = key_of(rest, of.name, of.chosen_by);
+  if (!of.is_subset() || (!of.has_list && keeps_all(of, dimensions))) return own_space;
+  // Coordinates of an axis that vanishes choose nothing any more: fields without it have the same
+  // points.
+  std::vector<std::string> chosen = of.chosen_by;
+  std::erase_if(chosen, [&](const std::string& name) {
+    const auto& all = definitions_.coordinates();
+    const auto found = std::ranges::find(all, name, &Coordinate::name);
+    return !remains(name) ||
+           (found != all.end() && found->grid.empty() && !std::ranges::all_of(found->dimensions, remains));
+  });
+  const std::string key = key_of(rest, of.name, chosen);
   if (const auto known = spaces_.find(key); known != spaces_.end()) return *known->second;
-  return *spaces_.emplace(key, make_subset(of, own_space, std::move(dimensions))).first->second;
+  auto made = make_subset(of, own_space, std::move(dimensions));
+  made->chosen_by = std::move(chosen);
+  return *spaces_.emplace(key, std::move(made)).first->second;
 }
 
 std::string Spaces::key_of(const Field& field, const std::string& subset,
@@ -287,6 +307,8 @@ std::unique_ptr<Space> Spaces::make_subset(const Space& like, const Space& own_s
   space->has_list = like.has_list;
   space->stations = like.stations;
   space->marks_outside = like.marks_outside;
+  space->known_in_run_only = like.known_in_run_only;
+  space->has_joint_box = like.has_joint_box;
   space->part = like.part;
   space->chosen_by = like.chosen_by;
   for (std::size_t a = 0; a < space->axes; ++a) space->local.push_back(space->dimensions[a].length);
@@ -304,17 +326,20 @@ std::unique_ptr<Space> Spaces::make_subset(const Space& like, const Space& own_s
 }
 
 SharedGrid Spaces::shared(const Grid& grid) const {
-  return {*session_, definitions_, grid,
-          grid.decomposition.empty() ? nullptr : &decomposition(grid.decomposition)};
+  const bool is_divided = session_ != nullptr && !grid.decomposition.empty();
+  return {session_, definitions_, grid, is_divided ? &decomposition(grid.decomposition) : nullptr};
 }
 
-void Spaces::apply_box(DimensionChoice& choice, const Field& field, const describe::Grid& grid,
-                       const std::string& part, std::size_t axes) {
+void Spaces::check_box(const DimensionChoice& choice, const Field& field, const describe::Grid& grid) {
   if (field.options.grid.empty())
     refuse_at(choice.joint().front().range->at, ErrorCode::invalid_argument,
               "grid '{}': field '{}' has no horizontal grid, so that a box by '{}', which has several "
               "dimensions, cannot be taken of it; use index",
               grid.name, field.name, choice.joint().front().coordinate.name);
+}
+
+void Spaces::apply_box(DimensionChoice& choice, const Field& field, const describe::Grid& grid,
+                       const std::string& part, std::size_t axes) {
   const Grid& of = definitions_.grid(field.options.grid);
   auto known = boxes_.find(part);
   if (known == boxes_.end()) {
@@ -388,13 +413,15 @@ void Spaces::place_stations(Space& space, const Field& field, const describe::Gr
   auto& known = stations_[space.part];
   if (known == nullptr) known = std::make_shared<const Stations>(find_stations(all, field, grid));
   space.stations = known;
-  const StationElements found = elements_of(*known, all);
+  space.known_in_run_only = space.known_in_run_only || !known->are_known;
+  space.has_list = true;
   space.dimensions.push_back(
       {station_name, known->count(), known->points, fmt::format("#{:016x}", known->digest())});
+  if (session_ == nullptr) return;
+  const StationElements found = elements_of(*known, all);
   std::vector<std::uint32_t> elements = found.elements;
   if (of.decomposition.empty())
     for (std::size_t i = 0; i < elements.size(); ++i) elements[found.stations[i]] = found.elements[i];
-  space.has_list = true;
   list_points(of, space.part, known->count(), elements, {found.stations.begin(), found.stations.end()});
 }
 

@@ -44,6 +44,10 @@ struct Space {
   /// Elements of this space's array whose points lie outside of the box and are to be missing.
   std::vector<std::uint32_t> outside;
   bool marks_outside = false;  ///< see describe::Outside
+  /// Its points follow from coordinates that definitions on file do not have. The number of
+  /// stations is known; otherwise, the space has all points that it could have.
+  bool known_in_run_only = false;
+  bool has_joint_box = false;  ///< a subset by a box of coordinates that ranks have together
   /// For a subset: what is kept of the grid, as a name, which differs if the field means other
   /// coordinates.
   std::string part;
@@ -94,10 +98,12 @@ class Spaces {
   /// Throws unknown_name if the session does not have the grid's decomposition, invalid_argument if
   /// it has other lengths.
   const Space& own(const Field& field);
-  /// Throws, at the place in the description, if the subset cannot be taken of this field or has no
-  /// points. Waits for the other ranks, if it depends on coordinates of a grid that ranks hold
-  /// together: stations, and boxes by coordinates that are no dimensions.
-  const Space& subset(const Field& field, const describe::Grid& grid);
+  /// The points of the field that the subset keeps: own(field) if it has none of the axes along
+  /// which the subset selects (fitting_selection.hpp). Throws, at the place in the description, if
+  /// the subset cannot be taken of this field or has no points. Waits for the other ranks, if it
+  /// depends on coordinates of a grid that ranks hold together: stations, and boxes by coordinates
+  /// that are no dimensions.
+  const Space& subset(const Field& field, const describe::Grid& described);
   /// The points of `of` without some of its dimensions, which are given by name and some of which
   /// belong to the grid; or of a late space. With regions, their dimension is the last one.
   const Space& late(const Space& of, const std::vector<std::string>& over, const Regions& regions = {});
@@ -137,6 +143,8 @@ class Spaces {
   /// The same for all fields with these axes on this grid that mean the same coordinates.
   static std::string key_of(const Field& field, const std::string& subset,
                             const std::vector<std::string>& chosen_by);
+  /// Refuses a box by coordinates of several dimensions of a field without a grid.
+  static void check_box(const DimensionChoice& choice, const Field& field, const describe::Grid& grid);
   /// Applies a box by coordinates to the dimensions of a grid; once for all fields with the same
   /// `part` of it, Space::part.
   void apply_box(DimensionChoice& choice, const Field& field, const describe::Grid& grid,

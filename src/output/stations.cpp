@@ -21,6 +21,8 @@ namespace afterbay::output {
 namespace {
 
 constexpr double millimetres = 1000;
+/// Larger grids are left to a run, in which each rank looks at its part.
+constexpr std::uint64_t most_points_without_run = std::uint64_t{1} << 22;
 
 /// The nearest points that ranks have found, one per station.
 struct Nearest {
@@ -72,13 +74,21 @@ class StationFinder {
       check(all);
       return all;
     };
-    Nearest mine(described_.stations.size());
-    if (grid_.reports()) look(coordinates, mine);
-    const Nearest found = agree(
-        grid_.session,
-        fmt::format("the points of the grid '{}' for the stations '{}'", grid_.grid.name, described_.name),
-        std::move(mine), steps);
+    std::uint64_t points = 1;
+    for (const std::uint64_t length : grid_.lengths()) points *= length;
+    if (grid_.session == nullptr && points > most_points_without_run) are_known_ = false;
     Stations stations;
+    stations.are_known = are_known_;
+    Nearest mine(described_.stations.size());
+    if (are_known_ && grid_.reports()) look(coordinates, mine);
+    Nearest found = mine;
+    if (grid_.session != nullptr)
+      found = agree(
+          *grid_.session,
+          fmt::format("the points of the grid '{}' for the stations '{}'", grid_.grid.name, described_.name),
+          std::move(mine), steps);
+    else if (are_known_)
+      found = steps.decide(std::move(mine));
     stations.name = described_.name;
     stations.grid = grid_.grid.name;
     for (const describe::Grid::Station& it : described_.stations) {
@@ -97,10 +107,10 @@ class StationFinder {
   }
 
  private:
-  [[nodiscard]] PointValues horizontal(const char* name) const {
+  [[nodiscard]] PointValues horizontal(const char* name) {
     try {
       const auto found = find_coordinate(grid_.definitions, field_, name);
-      if (found && is_of_grid(*found, grid_.grid)) return {grid_.definitions, grid_.grid, *found};
+      if (found && is_of_grid(*found, grid_.grid)) return values_of(*found);
     } catch (const Failure& failure) {
       refuse_at(described_.at, failure.code(), "grid '{}': {}", described_.name, failure.error().message);
     }
@@ -113,7 +123,12 @@ class StationFinder {
                             : fmt::format("it has {}", fmt::join(known, ", ")));
   }
 
-  [[nodiscard]] PointValues mask() const {
+  [[nodiscard]] PointValues values_of(const FoundCoordinate& coordinate) {
+    are_known_ = are_known_ && has_known_values(grid_.definitions, coordinate);
+    return {grid_.definitions, grid_.grid, coordinate};
+  }
+
+  [[nodiscard]] PointValues mask() {
     std::vector<std::string> known;
     for (const Coordinate& it : grid_.definitions.coordinates()) {
       const FoundCoordinate found{it.name, &it, Quantity::other, {}};
@@ -121,7 +136,7 @@ class StationFinder {
           !it.options.vertices.empty())
         continue;
       known.push_back(it.name);
-      if (it.name == described_.mask) return {grid_.definitions, grid_.grid, found};
+      if (it.name == described_.mask) return values_of(found);
     }
     refuse_at(described_.at, ErrorCode::unknown_name,
               "grid '{}': the grid '{}' has no coordinate '{}' for mask{}; {}", described_.name,
@@ -185,6 +200,7 @@ class StationFinder {
   const SharedGrid& grid_;
   const Field& field_;
   const describe::Grid& described_;
+  bool are_known_ = true;  ///< see Stations
 };
 
 }  // namespace

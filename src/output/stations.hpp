@@ -24,15 +24,18 @@ struct Stations {
   /// Names of the model's coordinates that were used.
   std::string lon_name;
   std::string lat_name;
+  /// False if definitions on file do not have these coordinates: the points are not known then.
+  bool are_known = true;
 
   [[nodiscard]] std::size_t count() const noexcept { return names.size(); }
   /// Tells sets of stations apart.
   [[nodiscard]] std::uint64_t digest() const;
 };
 
-/// Collective. Throws, on all ranks alike and at the place in the description: unknown_name if the
-/// field has no longitudes and latitudes on its grid, or no coordinate `mask`; invalid_argument if
-/// there is no point, or if stations are farther away than `max_distance`.
+/// Collective, if the grid has a session. Throws, on all ranks alike and at the place in the
+/// description: unknown_name if the field has no longitudes and latitudes on its grid, or no
+/// coordinate `mask`; invalid_argument if there is no point, or if stations are farther away than
+/// `max_distance`.
 Stations find_stations(const SharedGrid& grid, const Field& field, const describe::Grid& described);
 
 /// Elements of this rank's array that are points of stations, with the number of the station;

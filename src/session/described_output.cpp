@@ -5,6 +5,7 @@
 
 #include "base/crc64.hpp"
 #include "config/settings.hpp"
+#include "describe/file_place.hpp"
 #include "describe/print.hpp"
 #include "describe/read.hpp"
 #include "describe/yaml.hpp"
@@ -63,7 +64,8 @@ Result<std::vector<config::CollectionOverride>> DescribedOutput::read(config::Co
   for (const describe::File& file : description.files) {
     if (!file.active()) continue;
     config.output_reduces = config.output_reduces || may_reduce(description, file, config);
-    add_settings(config::collection_settings(), file.settings, file, {}, file.at, overrides);
+    add_settings(config::collection_settings(), describe::settings_in_run(file), file, {}, file.at,
+                 overrides);
     for (const describe::Variable& variable : file.variables)
       if (file.active(variable))
         add_settings(config::variable_settings(), variable.options.settings, file, variable.name, variable.at,

@@ -99,6 +99,128 @@ class Preview(CommandTest):
             self.assertTrue(all(of < number for of in stage["of"]))
             self.assertEqual(stage["runs_in"], "model ranks")
 
+    def test_points_that_only_a_run_knows(self):
+        """Boxes by coordinates that ranks hold, and long or auxiliary ones, which are not on file.
+        The other files are shown as ever. Stations of a grid with values are found."""
+        self.write("model.yaml", MODEL.replace("grids: {atm", "  y: {length: 4}\n  x: {length: 5}\n  far: {type: float64, length: 70000}\n"
+                                               "grids: {sea: {dimensions: [y, x], kind: block}, atm").replace(
+            "coordinates: {", "coordinates: {nav_lon: {grid: sea, type: float64, standard_name: longitude}, "
+            "nav_lat: {grid: sea, type: float64, standard_name: latitude}, row: {dimensions: [y], type: float64}, ").replace(
+            "fields:\n", "fields:\n  sst: {grid: sea}\n  long: {axes: [far]}\n"))
+        self.write("output.yaml", """\
+grids:
+  atlantic: {box: {lon: [-80, 20]}}
+  rows: {box: {row: [1, 2]}, index: {x: [0, 1]}}
+  end: {box: {far: [0, 1]}}
+  buoys: {stations: {a: [1, 2], b: [100, -50]}, max_distance: 5000km}
+files:
+  sea: {every: 1d, instant: [sst: {grid: atlantic}, sst: {name: whole}]}
+  rows: {every: 1d, grid: rows, instant: sst}
+  end: {every: 1d, grid: end, instant: long}
+  at_sea: {every: 1d, grid: buoys, instant: sst}
+  at_air: {every: 1d, grid: buoys, instant: [tas, ta]}
+  day: {every: 1d, instant: tas}
+""")
+        shown = {file["name"]: file for file in self.shown("--length", "10d")["files"]}
+        self.assertEqual({name: (file["points_known_in_run_only"], file["is_upper_bound"]) for name, file in shown.items()}, {
+            "sea": (["atlantic"], True), "rows": (["rows"], True), "end": (["end"], True), "at_sea": (["buoys"], False),
+            "at_air": ([], False), "day": ([], False)})
+        self.assertEqual([v["points"] for v in shown["sea"]["variables"]], ["y 4 x x 5", "y 4 x x 5"])
+        self.assertEqual([v["points"] for v in shown["rows"]["variables"]], ["y 4 x x 2"], "indices are known")
+        self.assertEqual([v["points"] for v in shown["at_sea"]["variables"]], ["station 2"])
+        self.assertEqual([v["points"] for v in shown["at_air"]["variables"]], ["station 2", "lev 5 x station 2"])
+        self.assertEqual(shown["day"]["records"], 10)
+        text = self.show("--length", "10d").stdout
+        self.assertIn("  its points are known in a run only (grid atlantic): figures are those of all points, at most\n", text)
+        self.assertIn("  its points are known in a run only (grid buoys)\n", text)
+        self.assertRegex(text, r"\nfiles: 6 files, at most [0-9.]+ MiB, before compression\n")
+        # What can be found is found.
+        self.write("output.yaml", "grids: {g: {stations: {a: [45, 30]}, max_distance: 100km}}\nfiles: {f: {every: 1d, grid: g, instant: tas}}\n")
+        self.assertRegex(self.show(code=WRONG).stderr, r"output\.yaml:1:\d+: grid 'g': the station 'a' at \[45, 30\] is \d+\.\d+ km away")
+
+    def test_settings_that_a_run_refuses(self):
+        for keys, message in (
+                ("store: cdf5, deflate: 5, instant: tas", "deflate"),
+                ("instant: [tas: {bitround: 40}]", "variable 'tas': bitround"),
+                ("instant: [tas: {bitround: 4, bitgroom: 3}]", "variable 'tas': "),
+                ("instant: [tas: {chunk: [1, 9]}]", "has 2 chunk lengths for 3 dimensions"),
+                ("store: cdf5, compress: auto, instant: tas", "collection 'f' has the setting compress and the store cdf5"),
+                ("instant: [co2: {pack: int16}]", "pack")):
+            with self.subTest(keys):
+                self.write("output.yaml", "files: {f: {every: 1d, %s}}\n" % keys)
+                done = self.show(code=WRONG)
+                self.assertRegex(done.stderr, r"output\.yaml:1:\d+: ")
+                self.assertIn(message, done.stderr)
+        # What depends on settings that the description does not say is not refused.
+        self.write("output.yaml", "files: {f: {every: 1d, deflate: 3, instant: [tas: {bitround: 9, chunk: [2, 3, 2]}, ta: {pack: int16, pack_range: [0, 400]}]}}\n")
+        self.show()
+
+    def test_selections_of_axes(self):
+        """They apply to the fields that have the axis."""
+        self.write("model.yaml", MODEL.replace("lev: {length: 5}", "lev: {type: float64, values: [1000, 850, 500, 250, 100]}"))
+        self.write("output.yaml", """\
+defaults: {grid: p}
+fields: {both: tas + mean(ta over lev)}
+grids:
+  p: {levels: {lev: [850, 500]}}
+  q: {box: {lat: [0, 90]}, index: {lev: [0, 1]}, reverse: [lev], stride: {lev: 2}}
+files:
+  a: {every: 1d, mean: [tas, ta, both]}
+  b: {every: 1d, grid: q, instant: [tas, ta, co2, both]}
+  c: {every: 1d, instant: [both]}
+  d: {every: 1d, grid: own, instant: [tas]}
+""")
+        shown = {file["name"]: {v["name"]: (v["grid"], v["points"]) for v in file["variables"]} for file in self.shown()["files"]}
+        whole = ("own", "lat 3 x lon 4")
+        self.assertEqual(shown["a"], {"tas": whole, "ta": ("p", "lev 2 x lat 3 x lon 4"), "both": whole})
+        self.assertEqual(shown["b"], {"tas": ("q", "lat 2 x lon 4"), "ta": ("q", "lev 1 x lat 2 x lon 4"), "co2": ("own", "a single value"), "both": ("q", "lat 2 x lon 4")})
+        self.assertEqual(shown["c"], {"both": whole})
+        for grid, files, messages in (
+                ("levels: {lev: [850]}", "f: {every: 1d, grid: g, instant: [tas, co2]}", ["output.yaml:1:", "field 'tas' has no coordinate 'lev'"]),
+                ("box: {lat: [0, 90]}, levels: {lev: [850]}", "f: {every: 1d, grid: g, instant: tas}", ["field 'tas' has no coordinate 'lev'"]),
+                ("index: {lev: [0, 1]}", "f: {every: 1d, grid: g, instant: tas}, h: {every: 1d, grid: g, instant: ta}", ["field 'tas' has no dimension 'lev'"]),
+                ("stride: {lev: 2}", "f: {every: 1d, grid: g, instant: tas}", ["field 'tas' has no dimension 'lev'"]),
+                ("box: {lat: [0, 90]}", "f: {every: 1d, grid: g, instant: co2}", ["field 'co2' has no coordinate 'lat'"]),
+                ("levels: {lve: [850]}", "f: {every: 1d, grid: g, instant: [tas, ta]}", ["has no coordinate 'lve'"])):
+            with self.subTest(grid):
+                self.write("output.yaml", "grids: {g: {%s}}\nfiles: {%s}\n" % (grid, files))
+                said = self.show(code=WRONG).stderr
+                for message in messages:
+                    self.assertIn(message, said)
+
+    def test_tokens_in_directories(self):
+        self.write("model.yaml", MODEL.replace("step: 6h}", "step: 6h, member: 7}"))
+        self.write("output.yaml", """\
+case: run
+defaults: {directory: "out/{case}/m{member:03}"}
+files:
+  day: {every: 1d, split: 1mo, directory: "{file}/{start:%Y}/", name: "{start:%m}", instant: tas}
+  six: {every: 6h, instant: tas}
+  plain: {every: 6h, directory: "a/b", instant: tas}
+  braces: {every: 6h, directory: "x{{y}}/z", instant: tas}
+""")
+        paths = {file["name"]: file["files"][0]["path"] for file in self.shown("--length", "60d")["files"]}
+        self.assertEqual(paths, {"day": "day/2000/01.nc", "six": "out/run/m007/six.nc", "plain": "a/b/plain.nc", "braces": "x{y}/z/braces.nc"})
+        printed = self.expect(OK, "describe", "output.yaml").stdout
+        self.assertIn('directory: "out/{case}/m{member:03}"', printed.replace("'", '"'))
+        for directory, message in (("{membre}", "'{membre}' is unknown"), ("{member", "brace"), ("{case:x}", "has no format")):
+            self.write("output.yaml", "case: c\nfiles: {f: {every: 1d, directory: '%s', instant: tas}}\n" % directory)
+            done = self.show(code=WRONG)
+            self.assertRegex(done.stderr, r"output\.yaml:2:\d+: directory: ")
+            self.assertIn(message, done.stderr)
+        self.write("output.yaml", "files:\n  f: {every: 1d, directory: '{file}', name: x, instant: tas}\n  f2: {every: 1d, directory: f, name: x, instant: tas}\n")
+        self.assertIn("would have the same name", self.show(code=WRONG).stderr)
+
+    def test_offsets_in_steps(self):
+        self.write("output.yaml", "files: {f: {every: 1d, sample: 12h, sample_offset: 12h-1ts, mean: tas}, g: {every: 1d, sample: 12h, sample_offset: 6h, mean: uas}}\n")
+        f, g = self.shown()["files"]
+        self.assertEqual(f["bytes"], g["bytes"])
+        self.write("output.yaml", "files: {f: {every: 1d, sample: 12h, sample_offset: 6h-2ts, mean: tas}}\n")
+        self.assertIn("is negative with steps of 6h", self.show(code=WRONG).stderr)
+        for offset in ("-1ts", "-6h", "-6h+3ts"):
+            self.write("output.yaml", "files: {f: {every: 1d, sample: 12h, sample_offset: %s, mean: tas}}\n" % offset)
+            self.assertIn("sample_offset: expected a period", self.show(code=WRONG).stderr)
+
     def test_options(self):
         shown = self.shown("--length", "10d", "--model-ranks", "100", "--servers", "7")
         self.assertEqual((shown["run"]["steps"], shown["run"]["model_ranks"], shown["run"]["servers"]), (40, 100, 7))
@@ -154,8 +276,7 @@ class Preview(CommandTest):
 
     def test_subset_by_values_that_are_not_on_file(self):
         self.write("model.yaml", MODEL.replace("values: [-60, 0, 60]", "length: 3"))
-        self.assertIn("output.yaml:1:9: grid 'north': the values of the coordinate 'lat' are not known",
-                      self.show(code=WRONG).stderr)
+        self.assertIn("its points are known in a run only (grid north)", self.show().stdout)
 
     def drawn(self):
         done = self.show("--draw", "plan.svg")

@@ -303,7 +303,25 @@ def check_history(file):
     numpy.testing.assert_array_equal(file["temperature"][:], numpy.full((9, 8), 283.0))
 
 
-CHECKS = {"readme": check_history, "units": check_units, "epochs": check_epochs, "compmaps": check_compmaps, "restart": check_restart, "driven": check_driven, "halos": check_halos, "threads": check_threads, "tasks": check_threads}
+def check_mesh(file):
+    """8 x 4 faces, whose nodes are counted from 0 (C++) or 1 (Fortran)."""
+    assert file.Conventions == "CF-1.11 UGRID-1.0", file.Conventions
+    mesh = file["mesh"]
+    assert mesh.cf_role == "mesh_topology" and mesh.topology_dimension == 2
+    assert (mesh.node_coordinates, mesh.face_node_connectivity) == ("node_lon node_lat", "face_nodes")
+    f = numpy.arange(32)
+    corners = (f // 8 * 9 + f % 8)[:, None] + [0, 1, 10, 9]
+    numpy.testing.assert_array_equal(file["face_nodes"][:] - file["face_nodes"].start_index, corners)
+    numpy.testing.assert_array_equal(file["node_lon"][:], 10 * (numpy.arange(45) % 9))
+    numpy.testing.assert_array_equal(file["node_lat"][:], 10 * (numpy.arange(45) // 9))
+    numpy.testing.assert_array_equal(file["tas"][:], [250 + f, 650 + f])
+    numpy.testing.assert_array_equal(file["tas_range"][:], numpy.full((2, 32), 300))
+    numpy.testing.assert_array_equal(file["depth"][:], numpy.arange(45))
+    assert (file["tas"].mesh, file["tas"].location, file["depth"].location) == ("mesh", "face", "node")
+    assert file["tas_range"].mesh == "mesh"
+
+
+CHECKS = {"readme": check_history, "mesh": check_mesh, "units": check_units, "epochs": check_epochs, "compmaps": check_compmaps, "restart": check_restart, "driven": check_driven, "halos": check_halos, "threads": check_threads, "tasks": check_threads}
 INPUTS = {"driven": make_inputs, "halos": make_mesh}
 #: programs without MPI, and what they print
 OUTPUTS = {"calendars": "mean_200002.nc 31 59\nmean_200003.nc 59 90\nmean_200004.nc 90 120\n"}

@@ -170,7 +170,39 @@ def endings():
     refused(two.replace("name: x,", "name: x, store: grib2,"), ["output.yaml:3:3", 'would have the same name, "x.grib2"'], last=0)
 
 
+def directories():
+    """They have the tokens of names, so that members and parts do not replace each other."""
+    fresh("directories")
+    text = ('case: c\nstate: "state_{step}"\ndefaults: {directory: "out/{case}/m{member:03}"}\nfiles:\n  day: {every: 1d, epochs: 1d, mean: [tas]}\n'
+            '  six: {every: 6h, split: 1d, directory: "{file}_{member}/{start:%Y%m}", name: "{start:%d}", instant: [uas]}\n'
+            '  plain: {every: 6h, directory: "pl{{ain", instant: [tas]}\n')
+    every = {"out/c/m{0:03}/day.nc", "six_{0}/200001/01.nc", "six_{0}/200001/02.nc", "pl{{ain/plain.nc"}
+    for member in (1, 12):
+        shutil.rmtree("pl{ain", ignore_errors=True)
+        run(text, last=8, member=member, settings=["--afterbay.journal.directory=off"])
+        expected = {path.format(m) for path in every for m in (1, 12) if m <= member}
+        assert {path for path in contents() if not path.startswith("state_")} == expected, contents().keys()
+    with xarray.open_dataset("six_12/200001/02.nc") as file:
+        np.testing.assert_array_equal(file.uas, [Fields().value("uas", n) for n in range(5, 9)])
+    # A run that resumes goes on with them.
+    fresh("directories_resumed")
+    day = 'files: {a: {every: 6h, split: 1d, directory: "{start:%m}/x", name: "a{start:%d}", instant: [tas]}}\n'
+    run(day, last=6, finalize_to="state.nc")
+    run(day, first=7, last=8, resume="state.nc")
+    assert sorted(glob.glob("01/x/*.nc")) == ["01/x/a01.nc", "01/x/a02.nc"], contents().keys()
+    with xarray.open_dataset("01/x/a02.nc") as file:
+        np.testing.assert_array_equal(file.tas, [Fields().value("tas", n) for n in range(5, 9)])
+    # Settings of collections replace what stands before the first token.
+    fresh("directories_replaced")
+    run('files: {a: {every: 1d, directory: "out/m{member}", mean: [tas]}}\n', last=4, member=3, settings=["--afterbay.collections.a.directory=other"])
+    assert list(contents()) == ["other/m3/a.nc"], contents().keys()
+    # What cannot be known is refused.
+    fresh("directories_refused")
+    refused('files: {a: {every: 1d, directory: "m{member}", mean: [tas]}}\n', ["output.yaml:1:9", "{member}"], last=4)
+    refused('files: {a: {every: 1d, directory: "{membre}", mean: [tas]}}\n', ["output.yaml:1:35: directory: ", "{member}"], last=4)
+
+
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for task in (endings, later_jobs, records_without_a_name, what_was_left, states, other_files, preview):
+for task in (directories, endings, later_jobs, records_without_a_name, what_was_left, states, other_files, preview):
     task()
     print(f"{task.__name__}: good", flush=True)

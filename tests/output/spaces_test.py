@@ -12,7 +12,7 @@ import netCDF4
 import numpy as np
 import xarray
 
-from lib_described import check, mixed, read, run
+from lib_described import Fields, check, mixed, read, run
 
 LAT, LON, LEV = 10, 16, 3
 STEPS = (4, 8)  # ends of days
@@ -425,6 +425,39 @@ files:
         assert np.array_equal(file["lon_sites_atm"][:], atm()[0].ravel()[nearest_of(*atm())]) and "lat_sites_sea" in file.variables
 
 
+def axes():
+    """A selection along an axis leaves fields without this axis as they are."""
+    fresh("axes")
+    for how, ranks in HOW:
+        run("""
+defaults: {grid: p}
+fields: {sum: tas + toce_20, toce_20: mean(toce over lev)}
+grids:
+  p: {levels: {lev: [20]}}
+  north: {box: {lat: [0, 90]}, index: {lev: [1, 2]}, outside: missing}
+  box: {box: {lat: [0, 90]}, levels: {lev: [20]}}
+files:
+  p: {every: 6h, existing: replace, instant: [tas, toce, co2, sum]}
+  north: {every: 6h, existing: replace, grid: north, instant: [toce, co2, sst: {grid: own}]}
+  box: {every: 6h, existing: replace, grid: box, instant: [tas, sum]}
+""", ranks=ranks, decomposition=how, last=3, lat=6, lon=8, lev=3, grids="global")
+        fields = Fields(lat=6, lon=8, lev=3)
+        with netCDF4.Dataset("p.nc") as file:
+            file.set_auto_mask(False)
+            toce = np.array([fields.value("toce", n)[1:2] for n in (1, 2, 3)])
+            np.testing.assert_array_equal(file["tas"][:], [fields.value("tas", n) for n in (1, 2, 3)])
+            np.testing.assert_array_equal(file["toce"][:], np.where(np.isnan(toce), np.float32(-999), toce))
+            np.testing.assert_array_equal(file["co2"][:], [fields.value("co2", n) for n in (1, 2, 3)])
+            assert file["lev"][:].tolist() == [20] and file["tas"].dimensions == ("time", "lat", "lon"), file
+        with netCDF4.Dataset("north.nc") as file:
+            north = file["lat"][:] >= 0
+            assert north.all() and file["toce"].shape == (3, 2, len(north), 8), file
+            np.testing.assert_array_equal(file["co2"][:], [fields.value("co2", n) for n in (1, 2, 3)])
+        with netCDF4.Dataset("box.nc") as file:
+            expected = np.array([fields.value("tas", n) + fields.value("toce", n)[1] for n in (1, 2, 3)])[:, -len(north):]
+            np.testing.assert_array_equal(np.ma.filled(file["sum"][:].astype("f8"), np.nan), expected.astype("f4").astype("f8"))
+
+
 def mistakes():
     """What is wrong is said with its place, on all ranks alike, and no file is made."""
     fresh("mistakes")
@@ -464,6 +497,6 @@ def mistakes():
 
 
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for case in (boxes, as_cdo, further, stations, pairs, jobs, mistakes):
+for case in (boxes, as_cdo, further, stations, pairs, jobs, axes, mistakes):
     case()
     print(f"{case.__name__}: as expected")

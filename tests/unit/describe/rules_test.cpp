@@ -98,6 +98,8 @@ TEST(DescribeRules, NumbersThatMakeNoSense) {
                                   "sample: 0ts",
                                   "sample: -1d",
                                   "sample: 6h, sample_offset: -1h",
+                                  "sample: 6h, sample_offset: -1ts",
+                                  "sample: 6h, sample_offset: -1h+5ts",
                                   "sample: 6h, sample_offset: 6h",
                                   "sample: 6h, sample_offset: 1d",
                                   "sample: 4ts, sample_offset: 4ts",

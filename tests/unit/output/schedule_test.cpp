@@ -97,6 +97,17 @@ TEST(OutputSchedule, SamplesHaveAPeriodAndAnOffset) {
   EXPECT_EQ(shifted.sample_seconds(), 12 * 3600);
 }
 
+TEST(OutputSchedule, OffsetsOfSamplesAddAndSubtractSteps) {
+  const ModelTime time = time_of("2000-01-01", "3h");
+  Schedule later(time, every("1d", "12h", "6h+1ts"), "f");
+  EXPECT_THAT(steps_of(later, time, 16).sampled, ElementsAre(3, 7, 11, 15));
+  Schedule earlier(time, every("1d", "12h", "12h-1ts"), "f");
+  EXPECT_THAT(steps_of(earlier, time, 16).sampled, ElementsAre(3, 7, 11, 15));
+  EXPECT_THAT(refused([&] { Schedule(time, every("1d", "12h", "6h-3ts"), "f"); }),
+              HasSubstr("(6h-3ts) is negative with steps of 3h"));
+  EXPECT_THAT(refused([&] { Schedule(time, every("1d", "12h", "11h+1ts"), "f"); }), HasSubstr("no multiple"));
+}
+
 TEST(OutputSchedule, TheRunEndsPeriodsThatHaveBegun) {
   const ModelTime time = time_of("2000-01-01", "6h");
   Schedule schedule(time, every("1d"), "f");
