@@ -153,7 +153,7 @@ std::unique_ptr<Target> PreviewTargets::define(const std::string& name, const Sc
   std::set<std::string, std::less<>> fields;
   for (const describe::Variable& variable : described.variables) fields.insert(variable.name);
   // The description says nothing of placement and pools, which may leave more to the ranks.
-  const config::CollectionSettings settings = this->settings(name).all;
+  config::CollectionSettings settings = this->settings(name).all;
   const Format format = settings.store.value_or(format_of(options.store.name()).value());
   must(storage::check_stored_names(schema));
   Schema stored = schema;

@@ -79,7 +79,7 @@ bool servers_are_near(Session& session) {
 
 /// Expressions that servers compute for one variable, with those inside: results of all of them are
 /// in the caches at once.
-constexpr std::size_t most_steps = 100;
+constexpr std::size_t most_steps_of_expressions = 100;
 
 /// Whether the model puts the series, or one of which it is a subset.
 bool is_given(const Series& series) {
@@ -93,8 +93,8 @@ std::string obstacle(const Computed& computed, const std::vector<Writer*>& write
   if (type != Type::float32 && type != Type::float64) return "it is not of type float32 or float64";
   if (std::ranges::all_of(computed.leaves(), &Series::is_constant))
     return "it is computed from coordinates only";
-  if (computed.steps().size() > most_steps)
-    return fmt::format("it is computed through more than {} other expressions", most_steps - 1);
+  if (computed.steps().size() > most_steps_of_expressions)
+    return fmt::format("it is computed through more than {} other expressions", most_steps_of_expressions - 1);
   for (const Series* const operand : computed.leaves()) {
     if (operand->is_reduced()) return "it is computed from statistics over time";
     if (!is_given(*operand)) return "it is computed from a reduction over dimensions";
