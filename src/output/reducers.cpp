@@ -94,7 +94,8 @@ std::string obstacle(const Computed& computed, const std::vector<Writer*>& write
   if (std::ranges::all_of(computed.leaves(), &Series::is_constant))
     return "it is computed from coordinates only";
   if (computed.steps().size() > most_steps_of_expressions)
-    return fmt::format("it is computed through more than {} other expressions", most_steps_of_expressions - 1);
+    return fmt::format("it is computed through more than {} other expressions",
+                       most_steps_of_expressions - 1);
   for (const Series* const operand : computed.leaves()) {
     if (operand->is_reduced()) return "it is computed from statistics over time";
     if (!is_given(*operand)) return "it is computed from a reduction over dimensions";
