@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "transport/mpi/joint_segments.hpp"
 #include "transport/mpi/receive_memory.hpp"
 #include "transport/mpi/waiting_senders.hpp"
 #include "transport/relay/channel.hpp"
