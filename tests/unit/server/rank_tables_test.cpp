@@ -53,13 +53,14 @@ class ServerRankTables : public ::testing::Test {
       wire::DefineCollection message;
       message.id = 3;
       message.name = "history";
-      message.format = Format::cdf5;
-      message.servers = {0};
-      message.decompositions.assign(variables, -1);
       if (peer == 0) {
-        message.schema.emplace().dimension("time", unlimited);
+        wire::CollectionDefinition& it = message.definition.emplace();
+        it.format = Format::cdf5;
+        it.servers = {0};
+        it.decompositions.assign(variables, -1);
+        it.schema.dimension("time", unlimited);
         for (std::uint32_t v = 0; v < variables; ++v)
-          message.schema->variable(fmt::format("v{}", v), Type::float64, {"time"});
+          it.schema.variable(fmt::format("v{}", v), Type::float64, {"time"});
       }
       ASSERT_TRUE(catalog.add(peer, message));
     }
