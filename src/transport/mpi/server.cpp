@@ -55,8 +55,8 @@ MpiPeer::~MpiPeer() {
 }
 
 bool MpiPeer::leave() {
-  if (!mpi::is_running() || failure_ || unreachable_) return true;
-  if (!std::exchange(left_, true) && !forgotten_) answers_.add_flags(BatchHeader::ended);
+  if (!mpi::is_running() || failure_ || end_.unreachable) return true;
+  if (!std::exchange(end_.left, true) && !end_.forgotten) answers_.add_flags(BatchHeader::ended);
   flush_answers();
   return failure_ || !(answers_.batch_in_transit() || answers_.is_due());
 }
@@ -128,7 +128,7 @@ bool MpiPeer::complete_receives() {
     const auto header = read_header<SegmentHeader>(incoming.buffer.data.get());
     const SegmentKind kind = header.kind;
     if (kind == SegmentKind::ping) answers_.add_flags(BatchHeader::pong);
-    died_ = died_ || kind == SegmentKind::died;
+    end_.died = end_.died || kind == SegmentKind::died;
     moved = moved || kind != SegmentKind::ping;
     if (kind != SegmentKind::word) continue;
     if (header.bytes > incoming.bytes - sizeof header) continue;  // reported in its turn
@@ -165,7 +165,7 @@ void MpiPeer::end_segment() {
     progress_.fetch_add(1, std::memory_order_relaxed);
   }
   memory_->give_back(std::move(incoming_.front().buffer));
-  ended_ = ended_ || segment_.kind == SegmentKind::farewell;
+  end_.closed = end_.closed || segment_.kind == SegmentKind::farewell;
   incoming_.pop_front();
   in_segment_ = false;
 }
@@ -314,7 +314,7 @@ bool MpiPeer::pump() {
 PeerNeeds MpiPeer::needs() const {
   PeerNeeds needs;
   needs.message = current_.has_value() || !ahead_.empty();
-  needs.check = !forgotten_ && (failure_ || died_ || ended_);
+  needs.check = !end_.forgotten && (failure_ || end_.died || end_.closed);
   if (failure_) return needs;
   const bool receiving = std::ranges::any_of(
       incoming_, [](const Incoming& it) { return !it.arrived && it.message == MPI_MESSAGE_NULL; });
@@ -322,24 +322,24 @@ PeerNeeds MpiPeer::needs() const {
   needs.pump =
       receiving || working || answers_.transferring() || answers_.batch_in_transit() || answers_.is_due();
   needs.transferring = receiving || answers_.transferring();
-  needs.sending = !unreachable_ && !ended_ && answers_.sending();
+  needs.sending = !end_.unreachable && !end_.closed && answers_.sending();
   if (parked_) needs.room = parked_->room;
   return needs;
 }
 
 Result<void> MpiPeer::check_alive() {
-  if (forgotten_ || current_) return {};
+  if (end_.forgotten || current_) return {};
   if (failure_) return afterbay::fail(*failure_);
-  if (died_)
+  if (end_.died)
     return afterbay::fail(ErrorCode::peer_lost, "{} has died, says {}", name_.text(),
                           frontend_ ? frontend_->label : "its node");
   if (frontend_)
     if (auto alive = frontend_->check_alive(); !alive) {
-      unreachable_ = true;
+      end_.unreachable = true;
       return afterbay::fail(std::move(alive).error().add("through which " + name_.text() + " sends"));
     }
   if (process_.running() || peek()) {
-    if (!ended_ || peek()) return {};
+    if (!end_.closed || peek()) return {};
     return afterbay::fail(ErrorCode::peer_lost, "{} has ended without finalizing its session", name_.text());
   }
   return afterbay::fail(
@@ -349,7 +349,7 @@ Result<void> MpiPeer::check_alive() {
 }
 
 void MpiPeer::forget() {
-  forgotten_ = true;
+  end_.forgotten = true;
   answers_.stop_credits();
   port_.pool().publish(peer_, shm::order_end);
 }

@@ -71,7 +71,7 @@ class MpiPeer final : public PeerEnd {
   bool pump() override;
   [[nodiscard]] PeerNeeds needs() const override;
   Result<void> check_alive() override;
-  [[nodiscard]] bool has_ended() const override { return ended_; }
+  [[nodiscard]] bool has_ended() const override { return end_.closed; }
   void forget() override;
   void fail() override;
   /// Informs the rank that the server has ended, if it has not ended before.
@@ -153,11 +153,13 @@ class MpiPeer final : public PeerEnd {
   Answers answers_;
 
   std::unique_ptr<Error> failure_;  ///< small while there is none: a server has many ends
-  bool ended_ = false;              ///< it has closed its link
-  bool died_ = false;               ///< reported by its frontend
-  bool unreachable_ = false;        ///< its frontend is lost
-  bool forgotten_ = false;
-  bool left_ = false;  ///< `leave` was called
+  struct {
+    bool closed = false;       ///< it has closed its link
+    bool died = false;         ///< reported by its frontend
+    bool unreachable = false;  ///< its frontend is lost
+    bool forgotten = false;
+    bool left = false;  ///< `leave` was called
+  } end_;
   std::uint64_t messages_ = 0;
 };
 

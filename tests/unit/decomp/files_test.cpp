@@ -565,8 +565,8 @@ TEST_F(DecompFiles, other_files_are_refused) {
 }
 
 TEST_F(DecompFiles, two_maps_of_one_name_are_refused) {
-  auto writer =
-      MapsWriter::create({.path = path("x.nc"), .format = MapFormat::afterbay, .maps = 2, .command_line = ""});
+  auto writer = MapsWriter::create(
+      {.path = path("x.nc"), .format = MapFormat::afterbay, .maps = 2, .command_line = ""});
   ASSERT_TRUE(writer);
   ASSERT_TRUE((*writer)->add(small()));
   EXPECT_FALSE((*writer)->add(small()));
