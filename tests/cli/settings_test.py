@@ -35,7 +35,7 @@ class Settings(CommandTest):
 
     def test_groups_and_patterns(self):
         group = self.expect(OK, "settings", "memory").stdout
-        self.assertEqual(len(re.findall(r"(?m)^memory\.", group)), 13)
+        self.assertEqual(len(re.findall(r"(?m)^memory\.", group)), 14)
         self.assertEqual(self.expect(OK, "settings", "memory.*").stdout, group)
 
     def test_unknown_name(self):

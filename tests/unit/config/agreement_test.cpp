@@ -59,6 +59,7 @@ TEST(ConfigAgreement, EachFlaggedSettingCounts) {
                                                            "memory.chunks",
                                                            "memory.input",
                                                            "memory.link",
+                                                           "memory.maps",
                                                            "memory.receive",
                                                            "memory.ring",
                                                            "memory.frontend",
