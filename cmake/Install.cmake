@@ -21,7 +21,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/design" "$
   DESTINATION ${doc_dir})
 install(FILES "${PROJECT_SOURCE_DIR}/bench/README.md" DESTINATION ${doc_dir}/bench)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/bindings/fortran" DESTINATION ${doc_dir}/bindings
-  FILES_MATCHING PATTERN "*.f90")
+  FILES_MATCHING PATTERN "*.f90" PATTERN "*.F90")
 file(RELATIVE_PATH headers_from_doc "/${doc_dir}" "/${CMAKE_INSTALL_INCLUDEDIR}")
 install(CODE "file(CREATE_LINK \"${headers_from_doc}\" \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${doc_dir}/include\" SYMBOLIC)")
 

@@ -79,7 +79,7 @@ TEST(DescribePrint, AllPropertiesOfAFile) {
     name: "{file}"
     split: none
     end_date: inclusive
-    type: own
+    type: auto
     missing: ignore
     statistics: auto
     expressions: auto

@@ -205,7 +205,7 @@ TEST(DescribeRules, ValuesOfAWrongKind) {
               HasSubstr("at_start: expected true or false, found \"on\""));
   EXPECT_THAT(file_with("every: 1d, stamp: center"),
               HasSubstr("expected start, centre or end, found \"center\"; did you mean \"centre\"?"));
-  EXPECT_THAT(file_with("every: 1d, type: float"), HasSubstr("type: expected own, int8"));
+  EXPECT_THAT(file_with("every: 1d, type: float"), HasSubstr("type: expected auto, own, int8"));
   EXPECT_THAT(
       file_with("every: 1d, missing: 1.5"),
       HasSubstr("missing: expected ignore, poison or a number above 0 and up to 1, found the number 1.5"));

@@ -48,7 +48,7 @@ TEST(Obstacles, all_are_said_at_once) {
   ASSERT_TRUE(all);
   for (const char* part : {"/restarts", "Read-only", "1000.0 GiB are free", "history, restart", "1.5 TiB",
                            "quota of user 7", "ulimit -n", "20 files", "ulimit -f", "ulimit -l",
-                           "2 I/O servers", "131.7 GiB", "memory.server 64GiB"})
+                           "2 I/O servers", "133.6 GiB", "memory.server 64GiB"})
     EXPECT_THAT(all->message, HasSubstr(part));
 }
 
