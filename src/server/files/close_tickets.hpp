@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/thread_safety.hpp"
+
 namespace afterbay::server {
 
 /// Used by the ingest thread.
@@ -48,9 +50,9 @@ class CloseTickets {
     if (ticket == common_) return has_common_[peer];
     return others_.contains({peer, ticket});
   }
-  /// Calls answer(peer, ticket) for all.
+  /// Calls answer(peer, ticket) for all, in the caller's thread, whose role this class cannot name.
   template <class Answer>
-  void for_each(Answer&& answer) const {
+  void for_each(Answer&& answer) const AFTERBAY_NO_THREAD_SAFETY_ANALYSIS {
     for (std::size_t r = 0; r < has_common_.size(); ++r)
       if (has_common_[r]) answer(r, *common_);
     for (const auto& [peer, ticket] : others_) answer(peer, ticket);

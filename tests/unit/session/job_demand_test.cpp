@@ -282,8 +282,8 @@ TEST(JobDemand, locked_memory_is_that_of_the_process_that_needs_most) {
   system.locked_memory = [] { return 64 * MiB; };
   const auto found = find_obstacles(config, nodes.at(0), system);
   ASSERT_EQ(found.size(), 1u);
-  for (const char* part : {"by one process here (I/O server: memory.receive 94.8 MiB)",
-                           "raise the limit to ", ", or set memory.receive: "})
+  for (const char* part : {"by one process here (I/O server: memory.receive 94.8 MiB)", "raise the limit to ",
+                           ", or set memory.receive: "})
     EXPECT_THAT(found[0].message, HasSubstr(part));
   // Nodes without servers have networks too.
   system.locked_memory = [] { return 64 * KiB; };
