@@ -101,9 +101,10 @@ def staged_link(page, target):
 
 
 def page_of_header(name):
-    """Doxygen's page of an installed header or of the Fortran module."""
+    """Doxygen's page of an installed header or of the Fortran module; it doubles underscores."""
     if name.parts[:2] == ("include", "afterbay"):
-        return f"{'cpp' if name.suffix == '.hpp' else 'c'}/{name.stem}_8{name.suffix[1:]}.html"
+        stem = name.stem.replace("_", "__")
+        return f"{'cpp' if name.suffix == '.hpp' else 'c'}/{stem}_8{name.suffix[1:]}.html"
     return "fortran/afterbay_8f90.html" if name.name == "afterbay.f90" else None
 
 
