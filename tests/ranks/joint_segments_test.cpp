@@ -150,7 +150,7 @@ RANK_TEST(TransportJointSegments, wait_for_memory_of_the_server, 2) {
 RANK_TEST(TransportJointSegments, longer_ones_than_prompt_segments_are_not_joined_at_first, 1) {
   const auto comm = std::make_shared<const mpi::Communicator>(
       mpi::Communicator::duplicate(testing::comm(), mpi::Millis(5000)).value());
-  JointSegments joints(comm, {0}, JointSegments::usual_most_in_transit, 320);
+  JointSegments joints(comm, {0}, JointSegments::usual_most_bytes, 320);
   EXPECT_TRUE(joints.add(0, 0, Bytes(320)).value());
   EXPECT_FALSE(joints.add(0, 0, Bytes(384)).value());
   joints.drop(0);
@@ -165,7 +165,7 @@ std::vector<std::size_t> messages_of_steps(const std::shared_ptr<const mpi::Comm
   ReceiveMemory memory(sizes, 100'000);
   JoinedMemory shares(sizes.joined_bytes);
   for (std::size_t i = 0; i < frontends; ++i) shares.add_frontend();
-  JointSegments joints(comm, {0}, JointSegments::usual_most_in_transit, sizes.prompt_bytes);
+  JointSegments joints(comm, {0}, JointSegments::usual_most_bytes, sizes.prompt_bytes);
   const Bytes segment(3072, std::byte{7});
   EXPECT_EQ(memory.kind_of(segment.size()), ReceiveMemory::Kind::large);
   std::uint64_t share = 0;
@@ -213,7 +213,7 @@ RANK_TEST(TransportJointSegments, longer_ones_are_joined_as_far_as_the_server_al
   EXPECT_LE(alone.back(), 25u) << "85 segments in five messages";
   EXPECT_EQ(alone.front(), 100u) << "the server has not heard of them";
   EXPECT_LE(messages_of_steps(comm, 1, 8).back(), 25u);
-  const auto none = std::make_unique<JointSegments>(comm, std::vector<int>{0}, 4, 320);
+  const auto none = std::make_unique<JointSegments>(comm, std::vector<int>{0}, 4 * most_joint_bytes, 320);
   none->allow(0, 1024);
   EXPECT_FALSE(none->add(0, 0, Bytes(1088)).value());
   EXPECT_TRUE(none->add(0, 0, Bytes(1024)).value());
@@ -272,13 +272,59 @@ RANK_TEST(TransportJointSegments, a_hundred_ranks_need_a_few_messages, 2) {
   barrier();
 }
 
+RANK_TEST(TransportJointSegments, a_thousand_servers_share_the_memory, 2) {
+  const auto comm = std::make_shared<const mpi::Communicator>(
+      mpi::Communicator::duplicate(testing::comm(), mpi::Millis(5000)).value());
+  constexpr std::size_t servers = 1000;
+  constexpr std::size_t peers = 100;
+  const Bytes small(100, std::byte{3});
+  if (rank() == 0) {
+    JointSegments joints(comm, std::vector<int>(servers, 1));  // messages for all of them go to rank 1
+    std::uint64_t joined = 0;
+    std::uint64_t most = 0;
+    for (std::size_t peer = 0; peer < peers; ++peer)
+      for (std::size_t server = 0; server < servers; ++server) {
+        joined += joints.add(server, peer, small).value() ? 1 : 0;
+        most = std::max(most, joints.bytes());
+      }
+    ASSERT_TRUE(joints.flush_all());
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (joints.in_transit().value()) ASSERT_LT(std::chrono::steady_clock::now(), end);
+    EXPECT_LE(most, JointSegments::usual_most_bytes);
+    EXPECT_EQ(joints.bytes(), 0U);
+    EXPECT_GT(joined, peers * servers / 2) << "the others are sent by themselves";
+    EXPECT_LT(joints.messages(), joined / 4);
+    const std::uint64_t end_of_segments[] = {joined};
+    MPI_Send(end_of_segments, 1, MPI_UINT64_T, 1, 0, comm->get());
+  } else {
+    std::uint64_t received = 0;
+    std::uint64_t sent = 0;
+    Bytes bytes(most_joint_bytes);
+    for (MPI_Status status; sent == 0;) {
+      MPI_Probe(0, MPI_ANY_TAG, comm->get(), &status);
+      if (status.MPI_TAG == 0) {
+        MPI_Recv(&sent, 1, MPI_UINT64_T, 0, 0, comm->get(), MPI_STATUS_IGNORE);
+        break;
+      }
+      int count = 0;
+      MPI_Recv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, joint_tag, comm->get(), &status);
+      MPI_Get_count(&status, MPI_BYTE, &count);
+      const auto parts = parts_of_joint(std::span(bytes).first(static_cast<std::size_t>(count)));
+      ASSERT_TRUE(parts);
+      received += parts->size();
+    }
+    EXPECT_EQ(received, sent);
+  }
+  barrier();
+}
+
 RANK_TEST(TransportJointSegments, what_is_in_transit_is_bounded, 2) {
   const auto comm = std::make_shared<const mpi::Communicator>(
       mpi::Communicator::duplicate(testing::comm(), mpi::Millis(5000)).value());
   constexpr std::size_t most = 3;
   const Bytes full(most_joined_bytes, std::byte{2});
   if (rank() == 0) {
-    JointSegments joints(comm, {1}, most);
+    JointSegments joints(comm, {1}, most * most_joint_bytes);
     std::size_t joined = 0;
     while (joined < 1000 && joints.add(0, 7, full).value()) ++joined;  // the other rank does not receive yet
     EXPECT_EQ(joints.messages(), most);

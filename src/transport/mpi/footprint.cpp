@@ -119,7 +119,7 @@ Result<Footprint> footprint_of(const FrontendPairs& pairs, std::uint64_t bytes, 
                far * sizes.credits * network::small_segment_bytes;
   if (far == 0) it.receive = 0;
   if (far > 0) it.reading = network::RelayedData::most_far_bytes;
-  it.joint = network::JointSegments::most_bytes;
+  it.joint = network::JointSegments::usual_most_bytes;
   it.ends = pairs.clients * pairs.servers * network::RelaySizes::lane() +
             pairs.clients * (network::RelaySizes::client() + label()) +
             pairs.servers * (network::RelaySizes::server() + 2 * label());

@@ -2,6 +2,7 @@
 #include "transport/mpi/joint_segments.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/thread_safety.hpp"
@@ -24,12 +25,12 @@ std::optional<std::vector<JointPart>> parts_of_joint(std::span<const std::byte> 
 }
 
 JointSegments::JointSegments(std::shared_ptr<const mpi::Communicator> comm, const std::vector<int>& servers,
-                             std::size_t most_in_transit, std::uint64_t prompt_bytes)
+                             std::uint64_t most_bytes, std::uint64_t prompt_bytes)
     : comm_(std::move(comm)),
       ranks_(servers),
       shares_(servers.size()),
       prepared_(servers.size()),
-      most_in_transit_(most_in_transit),
+      most_bytes_(most_bytes),
       prompt_bytes_(prompt_bytes) {}
 
 JointSegments::~JointSegments() {
@@ -55,9 +56,11 @@ void JointSegments::Sent::leave_behind() {
 
 void JointSegments::drop(std::size_t server) {
   std::erase(begun_, server);
-  prepared_[server].clear();
-  std::erase_if(sent_, [server](Sent& it) {
+  bytes_ -= prepared_[server].capacity();
+  prepared_[server] = {};
+  std::erase_if(sent_, [&](Sent& it) {
     if (it.server != server) return false;
+    bytes_ -= it.message.capacity();
     it.leave_behind();
     return true;
   });
@@ -70,17 +73,10 @@ Result<bool> JointSegments::add(std::size_t server, std::size_t peer, std::span<
   if (share.used + counted > std::max(share.allowed, share.used)) return false;
   const std::uint64_t more = joint_part_bytes(segment.size());
   if (prepared_[server].size() + more > most_joint_bytes) AFTERBAY_TRY(flush(server));
+  AFTERBAY_TRY_ASSIGN(const bool fits, reserve(server, prepared_[server].size() + more));
+  if (!fits) return false;
   Bytes& message = prepared_[server];
-  if (message.empty()) {
-    if (sent_.size() + begun_.size() >= most_in_transit_) AFTERBAY_TRY(look());
-    if (sent_.size() + begun_.size() >= most_in_transit_) return false;
-    if (!spare_.empty()) {
-      message = std::move(spare_.back());
-      spare_.pop_back();
-      message.clear();
-    }
-    begun_.push_back(server);
-  }
+  if (message.empty()) begun_.push_back(server);
   share.used += counted;
   const std::size_t at = message.size();
   const JointHeader header{peer, segment.size()};
@@ -90,9 +86,28 @@ Result<bool> JointSegments::add(std::size_t server, std::size_t peer, std::span<
   return true;
 }
 
+/// Messages get memory as they grow, so that there can be one for each of a thousand servers.
+Result<bool> JointSegments::reserve(std::size_t server, std::size_t size) {
+  constexpr std::size_t least_capacity = 1024;
+  constexpr std::size_t looks = 16;  // at a time, however many are in transit
+  const std::size_t has = prepared_[server].capacity();
+  if (size <= has) return true;
+  const std::size_t capacity = std::bit_ceil(std::max(size, least_capacity));
+  const auto fits = [&] { return bytes_ - has + capacity <= most_bytes_; };
+  if (!fits()) AFTERBAY_TRY(look(looks));
+  if (!fits() && !begun_.empty() && begun_.front() != server) {
+    AFTERBAY_TRY(flush(begun_.front()));
+    AFTERBAY_TRY(look(looks));
+  }
+  if (!fits()) return false;
+  prepared_[server].reserve(capacity);
+  bytes_ = bytes_ - has + prepared_[server].capacity();
+  return true;
+}
+
 Result<void> JointSegments::flush(std::size_t server) {
   if (prepared_[server].empty()) return {};
-  std::erase(begun_, server);
+  begun_.erase(std::ranges::find(begun_, server));  // mostly the first
   Sent& it = sent_.emplace_back();
   it.server = server;
   it.message = std::exchange(prepared_[server], {});
@@ -104,25 +119,27 @@ Result<void> JointSegments::flush(std::size_t server) {
 
 Result<bool> JointSegments::flush_all() {
   const bool any = !begun_.empty();
-  while (!begun_.empty()) AFTERBAY_TRY(flush(begun_.back()));
+  while (!begun_.empty()) AFTERBAY_TRY(flush(begun_.front()));
   return any;
 }
 
 Result<bool> JointSegments::in_transit() {
-  AFTERBAY_TRY(look());
+  AFTERBAY_TRY(look(sent_.size()));
   return !sent_.empty();
 }
 
 /// A message to one server does not hold up those to others.
-Result<void> JointSegments::look() {
-  for (auto it = sent_.begin(); it != sent_.end();) {
-    AFTERBAY_TRY_ASSIGN(const bool done, it->request.test());
-    if (!done) {
-      ++it;
-      continue;
+Result<void> JointSegments::look(std::size_t most) {
+  for (std::size_t left = std::min(most, sent_.size()); left > 0; --left) {
+    Sent it = std::move(sent_.front());
+    sent_.pop_front();
+    const Result<bool> done = it.request.test();
+    if (done && *done) {
+      bytes_ -= it.message.capacity();
+    } else {
+      sent_.push_back(std::move(it));
+      AFTERBAY_TRY(done);
     }
-    if (spare_.size() < most_in_transit_) spare_.push_back(std::move(it->message));
-    it = sent_.erase(it);
   }
   return {};
 }

@@ -43,19 +43,19 @@ std::optional<std::vector<JointPart>> parts_of_joint(std::span<const std::byte> 
 /// The frontend's side. Used by one thread.
 class JointSegments {
  public:
-  static constexpr std::size_t usual_most_in_transit = 64;
-  static constexpr std::uint64_t most_bytes = usual_most_in_transit * most_joint_bytes;  ///< its memory
-  /// `servers`: their ranks. At most `most_in_transit` messages are sent at a time. `prompt_bytes`:
-  /// LinkSizes::prompt_bytes of the pairs; longer segments are joined as far as the server allows.
+  static constexpr std::uint64_t usual_most_bytes = 64 * most_joint_bytes;
+  /// `servers`: their ranks. `most_bytes`: memory of all messages that are prepared or in transit.
+  /// `prompt_bytes`: LinkSizes::prompt_bytes of the pairs; longer segments are joined as far as the
+  /// server allows.
   JointSegments(std::shared_ptr<const mpi::Communicator> comm, const std::vector<int>& servers,
-                std::size_t most_in_transit = usual_most_in_transit,
-                std::uint64_t prompt_bytes = most_joined_bytes);
+                std::uint64_t most_bytes = usual_most_bytes, std::uint64_t prompt_bytes = most_joined_bytes);
   ~JointSegments();
   JointSegments(const JointSegments&) = delete;
   JointSegments& operator=(const JointSegments&) = delete;
 
   /// Copies the segment into the message that is being prepared for this server; false: it must be
-  /// sent by itself, after `flush`. May send the message.
+  /// sent by itself, after `flush`. May send this message, and those for other servers if the
+  /// memory is used up.
   Result<bool> add(std::size_t server, std::size_t peer, std::span<const std::byte> segment);
   /// Whether a joined segment of this length counts until the server has consumed it: see
   /// `consumed`.
@@ -79,6 +79,8 @@ class JointSegments {
   /// The same, without a look at MPI.
   [[nodiscard]] bool any_in_transit() const noexcept { return !sent_.empty(); }
   [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
+  /// The memory of messages that are prepared or in transit.
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
   struct Sent {
@@ -93,16 +95,19 @@ class JointSegments {
     std::uint64_t allowed = 0;
     std::uint64_t used = 0;
   };
-  Result<void> look();
+  /// Releases those that have been sent, among the `most` that were not looked at for longest.
+  Result<void> look(std::size_t most);
+  /// Whether the message that is being prepared for this server has memory for `size` bytes.
+  Result<bool> reserve(std::size_t server, std::size_t size);
 
   std::shared_ptr<const mpi::Communicator> comm_;
   std::vector<int> ranks_;
-  std::vector<Share> shares_;       ///< by server
-  std::vector<Bytes> prepared_;     ///< by server
-  std::vector<std::size_t> begun_;  ///< servers for which one is prepared
-  std::deque<Sent> sent_;           ///< in transit
-  std::vector<Bytes> spare_;
-  std::size_t most_in_transit_;
+  std::vector<Share> shares_;      ///< by server
+  std::vector<Bytes> prepared_;    ///< by server
+  std::deque<std::size_t> begun_;  ///< servers for which one is prepared, the earliest first
+  std::deque<Sent> sent_;          ///< in transit; the next to look at first
+  std::uint64_t most_bytes_;
+  std::uint64_t bytes_ = 0;
   std::uint64_t prompt_bytes_;
   std::uint64_t messages_ = 0;
 };

@@ -22,8 +22,8 @@ RelaySender::RelaySender(std::shared_ptr<const mpi::Communicator> comm, const Re
                          Parts parts)
     : comm_(std::move(comm)),
       parts_(std::move(parts)),
-      joints_(comm_, ranks_of(options.servers), JointSegments::usual_most_in_transit,
-              options.sizes.prompt_bytes) {}
+      joints_(comm_, ranks_of(options.servers), JointSegments::usual_most_bytes, options.sizes.prompt_bytes) {
+}
 
 void RelaySender::hold(std::size_t client, std::size_t server, RelayedSegment relayed) {
   figures_.bytes_in += relayed.bytes;
