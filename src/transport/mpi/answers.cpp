@@ -74,11 +74,15 @@ void Answers::fill_batch() {
 /// With messages it is a synchronous send, pending until the rank receives it: a rank that computes
 /// for a long time does not make the network buffer without bound. Credits and signs of life are
 /// few and small, and may arrive after the end of the rank, which then never receives them.
-Result<bool> Answers::flush() {
+Result<bool> Answers::flush(SendTurn& turn) {
   const bool had_messages = batch_has_messages_ && batch_request_.active();
   AFTERBAY_TRY_ASSIGN(const bool done, had_messages ? batch_request_.test_eagerly() : batch_request_.test());
   if (!done) return false;
   if (!is_due()) return had_messages;  // wakes callers that wait for it to be sent
+  if (!kept_.empty()) {
+    if (turn.left == 0) return had_messages;
+    --turn.left;
+  }
   const bool only_a_pong = kept_.empty() && credits_due_ == 0;
   fill_batch();
   const auto start = batch_.size() > sizeof(BatchHeader) ? MPI_Issend : MPI_Isend;

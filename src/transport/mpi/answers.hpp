@@ -17,6 +17,16 @@
 
 namespace afterbay::transport::network {
 
+/// How many batches of messages all ends of a server may still begin before it looks at the network
+/// again. A server that answers a hundred thousand ranks at once, as when a session has defined its
+/// collections, thus leaves MPI time to complete the first sends before it begins the last: MPI
+/// needs some memory for each send that is pending, and never returns it. Ranks that receive nothing
+/// for a long time do not hold up others.
+struct SendTurn {
+  static constexpr std::size_t most = 1024;
+  std::size_t left = most;
+};
+
 /// Used by one thread.
 class Answers {
  public:
@@ -45,8 +55,9 @@ class Answers {
   Result<void> send_data(std::span<const std::byte> message, OutgoingData data);
 
   [[nodiscard]] int rank() const noexcept { return route_.rank; }
-  /// Sends what is due, one batch at a time. True: did something; answers to pings do not count.
-  Result<bool> flush();
+  /// Sends what is due, one batch at a time, and messages only as far as `turn` allows. True: did
+  /// something; answers to pings do not count.
+  Result<bool> flush(SendTurn& turn);
   /// Data messages that have arrived; true: some.
   Result<bool> complete_data();
   /// The rank has ended cleanly and needs no more credits.

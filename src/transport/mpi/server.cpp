@@ -57,7 +57,7 @@ MpiPeer::~MpiPeer() {
 bool MpiPeer::leave() {
   if (!mpi::is_running() || failure_ || end_.unreachable) return true;
   if (!std::exchange(end_.left, true) && !end_.forgotten) answers_.add_flags(BatchHeader::ended);
-  flush_answers();
+  flush_now();
   return failure_ || !(answers_.batch_in_transit() || answers_.is_due());
 }
 
@@ -295,10 +295,20 @@ void MpiPeer::send_data(std::span<const std::byte> message, OutgoingData data) {
 }
 
 /// True: did something.
-bool MpiPeer::flush_answers() {
-  auto moved = answers_.flush();
+bool MpiPeer::flush_answers(SendTurn& turn) {
+  auto moved = answers_.flush(turn);
   if (!moved) note_failure(std::move(moved).error());
   return moved && *moved;
+}
+
+bool MpiPeer::flush_answers() {
+  SendTurn unlimited;
+  return flush_answers(turn_ != nullptr ? *turn_ : unlimited);
+}
+
+void MpiPeer::flush_now() {
+  SendTurn unlimited;
+  flush_answers(unlimited);
 }
 
 bool MpiPeer::pump() {
@@ -356,7 +366,7 @@ void MpiPeer::forget() {
 
 void MpiPeer::fail() {
   answers_.add_flags(BatchHeader::failed);
-  flush_answers();
+  flush_now();
 }
 
 Result<bool> MpiNetwork::take_one() {
@@ -451,6 +461,7 @@ void MpiNetwork::broken(const Error& error) {
 
 bool MpiNetwork::progress() {
   moved_ = false;
+  turn_ = {};
   for (;;) {
     const Result<bool> took = take_one();
     if (!took) broken(took.error());

@@ -86,6 +86,8 @@ class MpiPeer final : public PeerEnd {
   Result<void> take(std::span<const std::byte> segment, ReceiveMemory& memory);
   /// Tells the rank's frontend its share (JoinedMemory).
   void tell_share(std::uint64_t bytes) noexcept { answers_.set_share(bytes); }
+  /// The turn of the network to which the end belongs; without it nothing limits what is sent.
+  void set_turn(SendTurn& turn) noexcept { turn_ = &turn; }
   /// Receives the first message that has not been received; there must be memory for it.
   Result<void> receive_next(ReceiveMemory& memory);
   /// Whether that message is the next one that it processes.
@@ -124,7 +126,10 @@ class MpiPeer final : public PeerEnd {
   bool contribute(const ItemHeader& item, std::span<const std::byte> packed);
   tl::expected<FrameView, shm::Refusal> room_for(const FrameSlot& slot);
   void take_message(const ItemHeader& item, std::span<const std::byte> payload);
+  bool flush_answers(SendTurn& turn);
+  /// As far as the turn of the network allows.
   bool flush_answers();
+  void flush_now();
   void broken(const char* what, std::uint64_t value);
 
   // A server has one of these per rank on another node: only what is needed later is kept of the
@@ -151,6 +156,7 @@ class MpiPeer final : public PeerEnd {
   std::optional<Parked> parked_;
 
   Answers answers_;
+  SendTurn* turn_ = nullptr;
 
   std::unique_ptr<Error> failure_;  ///< small while there is none: a server has many ends
   struct {
@@ -174,10 +180,14 @@ class MpiNetwork final : public Network {
         joined_memory_(sizes.joined_bytes),
         pool_(pool),
         memory_(sizes, senders) {}
-  void add(int rank, MpiPeer& peer) { place(direct_, static_cast<std::size_t>(rank)) = &peer; }
+  void add(int rank, MpiPeer& peer) {
+    place(direct_, static_cast<std::size_t>(rank)) = &peer;
+    peer.set_turn(turn_);
+  }
   /// The end for model rank `number`, through a frontend at `rank`.
   void add(int rank, std::size_t number, MpiPeer& peer, std::shared_ptr<Frontend> frontend) {
     place(relayed_, number) = &peer;
+    peer.set_turn(turn_);
     const auto [at, is_new] = frontends_.try_emplace(rank, joint_memory_);
     at->second.frontend = std::move(frontend);
     if (is_new) joined_memory_.add_frontend();
@@ -211,6 +221,7 @@ class MpiNetwork final : public Network {
   std::shared_ptr<const mpi::Communicator> comm_;
   std::vector<MpiPeer*> direct_;   ///< by rank; null: none
   std::vector<MpiPeer*> relayed_;  ///< by number of the model rank; null: none
+  SendTurn turn_;
   JointMemory joint_memory_;
   JoinedMemory joined_memory_;
   std::unordered_map<int, Relayed> frontends_;  ///< by rank
