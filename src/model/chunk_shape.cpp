@@ -18,19 +18,18 @@ constexpr std::uint64_t most_tile_bytes = 32u << 10;
 /// Bytes of a chunk that holds all levels of some points.
 constexpr std::uint64_t profile_bytes = 64u << 10;
 
-/// The largest divisor of `length` in [most/2, most], or 0. Time O(square root of length).
+/// The largest divisor of `length` in [most/2, most], or 0. Time O(square root of length) at most:
+/// looks at the divisors or at their numbers of parts, whichever are fewer.
 std::uint64_t divisor(std::uint64_t length, std::uint64_t most) {
   const std::uint64_t least = std::max<std::uint64_t>(1, (most + 1) / 2);
-  std::uint64_t largest = 0;
-  const auto consider = [&](std::uint64_t part) {
-    if (part >= least && part <= most) largest = std::max(largest, part);
-  };
-  for (std::uint64_t part = 1; part <= length / part; ++part) {
-    if (length % part != 0) continue;
-    consider(part);
-    consider(length / part);
+  if (most < length / most) {
+    for (std::uint64_t part = most; part >= least; --part)
+      if (length % part == 0) return part;
+    return 0;
   }
-  return largest;
+  for (std::uint64_t parts = divided_up(length, most); parts <= length / least; ++parts)
+    if (length % parts == 0) return length / parts;
+  return 0;
 }
 
 /// The number of rows per part if `length` rows are divided into equal parts of at most `most`
