@@ -53,7 +53,7 @@ std::vector<Box> boxes_of(const InputVariable& variable, std::vector<std::uint64
 
 }  // namespace
 
-Result<std::vector<ChunkSample>> sample_chunks(const InputFile& file, std::uint64_t records,
+Result<std::vector<ChunkSample>> sample_chunks(const NetcdfReader& file, std::uint64_t records,
                                                std::uint64_t most_bytes) {
   const Contents& contents = file.contents();
   std::uint64_t record_bytes = 0;

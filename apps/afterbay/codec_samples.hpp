@@ -24,7 +24,7 @@ struct ChunkSample {
 /// Chunks from the first `records` records of all variables that have records of numbers, about
 /// `most_bytes` in all. Without chunks in the file, a chunk is a record, or a part of it. Fails if
 /// the file cannot be read, and with invalid_argument if it has no such variables.
-Result<std::vector<ChunkSample>> sample_chunks(const InputFile& file, std::uint64_t records,
+Result<std::vector<ChunkSample>> sample_chunks(const NetcdfReader& file, std::uint64_t records,
                                                std::uint64_t most_bytes);
 
 /// Encodes all chunks with one chain.

@@ -32,7 +32,7 @@ Exit measure(const CodecsOptions& options) {
     complain("codecs", error.text());
     return exit_of_input(error.code);
   };
-  auto file = InputFile::open(options.file);
+  auto file = NetcdfReader::open(options.file);
   if (!file) return refuse(file.error());
   const auto samples = sample_chunks(*file, options.records, options.sample_mib << 20);
   if (!samples) return refuse(samples.error());

@@ -33,7 +33,7 @@ std::string count(std::uint64_t number, std::string_view noun) {
 
 class Comparer {
  public:
-  Comparer(const InputFile& a, const InputFile& b, const CompareLimits& limits)
+  Comparer(const NetcdfReader& a, const NetcdfReader& b, const CompareLimits& limits)
       : a_(a), b_(b), limits_(limits) {}
 
   Result<Comparison> run() {
@@ -172,8 +172,8 @@ class Comparer {
            variable.dimensions.empty() ? "" : text_of_index(slab.start(), slab.count(), number), in_a, in_b);
   }
 
-  const InputFile& a_;
-  const InputFile& b_;
+  const NetcdfReader& a_;
+  const NetcdfReader& b_;
   const CompareLimits& limits_;
   Comparison result_;
   std::size_t reported_ = 0;  ///< differing values of the current variable reported so far
@@ -190,13 +190,13 @@ std::string Comparison::summary() const {
                      differing_values, what);
 }
 
-Result<Comparison> compare(const InputFile& a, const InputFile& b, const CompareLimits& limits) {
+Result<Comparison> compare(const NetcdfReader& a, const NetcdfReader& b, const CompareLimits& limits) {
   return Comparer(a, b, limits).run();
 }
 
 Result<Comparison> compare_files(const std::string& a, const std::string& b, const CompareLimits& limits) {
-  AFTERBAY_TRY_ASSIGN(const InputFile in_a, InputFile::open(a));
-  AFTERBAY_TRY_ASSIGN(const InputFile in_b, InputFile::open(b));
+  AFTERBAY_TRY_ASSIGN(const NetcdfReader in_a, NetcdfReader::open(a));
+  AFTERBAY_TRY_ASSIGN(const NetcdfReader in_b, NetcdfReader::open(b));
   return compare(in_a, in_b, limits);
 }
 

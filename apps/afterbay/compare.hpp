@@ -38,7 +38,7 @@ struct CompareLimits {
 /// Compares dimensions (names, order, lengths, which are unlimited), variables (names, order,
 /// types, dimensions), attributes (names, order, types, values) and every value, by its bits. Fails
 /// only if a file cannot be read.
-Result<Comparison> compare(const InputFile& a, const InputFile& b, const CompareLimits& limits = {});
+Result<Comparison> compare(const NetcdfReader& a, const NetcdfReader& b, const CompareLimits& limits = {});
 Result<Comparison> compare_files(const std::string& a, const std::string& b,
                                  const CompareLimits& limits = {});
 

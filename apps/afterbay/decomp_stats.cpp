@@ -13,9 +13,9 @@ namespace afterbay::app {
 
 namespace {
 
-using decomp::Statistics;
+using decomp::DecompositionStatistics;
 
-nlohmann::ordered_json json_of(const Statistics& all) {
+nlohmann::ordered_json json_of(const DecompositionStatistics& all) {
   return {{"name", all.name},
           {"global_lengths", all.global},
           {"ranks", all.ranks},
@@ -36,7 +36,7 @@ nlohmann::ordered_json json_of(const Statistics& all) {
           {"balance", all.balance()}};
 }
 
-std::string text_of(const Statistics& all) {
+std::string text_of(const DecompositionStatistics& all) {
   const auto points = static_cast<double>(all.listed - all.holes) / static_cast<double>(all.ranks);
   std::string text = fmt::format("{}: {}, {} rank{}\n", printable(all.name),
                                  decomp::text_of_lengths(all.global), all.ranks, all.ranks == 1 ? "" : "s");

@@ -24,16 +24,16 @@ std::optional<std::uint64_t> bytes_of(std::span<const std::uint64_t> count, std:
 
 }  // namespace
 
-Result<InputFile> InputFile::open(const std::string& path) {
+Result<NetcdfReader> NetcdfReader::open(const std::string& path) {
   auto opened = storage::ArrayFile::open(path);
   if (!opened) return fail(std::move(opened).error().in_file(path));
-  InputFile file(path, *std::move(opened));
+  NetcdfReader file(path, *std::move(opened));
   AFTERBAY_TRY(file.refuse_what_is_not_atomic());
   AFTERBAY_TRY(file.refuse_absurd_lengths());
   return file;
 }
 
-Result<> InputFile::refuse_what_is_not_atomic() const {
+Result<> NetcdfReader::refuse_what_is_not_atomic() const {
   std::vector<std::string> found;
   if (!contents().groups.empty())
     found.push_back(fmt::format("groups '{}'", fmt::join(contents().groups, "', '")));
@@ -54,7 +54,7 @@ Result<> InputFile::refuse_what_is_not_atomic() const {
 /// Rejects damaged lengths, which would take years to replay or compare. A value may take almost no
 /// space: codecs compress very well, and values that were never written are not in the file; but
 /// each record leaves some trace.
-Result<> InputFile::refuse_absurd_lengths() const {
+Result<> NetcdfReader::refuse_absurd_lengths() const {
   const std::uint64_t most_expansion = codec::most_expansion();
   std::error_code ignored;
   const std::uint64_t size = std::filesystem::file_size(path_, ignored);
@@ -74,18 +74,18 @@ Result<> InputFile::refuse_absurd_lengths() const {
   return {};
 }
 
-Result<> InputFile::read(const InputVariable& variable, std::span<const std::uint64_t> start,
-                         std::span<const std::uint64_t> count, std::span<std::byte> values) const {
+Result<> NetcdfReader::read(const InputVariable& variable, std::span<const std::uint64_t> start,
+                            std::span<const std::uint64_t> count, std::span<std::byte> values) const {
   return file_->read(variable.id, start, count, values);
 }
 
-Result<std::vector<std::string>> InputFile::read_strings(const InputVariable& variable,
-                                                         std::span<const std::uint64_t> start,
-                                                         std::span<const std::uint64_t> count) const {
+Result<std::vector<std::string>> NetcdfReader::read_strings(const InputVariable& variable,
+                                                            std::span<const std::uint64_t> start,
+                                                            std::span<const std::uint64_t> count) const {
   return file_->read_strings(variable.id, start, count);
 }
 
-Result<Values> InputFile::read_all(const InputVariable& variable) const {
+Result<Values> NetcdfReader::read_all(const InputVariable& variable) const {
   const std::vector<std::uint64_t> shape = contents().shape(variable);
   const std::vector<std::uint64_t> start(shape.size(), 0);
   const bool strings = variable.type == Type::string;
@@ -104,7 +104,7 @@ Result<Values> InputFile::read_all(const InputVariable& variable) const {
   return values;
 }
 
-void InputFile::cache_chunks(const InputVariable& variable, std::uint64_t bytes) const {
+void NetcdfReader::cache_chunks(const InputVariable& variable, std::uint64_t bytes) const {
   if (!variable.chunk.empty()) file_->cache_chunks(variable.id, bytes);
 }
 

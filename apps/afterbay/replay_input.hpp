@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// InputFile: any netCDF file of the classic data model or with netCDF-4's atomic types. Each
+// NetcdfReader: any netCDF file of the classic data model or with netCDF-4's atomic types. Each
 // process opens the file and reads only what is requested.
 #pragma once
 
@@ -21,11 +21,11 @@ using InputDimension = storage::ArrayDimension;
 using InputVariable = storage::ArrayVariable;
 using Contents = storage::ArrayContents;
 
-class InputFile {
+class NetcdfReader {
  public:
   /// Fails with io (cannot be opened or read), or format: damaged (more values or records than a
   /// file of its size can hold), or with groups and user-defined types, which are named.
-  static Result<InputFile> open(const std::string& path);
+  static Result<NetcdfReader> open(const std::string& path);
   [[nodiscard]] const Contents& contents() const { return file_->contents(); }
   [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -45,7 +45,7 @@ class InputFile {
   void cache_chunks(const InputVariable& variable, std::uint64_t bytes) const;
 
  private:
-  InputFile(std::string path, std::unique_ptr<storage::ArrayFile> file)
+  NetcdfReader(std::string path, std::unique_ptr<storage::ArrayFile> file)
       : path_(std::move(path)), file_(std::move(file)) {}
   [[nodiscard]] Result<> refuse_what_is_not_atomic() const;
   [[nodiscard]] Result<> refuse_absurd_lengths() const;

@@ -67,7 +67,7 @@ Result<Playback> ReplayJob::run(const ReplayRequest& request) try {
   // Every process checks the input first, so that none is left alone in a session. If the session
   // is refused, all of them learn the reason.
   found_by_all_ = true;
-  AFTERBAY_TRY_ASSIGN(const InputFile input, InputFile::open(request.input));
+  AFTERBAY_TRY_ASSIGN(const NetcdfReader input, NetcdfReader::open(request.input));
   AFTERBAY_TRY(make_plan(input, plan_request(request, 1)));
   SessionOptions options;
   options.arguments = request.arguments;
@@ -85,7 +85,7 @@ Result<Playback> ReplayJob::run(const ReplayRequest& request) try {
                   .in_file(request.input));
 }
 
-Result<Playback> ReplayJob::play_as_model(Session& session, const InputFile& input,
+Result<Playback> ReplayJob::play_as_model(Session& session, const NetcdfReader& input,
                                           const ReplayRequest& request) {
   const int ranks = session.model_size();
   const bool first = session.model_rank() == 0;
@@ -103,7 +103,7 @@ Result<Playback> ReplayJob::play_as_model(Session& session, const InputFile& inp
   return playback;
 }
 
-void ReplayJob::print_summary(const Plan& plan, const InputFile& input, const ReplayRequest& request,
+void ReplayJob::print_summary(const Plan& plan, const NetcdfReader& input, const ReplayRequest& request,
                               const Playback& playback, double seconds, int model_ranks) const {
   fmt::print("{} ({}) -> {} ({}): {}, {}, {:.2f} MB\n", printable(request.input), input.contents().format,
              printable(playback.paths.front()), request.store, count(playback.paths.size(), "file"),

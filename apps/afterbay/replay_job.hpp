@@ -28,9 +28,9 @@ class ReplayJob {
   void leave(int code);
 
  private:
-  Result<Playback> play_as_model(Session& session, const InputFile& input, const ReplayRequest& request);
+  Result<Playback> play_as_model(Session& session, const NetcdfReader& input, const ReplayRequest& request);
   [[nodiscard]] PlanRequest plan_request(const ReplayRequest& request, int model_ranks) const;
-  void print_summary(const Plan& plan, const InputFile& input, const ReplayRequest& request,
+  void print_summary(const Plan& plan, const NetcdfReader& input, const ReplayRequest& request,
                      const Playback& playback, double seconds, int model_ranks) const;
 
   config::Config config_;

@@ -60,7 +60,7 @@ class GridSearch {
 
 class Planner {
  public:
-  Planner(const InputFile& input, const PlanRequest& request)
+  Planner(const NetcdfReader& input, const PlanRequest& request)
       : input_(input), contents_(input.contents()), request_(request), store_(traits_of(request.store)) {}
 
   Result<Plan> make() {
@@ -201,7 +201,7 @@ class Planner {
     return plan_.grids.size() - 1;
   }
 
-  const InputFile& input_;
+  const NetcdfReader& input_;
   const Contents& contents_;
   const PlanRequest& request_;
   const FormatTraits& store_;
@@ -231,7 +231,7 @@ std::vector<std::uint64_t> most_even_parts(std::span<const std::uint64_t> global
   return GridSearch(global, ranks).best();
 }
 
-Result<Plan> make_plan(const InputFile& input, const PlanRequest& request) {
+Result<Plan> make_plan(const NetcdfReader& input, const PlanRequest& request) {
   return Planner(input, request).make();
 }
 

@@ -62,6 +62,6 @@ struct PlanRequest {
 /// Fails with format or wrong_type, listing everything in the file that cannot be replayed: several
 /// unlimited dimensions, an unlimited one that is not first, too many dimensions, types and
 /// attribute names that the store cannot hold.
-Result<Plan> make_plan(const InputFile& input, const PlanRequest& request);
+Result<Plan> make_plan(const NetcdfReader& input, const PlanRequest& request);
 
 }  // namespace afterbay::app

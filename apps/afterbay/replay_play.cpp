@@ -48,7 +48,7 @@ struct Part {
 
 class Player {
  public:
-  Player(Session& session, const InputFile& input, Plan plan, const ReplayRequest& request)
+  Player(Session& session, const NetcdfReader& input, Plan plan, const ReplayRequest& request)
       : session_(session), input_(input), plan_(std::move(plan)), request_(request) {}
 
   Playback run() {
@@ -148,7 +148,7 @@ class Player {
   }
 
   Session& session_;
-  const InputFile& input_;
+  const NetcdfReader& input_;
   Plan plan_;
   const ReplayRequest& request_;
   std::vector<Block> blocks_;  ///< in the order of Plan::grids
@@ -167,7 +167,7 @@ std::string output_name(const std::string& output, int turn) {
       .string();
 }
 
-Playback play(Session& session, const InputFile& input, Plan plan, const ReplayRequest& request) {
+Playback play(Session& session, const NetcdfReader& input, Plan plan, const ReplayRequest& request) {
   return Player(session, input, std::move(plan), request).run();
 }
 

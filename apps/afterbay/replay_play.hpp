@@ -32,6 +32,6 @@ struct Playback {
 };
 
 /// This model rank's part of the job, from the definitions to finalize. Throws Failure.
-Playback play(Session& session, const InputFile& input, Plan plan, const ReplayRequest& request);
+Playback play(Session& session, const NetcdfReader& input, Plan plan, const ReplayRequest& request);
 
 }  // namespace afterbay::app

@@ -10,11 +10,12 @@
 
 namespace afterbay::decomp {
 
-Result<Statistics> statistics_of(const Decomposition& map) {
+Result<DecompositionStatistics> statistics_of(const Decomposition& map) {
   AFTERBAY_TRY(
       check_memory(static_cast<double>(map.points()) / 2,
                    fmt::format("the {} points of the map \"{}\"", map.points(), printable(map.name))));
-  Statistics all{.name = map.name, .global = map.global(), .ranks = map.ranks(), .points = map.points()};
+  DecompositionStatistics all{
+      .name = map.name, .global = map.global(), .ranks = map.ranks(), .points = map.points()};
   all.kept_runs = map.runs().size();
   all.kept_segments = map.segments().size();
   all.fewest_runs = all.fewest_points = std::numeric_limits<std::uint64_t>::max();

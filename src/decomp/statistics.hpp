@@ -10,7 +10,7 @@
 
 namespace afterbay::decomp {
 
-struct Statistics {
+struct DecompositionStatistics {
   std::string name;
   std::vector<std::uint64_t> global;  ///< C order
   std::uint64_t ranks = 0;
@@ -48,6 +48,6 @@ struct Statistics {
 };
 
 /// Takes 4 bits of memory per point, and fails (resources) if there is not enough.
-Result<Statistics> statistics_of(const Decomposition& map);
+Result<DecompositionStatistics> statistics_of(const Decomposition& map);
 
 }  // namespace afterbay::decomp

@@ -12,15 +12,15 @@
 #include "afterbay/session.hpp"
 #include "client/decomposition.hpp"
 #include "output/coordinates.hpp"
-#include "output/definitions.hpp"
 #include "output/dimension_choice.hpp"
+#include "output/field_definitions.hpp"
 
 namespace afterbay::output {
 
 /// A grid whose points the model ranks hold together.
 struct SharedGrid {
   Session* session;  ///< null: there are no other ranks, and this one holds all points
-  const Definitions& definitions;
+  const FieldDefinitions& definitions;
   const Grid& grid;
   const client::Decomposition* decomposition;  ///< null: every rank holds all points
 

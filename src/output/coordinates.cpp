@@ -72,7 +72,7 @@ bool is_named(const Field& field, const std::string& coordinate) {
 
 class Finder {
  public:
-  Finder(const Definitions& definitions, const Field& field, std::string_view name)
+  Finder(const FieldDefinitions& definitions, const Field& field, std::string_view name)
       : definitions_(definitions),
         field_(field),
         name_(name),
@@ -122,7 +122,7 @@ class Finder {
     return {name, coordinate, quantity, options.units};
   }
 
-  const Definitions& definitions_;
+  const FieldDefinitions& definitions_;
   const Field& field_;
   std::string_view name_;
   std::vector<std::string> dimensions_;
@@ -147,7 +147,7 @@ void append_block(std::vector<GridPoint>& points, const std::vector<std::uint64_
 
 }  // namespace
 
-std::optional<FoundCoordinate> find_coordinate(const Definitions& definitions, const Field& field,
+std::optional<FoundCoordinate> find_coordinate(const FieldDefinitions& definitions, const Field& field,
                                                std::string_view name) {
   return Finder(definitions, field, name).run();
 }
@@ -157,12 +157,12 @@ bool has_several_dimensions(const FoundCoordinate& coordinate) {
   return of != nullptr && (!of->grid.empty() || of->dimensions.size() > 1);
 }
 
-bool has_known_values(const Definitions& definitions, const FoundCoordinate& coordinate) {
+bool has_known_values(const FieldDefinitions& definitions, const FoundCoordinate& coordinate) {
   return coordinate.coordinate == nullptr ? definitions.dimension(coordinate.name).has_known_values
                                           : coordinate.coordinate->has_known_values;
 }
 
-std::vector<std::string> coordinate_names(const Definitions& definitions, const Field& field) {
+std::vector<std::string> coordinate_names(const FieldDefinitions& definitions, const Field& field) {
   std::vector<std::string> names;
   const std::vector<std::string> dimensions = definitions.dimensions_of(field);
   for (const std::string& name : dimensions)
@@ -212,7 +212,8 @@ std::vector<GridPoint> points_of(const std::vector<std::uint64_t>& lengths,
   return points;
 }
 
-PointValues::PointValues(const Definitions& definitions, const Grid& grid, const FoundCoordinate& coordinate)
+PointValues::PointValues(const FieldDefinitions& definitions, const Grid& grid,
+                         const FoundCoordinate& coordinate)
     : name_(coordinate.name), quantity_(coordinate.quantity) {
   const Values& given = coordinate.coordinate == nullptr ? definitions.dimension(coordinate.name).values
                                                          : coordinate.coordinate->values;

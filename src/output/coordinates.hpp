@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "client/decomposition.hpp"
-#include "output/definitions.hpp"
+#include "output/field_definitions.hpp"
 
 namespace afterbay::output {
 
@@ -30,15 +30,15 @@ struct FoundCoordinate {
 /// "lon" and "lat" also units such as degrees_east. Coordinates of dimensions come before others,
 /// and coordinates that the field's attribute `coordinates` names before the rest. nullopt: there
 /// is none. Throws conflict if several coordinates could be meant.
-std::optional<FoundCoordinate> find_coordinate(const Definitions& definitions, const Field& field,
+std::optional<FoundCoordinate> find_coordinate(const FieldDefinitions& definitions, const Field& field,
                                                std::string_view name);
 /// Whether boxes by it need points that several ranks hold together: it has several dimensions, or
 /// each rank holds a part of it.
 bool has_several_dimensions(const FoundCoordinate& coordinate);
 /// False for definitions on file that do not have its values.
-bool has_known_values(const Definitions& definitions, const FoundCoordinate& coordinate);
+bool has_known_values(const FieldDefinitions& definitions, const FoundCoordinate& coordinate);
 /// Names of all coordinates that a description can name, for messages.
-std::vector<std::string> coordinate_names(const Definitions& definitions, const Field& field);
+std::vector<std::string> coordinate_names(const FieldDefinitions& definitions, const Field& field);
 
 /// Numbers to degrees: of radians 180 / pi, otherwise 1.
 double degrees_per_unit(std::string_view units);
@@ -65,7 +65,7 @@ class PointValues {
  public:
   /// `coordinate`: of the grid, or of some of its dimensions: see is_of_grid. Throws wrong_type if
   /// its values are no numbers.
-  PointValues(const Definitions& definitions, const Grid& grid, const FoundCoordinate& coordinate);
+  PointValues(const FieldDefinitions& definitions, const Grid& grid, const FoundCoordinate& coordinate);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] Quantity quantity() const noexcept { return quantity_; }

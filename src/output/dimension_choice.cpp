@@ -21,7 +21,7 @@ bool is_inside(double value, const describe::Grid::Range& range, Quantity quanti
   return value >= range.low - tolerance && value <= range.high + tolerance;
 }
 
-DimensionChoice::DimensionChoice(const Definitions& definitions, const Field& field,
+DimensionChoice::DimensionChoice(const FieldDefinitions& definitions, const Field& field,
                                  const std::vector<std::string>& names, const describe::Grid& grid)
     : definitions_(definitions), field_(field), names_(names), grid_(grid), kept_(names.size()) {
   for (const auto& range : grid.box) box(range);

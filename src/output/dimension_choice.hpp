@@ -10,7 +10,7 @@
 
 #include "describe/description.hpp"
 #include "output/coordinates.hpp"
-#include "output/definitions.hpp"
+#include "output/field_definitions.hpp"
 
 namespace afterbay::output {
 
@@ -25,8 +25,8 @@ class DimensionChoice {
   /// Applies what concerns one dimension: boxes by coordinates of one dimension, indices, levels.
   /// `names`: the dimensions to choose from, slowest first; of the field, without those that
   /// stations replace. Throws, at the place in the description.
-  DimensionChoice(const Definitions& definitions, const Field& field, const std::vector<std::string>& names,
-                  const describe::Grid& grid);
+  DimensionChoice(const FieldDefinitions& definitions, const Field& field,
+                  const std::vector<std::string>& names, const describe::Grid& grid);
 
   /// Ranges that are left, because their coordinates are those of a grid or have several
   /// dimensions.
@@ -61,7 +61,7 @@ class DimensionChoice {
   void keep_levels(const describe::Grid::Levels& levels);
   void keep_every(std::size_t d, std::uint64_t step);
 
-  const Definitions& definitions_;
+  const FieldDefinitions& definitions_;
   const Field& field_;
   const std::vector<std::string>& names_;
   const describe::Grid& grid_;

@@ -306,9 +306,9 @@ Values as_values(const std::vector<double>& numbers) {
 }
 
 /// `made` with dimension, grid and coordinates.
-output::Definitions with_point_grid(Session& session, output::Definitions made,
-                                    const output::PointGrid& points, const output::Grid& grid,
-                                    const ComputedCoordinates& names) {
+output::FieldDefinitions with_point_grid(Session& session, output::FieldDefinitions made,
+                                         const output::PointGrid& points, const output::Grid& grid,
+                                         const ComputedCoordinates& names) {
   made.add(output::Dimension{grid.dimensions.front(), points.points(), {}, {}});
   made.add(grid);
   const std::string vertices = grid.dimensions.front() + "_vertices";
@@ -346,7 +346,7 @@ void Output::healpix_grid(const std::string& name, const std::string& dimension,
   State& it = state();
   it.check_defining("healpix_grid");
   const output::HealpixPoints all(points);
-  output::Definitions made = it.definitions;
+  output::FieldDefinitions made = it.definitions;
   const std::string order = points.nested ? "nested" : "ring";
   std::vector<Attribute> attributes{{"grid_mapping_name", "healpix"}, {"indexing_scheme", order}};
   if (std::has_single_bit(points.nside))

@@ -38,7 +38,7 @@ std::set<std::string> words(std::string_view text) {
 class Maker {
  public:
   Maker(const describe::File& file, const std::vector<FileVariable>& variables,
-        const Definitions& definitions, Spaces& spaces)
+        const FieldDefinitions& definitions, Spaces& spaces)
       : file_(file), variables_(variables), definitions_(definitions), spaces_(spaces) {
     for (const FileVariable& variable : variables)
       for (const Space::Dimension& dimension : variable.space->dimensions)
@@ -448,7 +448,7 @@ class Maker {
 
   const describe::File& file_;
   const std::vector<FileVariable>& variables_;
-  const Definitions& definitions_;
+  const FieldDefinitions& definitions_;
   Spaces& spaces_;
   /// What variables of the file keep of each dimension of the model.
   std::map<std::string, std::set<Cut>> cuts_;
@@ -488,7 +488,7 @@ void set_attributes(std::vector<Attribute>& attributes, const CoordinateOptions&
 }
 
 FileSchema file_schema(const describe::File& file, const std::vector<FileVariable>& variables,
-                       const Definitions& definitions, Spaces& spaces, const ModelTime& time,
+                       const FieldDefinitions& definitions, Spaces& spaces, const ModelTime& time,
                        const TimeUnits& units) {
   Maker maker(file, variables, definitions, spaces);
   maker.add_time(time, units);

@@ -8,7 +8,7 @@
 
 #include "afterbay/schema.hpp"
 #include "describe/description.hpp"
-#include "output/definitions.hpp"
+#include "output/field_definitions.hpp"
 #include "output/model_time.hpp"
 #include "output/spaces.hpp"
 
@@ -55,7 +55,7 @@ struct FileSchema {
 /// Source of names and attributes: CF Conventions 1.11, chapters 4, 5 and 7. Throws conflict, at
 /// the place in the description, if two things in the file would have one name.
 FileSchema file_schema(const describe::File& file, const std::vector<FileVariable>& variables,
-                       const Definitions& definitions, Spaces& spaces, const ModelTime& time,
+                       const FieldDefinitions& definitions, Spaces& spaces, const ModelTime& time,
                        const TimeUnits& units);
 
 /// Adds an attribute, or replaces the one with its name; without values, removes it.

@@ -80,7 +80,7 @@ std::size_t FileSeries::add(FileVariable variable) {
   return variables_.size() - 1;
 }
 
-void FileSeries::define(Targets& targets, const Definitions& definitions, Spaces& spaces, bool resumes,
+void FileSeries::define(Targets& targets, const FieldDefinitions& definitions, Spaces& spaces, bool resumes,
                         const std::vector<Reduction>& reductions) {
   FileSchema made = file_schema(*file_, variables_, definitions, spaces, *time_, units_);
   distributed_ = std::move(made.distributed);

@@ -11,7 +11,7 @@
 
 #include "describe/description.hpp"
 #include "expression/units.hpp"
-#include "output/definitions.hpp"
+#include "output/field_definitions.hpp"
 #include "output/file_schema.hpp"
 #include "output/part_names.hpp"
 #include "output/sample_records.hpp"
@@ -46,7 +46,7 @@ class FileSeries {
   std::size_t add(FileVariable variable);
   /// Defines the files. `resumes`: those of an earlier run may be continued.
   /// `reductions`: servers compute them if they can: see reduces.
-  void define(Targets& targets, const Definitions& definitions, Spaces& spaces, bool resumes,
+  void define(Targets& targets, const FieldDefinitions& definitions, Spaces& spaces, bool resumes,
               const std::vector<Reduction>& reductions);
   /// Adds the paths that are known before the first step; throws conflict if another file has one
   /// of them. Comes after `define`.

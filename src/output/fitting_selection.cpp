@@ -17,7 +17,7 @@ namespace {
 /// What a name of a dimension or coordinate means for a field.
 enum class Meant { nothing, axis, horizontal };
 
-Meant meant_by(const Definitions& definitions, const Field& field, const std::string& name) {
+Meant meant_by(const FieldDefinitions& definitions, const Field& field, const std::string& name) {
   const Grid* const grid = field.options.grid.empty() ? nullptr : &definitions.grid(field.options.grid);
   const auto is_of = [&](const FoundCoordinate& found) {
     return grid != nullptr && is_of_grid(found, *grid) ? Meant::horizontal : Meant::axis;
@@ -34,7 +34,7 @@ Meant meant_by(const Definitions& definitions, const Field& field, const std::st
 }
 
 /// Whether a selection by this name leaves the field as it is.
-bool leaves(const Definitions& definitions, const Field& field, const std::string& name) {
+bool leaves(const FieldDefinitions& definitions, const Field& field, const std::string& name) {
   if (meant_by(definitions, field, name) != Meant::nothing) return false;
   bool is_known = false;
   for (const Field& other : definitions.fields()) {
@@ -58,8 +58,8 @@ void for_each_list(AnyGrid& grid, Visit visit) {
 
 /// For each selection of the subset that leaves all of the fields as they are, a subset with this
 /// selection only.
-std::vector<describe::Grid> without_effect(const Definitions& definitions, const std::vector<Field>& fields,
-                                           const describe::Grid& grid) {
+std::vector<describe::Grid> without_effect(const FieldDefinitions& definitions,
+                                           const std::vector<Field>& fields, const describe::Grid& grid) {
   std::vector<describe::Grid> unused;
   std::size_t list = 0;
   for_each_list(grid, [&](const auto& selections, auto name_of) {
@@ -104,7 +104,7 @@ void add_fields(std::vector<Field>& fields, const PlanInput& input, const std::s
 
 }  // namespace
 
-describe::Grid fitting_selection(const Definitions& definitions, const Field& field,
+describe::Grid fitting_selection(const FieldDefinitions& definitions, const Field& field,
                                  const describe::Grid& grid) {
   describe::Grid fitting = grid;
   for_each_list(fitting, [&](auto& selections, auto name_of) {

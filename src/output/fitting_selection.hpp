@@ -4,7 +4,7 @@
 #pragma once
 
 #include "describe/description.hpp"
-#include "output/definitions.hpp"
+#include "output/field_definitions.hpp"
 #include "output/plan.hpp"
 
 namespace afterbay::output {
@@ -13,7 +13,7 @@ namespace afterbay::output {
 /// such as levels of a surface field, and all but stations of a field without a horizontal grid and
 /// without these axes. Names that no field of the model has remain, and so do selections along the
 /// horizontal grid of fields that have one: they are refused where they are applied.
-describe::Grid fitting_selection(const Definitions& definitions, const Field& field,
+describe::Grid fitting_selection(const FieldDefinitions& definitions, const Field& field,
                                  const describe::Grid& grid);
 
 /// Whether the subset selects nothing.

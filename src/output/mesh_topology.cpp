@@ -16,7 +16,7 @@ std::string_view text_of(const std::vector<Attribute>& attributes, std::string_v
   return is_text ? found->values.text() : std::string_view();
 }
 
-bool is_vertices(const Definitions& definitions, const Attribute& attribute) {
+bool is_vertices(const FieldDefinitions& definitions, const Attribute& attribute) {
   return std::ranges::any_of(definitions.coordinates(), [&](const Coordinate& it) {
     return attribute.values.type == Type::text && it.name == attribute.values.text() &&
            !it.options.vertices.empty();
@@ -25,7 +25,7 @@ bool is_vertices(const Definitions& definitions, const Attribute& attribute) {
 
 /// Whether the variable that the attribute names is a coordinate of the grid.
 bool lies_on(std::string_view grid, const std::vector<Attribute>& attributes, std::string_view attribute,
-             const Definitions& definitions) {
+             const FieldDefinitions& definitions) {
   const auto& all = definitions.coordinates();
   const auto found = std::ranges::find(all, text_of(attributes, attribute), &Coordinate::name);
   return found != all.end() && found->grid == grid;
@@ -68,7 +68,7 @@ bool is_part_of_grid(const Space& space) {
 }
 
 void remove_wrong_references(std::vector<Attribute>& attributes, const Space& space,
-                             const Definitions& definitions) {
+                             const FieldDefinitions& definitions) {
   // Stations are points: they are no cells of a mesh, and have no vertices.
   if (space.stations != nullptr) {
     remove(attributes, {"mesh", "location"});

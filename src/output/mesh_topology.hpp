@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "output/definitions.hpp"
+#include "output/field_definitions.hpp"
 #include "output/spaces.hpp"
 
 namespace afterbay::output {
@@ -23,6 +23,6 @@ bool is_part_of_grid(const Space& space);
 /// or has stations: the mesh of a field at stations or at a part of the nodes, and connectivities
 /// of a mesh that number faces or edges of which the file has a part.
 void remove_wrong_references(std::vector<Attribute>& attributes, const Space& space,
-                             const Definitions& definitions);
+                             const FieldDefinitions& definitions);
 
 }  // namespace afterbay::output

@@ -100,7 +100,7 @@ Node node_of(const Dimension& dimension) {
   return node_of_entry(entry, dimension_keys());
 }
 
-Node node_of(const Grid& grid, const Definitions& definitions, const GridKinds& kinds) {
+Node node_of(const Grid& grid, const FieldDefinitions& definitions, const GridKinds& kinds) {
   GridEntry entry{grid.dimensions, {}, kinds.at(grid.name)};
   for (const std::string& name : grid.dimensions)
     entry.lengths.push_back(static_cast<double>(definitions.dimension(name).length));
@@ -137,7 +137,7 @@ Node section_of(const std::vector<Item>& items, MakeNode make_node) {
 
 }  // namespace
 
-std::string write_definitions(const Definitions& definitions, const OutputOptions& options,
+std::string write_definitions(const FieldDefinitions& definitions, const OutputOptions& options,
                               const GridKinds& kinds, const Processes& processes) {
   const auto plain = [](const auto& item) { return node_of(item); };
   Node root = Node::mapping({});

@@ -10,7 +10,7 @@
 
 #include "afterbay/output.hpp"
 #include "base/result.hpp"
-#include "output/definitions.hpp"
+#include "output/field_definitions.hpp"
 
 namespace afterbay::output {
 
@@ -23,7 +23,7 @@ struct Processes {
 
 struct ModelDefinitions {
   OutputOptions options;  ///< without `resume`
-  Definitions definitions;
+  FieldDefinitions definitions;
   Processes processes;  ///< processes of the run that wrote the file
 };
 
@@ -39,7 +39,7 @@ using GridKinds = std::map<std::string, std::string>;
 
 /// The text of a file, in YAML. Values of coordinates that are distributed, or have more than one
 /// dimension, are left out.
-std::string write_definitions(const Definitions& definitions, const OutputOptions& options,
+std::string write_definitions(const FieldDefinitions& definitions, const OutputOptions& options,
                               const GridKinds& kinds, const Processes& processes);
 
 /// Reads such a file. Values that are not on file are zero; those of distributed coordinates are

@@ -273,8 +273,8 @@ class Planner {
     const auto number = static_cast<std::size_t>(&field - input_.definitions.fields().data());
     auto& source = plan_.sources[number];
     if (source == nullptr)
-      source = std::make_unique<Source>(field.name, spaces_.own(field),
-                                        Form{field.options.type, field.options.fill});
+      source = std::make_unique<FieldSeries>(field.name, spaces_.own(field),
+                                             Form{field.options.type, field.options.fill});
     if (context.subset == nullptr) return *source;
     const Space& space = spaces_.subset(field, *context.subset);
     if (space.is_subset()) check_fill(*source, *context.subset);
@@ -439,12 +439,13 @@ class Planner {
   }
 
   /// `file`: for which servers are to compute them; null: all files share them.
-  Statistics& statistics_of(Series& of, const Schedule& schedule, const describe::File* file = nullptr) {
+  SeriesStatistics& statistics_of(Series& of, const Schedule& schedule,
+                                  const describe::File* file = nullptr) {
     auto& known = statistics_[{&of, &schedule, file}];
     if (known == nullptr) {
       std::string text = fmt::format("{} on {} of {}{} every {}", identity_of(of), of.space().name,
                                      of.space().text(), of.space().places_text(), schedule.text());
-      plan_.statistics.push_back(std::make_unique<Statistics>(of, schedule, std::move(text)));
+      plan_.statistics.push_back(std::make_unique<SeriesStatistics>(of, schedule, std::move(text)));
       known = plan_.statistics.back().get();
       if (file != nullptr) of_files_.insert(known);
     }
@@ -462,7 +463,7 @@ class Planner {
     }
     check_times(of, *schedule, field.expression_at,
                 fmt::format("field '{}': what \"{}\" reduces", field.name, reduction.text), input_.time);
-    Statistics& all = statistics_of(of, *schedule);
+    SeriesStatistics& all = statistics_of(of, *schedule);
     Reduced& made = all.add(statistic_of(reduction.operation, of, missing_of(context)));
     identities_[&made] = fmt::format("{} [{}]", made.name(), all.text());
     return made;
@@ -697,8 +698,8 @@ class Planner {
   std::map<std::string, Constant*> constants_;
   std::map<std::pair<const Series*, const Space*>, Subset*> subsets_;
   std::map<std::string, Series*> derived_;
-  std::map<std::tuple<const Series*, const Schedule*, const describe::File*>, Statistics*> statistics_;
-  std::set<const Statistics*> of_files_;  ///< statistics that are not shared
+  std::map<std::tuple<const Series*, const Schedule*, const describe::File*>, SeriesStatistics*> statistics_;
+  std::set<const SeriesStatistics*> of_files_;  ///< statistics that are not shared
   std::map<std::tuple<const Series*, std::string, std::string>, Collapsed*> collapsed_;
   std::map<std::tuple<const Series*, std::string, std::string>, OverGrid*> over_grids_;
   std::map<const Series*, std::string> identities_;  ///< identities of what is computed

@@ -14,7 +14,7 @@
 #include "describe/description.hpp"
 #include "expression/expression.hpp"
 #include "output/collapsed.hpp"
-#include "output/definitions.hpp"
+#include "output/field_definitions.hpp"
 #include "output/file_series.hpp"
 #include "output/formula.hpp"
 #include "output/over_grid.hpp"
@@ -30,13 +30,13 @@ namespace afterbay::output {
 struct Plan {
   std::unique_ptr<TakenPaths> taken = std::make_unique<TakenPaths>();  ///< by files and states
   std::vector<std::unique_ptr<Schedule>> schedules;
-  std::vector<std::unique_ptr<Source>> sources;  ///< by number of the field; null: nothing uses it
+  std::vector<std::unique_ptr<FieldSeries>> sources;  ///< by number of the field; null: nothing uses it
   std::vector<std::unique_ptr<Constant>> constants;
   std::vector<std::unique_ptr<Subset>> subsets;
   std::vector<std::unique_ptr<Computed>> computed;
   std::vector<std::unique_ptr<Collapsed>> collapsed;
   std::vector<std::unique_ptr<OverGrid>> over_grids;
-  std::vector<std::unique_ptr<Statistics>> statistics;
+  std::vector<std::unique_ptr<SeriesStatistics>> statistics;
   std::vector<std::unique_ptr<FileSeries>> files;
   std::vector<std::unique_ptr<Writer>> writers;
   /// The entries under `fields` that have no effect, with their places and the reasons.
@@ -71,11 +71,11 @@ struct Plan {
 
 /// What a plan is made from; outlives it.
 struct PlanInput {
-  PlanInput(const describe::Description& of, const Definitions& model, const ModelTime& steps,
+  PlanInput(const describe::Description& of, const FieldDefinitions& model, const ModelTime& steps,
             std::optional<std::int64_t> number, const Targets& places);
 
   const describe::Description& description;
-  const Definitions& definitions;
+  const FieldDefinitions& definitions;
   const ModelTime& time;
   std::optional<std::int64_t> member;
   const Targets& targets;

@@ -6,7 +6,7 @@
 
 namespace afterbay::output {
 
-PlanInput::PlanInput(const describe::Description& of, const Definitions& model, const ModelTime& steps,
+PlanInput::PlanInput(const describe::Description& of, const FieldDefinitions& model, const ModelTime& steps,
                      std::optional<std::int64_t> number, const Targets& places)
     : description(of), definitions(model), time(steps), member(number), targets(places) {
   for (const describe::Field& field : of.fields) described_.emplace(field.name, &field);

@@ -58,13 +58,13 @@ class ValuelessRun {
 
   void step(std::int64_t number) {
     plan_.begin_step(number);
-    std::vector<Source*> wanted;
+    std::vector<FieldSeries*> wanted;
     for (const auto& source : plan_.sources)
       if (source != nullptr && source->needed()) wanted.push_back(source.get());
     Value value = covered_by_step(time_, number);
     plan_.put_constants(value);
     constexpr std::byte nothing{};
-    for (Source* const source : wanted) {
+    for (FieldSeries* const source : wanted) {
       value.data = &nothing;
       value.form = &source->form();
       source->put(value);
@@ -172,7 +172,7 @@ void describe_time(Preview& made, const ModelTime& time) {
 Preview preview(const describe::Description& description, const ModelDefinitions& model,
                 const PreviewOptions& options) {
   const ModelTime time = model_time(model.options);
-  const Definitions& definitions = model.definitions;
+  const FieldDefinitions& definitions = model.definitions;
   PreviewTargets targets(description);
   const PlanInput input{description, definitions, time, model.options.member, targets};
   Spaces spaces(nullptr, definitions);

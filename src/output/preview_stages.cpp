@@ -11,7 +11,7 @@ namespace afterbay::output {
 namespace {
 
 /// "mean, maximum": of one pass.
-std::string operations_text(const Statistics& statistics) {
+std::string operations_text(const SeriesStatistics& statistics) {
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < statistics.results().size(); ++i) {
     const std::string_view name = statistics::name_of(statistics.statistic(i).operation);
@@ -99,7 +99,7 @@ std::uint64_t bytes_between_ranks(const OverGrid& reduction, std::uint64_t ranks
   return points * reduction.bytes_per_point();
 }
 
-std::size_t PreviewStages::add_statistics(const Statistics& statistics) {
+std::size_t PreviewStages::add_statistics(const SeriesStatistics& statistics) {
   PreviewStage stage;
   stage.kind = PreviewStage::Kind::statistic;
   stage.text = operations_text(statistics);
@@ -110,7 +110,7 @@ std::size_t PreviewStages::add_statistics(const Statistics& statistics) {
   const bool is_of_statistic = statistics_of_.contains(&statistics.of());
   stage.name =
       stage.text + " of " + (is_of_statistic ? statistics.of().name() : made_[stage.of.front()].name);
-  if (const Statistics* const finer = statistics.finer()) {
+  if (const SeriesStatistics* const finer = statistics.finer()) {
     stage.of = {stage_of(*finer->results().front())};
     stage.timing += ", from periods of " + finer->schedule().every().text();
   }

@@ -29,7 +29,7 @@ class PreviewStages {
  private:
   std::size_t stage_of(const Series& series);
   std::size_t add(PreviewStage stage);
-  std::size_t add_statistics(const Statistics& statistics);
+  std::size_t add_statistics(const SeriesStatistics& statistics);
   void add_memory(PreviewStage& stage, const OverGrid& reduction) const;
   /// Adds the memory that `bytes_of(points)` says for a rank.
   template <class BytesOf>
@@ -37,7 +37,7 @@ class PreviewStages {
 
   const PlanInput& input_;
   Processes processes_;
-  std::map<const Series*, const Statistics*> statistics_of_;
+  std::map<const Series*, const SeriesStatistics*> statistics_of_;
   std::map<const Series*, std::size_t> known_;
   /// Parts of a cycle are one stage.
   std::map<std::string, std::size_t> cycles_;

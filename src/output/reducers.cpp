@@ -109,7 +109,7 @@ std::string obstacle(const Computed& computed, const std::vector<Writer*>& write
 }
 
 /// The number of the statistic that is written.
-std::size_t number_of(const Statistics& statistics, const Writer& writer) {
+std::size_t number_of(const SeriesStatistics& statistics, const Writer& writer) {
   const auto& results = statistics.results();
   const auto result =
       std::ranges::find_if(results, [&](const auto& some) { return some.get() == &writer.of(); });
@@ -117,7 +117,7 @@ std::size_t number_of(const Statistics& statistics, const Writer& writer) {
 }
 
 /// Why servers cannot compute it; empty: they can.
-std::string obstacle(const Statistics& statistics, const Computed* computed,
+std::string obstacle(const SeriesStatistics& statistics, const Computed* computed,
                      const std::vector<Writer*>& writers) {
   if (computed == nullptr && (!is_given(statistics.of()) || statistics.of().is_constant()))
     return "it is a statistic of a coordinate, or of a reduction";
@@ -332,7 +332,7 @@ void Reducers::apply() const {
 
 void Reducers::leave(FileSeries& file, const OfFile& of, const Candidate& candidate) {
   if (candidate.statistics != nullptr) {
-    std::vector<Statistics::InFile> variables;
+    std::vector<SeriesStatistics::InFile> variables;
     for (const Writer* const writer : candidate.writers)
       variables.push_back(
           {writer->number(), number_of(*candidate.statistics, *writer), writer->variable().type});

@@ -30,7 +30,7 @@ class Reducers {
  private:
   /// A statistic, of a field or of an expression, or an expression.
   struct Candidate {
-    Statistics* statistics = nullptr;
+    SeriesStatistics* statistics = nullptr;
     Computed* computed = nullptr;
     std::vector<Writer*> writers;
     bool is_demanded = false;  ///< not `auto`

@@ -41,7 +41,7 @@ std::string name_of_column(std::size_t statistics, std::size_t statistic, std::u
 }
 
 /// What names a statistic. Two files may each have it, with equal states, if servers compute it.
-std::string key_of(const Statistics& statistics, std::size_t statistic) {
+std::string key_of(const SeriesStatistics& statistics, std::size_t statistic) {
   return fmt::format("{} of {}", text_of(statistics.statistic(statistic)), statistics.text());
 }
 
@@ -114,7 +114,7 @@ FileState file_state(const Json& head, const Calendar& calendar) {
 }
 
 /// What all values of a field depend on, of the fields that something uses.
-Json heads_of_fields(const Definitions& definitions, const Plan& plan) {
+Json heads_of_fields(const FieldDefinitions& definitions, const Plan& plan) {
   Json heads = Json::array();
   for (std::size_t f = 0; f < definitions.fields().size(); ++f) {
     if (plan.sources[f] == nullptr) continue;
@@ -154,7 +154,7 @@ void check_same(const Json& head, const char* key, const std::string& here, cons
 
 std::vector<std::string> keys_of(Plan& plan) {
   std::vector<std::string> keys;
-  for_each_state(plan, [&](const Statistics& of, std::size_t, std::size_t i, const statistics::State&) {
+  for_each_state(plan, [&](auto& of, std::size_t, std::size_t i, const statistics::State&) {
     keys.push_back(key_of(of, i));
   });
   return keys;
@@ -207,7 +207,7 @@ Schema SavedState::schema() const {
       }
     return names->second;
   };
-  for_each_state(plan_, [&](Statistics& of, std::size_t s, std::size_t i, const statistics::State& state) {
+  for_each_state(plan_, [&](auto& of, std::size_t s, std::size_t i, const statistics::State& state) {
     if (of.is_left_to_servers()) return;
     const Space& space = of.of().space();
     for (std::uint32_t c = 0; c < state.layout().columns(); ++c) {
@@ -243,7 +243,7 @@ std::string SavedState::head(const std::string& path, const std::string& serial,
                {"step length", time_.step.text()},
                {"fields", heads_of_fields(definitions_, plan_)}};
   Json& statistics = head["statistics"] = Json::array();
-  for_each_state(plan_, [&](Statistics& of, std::size_t s, std::size_t i, const statistics::State& state) {
+  for_each_state(plan_, [&](auto& of, std::size_t s, std::size_t i, const statistics::State& state) {
     const statistics::Progress& progress = state.progress();
     Json of_statistic{{"of", of.text()},
                       {"statistic", text_of(of.bundle().statistic(i))},
@@ -253,7 +253,7 @@ std::string SavedState::head(const std::string& path, const std::string& serial,
                       {"has_reference", progress.has_reference}};
     for (const auto& file : plan_.files) {
       if (&file->samples() != of.samples()) continue;
-      const auto in = std::ranges::find(of.in_servers(), i, &Statistics::InFile::statistic);
+      const auto in = std::ranges::find(of.in_servers(), i, &SeriesStatistics::InFile::statistic);
       of_statistic["in"] = ServerStates::path_of(path, *file);
       of_statistic["variable"] = file->variables()[in->variable].name;
     }
@@ -304,7 +304,7 @@ Ticket SavedState::write(Collection& collection, const std::string& path, std::i
   OutputFile file = collection.open(FileName{.name = whole},
                                     SchemaChanges().attribute(head_attribute, head(whole, serial, step)));
   std::vector<std::byte> zeros;
-  for_each_state(plan_, [&](Statistics& of, std::size_t s, std::size_t i, const statistics::State& state) {
+  for_each_state(plan_, [&](auto& of, std::size_t s, std::size_t i, const statistics::State& state) {
     if (of.is_left_to_servers()) return;
     for (std::uint32_t c = 0; c < state.layout().columns(); ++c) {
       const statistics::State::Column column = state.column(c);
@@ -361,7 +361,7 @@ std::int64_t SavedState::read(const std::string& path) {
     for (const Json& it : statistics) by_key.emplace(key_of_saved(it), &it);
     std::map<std::string, ServerStates::Reader> parts;
     std::vector<ServerStates::Restored> restored;
-    for_each_state(plan_, [&](Statistics& of, std::size_t, std::size_t i, const statistics::State& state) {
+    for_each_state(plan_, [&](auto& of, std::size_t, std::size_t i, const statistics::State& state) {
       const Json& saved = *by_key.at(key_of(of, i));
       statistics::Progress& progress = state.progress();
       progress.steps = saved.at("steps").get<std::uint64_t>();

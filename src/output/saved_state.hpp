@@ -16,7 +16,7 @@ namespace afterbay::output {
 
 class SavedState {
  public:
-  SavedState(Session& session, const ModelTime& time, const Definitions& definitions, Plan& plan)
+  SavedState(Session& session, const ModelTime& time, const FieldDefinitions& definitions, Plan& plan)
       : session_(session), time_(time), definitions_(definitions), plan_(plan) {}
 
   /// Stands for the step of a state that is saved before the first one: the next run begins with
@@ -44,7 +44,7 @@ class SavedState {
 
   Session& session_;
   const ModelTime& time_;
-  const Definitions& definitions_;
+  const FieldDefinitions& definitions_;
   Plan& plan_;
   std::optional<Collection> collection_;
   std::optional<Collection> of_epochs_;

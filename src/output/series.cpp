@@ -170,7 +170,7 @@ void Reduced::emit_in_servers(Value period) {
   }
 }
 
-Statistics::Statistics(Series& of, const Schedule& schedule, std::string text)
+SeriesStatistics::SeriesStatistics(Series& of, const Schedule& schedule, std::string text)
     : of_(&of),
       taken_(form_of_samples(of)),
       schedule_(&schedule),
@@ -179,7 +179,7 @@ Statistics::Statistics(Series& of, const Schedule& schedule, std::string text)
   of.add(*this);
 }
 
-Reduced& Statistics::add(const statistics::Statistic& statistic) {
+Reduced& SeriesStatistics::add(const statistics::Statistic& statistic) {
   for (std::size_t i = 0; i < results_.size(); ++i)
     if (bundle_.statistic(i) == statistic) return *results_[i];
   must(statistics::check(statistic, taken_.type));
@@ -188,13 +188,14 @@ Reduced& Statistics::add(const statistics::Statistic& statistic) {
   return *results_.back();
 }
 
-void Statistics::add_state(const statistics::Statistic& statistic) {
+void SeriesStatistics::add_state(const statistics::Statistic& statistic) {
   states_.emplace_back(statistic, taken_.type, bundle_.points());
   must(bundle_.add(statistic, states_.back().bytes()));
 }
 
 /// A bundle without points goes on counting steps and their duration.
-void Statistics::leave_to_servers(SampleTarget& samples, std::vector<InFile> variables, bool takes_operands) {
+void SeriesStatistics::leave_to_servers(SampleTarget& samples, std::vector<InFile> variables,
+                                        bool takes_operands) {
   samples_ = &samples;
   takes_operands_ = takes_operands;
   variables_ = std::move(variables);
@@ -204,20 +205,20 @@ void Statistics::leave_to_servers(SampleTarget& samples, std::vector<InFile> var
   for (std::size_t i = 0; i < all.size(); ++i) add_state(all.statistic(i));
 }
 
-void Statistics::begin_step() {
+void SeriesStatistics::begin_step() {
   if (samples_ == nullptr || !needs()) return;
   samples_->note_sample(bundle_.progress(0).steps == 0, schedule_->sample_seconds());
   if (!takes_operands_) samples_->need_sample(SampleRecords::no_operand);
 }
 
-void Statistics::take(std::size_t /*slot*/, const Value& value) {
+void SeriesStatistics::take(std::size_t /*slot*/, const Value& value) {
   if (!takes_operands_)
     for (const InFile& it : variables_) samples_->put_sample(it.variable, SampleRecords::no_operand, value);
   must(bundle_.step(value.data, of_->is_reduced() ? value.seconds : schedule_->sample_seconds()));
   if (schedule_->ends()) emit();
 }
 
-bool Statistics::can_be_made_of(const Statistics& finer) const {
+bool SeriesStatistics::can_be_made_of(const SeriesStatistics& finer) const {
   if (is_left_to_servers() || finer.is_left_to_servers()) return false;
   if (&finer == this || &finer.of() != of_ || of_->is_reduced() || !schedule_->consists_of(finer.schedule()))
     return false;
@@ -230,23 +231,23 @@ bool Statistics::can_be_made_of(const Statistics& finer) const {
   return true;
 }
 
-void Statistics::make_of(Statistics& finer) {
+void SeriesStatistics::make_of(SeriesStatistics& finer) {
   finer_ = &finer;
   finer.made_of_it_.push_back(this);
   text_ += ", from periods of " + finer.schedule().every().text();
 }
 
-void Statistics::take_period(const statistics::Bundle& finer) {
+void SeriesStatistics::take_period(const statistics::Bundle& finer) {
   must(bundle_.absorb(finer));
   if (schedule_->ends()) emit();
 }
 
-void Statistics::end_step() {
+void SeriesStatistics::end_step() {
   if (finer_ != nullptr) finer_->end_step();
   if (schedule_->ends() && bundle_.size() > 0 && bundle_.progress(0).steps > 0) emit();
 }
 
-void Statistics::emit() {
+void SeriesStatistics::emit() {
   Value period;
   period.begin = schedule_->begin();
   period.end = schedule_->now();
@@ -258,18 +259,18 @@ void Statistics::emit() {
     else
       results_[i]->emit_results(bundle_, i, period);
   }
-  for (Statistics* const coarser : made_of_it_) coarser->take_period(bundle_);
+  for (SeriesStatistics* const coarser : made_of_it_) coarser->take_period(bundle_);
   for (std::size_t i = 0; i < results_.size(); ++i) bundle_.begin_interval(i);
 }
 
-std::size_t Statistics::state_bytes(std::size_t points) const noexcept {
+std::size_t SeriesStatistics::state_bytes(std::size_t points) const noexcept {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < results_.size(); ++i)
     bytes += statistics::StateMemory::bytes_of(bundle_.statistic(i), taken_.type, points);
   return bytes;
 }
 
-std::size_t Statistics::buffer_bytes() const {
+std::size_t SeriesStatistics::buffer_bytes() const {
   std::size_t bytes = 0;
   if (!is_left_to_servers())
     for (const auto& result : results_) bytes += result->buffer_bytes();

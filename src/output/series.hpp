@@ -13,7 +13,7 @@
 #include "afterbay/decomposition.hpp"
 #include "afterbay/schema.hpp"
 #include "model/box.hpp"
-#include "output/definitions.hpp"
+#include "output/field_definitions.hpp"
 #include "output/schedule.hpp"
 #include "output/spaces.hpp"
 #include "statistics/bundle.hpp"
@@ -110,7 +110,7 @@ class Series {
 };
 
 /// A field as the model puts it.
-class Source final : public Series {
+class FieldSeries final : public Series {
  public:
   using Series::Series;
   [[nodiscard]] bool available() const override { return true; }
@@ -154,7 +154,7 @@ class Subset final : public Series, public Consumer {
 };
 
 /// A statistic over the periods of a schedule, as a series with a value at the end of each period.
-/// It belongs to Statistics, which fills it.
+/// It belongs to SeriesStatistics, which fills it.
 class Reduced final : public Series {
  public:
   /// `of`: what it reduces; `form`: in which its values come.
@@ -196,19 +196,19 @@ class SampleTarget {
 };
 
 /// All statistics of a series over the periods of one schedule.
-class Statistics final : public Consumer {
+class SeriesStatistics final : public Consumer {
  public:
-  Statistics(Series& of, const Schedule& schedule, std::string text);
+  SeriesStatistics(Series& of, const Schedule& schedule, std::string text);
   /// The statistic as a series, made at first use. Throws wrong_type if it does not exist for the
   /// type.
   Reduced& add(const statistics::Statistic& statistic);
 
   /// From now on its values are those of the periods of `finer`, at their ends, instead of those of
   /// the series: most of the time goes into passing over the states. See can_be_made_of.
-  void make_of(Statistics& finer);
+  void make_of(SeriesStatistics& finer);
   /// Whether `finer` has the same statistics of the same series, over shorter periods of which
   /// those of this consist, and results stay the same.
-  [[nodiscard]] bool can_be_made_of(const Statistics& finer) const;
+  [[nodiscard]] bool can_be_made_of(const SeriesStatistics& finer) const;
 
   /// A variable of a file that has the values of a statistic.
   struct InFile {
@@ -252,7 +252,7 @@ class Statistics final : public Consumer {
   [[nodiscard]] const Form& taken() const noexcept { return taken_; }
   [[nodiscard]] const Schedule& schedule() const noexcept { return *schedule_; }
   /// Statistics over shorter periods from which it is made; null: made from the series.
-  [[nodiscard]] const Statistics* finer() const noexcept { return finer_; }
+  [[nodiscard]] const SeriesStatistics* finer() const noexcept { return finer_; }
   /// Whether some over longer periods are made of it.
   [[nodiscard]] bool is_finer() const noexcept { return !made_of_it_.empty(); }
   [[nodiscard]] const std::vector<std::unique_ptr<Reduced>>& results() const noexcept { return results_; }
@@ -274,11 +274,11 @@ class Statistics final : public Consumer {
   Form taken_;
   const Schedule* schedule_;
   /// Statistics over shorter periods from which it is made; null: made from the series.
-  Statistics* finer_ = nullptr;
-  std::vector<Statistics*> made_of_it_;  ///< statistics whose finer_ it is
-  SampleTarget* samples_ = nullptr;      ///< null: it computes itself
-  bool takes_operands_ = false;          ///< servers compute the series as well
-  std::vector<InFile> variables_;        ///< variables to which samples are put
+  SeriesStatistics* finer_ = nullptr;
+  std::vector<SeriesStatistics*> made_of_it_;  ///< statistics whose finer_ it is
+  SampleTarget* samples_ = nullptr;            ///< null: it computes itself
+  bool takes_operands_ = false;                ///< servers compute the series as well
+  std::vector<InFile> variables_;              ///< variables to which samples are put
   std::string text_;
   statistics::Bundle bundle_;
   std::vector<statistics::StateMemory> states_;

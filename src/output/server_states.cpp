@@ -24,7 +24,7 @@ RankState::RankState(const statistics::Statistic& statistic, Type type, std::siz
 template <class Visit>
 void ServerStates::for_each_file(Visit visit) const {
   for (const auto& file : plan_.files) {
-    std::vector<Statistics*> statistics;
+    std::vector<SeriesStatistics*> statistics;
     for (const auto& it : plan_.statistics)
       if (it->samples() == &file->samples()) statistics.push_back(it.get());
     if (!statistics.empty()) visit(*file, statistics);
@@ -49,14 +49,14 @@ std::vector<std::string> ServerStates::paths_of(const std::string& path) const {
 }
 
 void ServerStates::write(const std::string& path, const std::string& serial, bool replaces) {
-  for_each_file([&](const FileSeries& file, const std::vector<Statistics*>& statistics) {
+  for_each_file([&](const FileSeries& file, const std::vector<SeriesStatistics*>& statistics) {
     const auto to = file.target().open_states(FileName{.name = path_of(path, file), .replace = replaces},
                                               SchemaChanges().attribute(serial_attribute, serial));
     // A plane of all variables before the next one: at most a few records may be begun at a time.
     bool more = true;
     for (std::uint32_t plane = 0; std::exchange(more, false); ++plane)
-      for (const Statistics* const it : statistics)
-        for (const Statistics::InFile& written : it->in_servers()) {
+      for (const SeriesStatistics* const it : statistics)
+        for (const SeriesStatistics::InFile& written : it->in_servers()) {
           // The planes of a state without points are those of any.
           const statistics::Planes planes(it->state_of(written.statistic), size_of(written.type));
           if (plane >= planes.count()) continue;
@@ -110,7 +110,7 @@ void ServerStates::restore(const std::vector<Restored>& states) {
     };
     for (const Restored& it : states) {
       if (it.statistics->samples() != &file.samples()) continue;
-      for (const Statistics::InFile& written : it.statistics->in_servers())
+      for (const SeriesStatistics::InFile& written : it.statistics->in_servers())
         if (written.statistic == it.statistic) most = std::max(most, planes_of(it, written.type).count());
       const statistics::Progress& of = it.statistics->bundle().progress(it.statistic);
       progress.steps = std::max(progress.steps, of.steps);
@@ -121,7 +121,7 @@ void ServerStates::restore(const std::vector<Restored>& states) {
       file.samples().begin_state(plane, most - plane - 1, progress);
       for (const Restored& it : states) {
         if (it.statistics->samples() != &file.samples()) continue;
-        for (const Statistics::InFile& written : it.statistics->in_servers()) {
+        for (const SeriesStatistics::InFile& written : it.statistics->in_servers()) {
           const statistics::Planes planes = planes_of(it, written.type);
           if (written.statistic != it.statistic || plane >= planes.count()) continue;
           buffer.resize(std::max(buffer.size(), it.state.state().points() * size_of(written.type)));

@@ -54,7 +54,7 @@ class ServerStates {
 
   /// What a server goes on with.
   struct Restored {
-    Statistics* statistics = nullptr;
+    SeriesStatistics* statistics = nullptr;
     std::size_t statistic = 0;
     RankState state;
   };

@@ -14,8 +14,8 @@
 #include "client/model_session.hpp"
 #include "describe/description.hpp"
 #include "output/coordinate_box.hpp"
-#include "output/definitions.hpp"
 #include "output/dimension_choice.hpp"
+#include "output/field_definitions.hpp"
 #include "output/stations.hpp"
 
 namespace afterbay::output {
@@ -93,7 +93,8 @@ class Spaces {
  public:
   /// `session`: whose rank this is; it outlives the spaces. Null: a rank that holds no points of
   /// any field.
-  Spaces(Session* session, const Definitions& definitions) : session_(session), definitions_(definitions) {}
+  Spaces(Session* session, const FieldDefinitions& definitions)
+      : session_(session), definitions_(definitions) {}
 
   /// Throws unknown_name if the session does not have the grid's decomposition, invalid_argument if
   /// it has other lengths.
@@ -172,7 +173,7 @@ class Spaces {
   [[nodiscard]] static std::vector<std::uint64_t> regions_of(const Space& of, const Regions& regions);
 
   Session* session_;
-  const Definitions& definitions_;
+  const FieldDefinitions& definitions_;
   std::map<std::string, std::unique_ptr<Space>> spaces_;
   std::map<std::string, Part> parts_;
   std::map<std::string, std::shared_ptr<const GridGroups>> groups_;  ///< by space and dimensions

@@ -11,8 +11,8 @@
 
 #include "afterbay/output.hpp"
 #include "model/box.hpp"
-#include "output/definitions.hpp"
 #include "output/described_epochs.hpp"
+#include "output/field_definitions.hpp"
 #include "output/late_steps.hpp"
 #include "output/memory.hpp"
 #include "output/plan.hpp"
@@ -29,7 +29,7 @@ struct __attribute__((visibility("hidden"))) Output::State {
 
   /// A field of the plan.
   struct FieldStep {
-    output::Source* source = nullptr;  ///< null: nothing uses the field
+    output::FieldSeries* source = nullptr;  ///< null: nothing uses the field
     Type type = Type::float32;
     bool wanted = false;  ///< in the current step
     bool put = false;     ///< in the current step
@@ -77,7 +77,7 @@ struct __attribute__((visibility("hidden"))) Output::State {
   OutputOptions options;
   std::shared_ptr<const describe::Description> description;
   output::ModelTime time;
-  output::Definitions definitions;
+  output::FieldDefinitions definitions;
   std::optional<output::Spaces> spaces;
   output::Plan plan;
   std::optional<output::LateSteps> late;

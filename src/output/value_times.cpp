@@ -18,14 +18,14 @@ namespace {
 
 /// What a series is made of: fields of the model and reductions over time.
 struct Parts {
-  std::vector<const Source*> sources;
+  std::vector<const FieldSeries*> sources;
   std::vector<const Reduced*> reduced;
 
   std::set<const Series*> known;
 
   void add(const Series& of) {
     if (!known.insert(&of).second) return;
-    if (const auto* const source = dynamic_cast<const Source*>(&of)) sources.push_back(source);
+    if (const auto* const source = dynamic_cast<const FieldSeries*>(&of)) sources.push_back(source);
     if (const auto* const some = dynamic_cast<const Reduced*>(&of)) reduced.push_back(some);
     if (const auto* const subset = dynamic_cast<const Subset*>(&of)) add(subset->of());
     if (const auto* const computed = dynamic_cast<const Computed*>(&of))

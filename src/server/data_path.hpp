@@ -22,7 +22,7 @@
 #include "server/files/output_files.hpp"
 #include "server/identity.hpp"
 #include "server/peers.hpp"
-#include "server/prepare/definitions.hpp"
+#include "server/prepare/received_definitions.hpp"
 #include "server/puts.hpp"
 #include "server/reduce/reducer.hpp"
 #include "server/shared/shared_files.hpp"
@@ -38,7 +38,7 @@ class DataPath {
   /// The parts of the server that it uses.
   struct Host {
     Peers& peers;
-    Definitions& definitions;
+    ReceivedDefinitions& definitions;
     SpacePolicy& space;
     FileTasks& tasks;
     Observation& observation;

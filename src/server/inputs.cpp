@@ -97,15 +97,15 @@ Result<> Inputs::open(std::size_t peer, const wire::OpenInput& message) {
   host_.workers.submit_first([this, id = message.input, path = message.path, timer = observed_.open,
                               direct = host_.config.direct_io, deadline = host_.config.deadline] {
     observe::Timed timed(timer);
-    auto result = std::make_shared<Result<std::unique_ptr<storage::InputFile>>>(
-        storage::InputFile::open(path, direct, nullptr, deadline));
+    auto result = std::make_shared<Result<std::unique_ptr<storage::StoredFile>>>(
+        storage::StoredFile::open(path, direct, nullptr, deadline));
     timed.stop();
     host_.back([this, id, result]() AFTERBAY_REQUIRES(ingest_thread) { opened(id, std::move(*result)); });
   });
   return {};
 }
 
-void Inputs::opened(std::uint64_t id, Result<std::unique_ptr<storage::InputFile>> result) {
+void Inputs::opened(std::uint64_t id, Result<std::unique_ptr<storage::StoredFile>> result) {
   File& file = files_.at(id);
   file.opening = false;
   if (result)

@@ -26,7 +26,7 @@
 #include "server/reply_queue.hpp"
 #include "server/thread_functions.hpp"
 #include "server/workers.hpp"
-#include "storage/input/input_file.hpp"
+#include "storage/input/stored_file.hpp"
 #include "transport/buffer_pool.hpp"
 #include "transport/link.hpp"
 #include "transport/shm/mapping.hpp"
@@ -71,8 +71,8 @@ class Inputs {
   struct File {
     std::uint64_t id = 0;
     std::string path;
-    std::unique_ptr<storage::InputFile> file;  ///< once it is open
-    std::optional<Error> error;                ///< the reason if it could not be opened
+    std::unique_ptr<storage::StoredFile> file;  ///< once it is open
+    std::optional<Error> error;                 ///< the reason if it could not be opened
     bool opening = true;
     std::vector<std::size_t> to_answer;
     std::vector<bool> users;            ///< by model rank: whether it has the file open
@@ -115,7 +115,7 @@ class Inputs {
   };
   using Entries = std::map<Key, Entry>;
 
-  void opened(std::uint64_t id, Result<std::unique_ptr<storage::InputFile>> file)
+  void opened(std::uint64_t id, Result<std::unique_ptr<storage::StoredFile>> file)
       AFTERBAY_REQUIRES(ingest_thread);
   void answer_open(const File& file, std::size_t peer) AFTERBAY_REQUIRES(ingest_thread);
   bool start_reading(const Key& key, Entry& entry) AFTERBAY_REQUIRES(ingest_thread);

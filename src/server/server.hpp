@@ -26,7 +26,7 @@
 #include "server/inputs.hpp"
 #include "server/load/load_balance.hpp"
 #include "server/peers.hpp"
-#include "server/prepare/definitions.hpp"
+#include "server/prepare/received_definitions.hpp"
 #include "server/shutdown/session_end.hpp"
 #include "server/space/space_policy.hpp"
 #include "server/telemetry/observation.hpp"
@@ -107,7 +107,7 @@ class Server {
 
   // How the parts reach each other; see server_hosts.cpp.
   [[nodiscard]] SpacePolicy::Host space_host(bool has_workers);
-  [[nodiscard]] Definitions::Host definitions_host(std::size_t workers, bool keeps_journal);
+  [[nodiscard]] ReceivedDefinitions::Host definitions_host(std::size_t workers, bool keeps_journal);
   [[nodiscard]] LoadBalance::Host load_host();
   [[nodiscard]] DataPath::Host data_host(bool has_workers);
   [[nodiscard]] SessionEnd::Host end_host();
@@ -120,7 +120,7 @@ class Server {
   const Identity identity_;
   Peers peers_;
   SpacePolicy space_;  ///< the disk of all files, also of those that `executor_` may still hold at the end
-  Definitions definitions_;
+  ReceivedDefinitions definitions_;
   LoadBalance load_ AFTERBAY_GUARDED_BY(ingest_thread){load_host()};
   DataPath data_;
   SessionEnd end_;

@@ -39,9 +39,9 @@ SpacePolicy::Host Server::space_host(bool has_workers) {
   return host;
 }
 
-Definitions::Host Server::definitions_host(std::size_t workers, bool keeps_journal) {
+ReceivedDefinitions::Host Server::definitions_host(std::size_t workers, bool keeps_journal) {
   assert_role(ingest_thread);  // no other thread uses the server yet
-  Definitions::Host host;
+  ReceivedDefinitions::Host host;
   Preparations::Host& tasks = host.preparations;
   tasks.workers = workers;
   tasks.submit = [this](Preparations::Task task, Preparations::Then then) AFTERBAY_REQUIRES(ingest_thread) {

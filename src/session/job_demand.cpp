@@ -81,9 +81,10 @@ std::string text_of_bytes(std::uint64_t bytes) {
   return bytes % KiB == 0 && (bytes % MiB == 0 || bytes < MiB) ? print_bytes(bytes) : print_about(bytes);
 }
 
-std::string text_of_parts(const std::vector<Part>& parts) {
+std::string text_of_parts(const std::vector<MemoryPart>& parts) {
   std::vector<std::string> list;
-  for (const Part& part : parts) list.push_back(fmt::format("{} {}", part.what, text_of_bytes(part.bytes)));
+  for (const MemoryPart& part : parts)
+    list.push_back(fmt::format("{} {}", part.what, text_of_bytes(part.bytes)));
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
@@ -97,21 +98,21 @@ std::uint64_t rounded_down(std::uint64_t bytes) {
 
 std::uint64_t ProcessDemand::bytes() const noexcept {
   std::uint64_t sum = 0;
-  for (const Part& part : parts) sum += part.bytes;
+  for (const MemoryPart& part : parts) sum += part.bytes;
   return sum;
 }
 
 std::uint64_t ProcessDemand::network_bytes() const noexcept {
   std::uint64_t sum = 0;
-  for (const Part& part : parts) sum += part.network ? part.bytes : 0;
+  for (const MemoryPart& part : parts) sum += part.network ? part.bytes : 0;
   return sum;
 }
 
 std::string ProcessDemand::text() const { return text_of_parts(parts); }
 
 std::string ProcessDemand::network_text() const {
-  std::vector<Part> some;
-  std::ranges::copy_if(parts, std::back_inserter(some), &Part::network);
+  std::vector<MemoryPart> some;
+  std::ranges::copy_if(parts, std::back_inserter(some), &MemoryPart::network);
   return text_of_parts(some);
 }
 
@@ -374,7 +375,7 @@ class Fitting {
     if (load.frontends == 0 || frontend_bytes(config) != 0) return;
     const auto demand = demand_of(config, load);
     if (!demand || !demand->frontend) return;
-    for (const Part& part : demand->frontend->parts)
+    for (const MemoryPart& part : demand->frontend->parts)
       if (part.what == "memory.frontend") tried_.memory.frontend_bytes = rounded_up(part.bytes, MiB);
     tried_.origins["memory.frontend"].source = config::Source::code;
   }

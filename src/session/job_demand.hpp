@@ -59,7 +59,7 @@ std::vector<NodeLoad> loads_of(const config::Config& config,
                                std::span<const int> nodes);
 
 /// A part of a process's memory.
-struct Part {
+struct MemoryPart {
   std::string what;  ///< the setting that bounds it, or what it is
   std::uint64_t bytes = 0;
   bool network = false;  ///< the network reads or writes it, and may lock it
@@ -77,7 +77,7 @@ struct ProcessDemand {
     /// "9900 model ranks, 99 servers and 14 others while the session opens": those that are not 0.
     [[nodiscard]] std::string text() const;
   };
-  std::vector<Part> parts;  ///< parts that are not 0
+  std::vector<MemoryPart> parts;  ///< parts that are not 0
   Far far;
   std::uint64_t descriptors = 0;  ///< without connections
   [[nodiscard]] std::uint64_t bytes() const noexcept;

@@ -29,7 +29,7 @@
 namespace afterbay::session {
 namespace {
 
-struct AccountMessage {
+struct ProcessReportMessage {
   static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::process_report);
   ProcessReport process;
   template <class A>
@@ -170,11 +170,11 @@ Result<> report(const ProcessReport& mine, const config::Config& config, Group& 
                 const ReportFiles& files) {
   JoinedReports of_all;
   const auto take = [&of_all](const Group::Bytes& bytes) -> Result<> {
-    AFTERBAY_TRY_ASSIGN(AccountMessage one, wire::decode<AccountMessage>(bytes));
+    AFTERBAY_TRY_ASSIGN(ProcessReportMessage one, wire::decode<ProcessReportMessage>(bytes));
     of_all.add(std::move(one.process));
     return {};
   };
-  AFTERBAY_TRY(group.gather(wire::encode(AccountMessage{mine}), take));
+  AFTERBAY_TRY(group.gather(wire::encode(ProcessReportMessage{mine}), take));
   if (group.rank() != 0) return {};
   ProcessReport& all = of_all.kept;
   observe::Report joined = of_all.merger.finish();

@@ -33,7 +33,7 @@ std::vector<std::byte> cut(const std::byte* from, const model::Index& shape, con
   return part;
 }
 
-void expect_parts(storage::InputFile& file, std::uint32_t v, std::uint64_t record,
+void expect_parts(storage::StoredFile& file, std::uint32_t v, std::uint64_t record,
                   const std::byte* expected) {
   const Variable& variable = file.schema().variables[v];
   const model::Box whole = whole_of(file, v);
@@ -54,7 +54,7 @@ void expect_parts(storage::InputFile& file, std::uint32_t v, std::uint64_t recor
   }
 }
 
-void expect_variable(storage::InputFile& file, std::uint32_t v, const ReadVariable& expected) {
+void expect_variable(storage::StoredFile& file, std::uint32_t v, const ReadVariable& expected) {
   const Variable& variable = file.schema().variables[v];
   EXPECT_EQ(variable.type, expected.type) << variable.name;
   EXPECT_EQ(variable.dimensions, expected.dimensions) << variable.name;
@@ -96,8 +96,8 @@ void run_python(const std::string& script, const std::string& path) {
   output_of(python() + " " + quoted(path + ".py") + " " + quoted(path));
 }
 
-std::unique_ptr<storage::InputFile> open_input(const std::string& path, storage::DirectIo direct_io) {
-  auto file = storage::InputFile::open(path, direct_io);
+std::unique_ptr<storage::StoredFile> open_input(const std::string& path, storage::DirectIo direct_io) {
+  auto file = storage::StoredFile::open(path, direct_io);
   if (!file) {
     ADD_FAILURE() << file.error().text();
     throw Failure(file.error());
@@ -105,14 +105,14 @@ std::unique_ptr<storage::InputFile> open_input(const std::string& path, storage:
   return std::move(*file);
 }
 
-std::uint32_t number_of(const storage::InputFile& file, std::string_view variable) {
+std::uint32_t number_of(const storage::StoredFile& file, std::string_view variable) {
   for (std::uint32_t v = 0; v < file.schema().variables.size(); ++v)
     if (file.schema().variables[v].name == variable) return v;
   ADD_FAILURE() << "no variable " << variable;
   throw Failure(make_error(ErrorCode::unknown_name, "no variable {}", variable));
 }
 
-model::Box whole_of(const storage::InputFile& file, std::uint32_t variable) {
+model::Box whole_of(const storage::StoredFile& file, std::uint32_t variable) {
   model::Box box;
   for (const std::string& name : file.schema().variables[variable].dimensions) {
     const Dimension* dimension = file.schema().find_dimension(name);
@@ -127,7 +127,7 @@ model::Box box_of(std::vector<std::uint64_t> start, std::vector<std::uint64_t> c
   return {model::Index(start), model::Index(count)};
 }
 
-std::vector<std::byte> read_box(storage::InputFile& file, std::uint32_t variable, std::uint64_t record,
+std::vector<std::byte> read_box(storage::StoredFile& file, std::uint32_t variable, std::uint64_t record,
                                 const model::Box& box) {
   std::vector<std::byte> bytes(box.points() * size_of(file.schema().variables[variable].type),
                                std::byte{0x5A});
@@ -139,7 +139,7 @@ std::vector<std::byte> read_box(storage::InputFile& file, std::uint32_t variable
   return bytes;
 }
 
-void expect_as_netcdf(storage::InputFile& file) {
+void expect_as_netcdf(storage::StoredFile& file) {
   const ReadFile expected = read_netcdf(file.path());
   EXPECT_EQ(file.schema().dimensions, expected.dimensions);
   EXPECT_EQ(file.records(), expected.records);
@@ -153,7 +153,7 @@ void expect_as_netcdf(storage::InputFile& file) {
   }
 }
 
-Error read_error(storage::InputFile& file, std::string_view variable, std::uint64_t record) {
+Error read_error(storage::StoredFile& file, std::string_view variable, std::uint64_t record) {
   const std::uint32_t number = number_of(file, variable);
   const model::Box box = whole_of(file, number);
   std::vector<std::byte> bytes(box.points() * size_of(file.schema().variables[number].type));

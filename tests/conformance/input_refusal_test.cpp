@@ -20,13 +20,13 @@ namespace afterbay::test {
 namespace {
 
 using storage::DirectIo;
-using storage::InputFile;
+using storage::StoredFile;
 
 class InputRefusal : public testing::Test {
  protected:
   /// The error of opening; it names the file.
   [[nodiscard]] static Error open_error(const std::string& path) {
-    const auto file = InputFile::open(path, DirectIo::automatic);
+    const auto file = StoredFile::open(path, DirectIo::automatic);
     if (file) {
       ADD_FAILURE() << path << " was opened";
       return {};
@@ -125,7 +125,7 @@ TEST_F(InputRefusal, names_and_ranks_that_overflow_the_buffers_of_netcdf_are_ref
            four_bytes(static_cast<std::uint32_t>(bytes.size() + 20)) + std::string(64, '\0');
   };
   put_bytes(path_, header(256, 2));
-  const auto file = InputFile::open(path_, DirectIo::automatic);
+  const auto file = StoredFile::open(path_, DirectIo::automatic);
   EXPECT_TRUE(file) << file.error().text();
   put_bytes(path_, header(5000, 2));
   EXPECT_NE(open_error(path_).text().find("a name of 5000 bytes"), std::string::npos);
@@ -230,7 +230,7 @@ TEST_F(InputRefusal, an_error_of_the_disk_comes_with_its_errno_and_short_reads_a
   for (const char* kind : {"nc4", "cdf5"}) {
     make_file(kind);
     const auto disk = std::make_shared<BadDisk>();
-    auto file = InputFile::open(path_, DirectIo::automatic, disk);
+    auto file = StoredFile::open(path_, DirectIo::automatic, disk);
     ASSERT_TRUE(file) << file.error().text();
     EXPECT_EQ(read_whole<int>(**file, "b", 1)[3999], 7999);
     disk->fail_with = EIO;
@@ -247,11 +247,11 @@ TEST_F(InputRefusal, without_direct_io_the_page_cache_serves_unless_the_user_ins
   make_file("cdf5");
   const auto disk = std::make_shared<BadDisk>();
   disk->refuse_direct = true;
-  const auto buffered = InputFile::open(path_, DirectIo::automatic, disk);
+  const auto buffered = StoredFile::open(path_, DirectIo::automatic, disk);
   ASSERT_TRUE(buffered);
   EXPECT_EQ((*buffered)->engine(), "buffered");
   EXPECT_EQ(read_whole<int>(**buffered, "b", 1)[7], 4007);
-  const auto insists = InputFile::open(path_, DirectIo::on, disk);
+  const auto insists = StoredFile::open(path_, DirectIo::on, disk);
   ASSERT_FALSE(insists);
   EXPECT_EQ(insists.error().native, EINVAL);
 }

@@ -29,7 +29,7 @@ namespace afterbay::test {
 namespace {
 
 using storage::DirectIo;
-using storage::InputFile;
+using storage::StoredFile;
 using testing::HasSubstr;
 
 std::string text_of(const std::string& path) {
@@ -88,7 +88,7 @@ TEST_F(ReaderProcess, a_crash_is_a_damaged_file_and_the_next_file_gets_a_new_rea
 }
 
 TEST_F(ReaderProcess, one_that_does_not_answer_is_given_up_at_the_deadline) {
-  const auto file = InputFile::open(path_, DirectIo::automatic, nullptr, std::chrono::seconds(3));
+  const auto file = StoredFile::open(path_, DirectIo::automatic, nullptr, std::chrono::seconds(3));
   ASSERT_TRUE(file) << file.error().text();
   ASSERT_EQ(::kill(the_reader(), SIGSTOP), 0);
   const auto strings = (*file)->read_strings(number_of(**file, "names"), 0);
@@ -158,7 +158,7 @@ class Environment {
 TEST_F(ReaderProcess, a_program_that_is_none_is_named_and_the_file_is_not_called_damaged) {
   for (const char* const program : {"/nowhere/afterbay-reader", "/bin/true"}) {
     const Environment environment("AFTERBAY_READER", program);
-    const auto file = InputFile::open(path_, DirectIo::automatic);
+    const auto file = StoredFile::open(path_, DirectIo::automatic);
     ASSERT_FALSE(file);
     EXPECT_EQ(file.error().code, ErrorCode::io);
     EXPECT_THAT(file.error().text(), HasSubstr(program));
@@ -227,7 +227,7 @@ TEST_F(ReaderProcess, mutants_of_a_netcdf4_file_are_read_or_refused) {
       EXPECT_NE(error.code, ErrorCode::internal) << error.text();
       EXPECT_NE(error.code, ErrorCode::timed_out) << error.text();
     };
-    const auto file = InputFile::open(path, DirectIo::automatic);
+    const auto file = StoredFile::open(path, DirectIo::automatic);
     if (!file) {
       note(file.error());
       continue;

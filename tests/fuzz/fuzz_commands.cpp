@@ -86,7 +86,7 @@ void run_command(const std::vector<std::string>& words, const std::vector<std::s
 
 /// The parts of replay outside its session: the plan, and reading the values of some records.
 void plan_and_read(const std::string& path) {
-  const auto input = afterbay::app::InputFile::open(path);
+  const auto input = afterbay::app::NetcdfReader::open(path);
   if (!input) return;
   for (const int ranks : {1, 5}) static_cast<void>(afterbay::app::make_plan(*input, {.model_ranks = ranks}));
   for (const auto& variable : input->contents().variables) {

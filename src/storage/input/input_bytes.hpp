@@ -12,7 +12,7 @@
 #include "base/result.hpp"
 #include "storage/block_writer/disk.hpp"
 #include "storage/input/buffer_pool.hpp"
-#include "storage/input/input_file.hpp"
+#include "storage/input/stored_file.hpp"
 
 namespace afterbay::storage {
 

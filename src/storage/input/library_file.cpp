@@ -70,24 +70,24 @@ class NoChunkCaches {
 constexpr float input_preemption = 0.75f;
 constexpr std::size_t cache_slots = 1009;
 
-/// Start and count of a part, including the record dimension.
-struct Part {
+/// Start and count along all dimensions, including that of records.
+struct Hyperslab {
   std::array<std::size_t, model::max_dimensions + 1> start{};
   std::array<std::size_t, model::max_dimensions + 1> count{};
 };
 
-Part part_of(bool has_records, std::uint64_t record, const model::Box& box) {
-  Part part;
+Hyperslab hyperslab_of(bool has_records, std::uint64_t record, const model::Box& box) {
+  Hyperslab slab;
   std::size_t d = 0;
   if (has_records) {
-    part.start[d] = record;
-    part.count[d++] = 1;
+    slab.start[d] = record;
+    slab.count[d++] = 1;
   }
   for (std::size_t i = 0; i < box.rank(); ++i, ++d) {
-    part.start[d] = box.start[i];
-    part.count[d] = box.count[i];
+    slab.start[d] = box.start[i];
+    slab.count[d] = box.count[i];
   }
-  return part;
+  return slab;
 }
 
 }  // namespace
@@ -153,9 +153,9 @@ Result<> LibraryFile::read(std::uint32_t variable, std::uint64_t record, const m
   const Hdf5Complaint complaint;
   AFTERBAY_TRY(keep_chunks(variable));
   const bool has_records = found_.schema.variables[variable].dimensions.size() > box.rank();
-  const Part part = part_of(has_records, record, box);
+  const Hyperslab slab = hyperslab_of(has_records, record, box);
   const int status =
-      nc_get_vara(id_, found_.numbers[variable], part.start.data(), part.count.data(), to.data());
+      nc_get_vara(id_, found_.numbers[variable], slab.start.data(), slab.count.data(), to.data());
   if (status != NC_NOERR) return fail(complaint.error(status, "read its values"));
   return {};
 }
@@ -176,9 +176,9 @@ Result<std::vector<std::string>> LibraryFile::read_strings(std::uint32_t variabl
     box.count.push_back(dimension->length);
     strings *= dimension->length;
   }
-  const Part part = part_of(has_records, record, box);
+  const Hyperslab slab = hyperslab_of(has_records, record, box);
   NetcdfStrings values(strings);
-  const int status = nc_get_vara_string(id_, found_.numbers[variable], part.start.data(), part.count.data(),
+  const int status = nc_get_vara_string(id_, found_.numbers[variable], slab.start.data(), slab.count.data(),
                                         values.pointers.data());
   if (status != NC_NOERR) return fail(complaint.error(status, "read its strings"));
   return values.take();

@@ -24,7 +24,7 @@ class InputLibrary {
   InputLibrary& operator=(const InputLibrary&) = delete;
   virtual ~InputLibrary() = default;
   [[nodiscard]] virtual const FoundFile& found() const noexcept = 0;
-  /// Reads values as InputFile::read does; `variable` is its index in the schema.
+  /// Reads values as StoredFile::read does; `variable` is its index in the schema.
   virtual Result<> read(std::uint32_t variable, std::uint64_t record, const model::Box& box,
                         std::span<std::byte> to) = 0;
   virtual Result<std::vector<std::string>> read_strings(std::uint32_t variable, std::uint64_t record) = 0;

@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 #include "model/box.hpp"
-#include "storage/input/input_file.hpp"
+#include "storage/input/stored_file.hpp"
 
 namespace afterbay::storage {
 

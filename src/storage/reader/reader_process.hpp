@@ -16,7 +16,7 @@
 #include "base/result.hpp"
 #include "base/thread_safety.hpp"
 #include "storage/block_writer/disk.hpp"
-#include "storage/input/input_file.hpp"
+#include "storage/input/stored_file.hpp"
 #include "storage/reader/protocol.hpp"
 
 namespace afterbay::storage {

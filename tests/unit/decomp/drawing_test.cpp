@@ -96,7 +96,7 @@ TEST(DecompDrawing, ranks_have_different_colours) {
 }
 
 TEST(DecompStatistics, points_holes_runs_gaps_and_repeats) {
-  const Result<Statistics> all =
+  const Result<DecompositionStatistics> all =
       statistics_of(test::map_of("d", {200}, {{0, 1, 2, -1, 10}, {}, {2, 199, -1, -1, 70, 71, 71}}));
   ASSERT_TRUE(all);
   EXPECT_EQ(all->ranks, 3U);
@@ -117,14 +117,14 @@ TEST(DecompStatistics, points_holes_runs_gaps_and_repeats) {
 TEST(DecompStatistics, points_across_words_are_counted_once) {
   std::vector<std::int64_t> list(300);
   std::iota(list.begin(), list.end(), 50);
-  const Result<Statistics> all = statistics_of(test::map_of("d", {400}, {list, {349}}));
+  const Result<DecompositionStatistics> all = statistics_of(test::map_of("d", {400}, {list, {349}}));
   ASSERT_TRUE(all);
   EXPECT_EQ(all->held, 300U);
   EXPECT_EQ(all->held_again, 1U);
 }
 
 TEST(DecompStatistics, a_map_of_more_points_than_there_is_memory_for_is_refused) {
-  const Result<Statistics> all = statistics_of(test::map_of("too\nlarge", {1ULL << 62}, {{0}}));
+  const Result<DecompositionStatistics> all = statistics_of(test::map_of("too\nlarge", {1ULL << 62}, {{0}}));
   ASSERT_FALSE(all);
   EXPECT_EQ(all.error().code, ErrorCode::resources);
   EXPECT_THAT(all.error().message,

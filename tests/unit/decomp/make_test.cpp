@@ -31,14 +31,16 @@ struct Made {
       return {};
     });
   }
-  [[nodiscard]] Statistics statistics(const std::string& name) const { return *statistics_of(maps.at(name)); }
+  [[nodiscard]] DecompositionStatistics statistics(const std::string& name) const {
+    return *statistics_of(maps.at(name));
+  }
 
   Result<> result;
   std::vector<std::string> names;
   std::map<std::string, Decomposition> maps;
 };
 
-void expect_each_point_once(const Statistics& all) {
+void expect_each_point_once(const DecompositionStatistics& all) {
   EXPECT_EQ(all.never_held(), 0U) << all.name;
   EXPECT_EQ(all.held_again, 0U) << all.name;
 }
@@ -152,7 +154,7 @@ TEST(DecompMake, land_has_gaps_and_holes) {
   const Made made(make_land, LandRequest{16, 96, 144, 4});
   ASSERT_TRUE(made.result);
   EXPECT_THAT(made.names, ElementsAre("land", "land_levels"));
-  const Statistics land = made.statistics("land");
+  const DecompositionStatistics land = made.statistics("land");
   EXPECT_NEAR(land.coverage_percent(), 41.0, 1.0);
   EXPECT_EQ(land.held_again, 0U);
   EXPECT_GT(land.holes, 0U);

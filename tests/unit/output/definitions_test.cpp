@@ -14,8 +14,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// Something of every kind.
-Definitions example() {
-  Definitions made;
+FieldDefinitions example() {
+  FieldDefinitions made;
   CoordinateOptions of_lat{.units = "degrees_north", .standard_name = "latitude"};
   of_lat.bounds = std::vector<double>{-90, -30, -30, 30, 30, 90};
   made.add(Dimension{"lat", 3, Values(std::vector<double>{-60, 0.1, 60}), of_lat});
@@ -70,8 +70,8 @@ TEST(OutputDefinitions, WhatIsReadIsWrittenAlike) {
   EXPECT_EQ(read->options.member, options.member);
   EXPECT_EQ(read->options.step, options.step);
   EXPECT_EQ(read->options.calendar.name(), "noleap");
-  const Definitions given = example();
-  const Definitions& found = read->definitions;
+  const FieldDefinitions given = example();
+  const FieldDefinitions& found = read->definitions;
   EXPECT_EQ(found.dimension("lat").values, given.dimension("lat").values);
   EXPECT_EQ(found.dimension("lev").values, given.dimension("lev").values) << "float32, exactly";
   EXPECT_EQ(found.dimension("lat").options.bounds.count(), 6U);
@@ -101,11 +101,11 @@ TEST(OutputDefinitions, LeaveOutManyValues) {
   const auto with_values = [](std::size_t count) {
     std::vector<double> values(count);
     for (std::size_t i = 0; i < count; ++i) values[i] = 0.1 * static_cast<double>(i);
-    Definitions made;
+    FieldDefinitions made;
     made.add(Dimension{"x", count, Values(values), {}});
     return made;
   };
-  const Definitions fits = with_values(most_values_on_file);
+  const FieldDefinitions fits = with_values(most_values_on_file);
   const auto all = read_definitions_text(write_definitions(fits, example_time(), {}, {}), "m.yaml");
   ASSERT_TRUE(all) << all.error().message;
   EXPECT_EQ(all->definitions.dimension("x").values, fits.dimension("x").values);

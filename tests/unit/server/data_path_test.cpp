@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definitions and DataPath without a server and without workers: from what ranks define and put to
+// ReceivedDefinitions and DataPath without a server and without workers: from what ranks define and put to
 // a published file and the answers to the ranks.
 #include "server/data_path.hpp"
 
@@ -30,7 +30,7 @@ class ServerDataPath : public ::testing::Test {
     peers_.emplace(std::move(port), FellowServers::Links(), 2);
     space_.emplace(config_, SpacePolicy::Host{});
     const auto submit = [](const WorkerTask& task, int) { task(); };
-    Definitions::Host definitions;
+    ReceivedDefinitions::Host definitions;
     definitions.preparations.submit = [](const Preparations::Task& task, const Preparations::Then& then) {
       then(task());
     };
@@ -130,7 +130,7 @@ class ServerDataPath : public ::testing::Test {
   test::FakePort* port_ = nullptr;
   std::optional<Peers> peers_;
   std::optional<SpacePolicy> space_;
-  std::optional<Definitions> definitions_;
+  std::optional<ReceivedDefinitions> definitions_;
   std::optional<Observation> observation_;
   std::optional<FileTasks> tasks_;
   std::optional<DataPath> data_;

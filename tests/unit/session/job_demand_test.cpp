@@ -61,7 +61,7 @@ TEST(JobDemand, a_node_with_shared_memory_only_needs_no_memory_for_the_network) 
   const auto nodes = loads(config, 9, 0);
   const auto demand = demand_of(config, nodes.at(0)).value();
   for (const auto* process : {&demand.server, &demand.model})
-    for (const Part& part : (*process)->parts) {
+    for (const MemoryPart& part : (*process)->parts) {
       EXPECT_NE(part.what, "memory.receive");
       EXPECT_NE(part.what, "memory.link");
     }
@@ -90,7 +90,7 @@ TEST(JobDemand, of_100_000_ranks_is_bounded) {
     EXPECT_LE(demand.model->bytes(), 64 * MiB) << demand.model->text();
     EXPECT_LE(demand.server->bytes() - config.memory.server_bytes - config.memory.chunks_bytes, 256 * MiB)
         << demand.server->text();
-    for (const Part& part : demand.server->parts) {
+    for (const MemoryPart& part : demand.server->parts) {
       if (part.what != "memory.receive") continue;
       EXPECT_LE(part.bytes, config.memory.receive_bytes);
     }
@@ -102,7 +102,7 @@ TEST(JobDemand, of_100_000_ranks_is_bounded) {
 TEST(JobDemand, counts_frames_and_page_tables) {
   const auto part_of = [](const ProcessDemand& process, std::string_view what) {
     std::uint64_t bytes = 0;
-    for (const Part& part : process.parts)
+    for (const MemoryPart& part : process.parts)
       if (part.what == what) bytes += part.bytes;
     return bytes;
   };
@@ -148,7 +148,7 @@ TEST(JobDemand, what_arrives_at_a_server_is_bounded_by_its_setting) {
       const auto loads_of_nodes = loads(config, 101 * nodes, 101);
       const auto demand = demand_of(config, loads_of_nodes.front()).value();
       std::uint64_t arriving = 0;
-      for (const Part& part : demand.server->parts)
+      for (const MemoryPart& part : demand.server->parts)
         if (part.what == "memory.receive") arriving += part.bytes;
       EXPECT_GT(arriving, 0u);
       // Two large buffers are the least.
@@ -163,7 +163,7 @@ TEST(JobDemand, endpoints_count_if_their_memory_is_set_and_may_be_used) {
     const auto config = config_of(std::move(settings));
     const auto demand = demand_of(config, loads(config, 3 * nodes, 3).front()).value();
     std::uint64_t bytes = 0;
-    for (const Part& part : demand.model->parts)
+    for (const MemoryPart& part : demand.model->parts)
       if (part.what == "memory.endpoints") bytes += part.bytes;
     return bytes;
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/definitions.hpp"
+#include "output/field_definitions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -65,13 +65,13 @@ void check_bounds(const std::string& name, const Values& values, const Values& b
 
 }  // namespace
 
-void Definitions::check_new(const std::string& name, std::string_view what) const {
+void FieldDefinitions::check_new(const std::string& name, std::string_view what) const {
   if (name.empty()) refuse(ErrorCode::invalid_argument, "a {} needs a name: it is empty", what);
   if (name.find('/') != std::string::npos || name.front() == ' ' || name.back() == ' ')
     refuse(ErrorCode::invalid_argument, "'{}' cannot be the name of a {} in a netCDF file", name, what);
 }
 
-void Definitions::add(Dimension dimension) {
+void FieldDefinitions::add(Dimension dimension) {
   check_new(dimension.name, "dimension");
   if (find(dimensions_, dimension.name) != nullptr || find(coordinates_, dimension.name) != nullptr)
     refuse(ErrorCode::conflict, "dimension '{}' is defined already", dimension.name);
@@ -93,7 +93,7 @@ void Definitions::add(Dimension dimension) {
   dimensions_.push_back(std::move(dimension));
 }
 
-void Definitions::add(Grid grid) {
+void FieldDefinitions::add(Grid grid) {
   check_new(grid.name, "grid");
   if (find(grids_, grid.name) != nullptr)
     refuse(ErrorCode::conflict, "grid '{}' is defined already", grid.name);
@@ -104,7 +104,7 @@ void Definitions::add(Grid grid) {
   grids_.push_back(std::move(grid));
 }
 
-void Definitions::add(Coordinate coordinate) {
+void FieldDefinitions::add(Coordinate coordinate) {
   check_new(coordinate.name, "coordinate");
   if (find(coordinates_, coordinate.name) != nullptr || find(dimensions_, coordinate.name) != nullptr)
     refuse(ErrorCode::conflict, "coordinate '{}' is defined already", coordinate.name);
@@ -129,7 +129,7 @@ void Definitions::add(Coordinate coordinate) {
   coordinates_.push_back(std::move(coordinate));
 }
 
-void Definitions::add(Field field) {
+void FieldDefinitions::add(Field field) {
   check_new(field.name, "field");
   if (find_field(field.name) != nullptr)
     refuse(ErrorCode::conflict, "field '{}' is defined already", field.name);
@@ -164,17 +164,17 @@ void Definitions::add(Field field) {
   fields_.push_back(std::move(field));
 }
 
-const Dimension& Definitions::dimension(std::string_view name) const {
+const Dimension& FieldDefinitions::dimension(std::string_view name) const {
   return get(dimensions_, name, "dimension");
 }
-const Grid& Definitions::grid(std::string_view name) const { return get(grids_, name, "grid"); }
-const Field* Definitions::find_field(std::string_view name) const noexcept {
+const Grid& FieldDefinitions::grid(std::string_view name) const { return get(grids_, name, "grid"); }
+const Field* FieldDefinitions::find_field(std::string_view name) const noexcept {
   const auto found = field_numbers_.find(name);
   return found == field_numbers_.end() ? nullptr : &fields_[found->second];
 }
-std::vector<std::string> Definitions::field_names() const { return names_of(fields_); }
+std::vector<std::string> FieldDefinitions::field_names() const { return names_of(fields_); }
 
-std::vector<std::string> Definitions::dimensions_of(const Field& field) const {
+std::vector<std::string> FieldDefinitions::dimensions_of(const Field& field) const {
   std::vector<std::string> all = field.options.axes;
   if (!field.options.grid.empty()) {
     const auto& of_grid = grid(field.options.grid).dimensions;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/prepare/definitions.hpp"
+#include "server/prepare/received_definitions.hpp"
 
 #include <algorithm>
 #include <span>
@@ -8,7 +8,8 @@
 
 namespace afterbay::server {
 
-Definitions::Definitions(const config::Config& config, const Identity& identity, Peers& peers, Host host)
+ReceivedDefinitions::ReceivedDefinitions(const config::Config& config, const Identity& identity, Peers& peers,
+                                         Host host)
     : peers_(peers),
       host_(std::move(host)),
       catalog_(identity.session_ranks, config,
@@ -16,7 +17,7 @@ Definitions::Definitions(const config::Config& config, const Identity& identity,
                 identity.slab_shares}),
       preparations_(preparations_host(identity)) {}
 
-Preparations::Host Definitions::preparations_host(const Identity& identity) {
+Preparations::Host ReceivedDefinitions::preparations_host(const Identity& identity) {
   assert_role(ingest_thread);  // no other thread uses the server yet
   Preparations::Host host = host_.preparations;
   host.server = static_cast<std::uint32_t>(identity.number);
@@ -36,13 +37,13 @@ Preparations::Host Definitions::preparations_host(const Identity& identity) {
 }
 
 /// File structures are made while the ranks still define and wait for the answer.
-Result<> Definitions::add(std::size_t peer, const wire::DefineCollection& message) {
+Result<> ReceivedDefinitions::add(std::size_t peer, const wire::DefineCollection& message) {
   AFTERBAY_TRY_ASSIGN(const ServedCollection* const collection, catalog_.add(peer, message));
   if (collection != nullptr) preparations_.begin(*collection);
   return {};
 }
 
-Result<> Definitions::end(std::size_t peer, const wire::DefineEnd& message) {
+Result<> ReceivedDefinitions::end(std::size_t peer, const wire::DefineEnd& message) {
   AFTERBAY_TRY_ASSIGN(const bool last, catalog_.end(peer, message));
   if (!last) return {};
   if (message.writes_files != 0) host_.writes_files();
@@ -53,7 +54,7 @@ Result<> Definitions::end(std::size_t peer, const wire::DefineEnd& message) {
 }
 
 /// All servers that check the maps fail alike.
-void Definitions::complete(const wire::MapsChecked& checked) {
+void ReceivedDefinitions::complete(const wire::MapsChecked& checked) {
   if (host_.preparations.session_failed()) return;
   auto answer = catalog_.complete(checked, peers_.frames());
   if (!answer) return host_.contradiction(std::move(answer).error());
@@ -62,7 +63,7 @@ void Definitions::complete(const wire::MapsChecked& checked) {
   preparations_.complete(catalog_, std::move(*answer));
 }
 
-void Definitions::answer(const wire::Defined& defined) {
+void ReceivedDefinitions::answer(const wire::Defined& defined) {
   const auto bytes = wire::encode(defined);
   for (std::size_t p = 0; p < catalog_.ranks(); ++p) {
     for (const wire::MapLosses& lost : catalog_.losses(p)) peers_.send(p, lost);

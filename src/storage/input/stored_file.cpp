@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/input/input_file.hpp"
+#include "storage/input/stored_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -41,7 +41,7 @@ std::string text_of(const model::Box& box) {
 
 }  // namespace
 
-struct InputFile::State {
+struct StoredFile::State {
   std::string path;
   InputSources sources;
   std::vector<InputVariable> variables;
@@ -55,7 +55,7 @@ struct InputFile::State {
   [[nodiscard]] Error located(Error error, std::uint32_t variable, std::uint64_t record) const;
 };
 
-Result<> InputFile::State::check(std::uint32_t variable, std::uint64_t record) const {
+Result<> StoredFile::State::check(std::uint32_t variable, std::uint64_t record) const {
   if (variable >= variables.size())
     return fail(ErrorCode::invalid_argument, "variable number {}, but the file has {} that can be read",
                 variable, variables.size());
@@ -65,7 +65,7 @@ Result<> InputFile::State::check(std::uint32_t variable, std::uint64_t record) c
   return {};
 }
 
-Result<> InputFile::State::check(std::uint32_t number, const model::Box& box, std::size_t bytes) const {
+Result<> StoredFile::State::check(std::uint32_t number, const model::Box& box, std::size_t bytes) const {
   const model::Index& shape = variables[number].shape;
   const Type type = found().schema.variables[number].type;
   if (type == Type::string)
@@ -82,7 +82,7 @@ Result<> InputFile::State::check(std::uint32_t number, const model::Box& box, st
   return {};
 }
 
-Error InputFile::State::located(Error error, std::uint32_t variable, std::uint64_t record) const {
+Error StoredFile::State::located(Error error, std::uint32_t variable, std::uint64_t record) const {
   std::string what = "reading ";
   if (variable < variables.size()) {
     const std::string& name = found().schema.variables[variable].name;
@@ -103,10 +103,10 @@ ReadCost& ReadCost::operator+=(const ReadCost& other) noexcept {
   return *this;
 }
 
-InputFile::InputFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
-InputFile::~InputFile() = default;
+StoredFile::StoredFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+StoredFile::~StoredFile() = default;
 
-Result<> InputFile::State::open_library(std::chrono::milliseconds deadline) {
+Result<> StoredFile::State::open_library(std::chrono::milliseconds deadline) {
   sources.remote = nullptr;
   AFTERBAY_TRY_ASSIGN(const auto classic, check_cdf_header(path));
   if (classic) {
@@ -120,8 +120,8 @@ Result<> InputFile::State::open_library(std::chrono::milliseconds deadline) {
 }
 
 /// The name is opened twice, here and by netCDF-C: it must refer to the same file both times.
-Result<> InputFile::State::open(DirectIo direct_io, std::shared_ptr<Disk> disk,
-                                std::chrono::milliseconds deadline) {
+Result<> StoredFile::State::open(DirectIo direct_io, std::shared_ptr<Disk> disk,
+                                 std::chrono::milliseconds deadline) {
   AFTERBAY_TRY(check_regular(path));
   constexpr int attempts = 16;
   for (int attempt = 0; attempt < attempts; ++attempt) {
@@ -135,24 +135,24 @@ Result<> InputFile::State::open(DirectIo direct_io, std::shared_ptr<Disk> disk,
   return fail(ErrorCode::conflict, "{} is replaced by others as fast as it is opened: stop them", path);
 }
 
-Result<std::unique_ptr<InputFile>> InputFile::open(const std::string& path, DirectIo direct_io,
-                                                   std::shared_ptr<Disk> disk,
-                                                   std::chrono::milliseconds deadline) {
+Result<std::unique_ptr<StoredFile>> StoredFile::open(const std::string& path, DirectIo direct_io,
+                                                     std::shared_ptr<Disk> disk,
+                                                     std::chrono::milliseconds deadline) {
   auto state = std::make_unique<State>();
   state->path = path;
   if (auto opened = state->open(direct_io, std::move(disk), deadline); !opened)
     return fail(std::move(opened).error().in_file(path).add("opening " + path + " for reading"));
-  return std::unique_ptr<InputFile>(new InputFile(std::move(state)));
+  return std::unique_ptr<StoredFile>(new StoredFile(std::move(state)));
 }
 
-const std::string& InputFile::path() const noexcept { return state_->path; }
-const Schema& InputFile::schema() const noexcept { return state_->found().schema; }
-Format InputFile::format() const noexcept { return state_->found().format; }
-std::uint64_t InputFile::records() const noexcept { return state_->found().records; }
+const std::string& StoredFile::path() const noexcept { return state_->path; }
+const Schema& StoredFile::schema() const noexcept { return state_->found().schema; }
+Format StoredFile::format() const noexcept { return state_->found().format; }
+std::uint64_t StoredFile::records() const noexcept { return state_->found().records; }
 
-const std::vector<LeftOut>& InputFile::left_out() const noexcept { return state_->found().left_out; }
+const std::vector<LeftOut>& StoredFile::left_out() const noexcept { return state_->found().left_out; }
 
-std::optional<std::string> InputFile::unreadable(std::string_view variable) const {
+std::optional<std::string> StoredFile::unreadable(std::string_view variable) const {
   if (schema().find_variable(variable) != nullptr) return std::nullopt;
   for (const LeftOut& left_out : state_->found().left_out)
     if (left_out.name == variable) return left_out.reason;
@@ -161,8 +161,8 @@ std::optional<std::string> InputFile::unreadable(std::string_view variable) cons
   return std::nullopt;
 }
 
-Result<ReadCost> InputFile::read(std::uint32_t variable, std::uint64_t record, const model::Box& box,
-                                 std::span<std::byte> to) {
+Result<ReadCost> StoredFile::read(std::uint32_t variable, std::uint64_t record, const model::Box& box,
+                                  std::span<std::byte> to) {
   ReadCost cost;
   const auto read_it = [&]() -> Result<> {
     AFTERBAY_TRY(state_->check(variable, record));
@@ -175,7 +175,7 @@ Result<ReadCost> InputFile::read(std::uint32_t variable, std::uint64_t record, c
   return cost;
 }
 
-Result<std::vector<std::string>> InputFile::read_strings(std::uint32_t variable, std::uint64_t record) {
+Result<std::vector<std::string>> StoredFile::read_strings(std::uint32_t variable, std::uint64_t record) {
   const auto read_them = [&]() -> Result<std::vector<std::string>> {
     AFTERBAY_TRY(state_->check(variable, record));
     if (schema().variables[variable].type != Type::string)
@@ -188,7 +188,7 @@ Result<std::vector<std::string>> InputFile::read_strings(std::uint32_t variable,
   return strings;
 }
 
-model::Index InputFile::grain(std::uint32_t variable) const {
+model::Index StoredFile::grain(std::uint32_t variable) const {
   model::Index grain = state_->variables[variable].shape;
   const std::vector<std::uint64_t>& chunk = schema().variables[variable].chunk;
   const std::size_t first = state_->variables[variable].record ? 1 : 0;
@@ -197,12 +197,12 @@ model::Index InputFile::grain(std::uint32_t variable) const {
   return grain;
 }
 
-std::string InputFile::engine(std::uint32_t variable) const {
+std::string StoredFile::engine(std::uint32_t variable) const {
   if (state_->variables[variable].by_library) return "library";
   return state_->sources.bytes->direct() ? "direct" : "buffered";
 }
 
-std::string InputFile::engine() const {
+std::string StoredFile::engine() const {
   for (std::uint32_t v = 0; v < state_->variables.size(); ++v)
     if (!state_->variables[v].by_library) return engine(v);
   return "library";

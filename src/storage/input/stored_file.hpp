@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// InputFile: a netCDF file that several threads can read.
+// StoredFile: a netCDF file that several threads can read.
 #pragma once
 
 #include <chrono>
@@ -40,18 +40,18 @@ inline constexpr std::chrono::milliseconds default_reader_deadline{60'000};
 /// later. Any thread may call any function, several at the same time. Memory in addition to the
 /// caller's is bounded: decoded chunks are kept up to input_chunk_memory_bytes, and each reading
 /// thread needs buffers of one block or chunk.
-class InputFile {
+class StoredFile {
  public:
-  ~InputFile();
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
+  ~StoredFile();
+  StoredFile(const StoredFile&) = delete;
+  StoredFile& operator=(const StoredFile&) = delete;
 
   /// Opens any netCDF file that netCDF-C can read (netCDF-4, CDF-1, CDF-2, CDF-5). Takes the
   /// library lock. Fails with io if the system refuses (native: errno, ENOENT for a missing file),
   /// with format if it is not such a file or is damaged. Files of all but the classic formats are
   /// opened by a reader process, which must answer each request within `deadline`. `disk`: system
   /// calls of fault tests; null: the real ones.
-  static Result<std::unique_ptr<InputFile>> open(
+  static Result<std::unique_ptr<StoredFile>> open(
       const std::string& path, DirectIo direct_io, std::shared_ptr<Disk> disk = nullptr,
       std::chrono::milliseconds deadline = default_reader_deadline);
 
@@ -94,7 +94,7 @@ class InputFile {
 
  private:
   struct State;
-  explicit InputFile(std::unique_ptr<State> state);
+  explicit StoredFile(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

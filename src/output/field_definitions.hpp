@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definitions: dimensions, grids, coordinates and fields of the model, as it gives them.
+// FieldDefinitions: dimensions, grids, coordinates and fields of the model, as it gives them.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ struct Field {
 
 /// What a model has defined. Definitions are checked when they are added; points of ranks are not
 /// known here.
-class Definitions {
+class FieldDefinitions {
  public:
   void add(Dimension dimension);
   void add(Grid grid);

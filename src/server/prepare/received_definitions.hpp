@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definitions: what the model ranks have defined, from their first message to the answer that all
+// ReceivedDefinitions: what the model ranks have defined, from their first message to the answer that all
 // of them get: the catalog, the checks of maps that servers make together, and the preparations for
 // the first file. Used by the ingest thread.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace afterbay::server {
 
-class Definitions {
+class ReceivedDefinitions {
  public:
   struct Host {
     /// The tasks of preparations. The identity of the server, the messages and `maps` are not read.
@@ -33,7 +33,7 @@ class Definitions {
     IngestFunction<Result<>(const wire::Defined&)> completed;
   };
 
-  Definitions(const config::Config& config, const Identity& identity, Peers& peers, Host host);
+  ReceivedDefinitions(const config::Config& config, const Identity& identity, Peers& peers, Host host);
 
   // Messages from model rank `peer`. Each call fails if ranks disagree, and names them.
   Result<> add(std::size_t peer, const wire::DefineCollection& message) AFTERBAY_REQUIRES(ingest_thread);
