@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReceivedDefinitions: what the model ranks have defined, from their first message to the answer that all
-// of them get: the catalog, the checks of maps that servers make together, and the preparations for
-// the first file. Used by the ingest thread.
+// ReceivedDefinitions: what the model ranks have defined, from their first message to the answer
+// that all of them get: the catalog, the checks of maps that servers make together, and the
+// preparations for the first file. Used by the ingest thread.
 #pragma once
 
 #include <cstddef>

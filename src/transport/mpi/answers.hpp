@@ -17,11 +17,11 @@
 
 namespace afterbay::transport::network {
 
-/// How many batches of messages all ends of a server may still begin before it looks at the network
+/// How many batches of messages the ends of a server may still begin before it looks at the network
 /// again. A server that answers a hundred thousand ranks at once, as when a session has defined its
 /// collections, thus leaves MPI time to complete the first sends before it begins the last: MPI
-/// needs some memory for each send that is pending, and never returns it. Ranks that receive nothing
-/// for a long time do not hold up others.
+/// needs some memory for each send that is pending, and never returns it. Ranks that receive
+/// nothing for a long time do not hold up others.
 struct SendTurn {
   static constexpr std::size_t most = 1024;
   std::size_t left = most;

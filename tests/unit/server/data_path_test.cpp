@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReceivedDefinitions and DataPath without a server and without workers: from what ranks define and put to
-// a published file and the answers to the ranks.
+// ReceivedDefinitions and DataPath without a server and without workers: from what ranks define and
+// put to a published file and the answers to the ranks.
 #include "server/data_path.hpp"
 
 #include <gmock/gmock.h>
