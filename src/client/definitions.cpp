@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/default_arithmetic.hpp"
 #include "base/suggest.hpp"
 #include "config/names.hpp"
 #include "model/decomposition.hpp"
@@ -229,6 +230,7 @@ Result<Definitions::Collections> Definitions::add_collection(const std::string& 
                                                              const CollectionOptions& options,
                                                              std::vector<AskedReduction> reductions) {
   AFTERBAY_TRY(core_.check_usable());
+  const DefaultArithmetic arithmetic;  // limits and fill values are compared and converted
   for (const auto& known : collections_)
     if (known->name() == name) return fail(ErrorCode::conflict, "collection '{}' is defined already", name);
   Collection::Definition definition{static_cast<std::uint32_t>(collections_.size()), name, schema, options,

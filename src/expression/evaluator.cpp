@@ -7,9 +7,9 @@
 #include <limits>
 #include <utility>
 
+#include "base/default_arithmetic.hpp"
 #include "base/strict_floating_point.hpp"
 #include "expression/kernel.hpp"
-#include "statistics/default_arithmetic.hpp"
 
 namespace afterbay::expression {
 
@@ -52,7 +52,7 @@ Result<Evaluator> Evaluator::create(const Formula& formula) {
 void Evaluator::run(std::span<const double* const> operands, double* to, std::size_t count) {
   assert(operands.size() == operands_);
   if (count == 0) return;
-  const statistics::DefaultArithmetic arithmetic;
+  const DefaultArithmetic arithmetic;
   std::array<double, statistics::strip_points> strip;
   for (std::size_t begin = 0; begin < count; begin += strip.size()) {
     const std::size_t points = std::min(strip.size(), count - begin);

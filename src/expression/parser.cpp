@@ -6,12 +6,12 @@
 #include <charconv>
 #include <numbers>
 
+#include "base/default_arithmetic.hpp"
 #include "base/printable.hpp"
 #include "base/strict_floating_point.hpp"
 #include "base/suggest.hpp"
 #include "expression/functions.hpp"
 #include "expression/names.hpp"
-#include "statistics/default_arithmetic.hpp"
 #include "time/periods.hpp"
 
 namespace afterbay::expression {
@@ -56,7 +56,7 @@ struct Number {
   bool in_range = true;
 };
 Number number_at(std::string_view text) {
-  const statistics::DefaultArithmetic rounding;
+  const DefaultArithmetic rounding;
   Number number;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number.value);
   if (error == std::errc::invalid_argument) return {};

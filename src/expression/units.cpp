@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "base/default_arithmetic.hpp"
 #include "base/printable.hpp"
 #include "base/strict_floating_point.hpp"
-#include "statistics/default_arithmetic.hpp"
 
 #ifdef AFTERBAY_HAS_UDUNITS
 #include <udunits2.h>
@@ -175,7 +175,7 @@ Result<Linear> conversion_of(const Unit& from, const Unit& to, std::string_view 
 }  // namespace
 
 void convert(std::span<double> values, const Linear& conversion) {
-  const statistics::DefaultArithmetic arithmetic;
+  const DefaultArithmetic arithmetic;
   for (double& value : values) value = conversion.multiply * value + conversion.add;
 }
 
@@ -193,7 +193,7 @@ Result<Linear> conversion(std::string_view from, std::string_view to) {
   const std::string_view to_text = without_blanks(to);
   if (from_text == to_text) return Linear();
   const CLocale locale;
-  const statistics::DefaultArithmetic arithmetic;
+  const DefaultArithmetic arithmetic;
   UnitSystem& system = UnitSystem::instance();
   const MutexLock lock(system.mutex());
   const NoMessages silence;
@@ -204,7 +204,7 @@ Result<Linear> conversion(std::string_view from, std::string_view to) {
 
 Result<> check_units(std::string_view units) {
   const CLocale locale;
-  const statistics::DefaultArithmetic arithmetic;
+  const DefaultArithmetic arithmetic;
   UnitSystem& system = UnitSystem::instance();
   const MutexLock lock(system.mutex());
   const NoMessages silence;

@@ -28,6 +28,7 @@ std::optional<Values> converted(const Values& values, Type type) {
   if (values.type == type || values.empty()) return values;
   const Kernel conversion = kernel(values.type, type, false);
   if (!conversion) return std::nullopt;
+  const ArithmeticFor arithmetic(conversion);
   const std::size_t count = values.count();
   Values result;
   result.type = type;

@@ -489,6 +489,7 @@ std::vector<WrittenWindows> written_windows(const MapMove& move, std::uint64_t p
 
 std::uint64_t execute(const MapMove& move, const void* from, std::byte* to, Kernel kernel) {
   if (move.values == 0) return 0;
+  const ArithmeticFor arithmetic(kernel);
   return Runner(move, kernel)
       .run(static_cast<const std::byte*>(from) + move.outer.from_offset, to + move.outer.to_offset);
 }

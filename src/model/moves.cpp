@@ -259,6 +259,7 @@ Move reversed(const Move& move) {
 
 std::uint64_t execute(const Move& move, const void* from, std::byte* to, Kernel kernel) {
   if (move.empty()) return 0;
+  const ArithmeticFor arithmetic(kernel);
   const Rows rows(move);
   const std::byte* const first = static_cast<const std::byte*>(from) + move.from_offset;
   if (kernel.custom != nullptr) {
@@ -274,6 +275,7 @@ std::uint64_t execute(const Move& move, const void* from, std::byte* to, Kernel 
 
 std::uint64_t out_of_range(const Move& pack, const void* from, Kernel kernel) {
   if (pack.empty()) return 0;
+  const ArithmeticFor arithmetic(kernel);
   constexpr std::uint64_t block_values = 512;  // they are converted into the first-level cache
   std::array<std::byte, block_values * sizeof(double)> block;
   const Rows rows(pack);

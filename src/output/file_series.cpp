@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/default_arithmetic.hpp"
 #include "model/convert/kernels.hpp"
 #include "model/converted_values.hpp"
 #include "model/fill_value.hpp"
@@ -18,7 +19,6 @@
 #include "output/archive_chunks.hpp"
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
-#include "statistics/default_arithmetic.hpp"
 #include "statistics/sums.hpp"
 #include "statistics/widening.hpp"
 
@@ -468,7 +468,7 @@ Form Writer::wants(const Form& /*given*/) const {
 
 /// To the units of the file, with the fill value of the file for missing values.
 void Writer::convert(const Value& value) {
-  const statistics::DefaultArithmetic arithmetic;
+  const DefaultArithmetic arithmetic;
   const FileVariable& it = variable();
   converted_.resize(it.space->points);
   statistics::Widening(value.form->type, value.form->missing)
@@ -509,7 +509,7 @@ void Writer::take(std::size_t /*slot*/, const Value& value) {
   if (is_plain_ || value.in_servers) return files_->write(variable_, given, part_of_cycle_);
   convert(value);
   // Also for the conversion to the type of the file, as in servers.
-  const statistics::DefaultArithmetic arithmetic;
+  const DefaultArithmetic arithmetic;
   given.form = &converted_form_;
   given.data = converted_form_.type == Type::float64 ? reinterpret_cast<const std::byte*>(converted_.data())
                                                      : integers_.data();

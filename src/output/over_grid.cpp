@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/default_arithmetic.hpp"
 #include "model/fill_value.hpp"
 #include "output/refuse.hpp"
-#include "statistics/default_arithmetic.hpp"
 
 namespace afterbay::output {
 
@@ -110,7 +110,7 @@ bool OverGrid::are_doubles(const Form& form) const noexcept {
 }
 
 void OverGrid::take(std::size_t /*slot*/, const Value& value) {
-  const statistics::DefaultArithmetic arithmetic;
+  const DefaultArithmetic arithmetic;
   const std::size_t points = of_->space().points;
   const double* values = reinterpret_cast<const double*>(value.data);
   const bool aligned = reinterpret_cast<std::uintptr_t>(value.data) % alignof(double) == 0;
@@ -137,7 +137,7 @@ void OverGrid::take(std::size_t /*slot*/, const Value& value) {
 }
 
 std::vector<std::byte> OverGrid::joined(std::span<const std::span<const std::byte>> totals) const {
-  const statistics::DefaultArithmetic arithmetic;
+  const DefaultArithmetic arithmetic;
   std::vector<Totalled> parts(totals.begin(), totals.end());
   statistics::Totals sum(statistic_.operation);
   TotalsWriter writer;
@@ -155,7 +155,7 @@ std::vector<std::byte> OverGrid::joined(std::span<const std::span<const std::byt
 void OverGrid::emit_late(const Contribution& all) {
   std::ranges::fill(result_, std::numeric_limits<double>::quiet_NaN());
   {
-    const statistics::DefaultArithmetic arithmetic;
+    const DefaultArithmetic arithmetic;
     statistics::Totals totals(statistic_.operation);
     for (Totalled rest(all.totals); !rest.ended();) {
       const std::uint64_t point = rest.point();

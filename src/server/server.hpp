@@ -46,6 +46,8 @@ class Server {
 
   /// Does the work that is due; returns false if there was none.
   bool step() AFTERBAY_REQUIRES(ingest_thread);
+  /// Begins to send all answers: for a caller that may not call `step` again soon.
+  void begin_answers() AFTERBAY_REQUIRES(ingest_thread) { peers_.port().begin_messages(); }
   static constexpr transport::Millis longest_sleep{200};
   /// Sleeps until there may be work, for at most `most`.
   void wait(transport::Millis most = longest_sleep) AFTERBAY_REQUIRES(ingest_thread);

@@ -5,6 +5,7 @@
 
 #include "base/batch_thread.hpp"
 #include "base/caller_terms.hpp"
+#include "base/default_arithmetic.hpp"
 
 namespace afterbay::server {
 
@@ -90,12 +91,14 @@ bool Workers::run_one() {
     const MutexLock lock(mutex_);
     if (!threads_.empty() || !take(task)) return false;
   }
+  const DefaultArithmetic arithmetic;
   task();
   return true;
 }
 
 void Workers::run(const std::stop_token& stop) {
   const BatchThread beside_the_model;
+  const DefaultArithmetic arithmetic;
   for (;;) {
     Task task;
     {

@@ -5,6 +5,7 @@
 
 #include "base/batch_thread.hpp"
 #include "base/clock.hpp"
+#include "base/default_arithmetic.hpp"
 #include "base/ingest_thread.hpp"
 #include "server/server.hpp"
 #include "session/facade.hpp"
@@ -101,6 +102,7 @@ class Turns {
 
   Result<> run() {
     const BatchThread beside_the_model;
+    const DefaultArithmetic arithmetic;
     const Serving serving(left_);
     while (!left_.empty()) {
       bool did = false;

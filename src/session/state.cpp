@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "base/default_arithmetic.hpp"
 #include "base/ingest_thread.hpp"
 #include "base/rank_names.hpp"
 #include "server/server.hpp"
@@ -199,13 +200,16 @@ void Session::State::host_server(bool in_thread) {
     // Its error reaches the model ranks as a message.
     host = std::jthread([this] {
       assert_role(ingest_thread);
+      const DefaultArithmetic arithmetic;
       (void)server->run();
     });
     return;
   }
   model->waits().add_idle([this] {
     assert_role(ingest_thread);  // the hosting rank steps the server
-    return server->step();
+    const bool did = server->step();
+    server->begin_answers();  // the rank may compute next
+    return did;
   });
 }
 

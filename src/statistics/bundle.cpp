@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "statistics/default_arithmetic.hpp"
+#include "base/default_arithmetic.hpp"
 #include "statistics/encoding.hpp"
 #include "statistics/strip.hpp"
 #include "statistics/sums.hpp"

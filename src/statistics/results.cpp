@@ -7,10 +7,10 @@
 #include <cstring>
 #include <limits>
 
+#include "base/default_arithmetic.hpp"
 #include "base/strict_floating_point.hpp"
 #include "model/convert/kernels.hpp"
 #include "statistics/bundle.hpp"
-#include "statistics/default_arithmetic.hpp"
 #include "statistics/strip.hpp"
 #include "statistics/sums.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "statistics/widening.hpp"
 
+#include "base/default_arithmetic.hpp"
 #include "model/fill_value.hpp"
-#include "statistics/default_arithmetic.hpp"
 
 namespace afterbay::statistics {
 

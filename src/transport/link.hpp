@@ -364,6 +364,8 @@ class ServerPort {
       AFTERBAY_REQUIRES(ingest_thread) = 0;
   /// Makes the transport progress (MPI progress, kept messages). True: did something.
   virtual bool pump() AFTERBAY_REQUIRES(ingest_thread) = 0;
+  /// Begins to send messages that `pump` would send later: for a caller that may not call it soon.
+  virtual void begin_messages() AFTERBAY_REQUIRES(ingest_thread) {}
   /// Whether messages are waiting to be received by a rank, or for room; `pump` sends them.
   [[nodiscard]] virtual bool sending() const AFTERBAY_REQUIRES(ingest_thread) = 0;
   /// Sleeps until a doorbell, `wake`, or `most` has passed (MPI pairs: bounded back-off).

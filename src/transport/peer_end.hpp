@@ -47,6 +47,8 @@ class PeerEnd {
     assert(false && "this rank reads from the server's memory");
   }
   virtual bool pump() = 0;
+  /// Begins to send messages that `pump` would send later.
+  virtual void begin_messages() {}
   /// The port asks after each call, and when a network has received something for this end.
   [[nodiscard]] virtual PeerNeeds needs() const = 0;
   /// Fails if the rank is gone and all its messages have been read.
@@ -74,6 +76,8 @@ class Network {
   /// Whether transfers that belong to no end yet are in progress, which only advance during
   /// `progress`.
   [[nodiscard]] virtual bool transferring() const { return false; }
+  /// Whether ends may keep messages back until `progress` is called again.
+  [[nodiscard]] virtual bool holds_back() const { return false; }
   /// Most bytes of buffers for data that arrive, at a time.
   [[nodiscard]] virtual std::uint64_t peak_bytes() const { return 0; }
 };

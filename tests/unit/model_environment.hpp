@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floating-point environment of a model that was linked with -Ofast, or has changed it.
+// Floating-point environments of models that were linked with -Ofast, or changed theirs.
 #pragma once
 
 #include <cfenv>
@@ -20,6 +20,22 @@ class ModelEnvironment {
   ~ModelEnvironment() { std::fesetenv(&before_); }
   ModelEnvironment(const ModelEnvironment&) = delete;
   ModelEnvironment& operator=(const ModelEnvironment&) = delete;
+
+ private:
+  std::fenv_t before_;
+};
+
+/// While it lives, invalid operations, divisions by zero and overflows end the program in the calling
+/// thread and in threads that it starts, as with options of compilers for debugging.
+class TrappingEnvironment {
+ public:
+  TrappingEnvironment() {
+    std::fegetenv(&before_);
+    feenableexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW);
+  }
+  ~TrappingEnvironment() { std::fesetenv(&before_); }
+  TrappingEnvironment(const TrappingEnvironment&) = delete;
+  TrappingEnvironment& operator=(const TrappingEnvironment&) = delete;
 
  private:
   std::fenv_t before_;

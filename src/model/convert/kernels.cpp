@@ -66,9 +66,12 @@ Kernel copy_kernel(std::size_t element_bytes, bool swap_bytes) noexcept {
 
 Kernel kernel(Type from, Type to, bool swap_bytes) noexcept {
   if (from == to) return copy_kernel(size_of(from), swap_bytes);
+  Kernel found;
   for (const convert::KernelSet& set : wide_sets())
-    if (const Kernel found = set.convert(from, to, swap_bytes)) return found;
-  return convert::baseline.convert(from, to, swap_bytes);
+    if (!found) found = set.convert(from, to, swap_bytes);
+  if (!found) found = convert::baseline.convert(from, to, swap_bytes);
+  found.converts = true;
+  return found;
 }
 
 bool needs_swap(bool file_is_big_endian) noexcept {

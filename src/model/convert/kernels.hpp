@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "afterbay/types.hpp"
+#include "base/default_arithmetic.hpp"
 
 namespace afterbay::model {
 
@@ -46,13 +48,27 @@ struct Kernel {
   RowFunction row = nullptr;
   RowFunction streaming = nullptr;
   const Conversion* custom = nullptr;
+  bool converts = false;  ///< between types: callers that call `row` do so with DefaultArithmetic
   explicit operator bool() const noexcept { return row != nullptr || custom != nullptr; }
+  /// Whether results depend on the floating-point environment.
+  [[nodiscard]] bool computes() const noexcept { return converts || custom != nullptr; }
   /// As a RowFunction.
   std::uint64_t convert(std::byte* to, const std::byte* from, std::size_t count, std::ptrdiff_t to_stride,
                         std::ptrdiff_t from_stride) const {
     return custom != nullptr ? custom->row(to, from, count, to_stride, from_stride)
                              : row(to, from, count, to_stride, from_stride);
   }
+};
+
+/// While it lives, the calling thread computes as DefaultArithmetic says, if the kernel computes.
+class ArithmeticFor {
+ public:
+  explicit ArithmeticFor(const Kernel& kernel) {
+    if (kernel.computes()) arithmetic_.emplace();
+  }
+
+ private:
+  std::optional<DefaultArithmetic> arithmetic_;
 };
 
 /// The best kernel for a pair of types on this processor; empty if there is none (text with

@@ -6,9 +6,9 @@
 #include <limits>
 #include <utility>
 
+#include "base/default_arithmetic.hpp"
 #include "base/rounding.hpp"
 #include "model/fill_value.hpp"
-#include "statistics/default_arithmetic.hpp"
 
 namespace afterbay::server {
 
@@ -121,7 +121,7 @@ Result<> ServedFormula::run(std::span<const std::byte* const> samples, std::size
 
 Result<> ServedFormula::write(std::span<const std::byte* const> samples, std::size_t points,
                               std::byte* to) const {
-  const statistics::DefaultArithmetic arithmetic;  // also for the conversion to the variable's type
+  const DefaultArithmetic arithmetic;  // also for the conversion to the variable's type
   std::uint64_t out_of_range = 0;
   const auto bytes = static_cast<std::ptrdiff_t>(element_bytes());
   AFTERBAY_TRY(run(samples, points, [&](std::span<double> results, std::size_t first) {

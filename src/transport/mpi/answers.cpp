@@ -53,6 +53,9 @@ Result<bool> Answers::complete_data() {
   return moved;
 }
 
+/// A server has an end per rank: what an end keeps of its last batch must be small.
+constexpr std::size_t most_kept_of_batch = 256;
+
 void Answers::fill_batch() {
   const std::uint32_t share = std::exchange(share_due_, 0) << BatchHeader::allowance_bits;
   BatchHeader header{credits_due_, flags_due_ | share, progress_.load(std::memory_order_relaxed), 0};
@@ -76,8 +79,11 @@ void Answers::fill_batch() {
 /// few and small, and may arrive after the end of the rank, which then never receives them.
 Result<bool> Answers::flush(SendTurn& turn) {
   const bool had_messages = batch_has_messages_ && batch_request_.active();
-  AFTERBAY_TRY_ASSIGN(const bool done, had_messages ? batch_request_.test_eagerly() : batch_request_.test());
+  const bool eager = had_messages && turn.eager_left > 0;
+  if (eager) --turn.eager_left;
+  AFTERBAY_TRY_ASSIGN(const bool done, eager ? batch_request_.test_eagerly() : batch_request_.test());
   if (!done) return false;
+  if (batch_.capacity() > most_kept_of_batch) batch_ = {};
   if (!is_due()) return had_messages;  // wakes callers that wait for it to be sent
   if (!kept_.empty()) {
     if (turn.left == 0) return had_messages;

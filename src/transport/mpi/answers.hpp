@@ -24,7 +24,10 @@ namespace afterbay::transport::network {
 /// nothing for a long time do not hold up others.
 struct SendTurn {
   static constexpr std::size_t most = 1024;
+  static constexpr std::size_t most_eager = 16;
   std::size_t left = most;
+  /// How many pending batches may still be looked at several times, which lets MPI progress.
+  std::size_t eager_left = most_eager;
 };
 
 /// Used by one thread.

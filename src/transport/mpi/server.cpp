@@ -12,7 +12,8 @@
 namespace afterbay::transport::network {
 namespace {
 
-constexpr std::size_t most_slowest = 16;  // equally slow ranks among which a free one is looked for
+constexpr std::size_t most_kept_of_message = 4096;  // of a message that came in parts; an end exists per rank
+constexpr std::size_t most_slowest = 16;            // equally slow ranks among which a free one is looked for
 
 bool passes(shm::Refusal refusal) {
   return refusal == shm::Refusal::older_instance || refusal == shm::Refusal::no_block ||
@@ -280,6 +281,7 @@ void MpiPeer::pop() {
     return;
   }
   current_.reset();
+  if (!assembling_ && assembly_.capacity() > most_kept_of_message) assembly_ = {};
   if (in_segment_ && items_.empty()) end_segment();
 }
 

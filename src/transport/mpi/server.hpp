@@ -69,6 +69,7 @@ class MpiPeer final : public PeerEnd {
   void send(std::span<const std::byte> message) override;
   void send_data(std::span<const std::byte> message, OutgoingData data) override;
   bool pump() override;
+  void begin_messages() override { flush_now(); }
   [[nodiscard]] PeerNeeds needs() const override;
   Result<void> check_alive() override;
   [[nodiscard]] bool has_ended() const override { return end_.closed; }
@@ -194,6 +195,7 @@ class MpiNetwork final : public Network {
   }
   bool progress() override;
   [[nodiscard]] bool transferring() const override { return !incomplete_.empty(); }
+  [[nodiscard]] bool holds_back() const override { return turn_.left == 0; }
   [[nodiscard]] std::uint64_t peak_bytes() const override { return memory_.peak_bytes(); }
 
  private:

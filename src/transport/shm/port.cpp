@@ -142,6 +142,15 @@ bool Port::pump() {
   return moved;
 }
 
+void Port::begin_messages() {
+  if (std::ranges::none_of(networks_, [](const auto& it) { return it->holds_back(); })) return;
+  pumping_.visit([&](std::size_t peer) {
+    peers_[peer]->begin_messages();
+    note_needs(peer);
+    return false;
+  });
+}
+
 /// Room may have appeared: a block was released, another rank has created the instance, or the
 /// slower ranks have caught up.
 bool Port::retry_parked() {

@@ -40,6 +40,7 @@ class Port final : public ServerPort {
   void send(std::size_t peer, std::span<const std::byte> message) override;
   void send_data(std::size_t peer, std::span<const std::byte> message, OutgoingData data) override;
   bool pump() override;
+  void begin_messages() override;
   [[nodiscard]] bool sending() const override;
   void wait(Millis most) override;
   void wake() override;

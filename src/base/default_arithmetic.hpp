@@ -5,7 +5,7 @@
 
 #include <cfenv>
 
-namespace afterbay::statistics {
+namespace afterbay {
 
 /// While it lives, the calling thread rounds to nearest, keeps denormal numbers and does not trap.
 /// Models change all three: programs linked with -Ofast flush denormal numbers to zero, and options
@@ -24,4 +24,4 @@ class DefaultArithmetic {
   std::fenv_t before_;
 };
 
-}  // namespace afterbay::statistics
+}  // namespace afterbay
