@@ -73,6 +73,7 @@ struct ServerLayout {
 
 /// All sizes in bytes, per server process unless stated otherwise.
 struct Memory {
+  static constexpr std::uint64_t least_chunks_bytes = std::uint64_t{64} << 10;
   std::uint64_t server_bytes = std::uint64_t{512} << 20;
   std::uint64_t block_bytes = std::uint64_t{4} << 20;
   std::uint64_t small_block_bytes = std::uint64_t{256} << 10;

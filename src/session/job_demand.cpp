@@ -14,6 +14,7 @@
 
 #include "base/rounding.hpp"
 #include "base/units.hpp"
+#include "config/contradictions.hpp"
 #include "server/rank_tables.hpp"
 #include "session/link_sizes.hpp"
 #include "transport/mpi/footprint.hpp"
@@ -396,8 +397,11 @@ class Fitting {
     else
       tried_.memory.*setting.member = bytes;
   }
-  /// Nothing: impossible.
+  /// Nothing: impossible, or the configuration would be refused.
   [[nodiscard]] std::optional<std::uint64_t> needs() const {
+    config::Problems problems;
+    config::find_contradictions(tried_, problems);
+    if (!problems.empty()) return std::nullopt;
     const auto demand = demand_of(tried_, load_);
     if (!demand) return std::nullopt;
     return measure_(*demand);
@@ -469,9 +473,9 @@ std::vector<std::pair<std::string, std::uint64_t>> settings_that_fit(const confi
     } else if (setting.member == &config::Memory::frontend_bytes) {
       fitting.lower(setting, 0);
     } else {
-      fitting.set(
-          setting,
-          std::min(most, setting.member == &config::Memory::chunks_bytes ? 0 : 2 * given.block_bytes));
+      fitting.set(setting, std::min(most, setting.member == &config::Memory::chunks_bytes
+                                              ? config::Memory::least_chunks_bytes
+                                              : 2 * given.block_bytes));
     }
     const auto after = fitting.needs();
     if (!before || !after || *after >= *before) {  // it is not used, or cannot be less

@@ -343,6 +343,34 @@ TEST(JobDemand, memory_that_is_missing_is_refused_with_settings_that_fit) {
   EXPECT_FALSE(settings_that_fit(config, nodes.at(0), 40 * GiB) == advised);
 }
 
+/// Advice that the configuration would refuse is none.
+TEST(JobDemand, settings_that_fit_are_accepted_however_scarce_memory_is) {
+  std::size_t advised = 0;
+  for (const char* const block : {"512KiB", "4MiB", "16MiB"})
+    for (const char* const placement : {"collection", "slab"}) {
+      const std::vector<std::pair<std::string, std::string>> given{
+          {"servers", "64"}, {"placement", placement}, {"memory.block", block}};
+      const auto config = config_of(given);
+      const auto nodes = loads(config, 192, 0);
+      for (std::uint64_t free = GiB / 4; free < 64 * GiB; free += free / 6) {
+        const auto changes = settings_that_fit(config, nodes.at(0), free);
+        if (changes.empty()) continue;
+        ++advised;
+        config::Sources sources;
+        sources.environment.emplace();
+        sources.settings = given;
+        for (const auto& [name, bytes] : changes) sources.settings.emplace_back(name, print_bytes(bytes));
+        const auto loaded = config::load(sources);
+        ASSERT_TRUE(loaded) << block << ", " << placement << ", " << print_bytes(free) << ": "
+                            << loaded.error().message;
+        SystemFacts system = generous();
+        system.free_memory = [free] { return free; };
+        EXPECT_TRUE(find_obstacles(*loaded, nodes.at(0), system).empty()) << print_bytes(free);
+      }
+    }
+  EXPECT_GT(advised, 20U);
+}
+
 TEST(JobDemand, what_fits_with_no_setting_needs_other_nodes) {
   const auto config = config_of({{"topology", "inline"}});
   const auto nodes = loads(config, 10'000, 0);
