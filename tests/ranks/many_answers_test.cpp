@@ -38,36 +38,40 @@ std::size_t receive(const mpi::Communicator& comm, std::size_t most, std::chrono
   return received;
 }
 
+/// The port of a server that has sent a message to each peer.
+std::unique_ptr<shm::Port> port_with_messages(const std::shared_ptr<const mpi::Communicator>& comm) {
+  LinkSizes sizes;
+  sizes.memory_bytes = 8 << 20;
+  const shm::Geometry geometry = shm::make_geometry(sizes, peers, 0).value();
+  auto segment = std::make_shared<shm::Segment>(
+      shm::Segment::format(shm::Mapping::anonymous(geometry.total_bytes).value(), geometry).value());
+  auto port = std::make_unique<shm::Port>(segment);
+  auto network = std::make_unique<network::MpiNetwork>(comm, port->pool(), sizes, peers);
+  for (std::size_t i = 0; i < peers; ++i) {
+    auto peer = std::make_unique<network::MpiPeer>(
+        comm, *port, segment->header().progress,
+        network::MpiPeerOptions{.peer = i,
+                                .rank = 1,
+                                .reply_bytes = sizes.reply_bytes,
+                                .policy = {},
+                                .process = {},
+                                .down_tag = first_tag + static_cast<int>(i)});
+    network->add(static_cast<int>(i), *peer);
+    port->add(std::move(peer));
+  }
+  port->add_network(std::move(network));
+  for (std::size_t i = 0; i < peers; ++i) port->send(i, Bytes(100));
+  return port;
+}
+
+constexpr std::chrono::seconds patience(20);
+
 /// MPI needs memory for each send that is pending: 200 MiB with 100 000 ranks. Ranks that do not
 /// receive, as while they compute, do not hold up answers to others.
 RANK_TEST(TransportManyAnswers, begin_a_part_at_a_time_whether_or_not_they_are_received, 2) {
-  constexpr std::chrono::seconds patience(20);
   const auto comm = std::make_shared<const mpi::Communicator>(
       mpi::Communicator::duplicate(testing::comm(), mpi::Millis(5000)).value());
-  LinkSizes sizes;
-  sizes.memory_bytes = 8 << 20;
-  std::unique_ptr<shm::Port> port;
-  if (rank() == 0) {
-    const shm::Geometry geometry = shm::make_geometry(sizes, peers, 0).value();
-    auto segment = std::make_shared<shm::Segment>(
-        shm::Segment::format(shm::Mapping::anonymous(geometry.total_bytes).value(), geometry).value());
-    port = std::make_unique<shm::Port>(segment);
-    auto network = std::make_unique<network::MpiNetwork>(comm, port->pool(), sizes, peers);
-    for (std::size_t i = 0; i < peers; ++i) {
-      auto peer = std::make_unique<network::MpiPeer>(
-          comm, *port, segment->header().progress,
-          network::MpiPeerOptions{.peer = i,
-                                  .rank = 1,
-                                  .reply_bytes = sizes.reply_bytes,
-                                  .policy = {},
-                                  .process = {},
-                                  .down_tag = first_tag + static_cast<int>(i)});
-      network->add(static_cast<int>(i), *peer);
-      port->add(std::move(peer));
-    }
-    port->add_network(std::move(network));
-    for (std::size_t i = 0; i < peers; ++i) port->send(i, Bytes(100));
-  }
+  const std::unique_ptr<shm::Port> port = rank() == 0 ? port_with_messages(comm) : nullptr;
   barrier();
   constexpr std::size_t first = network::SendTurn::most;
   static_assert(first < peers / 2);
@@ -82,7 +86,18 @@ RANK_TEST(TransportManyAnswers, begin_a_part_at_a_time_whether_or_not_they_are_r
     EXPECT_EQ(receive(*comm, peers - first, patience), peers - first);
   }
   barrier();
-  port.reset();
+}
+
+/// A server that runs in calls of its rank may not look at the network again for a long time.
+RANK_TEST(TransportManyAnswers, all_begin_if_the_server_may_not_run_again_soon, 2) {
+  const auto comm = std::make_shared<const mpi::Communicator>(
+      mpi::Communicator::duplicate(testing::comm(), mpi::Millis(5000)).value());
+  const std::unique_ptr<shm::Port> port = rank() == 0 ? port_with_messages(comm) : nullptr;
+  if (rank() == 0) port->begin_messages();
+  barrier();
+  if (rank() == 1) {
+    EXPECT_EQ(receive(*comm, peers, patience), peers);
+  }
   barrier();
 }
 

@@ -25,8 +25,8 @@ class ModelEnvironment {
   std::fenv_t before_;
 };
 
-/// While it lives, invalid operations, divisions by zero and overflows end the program in the calling
-/// thread and in threads that it starts, as with options of compilers for debugging.
+/// While it lives, invalid operations, divisions by zero and overflows end the program in the
+/// calling thread and in threads that it starts, as with options of compilers for debugging.
 class TrappingEnvironment {
  public:
   TrappingEnvironment() {

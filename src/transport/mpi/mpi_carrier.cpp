@@ -88,7 +88,7 @@ Result<void> MpiCarrier::send_word(Bytes word) {
 
 Result<std::optional<std::span<const std::byte>>> MpiCarrier::next_batch() {
   if (!incoming_request_.active()) {
-    constexpr std::size_t most_kept_of_answers = 4096;  // of the last one; a rank may have a thousand servers
+    constexpr std::size_t most_kept_of_answers = 4096;  // a rank may have a thousand servers
     if (incoming_.capacity() > most_kept_of_answers) incoming_ = {};
     AFTERBAY_TRY_ASSIGN(const bool some, probes_->has_messages(asked_for_batch_));
     if (!some) return std::nullopt;

@@ -12,7 +12,7 @@
 namespace afterbay::transport::network {
 namespace {
 
-constexpr std::size_t most_kept_of_message = 4096;  // of a message that came in parts; an end exists per rank
+constexpr std::size_t most_kept_of_message = 4096;  // a server has an end per rank
 constexpr std::size_t most_slowest = 16;            // equally slow ranks among which a free one is looked for
 
 bool passes(shm::Refusal refusal) {
