@@ -314,9 +314,10 @@ AFTERBAY_API int afterbay_changes_set_constant(afterbay_changes* changes, const 
 
 /* ---- Session ------------------------------------------------------------------------------ */
 
-/** Releases a session that afterbay_session_open (afterbay/mpi.h) opened. If it was not
-   finalized, the servers are told that this rank gave up, and files stay unpublished.
-   Collections and files may be freed before or after it. */
+/** Releases a session that afterbay_session_open (afterbay/mpi.h) opened. If it was not finalized,
+   the servers are told that this rank gave up, and files stay unpublished: waits for servers and
+   endpoints, for each at most the setting `deadline` and a few seconds. Otherwise waits a few
+   seconds at most for the other ranks. Collections and files may be freed before or after it. */
 AFTERBAY_API void afterbay_session_free(afterbay_session* session);
 
 /** *server = 1: call afterbay_session_serve and nothing else. Fails only with
@@ -335,11 +336,10 @@ AFTERBAY_API int afterbay_session_model_rank(const afterbay_session* session, in
 /** Returns the number of model ranks. AFTERBAY_BAD_STATE on a server. */
 AFTERBAY_API int afterbay_session_model_size(const afterbay_session* session, int* size);
 
-/** Collective. Sends new definitions to the servers and waits for their answer.
-   AFTERBAY_CONFLICT for decompositions that overlap or have gaps, and for definitions that
-   differ between ranks, AFTERBAY_RESOURCES if they need more memory than settings allow; these end
-   the session. Does nothing if there are no new definitions. Implied by the first
-   afterbay_collection_open after a definition. */
+/** Collective. Sends new definitions to the servers and waits for their answer. AFTERBAY_CONFLICT
+   for decompositions that overlap or have gaps, and for definitions that differ between ranks,
+   AFTERBAY_RESOURCES if they need more memory than settings allow; these end the session. Does
+   nothing without new definitions. The first afterbay_collection_open after them implies it. */
 AFTERBAY_API int afterbay_session_start(afterbay_session* session);
 
 /** A point in the order of the data that this rank has put; see afterbay_session_wait. */

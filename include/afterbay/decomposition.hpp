@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
 /// Decomposition: which global points a rank holds; MemoryLayout: where they lie in its memory.
+/// Objects share no state: any thread may use them, one at a time for the same object.
 #pragma once
 
 #include <cstddef>

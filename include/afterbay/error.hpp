@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
 /// Error: what failed, where, and what to do. The C++ interface throws it as a Failure, C returns
-/// its code, Fortran sets `ierr` to it.
+/// its code, Fortran sets `ierr` to it. Objects share no state: any thread may use them, one at a
+/// time for the same object.
 #pragma once
 
 #include <stdexcept>

@@ -175,24 +175,27 @@ typedef struct afterbay_computed_coordinates {
   int bounds;
 } afterbay_computed_coordinates;
 
-/** Defines a HEALPix grid (Górski et al. 2005, doi:10.1086/427976): 12 nside^2 cells along one
-    dimension, which is defined, too, with their coordinates, which are computed: each rank those of
-    its part of the decomposition. `nested` 1: points along a curve, for which `nside` is a power of
-    two; 0: along rings from north to south. `coordinates` NULL: all members zero. Fields of the
-    grid get the attribute `grid_mapping`, unless they have one: a variable named `name`, with the
-    attributes of CF-1.13 (`refinement_level`, `indexing_scheme`), and those that CDO reads
-    (`healpix_nside`, `healpix_order`). AFTERBAY_INVALID_ARGUMENT for a grid that does not exist or
-    if the decomposition has another length, AFTERBAY_UNKNOWN_NAME for a decomposition that is not
-    defined. */
+/** Defines a HEALPix grid (Górski et al. 2005, doi:10.1086/427976), its dimension, and the
+    coordinates of its 12 nside^2 points along that dimension: each rank computes those of its part
+    of the decomposition. `nested` 1: points along a curve, for which `nside` is a power of two; 0:
+    along rings from north to south. `coordinates` NULL: all members zero. Fields of the grid get
+    the attribute `grid_mapping`, unless they have one. It names the variable `name`, which has the
+    attributes of CF-1.13 (`refinement_level`, `indexing_scheme`) and those that CDO reads
+    (`healpix_nside`, `healpix_order`). AFTERBAY_INVALID_ARGUMENT for a size that no such grid has,
+    or if the decomposition has another length, AFTERBAY_UNKNOWN_NAME for a decomposition that is
+    not defined. */
 AFTERBAY_API int afterbay_output_healpix_grid(afterbay_output* output, const char* name,
                                               const char* dimension, uint64_t nside, int nested,
                                               const char* decomposition,
                                               const afterbay_computed_coordinates* coordinates);
-/** Likewise, a reduced Gaussian grid: `latitudes` of them from north to south, at the roots of the
-    Legendre polynomial, each with its number of points, from 0 degrees eastwards. ECMWF's
-    octahedral grid ON has 16 + 4 i points at latitude i of N, counted from the pole. There is no
-    grid mapping. Edges of cells lie in the middle between longitudes, and between latitudes so that
-    areas are those of Gauss's quadrature. Fails as afterbay_output_healpix_grid does. */
+/** Defines a reduced Gaussian grid, its dimension and the coordinates of its points, as
+    afterbay_output_healpix_grid does. `latitudes` is the number of latitudes, which lie at the
+    roots of the Legendre polynomial, from north to south. `points_of_latitudes` has the number of
+    points of each, from 0 degrees eastwards. ECMWF's octahedral grid ON has 16 + 4 i points at
+    latitude i of N, counted from the pole. There is no grid mapping. The edge between two cells of
+    a latitude lies halfway between their longitudes. The edges between latitudes are placed so that
+    the areas of the zones are proportional to the weights of Gaussian quadrature. Fails as
+    afterbay_output_healpix_grid does. */
 AFTERBAY_API int afterbay_output_gaussian_grid(afterbay_output* output, const char* name,
                                                const char* dimension, int latitudes,
                                                const uint32_t* points_of_latitudes, const char* decomposition,

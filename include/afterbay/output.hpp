@@ -165,18 +165,19 @@ class AFTERBAY_API Output {
   /// definitions do.
   void grid(const std::string& name, const std::vector<std::string>& dimensions,
             const std::string& decomposition);
-  /// Defines a grid whose points lie along one dimension, which is defined, too, with their
-  /// coordinates, which are computed: each rank those of its part of the decomposition. Fields of
-  /// the grid get the attribute `grid_mapping`, unless they have one: a variable named `name`, with
-  /// the attributes of CF-1.13 (`refinement_level`, `indexing_scheme`), and those that CDO reads
-  /// (`healpix_nside`, `healpix_order`). Throws as all definitions do; invalid_argument for a grid
-  /// that does not exist or if the decomposition has another length, unknown_name for a
+  /// Defines a HEALPix grid, its dimension, and the coordinates of its points along that dimension:
+  /// each rank computes those of its part of the decomposition. Fields of the grid get the
+  /// attribute `grid_mapping`, unless they have one. It names the variable `name`, which has the
+  /// attributes of CF-1.13 (`refinement_level`, `indexing_scheme`) and those that CDO reads
+  /// (`healpix_nside`, `healpix_order`). Throws as all definitions do; invalid_argument for a size
+  /// that no such grid has, or if the decomposition has another length, unknown_name for a
   /// decomposition that is not defined.
   void healpix_grid(const std::string& name, const std::string& dimension, const HealpixGrid& points,
                     const std::string& decomposition, const ComputedCoordinates& coordinates = {});
-  /// Likewise, a reduced Gaussian grid. It has no grid mapping. Edges of cells lie in the middle
-  /// between longitudes, and between latitudes so that areas are those of Gauss's quadrature.
-  /// Throws as healpix_grid does.
+  /// Defines a reduced Gaussian grid, its dimension and the coordinates of its points, as
+  /// healpix_grid does. There is no grid mapping. The edge between two cells of a latitude lies
+  /// halfway between their longitudes. The edges between latitudes are placed so that the areas of
+  /// the zones are proportional to the weights of Gaussian quadrature. Throws as healpix_grid does.
   void gaussian_grid(const std::string& name, const std::string& dimension, const GaussianGrid& points,
                      const std::string& decomposition, const ComputedCoordinates& coordinates = {});
   /// Defines an auxiliary coordinate with the same values on all ranks: of dimensions, or of a

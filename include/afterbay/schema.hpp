@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
 /// Schema: the dimensions, variables and attributes of a kind of file. Pure data, no I/O, no MPI.
+/// Objects share no state: any thread may use them, one at a time for the same object.
 #pragma once
 
 #include <cstddef>
@@ -118,7 +119,7 @@ struct AFTERBAY_API Dimension {
 struct AFTERBAY_API Filter {
   /// 1 deflate, 2 shuffle, 3 fletcher32, 32001 blosc, 32004 lz4, 32008 bitshuffle, 32015 zstd
   std::uint32_t id = 0;
-  std::vector<std::uint32_t> parameters;  ///< level of deflate or zstd; unused by other filters
+  std::vector<std::uint32_t> parameters;  ///< level of deflate, zstd or blosc; empty for others
   friend bool operator==(const Filter&, const Filter&) = default;
 };
 
@@ -149,7 +150,7 @@ struct AFTERBAY_API Variable {
   /// only. Empty: chosen from the setting `access`, see docs/how-to/chunks.md.
   std::vector<std::uint64_t> chunk;
   int deflate = 0;       ///< zlib level 0 (off) to 9; netCDF-4 only
-  bool shuffle = false;  ///< byte shuffle before deflate; netCDF-4 only
+  bool shuffle = false;  ///< byte shuffle before compression; netCDF-4 only
   /// Name of the decomposition; empty: `Whole` (every rank holds the whole variable). A Block
   /// covers the trailing dimensions. A Map covers the trailing dimensions if they have its lengths,
   /// else the only other dimensions that have them.
@@ -157,7 +158,7 @@ struct AFTERBAY_API Variable {
   /// Values written once when a file is created (coordinates); such a variable is never `put`.
   Values constant;
   /// Filters besides `deflate` and `shuffle`; netCDF-4 only. Whatever their order here, checksums
-  /// are applied first, then `shuffle`, then compression.
+  /// are applied first, then `shuffle` and `bitshuffle`, then compression.
   FilterChain filters;
   /// Packs the values as integers; `type` is then the type of the values that are put and of
   /// missing values. Not in formats of messages.

@@ -18,7 +18,8 @@
 ///
 /// Rules for every call:
 /// - Order: every model rank makes the same calls in the same order (definitions, open, put,
-///   end_step, close). Only open_session and finalize are MPI collectives.
+///   end_step, close). "Collective" means that a call also waits for the other ranks: open_session,
+///   start and finalize.
 /// - Errors are thrown as Failure. A call that is refused because of its arguments or its order
 ///   leaves the session usable. An error that a server or another rank reports ends the session:
 ///   every later call throws that error. Files are written in the background, so an error in a file
@@ -318,7 +319,8 @@ class AFTERBAY_API Endpoint {
   /// Ends the use of the endpoint. Its parts can be taken over by others, from the next put on.
   /// Does not wait. Throws bad_state as end_step does. Does nothing if called again.
   void close();
-  /// The endpoint's number within its rank, from 1, as in messages.
+  /// The endpoint's number within its rank, from 1, as in messages. Does not wait. Throws bad_state
+  /// on an empty handle.
   [[nodiscard]] std::size_t number() const;
 
   /// Like put, with the type as a value; returns false only if `may_wait` is false and there is no
@@ -375,7 +377,8 @@ class AFTERBAY_API Collection {
 /// several.
 class AFTERBAY_API Session {
  public:
-  [[nodiscard]] bool is_server() const;  ///< true: call serve() and nothing else
+  /// True: call serve() and nothing else. Does not wait. Throws bad_state on an empty handle.
+  [[nodiscard]] bool is_server() const;
   /// Serves until every model rank has finalized; then throws the first error of the session, if
   /// any, or stopped after a signal. Sleeps while there is nothing to do. Throws bad_state on a
   /// model rank, and if the session was served already. For several sessions see serve_all.
@@ -400,11 +403,11 @@ class AFTERBAY_API Session {
   /// Does not wait. Throws conflict if the name is taken, and invalid_argument for invalid values
   /// in `options`.
   Collection collection(const std::string& name, const Schema& schema, const CollectionOptions& options = {});
-  /// Sends new definitions to the servers and waits until they are ready for the first file.
-  /// Implied by the first Collection::open after a definition. Every model rank calls it. Throws
-  /// conflict for overlaps, gaps and definitions that differ between ranks, resources if they need
-  /// more memory than settings allow; these end the session. Does nothing if there are no new
-  /// definitions.
+  /// Collective: every model rank calls it. Sends new definitions to the servers and waits until
+  /// they are ready for the first file. Implied by the first Collection::open after a definition.
+  /// Throws conflict for overlaps, gaps and definitions that differ between ranks, resources if
+  /// they need more memory than settings allow; these end the session. Does nothing if there are no
+  /// new definitions.
   void start();
 
   /// Opens any netCDF file for input. Every model rank calls it. Waits until the servers have
@@ -449,10 +452,10 @@ class AFTERBAY_API Session {
   void wait(Ticket ticket);
   /// Whether a ticket is complete. Does not wait. Throws as wait does.
   [[nodiscard]] bool is_complete(Ticket ticket);
-  /// Closes all files, waits until everything is published and prints the report. Collective.
-  /// Throws the error that prevented a publication; bad_state while a slot is not committed,
-  /// sections are missing or an Output is not finalized: nothing is closed then. Does nothing if
-  /// called again.
+  /// Collective: every model rank calls it. Closes all files, waits until everything is published
+  /// and prints the report. Throws the error that prevented a publication; bad_state while a slot
+  /// is not committed, sections are missing or an Output is not finalized: nothing is closed then.
+  /// Does nothing if called again.
   void finalize();
 
   /// An empty handle: every call throws bad_state.
@@ -461,7 +464,12 @@ class AFTERBAY_API Session {
   Session(Session&&) noexcept;
   /// Leaves the other handle empty; ends the session that this one had, as the destructor does.
   Session& operator=(Session&&) noexcept;
-  /// Without finalize(): tells the servers that this rank gave up; files stay unpublished.
+  /// Without finalize(): tells the servers that this rank gave up; files stay unpublished. Waits
+  /// for servers that do not take the message, endpoints that are in a call, and an inline server
+  /// of this rank: for each at most the setting `deadline` and a few seconds. On a server without
+  /// serve(): tells the model ranks, which takes a few seconds at most. After finalize() or
+  /// serve(): waits a few seconds at most for the other ranks to destroy their sessions. Does not
+  /// throw.
   ~Session();
 
   struct State;

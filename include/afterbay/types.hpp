@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The atomic types of netCDF-4 and how C++ types map to them.
+/// The atomic types of netCDF-4 and how C++ types map to them. Objects share no state: any thread
+/// may use them, one at a time for the same object.
 #pragma once
 
 #include <cstddef>

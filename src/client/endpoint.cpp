@@ -45,7 +45,8 @@ tl::unexpected<Error> Endpoint::report(Error error, const File& file, std::strin
   return core_.report_to_caller(std::move(error));
 }
 
-/// For output. `finalize` closes files: if the session is over, the error says so.
+/// Fails if the file takes no more puts. The end of the session, which closes all files, is checked
+/// first, so that the error names it.
 Result<> Endpoint::check_open(const File& file) const {
   AFTERBAY_TRY(core_.check_usable());
   if (file.closed)

@@ -54,10 +54,9 @@ inline std::size_t ranges_before(const Handover& handover) {
 
 /// All ranks process the frames of a put in the same order, independent of the server. Each rank
 /// states on every link how far it is in that order: the rank that is furthest behind is so on all
-/// its links, and gets the reserved blocks. Calls `publish(server, frame)` for each server whose
-/// frames of the put before `frame` of the layout have been passed. `passed`: the number of ranges
-/// of frames that have been passed, at first `ranges_before`; a server that has none of them was
-/// told nothing new.
+/// its links, and gets the reserved blocks. Calls `publish(server, frame)` for each range of frames
+/// that ends at or before `frame` of the layout, with the range's server. `passed`: the number of
+/// ranges that were published before, at first `ranges_before`; updated.
 template <class Publish>
 void advance_to(const Handover& handover, std::uint32_t frame, std::size_t& passed, Publish&& publish) {
   if (handover.file->servers.size() == 1) return;

@@ -56,8 +56,9 @@ struct Processing {
   Result<> take_settings(Schema& schema, Format format,
                          const std::vector<std::optional<model::PackedValues>>& packed,
                          const config::CollectionSettings& settings);
-  /// Decides what servers compute of what is asked: leaves to the ranks what servers cannot
-  /// compute, which is all of it, or what is not demanded. `changes_servers`: from file to file.
+  /// Decides which of the `asked` reductions servers compute; ranks compute the others. If servers
+  /// cannot compute a demanded one, ranks compute all; if servers cannot compute another one, ranks
+  /// compute all that are not demanded. `changes_servers`: files go to different servers.
   void leave_to_ranks(const Schema& schema, bool changes_servers, Format format,
                       const config::CollectionSettings& settings);
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RankPuts: what the endpoints of a rank have in common because they use the same links: the rank's
-// order of puts, the slots that are out, and what servers and errors are told of all puts. Used by
-// one thread.
+// RankPuts: the state that the endpoints of a rank share because they use the same links: the order
+// of the rank's puts, the slots that are not committed, the last put for error messages, and the
+// numbers of string puts and the waits that servers and the profile learn. Used by one thread.
 #pragma once
 
 #include <cstddef>

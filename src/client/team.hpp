@@ -102,8 +102,8 @@ class Team {
   [[nodiscard]] std::uint64_t progress_of_endpoints() const;
   /// Whether an endpoint is in a call.
   [[nodiscard]] bool is_busy() const;
-  /// The open members that have ended fewer steps, the slowest with what is known of them; "" if
-  /// there are none.
+  /// Text for errors: the open members that have ended fewer than `steps` steps, and the numbers of
+  /// steps and puts of the slowest; "" if there are none.
   [[nodiscard]] std::string late(std::uint64_t steps) const;
 
  private:

@@ -10,7 +10,7 @@ namespace afterbay::codec {
 namespace {
 
 constexpr std::size_t checksum_bytes = 4;
-/// So many words can be summed before 32 bits overflow.
+/// Largest number of words whose sums fit into 32 bits.
 constexpr std::size_t most_words = 360;
 
 std::uint32_t fold(std::uint32_t sum) { return (sum & 0xffff) + (sum >> 16); }

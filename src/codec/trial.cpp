@@ -19,7 +19,7 @@ bool contains(std::span<const std::string> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-/// Not the time of the clock: other processes may use the core meanwhile.
+/// Processor time of this thread. Elapsed time would include other processes on the same core.
 double thread_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

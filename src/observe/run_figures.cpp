@@ -114,8 +114,8 @@ std::string advice(const RunFigures& it) {
   std::string limit;
   if (it.disk_share > 0.5)
     limit = fmt::format(
-        "{} of it at the disk: that is the limit. More servers help where the file system takes "
-        "more at once; otherwise write less, or compress",
+        "{} of it writing to the disk, which is the limit. More servers help if the file system can "
+        "write more in parallel; otherwise write less, or compress",
         percent(it.disk_share));
   else if (it.pack_share > 0.5)
     limit =

@@ -98,8 +98,8 @@ class DefinitionReader {
     if (!known)
       problems_.add(
           ErrorCode::invalid_argument, given == nullptr ? root.at : given->at,
-          fmt::format("version: expected {}, found {}: the file is no file of definitions, or one of "
-                      "another version of Afterbay; write it anew with the setting "
+          fmt::format("version: expected {}, found {}: this is not a file of definitions, or it is one "
+                      "of another version of Afterbay; write it anew with the setting "
                       "output.definitions",
                       definitions_version, given == nullptr ? "none" : given->described()));
   }

@@ -21,15 +21,17 @@ class Computed final : public Series, public Consumer {
   Computed(const std::string& name, const std::vector<Series*>& operands, expression::Formula formula,
            expression::Evaluator evaluator);
 
-  /// What it is computed from, by itself or through other expressions, and is no expression.
+  /// The series from which this one is computed, directly or through other expressions. None of
+  /// them is an expression.
   [[nodiscard]] const std::vector<Series*>& leaves() const noexcept { return leaves_; }
-  /// The formulas from the leaves on: those of its operands come before it, which is last.
+  /// One of the formulas that compute this series from its leaves.
   struct Step {
     const Computed* of = nullptr;
     /// For each operand: the number of a leaf, or the number of leaves plus that of an earlier
     /// step.
     std::vector<std::size_t> operands;
   };
+  /// Each formula comes after those of its operands; the formula of this series is the last.
   [[nodiscard]] std::vector<Step> steps() const;
 
   [[nodiscard]] bool available() const override;

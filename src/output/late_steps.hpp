@@ -25,7 +25,7 @@ class LateSteps {
  public:
   /// Steps by which ranks may be apart without waiting for each other.
   static constexpr int slack = 2;
-  /// Steps from a step to its execution, with so many model ranks.
+  /// Number of steps between a step and its execution, for this number of model ranks.
   [[nodiscard]] static std::size_t lag_of(std::size_t model_ranks);
 
   /// Collective over the model ranks if the plan reduces over grids: waits as Session::start does.

@@ -17,9 +17,9 @@ struct MemoryUse {
   std::size_t bytes = 0;
 };
 
-/// What the plan keeps on this rank during the run: states in full, and buffers at their largest.
-/// Not in it: copies of arrays that are put in sections or with a layout. Files must have been
-/// defined. `waiting`: LateSteps::waiting.
+/// The memory that the plan uses on this rank during the run: states in full, and buffers at their
+/// largest. Excludes copies of arrays that are put in sections or with a layout. Files must have
+/// been defined. `waiting`: LateSteps::waiting.
 std::vector<MemoryUse> memory_of(const Plan& plan, std::size_t waiting);
 
 /// Counts memory of this rank, and refuses what exceeds a limit.

@@ -51,8 +51,8 @@ class PartNames {
   /// The format of the files, after which names end.
   void set_store(Format store) noexcept { store_ = store; }
   [[nodiscard]] Format store() const noexcept { return store_; }
-  /// Whether parts are numbered from 1 in their names, and begin after so many records, so that a
-  /// run that appends goes on with the last one.
+  /// Whether parts are numbered from 1 in their names and have a fixed number of records, so that a
+  /// run that appends continues the last one.
   [[nodiscard]] bool are_counted() const noexcept {
     return has_number_ && !has_start_ && !clock_ && file_->naming.split.records > 0;
   }
@@ -61,7 +61,7 @@ class PartNames {
   /// The clock of `split` by period; nullopt: no such split.
   [[nodiscard]] std::optional<Clock>& clock() noexcept { return clock_; }
   [[nodiscard]] bool has_clock() const noexcept { return clock_.has_value(); }
-  /// The part in which a record lies that ends at `end`, with `split` by period.
+  /// The part that contains the record that ends at `end`. Requires a split by period.
   [[nodiscard]] Part until(const Date& end);
   /// Parts from the start of the run, as far as their names are known before it: at most `most`.
   [[nodiscard]] std::vector<Part> first(std::int64_t most) const;

@@ -132,8 +132,9 @@ OwnUnits described_units(const describe::Field& field) {
   return text == nullptr ? OwnUnits() : OwnUnits{*text, true};
 }
 
-/// Those of the field of which the expression has the values, or means, extremes or differences of
-/// them: tas, mean(max(tas, 1d)), range(tas). Empty: it computes otherwise.
+/// The units of the field of which the expression returns the values, or means, extremes or
+/// differences: `tas`, `mean(max(tas, 1d))` and `range(tas)` have the units of `tas`. Empty for
+/// other expressions.
 OwnUnits kept_units(const PlanInput& input, const expression::Expression& expression) {
   const expression::Formula* formula = &expression.result;
   bool of_differences = false;

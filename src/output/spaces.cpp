@@ -21,11 +21,11 @@ std::uint64_t product(const std::vector<std::uint64_t>& lengths) {
   return std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{1}, std::multiplies<>());
 }
 
-/// What is kept of a dimension inside [start, start + count): the places in what is kept, which are
-/// consecutive, because what is kept is in ascending or descending order.
+/// The kept indices of a dimension that lie in [start, start + count). Their positions among all
+/// kept indices are consecutive, because these are in ascending or descending order.
 struct Window {
-  std::uint64_t first = 0;
-  std::vector<std::uint64_t> inside;  ///< places from `start` on
+  std::uint64_t first = 0;            ///< position of the first one among all kept indices
+  std::vector<std::uint64_t> inside;  ///< the indices, relative to `start`
 };
 
 Window window(const Space::Dimension& dimension, std::uint64_t start, std::uint64_t count) {

@@ -52,7 +52,7 @@ Result<PpEncoded> encode_record(PpHeader header, std::span<const T> values,
 Result<std::span<const std::byte>> record_at(std::span<const std::byte> file, std::size_t begin,
                                              const char* what) {
   const auto damaged = [&](const std::string& problem) {
-    return fail(ErrorCode::format, "byte {}: {} of a PP field {}: this is no PP file, or it is damaged",
+    return fail(ErrorCode::format, "byte {}: {} of a PP field {}: this is not a PP file, or it is damaged",
                 begin, what, problem);
   };
   if (begin > file.size() || file.size() - begin < 2 * word_bytes) return damaged("is cut off");

@@ -15,8 +15,8 @@ namespace afterbay::packing {
 
 inline constexpr std::size_t field_header_words = 3;
 inline constexpr std::size_t row_header_words = 2;
-/// The header of a row counts the words behind it in 16 bits. 65535 columns of 31 bits and a bitmap
-/// of one missing point take exactly so many.
+/// Largest number of words after the header of a row, which counts them in 16 bits. A row of 65535
+/// columns with 31 bits per value and a bitmap for one missing point has exactly this number.
 inline constexpr std::size_t most_row_words = 65535;
 
 /// The upper half of the second word of a row.

@@ -84,14 +84,14 @@ class DataPath {
   void note_dropped(const Overflow::RecordKey& key) AFTERBAY_REQUIRES(ingest_thread);
   /// Answers tickets and advances epochs. Called after anything else was done.
   void advance() AFTERBAY_REQUIRES(ingest_thread);
-  /// All ranks have ended. Returns whether all files and epochs have ended; continues with the
-  /// rest.
+  /// Called when all ranks have ended. Continues with files and epochs that have not ended; returns
+  /// true if there are none.
   [[nodiscard]] bool finish() AFTERBAY_REQUIRES(ingest_thread);
-  /// The session has failed: only files that all ranks have closed are still published.
+  /// Called when the session has failed: only files that all ranks have closed are still published.
   void session_failed(const std::string& why) AFTERBAY_REQUIRES(ingest_thread);
 
-  // For observers.
-  /// Name, open files and lag of a collection.
+  // Read for statistics pages and error messages.
+  /// Sets name, open files and lag of a collection in `state`.
   void fill(std::uint32_t collection, observe::CollectionState& state) AFTERBAY_REQUIRES(ingest_thread);
   [[nodiscard]] Diagnosis diagnosis(const Shutdown& shutdown) AFTERBAY_REQUIRES(ingest_thread);
 

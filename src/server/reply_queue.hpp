@@ -66,8 +66,9 @@ class ReplyQueue {
     bytes_ -= bytes;
     if (!it.waiting.empty()) list(peer);
   }
-  /// The rank is gone. Removes those that wait for it, and calls visit(reply) for each. What is in
-  /// transit to it counts no longer, since it may never arrive: other ranks get its share.
+  /// Called when the rank is gone. Removes the replies that wait for it, and calls visit(reply) for
+  /// each. Replies in transit to it, which may never arrive, no longer count: other ranks get their
+  /// share.
   template <class Visit>
   void forget(std::size_t peer, Visit visit) {
     const auto found = peers_.find(peer);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ServedMap: what this server knows of a map: the points of its home and of the cells of its
-// pieces, by model rank (model/map_division.hpp); from them the contributors of each cell, the
-// points that no rank holds, and the positions of packed contributions. Used by the ingest thread.
-// Workers read what is not guarded in cuts that are handed over packed: it is constant once ranks
-// know of the cut.
+// ServedMap: the part of a map that this server needs: the points of its home and of the cells of
+// its pieces, by model rank (model/map_division.hpp). From them it computes the contributors of
+// each cell, the points that no rank holds, and the positions of packed contributions. Used by the
+// ingest thread. Workers read the members without annotation in cuts that are handed over packed:
+// these are constant once ranks know of the cut.
 #pragma once
 
 #include <cstdint>

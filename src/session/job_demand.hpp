@@ -41,8 +41,8 @@ struct NodeLoad {
   int frontends = 0;
   int clients = 0;     ///< most model ranks of one of these frontends; 0: those of the node, evenly
   Processes job = {};  ///< processes of the whole session; no ranks: as on this node
-  /// By number in Config::pools(); empty: all are of one pool, of several the one whose servers
-  /// have most memory.
+  /// By number in Config::pools(). Empty: all servers belong to the pool with the largest
+  /// `memory.server`, all frontends to the first tiered pool.
   std::vector<PoolLoad> pools = {};
   bool has_first = false;  ///< the first rank, which joins the figures of all ranks at the end
 

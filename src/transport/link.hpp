@@ -204,10 +204,11 @@ class ClientLink {
   /// frames in the order of the layout, which is the same on all ranks, and calls this on each of
   /// its links before each frame. Cheap; never waits.
   virtual void advance(std::uint64_t position, std::uint32_t frame) = 0;
-  /// The rank has no file of this server open. Until its next put to this server the server is not
-  /// told its position after puts to others. It needs none: puts to a server come in the same order
-  /// on all ranks, so that whoever waits for room there waits at most until this rank has made the
-  /// same put. Threads that use `thread_end` end the rest: positions go to all links then.
+  /// Called when the rank has no open file of this server. Until its next put to this server, puts
+  /// to other servers no longer update its position on this link. The server does not need it: puts
+  /// to a server come in the same order on all ranks, so that a rank that waits for room there
+  /// waits at most until this rank has made the same put. Ends when threads use `thread_end`:
+  /// positions then go to all links.
   virtual void rest() {}
   /// Threads that use `thread_end` may reserve something for puts from `position` on: from now on
   /// this link states nothing beyond it, whatever it is told or reserves. `no_position`: they

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeadlineWatch: whether something moves on this server, and whether ranks have waited for longer
-// than the setting `deadline` for something that nothing will bring. Used by the ingest thread.
+// DeadlineWatch: detects whether this server makes progress, and whether ranks have waited for
+// longer than the setting `deadline` for something that will not happen. Used by the ingest thread.
 #pragma once
 
 #include <chrono>

@@ -21,7 +21,7 @@ constexpr std::uint64_t work_slice_ns = 2'000'000;  ///< if the ingest thread it
 SpaceGuard::SpaceGuard(std::chrono::milliseconds retry, Hooks hooks)
     : retry_ns_(static_cast<std::uint64_t>(retry.count()) * 1'000'000), hooks_(std::move(hooks)) {}
 
-/// Also if the path lies in a directory that is given up.
+/// Also true if a directory that contains the path has been given up.
 bool SpaceGuard::is_given_up(const std::string& path) const {
   for (std::size_t end = path.size(); end != 0 && end != std::string::npos; end = path.rfind('/', end - 1))
     if (given_up_.contains(path.substr(0, end))) return true;

@@ -82,7 +82,7 @@ class Sealing {
       return fail(
           ErrorCode::format,
           "the fixed-length header has values from word {} on and room for {} entries of the lookup from "
-          "word {} on, and values end at byte {}: this is no unfinished fields file, or it is damaged",
+          "word {} on, and values end at byte {}: this is not an unfinished fields file, or it is damaged",
           data, header_[FileWord::entries], lookup, end_bytes_);
     front_bytes_ = static_cast<std::uint64_t>(data - 1) * wide_word_bytes;
     return {};

@@ -167,8 +167,8 @@ std::vector<double> degrees_of(const Variable& coordinate) {
   return values;
 }
 
-/// Whether a dimension is no horizontal grid: levels, or parallels of which nothing says where on
-/// them the values are.
+/// Fails if a dimension is not a horizontal grid: a vertical axis, latitudes without longitudes, or
+/// longitudes without latitudes.
 Result<> check_cells(const Schema& schema, const Variable& field, const std::string& dimension) {
   const auto refuse_axis = [&](const Variable& coordinate, const char* what) {
     return refuse(field,

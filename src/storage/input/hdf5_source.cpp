@@ -51,8 +51,8 @@ std::optional<StoredElements> elements_of(hid_t type, Type wanted) {
   return std::nullopt;
 }
 
-/// What HDF5 gives where nothing was written. Where it gives nothing at all it is netCDF's fill
-/// value.
+/// The value that HDF5 returns for elements that were never written; the variable's fill value if
+/// HDF5 returns none.
 std::vector<std::byte> fill_in(hid_t creation_list, const Variable& variable) {
   std::vector<std::byte> fill = fill_of(variable).bytes;
   H5D_fill_time_t time = H5D_FILL_TIME_ERROR;

@@ -148,8 +148,8 @@ Result<std::uint64_t> Dataset::place_dense(std::uint64_t size_bytes) {
     return *dense_offset_;
   }
   H5Eclear2(H5E_DEFAULT);
-  // Not allocated yet: HDF5 does so when the whole is written, which the capture turns into
-  // nothing.
+  // Not allocated yet: HDF5 allocates it when the whole dataset is written. The capture discards
+  // the bytes.
   AFTERBAY_TRY_ASSIGN(const PlaceholderBytes placeholder, PlaceholderBytes::reserve(size_bytes));
   const Hdf5Id type(H5Dget_type(id_.get()));
   FileDriver::Capture capture(*driver_, placeholder.bytes());

@@ -26,7 +26,7 @@ struct JointHeader {
   std::uint64_t bytes = 0;  ///< size of the segment
 };
 
-/// The most that a joint message has.
+/// Maximum size of a joint message.
 inline constexpr std::uint64_t most_joint_bytes = small_segment_bytes;
 
 constexpr std::uint64_t joint_part_bytes(std::uint64_t segment_bytes) {

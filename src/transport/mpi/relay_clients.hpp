@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RelayClients: the model ranks of a frontend, as the frontend sees them: which are still there,
-// the rings of those on its node, and the answers that wait for room in a ring. Ranks that have
-// left nothing in their rings cost nothing.
+// RelayClients: the state that a frontend keeps of its model ranks: which are still present, the
+// rings of those on its node, and the answers that wait for room in a ring. Only rings that have
+// been written to are read.
 #pragma once
 
 #include <cstddef>

@@ -52,12 +52,12 @@ struct RelayLane {
   bool left = false;      ///< the rank has closed this link
   bool told_end = false;  ///< the server has been informed that the rank is gone
 
-  /// Whether it needs a visit although nothing new happens to it. What waits for credits goes on
-  /// when they arrive; what ends with its rank or server is visited when that ends.
+  /// Whether the lane must be visited again without a new event. The arrival of credits and the end
+  /// of its rank or server are events, so that waiting for them is no reason.
   [[nodiscard]] bool has_work(bool server_there, bool rank_there) const;
-  /// Nothing is left for the server, which knows that the rank is gone.
+  /// Whether nothing is left to send to the server, which knows that the rank is gone.
   [[nodiscard]] bool is_drained() const;
-  /// Looks at what is in transit; true: something to the server still is.
+  /// Completes finished sends. Returns whether data are still in transit to the server.
   bool still_sending();
   /// MPI may still read what is in transit: it is left to MPI. Returns whether that includes memory
   /// of the channel.

@@ -5,10 +5,10 @@
 // are sent unchanged.
 //
 // A segment may be sent only with a credit. A rank begins with LinkSizes::credits, and the server
-// returns one for each segment that it has consumed. A ping needs no credit, nor does a word: a
-// message that does not keep its place among the data. The length of a segment with items is a
-// multiple of `alignment`, that of a ping or a word never is: a server knows before it receives
-// one.
+// returns one for each segment that it has consumed. Pings and words need no credit; a word is a
+// message that is not ordered with the data. The length of a segment with items is a multiple of
+// `alignment`, and the length of a ping or a word is not, so that a server can distinguish them
+// before it receives one.
 #pragma once
 
 #include <cstddef>

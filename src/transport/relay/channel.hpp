@@ -116,9 +116,9 @@ class SegmentState {
   [[nodiscard]] bool is_held_by(std::size_t rank) const noexcept {
     return (state_.load(std::memory_order_acquire) & holder_mask) == rank + 1;
   }
-  /// By the holder, or by the frontend for it.
+  /// Called by the holder, or by the frontend on its behalf.
   void free() noexcept { state_.fetch_and(~holder_mask, std::memory_order_acq_rel); }
-  /// False: that turn has ended already, and somebody else may have the segment.
+  /// Ends this turn. Returns false if it had ended before: another process may have the segment.
   bool free(Turn turn) noexcept {
     Turn seen = turn;
     return state_.compare_exchange_strong(seen, turn & ~holder_mask, std::memory_order_acq_rel);

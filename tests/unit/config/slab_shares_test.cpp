@@ -61,9 +61,9 @@ TEST(ConfigSlabShares, far_parts_are_those_that_counting_finds) {
   EXPECT_DOUBLE_EQ(far_part_of_files(ranks_on({3, 5}), Nodes{1}), 3.0 / 8);
 }
 
-/// Whatever the job: the shares are those of all data, within their bounds, and no further away
-/// than equal ones.
-TEST(ConfigSlabShares, of_any_job_are_all_data_and_not_further_away_than_equal_ones) {
+/// In random jobs the shares add up to all data, and no larger part of the data goes to other nodes
+/// than with equal shares.
+TEST(ConfigSlabShares, cover_all_data_and_are_no_farther_than_equal_shares) {
   std::mt19937 random(5);
   for (int n = 0; n < 2000; ++n) {
     Nodes models(1 + random() % 40), servers(2 + random() % 6);

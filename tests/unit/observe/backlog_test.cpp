@@ -63,7 +63,7 @@ class ToyRun {
   double backlog_ = 0, limit_ = 500, in_ = 0, out_ = 0;
 };
 
-TEST(BacklogWatch, bursts_that_are_worked_off_are_nobodys_concern) {
+TEST(BacklogWatch, drained_bursts_cause_no_warning) {
   ToyRun run;
   run.play(50, 400, 60);
   EXPECT_THAT(run.said, IsEmpty());

@@ -369,7 +369,7 @@ struct Large {
 };
 
 // The thread that uses the session puts a scalar first, and then its own part of what is collected.
-TEST(ThreadSessionsThread, memory_that_is_full_does_not_stop_who_owes_a_part) {
+TEST(ThreadSessionsThread, full_memory_does_not_block_the_caller_of_a_missing_part) {
   const Directory directory;
   LocalRun run = run_of(1, {{"memory.endpoints", "64KiB"}, {"deadline", "2s"}});
   expect_no_errors(run.run([&](Session& session, int) {

@@ -145,7 +145,7 @@ TEST(SessionRefusals, a_record_is_put_once_while_a_file_is_open) {
   });
 }
 
-TEST(SessionRefusals, strings_are_put_once_a_record) {
+TEST(SessionRefusals, strings_are_put_once_per_record) {
   with_file([](Session& session, Collection&, OutputFile& file) {
     const std::vector<std::string> labels{"a", "b"};
     file.put_strings("label", 0, labels);

@@ -188,7 +188,7 @@ TEST_F(ServerDiagnosis, AnErrorOfALostRankNamesWhatOthersHadPut) {
                     HasSubstr("not complete: out.nc")));
 }
 
-TEST_F(ServerDiagnosis, OrTheLastThatTheRankPut) {
+TEST_F(ServerDiagnosis, names_the_last_put_of_the_rank) {
   put(1);
   put(0);
   open(0, 8, "next.nc");

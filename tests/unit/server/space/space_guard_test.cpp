@@ -94,7 +94,7 @@ TEST_F(ThreadSpaceGuard, without_patience_it_fails_at_once_and_says_nothing) {
   EXPECT_TRUE(heard().empty());
 }
 
-TEST_F(ThreadSpaceGuard, other_errors_are_nobodys_to_wait_for) {
+TEST_F(ThreadSpaceGuard, other_errors_are_not_retried) {
   disk->error = EIO;
   EXPECT_EQ(patient(10min)->truncate(0, 0), -1);
   EXPECT_EQ(disk->calls, 1);

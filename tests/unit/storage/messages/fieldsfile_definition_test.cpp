@@ -354,7 +354,7 @@ TEST(FieldsFileSeal, refuses_bytes_that_are_no_fields) {
        {std::uint64_t{0}, std::uint64_t{511}, std::uint64_t{2048}, ~std::uint64_t{0} - 511})
     EXPECT_NE(refusal(last, size).find("its size is"), std::string::npos) << size;
   for (const std::size_t word : {150u, 152u, 160u})
-    EXPECT_NE(refusal((word - 1) * 8, ~std::uint64_t{0}).find("no unfinished fields file"),
+    EXPECT_NE(refusal((word - 1) * 8, ~std::uint64_t{0}).find("not an unfinished fields file"),
               std::string::npos);
 }
 
