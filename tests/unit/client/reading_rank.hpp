@@ -27,7 +27,7 @@ class ReadingRank : public ::testing::Test {
   static constexpr std::uint64_t piece_points = 4;
   static constexpr std::uint64_t piece_bytes = piece_points * sizeof(double);
 
-  void make(const std::string& deadline = "20s") {
+  void make(const std::string& deadline = "5s") {
     config::Sources sources = config::no_environment();
     sources.settings = {{"servers", "3"}, {"deadline", deadline}};
     config_ = config::load(sources).value();

@@ -169,6 +169,7 @@ TEST(ClientServerChoice, pools_take_turns_and_so_do_the_servers_of_each) {
               ElementsAre(Pair(0U, a), Pair(1U, b), Pair(0U, a), Pair(2U, b), Pair(0U, a), Pair(3U, b)));
   EXPECT_THAT(rank.next(2), Pair(2U, false));
   EXPECT_EQ(rank.file->collection->id(), b) << "the collection is the one in the server's pool";
+  EXPECT_THAT(rank.next(), Pair(0U, false)) << "that file took no turn of a pool either";
 }
 
 TEST(ClientServerChoice, the_least_loaded_server_is_asked_for_one_file_ahead) {
