@@ -29,6 +29,8 @@ class ScriptedLink final : public transport::ClientLink {
   std::uint64_t progress_made = 0;
   std::string silent;  ///< see ClientLink::never_heard
   bool has_room = true;
+  bool far = false;                   ///< shares no memory: data come with messages
+  std::deque<transport::Bytes> data;  ///< data of those answers that have some, in order
 
   /// What the rank did.
   std::vector<transport::Bytes> sent;
@@ -88,6 +90,13 @@ class ScriptedLink final : public transport::ClientLink {
     answers.pop_front();
     return first;
   }
+  [[nodiscard]] transport::ReceivedData take_data() override {
+    if (data.empty()) return {};
+    const auto first = std::make_shared<const transport::Bytes>(std::move(data.front()));
+    data.pop_front();
+    return {*first, first};
+  }
+  [[nodiscard]] bool packs() const override { return far; }
   void wait(transport::Millis) override {}
   [[nodiscard]] std::uint64_t progress() const override { return progress_made; }
   Result<void> check_alive() override {
