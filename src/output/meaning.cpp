@@ -15,7 +15,12 @@ namespace {
 std::string shortened(std::string text) {
   constexpr std::size_t longest = 100;
   if (text.size() <= longest) return text;
-  return fmt::format("{}... #{:016x}", text.substr(0, longest / 2), crc64(std::as_bytes(std::span(text))));
+  std::size_t kept = longest / 2;
+  constexpr unsigned char high_bits = 0xC0;
+  constexpr unsigned char further_byte = 0x80;
+  // Whole characters of UTF-8.
+  while (kept > 0 && (static_cast<unsigned char>(text[kept]) & high_bits) == further_byte) --kept;
+  return fmt::format("{}... #{:016x}", text.substr(0, kept), crc64(std::as_bytes(std::span(text))));
 }
 
 std::string text_of_split(const describe::Split& split) {

@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "base/own_collections.hpp"
+#include "base/printable.hpp"
 #include "model/values.hpp"
 #include "output/meaning.hpp"
 #include "output/refuse.hpp"
@@ -23,6 +24,15 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* head_attribute = "afterbay_output_state";
 constexpr int version = 5;
+
+/// With `change` applied to all texts. Paths may have any bytes, JSON only UTF-8.
+Json with_texts(const Json& json, std::string (*change)(std::string_view)) {
+  if (json.is_string()) return change(json.get_ref<const std::string&>());
+  if (!json.is_structured()) return json;
+  Json changed = json;
+  for (Json& item : changed) item = with_texts(item, change);
+  return changed;
+}
 
 /// The type of the entries of a column: doubles, values, counts.
 Type type_of_column(const statistics::State& state, std::uint32_t column, Type field) {
@@ -267,7 +277,7 @@ std::string SavedState::head(const std::string& path, const std::string& serial,
     of_file["meaning"] = meaning_of(*file);
     files.push_back(std::move(of_file));
   }
-  return head.dump();
+  return with_texts(head, utf8_name).dump();
 }
 
 Ticket SavedState::write(const std::string& path, std::int64_t step) {
@@ -336,7 +346,7 @@ std::int64_t SavedState::read(const std::string& path) {
     throw Failure(Error(ErrorCode::format, "this is no state that Output::save has written").in_file(path));
   std::int64_t step = 0;
   try {
-    const Json head = Json::parse(found->values.text());
+    const Json head = with_texts(Json::parse(found->values.text()), name_from_utf8);
     if (head.at("version").get<int>() != version)
       throw Failure(make_error(ErrorCode::format, "the state has the version {}; this library reads {}",
                                head.at("version").get<int>(), version)
