@@ -62,8 +62,12 @@ Meaning meaning_of(const FileSeries& files) {
   Meaning all;
   if (files.records().any()) {
     all.emplace_back("every", files.schedule()->text());
-    all.emplace_back("cycle",
-                     timing.cycle ? timing.cycle->text() + " by " + timing.cycle_step->text() : "no");
+    const auto text_of_length = [&](const Period& length) {
+      return in_largest_units(files.schedule()->time(), length).text();
+    };
+    all.emplace_back(
+        "cycle",
+        timing.cycle ? text_of_length(*timing.cycle) + " by " + text_of_length(*timing.cycle_step) : "no");
     all.emplace_back("partial", timing.partial == describe::Partial::write ? "write" : "skip");
     all.emplace_back("at_start", yes_or_no(timing.at_start));
     all.emplace_back("stamp", text_of_stamp(file.time.stamp));

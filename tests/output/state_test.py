@@ -170,7 +170,23 @@ def text_in_other_encodings():
     os.chdir("..")
 
 
+def other_spellings():
+    """A cycle of 24h had no cell_methods, and was refused as another one than 1d."""
+    cycle = "files: {a: {every: 1mo, cycle: 1d, cycle_step: 6h, mean: [tas]}, y: {every: 2y, cycle: 1y, cycle_step: 1mo, max: [tas]}}\n"
+    run(cycle, last=6, finalize_to="state.nc")
+    run(cycle.replace("1d", "24h").replace("6h", "360min").replace("cycle: 1y", "cycle: 12mo"), first=7, last=8, resume="state.nc")
+    for path, expected in (("a.nc", "time: mean within days time: mean over days"),
+                           ("y.nc", "time: maximum within years time: maximum over years")):
+        with netCDF4.Dataset(path) as file:
+            assert file["tas"].cell_methods == expected, file["tas"]
+        os.remove(path)
+    run(cycle.replace("1d", "24h").replace("cycle: 1y", "cycle: 12mo"), last=8)
+    for path, method in (("a.nc", "within days"), ("y.nc", "within years")):
+        with netCDF4.Dataset(path) as file:
+            assert method in file["tas"].cell_methods, file["tas"]
+
+
 for task in (settings_for_all_files, other_fields, changed_descriptions, never_published, not_finalized, fill_as_attribute,
-             text_in_other_encodings):
+             text_in_other_encodings, other_spellings):
     inside(task.__name__, task)
     print(f"{task.__name__}: good", flush=True)
