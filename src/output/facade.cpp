@@ -20,6 +20,7 @@
 #include "output/reducers.hpp"
 #include "output/refuse.hpp"
 #include "output/spaces.hpp"
+#include "output/same_options.hpp"
 #include "output/state.hpp"
 #include "session/state.hpp"
 
@@ -114,6 +115,7 @@ void Output::State::check_defining(const char* call) const {
 void Output::State::start() {
   check_defining("start");
   write_definitions();
+  output::check_same_options(session, time, options);
   spaces.emplace(&session, definitions);
   plan = output::make_plan({*description, definitions, time, options.member, targets}, *spaces);
   epochs.emplace(session, *description, time, options.member);

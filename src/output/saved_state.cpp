@@ -84,18 +84,6 @@ void for_each_once(Plan& plan, Visit visit) {
       if (plan.files[f]->variables()[v].kind == TimeKind::once) visit(*plan.files[f], f, v);
 }
 
-/// What tells calendars apart.
-std::string rules_of(const Calendar& calendar) {
-  std::string rules = calendar.name();
-  if (rules != "user_defined") return rules;
-  rules += fmt::format(", days of {} s", calendar.day_seconds());
-  constexpr std::int64_t leap_cycle = 4;
-  for (std::int64_t year = 1; year <= leap_cycle; ++year)
-    for (int month = 1; month <= calendar.months_per_year(); ++month)
-      rules += fmt::format("{}{}", month == 1 ? ", months of " : " ", calendar.days_in_month(year, month));
-  return rules;
-}
-
 Json head_of(const FileState& file, const std::string& name, const Calendar& calendar) {
   return {{"name", name},
           {"path", file.path},
@@ -248,7 +236,7 @@ std::string SavedState::head(const std::string& path, const std::string& serial,
   Json head = {{"version", version},
                {"serial", serial},
                {"step", step},
-               {"calendar", rules_of(time_.calendar)},
+               {"calendar", text_of_rules(time_.calendar)},
                {"start", time_.calendar.text(time_.start)},
                {"step length", time_.step.text()},
                {"fields", heads_of_fields(definitions_, plan_)}};
@@ -351,7 +339,7 @@ std::int64_t SavedState::read(const std::string& path) {
       throw Failure(make_error(ErrorCode::format, "the state has the version {}; this library reads {}",
                                head.at("version").get<int>(), version)
                         .in_file(path));
-    check_same(head, "calendar", rules_of(time_.calendar), path);
+    check_same(head, "calendar", text_of_rules(time_.calendar), path);
     check_same(head, "start", time_.calendar.text(time_.start), path);
     check_same(head, "step length", time_.step.text(), path);
     check_fields(head.at("fields"), heads_of_fields(definitions_, plan_), path);
