@@ -131,7 +131,10 @@ found = expect(["taz", "uaz"], "files:\n  a: {every: 1d, mean: [taz]}\n  b: {eve
 assert "output.yaml:2:" in found and "output.yaml:3:" in found
 
 # Calls.
-expect(["step 1 cannot end", "the field uas in this step, which has not been put"], forget="uas")
+expect(["step 1 cannot end", "the field uas in this step, which has not been put. It is for uas of the file \"day\", at output.yaml:2:32"],
+       forget="uas")
+expect(["the field uas in this step", "It is for y of the file \"f\", at output.yaml:3:25"],
+       "fields: {x: tas + uas, y: 'max(x, 6h)*2'}\nfiles:\n  f: {every: 1d, mean: [y]}\n", forget="uas")
 expect(["field 'tas' has been put in step 2 before"], mistake="twice")
 expect(["field 'tas' holds float32, but float64 was put"], mistake="type")
 expect(["there is no field 'tsa'", 'did you mean "tas"'], mistake="name")
@@ -194,9 +197,6 @@ state = pathlib.Path("state.nc").read_bytes()
 resume(["ws = x0 + x1", "ws = x0 - x1", "have changed"], EARLY.replace("uas + vas", "uas - vas"))
 resume(["lat 0-1", "lat 2-3", "have changed"], EARLY.replace("[0, 1]", "[2, 3]"))
 
-# Ranks whose descriptions differ.
-pathlib.Path("other.yaml").write_text(DAY.replace("mean", "min"))
-command = ["timeout", "-k", "5", "40", "mpirun", "--oversubscribe"]
 # Ranks that give the output different options: records had wrong values and times, or the run
 # stood still.
 for path in glob.glob("*.nc"):
@@ -221,6 +221,9 @@ for key, most, other, first, second in (
         for path in glob.glob("*.part*"):
             os.remove(path)
 
+# Ranks whose descriptions differ.
+pathlib.Path("other.yaml").write_text(DAY.replace("mean", "min"))
+command = ["timeout", "-k", "5", "40", "mpirun", "--oversubscribe"]
 for i, description in enumerate(["output.yaml", "other.yaml", "output.yaml"]):
     command += ([":"] if i else []) + ["-np", "1", str(MODEL), "last=4", f"--afterbay.output={description}"]
 done = subprocess.run(command, capture_output=True, text=True)
