@@ -51,8 +51,8 @@
 ///   nothing then.
 /// - Definitions (dimension() to field()) throw conflict if a name is taken, unknown_name, with a
 ///   suggestion, for a dimension or grid that is not defined, invalid_argument for names, lengths
-///   and values that are impossible, wrong_type for values of a wrong type. start() reports all
-///   that depends on several definitions.
+///   and values that are impossible and for text that is not UTF-8, wrong_type for values of a
+///   wrong type. start() reports all that depends on several definitions.
 /// - Threads: one thread at a time uses an Output and its session.
 #pragma once
 
@@ -201,7 +201,8 @@ class AFTERBAY_API Output {
   void field(const std::string& name, const FieldOptions& options);
 
   /// Ends the definitions and makes the plan. Every model rank calls it. Waits for all model ranks
-  /// (see Waits). Throws, with the places in the description, all that is wrong: fields that are
+  /// (see Waits). Throws conflict, with the ranks, if they have not given the same OutputOptions;
+  /// and, with the places in the description, all that is wrong: fields that are
   /// not defined, periods that are no multiple of the step, units that do not convert, a state of
   /// another description (invalid_argument, unknown_name, conflict, wrong_type); resources if a
   /// rank would need more than `output.memory`; exists for a file that exists; io, format and

@@ -9,29 +9,10 @@
 #include <iterator>
 #include <optional>
 
+#include "base/utf8.hpp"
+
 namespace afterbay {
 namespace {
-
-/// Length in bytes of the well-formed UTF-8 character at the beginning of `text`; 0: there is none.
-/// Unicode 15, table 3-7.
-std::size_t character_bytes(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<std::uint8_t>(text[i]) : 0U; };
-  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    const bool overlong = first == 0xE0 && byte(1) < 0xA0;
-    const bool surrogate = first == 0xED && byte(1) > 0x9F;
-    return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const bool overlong = first == 0xF0 && byte(1) < 0x90;
-    const bool beyond = first == 0xF4 && byte(1) > 0x8F;
-    return follows(1) && follows(2) && follows(3) && !overlong && !beyond ? 4 : 0;
-  }
-  return 0;
-}
 
 /// Control characters up to U+009F, and the line and paragraph separators.
 bool is_control(std::string_view character) {
@@ -60,7 +41,7 @@ struct Escapes {
 std::string escaped(std::string_view text, Escapes escapes) {
   std::string shown;
   while (!text.empty()) {
-    const std::size_t whole = character_bytes(text);
+    const std::size_t whole = utf8_bytes(text);
     const std::string_view character = text.substr(0, std::max<std::size_t>(whole, 1));
     if (whole == 0 || (escapes.controls && is_control(character)))
       for (const char byte : character) append_byte(shown, byte);

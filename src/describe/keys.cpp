@@ -159,9 +159,12 @@ void add_naming(Rows& rows) {
           "of the ensemble's member. Numbers may be padded with zeros, `{part:03}`. Dates have the units "
           "that "
           "the "
-          "split needs (`2000-03` for months), or a format, `{start:%Y%m%d}`. By default "
+          "split needs (`2000-03` for months, fractions of a second for `500ms`), or a format, "
+          "`{start:%Y%m%d}`. By default "
           "`{file}_{start}-{end}` "
-          "with `split` by a period, `{file}_{start}` with `split` by records, otherwise `{file}`."));
+          "with `split` by a period, `{file}_{start}` with `split` by records, otherwise `{file}`. A part "
+          "of so many records begins where the record before it ended; with `at_start`, at the time of its "
+          "first record."));
   rows.push_back(
       stored<File>("split", split_rule(), AFTERBAY_KEY_FIELD(naming.split),
                    "When a file ends and the next one begins. A record whose time is the boundary "

@@ -32,6 +32,9 @@ class Report {
   std::string key_;
 };
 
+/// Reports text that is not UTF-8, which only variables can bring into a description.
+void refuse_other_encodings(const Node& node, const Report& report);
+
 /// A key of a Target: File, VariableOptions or Grid. Keys that refer to other entries (like, mean,
 /// ...) have no functions: they are resolved before the others are assigned.
 template <class Target>

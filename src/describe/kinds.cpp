@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/printable.hpp"
+#include "base/utf8.hpp"
 #include "describe/name_template.hpp"
 #include "expression/units.hpp"
 #include "time/periods.hpp"
@@ -145,7 +146,10 @@ std::optional<AttributeValue> read_attribute(const Node& node, const Report& rep
                     node.is_scalar() ? "; netCDF has no booleans: put it in quotes, or write 0 or 1" : "");
     return std::nullopt;
   }
-  if (node.kind() == ScalarKind::text) return node.characters();
+  if (node.kind() == ScalarKind::text) {
+    refuse_other_encodings(node, report);
+    return node.characters();
+  }
   if (node.kind() == ScalarKind::real) return real_of(node.characters());
   if (std::int64_t value = 0; integer_of(node.characters(), value)) return value;
   report.expected(node, "an integer of at most 64 bits");
@@ -174,6 +178,15 @@ void Report::expected(const Node& at, std::string_view accepted, std::string_vie
   const bool shape = !at.is_scalar() || at.kind() != ScalarKind::text;
   (*this)(at, shape ? ErrorCode::wrong_type : ErrorCode::invalid_argument,
           fmt::format("expected {}, found {}{}", accepted, at.described(), hint));
+}
+
+void refuse_other_encodings(const Node& node, const Report& report) {
+  const std::size_t at = find_not_utf8(node.characters());
+  if (at != std::string::npos)
+    report(node, ErrorCode::format,
+           fmt::format("must be UTF-8, but \"{}\" has the byte {:#04x} at {}: convert the value of the "
+                       "variable, which is in another encoding, such as Latin-1",
+                       printable(node.characters()), static_cast<unsigned char>(node.characters()[at]), at));
 }
 
 std::string schema_or_variable(const std::string& schema) {

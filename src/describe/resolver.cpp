@@ -114,6 +114,7 @@ void Resolver::resolve_case() {
   const Report report(problems_, "case");
   if (!node.is_scalar() || node.characters().find('/') != std::string::npos)
     return report.expected(node, "text without slashes");
+  refuse_other_encodings(node, report);
   result_.case_name = node.characters();
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/printable.hpp"
+#include "base/utf8.hpp"
 #include "describe/yaml.hpp"
 
 namespace afterbay::describe {
@@ -177,25 +178,11 @@ int tabbed_line(std::string_view text, int last) {
   return 0;
 }
 
-/// The number of bytes of the UTF-8 character at `at`; 0 if it is not well-formed.
-std::size_t utf8_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const unsigned first = byte(at);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 && first < 0xF5 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 0;
-  if (length == 0 || first >= 0xF5) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(at + i) & 0xC0U) != 0x80) return 0;
-  if ((first == 0xE0 && byte(at + 1) < 0xA0) || (first == 0xED && byte(at + 1) >= 0xA0)) return 0;
-  if ((first == 0xF0 && byte(at + 1) < 0x90) || (first == 0xF4 && byte(at + 1) >= 0x90)) return 0;
-  return length;
-}
-
 /// Refuses what is not UTF-8, and control characters that YAML excludes.
 bool check_characters(std::string_view text, const std::string& file, Problems& problems) {
   Position at{file, 1, 1};
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = utf8_length(text, i);
+    const std::size_t length = utf8_bytes(text.substr(i));
     const auto c = static_cast<unsigned char>(text[i]);
     const bool control = (c < 0x20 && c != '\n' && c != '\r' && c != '\t') || c == 0x7F;
     if (length == 0 || control) {

@@ -9,6 +9,7 @@
 #include "afterbay/decomposition.hpp"
 #include "base/caller_terms.hpp"
 #include "base/suggest.hpp"
+#include "base/utf8.hpp"
 #include "codec/filter_chain.hpp"
 #include "model/converted_values.hpp"
 #include "model/filters.hpp"
@@ -19,21 +20,6 @@ namespace afterbay::model {
 namespace {
 
 constexpr std::size_t longest_name = 256;  ///< NC_MAX_NAME
-
-/// Length of the UTF-8 sequence at `at`; 0 if it is invalid (RFC 3629, overlong forms are refused).
-std::size_t utf8_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(at);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || at + length > text.size()) return 0;
-  for (std::size_t i = at + 1; i < at + length; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  const unsigned char second = byte(at + 1);
-  const bool refused = (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
-                       (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f);
-  return refused ? 0 : length;
-}
 
 bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -276,7 +262,7 @@ std::string name_problem(std::string_view name) {
     const auto byte = static_cast<unsigned char>(name[at]);
     if (byte < 0x20 || byte == 0x7f) return fmt::format("contains the control character {:#04x}", byte);
     if (byte == '/') return "contains '/'";
-    const std::size_t length = utf8_length(name, at);
+    const std::size_t length = utf8_bytes(name.substr(at));
     if (length == 0) return fmt::format("is not UTF-8 (byte {:#04x} at {})", byte, at);
     at += length;
   }

@@ -16,9 +16,11 @@
 #include "model/moves.hpp"
 #include "output/earlier_files.hpp"
 #include "output/model_definitions.hpp"
+#include "output/needed_for.hpp"
 #include "output/point_grids.hpp"
 #include "output/reducers.hpp"
 #include "output/refuse.hpp"
+#include "output/same_options.hpp"
 #include "output/spaces.hpp"
 #include "output/state.hpp"
 #include "session/state.hpp"
@@ -113,6 +115,7 @@ void Output::State::check_defining(const char* call) const {
 
 void Output::State::start() {
   check_defining("start");
+  output::check_same_options(session, time, options);
   write_definitions();
   spaces.emplace(&session, definitions);
   plan = output::make_plan({*description, definitions, time, options.member, targets}, *spaces);
@@ -226,15 +229,19 @@ void Output::State::check_start() const {
 void Output::State::end_step() {
   if (!in_step) return;
   std::vector<std::string> missing;
+  std::string user;  // the first one's
   for (std::size_t f = 0; f < fields.size(); ++f)
-    if (fields[f].wanted && !fields[f].put)
+    if (fields[f].wanted && !fields[f].put) {
+      if (missing.empty()) user = output::needed_for(*fields[f].source);
       missing.push_back(definitions.fields()[f].name +
                         (fields[f].sections.empty() ? "" : " (of which sections are missing)"));
+    }
   if (!missing.empty())
     refuse(ErrorCode::bad_state,
-           "step {} cannot end: the description needs {} {} in this step, which {} not been put", current,
+           "step {} cannot end: the description needs {} {} in this step, which {} not been put{}", current,
            missing.size() == 1 ? "the field" : "the fields", fmt::join(missing, ", "),
-           missing.size() == 1 ? "has" : "have");
+           missing.size() == 1 ? "has" : "have",
+           user.empty() ? "" : fmt::format(". {} is for {}", missing.size() == 1 ? "It" : "The first", user));
   const Date now = time.at(current);
   plan.end_step(now);
   session.end_step();

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/printable.hpp"
 #include "base/suggest.hpp"
+#include "base/utf8.hpp"
 #include "output/file_schema.hpp"
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
@@ -30,6 +32,32 @@ template <class Item>
 const Item& get(const std::vector<Item>& items, std::string_view name, std::string_view what) {
   if (const Item* const found = find(items, name)) return *found;
   refuse(ErrorCode::unknown_name, "there is no {} '{}'{}", what, name, did_you_mean(name, names_of(items)));
+}
+
+/// Files and the state of a run have text in UTF-8. `owner`: "field 'tas'"; `what`: "its units".
+void check_utf8(const std::string& owner, std::string_view what, std::string_view text) {
+  const std::size_t at = find_not_utf8(text);
+  if (at == std::string_view::npos) return;
+  refuse(
+      ErrorCode::invalid_argument,
+      "{}: {} must be UTF-8, but \"{}\" has the byte {:#04x} at {}: convert text in another encoding, such "
+      "as Latin-1",
+      owner, what, printable(text), static_cast<unsigned char>(text[at]), at);
+}
+
+/// `options`: of a field or a coordinate.
+template <class Options>
+void check_texts(std::string_view what, const std::string& name, const Options& options) {
+  const std::string owner = fmt::format("{} '{}'", what, printable(name));
+  check_utf8(owner, "its units", options.units);
+  check_utf8(owner, "its standard_name", options.standard_name);
+  check_utf8(owner, "its long_name", options.long_name);
+  for (const Attribute& attribute : options.attributes) {
+    check_utf8(owner, "the name of an attribute", attribute.name);
+    const std::string its = fmt::format("its attribute {}", attribute.name);
+    if (attribute.values.type == Type::text) check_utf8(owner, its, attribute.values.text());
+    for (const std::string& text : attribute.values.strings) check_utf8(owner, its, text);
+  }
 }
 
 bool is_number(Type type) { return type != Type::text && type != Type::string; }
@@ -69,10 +97,12 @@ void FieldDefinitions::check_new(const std::string& name, std::string_view what)
   if (name.empty()) refuse(ErrorCode::invalid_argument, "a {} needs a name: it is empty", what);
   if (name.find('/') != std::string::npos || name.front() == ' ' || name.back() == ' ')
     refuse(ErrorCode::invalid_argument, "'{}' cannot be the name of a {} in a netCDF file", name, what);
+  check_utf8(fmt::format("{} '{}'", what, printable(name)), "its name", name);
 }
 
 void FieldDefinitions::add(Dimension dimension) {
   check_new(dimension.name, "dimension");
+  check_texts("dimension", dimension.name, dimension.options);
   if (find(dimensions_, dimension.name) != nullptr || find(coordinates_, dimension.name) != nullptr)
     refuse(ErrorCode::conflict, "dimension '{}' is defined already", dimension.name);
   // Files have dimensions of these names: of records, and of bounds.
@@ -106,6 +136,7 @@ void FieldDefinitions::add(Grid grid) {
 
 void FieldDefinitions::add(Coordinate coordinate) {
   check_new(coordinate.name, "coordinate");
+  check_texts("coordinate", coordinate.name, coordinate.options);
   if (find(coordinates_, coordinate.name) != nullptr || find(dimensions_, coordinate.name) != nullptr)
     refuse(ErrorCode::conflict, "coordinate '{}' is defined already", coordinate.name);
   std::uint64_t points = 1;
@@ -131,6 +162,7 @@ void FieldDefinitions::add(Coordinate coordinate) {
 
 void FieldDefinitions::add(Field field) {
   check_new(field.name, "field");
+  check_texts("field", field.name, field.options);
   if (find_field(field.name) != nullptr)
     refuse(ErrorCode::conflict, "field '{}' is defined already", field.name);
   if (!is_number(field.options.type))

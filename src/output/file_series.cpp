@@ -145,6 +145,24 @@ void FileSeries::check_paths(TakenPaths& known) const {
     if (const auto owner = known.owner(path); owner && owner->file != file_) refuse_path(path, own, *owner);
     known.take(path, own);
   }
+  check_second_part();
+}
+
+void FileSeries::check_second_part() const {
+  constexpr std::int64_t most_periods = 1000;
+  const std::int64_t periods = file_->naming.split.records / static_cast<std::int64_t>(records_per_period());
+  const bool is_skipped = file_->timing.partial == describe::Partial::skip;
+  if (names_.are_known() || !records_.any() || is_skipped || periods > most_periods) return;
+  const PartNames::Part first = names_.first(1).front();
+  Date begin = first.begin;
+  try {
+    for (std::int64_t i = 0; i < periods; ++i)
+      begin = time_->calendar.interval(begin, schedule_->every(), schedule_->alignment()).end;
+  } catch (const Failure&) {
+    return;  // the calendar ends
+  }
+  const std::string name = names_.of({first.number + 1, begin, {}});
+  if (name == names_.of(first)) names_.refuse_same_name(name);
 }
 
 std::int64_t FileSeries::earlier_files() const {
@@ -182,8 +200,8 @@ void FileSeries::begin_after(std::int64_t earlier) {
               file_->name, path, traits_of(names_.store()).title);
   if (!records_.any()) return;
   const FoundRecords found = target_->found(path, records_per_period());
-  const bool is_full =
-      names_.are_counted() && found.records >= static_cast<std::uint64_t>(file_->naming.split.records);
+  const bool is_full = (names_.are_counted() || names_.begin_with_records()) &&
+                       found.records >= static_cast<std::uint64_t>(file_->naming.split.records);
   const Interval first = time_->calendar.interval(time_->start, schedule_->every(), schedule_->alignment());
   const describe::Timing& timing = file_->timing;
   Date begin = time_->start;
@@ -219,7 +237,8 @@ void FileSeries::open_part(const Date& end) {
   close();
   if (!std::exchange(is_continued_, false) || (names_.clock() && end > state_.part_end)) {
     const FileState earlier = std::exchange(state_, {});
-    PartNames::Part part{earlier.part + 1, earlier.part == 0 ? time_->start : earlier.record_end, {}};
+    const Date begin = earlier.part == 0 ? time_->start : earlier.record_end;
+    PartNames::Part part{earlier.part + 1, names_.begin_with_records() ? end : begin, {}};
     if (names_.clock()) part = names_.until(end);
     state_.part = part.number;
     state_.part_begin = part.begin;

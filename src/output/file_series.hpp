@@ -124,6 +124,8 @@ class FileSeries {
  private:
   /// Throws conflict if another file of the run has the path of the part.
   void take_path();
+  /// Refuses a name that the first two parts would have, if they end after so many records.
+  void check_second_part() const;
   [[noreturn]] void refuse_path(const std::string& path, const TakenPaths::Owner& own,
                                 const TakenPaths::Owner& other) const;
   /// For a record that ends at `end`.

@@ -15,7 +15,12 @@ namespace {
 std::string shortened(std::string text) {
   constexpr std::size_t longest = 100;
   if (text.size() <= longest) return text;
-  return fmt::format("{}... #{:016x}", text.substr(0, longest / 2), crc64(std::as_bytes(std::span(text))));
+  std::size_t kept = longest / 2;
+  constexpr unsigned char high_bits = 0xC0;
+  constexpr unsigned char further_byte = 0x80;
+  // Whole characters of UTF-8.
+  while (kept > 0 && (static_cast<unsigned char>(text[kept]) & high_bits) == further_byte) --kept;
+  return fmt::format("{}... #{:016x}", text.substr(0, kept), crc64(std::as_bytes(std::span(text))));
 }
 
 std::string text_of_split(const describe::Split& split) {
@@ -57,8 +62,12 @@ Meaning meaning_of(const FileSeries& files) {
   Meaning all;
   if (files.records().any()) {
     all.emplace_back("every", files.schedule()->text());
-    all.emplace_back("cycle",
-                     timing.cycle ? timing.cycle->text() + " by " + timing.cycle_step->text() : "no");
+    const auto text_of_length = [&](const Period& length) {
+      return in_largest_units(files.schedule()->time(), length).text();
+    };
+    all.emplace_back(
+        "cycle",
+        timing.cycle ? text_of_length(*timing.cycle) + " by " + text_of_length(*timing.cycle_step) : "no");
     all.emplace_back("partial", timing.partial == describe::Partial::write ? "write" : "skip");
     all.emplace_back("at_start", yes_or_no(timing.at_start));
     all.emplace_back("stamp", text_of_stamp(file.time.stamp));

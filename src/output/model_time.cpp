@@ -32,6 +32,17 @@ CalendarRules calendar_rules_of(const Calendar& calendar) {
   return rules;
 }
 
+std::string text_of_rules(const Calendar& calendar) {
+  std::string rules = calendar.name();
+  if (rules != "user_defined") return rules;
+  rules += fmt::format(", days of {} s", calendar.day_seconds());
+  constexpr std::int64_t leap_cycle = 4;
+  for (std::int64_t year = 1; year <= leap_cycle; ++year)
+    for (int month = 1; month <= calendar.months_per_year(); ++month)
+      rules += fmt::format("{}{}", month == 1 ? ", months of " : " ", calendar.days_in_month(year, month));
+  return rules;
+}
+
 ModelTime model_time(const OutputOptions& options) {
   ModelTime time{options.calendar, options.start, options.reference.value_or(options.start), options.step};
   time.calendar.check(time.start);

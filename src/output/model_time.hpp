@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "afterbay/calendar.hpp"
 #include "afterbay/output.hpp"
@@ -29,5 +30,8 @@ ModelTime model_time(const OutputOptions& options);
 
 /// The rules of a calendar: of a user-defined one, those with which it was made.
 CalendarRules calendar_rules_of(const Calendar& calendar);
+
+/// What tells calendars apart.
+std::string text_of_rules(const Calendar& calendar);
 
 }  // namespace afterbay::output

@@ -23,6 +23,19 @@ std::string_view date_format(const Period& period) {
   return period.months != 0 ? "%Y-%m" : "%Y";
 }
 
+/// ".500" for periods of 500ms: as many digits as tell dates apart that differ by such periods.
+std::string fraction(const Date& date, const Period& period) {
+  constexpr int of_second = 1'000'000'000;
+  if (period.nanoseconds == 0) return {};
+  int unit = of_second;
+  int digits = 0;
+  while (period.nanoseconds % unit != 0) {
+    unit /= 1000;
+    digits += 3;
+  }
+  return fmt::format(".{:0{}}", date.nanosecond / unit, digits);
+}
+
 std::string padded(const describe::NameToken& token, std::int64_t number) {
   const int digits = token.format.empty() ? 0 : must(model::template_digits(token.name, token.format));
   return fmt::format("{:0{}}", number, digits);
@@ -145,8 +158,12 @@ std::string PartNames::of(const Part& part) const {
   const describe::Split& split = file_->naming.split;
   const Period coarse = split.period ? split.period->resolved(time_->step)
                                      : file_->timing.every.value_or(Period{.days = 1}).resolved(time_->step);
-  const std::string_view usual =
-      date_format(split.period || coarse.seconds != 0 ? coarse : Period{.days = 1});
+  const bool is_finer = coarse.seconds != 0 || coarse.nanoseconds != 0;
+  const Period unit = split.period || is_finer ? coarse : Period{.days = 1};
+  const auto text = [&](const Date& date, const std::string& format) {
+    if (!format.empty()) return time_->calendar.format(date, format);
+    return time_->calendar.format(date, date_format(unit)) + fraction(date, unit);
+  };
   const bool inclusive = file_->naming.end_date == describe::EndDate::inclusive;
   std::string name;
   for (const model::TemplatePiece& piece : must(model::split_template(pattern()))) {
@@ -155,10 +172,8 @@ std::string PartNames::of(const Part& part) const {
       continue;
     }
     const describe::NameToken token = must(describe::name_tokens("{" + piece.text + "}")).front();
-    const std::string_view format = token.format.empty() ? usual : std::string_view(token.format);
-    if (token.name == "start") name += time_->calendar.format(part.begin, format);
-    if (token.name == "end")
-      name += time_->calendar.format(inclusive ? time_->before(part.end) : part.end, format);
+    if (token.name == "start") name += text(part.begin, token.format);
+    if (token.name == "end") name += text(inclusive ? time_->before(part.end) : part.end, token.format);
     if (token.name == "part") name += padded(token, part.number);
     if (token.name == "member") name += padded(token, member_.value());
   }

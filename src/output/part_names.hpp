@@ -73,14 +73,20 @@ class PartNames {
   /// Remembers the part for `earlier`. Throws conflict if an earlier part had its name.
   void begin(const Part& part, const std::string& name);
 
-  [[noreturn]] void refuse_same_name(const std::string& name) const;
-
- private:
   /// Whether all parts have different names because they are numbered, or their names can be
   /// computed.
   [[nodiscard]] bool are_known() const noexcept {
     return clock_.has_value() || has_number_ || !file_->naming.split.any();
   }
+  /// Whether a part begins at the time of its first record, as the record of the start does, which
+  /// covers no time. Other parts begin where the last record ended.
+  [[nodiscard]] bool begin_with_records() const noexcept {
+    return file_->timing.at_start && file_->naming.split.records > 0;
+  }
+
+  [[noreturn]] void refuse_same_name(const std::string& name) const;
+
+ private:
   void check_neighbours() const;
 
   const describe::Description* description_;

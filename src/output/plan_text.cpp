@@ -194,7 +194,7 @@ std::string cell_methods(const PlanInput& input, const describe::File& file,
   if (file.timing.cycle)
     for (const auto& [cycle, unit] :
          {std::pair(Period{.days = 1}, "days"), std::pair(Period{.years = 1}, "years")})
-      if (*file.timing.cycle == cycle)
+      if (in_largest_units(input.time, *file.timing.cycle) == cycle)
         // CF Conventions 1.11, section 7.4: each entry may have it.
         return fmt::format("{}time: {} within {}{} time: {} over {}", before, method, unit, interval, method,
                            unit);

@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "base/own_collections.hpp"
+#include "base/printable.hpp"
 #include "model/values.hpp"
 #include "output/meaning.hpp"
 #include "output/refuse.hpp"
@@ -23,6 +24,15 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* head_attribute = "afterbay_output_state";
 constexpr int version = 5;
+
+/// With `change` applied to all texts. Paths may have any bytes, JSON only UTF-8.
+Json with_texts(const Json& json, std::string (*change)(std::string_view)) {
+  if (json.is_string()) return change(json.get_ref<const std::string&>());
+  if (!json.is_structured()) return json;
+  Json changed = json;
+  for (Json& item : changed) item = with_texts(item, change);
+  return changed;
+}
 
 /// The type of the entries of a column: doubles, values, counts.
 Type type_of_column(const statistics::State& state, std::uint32_t column, Type field) {
@@ -72,18 +82,6 @@ void for_each_once(Plan& plan, Visit visit) {
   for (std::size_t f = 0; f < plan.files.size(); ++f)
     for (std::size_t v = 0; v < plan.files[f]->variables().size(); ++v)
       if (plan.files[f]->variables()[v].kind == TimeKind::once) visit(*plan.files[f], f, v);
-}
-
-/// What tells calendars apart.
-std::string rules_of(const Calendar& calendar) {
-  std::string rules = calendar.name();
-  if (rules != "user_defined") return rules;
-  rules += fmt::format(", days of {} s", calendar.day_seconds());
-  constexpr std::int64_t leap_cycle = 4;
-  for (std::int64_t year = 1; year <= leap_cycle; ++year)
-    for (int month = 1; month <= calendar.months_per_year(); ++month)
-      rules += fmt::format("{}{}", month == 1 ? ", months of " : " ", calendar.days_in_month(year, month));
-  return rules;
 }
 
 Json head_of(const FileState& file, const std::string& name, const Calendar& calendar) {
@@ -238,7 +236,7 @@ std::string SavedState::head(const std::string& path, const std::string& serial,
   Json head = {{"version", version},
                {"serial", serial},
                {"step", step},
-               {"calendar", rules_of(time_.calendar)},
+               {"calendar", text_of_rules(time_.calendar)},
                {"start", time_.calendar.text(time_.start)},
                {"step length", time_.step.text()},
                {"fields", heads_of_fields(definitions_, plan_)}};
@@ -267,7 +265,7 @@ std::string SavedState::head(const std::string& path, const std::string& serial,
     of_file["meaning"] = meaning_of(*file);
     files.push_back(std::move(of_file));
   }
-  return head.dump();
+  return with_texts(head, utf8_name).dump();
 }
 
 Ticket SavedState::write(const std::string& path, std::int64_t step) {
@@ -336,12 +334,12 @@ std::int64_t SavedState::read(const std::string& path) {
     throw Failure(Error(ErrorCode::format, "this is no state that Output::save has written").in_file(path));
   std::int64_t step = 0;
   try {
-    const Json head = Json::parse(found->values.text());
+    const Json head = with_texts(Json::parse(found->values.text()), name_from_utf8);
     if (head.at("version").get<int>() != version)
       throw Failure(make_error(ErrorCode::format, "the state has the version {}; this library reads {}",
                                head.at("version").get<int>(), version)
                         .in_file(path));
-    check_same(head, "calendar", rules_of(time_.calendar), path);
+    check_same(head, "calendar", text_of_rules(time_.calendar), path);
     check_same(head, "start", time_.calendar.text(time_.start), path);
     check_same(head, "step length", time_.step.text(), path);
     check_fields(head.at("fields"), heads_of_fields(definitions_, plan_), path);

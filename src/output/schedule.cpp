@@ -18,16 +18,6 @@ Nanoseconds nanoseconds(const Duration& length) {
 
 bool is_in_months(const Period& period) { return period.years != 0 || period.months != 0; }
 
-/// The same period for all spellings of it: 24h is 1d, 12mo is 1y. `resolved`: without steps.
-Period in_largest_units(const ModelTime& time, Period resolved) {
-  const auto months = static_cast<std::int64_t>(time.calendar.months_per_year());
-  resolved.years += resolved.months / months;
-  resolved.months %= months;
-  resolved.days += resolved.seconds / time.calendar.day_seconds();
-  resolved.seconds %= time.calendar.day_seconds();
-  return resolved;
-}
-
 bool are_equal(const Alignment& one, const Alignment& other) {
   return one.origin == other.origin && one.months_before == other.months_before;
 }
@@ -46,7 +36,7 @@ auto computed_for(const std::string& what, const Period& every, Task task) {
 /// Identifies the periods of a clock. Periods in steps begin at the start of the run.
 std::string text_of_periods(const ModelTime& time, const Period& every, const describe::Align& align) {
   return fmt::format("{} by {}", in_largest_units(time, every.resolved(time.step)).text(),
-                     every.steps != 0 ? "start" : text_of(align));
+                     every.steps != 0 ? "start" : output::text_of(align));
 }
 
 /// After the first one, of which the ends must be compared with steps: months have different
@@ -78,6 +68,15 @@ class StepEnds {
 };
 
 }  // namespace
+
+Period in_largest_units(const ModelTime& time, Period resolved) {
+  const auto months = static_cast<std::int64_t>(time.calendar.months_per_year());
+  resolved.years += resolved.months / months;
+  resolved.months %= months;
+  resolved.days += resolved.seconds / time.calendar.day_seconds();
+  resolved.seconds %= time.calendar.day_seconds();
+  return resolved;
+}
 
 std::string text_of(const describe::Align& align) {
   switch (align.to) {

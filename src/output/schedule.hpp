@@ -11,6 +11,9 @@
 
 namespace afterbay::output {
 
+/// The same period for all spellings of it: 24h is 1d, 12mo is 1y. `resolved`: without steps.
+Period in_largest_units(const ModelTime& time, Period resolved);
+
 /// A period by which something happens, with its alignment. Periods in steps are counted from the
 /// start.
 class Clock {

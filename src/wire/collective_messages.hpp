@@ -33,6 +33,8 @@ enum class CollectiveMessage : std::uint8_t {
   step_totals,             ///< late_steps.cpp
   earlier_files_question,  ///< earlier_files.cpp
   earlier_files,           ///< earlier_files.cpp
+  given_options,           ///< same_options.cpp
+  options_agree,           ///< same_options.cpp
   count
 };
 

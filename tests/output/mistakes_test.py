@@ -131,7 +131,10 @@ found = expect(["taz", "uaz"], "files:\n  a: {every: 1d, mean: [taz]}\n  b: {eve
 assert "output.yaml:2:" in found and "output.yaml:3:" in found
 
 # Calls.
-expect(["step 1 cannot end", "the field uas in this step, which has not been put"], forget="uas")
+expect(["step 1 cannot end", "the field uas in this step, which has not been put. It is for uas of the file \"day\", at output.yaml:2:32"],
+       forget="uas")
+expect(["the field uas in this step", "It is for y of the file \"f\", at output.yaml:3:25"],
+       "fields: {x: tas + uas, y: 'max(x, 6h)*2'}\nfiles:\n  f: {every: 1d, mean: [y]}\n", forget="uas")
 expect(["field 'tas' has been put in step 2 before"], mistake="twice")
 expect(["field 'tas' holds float32, but float64 was put"], mistake="type")
 expect(["there is no field 'tsa'", 'did you mean "tas"'], mistake="name")
@@ -193,6 +196,30 @@ run(EARLY, ranks=2, last=6, finalize_to="state.nc")
 state = pathlib.Path("state.nc").read_bytes()
 resume(["ws = x0 + x1", "ws = x0 - x1", "have changed"], EARLY.replace("uas + vas", "uas - vas"))
 resume(["lat 0-1", "lat 2-3", "have changed"], EARLY.replace("[0, 1]", "[2, 3]"))
+
+# Ranks that give the output different options: records had wrong values and times, or the run
+# stood still.
+for path in glob.glob("*.nc"):
+    os.remove(path)
+run(DAY, last=6, finalize_to="state.nc")
+for key, most, other, first, second in (
+        ("start", "reference=2000-01-01", "reference=2000-01-01 start=2000-01-01T12:00", "2000-01-01T00:00:00", "2000-01-01T12:00:00"),
+        ("step", "", "step=12h", "6h", "12h"), ("reference", "", "reference=1999-01-01", "2000-01-01T00:00:00", "1999-01-01T00:00:00"),
+        ("calendar", "", "calendar=noleap", "standard", "noleap"), ("member", "", "member=0", "none", "0"),
+        ("resume", "resume=state.nc first=7", "first=7", "state.nc", "none")):
+    for place in (0, 2):
+        command = ["timeout", "-k", "5", "30", "mpirun", "--oversubscribe"]
+        for rank in range(4):
+            command += [*([":"] if rank else []), "-np", "1", str(MODEL), "last=8", *(other if rank == place else most).split(),
+                        "--afterbay.output=output.yaml", "--afterbay.servers=1", "--afterbay.report.table=off"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        found = done.stdout + done.stderr
+        here, there = (second, first) if place == 0 else (first, second)
+        assert done.returncode not in (0, 124), found
+        for part in ("the options of the output differ", f'rank 0 gives the {key} "{here}"', f'but rank {place or 1} gives "{there}"'):
+            assert part in found, f"expected {part!r} in:\n{found}"
+        for path in glob.glob("*.part*"):
+            os.remove(path)
 
 # Ranks whose descriptions differ.
 pathlib.Path("other.yaml").write_text(DAY.replace("mean", "min"))

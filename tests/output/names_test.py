@@ -72,6 +72,40 @@ def records_without_a_name():
     assert sorted(glob.glob("*.nc")) == ["a_2000-01-01.nc", "a_2000-01-04.nc", "b_2000-01-01T000000.nc", "b_2000-01-03T000000.nc"], os.listdir()
 
 
+def parts_of_single_records():
+    """The record of the start and the next one had one name, and so had records of one second."""
+    fresh("parts_of_single_records")
+    snap = "files: {s: {every: 6h, split: 1 records, at_start: true, KEYS instant: [tas]}}\n"
+    run(snap.replace("KEYS", ""), first=0, last=2, finalize_to="state.nc")
+    run(snap.replace("KEYS", ""), first=3, last=4, resume="state.nc")
+    names = {n: f"s_2000-01-0{1 + n // 4}T{n % 4 * 6:02}0000.nc" for n in range(9)}
+    assert sorted(glob.glob("s*.nc")) == [*(names[n] for n in range(5)), "state.nc"], os.listdir()
+    for n in range(5):
+        with xarray.open_dataset(names[n]) as file:
+            assert file.time.values == [np.datetime64("2000-01-01") + np.timedelta64(6 * n, "h")], file.time
+    fresh("appended_single_records")
+    append = snap.replace("KEYS", 'existing: append, time_units: "days since 2000-01-01",')
+    run(append, first=0, last=4)
+    run(append, first=1, last=4, start="2000-01-02")
+    assert sorted(glob.glob("s*.nc")) == [names[n] for n in range(9)], os.listdir()
+    assert not refused(append, ["has 1 records already"], first=0, last=4, start="2000-01-03")
+    fresh("pairs")
+    run(snap.replace("KEYS", "").replace("1 records", "2 records"), first=0, last=4)
+    assert sorted(glob.glob("*.nc")) == [names[0], names[2], names[4]], os.listdir()
+    fresh("fractions")
+    run("files: {f: {every: 500ms, split: 1 records, mean: [tas]}, g: {every: 1s, split: 1s, mean: [tas]},"
+        " h: {every: 250ms, split: 500ms, name: '{file}_{start}-{end}', instant: [uas]}}\n", step="250ms", last=4)
+    at = "2000-01-01T"
+    assert sorted(glob.glob("*.nc")) == [f"f_{at}000000.000.nc", f"f_{at}000000.500.nc", f"g_{at}000000-{at}000000.nc",
+                                         f"h_{at}000000.000-{at}000000.499.nc", f"h_{at}000000.500-{at}000000.999.nc"], os.listdir()
+    fresh("refused_at_start")
+    for line, name in (("every: 6h, at_start: true, split: 1 records, name: '{file}_{start:%Y%m%d}', instant: [tas]", "a_20000101.nc"),
+                       ("every: 500ms, split: 1 records, name: '{file}_{start:%H%M%S}', mean: [tas]", "a_000000.nc")):
+        # In start(): a first step that does not follow would be refused after it.
+        refused(f"files: {{a: {{{line}}}}}\n", ["output.yaml:1:9", "two parts of the file 'a'", f'"{name}"', "add {part}"], first=7,
+                step="250ms" if "ms" in line else "6h")
+
+
 def what_was_left():
     """Parts that begin after the state are written again, as before."""
     fresh("what_was_left")
@@ -203,6 +237,6 @@ def directories():
 
 
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for task in (directories, endings, later_jobs, records_without_a_name, what_was_left, states, other_files, preview):
+for task in (directories, endings, later_jobs, records_without_a_name, parts_of_single_records, what_was_left, states, other_files, preview):
     task()
     print(f"{task.__name__}: good", flush=True)

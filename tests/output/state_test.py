@@ -142,6 +142,51 @@ def fill_as_attribute():
     assert not glob.glob("*.nc*")
 
 
-for task in (settings_for_all_files, other_fields, changed_descriptions, never_published, not_finalized, fill_as_attribute):
+def text_in_other_encodings():
+    """A state with text that is not UTF-8 had ended the run with SIGABRT when it was saved. Paths
+    may have any bytes."""
+    latin = os.fsdecode(b"\xfc")
+    found = run(ONE, last=6, finalize_to="state.nc", expect=1, units_of=f"tas:{os.fsdecode(bytes([0xb0]))}C",
+                settings=["--afterbay.output.definitions=model.yaml"])
+    for part in ("field 'tas': its units must be UTF-8", '"\\xb0C" has the byte 0xb0 at 0', "convert text"):
+        assert part in found, f"expected {part!r} in:\n{found}"
+    assert not os.path.exists("model.yaml"), "definitions that cannot be read were written"
+    os.environ["CASE"] = f"M{latin}ller"
+    for top, line in (("case: '${CASE}'\n", 1), ("", 2)):
+        description = f"{top}files:\n  f: {{every: 1d, mean: [tas], attributes: {{title: '{'a' if top else '${CASE}'}'}}}}\n"
+        found = run(description, last=6, finalize_to="state.nc", expect=1)
+        for part in (f"output.yaml:{line}:", 'must be UTF-8, but "M\\xfcller" has the byte 0xfc at 1', "value of the variable"):
+            assert part in found, f"expected {part!r} in:\n{found}"
+    del os.environ["CASE"]
+    assert not glob.glob("*.nc*")
+    os.mkdir(f"dir_{latin}")
+    os.chdir(f"dir_{latin}")
+    here = "files: {day: {every: 1d, mean: [tas], statistics: servers}, u: {every: 1d, sum: [uas]}}\n"
+    run(here, last=6, finalize_to="state.nc", units_of="tas:°C")
+    run(here, first=7, last=8, resume="state.nc", units_of="tas:°C", ranks=2)
+    for path in ("day.nc", "u.nc"):
+        with netCDF4.Dataset(path) as file:
+            assert len(file["time"]) == 2, file
+    os.chdir("..")
+
+
+def other_spellings():
+    """A cycle of 24h had no cell_methods, and was refused as another one than 1d."""
+    cycle = "files: {a: {every: 1mo, cycle: 1d, cycle_step: 6h, mean: [tas]}, y: {every: 2y, cycle: 1y, cycle_step: 1mo, max: [tas]}}\n"
+    run(cycle, last=6, finalize_to="state.nc")
+    run(cycle.replace("1d", "24h").replace("6h", "360min").replace("cycle: 1y", "cycle: 12mo"), first=7, last=8, resume="state.nc")
+    for path, expected in (("a.nc", "time: mean within days time: mean over days"),
+                           ("y.nc", "time: maximum within years time: maximum over years")):
+        with netCDF4.Dataset(path) as file:
+            assert file["tas"].cell_methods == expected, file["tas"]
+        os.remove(path)
+    run(cycle.replace("1d", "24h").replace("cycle: 1y", "cycle: 12mo"), last=8)
+    for path, method in (("a.nc", "within days"), ("y.nc", "within years")):
+        with netCDF4.Dataset(path) as file:
+            assert method in file["tas"].cell_methods, file["tas"]
+
+
+for task in (settings_for_all_files, other_fields, changed_descriptions, never_published, not_finalized, fill_as_attribute,
+             text_in_other_encodings, other_spellings):
     inside(task.__name__, task)
     print(f"{task.__name__}: good", flush=True)

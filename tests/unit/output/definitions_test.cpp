@@ -56,6 +56,31 @@ OutputOptions example_time() {
   return options;
 }
 
+TEST(OutputDefinitions, TextsAreUtf8) {
+  const auto message_of = [](auto item) -> std::string {
+    FieldDefinitions made = example();
+    try {
+      made.add(std::move(item));
+    } catch (const Failure& failure) {
+      EXPECT_EQ(failure.code(), ErrorCode::invalid_argument);
+      return failure.error().message;
+    }
+    return "none";
+  };
+  EXPECT_EQ(message_of(Field{"t", {.units = "\u00b0C"}}), "none");
+  EXPECT_THAT(message_of(Field{"t",
+                               {.units = "\xb0"
+                                         "C"}}),
+              HasSubstr("field 't': its units must be UTF-8, but \"\\xb0C\" has the byte 0xb0 at 0"));
+  EXPECT_THAT(message_of(Field{"t\xfc", {}}), HasSubstr("field 't\\xfc': its name"));
+  EXPECT_THAT(message_of(Field{"t", {.long_name = "t\xfc"}}), HasSubstr("its long_name"));
+  EXPECT_THAT(message_of(Field{"t", {.attributes = {{"comment", "t\xfc"}}}}),
+              HasSubstr("its attribute comment"));
+  EXPECT_THAT(message_of(Coordinate{"x", {}, {}, Values(1.0), {.standard_name = "t\xfc"}}),
+              HasSubstr("coordinate 'x': its standard_name"));
+  EXPECT_THAT(message_of(Dimension{"x", 2, {}, {.units = "\xb5m"}}), HasSubstr("dimension 'x'"));
+}
+
 TEST(OutputDefinitions, WhatIsReadIsWrittenAlike) {
   OutputOptions options = example_time();
   options.reference = options.calendar.parse("1850-01-01");
