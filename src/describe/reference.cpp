@@ -110,6 +110,7 @@ Output systems differ in these points. The column *option* shows the keys that c
 | instants before the first step | not written | `at_start: true`, in files of instants only |
 | reductions inside expressions | explicit, `mean(max(tas, 1d))`; `sample` never means a reduction | |
 | missing values in statistics over time | ignored per point; the result is missing if all values are. Fields without a fill value have none | `missing: poison`, or the least share of valid values |
+| fill value | that of the field; netCDF's default for derived fields, and for computed results (statistics other than `min` and `max`, other units) that could equal the field's: all of integers, and of real numbers if it is closer to 0 than 1e15 | |
 | weights of means over time | none: all samples count the same. Means of statistics over a period of their own, `mean(max(tas, 1mo))`, too | |
 | weights of means over space | none: weights are written in the expression | |
 | accumulation (`sum`, `rate`) | starts from 0 in every period | |
