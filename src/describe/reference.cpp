@@ -60,11 +60,11 @@ including one. The sections of all files are joined. A name that is defined twic
 refused, with both places. A file that several others include is read once; files that include each
 other are refused. A description has at most 256 files and 16 MiB.
 
-**Variables.** `${NAME}` in a value is replaced by a value that the program or `--set NAME=VALUE`
-gives, or by the environment variable. `${NAME:-fallback}` uses the fallback if the variable is
-unset or empty. A plain scalar is resolved after the replacement, so that `detail: ${LEVEL}` is a
-number; in quotes it remains text. A value is not searched for variables again. `$${` stands for
-`${`. Names of keys have no variables.
+**Variables.** `${NAME}` in a value is replaced by the environment variable. `${NAME:-fallback}` uses
+the fallback if the variable is unset or empty. For `afterbay describe`, `--set NAME=VALUE` gives a
+value, too; runs have no such option. A plain scalar is resolved after the replacement, so that
+`detail: ${LEVEL}` is a number; in quotes it remains text. A value is not searched for variables
+again. `$${` stands for `${`. Names of keys have no variables.
 
 **Lists of fields.** An entry is the name of a field, `field: name` (the name of the variable in the
 file), `field: {name: ..., type: ...}` with keys of variables, or `group(NAME)`. A list with one
@@ -110,6 +110,7 @@ Output systems differ in these points. The column *option* shows the keys that c
 | instants before the first step | not written | `at_start: true`, in files of instants only |
 | reductions inside expressions | explicit, `mean(max(tas, 1d))`; `sample` never means a reduction | |
 | missing values in statistics over time | ignored per point; the result is missing if all values are. Fields without a fill value have none | `missing: poison`, or the least share of valid values |
+| fill value | that of the field; netCDF's default for derived fields, and for computed results (statistics other than `min` and `max`, other units) that could equal the field's: all of integers, and of real numbers if it is closer to 0 than 1e15 | |
 | weights of means over time | none: all samples count the same. Means of statistics over a period of their own, `mean(max(tas, 1mo))`, too | |
 | weights of means over space | none: weights are written in the expression | |
 | accumulation (`sum`, `rate`) | starts from 0 in every period | |

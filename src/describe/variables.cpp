@@ -33,8 +33,8 @@ Result<std::string> value_of_variable(std::string_view inside,
   std::vector<std::string> names;
   for (const auto& [known, value] : variables) names.push_back(known);
   return fail(ErrorCode::unknown_name,
-              "the variable {} has no value{}: set it in the environment, give --set {}=VALUE, or write "
-              "${{{}:-fallback}}",
+              "the variable {} has no value{}: set it in the environment, write ${{{}:-fallback}}, or, for "
+              "afterbay describe, give --set {}=VALUE",
               name, did_you_mean(name, names), name, name);
 }
 

@@ -129,16 +129,22 @@ std::string DescribedEpochs::name(std::int64_t step, const Date& date) const {
   return name.ends_with(suffix) ? name : name + std::string(suffix);
 }
 
-bool DescribedEpochs::is_due(std::int64_t step) {
+/// Whether the step reaches the end of a period, or passes one.
+bool DescribedEpochs::ends_epoch(Clock& clock, std::int64_t step) const {
   const Date now = time_.at(step);
-  return std::ranges::any_of(clocks_, [&](OfFile& it) { return it.clock.until(now).end == now; });
+  const Interval& period = clock.until(now);
+  return period.end == now || (step > 0 && period.begin > time_.at(step - 1));
+}
+
+bool DescribedEpochs::is_due(std::int64_t step) {
+  return std::ranges::any_of(clocks_, [&](OfFile& it) { return ends_epoch(it.clock, step); });
 }
 
 void DescribedEpochs::end_step(std::int64_t step, SavedState& saved) {
   const Date now = time_.at(step);
   std::vector<std::string> due;
   for (OfFile& it : clocks_)
-    if (it.clock.until(now).end == now) due.push_back(it.file);
+    if (ends_epoch(it.clock, step)) due.push_back(it.file);
   if (due.empty()) return;
   if (description_.state.empty()) {
     for (const std::string& file : due) session_.epoch(fmt::format("{} {}", file, time_.calendar.text(now)));

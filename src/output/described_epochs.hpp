@@ -47,6 +47,7 @@ class DescribedEpochs {
   struct Kept;
 
   [[nodiscard]] std::string name(std::int64_t step, const Date& date) const;
+  [[nodiscard]] bool ends_epoch(Clock& clock, std::int64_t step) const;
   void check_names(Clock clock);
 
   Session& session_;

@@ -624,7 +624,8 @@ class Planner {
     const bool is_packed = has_packed_values(made.attributes, variable);
     const bool converted = !(text.conversion == expression::Linear{} && setting == expression::Linear{});
     made.type = type_of_variable(context, is_packed, converted);
-    const bool keeps_fill = is_packed || !may_equal_fill(own, variable.operation, converted);
+    const bool keeps_fill =
+        is_packed || !may_equal_fill(own, fill_of_field(variable.field), variable.operation, converted);
     // Results may equal the model's value.
     const auto& given = variable.options.attributes;
     if (!keeps_fill &&
@@ -684,10 +685,14 @@ class Planner {
   }
 
   [[nodiscard]] Values fill_of_variable(const describe::Variable& variable, Type type) const {
-    if (const Field* const field = input_.definitions.find_field(variable.field);
-        field && !field->options.fill.empty())
-      if (auto fill = model::converted(field->options.fill, type)) return *fill;
+    if (const Values own = fill_of_field(variable.field); !own.empty())
+      if (auto fill = model::converted(own, type)) return *fill;
     return model::default_fill(type);
+  }
+
+  [[nodiscard]] Values fill_of_field(const std::string& name) const {
+    const Field* const field = input_.definitions.find_field(name);
+    return field == nullptr ? Values() : field->options.fill;
   }
 
   const PlanInput& input_;

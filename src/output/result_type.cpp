@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/result_type.hpp"
 
+#include <cmath>
 #include <cstdint>
+
+#include "output/numbers.hpp"
 
 namespace afterbay::output {
 
@@ -12,6 +15,14 @@ bool is_real(Type type) { return type == Type::float32 || type == Type::float64;
 /// A float32 holds all integers of up to 16 bits.
 Type real_for(Type integer) {
   return size_of(integer) <= sizeof(std::int16_t) ? Type::float32 : Type::float64;
+}
+
+/// Whether results may be as large as the fill value.
+bool can_be_reached(Type field, const Values& fill) {
+  constexpr double never_reached = 1e15;
+  if (!is_real(field)) return true;
+  // False for NaN.
+  return !fill.empty() && std::abs(numbers_of(fill).front()) < never_reached;
 }
 
 /// Messages hold no integers of 64 bits.
@@ -47,15 +58,15 @@ Type type_of_results(Type field, describe::Operation operation, bool converted, 
   return field;
 }
 
-bool may_equal_fill(Type field, describe::Operation operation, bool converted) {
+bool may_equal_fill(Type field, const Values& fill, describe::Operation operation, bool converted) {
   using From = describe::Operation;
   switch (operation) {
     case From::instant:
     case From::min:
     case From::max:
     case From::once:
-    case From::write: return converted && !is_real(field);
-    default: return !is_real(field);
+    case From::write: return converted && can_be_reached(field, fill);
+    default: return can_be_reached(field, fill);
   }
 }
 

@@ -14,9 +14,10 @@ namespace afterbay::output {
 /// the operation takes; `converted`: results are converted to other units.
 Type type_of_results(Type field, describe::Operation operation, bool converted, const FormatTraits& format);
 
-/// Whether a result may equal the fill value of an integer field, -1 for example: it is no value of
-/// the field.
-bool may_equal_fill(Type field, describe::Operation operation, bool converted);
+/// Whether a result may equal the fill value of the field, -1 of integers or 0 for example: results
+/// of these operations are no values of the field. No result reaches NaN, infinity, or numbers as
+/// large as 1e20, which are usual. `fill`: empty: the field has none.
+bool may_equal_fill(Type field, const Values& fill, describe::Operation operation, bool converted);
 
 /// Whether servers can take values of type `field` as values of type `variable`, with the same
 /// results: each value is exact, and the statistic keeps sums only.

@@ -2,6 +2,7 @@
 #include "output/schedule.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "output/refuse.hpp"
 
@@ -39,13 +40,24 @@ std::string text_of_periods(const ModelTime& time, const Period& every, const de
                      every.steps != 0 ? "start" : output::text_of(align));
 }
 
-/// After the first one, of which the ends must be compared with steps: months have different
-/// lengths, the same in each year but for a day. A run may end before the first year that has
-/// another length.
+/// Years after which the lengths of months and years are the same again.
+std::int64_t leap_cycle_of(const Calendar& calendar) {
+  constexpr std::int64_t gregorian = 400;
+  constexpr std::int64_t every_4th = 4;
+  return calendar.name() == "user_defined" ? every_4th : gregorian;
+}
+
+/// After the first one, of which the ends must be compared with steps: months and years have
+/// different lengths. A step that divides days ends where each day does.
 std::int64_t further_periods(const ModelTime& time, const Period& every) {
   constexpr std::int64_t year = 12;
-  const bool mixed = is_in_months(time.step) && !is_in_months(every);
-  return every.months % year == 0 && !mixed ? 0 : year;
+  const Calendar& calendar = time.calendar;
+  if (is_in_months(time.step)) return every.months % year == 0 && is_in_months(every) ? 0 : year;
+  if (!is_in_months(every) || calendar.multiple(Period{.days = 1}, time.step) == Multiple::yes) return 0;
+  const auto months = static_cast<std::int64_t>(calendar.months_per_year());
+  const std::int64_t length = every.years * months + every.months;
+  const std::int64_t repeated = leap_cycle_of(calendar) * months;
+  return repeated / std::gcd(repeated, length);
 }
 
 /// Whether dates are ends of steps, asked in ascending order.
@@ -130,10 +142,12 @@ Clock::Clock(const ModelTime& time, const Period& every, const describe::Align& 
   for (std::int64_t more = further_periods(time, every_); more > 0; --more) {
     end = interval_at(end).end;
     if (!steps.has(end))
-      refuse(ErrorCode::invalid_argument,
-             "{} ({}): a period ends at {}, but no step does, because not all months are multiples of steps "
-             "of {}: choose another step, or a period in days or steps",
-             what, every.text(), time.calendar.text(end), time.step.text());
+      refuse(
+          ErrorCode::invalid_argument,
+          "{} ({}): a period ends at {}, but no step does, because not all {} are multiples of steps of {}: "
+          "choose a step that divides a day, or a period in days or steps",
+          what, every.text(), time.calendar.text(end),
+          every_.months == 0 && every_.years != 0 ? "years" : "months", time.step.text());
   }
 }
 

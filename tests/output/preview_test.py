@@ -156,6 +156,16 @@ def about(count):
     return f"{amount:.0f} B" if units[0] == "B" else f"{amount:.1f} {units[0]}"
 
 
+def say_the_same(text, **options):
+    for path in glob.glob("*.nc*"):
+        os.remove(path)
+    of_run = run(text, ranks=2, last=8, expect=1, seconds=40, **options)
+    of_preview = preview("--length", "8ts", expect=1).removeprefix("afterbay describe: ")
+    lines = [line.strip() for line in of_preview.splitlines()]
+    assert lines and all(line in of_run for line in lines), f"the preview says\n{of_preview}\nthe run says\n{of_run}"
+    return of_preview
+
+
 def mistakes():
     """Both report the same places and texts."""
     fresh("mistakes")
@@ -176,12 +186,13 @@ def mistakes():
             "files:\n  f: {every: 1d, statistics: servers, mean: [tas: {multiply: 2}]}\n",
             "files:\n  f: {every: 1d, statistics: servers, mean: [tas: {pack: int16, pack_range: \"0,400\"}]}\n",
             "files:\n  f: {every: 1d, store: cdf2, type: int64, mean: [tas]}\n"):
-        for path in glob.glob("*.nc*"):
-            os.remove(path)
-        of_run = run(text, ranks=2, last=8, expect=1, seconds=40)
-        of_preview = preview("--length", "8ts", expect=1).removeprefix("afterbay describe: ")
-        lines = [line.strip() for line in of_preview.splitlines()]
-        assert lines and all(line in of_run for line in lines), f"the preview says\n{of_preview}\nthe run says\n{of_run}"
+        say_the_same(text)
+    # The first years are multiples of steps; the first leap year is not.
+    later = {"step": "5d", "start": "2001-01-01"}
+    run("files: {}\n", ranks=2, last=1, settings=["--afterbay.output.definitions=model.yaml"], **later)
+    for text in ("files:\n  f: {every: 1y, mean: [tas]}\n", "files:\n  f: {every: 1ts, epochs: 1y, instant: [tas]}\n"):
+        said = say_the_same(text, **later)
+        assert "output.yaml:2:3: " in said and "(1y): a period ends at 2005-01-01" in said, said
 
 
 def files_of_definitions():

@@ -242,8 +242,8 @@ TEST(DescribeResolve, VariablesComeFromTheProgramThenTheEnvironment) {
   EXPECT_THAT(refusal(file + "\"${LEVEL}\"\n", options), HasSubstr("found \"7\"")) << "quoted: text";
   EXPECT_EQ(
       refusal("case: ${LEVLE}\n", options),
-      "d.yaml:1:7: the variable LEVLE has no value; did you mean \"LEVEL\"?: set it in the environment, give "
-      "--set LEVLE=VALUE, or write ${LEVLE:-fallback}");
+      "d.yaml:1:7: the variable LEVLE has no value; did you mean \"LEVEL\"?: set it in the environment, "
+      "write ${LEVLE:-fallback}, or, for afterbay describe, give --set LEVLE=VALUE");
   EXPECT_THAT(refusal("case: ${A\n", options), HasSubstr("is not closed by \"}\""));
   EXPECT_THAT(refusal("case: ${A B}\n", options), HasSubstr("expected ${NAME} or ${NAME:-fallback}"));
 }

@@ -152,13 +152,32 @@ TEST(OutputSchedule, RefusesPeriodsThatNoStepEnds) {
   EXPECT_THAT(steps_of(fits, tens, 9).ends, ElementsAre(3, 6, 9));
   const ModelTime days = time_of("2000-02-01", "29d");
   EXPECT_THAT(refused([&] { Schedule(days, every("1mo"), "f"); }), HasSubstr("a period ends at 2000-04-01"));
-  // A run may end before the first leap year.
+  // The first leap year comes later.
   const ModelTime years = time_of("2001-01-01", "5d");
-  Schedule before_leap_year(years, every("1y"), "f");
-  EXPECT_THAT(steps_of(before_leap_year, years, 150).ends, ElementsAre(73, 146));
   EXPECT_THAT(
-      refused([&] { static_cast<void>(steps_of(before_leap_year, years, 300)); }, ErrorCode::conflict),
-      HasSubstr("passes the end of a period at 2005-01-01"));
+      refused([&] { Schedule(years, every("1y"), "f"); }),
+      testing::AllOf(HasSubstr("every of the file \"f\" (1y): a period ends at 2005-01-01"),
+                     HasSubstr("not all years are multiples of steps of 5d"), HasSubstr("divides a day")));
+  // The first year of 365 days after these is 2100.
+  const ModelTime after_leap_day = time_of("1904-03-01", "1461d");
+  EXPECT_THAT(refused([&] {
+                describe::Timing four = every("4y");
+                four.align.to = describe::Align::To::start;
+                Schedule(after_leap_day, four, "f");
+              }),
+              HasSubstr("a period ends at 2104-03-01"));
+  const ModelTime julian = time_of("1904-03-01", "1461d", "julian");
+  describe::Timing four = every("4y");
+  four.align.to = describe::Align::To::start;
+  Schedule olympiads(julian, four, "f");
+  EXPECT_THAT(steps_of(olympiads, julian, 3).ends, ElementsAre(1, 2, 3));
+  CalendarRules planet{.month_lengths = {30, 30}, .leap_year = 3, .leap_month = 2};
+  OutputOptions options;
+  options.calendar = Calendar(planet);
+  options.start = {1, 1, 1};
+  options.step = Period::parse("10d");
+  EXPECT_THAT(refused([&] { Schedule(model_time(options), every("1y"), "f"); }),
+              HasSubstr("a period ends at 0004-01-01"));
   const ModelTime no_leap = time_of("2001-01-01", "5d", "noleap");
   Schedule whole_years(no_leap, every("1y"), "f");
   EXPECT_THAT(steps_of(whole_years, no_leap, 150).ends, ElementsAre(73, 146));
