@@ -129,15 +129,29 @@ std::vector<PpLevel> plain_levels(const Schema& schema, const Variable& field, c
   return levels;
 }
 
-void number_levels(const std::vector<const Variable*>& coordinates, std::vector<PpLevel>& levels) {
+/// Pressures and heights have no numbers.
+Result<> number_levels(const Variable& field, const std::vector<const Variable*>& coordinates,
+                       std::vector<PpLevel>& levels) {
+  constexpr int most = 8887;  // larger ones mean other levels
+  const Variable* named = nullptr;
   std::vector<double> numbers;
-  for (const Variable* const coordinate : coordinates)
-    if (standard_name_of(*coordinate) == "model_level_number") numbers = cf::numbers_of(coordinate->constant);
-  for (std::size_t k = 0; k < levels.size(); ++k) {
-    if (levels[k].kind == PpLevelKind::pressure) continue;
-    levels[k].number =
-        numbers.size() == levels.size() ? static_cast<int>(std::lround(numbers[k])) : static_cast<int>(k) + 1;
+  for (const Variable* const coordinate : coordinates) {
+    if (standard_name_of(*coordinate) != "model_level_number") continue;
+    named = coordinate;
+    numbers = cf::numbers_of(coordinate->constant);
   }
+  for (std::size_t k = 0; k < levels.size(); ++k) {
+    if (levels[k].kind == PpLevelKind::pressure || levels[k].kind == PpLevelKind::height) continue;
+    levels[k].number = static_cast<int>(k) + 1;
+    if (numbers.size() != levels.size()) continue;
+    if (!(numbers[k] >= 1 && numbers[k] <= most) || numbers[k] != std::trunc(numbers[k]))
+      return refuse(field,
+                    "has the coordinate '{}' of standard name model_level_number with the value {}: numbers "
+                    "of levels are whole numbers from 1 to {} in PP headers (LBLEV, word 33)",
+                    named->name, numbers[k], most);
+    levels[k].number = static_cast<int>(numbers[k]);
+  }
+  return {};
 }
 
 /// The levels of a dimension, or of a scalar coordinate; empty if none of its coordinates is
@@ -161,7 +175,7 @@ Result<std::vector<PpLevel>> levels_along(const Schema& schema, const Variable& 
   }
   for (const Variable* const coordinate : coordinates)
     if (levels.empty()) levels = plain_levels(schema, field, *coordinate);
-  number_levels(coordinates, levels);
+  AFTERBAY_TRY(number_levels(field, coordinates, levels));
   return levels;
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <limits>
 
 #include "packing/pp_cell_methods.hpp"
 
@@ -350,6 +351,44 @@ TEST(PpDescribe, RefusalsOfCoordinates) {
   description.level.value = -1;
   description.field_code = 16;
   EXPECT_THAT(refusal(description), HasSubstr("BLEV, word 52"));
+}
+
+/// Headers had NaN and the overflow of a conversion.
+TEST(PpDescribe, RefusalsOfLevelsThatHeadersCannotHold) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  PpDescription description = temperature();
+  for (const double pressure : {nan, infinity, 1e300}) {
+    description.level = *level_of_cf("air_pressure", "hPa", pressure);
+    EXPECT_THAT(refusal(description),
+                AllOf(HasSubstr("tas"), HasSubstr("pressure in hPa (BLEV, word 52) is")));
+  }
+  for (const double pressure : {1e15, -2.0, 8888.0}) {
+    description.level = *level_of_cf("air_pressure", "hPa", pressure);
+    EXPECT_THAT(refusal(description), HasSubstr("pressure in hPa (LBLEV, word 33) is"));
+  }
+  description.level = *level_of_cf("air_pressure", "hPa", 0.4);
+  EXPECT_EQ(header_of(description)[I::lblev], 0);
+  description.level = *level_of_cf("air_pressure", "hPa", 850, PpInterval{800, nan});
+  EXPECT_THAT(refusal(description), HasSubstr("BRLEV and BRSVD1, words 53 and 46"));
+  description.field_code = 16;
+  description.level = *level_of_cf("height", "m", nan);
+  EXPECT_THAT(refusal(description), HasSubstr("height in m (BLEV, word 52) is nan"));
+  description.level = *level_of_cf("depth", "m", infinity);
+  EXPECT_THAT(refusal(description), HasSubstr("depth in m (BLEV, word 52) is inf"));
+  description.level = {};
+  description.level.number = 1;
+  description.level.kind = PpLevelKind::hybrid_height;
+  description.level.value = 10;
+  description.level.coefficient = nan;
+  EXPECT_THAT(refusal(description), HasSubstr("(BHLEV, word 54) is nan"));
+  description.level.kind = PpLevelKind::hybrid_pressure;
+  description.level.value = nan;
+  description.level.coefficient = 1;
+  EXPECT_THAT(refusal(description), HasSubstr("(BHLEV, word 54) is nan"));
+  description.level.value = 10;
+  description.level.bounds = PpInterval{nan, 20};
+  EXPECT_THAT(refusal(description), HasSubstr("BHRLEV and BRSVD2, words 55 and 47"));
 }
 
 TEST(PpCodes, EveryRowIsFoundByItsNameAndReadsBack) {

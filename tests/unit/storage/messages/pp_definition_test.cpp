@@ -34,6 +34,26 @@ void scalar(Schema& schema, const char* standard_name, const char* units, const 
       .with_constant(value);
 }
 
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Gives the levels of `ta` hybrid heights and these numbers.
+void numbered(Schema& schema, const std::vector<double>& numbers) {
+  schema.find_variable("plev")->attributes = {{"standard_name", "model_level_number"}};
+  schema.find_variable("plev")->constant = Values(numbers);
+  schema.variable("z", Type::float64, {"plev"})
+      .attribute("long_name", "level_height")
+      .with_constant(Values({20.0, 80.0}));
+  schema.variable("s", Type::float64, {"plev"})
+      .attribute("long_name", "sigma")
+      .with_constant(Values({0.9, 0.8}));
+  schema.find_variable("ta")->attribute("coordinates", "z s");
+}
+
+std::string refusal_of(const Schema& schema) {
+  const auto valid = model::validate(schema, Format::pp);
+  return valid ? "accepted" : valid.error().message;
+}
+
 /// Gives `ta` a grid_mapping, and returns it.
 Variable& mapping(Schema& schema, const char* name) {
   schema.find_variable("ta")->attribute("grid_mapping", "pole");
@@ -83,6 +103,14 @@ TEST(PpDefinition, says_what_a_header_cannot_hold) {
       {[](Schema& s) { s.find_variable("time")->attribute("units", "hours"); }, "time", "gives no time"},
       {[](Schema& s) { s.find_variable("plev")->attribute("units", "1"); }, "ta",
        "'plev', which is no vertical coordinate"},
+      // Levels.
+      {[](Schema& s) { s.find_variable("plev")->constant = Values({85000.0, nan}); }, "ta",
+       "pressure in hPa (BLEV, word 52) is nan"},
+      {[](Schema& s) { s.find_variable("plev")->constant = Values({85000.0, 1e15}); }, "ta",
+       "pressure in hPa (LBLEV, word 33) is 10000000000000: it must be 0 to 8887"},
+      {[](Schema& s) { numbered(s, {1.0, nan}); }, "ta", "model_level_number with the value nan"},
+      {[](Schema& s) { numbered(s, {1.0, 3e9}); }, "ta", "from 1 to 8887 in PP headers (LBLEV, word 33)"},
+      {[](Schema& s) { numbered(s, {1.0, 1.5}); }, "ta", "model_level_number with the value 1.5"},
       {[](Schema& s) { s.find_variable("lon")->constant = Values({0.0, 1.0, 1.0, 4.0}); }, "ta",
        "must rise or fall strictly"},
       {[](Schema& s) { s.find_variable("lat")->constant = Values(); }, "ta", "give them as constant values"},
