@@ -219,8 +219,7 @@ int hemisphere_code(const PpGrid& grid, double latitude_step, double longitude_s
 /// With a pole at 90 degrees north, readers take longitudes of the pole of 0 and 180 for those of
 /// an unrotated grid. Headers have 32-bit reals.
 bool is_rotated(const PpGrid& grid) {
-  return static_cast<float>(grid.pole_latitude) != 90 ||
-         std::remainder(static_cast<float>(grid.pole_longitude), 180.0F) != 0;
+  return is_tilted(grid) || std::remainder(static_cast<float>(grid.pole_longitude), 180.0F) != 0;
 }
 
 Result<> describe_grid(const PpGrid& grid, PpDescribed& described) {
@@ -384,6 +383,8 @@ auto in_variable(const std::string& variable, const Describe& describes) -> decl
 }
 
 }  // namespace
+
+bool is_tilted(const PpGrid& grid) noexcept { return static_cast<float>(grid.pole_latitude) != 90; }
 
 int pp_calendar_code(std::string_view name) noexcept {
   if (name == "standard" || name == "proleptic_gregorian") return 1;

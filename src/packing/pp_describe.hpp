@@ -35,6 +35,10 @@ struct PpGrid {
   double pole_longitude = 0;  ///< grid_north_pole_longitude
 };
 
+/// Whether its rows run in other directions than the parallels of the Earth. Grids that are turned
+/// about the Earth's pole are rotated, but not tilted.
+bool is_tilted(const PpGrid& grid) noexcept;
+
 /// A level. Members that its kind does not have are not used.
 struct PpLevel {
   PpLevelKind kind = PpLevelKind::surface;

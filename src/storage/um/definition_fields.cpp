@@ -101,6 +101,19 @@ Result<> check_storage(const Variable& variable, const Field& field, const FileK
   return {};
 }
 
+/// Readers take values of these names' codes for winds along the rows and columns of the grid.
+Result<> check_winds(const Variable& variable, const packing::PpDescription& description) {
+  const std::string_view name = description.standard_name;
+  if ((name != "eastward_wind" && name != "northward_wind") || !packing::is_tilted(description.grid) ||
+      description.stash || description.field_code)
+    return {};
+  return refuse(variable,
+                "has the standard_name {}, but lies on a rotated grid, where readers take its STASH code for "
+                "{}: if the values are those along the grid, give it that standard_name; if they are not, "
+                "give it a STASH code of its own (attribute PP_stash), or rotate them",
+                name, name == "eastward_wind" ? "x_wind" : "y_wind");
+}
+
 /// The placeholder for times of records: it exists in all calendars.
 packing::PpTime some_time(bool interval) {
   packing::PpTime time;
@@ -289,6 +302,7 @@ Result<Field> field_of(const Schema& schema, const Variable& variable, const Fil
     if (word.number == field_code_word) description.field_code = word.value;
   const std::string_view method = cf::time_method_of(schema, variable);
   field.over_time = !method.empty() && method != "point";
+  AFTERBAY_TRY(check_winds(variable, description));
   AFTERBAY_TRY(check_storage(variable, field, kind));
   return field;
 }

@@ -187,6 +187,35 @@ TEST(PpDefinition, says_what_a_header_cannot_hold) {
   EXPECT_TRUE(model::validate(sound_pp_schema(), Format::pp));
 }
 
+TEST(PpDefinition, winds_by_the_compass_on_rotated_grids_are_refused) {
+  for (const bool eastward : {true, false}) {
+    const std::string name = eastward ? "eastward_wind" : "northward_wind";
+    const std::string along = eastward ? "x_wind" : "y_wind";
+    Schema schema = sound_pp_schema();
+    mapping(schema, "rotated_latitude_longitude")
+        .attribute("grid_north_pole_latitude", 37.5)
+        .attribute("grid_north_pole_longitude", 177.5);
+    Variable& wind = *schema.find_variable("ta");
+    wind.attribute("standard_name", name).attribute("units", "m s-1");
+    const std::string refused = refusal_of(schema);
+    EXPECT_NE(refused.find("standard_name " + name + ", but lies on a rotated grid"), std::string::npos)
+        << refused;
+    EXPECT_NE(refused.find(along), std::string::npos) << refused;
+    EXPECT_NE(refused.find("attribute PP_stash"), std::string::npos) << refused;
+    wind.attribute("standard_name", along);
+    EXPECT_EQ(refusal_of(schema), "accepted");
+    wind.attribute("standard_name", name).attribute("PP_stash", eastward ? 15201 : 15202);
+    EXPECT_EQ(refusal_of(schema), "accepted");
+    std::erase_if(wind.attributes, [](const Attribute& it) { return it.name == "PP_stash"; });
+    // Turned about the pole of the Earth, both directions are the same.
+    schema.find_variable("pole")
+        ->attribute("grid_north_pole_latitude", 90.0)
+        .attribute("grid_north_pole_longitude", 40.0);
+    EXPECT_EQ(refusal_of(schema), "accepted");
+  }
+}
+
+/// Missing points were land.
 TEST(PpDefinition, rows_of_more_points_than_wgdos_holds_are_refused) {
   Schema schema = sound_pp_schema();
   schema.dimensions[3].length = 65536;
