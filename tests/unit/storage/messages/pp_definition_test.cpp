@@ -216,6 +216,36 @@ TEST(PpDefinition, winds_by_the_compass_on_rotated_grids_are_refused) {
 }
 
 /// Missing points were land.
+TEST(PpDefinition, land_masks_with_missing_values_are_refused) {
+  const auto masked = [](Values values) {
+    Schema schema = sound_pp_schema();
+    schema.find_variable("ta")->attribute("PP_packing", "land").attribute("PP_mask", "lsm");
+    schema.variable("lsm", values.type, {"lat", "lon"})
+        .attribute("standard_name", "land_binary_mask")
+        .attribute("units", "1")
+        .with_constant(std::move(values));
+    return schema;
+  };
+  std::vector<std::int32_t> land(12, 1);
+  EXPECT_EQ(refusal_of(masked(Values(land))), "accepted");
+  land[2] = -1;
+  EXPECT_EQ(refusal_of(masked(Values(land))), "accepted");
+  Schema filled = masked(Values(land));
+  filled.find_variable("lsm")->with_fill(Values(-1));
+  EXPECT_NE(refusal_of(filled).find("PP_mask = 'lsm', whose value -1 at point 2"), std::string::npos)
+      << refusal_of(filled);
+  Schema named = masked(Values(land));
+  named.find_variable("lsm")->attribute("valid_range", Values({0, 1}));
+  EXPECT_NE(refusal_of(named).find("is a missing value"), std::string::npos) << refusal_of(named);
+  land[2] = -2147483647;  // netCDF's default
+  EXPECT_NE(refusal_of(masked(Values(land))).find("is a missing value"), std::string::npos);
+  EXPECT_EQ(refusal_of(masked(Values(std::vector<std::int8_t>(12, -127)))), "accepted");
+  std::vector<float> reals(12, 0.0F);
+  reals[11] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_NE(refusal_of(masked(Values(reals))).find("whose value nan at point 11"), std::string::npos)
+      << refusal_of(masked(Values(reals)));
+}
+
 TEST(PpDefinition, rows_of_more_points_than_wgdos_holds_are_refused) {
   Schema schema = sound_pp_schema();
   schema.dimensions[3].length = 65536;
