@@ -111,6 +111,17 @@ TEST(PpDefinition, says_what_a_header_cannot_hold) {
       {[](Schema& s) { numbered(s, {1.0, nan}); }, "ta", "model_level_number with the value nan"},
       {[](Schema& s) { numbered(s, {1.0, 3e9}); }, "ta", "from 1 to 8887 in PP headers (LBLEV, word 33)"},
       {[](Schema& s) { numbered(s, {1.0, 1.5}); }, "ta", "model_level_number with the value 1.5"},
+      {[](Schema& s) {
+         scalar(s, "height", "m", Values(2.0));
+         s.find_variable("ta")->attribute("coordinates", "z");
+       },
+       "ta", "has the vertical coordinates 'plev' and 'z', but a PP header has one level"},
+      {[](Schema& s) {
+         scalar(s, "height", "m", Values(1.5));
+         s.find_variable("wind")->attribute("coordinates", "z p");
+         s.variable("p", Type::float64, {}).attribute("units", "hPa").with_constant(Values(500.0));
+       },
+       "wind", "has the vertical coordinates 'z' and 'p'"},
       {[](Schema& s) { s.find_variable("lon")->constant = Values({0.0, 1.0, 1.0, 4.0}); }, "ta",
        "must rise or fall strictly"},
       {[](Schema& s) { s.find_variable("lat")->constant = Values(); }, "ta", "give them as constant values"},
@@ -187,6 +198,26 @@ TEST(PpDefinition, says_what_a_header_cannot_hold) {
   EXPECT_TRUE(model::validate(sound_pp_schema(), Format::pp));
 }
 
+/// The parts of a hybrid level as iris writes them.
+TEST(PpDefinition, scalar_coefficients_and_numbers_are_of_one_level) {
+  Schema schema = sound_pp_schema();
+  scalar(schema, "atmosphere_hybrid_height_coordinate", "m", Values(20.0));
+  schema.find_variable("z")->attribute("positive", "up").attribute("formula_terms", "a: z b: sigma");
+  schema.variable("sigma", Type::float64, {})
+      .attribute("long_name", "sigma")
+      .attribute("positive", "up")
+      .with_constant(Values(0.9));
+  schema.variable("number", Type::int32, {})
+      .attribute("standard_name", "model_level_number")
+      .with_constant(Values(3));
+  schema.find_variable("wind")->attribute("coordinates", "number z sigma");
+  EXPECT_EQ(refusal_of(schema), "accepted");
+  schema.find_variable("z")->attributes = {{"long_name", "level_height"}, {"positive", "up"}};
+  EXPECT_EQ(refusal_of(schema), "accepted");
+  EXPECT_EQ(field_in(schema, "wind").places[0].level.number, 3);
+}
+
+/// They became winds along the grid.
 TEST(PpDefinition, winds_by_the_compass_on_rotated_grids_are_refused) {
   for (const bool eastward : {true, false}) {
     const std::string name = eastward ? "eastward_wind" : "northward_wind";
