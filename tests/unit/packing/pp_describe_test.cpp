@@ -239,6 +239,7 @@ TEST(PpDescribe, CellMethods) {
   EXPECT_EQ(pp_methods("time: mean (interval: 30 min)")->sampling_hours, 0);
   EXPECT_EQ(pp_methods("time: mean (interval: 100 h)")->sampling_hours, 0);
   EXPECT_EQ(pp_methods("time: mean (comment: 6 h)")->sampling_hours, 0);
+  EXPECT_EQ(pp_methods("time: mean (interval: 7200 seconds comment: of steps)")->sampling_hours, 2);
   const auto climatology =
       pp_methods("time: mean within years (interval: 6 hour) longitude: mean time: mean over years");
   ASSERT_TRUE(climatology);
@@ -255,6 +256,23 @@ TEST(PpDescribe, CellMethods) {
     ASSERT_FALSE(methods) << text;
     EXPECT_THAT(methods.error().text(), HasSubstr("LBPROC, word 25"));
   }
+}
+
+/// Any interval replaced it, and units beginning with "s" were seconds.
+TEST(PpDescribe, SamplesOfATimeHaveTheIntervalOfTheMethodOfTime) {
+  const auto hours = [](const char* text) { return pp_methods(text)->sampling_hours; };
+  EXPECT_EQ(hours("time: mean (interval: 6 hours) longitude: mean (interval: 1 hour)"), 6);
+  EXPECT_EQ(hours("time: mean longitude: mean (interval: 1 hour)"), 0);
+  EXPECT_EQ(hours("longitude: time: mean (interval: 1.5 degrees interval: 3 hours)"), 3);
+  EXPECT_EQ(hours("time: longitude: mean (interval: 3 hours interval: 1.5 degrees)"), 3);
+  EXPECT_EQ(hours("time: longitude: mean (interval: 3 hours)"), 3);
+  EXPECT_EQ(hours("time: mean (interval: 6 hours) time: point (interval: 1 hour)"), 6);
+  EXPECT_EQ(hours("time: mean within years (interval: 6 hours) time: mean over years (interval: 24 hours)"),
+            6);
+  for (const char* unit : {"sidereal_days", "speed", "hectares", "minimum", "dayss", "months", "D"})
+    EXPECT_EQ(hours(fmt::format("time: mean (interval: 7200 {})", unit).c_str()), 0) << unit;
+  EXPECT_EQ(hours("time: mean (interval: 6h)"), 0);
+  EXPECT_EQ(hours("time: mean (interval: 6x hours)"), 0);
 }
 
 TEST(PpDescribe, CodesGivenByTheCallerReplaceTheTable) {
