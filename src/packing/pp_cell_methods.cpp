@@ -126,12 +126,14 @@ Result<PpMethods> pp_methods(std::string_view cell_methods) {
   std::vector<std::string_view> dimensions;
   std::vector<std::string_view> sampled;  // dimensions of the method before, if it has an interval of samples
   bool over_years = false;
-  const auto refused = [&](std::string_view what) {
+  const auto refused = [&](std::string_view what, std::string_view dimension) {
     return fail(
         ErrorCode::invalid_argument,
-        "the cell methods '{}' have no code in PP headers (LBPROC, word 25), because of '{}': time has mean, "
-        "minimum, maximum, point, and mean within years with mean over years; longitude has mean",
-        cell_methods, what);
+        "the cell methods '{}' have no code in PP headers (LBPROC, word 25), because of '{}'{}: time has "
+        "mean, "
+        "minimum, maximum, point, and mean within years with mean over years; longitude has mean; leave out "
+        "others, or use netCDF",
+        cell_methods, what, dimension.empty() ? std::string() : fmt::format(" over '{}'", dimension));
   };
   while (true) {
     const std::string_view word = take_word(rest);
@@ -148,17 +150,18 @@ Result<PpMethods> pp_methods(std::string_view cell_methods) {
       continue;
     }
     const std::string_view years = take_years(rest);
-    const std::string_view said = years.empty() ? word : years == "over" ? "over years" : "within years";
-    if (dimensions.empty() || (years == "over" && over_years)) return refused(said);
+    const std::string said = years.empty() ? std::string(word) : fmt::format("{} {} years", word, years);
+    if (dimensions.empty()) return refused(said, {});
+    if (years == "over" && over_years) return refused(said, dimensions.front());
     for (const std::string_view dimension : dimensions)
-      if (!add_method(dimension, word, years, methods)) return refused(said);
+      if (!add_method(dimension, word, years, methods)) return refused(said, dimension);
     over_years = over_years || years == "over";
     sampled = std::move(dimensions);
     if (word == "point" || years == "over") sampled.clear();
     dimensions.clear();
   }
-  if (!dimensions.empty()) return refused(dimensions.back());
-  if (methods.within_years && !over_years) return refused("within years");
+  if (!dimensions.empty()) return refused(dimensions.back(), {});
+  if (methods.within_years && !over_years) return refused("mean within years", "time");
   if (!methods.over_time()) methods.sampling_hours = 0;
   return methods;
 }

@@ -39,7 +39,7 @@ Result<> describe_codes(const PpDescription& description, PpHeader& header) {
     for (const PpCode& known : pp_codes()) names.emplace_back(known.standard_name);
     const bool other_levels = std::find(names.begin(), names.end(), description.standard_name) != names.end();
     return fail(
-        ErrorCode::invalid_argument,
+        ErrorCode::unknown_name,
         "no STASH code (LBUSER4, word 42) is known for '{}'{}: give a STASH code such as m01s03i236, or a "
         "field code (LBFC, word 23){}",
         description.standard_name, other_levels ? " on such levels" : "",
@@ -55,7 +55,7 @@ Result<> describe_codes(const PpDescription& description, PpHeader& header) {
   if (code != nullptr && !description.stash && !description.field_code && code->height != 0 &&
       std::abs(description.level.value - code->height) > height_tolerance)
     return fail(
-        ErrorCode::invalid_argument,
+        ErrorCode::unknown_name,
         "the height is {} m, but readers take values of STASH code {} (LBUSER4, word 42) for values at {} m: "
         "give the STASH code of that height, or the field code {} (LBFC, word 23)",
         description.level.value, code->stash.section * 1000 + code->stash.item, code->height,

@@ -97,7 +97,8 @@ TEST(PpDefinition, says_what_a_header_cannot_hold) {
        },
        "tas", "such as a scalar height of 1.5 m"},
       {[&](Schema& s) { ta(s).attribute("cell_methods", "time: mean"); }, "ta", "the time has no bounds"},
-      {[&](Schema& s) { ta(s).attribute("cell_methods", "area: mean"); }, "ta", "no code in PP headers"},
+      {[&](Schema& s) { ta(s).attribute("cell_methods", "area: time: mean"); }, "ta",
+       "because of 'mean' over 'area'"},
       {[](Schema& s) { s.find_variable("time")->attribute("calendar", "julian"); }, "time",
        "has the calendar 'julian'"},
       {[](Schema& s) { s.find_variable("time")->attribute("units", "hours"); }, "time", "gives no time"},
@@ -196,6 +197,17 @@ TEST(PpDefinition, says_what_a_header_cannot_hold) {
     EXPECT_EQ(refused.error().variable, it.variable) << refused.error().message;
   }
   EXPECT_TRUE(model::validate(sound_pp_schema(), Format::pp));
+}
+
+/// Only codes can be given by the attributes.
+TEST(PpDefinition, refusals_name_attributes_for_codes_only_if_a_code_is_missing) {
+  Schema schema = sound_pp_schema();
+  schema.find_variable("ta")->attribute("cell_methods", "area: mean");
+  EXPECT_EQ(refusal_of(schema).find("PP_stash"), std::string::npos) << refusal_of(schema);
+  schema = sound_pp_schema();
+  schema.find_variable("ta")->attribute("standard_name", "air_temperatur");
+  EXPECT_NE(refusal_of(schema).find("(attributes PP_stash and PP_LBFC)"), std::string::npos)
+      << refusal_of(schema);
 }
 
 /// The parts of a hybrid level as iris writes them.
