@@ -109,6 +109,11 @@ std::int64_t seconds_between(const Date& from, const Date& to) {
   return axis.seconds(from, to);
 }
 
+std::string text_of(const Date& date) {
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", date.year, date.month, date.day, date.hour,
+                     date.minute, date.second);
+}
+
 Result<> check_date(const Date& date) {
   if (date.nanosecond == 0 && date.year >= 0 && date.year <= 65535) return {};
   return fail(ErrorCode::invalid_argument,
@@ -284,6 +289,12 @@ Result<> Grib2Encoder::stamp(std::span<std::byte> message, std::uint32_t variabl
     for (const Date* date : {&reference, &begin, &end}) AFTERBAY_TRY(check_date(*date));
     const std::int64_t step = seconds_between(reference, begin);
     const std::int64_t length = seconds_between(begin, end);
+    if (seconds_between(reference, end) < 0)
+      return fail(
+          ErrorCode::invalid_argument,
+          "the forecast reference time {} is after the {} {}, but GRIB2 messages count steps from it: "
+          "correct it, or remove it from the schema",
+          text_of(reference), interval ? "end of the interval" : "time", text_of(end));
     if (length < 0)
       return fail(ErrorCode::invalid_argument, "the interval of a record ends before it begins");
     const Units units = units_of(step, length);
