@@ -18,9 +18,9 @@
 namespace afterbay::storage::grib2 {
 namespace {
 
-/// Stands for missing values on the way to ecCodes. No value of a message can be so large: the
-/// reference value of packing has 32 bits.
-constexpr double missing_mark = 1e300;
+/// Stands for missing values on the way to ecCodes, so that it is refused as a value.
+constexpr double missing_mark = std::numeric_limits<double>::max();
+/// The reference value of packing has 32 bits.
 constexpr double largest_packed = std::numeric_limits<float>::max();
 
 /// Whether all that ecCodes keeps of one message is replaced by the next. It computes the number of
@@ -170,7 +170,7 @@ Result<Grib2Encoder::Field> Grib2Encoder::field_of(const Written& written, const
   std::vector<double>& numbers = field.numbers;
   numbers.resize(slab.values.size() / size_of(written.type));
   widen(written.type, slab.values, numbers);
-  double least = largest_packed, largest = -largest_packed;
+  double least = missing_mark, largest = -missing_mark;
   const bool nan_is_missing =
       std::ranges::any_of(written.missing, [](double value) { return std::isnan(value); });
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -179,15 +179,17 @@ Result<Grib2Encoder::Field> Grib2Encoder::field_of(const Written& written, const
         (nan_is_missing && std::isnan(number))) {
       number = missing_mark;
       field.missing = true;
-    } else if (std::abs(number) <= largest_packed) {
+    } else if (std::isfinite(number) && number != missing_mark) {
       least = std::min(least, number);
       largest = std::max(largest, number);
+      field.too_large = field.too_large || std::abs(number) > largest_packed;
     } else {
       return fail(
-          make_error(ErrorCode::invalid_argument,
-                     "record {} of variable '{}' has the value {} at point {} of a slab, which GRIB2 cannot "
-                     "pack: mark missing values by the fill value",
-                     said_index(slab.record), written.name, number, said_index(i))
+          make_error(
+              ErrorCode::invalid_argument,
+              "record {} of variable '{}' has the value {} at point {} of a slab, which GRIB2 messages "
+              "cannot hold: mark missing values by the fill value",
+              said_index(slab.record), written.name, number, said_index(i))
               .in_variable(written.name));
     }
   }
@@ -201,6 +203,8 @@ Result<Grib2Encoder::Field> Grib2Encoder::field_of(const Written& written, const
 Result<Message> Grib2Encoder::pack(const Written& written, const Slab& slab, Field& field) {
   const Packing& packing = written.prototype.packing;
   const Unpacked unpacked{field.numbers, missing_mark, field.least, field.largest};
+  if (field.too_large)
+    return fail(cannot_pack(unpacked, packing, "the reference value of packed values has 32 bits"));
   // The scale of a constant field would be that of the message before.
   const bool reuses = written.reuses_handles && unpacked.varies();
   std::optional<Handle> handle = reuses ? take_idle(slab.variable, field.missing) : std::nullopt;
