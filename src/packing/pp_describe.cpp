@@ -15,6 +15,8 @@ namespace {
 
 constexpr int um_source = 1111;
 constexpr std::int32_t special_level = 9999;
+/// Words of PP files have 32 bits.
+constexpr double largest_real = std::numeric_limits<float>::max();
 constexpr std::int32_t sea_level = 8888;
 /// Codes of the vectors of extra data for points, lower and upper bounds of an axis.
 struct AxisVectors {
@@ -37,7 +39,7 @@ Result<> describe_codes(const PpDescription& description, PpHeader& header) {
     for (const PpCode& known : pp_codes()) names.emplace_back(known.standard_name);
     const bool other_levels = std::find(names.begin(), names.end(), description.standard_name) != names.end();
     return fail(
-        ErrorCode::invalid_argument,
+        ErrorCode::unknown_name,
         "no STASH code (LBUSER4, word 42) is known for '{}'{}: give a STASH code such as m01s03i236, or a "
         "field code (LBFC, word 23){}",
         description.standard_name, other_levels ? " on such levels" : "",
@@ -53,7 +55,7 @@ Result<> describe_codes(const PpDescription& description, PpHeader& header) {
   if (code != nullptr && !description.stash && !description.field_code && code->height != 0 &&
       std::abs(description.level.value - code->height) > height_tolerance)
     return fail(
-        ErrorCode::invalid_argument,
+        ErrorCode::unknown_name,
         "the height is {} m, but readers take values of STASH code {} (LBUSER4, word 42) for values at {} m: "
         "give the STASH code of that height, or the field code {} (LBFC, word 23)",
         description.level.value, code->stash.section * 1000 + code->stash.item, code->height,
@@ -217,8 +219,7 @@ int hemisphere_code(const PpGrid& grid, double latitude_step, double longitude_s
 /// With a pole at 90 degrees north, readers take longitudes of the pole of 0 and 180 for those of
 /// an unrotated grid. Headers have 32-bit reals.
 bool is_rotated(const PpGrid& grid) {
-  return static_cast<float>(grid.pole_latitude) != 90 ||
-         std::remainder(static_cast<float>(grid.pole_longitude), 180.0F) != 0;
+  return is_tilted(grid) || std::remainder(static_cast<float>(grid.pole_longitude), 180.0F) != 0;
 }
 
 Result<> describe_grid(const PpGrid& grid, PpDescribed& described) {
@@ -253,6 +254,61 @@ Result<> describe_grid(const PpGrid& grid, PpDescribed& described) {
   return {};
 }
 
+/// What BLEV means, for messages.
+const char* quantity_of(PpLevelKind kind) {
+  switch (kind) {
+    case PpLevelKind::height: return "height in m";
+    case PpLevelKind::pressure: return "pressure in hPa";
+    case PpLevelKind::depth:
+    case PpLevelKind::soil: return "depth in m";
+    case PpLevelKind::potential_temperature: return "potential temperature in K";
+    default: return "level";
+  }
+}
+
+/// Whether headers can hold a number of a level.
+Result<> check_number(const char* what, const char* words, double number) {
+  if (std::abs(number) <= largest_real) return {};
+  return fail(ErrorCode::invalid_argument,
+              "the {} ({}) is {}: it must be finite, and at most {:.3g}, so correct the vertical coordinate",
+              what, words, number, largest_real);
+}
+
+Result<> check_bounds(const char* what, const char* words, const std::optional<PpInterval>& bounds) {
+  if (!bounds) return {};
+  AFTERBAY_TRY(check_number(what, words, bounds->lower));
+  return check_number(what, words, bounds->upper);
+}
+
+Result<> check_numbers(const PpLevel& level) {
+  constexpr const char* blev_bounds = "BRLEV and BRSVD1, words 53 and 46";
+  constexpr const char* bhlev_bounds = "BHRLEV and BRSVD2, words 55 and 47";
+  switch (level.kind) {
+    case PpLevelKind::surface:
+    case PpLevelKind::mean_sea_level: return {};
+    case PpLevelKind::hybrid_height:
+      AFTERBAY_TRY(check_number("height of the hybrid level", "BLEV, word 52", level.value));
+      AFTERBAY_TRY(check_number("coefficient b of the hybrid level", "BHLEV, word 54", level.coefficient));
+      AFTERBAY_TRY(check_bounds("bound of the height", blev_bounds, level.bounds));
+      return check_bounds("bound of the coefficient b", bhlev_bounds, level.coefficient_bounds);
+    case PpLevelKind::hybrid_pressure:
+      AFTERBAY_TRY(check_number("pressure of the hybrid level", "BHLEV, word 54", level.value));
+      AFTERBAY_TRY(check_number("coefficient b of the hybrid level", "BLEV, word 52", level.coefficient));
+      AFTERBAY_TRY(check_bounds("bound of the pressure", bhlev_bounds, level.bounds));
+      return check_bounds("bound of the coefficient b", blev_bounds, level.coefficient_bounds);
+    default: break;
+  }
+  AFTERBAY_TRY(check_number(quantity_of(level.kind), "BLEV, word 52", level.value));
+  AFTERBAY_TRY(check_bounds("bound of the level", blev_bounds, level.bounds));
+  // Larger numbers of levels mean others.
+  if (level.kind == PpLevelKind::pressure && !(level.value >= 0 && std::round(level.value) < sea_level))
+    return fail(ErrorCode::invalid_argument,
+                "the pressure in hPa (LBLEV, word 33) is {}: it must be 0 to {}, so correct the vertical "
+                "coordinate, or its units",
+                level.value, sea_level - 1);
+  return {};
+}
+
 /// F3 has the height-like part of hybrid heights in BLEV, and the pressure-like part of hybrid
 /// pressures in BHLEV.
 void describe_hybrid(const PpLevel& level, PpHeader& header) {
@@ -270,6 +326,7 @@ void describe_hybrid(const PpLevel& level, PpHeader& header) {
 }
 
 Result<> describe_level(const PpLevel& level, PpHeader& header) {
+  AFTERBAY_TRY(check_numbers(level));
   header[PpInteger::lbvc] = vertical_code(level.kind);
   header[PpInteger::lblev] = level.number;
   const bool numbered =
@@ -326,6 +383,8 @@ auto in_variable(const std::string& variable, const Describe& describes) -> decl
 }
 
 }  // namespace
+
+bool is_tilted(const PpGrid& grid) noexcept { return static_cast<float>(grid.pole_latitude) != 90; }
 
 int pp_calendar_code(std::string_view name) noexcept {
   if (name == "standard" || name == "proleptic_gregorian") return 1;

@@ -35,6 +35,10 @@ struct PpGrid {
   double pole_longitude = 0;  ///< grid_north_pole_longitude
 };
 
+/// Whether its rows run in other directions than the parallels of the Earth. Grids that are turned
+/// about the Earth's pole are rotated, but not tilted.
+bool is_tilted(const PpGrid& grid) noexcept;
+
 /// A level. Members that its kind does not have are not used.
 struct PpLevel {
   PpLevelKind kind = PpLevelKind::surface;
@@ -81,10 +85,11 @@ struct PpDescribed {
 /// The header of a field, but for the words on its values, which encode_pp sets. Sources: Unified
 /// Model Documentation Paper F3, section 4; CF Conventions 1.11, sections 4, 5.6 and 7.3.
 ///
-/// Fails with invalid_argument, naming the variable, the word of the header and what to give: names
-/// without a code, other units than the code stands for, calendars that LBTIM cannot express, dates
-/// outside year 1 to 9999, cell methods without a code, coordinates that are not strictly
-/// monotonic.
+/// Fails, naming the variable, the word of the header and what to give: with unknown_name if no
+/// code is known for the name, the level or the height; with invalid_argument for other units than
+/// the code stands for, calendars that LBTIM cannot express, dates outside year 1 to 9999, cell
+/// methods without a code, coordinates that are not strictly monotonic, levels that are not finite
+/// or beyond the range of LBLEV.
 Result<PpDescribed> describe_pp(const PpDescription& description);
 
 /// Replaces the words of a header on the time: LBYR to LBTIM, LBFT, LBREL, LBPROC. Fails as

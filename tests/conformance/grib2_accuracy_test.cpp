@@ -237,5 +237,33 @@ TEST_F(Grib2Accuracy, values_that_packing_cannot_keep_are_stored_unpacked) {
     }
 }
 
+/// They ended the run, though 64-bit reals hold them.
+TEST_F(Grib2Accuracy, values_beyond_32_bit_reals_are_stored_unpacked) {
+  for (const bool gaps : {false, true})
+    for (const double largest : {1e39, -1e300, 1e300, 1.7e308}) {
+      std::vector<double> values(points);
+      for (std::size_t i = 0; i < points; ++i) values[i] = 1e5 + static_cast<double>(i);
+      values[7] = largest;
+      values[8] = -largest;
+      if (gaps)
+        for (std::size_t i = 2; i < points; i += 5)
+          if (i != 7) values[i] = -999;
+      EXPECT_EQ(write_pressures(accurate(0.5, "grid_simple"), values), 0) << error_.text();
+      EXPECT_EQ(unpacked_, 1u);
+      EXPECT_EQ(error_read(values), 0) << largest;
+      const auto keys = grib_keys("-w count=4 " + path(), "packingType,precision")[0];
+      EXPECT_EQ(keys.at("packingType"), "grid_ieee");
+      EXPECT_EQ(keys.at("precision"), "2");
+    }
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    std::vector<double> values(points, 1e5);
+    values[7] = bad;
+    EXPECT_EQ(write_pressures(accurate(0.5, "grid_simple"), values), -1);
+    EXPECT_NE(error_.text().find("cannot hold: mark missing values by the fill value"), std::string::npos)
+        << error_.text();
+  }
+}
+
 }  // namespace
 }  // namespace afterbay::test

@@ -137,6 +137,30 @@ TEST_F(Grib2Store, counts_steps_from_the_forecasts_reference_time) {
   EXPECT_EQ(messages[0].at("validityTime"), "600");
 }
 
+/// Messages had a negative step.
+TEST_F(Grib2Store, refuses_a_forecasts_reference_time_after_the_time) {
+  Schema schema = grib2_schema();
+  schema.variable("reference", Type::float64, {})
+      .attribute("standard_name", "forecast_reference_time")
+      .attribute("units", "hours since 2026-11-01")
+      .with_constant(Values(7.0));
+  schema.find_variable("ta")->attribute("coordinates", "reference");
+  const auto request = request_of(path(), schema, Format::grib2);
+  const Source source = grib2_data(request.schema, *request.layout);
+  auto file = store_->create(request);
+  ASSERT_TRUE(file) << file.error().text();
+  Result<> written;
+  for (std::size_t f = 0; written && f < request.layout->frames.size(); ++f)
+    if (auto frame = write_frame(**file, request, f, 0, source); !frame) written = fail(frame.error());
+  if (written)
+    if (auto published = (*file)->publish(); !published) written = fail(published.error());
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().text().find("the forecast reference time 2026-11-01 07:00:00 is after the time "
+                                        "2026-11-01 06:00:00"),
+            std::string::npos)
+      << written.error().text();
+}
+
 TEST_F(Grib2Store, marks_missing_values_in_a_bitmap) {
   Schema schema = grib2_schema();
   schema.find_variable("ta")->with_fill(Values(-999.0f));

@@ -36,7 +36,10 @@ std::optional<Kind> kind_of(const Variable& coordinate, bool ocean) {
   if (name == "atmosphere_hybrid_sigma_pressure_coordinate" || name == "model_level_number")
     return Kind{hybrid, 1, true};
   if (name == "atmosphere_hybrid_height_coordinate") return Kind{hybrid_height, 1, true};
-  if (const auto factor = cf::factor_of(cf::Measure::pressure, units)) return Kind{isobaric, *factor};
+  // CF, section 4.3.1: units of pressure alone say that a coordinate is vertical.
+  if (const auto factor = cf::factor_of(cf::Measure::pressure, units);
+      factor && (name == "air_pressure" || name.empty()))
+    return Kind{isobaric, *factor};
   const auto factor = cf::factor_of(cf::Measure::length, units);
   if (!factor) return std::nullopt;
   if (name == "height") return Kind{above_ground, *factor};
@@ -86,6 +89,14 @@ Result<Vertical> vertical_of(const Schema& schema, const Variable& field) {
   }
   const std::vector<std::string> dimensions =
       between == 1 ? std::vector<std::string>{vertical.dimension} : std::vector<std::string>();
+  const std::vector<const Variable*> scalars = cf::scalar_verticals(schema, field);
+  if (scalars.size() > 1 || (between == 1 && !scalars.empty()))
+    return fail(make_error(ErrorCode::invalid_argument,
+                           "has the vertical coordinates '{}' and '{}', but a GRIB2 message has one level: "
+                           "remove one of them from the attribute 'coordinates'",
+                           between == 1 ? vertical.dimension : scalars[0]->name,
+                           scalars[between == 1 ? 0 : 1]->name)
+                    .in_variable(field.name));
   const Variable* unknown = nullptr;  // a scalar vertical coordinate of no kind that GRIB2 has
   for (const Variable* const auxiliary : cf::auxiliary_coordinates(schema, field)) {
     if (auxiliary->dimensions != dimensions || auxiliary->constant.empty()) continue;
@@ -241,16 +252,16 @@ Result<Levels> levels_of(const Schema& schema, const Variable& field) {
                                      ? std::string_view()
                                      : cf::text_of(vertical.coordinate->attributes, "units");
   if ((!kind && !given) || (values.empty() && scalar))
-    return fail(
-        make_error(ErrorCode::invalid_argument,
-                   "has the {} '{}'{}, which is no vertical coordinate that GRIB2 knows: give it a "
-                   "coordinate with constant values, with units of pressure, or in m with the standard name "
-                   "height, altitude or depth, or with that of a hybrid or sigma coordinate or "
-                   "model_level_number; or give the variable the attribute GRIB_typeOfLevel",
-                   scalar ? "scalar coordinate" : "dimension",
-                   scalar ? vertical.coordinate->name : vertical.dimension,
-                   units.empty() ? std::string() : fmt::format(" in '{}'", units))
-            .in_variable(field.name));
+    return fail(make_error(ErrorCode::invalid_argument,
+                           "has the {} '{}'{}, which is no vertical coordinate that GRIB2 knows: give it a "
+                           "coordinate with constant values, in units of pressure with the standard name "
+                           "air_pressure or none, or in m with the standard name "
+                           "height, altitude or depth, or with that of a hybrid or sigma coordinate or "
+                           "model_level_number; or give the variable the attribute GRIB_typeOfLevel",
+                           scalar ? "scalar coordinate" : "dimension",
+                           scalar ? vertical.coordinate->name : vertical.dimension,
+                           units.empty() ? std::string() : fmt::format(" in '{}'", units))
+                    .in_variable(field.name));
   if (kind && !kind->numbered && values.size() != vertical.length)
     return fail(make_error(ErrorCode::invalid_argument,
                            "has the coordinate '{}', whose values are not known when the file is defined: "

@@ -91,29 +91,40 @@ std::string plain_units(std::string_view text) {
   return plain;
 }
 
-/// Methods over other dimensions than time: those of the grid, and means of layers, are usual; of
-/// others messages could not tell.
+/// Methods over other dimensions than time: means over those of the grid, and of layers, are usual;
+/// of others messages could not tell, nor of parts of an area.
 Result<> check_other_methods(const Schema& schema, const Variable& field) {
   const std::size_t fixed = field.dimensions.size() - cf::slab_dimensions(schema, field);
   for (const cf::CellMethod& it : cf::cell_methods_of(field)) {
-    if (cf::is_of_time(schema, it) || it.method == "point") continue;
+    if (!it.where.empty())
+      return fail(
+          make_error(ErrorCode::invalid_argument,
+                     "has the method '{} where {}' over '{}' in cell_methods, but GRIB2 messages "
+                     "cannot state parts of an area: remove 'where {}' from cell_methods, or use netCDF",
+                     it.method, it.where, fmt::join(it.names, "', '"), it.where)
+              .in_variable(field.name));
+    if (it.method == "point") continue;
     for (const std::string_view name : it.names) {
+      if (cf::is_of_time(schema, {.names = {name}, .method = {}, .where = {}})) continue;
       const auto found = std::ranges::find(field.dimensions, name);
       const bool of_slab = found != field.dimensions.end() &&
                            static_cast<std::size_t>(found - field.dimensions.begin()) >= fixed;
-      if (of_slab || name == "area" || name == "latitude" || name == "longitude") continue;
       const Variable* const coordinate = schema.find_variable(name);
-      if (coordinate != nullptr && (cf::is_x_axis(*coordinate) || cf::is_y_axis(*coordinate))) continue;
+      const bool of_grid =
+          of_slab || name == "area" || name == "latitude" || name == "longitude" ||
+          (coordinate != nullptr && (cf::is_x_axis(*coordinate) || cf::is_y_axis(*coordinate)));
+      if (of_grid && it.method == "mean") continue;
       const auto levels = levels_of(schema, field);
       const bool of_layer = coordinate != nullptr && cf::is_vertical(*coordinate) && levels &&
                             levels->coordinate == coordinate->name && !levels->layers.empty();
       if (of_layer && it.method == "mean") continue;
-      return fail(make_error(ErrorCode::invalid_argument,
-                             "has the method '{}' over '{}' in cell_methods, which GRIB2 messages cannot "
-                             "state: they have methods over time, and means over layers if the vertical "
-                             "coordinate has bounds; remove it from cell_methods, or use netCDF",
-                             it.method, name)
-                      .in_variable(field.name));
+      return fail(
+          make_error(ErrorCode::invalid_argument,
+                     "has the method '{}' over '{}' in cell_methods, which GRIB2 messages cannot "
+                     "state: they have methods over time, means over the grid, and means over layers "
+                     "if the vertical coordinate has bounds; remove it from cell_methods, or use netCDF",
+                     it.method, name)
+              .in_variable(field.name));
     }
   }
   return {};

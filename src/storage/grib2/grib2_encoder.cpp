@@ -18,9 +18,9 @@
 namespace afterbay::storage::grib2 {
 namespace {
 
-/// Stands for missing values on the way to ecCodes. No value of a message can be so large: the
-/// reference value of packing has 32 bits.
-constexpr double missing_mark = 1e300;
+/// Stands for missing values on the way to ecCodes, so that it is refused as a value.
+constexpr double missing_mark = std::numeric_limits<double>::max();
+/// The reference value of packing has 32 bits.
 constexpr double largest_packed = std::numeric_limits<float>::max();
 
 /// Whether all that ecCodes keeps of one message is replaced by the next. It computes the number of
@@ -109,6 +109,11 @@ std::int64_t seconds_between(const Date& from, const Date& to) {
   return axis.seconds(from, to);
 }
 
+std::string text_of(const Date& date) {
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", date.year, date.month, date.day, date.hour,
+                     date.minute, date.second);
+}
+
 Result<> check_date(const Date& date) {
   if (date.nanosecond == 0 && date.year >= 0 && date.year <= 65535) return {};
   return fail(ErrorCode::invalid_argument,
@@ -165,7 +170,7 @@ Result<Grib2Encoder::Field> Grib2Encoder::field_of(const Written& written, const
   std::vector<double>& numbers = field.numbers;
   numbers.resize(slab.values.size() / size_of(written.type));
   widen(written.type, slab.values, numbers);
-  double least = largest_packed, largest = -largest_packed;
+  double least = missing_mark, largest = -missing_mark;
   const bool nan_is_missing =
       std::ranges::any_of(written.missing, [](double value) { return std::isnan(value); });
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -174,15 +179,17 @@ Result<Grib2Encoder::Field> Grib2Encoder::field_of(const Written& written, const
         (nan_is_missing && std::isnan(number))) {
       number = missing_mark;
       field.missing = true;
-    } else if (std::abs(number) <= largest_packed) {
+    } else if (std::isfinite(number) && number != missing_mark) {
       least = std::min(least, number);
       largest = std::max(largest, number);
+      field.too_large = field.too_large || std::abs(number) > largest_packed;
     } else {
       return fail(
-          make_error(ErrorCode::invalid_argument,
-                     "record {} of variable '{}' has the value {} at point {} of a slab, which GRIB2 cannot "
-                     "pack: mark missing values by the fill value",
-                     said_index(slab.record), written.name, number, said_index(i))
+          make_error(
+              ErrorCode::invalid_argument,
+              "record {} of variable '{}' has the value {} at point {} of a slab, which GRIB2 messages "
+              "cannot hold: mark missing values by the fill value",
+              said_index(slab.record), written.name, number, said_index(i))
               .in_variable(written.name));
     }
   }
@@ -196,6 +203,8 @@ Result<Grib2Encoder::Field> Grib2Encoder::field_of(const Written& written, const
 Result<Message> Grib2Encoder::pack(const Written& written, const Slab& slab, Field& field) {
   const Packing& packing = written.prototype.packing;
   const Unpacked unpacked{field.numbers, missing_mark, field.least, field.largest};
+  if (field.too_large)
+    return fail(cannot_pack(unpacked, packing, "the reference value of packed values has 32 bits"));
   // The scale of a constant field would be that of the message before.
   const bool reuses = written.reuses_handles && unpacked.varies();
   std::optional<Handle> handle = reuses ? take_idle(slab.variable, field.missing) : std::nullopt;
@@ -284,6 +293,12 @@ Result<> Grib2Encoder::stamp(std::span<std::byte> message, std::uint32_t variabl
     for (const Date* date : {&reference, &begin, &end}) AFTERBAY_TRY(check_date(*date));
     const std::int64_t step = seconds_between(reference, begin);
     const std::int64_t length = seconds_between(begin, end);
+    if (seconds_between(reference, end) < 0)
+      return fail(
+          ErrorCode::invalid_argument,
+          "the forecast reference time {} is after the {} {}, but GRIB2 messages count steps from it: "
+          "correct it, or remove it from the schema",
+          text_of(reference), interval ? "end of the interval" : "time", text_of(end));
     if (length < 0)
       return fail(ErrorCode::invalid_argument, "the interval of a record ends before it begins");
     const Units units = units_of(step, length);

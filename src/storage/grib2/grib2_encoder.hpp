@@ -41,6 +41,7 @@ class Grib2Encoder : public MessageEncoder {
   struct Field {
     std::vector<double> numbers;
     bool missing = false;           ///< some are missing
+    bool too_large = false;         ///< some are too large to be packed
     double least = 0, largest = 0;  ///< range of the values that are not missing; 0 if all are missing
   };
   /// A handle that is not in use, with what its message has.

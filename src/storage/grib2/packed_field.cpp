@@ -138,7 +138,8 @@ Error cannot_pack(const Unpacked& field, const Packing& packing, const std::stri
 
 bool fits_float32(const Unpacked& field) {
   return std::ranges::all_of(field.numbers, [&](double number) {
-    return number == field.missing || static_cast<double>(static_cast<float>(number)) == number;
+    return number == field.missing || (std::abs(number) <= std::numeric_limits<float>::max() &&
+                                       static_cast<double>(static_cast<float>(number)) == number);
   });
 }
 

@@ -329,6 +329,28 @@ bool is_vertical(const Variable& variable) {
                            "mbar", "mb", "millibar", "millibars", "bar", "bars", "decibar", "dbar", "atm"});
 }
 
+std::vector<const Variable*> scalar_verticals(const Schema& schema, const Variable& field) {
+  std::vector<const Variable*> scalars;
+  for (const Variable* const it : auxiliary_coordinates(schema, field))
+    if (it->dimensions.empty() && !it->constant.empty()) scalars.push_back(it);
+  const auto is_part = [&](const Variable& coordinate) {
+    // The name that iris gives a coefficient if the level has no formula_terms.
+    const std::string_view name = text_of(coordinate.attributes, "standard_name");
+    if (name == "model_level_number" ||
+        (name.empty() && text_of(coordinate.attributes, "long_name") == "sigma"))
+      return true;
+    return std::ranges::any_of(scalars, [&](const Variable* of) {
+      return of != &coordinate && std::ranges::any_of(formula_terms_of(schema, *of), [&](const auto& term) {
+               return term.second == &coordinate;
+             });
+    });
+  };
+  std::vector<const Variable*> found;
+  for (const Variable* const it : scalars)
+    if (is_vertical(*it) && !is_part(*it)) found.push_back(it);
+  return found;
+}
+
 const Variable* mapping_of(const Schema& schema, const Variable& field) {
   const auto words = words_of(text_of(field.attributes, "grid_mapping"));
   if (words.empty()) return nullptr;
@@ -462,6 +484,7 @@ std::vector<CellMethod> cell_methods_of(const Variable& field) {
       const bool qualified = i + 2 < words.size() && (words[i + 1] == "within" || words[i + 1] == "over");
       const std::string_view& last = qualified ? words[i + 2] : word;
       next.method = {word.data(), static_cast<std::size_t>(last.data() + last.size() - word.data())};
+      if (i + 2 < words.size() && words[i + 1] == "where") next.where = words[i + 2];
       methods.push_back(std::move(next));
       next = {};
     }

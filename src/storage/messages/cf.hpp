@@ -83,6 +83,10 @@ bool is_x_axis(const Variable& variable);
 /// By its standard name, its units (of pressure), `axis` or `positive`.
 bool is_vertical(const Variable& variable);
 
+/// Scalar constants in `coordinates` of a field that each are a vertical coordinate. Numbers of
+/// model levels, and coefficients of a hybrid coordinate, belong to others.
+std::vector<const Variable*> scalar_verticals(const Schema& schema, const Variable& field);
+
 /// The variable that the attribute `grid_mapping` names first; null if there is none.
 const Variable* mapping_of(const Schema& schema, const Variable& field);
 /// Whether the axes of a field are those of a rotated grid: by their standard names, or by the
@@ -126,6 +130,7 @@ Result<TimeAxis> time_axis_of(const Variable& time);
 struct CellMethod {
   std::vector<std::string_view> names;
   std::string_view method;  ///< "mean", or "mean within years"
+  std::string_view where;   ///< the type of area of "mean where land"; empty: all areas
 };
 std::vector<CellMethod> cell_methods_of(const Variable& field);
 /// Whether the time dimension is among those of the method.

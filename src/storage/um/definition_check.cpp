@@ -8,9 +8,9 @@
 namespace afterbay::storage::um {
 namespace {
 
-/// How the code that is missing can be given.
-std::string hint(const packing::PpDescription& description) {
-  if (description.stash || description.field_code) return {};
+/// How a code that is missing can be given.
+std::string hint(const packing::PpDescription& description, const Error& error) {
+  if (error.code != ErrorCode::unknown_name) return {};
   for (const packing::PpCode& code : packing::pp_codes())
     if (code.standard_name == description.standard_name)
       return fmt::format(
@@ -111,7 +111,7 @@ void HeaderCheck::headers(const Variable& variable) {
   for (std::size_t slab = 0; slab < made->places.size(); ++slab)
     if (const auto described = describe_slab(*made, slab); !described)
       return problem(variable, described.error().code, "has no PP header: {}{}", described.error().message,
-                     hint(made->description));
+                     hint(made->description, described.error()));
 }
 
 bool HeaderCheck::has_intervals(const Variable& variable) const {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/caller_terms.hpp"
 #include "base/suggest.hpp"
 #include "packing/wgdos.hpp"
 #include "storage/messages/cf.hpp"
@@ -99,6 +100,53 @@ Result<> check_storage(const Variable& variable, const Field& field, const FileK
                   "divide the grid",
                   rows, columns, packing::most_wgdos_points);
   return {};
+}
+
+std::vector<double> numbers_in(const Variable& variable, const char* attribute) {
+  const Attribute* const found = cf::find_attribute(variable.attributes, attribute);
+  return found == nullptr ? std::vector<double>() : cf::numbers_of(found->values);
+}
+
+/// The fill value, or the default of netCDF for the type, which bytes do not have, and the values
+/// of missing_value.
+std::vector<double> missing_of(const Variable& mask) {
+  std::vector<double> missing =
+      mask.fill.empty() ? numbers_in(mask, "_FillValue") : cf::numbers_of(mask.fill);
+  if (missing.empty()) {
+    switch (mask.type) {
+      case Type::int16: missing = {-32767}; break;
+      case Type::uint16: missing = {65535}; break;
+      case Type::int32: missing = {-2147483647}; break;
+      case Type::uint32: missing = {4294967295}; break;
+      case Type::float32:
+      case Type::float64: missing = {0x1.ep+122}; break;
+      default: break;
+    }
+  }
+  for (const double value : numbers_in(mask, "missing_value")) missing.push_back(value);
+  return missing;
+}
+
+std::pair<double, double> valid_range_of(const Variable& mask) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::pair<double, double> range{-infinity, infinity};
+  if (const auto both = numbers_in(mask, "valid_range"); both.size() == 2) range = {both[0], both[1]};
+  if (const auto least = numbers_in(mask, "valid_min"); least.size() == 1) range.first = least[0];
+  if (const auto most = numbers_in(mask, "valid_max"); most.size() == 1) range.second = most[0];
+  return range;
+}
+
+/// Readers take values of these names' codes for winds along the rows and columns of the grid.
+Result<> check_winds(const Variable& variable, const packing::PpDescription& description) {
+  const std::string_view name = description.standard_name;
+  if ((name != "eastward_wind" && name != "northward_wind") || !packing::is_tilted(description.grid) ||
+      description.stash || description.field_code)
+    return {};
+  return refuse(variable,
+                "has the standard_name {}, but lies on a rotated grid, where readers take its STASH code for "
+                "{}: if the values are those along the grid, give it that standard_name; if they are not, "
+                "give it a STASH code of its own (attribute PP_stash), or rotate them",
+                name, name == "eastward_wind" ? "x_wind" : "y_wind");
 }
 
 /// The placeholder for times of records: it exists in all calendars.
@@ -289,6 +337,7 @@ Result<Field> field_of(const Schema& schema, const Variable& variable, const Fil
     if (word.number == field_code_word) description.field_code = word.value;
   const std::string_view method = cf::time_method_of(schema, variable);
   field.over_time = !method.empty() && method != "point";
+  AFTERBAY_TRY(check_winds(variable, description));
   AFTERBAY_TRY(check_storage(variable, field, kind));
   return field;
 }
@@ -316,8 +365,18 @@ Result<std::vector<std::uint8_t>> mask_of(const Schema& schema, const Variable& 
         "has the attribute PP_mask = '{}', which is no variable with constant values on its grid: its "
         "land points must be known before values are packed",
         mask);
+  const std::vector<double> missing = missing_of(*found);
+  const auto [low, high] = valid_range_of(*found);
   std::vector<std::uint8_t> land;
-  for (const double value : cf::numbers_of(found->constant)) land.push_back(value != 0 ? 1 : 0);
+  for (const double value : cf::numbers_of(found->constant)) {
+    if (!(value >= low && value <= high) || std::ranges::find(missing, value) != missing.end())
+      return refuse(
+          field,
+          "has the attribute PP_mask = '{}', whose value {} at point {} is a missing value: give each "
+          "point of '{}' a number that is not missing, 0 at sea and another one on land",
+          mask, value, said_index(land.size()), mask);
+    land.push_back(value != 0 ? 1 : 0);
+  }
   return land;
 }
 

@@ -129,15 +129,29 @@ std::vector<PpLevel> plain_levels(const Schema& schema, const Variable& field, c
   return levels;
 }
 
-void number_levels(const std::vector<const Variable*>& coordinates, std::vector<PpLevel>& levels) {
+/// Pressures and heights have no numbers.
+Result<> number_levels(const Variable& field, const std::vector<const Variable*>& coordinates,
+                       std::vector<PpLevel>& levels) {
+  constexpr int most = 8887;  // larger ones mean other levels
+  const Variable* named = nullptr;
   std::vector<double> numbers;
-  for (const Variable* const coordinate : coordinates)
-    if (standard_name_of(*coordinate) == "model_level_number") numbers = cf::numbers_of(coordinate->constant);
-  for (std::size_t k = 0; k < levels.size(); ++k) {
-    if (levels[k].kind == PpLevelKind::pressure) continue;
-    levels[k].number =
-        numbers.size() == levels.size() ? static_cast<int>(std::lround(numbers[k])) : static_cast<int>(k) + 1;
+  for (const Variable* const coordinate : coordinates) {
+    if (standard_name_of(*coordinate) != "model_level_number") continue;
+    named = coordinate;
+    numbers = cf::numbers_of(coordinate->constant);
   }
+  for (std::size_t k = 0; k < levels.size(); ++k) {
+    if (levels[k].kind == PpLevelKind::pressure || levels[k].kind == PpLevelKind::height) continue;
+    levels[k].number = static_cast<int>(k) + 1;
+    if (numbers.size() != levels.size()) continue;
+    if (!(numbers[k] >= 1 && numbers[k] <= most) || numbers[k] != std::trunc(numbers[k]))
+      return refuse(field,
+                    "has the coordinate '{}' of standard name model_level_number with the value {}: numbers "
+                    "of levels are whole numbers from 1 to {} in PP headers (LBLEV, word 33)",
+                    named->name, numbers[k], most);
+    levels[k].number = static_cast<int>(numbers[k]);
+  }
+  return {};
 }
 
 /// The levels of a dimension, or of a scalar coordinate; empty if none of its coordinates is
@@ -161,7 +175,7 @@ Result<std::vector<PpLevel>> levels_along(const Schema& schema, const Variable& 
   }
   for (const Variable* const coordinate : coordinates)
     if (levels.empty()) levels = plain_levels(schema, field, *coordinate);
-  number_levels(coordinates, levels);
+  AFTERBAY_TRY(number_levels(field, coordinates, levels));
   return levels;
 }
 
@@ -203,9 +217,17 @@ tl::unexpected<Error> refuse_level(const Variable& field, const Variable& coordi
                 standard_name_of(coordinate).empty() ? "" : " ", cf::text_of(coordinate.attributes, "units"));
 }
 
+/// A header has one level.
+tl::unexpected<Error> refuse_second(const Variable& field, std::string_view first, const Variable& second) {
+  return refuse(field,
+                "has the vertical coordinates '{}' and '{}', but a PP header has one level (BLEV, word 52): "
+                "remove one of them from the attribute 'coordinates'",
+                first, second.name);
+}
+
 /// Adds the levels or the members of a dimension to places; those of later dimensions vary fastest.
 Result<> add_dimension(const Schema& schema, const Variable& field, const std::string& dimension,
-                       std::vector<Place>& places, bool& has_level) {
+                       std::vector<Place>& places, bool& has_level, const Variable* scalar) {
   const std::uint64_t length = schema.find_dimension(dimension)->length;
   const Variable* const own = cf::coordinate_of(schema, dimension);
   std::vector<int> members;
@@ -222,6 +244,7 @@ Result<> add_dimension(const Schema& schema, const Variable& field, const std::s
                     "air_potential_temperature or realization, or formula_terms of a hybrid coordinate; or "
                     "use a variable for each of its elements",
                     dimension, has_level ? "second " : "");
+    if (scalar != nullptr) return refuse_second(field, dimension, *scalar);
     has_level = true;
   }
   std::vector<Place> all;
@@ -250,6 +273,8 @@ Result<std::vector<Place>> places_of(const Schema& schema, const Variable& field
   places[0].level = level_without_coordinate(field);
   AFTERBAY_TRY_ASSIGN(const std::vector<PpLevel> scalar, levels_along(schema, field, ""));
   if (scalar.size() == 1) places[0].level = scalar[0];
+  const std::vector<const Variable*> verticals = cf::scalar_verticals(schema, field);
+  if (verticals.size() > 1) return refuse_second(field, verticals[0]->name, *verticals[1]);
   for (const Variable* const coordinate : coordinates_along(schema, field, "")) {
     if (scalar.empty() && cf::is_vertical(*coordinate)) return refuse_level(field, *coordinate);
     if (is_member(*coordinate)) {
@@ -259,7 +284,8 @@ Result<std::vector<Place>> places_of(const Schema& schema, const Variable& field
   }
   bool has_level = false;
   for (std::size_t d = first; d < end; ++d)
-    AFTERBAY_TRY(add_dimension(schema, field, field.dimensions[d], places, has_level));
+    AFTERBAY_TRY(add_dimension(schema, field, field.dimensions[d], places, has_level,
+                               verticals.empty() ? nullptr : verticals.front()));
   return places;
 }
 

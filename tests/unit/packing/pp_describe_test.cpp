@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <limits>
 
 #include "packing/pp_cell_methods.hpp"
 
@@ -238,6 +239,7 @@ TEST(PpDescribe, CellMethods) {
   EXPECT_EQ(pp_methods("time: mean (interval: 30 min)")->sampling_hours, 0);
   EXPECT_EQ(pp_methods("time: mean (interval: 100 h)")->sampling_hours, 0);
   EXPECT_EQ(pp_methods("time: mean (comment: 6 h)")->sampling_hours, 0);
+  EXPECT_EQ(pp_methods("time: mean (interval: 7200 seconds comment: of steps)")->sampling_hours, 2);
   const auto climatology =
       pp_methods("time: mean within years (interval: 6 hour) longitude: mean time: mean over years");
   ASSERT_TRUE(climatology);
@@ -254,6 +256,23 @@ TEST(PpDescribe, CellMethods) {
     ASSERT_FALSE(methods) << text;
     EXPECT_THAT(methods.error().text(), HasSubstr("LBPROC, word 25"));
   }
+}
+
+/// Any interval replaced it, and units beginning with "s" were seconds.
+TEST(PpDescribe, SamplesOfATimeHaveTheIntervalOfTheMethodOfTime) {
+  const auto hours = [](const char* text) { return pp_methods(text)->sampling_hours; };
+  EXPECT_EQ(hours("time: mean (interval: 6 hours) longitude: mean (interval: 1 hour)"), 6);
+  EXPECT_EQ(hours("time: mean longitude: mean (interval: 1 hour)"), 0);
+  EXPECT_EQ(hours("longitude: time: mean (interval: 1.5 degrees interval: 3 hours)"), 3);
+  EXPECT_EQ(hours("time: longitude: mean (interval: 3 hours interval: 1.5 degrees)"), 3);
+  EXPECT_EQ(hours("time: longitude: mean (interval: 3 hours)"), 3);
+  EXPECT_EQ(hours("time: mean (interval: 6 hours) time: point (interval: 1 hour)"), 6);
+  EXPECT_EQ(hours("time: mean within years (interval: 6 hours) time: mean over years (interval: 24 hours)"),
+            6);
+  for (const char* unit : {"sidereal_days", "speed", "hectares", "minimum", "dayss", "months", "D"})
+    EXPECT_EQ(hours(fmt::format("time: mean (interval: 7200 {})", unit).c_str()), 0) << unit;
+  EXPECT_EQ(hours("time: mean (interval: 6h)"), 0);
+  EXPECT_EQ(hours("time: mean (interval: 6x hours)"), 0);
 }
 
 TEST(PpDescribe, CodesGivenByTheCallerReplaceTheTable) {
@@ -350,6 +369,44 @@ TEST(PpDescribe, RefusalsOfCoordinates) {
   description.level.value = -1;
   description.field_code = 16;
   EXPECT_THAT(refusal(description), HasSubstr("BLEV, word 52"));
+}
+
+/// Headers had NaN and the overflow of a conversion.
+TEST(PpDescribe, RefusalsOfLevelsThatHeadersCannotHold) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  PpDescription description = temperature();
+  for (const double pressure : {nan, infinity, 1e300}) {
+    description.level = *level_of_cf("air_pressure", "hPa", pressure);
+    EXPECT_THAT(refusal(description),
+                AllOf(HasSubstr("tas"), HasSubstr("pressure in hPa (BLEV, word 52) is")));
+  }
+  for (const double pressure : {1e15, -2.0, 8888.0}) {
+    description.level = *level_of_cf("air_pressure", "hPa", pressure);
+    EXPECT_THAT(refusal(description), HasSubstr("pressure in hPa (LBLEV, word 33) is"));
+  }
+  description.level = *level_of_cf("air_pressure", "hPa", 0.4);
+  EXPECT_EQ(header_of(description)[I::lblev], 0);
+  description.level = *level_of_cf("air_pressure", "hPa", 850, PpInterval{800, nan});
+  EXPECT_THAT(refusal(description), HasSubstr("BRLEV and BRSVD1, words 53 and 46"));
+  description.field_code = 16;
+  description.level = *level_of_cf("height", "m", nan);
+  EXPECT_THAT(refusal(description), HasSubstr("height in m (BLEV, word 52) is nan"));
+  description.level = *level_of_cf("depth", "m", infinity);
+  EXPECT_THAT(refusal(description), HasSubstr("depth in m (BLEV, word 52) is inf"));
+  description.level = {};
+  description.level.number = 1;
+  description.level.kind = PpLevelKind::hybrid_height;
+  description.level.value = 10;
+  description.level.coefficient = nan;
+  EXPECT_THAT(refusal(description), HasSubstr("(BHLEV, word 54) is nan"));
+  description.level.kind = PpLevelKind::hybrid_pressure;
+  description.level.value = nan;
+  description.level.coefficient = 1;
+  EXPECT_THAT(refusal(description), HasSubstr("(BHLEV, word 54) is nan"));
+  description.level.value = 10;
+  description.level.bounds = PpInterval{nan, 20};
+  EXPECT_THAT(refusal(description), HasSubstr("BHRLEV and BRSVD2, words 55 and 47"));
 }
 
 TEST(PpCodes, EveryRowIsFoundByItsNameAndReadsBack) {

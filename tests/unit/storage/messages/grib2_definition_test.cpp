@@ -142,6 +142,23 @@ TEST(Grib2Definition, says_what_a_message_cannot_hold) {
       {[](Schema& s) { scalar(s, "forecast_reference_time", "hours since 2000-01-01", Values("3")); }, "z",
        "is a time and text"},
       {[](Schema& s) { scalar(s, "height", "m", Values("3")); }, "tas", "which is text"},
+      // Second vertical coordinates, and pressures of water.
+      {[](Schema& s) {
+         scalar(s, "height", "m", Values(2.0));
+         s.find_variable("tas")->attribute("coordinates", "z h");
+         s.variable("h", Type::float64, {})
+             .attribute("standard_name", "altitude")
+             .attribute("units", "m")
+             .with_constant(Values(10.0));
+       },
+       "tas", "has the vertical coordinates 'z' and 'h', but a GRIB2 message has one level"},
+      {[](Schema& s) {
+         scalar(s, "height", "m", Values(2.0));
+         s.find_variable("ta")->attribute("coordinates", "z");
+       },
+       "ta", "has the vertical coordinates 'plev' and 'z'"},
+      {[](Schema& s) { s.find_variable("plev")->attribute("standard_name", "sea_water_pressure"); }, "ta",
+       "'plev' in 'Pa', which is no vertical coordinate that GRIB2 knows"},
       // Grids.
       {[](Schema& s) { mapping(s, "rotated_latitude_longitude"); }, "ta",
        "rotated latitudes and longitudes 'lat' and 'lon'"},
@@ -156,6 +173,18 @@ TEST(Grib2Definition, says_what_a_message_cannot_hold) {
       // Methods over other dimensions, and coefficients.
       {[](Schema& s) { s.find_variable("ta")->attribute("cell_methods", "realization: mean"); }, "ta",
        "has the method 'mean' over 'realization'"},
+      {[](Schema& s) { s.find_variable("ta")->attribute("cell_methods", "area: maximum"); }, "ta",
+       "has the method 'maximum' over 'area'"},
+      {[](Schema& s) { s.find_variable("ta")->attribute("cell_methods", "lat: lon: sum"); }, "ta",
+       "has the method 'sum' over 'lat'"},
+      {[](Schema& s) { s.find_variable("ta")->attribute("cell_methods", "time: area: maximum"); }, "ta",
+       "has the method 'maximum' over 'area'"},
+      {[](Schema& s) { s.find_variable("ta")->attribute("cell_methods", "area: mean where land"); }, "ta",
+       "has the method 'mean where land' over 'area'"},
+      {[](Schema& s) {
+         s.find_variable("ta")->attribute("cell_methods", "time: mean where sea_ice over sea");
+       },
+       "ta", "has the method 'mean where sea_ice' over 'time'"},
       {[](Schema& s) { s.find_variable("ta")->attribute("cell_methods", "plev: mean"); }, "ta",
        "has the method 'mean' over 'plev'"},
       {[](Schema& s) {
@@ -199,6 +228,23 @@ TEST(Grib2Definition, says_what_a_message_cannot_hold) {
     ASSERT_FALSE(refused) << it.text;
     EXPECT_NE(refused.error().message.find(it.text), std::string::npos) << refused.error().message;
     EXPECT_EQ(refused.error().variable, it.variable) << refused.error().message;
+  }
+}
+
+TEST(Grib2Definition, takes_means_of_areas_and_levels_that_are_named) {
+  if (!encodes()) GTEST_SKIP() << "this build has no ecCodes";
+  Schema schema = sound_schema();
+  schema.find_variable("plev")->attribute("standard_name", "air_pressure");
+  scalar(schema, "height", "m", Values(2.0));
+  schema.find_variable("tas")->attribute("coordinates", "number z");
+  schema.variable("number", Type::int32, {})
+      .attribute("standard_name", "model_level_number")
+      .with_constant(Values(3));
+  for (const char* const methods :
+       {"area: mean", "lat: lon: mean", "area: point", "area: mean time: point"}) {
+    schema.find_variable("ta")->attribute("cell_methods", methods);
+    const auto valid = model::validate(schema, Format::grib2);
+    EXPECT_TRUE(valid) << methods << ": " << valid.error().text();
   }
 }
 

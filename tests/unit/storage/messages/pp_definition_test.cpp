@@ -34,6 +34,26 @@ void scalar(Schema& schema, const char* standard_name, const char* units, const 
       .with_constant(value);
 }
 
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Gives the levels of `ta` hybrid heights and these numbers.
+void numbered(Schema& schema, const std::vector<double>& numbers) {
+  schema.find_variable("plev")->attributes = {{"standard_name", "model_level_number"}};
+  schema.find_variable("plev")->constant = Values(numbers);
+  schema.variable("z", Type::float64, {"plev"})
+      .attribute("long_name", "level_height")
+      .with_constant(Values({20.0, 80.0}));
+  schema.variable("s", Type::float64, {"plev"})
+      .attribute("long_name", "sigma")
+      .with_constant(Values({0.9, 0.8}));
+  schema.find_variable("ta")->attribute("coordinates", "z s");
+}
+
+std::string refusal_of(const Schema& schema) {
+  const auto valid = model::validate(schema, Format::pp);
+  return valid ? "accepted" : valid.error().message;
+}
+
 /// Gives `ta` a grid_mapping, and returns it.
 Variable& mapping(Schema& schema, const char* name) {
   schema.find_variable("ta")->attribute("grid_mapping", "pole");
@@ -77,12 +97,32 @@ TEST(PpDefinition, says_what_a_header_cannot_hold) {
        },
        "tas", "such as a scalar height of 1.5 m"},
       {[&](Schema& s) { ta(s).attribute("cell_methods", "time: mean"); }, "ta", "the time has no bounds"},
-      {[&](Schema& s) { ta(s).attribute("cell_methods", "area: mean"); }, "ta", "no code in PP headers"},
+      {[&](Schema& s) { ta(s).attribute("cell_methods", "area: time: mean"); }, "ta",
+       "because of 'mean' over 'area'"},
       {[](Schema& s) { s.find_variable("time")->attribute("calendar", "julian"); }, "time",
        "has the calendar 'julian'"},
       {[](Schema& s) { s.find_variable("time")->attribute("units", "hours"); }, "time", "gives no time"},
       {[](Schema& s) { s.find_variable("plev")->attribute("units", "1"); }, "ta",
        "'plev', which is no vertical coordinate"},
+      // Levels.
+      {[](Schema& s) { s.find_variable("plev")->constant = Values({85000.0, nan}); }, "ta",
+       "pressure in hPa (BLEV, word 52) is nan"},
+      {[](Schema& s) { s.find_variable("plev")->constant = Values({85000.0, 1e15}); }, "ta",
+       "pressure in hPa (LBLEV, word 33) is 10000000000000: it must be 0 to 8887"},
+      {[](Schema& s) { numbered(s, {1.0, nan}); }, "ta", "model_level_number with the value nan"},
+      {[](Schema& s) { numbered(s, {1.0, 3e9}); }, "ta", "from 1 to 8887 in PP headers (LBLEV, word 33)"},
+      {[](Schema& s) { numbered(s, {1.0, 1.5}); }, "ta", "model_level_number with the value 1.5"},
+      {[](Schema& s) {
+         scalar(s, "height", "m", Values(2.0));
+         s.find_variable("ta")->attribute("coordinates", "z");
+       },
+       "ta", "has the vertical coordinates 'plev' and 'z', but a PP header has one level"},
+      {[](Schema& s) {
+         scalar(s, "height", "m", Values(1.5));
+         s.find_variable("wind")->attribute("coordinates", "z p");
+         s.variable("p", Type::float64, {}).attribute("units", "hPa").with_constant(Values(500.0));
+       },
+       "wind", "has the vertical coordinates 'z' and 'p'"},
       {[](Schema& s) { s.find_variable("lon")->constant = Values({0.0, 1.0, 1.0, 4.0}); }, "ta",
        "must rise or fall strictly"},
       {[](Schema& s) { s.find_variable("lat")->constant = Values(); }, "ta", "give them as constant values"},
@@ -157,6 +197,96 @@ TEST(PpDefinition, says_what_a_header_cannot_hold) {
     EXPECT_EQ(refused.error().variable, it.variable) << refused.error().message;
   }
   EXPECT_TRUE(model::validate(sound_pp_schema(), Format::pp));
+}
+
+/// Only codes can be given by the attributes.
+TEST(PpDefinition, refusals_name_attributes_for_codes_only_if_a_code_is_missing) {
+  Schema schema = sound_pp_schema();
+  schema.find_variable("ta")->attribute("cell_methods", "area: mean");
+  EXPECT_EQ(refusal_of(schema).find("PP_stash"), std::string::npos) << refusal_of(schema);
+  schema = sound_pp_schema();
+  schema.find_variable("ta")->attribute("standard_name", "air_temperatur");
+  EXPECT_NE(refusal_of(schema).find("(attributes PP_stash and PP_LBFC)"), std::string::npos)
+      << refusal_of(schema);
+}
+
+/// The parts of a hybrid level as iris writes them.
+TEST(PpDefinition, scalar_coefficients_and_numbers_are_of_one_level) {
+  Schema schema = sound_pp_schema();
+  scalar(schema, "atmosphere_hybrid_height_coordinate", "m", Values(20.0));
+  schema.find_variable("z")->attribute("positive", "up").attribute("formula_terms", "a: z b: sigma");
+  schema.variable("sigma", Type::float64, {})
+      .attribute("long_name", "sigma")
+      .attribute("positive", "up")
+      .with_constant(Values(0.9));
+  schema.variable("number", Type::int32, {})
+      .attribute("standard_name", "model_level_number")
+      .with_constant(Values(3));
+  schema.find_variable("wind")->attribute("coordinates", "number z sigma");
+  EXPECT_EQ(refusal_of(schema), "accepted");
+  schema.find_variable("z")->attributes = {{"long_name", "level_height"}, {"positive", "up"}};
+  EXPECT_EQ(refusal_of(schema), "accepted");
+  EXPECT_EQ(field_in(schema, "wind").places[0].level.number, 3);
+}
+
+/// They became winds along the grid.
+TEST(PpDefinition, winds_by_the_compass_on_rotated_grids_are_refused) {
+  for (const bool eastward : {true, false}) {
+    const std::string name = eastward ? "eastward_wind" : "northward_wind";
+    const std::string along = eastward ? "x_wind" : "y_wind";
+    Schema schema = sound_pp_schema();
+    mapping(schema, "rotated_latitude_longitude")
+        .attribute("grid_north_pole_latitude", 37.5)
+        .attribute("grid_north_pole_longitude", 177.5);
+    Variable& wind = *schema.find_variable("ta");
+    wind.attribute("standard_name", name).attribute("units", "m s-1");
+    const std::string refused = refusal_of(schema);
+    EXPECT_NE(refused.find("standard_name " + name + ", but lies on a rotated grid"), std::string::npos)
+        << refused;
+    EXPECT_NE(refused.find(along), std::string::npos) << refused;
+    EXPECT_NE(refused.find("attribute PP_stash"), std::string::npos) << refused;
+    wind.attribute("standard_name", along);
+    EXPECT_EQ(refusal_of(schema), "accepted");
+    wind.attribute("standard_name", name).attribute("PP_stash", eastward ? 15201 : 15202);
+    EXPECT_EQ(refusal_of(schema), "accepted");
+    std::erase_if(wind.attributes, [](const Attribute& it) { return it.name == "PP_stash"; });
+    // Turned about the pole of the Earth, both directions are the same.
+    schema.find_variable("pole")
+        ->attribute("grid_north_pole_latitude", 90.0)
+        .attribute("grid_north_pole_longitude", 40.0);
+    EXPECT_EQ(refusal_of(schema), "accepted");
+  }
+}
+
+/// Missing points were land.
+TEST(PpDefinition, land_masks_with_missing_values_are_refused) {
+  const auto masked = [](Values values) {
+    Schema schema = sound_pp_schema();
+    schema.find_variable("ta")->attribute("PP_packing", "land").attribute("PP_mask", "lsm");
+    schema.variable("lsm", values.type, {"lat", "lon"})
+        .attribute("standard_name", "land_binary_mask")
+        .attribute("units", "1")
+        .with_constant(std::move(values));
+    return schema;
+  };
+  std::vector<std::int32_t> land(12, 1);
+  EXPECT_EQ(refusal_of(masked(Values(land))), "accepted");
+  land[2] = -1;
+  EXPECT_EQ(refusal_of(masked(Values(land))), "accepted");
+  Schema filled = masked(Values(land));
+  filled.find_variable("lsm")->with_fill(Values(-1));
+  EXPECT_NE(refusal_of(filled).find("PP_mask = 'lsm', whose value -1 at point 2"), std::string::npos)
+      << refusal_of(filled);
+  Schema named = masked(Values(land));
+  named.find_variable("lsm")->attribute("valid_range", Values({0, 1}));
+  EXPECT_NE(refusal_of(named).find("is a missing value"), std::string::npos) << refusal_of(named);
+  land[2] = -2147483647;  // netCDF's default
+  EXPECT_NE(refusal_of(masked(Values(land))).find("is a missing value"), std::string::npos);
+  EXPECT_EQ(refusal_of(masked(Values(std::vector<std::int8_t>(12, -127)))), "accepted");
+  std::vector<float> reals(12, 0.0F);
+  reals[11] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_NE(refusal_of(masked(Values(reals))).find("whose value nan at point 11"), std::string::npos)
+      << refusal_of(masked(Values(reals)));
 }
 
 TEST(PpDefinition, rows_of_more_points_than_wgdos_holds_are_refused) {
