@@ -60,11 +60,11 @@ including one. The sections of all files are joined. A name that is defined twic
 refused, with both places. A file that several others include is read once; files that include each
 other are refused. A description has at most 256 files and 16 MiB.
 
-**Variables.** `${NAME}` in a value is replaced by the environment variable. `${NAME:-fallback}` uses
-the fallback if the variable is unset or empty. For `afterbay describe`, `--set NAME=VALUE` gives a
-value, too; runs have no such option. A plain scalar is resolved after the replacement, so that
-`detail: ${LEVEL}` is a number; in quotes it remains text. A value is not searched for variables
-again. `$${` stands for `${`. Names of keys have no variables.
+**Variables.** `${NAME}` in a value is replaced by the environment variable. `${NAME:-fallback}`
+uses the fallback if the variable is unset or empty. For `afterbay describe`, `--set NAME=VALUE`
+gives a value, too; runs have no such option. A plain scalar is resolved after the replacement, so
+that `detail: ${LEVEL}` is a number; in quotes it remains text. A value is not searched for
+variables again. `$${` stands for `${`. Names of keys have no variables.
 
 **Lists of fields.** An entry is the name of a field, `field: name` (the name of the variable in the
 file), `field: {name: ..., type: ...}` with keys of variables, or `group(NAME)`. A list with one

@@ -185,6 +185,14 @@ void Output::State::report_plan() const {
   for (const auto& some : plan.statistics) statistics += some->bundle().size();
   const Logger logger({of.name, "model", 0}, of.config->log);
   for (const std::string& text : plan.without_effect) logger.warning("{}", text);
+  if (epochs->saves_states() || !options.resume.empty())
+    for (const auto& file : plan.files)
+      if (file->may_end_within_part())
+        logger.warning(
+            "{}: the file '{}' ({}) cannot be continued by another run: one that resumes from a state that "
+            "is "
+            "saved while it is open needs another name for it",
+            file->file().at.text(), file->file().name, afterbay::name_of(file->names().store()));
   // A run that resumes goes on with a period of the earlier one.
   if (options.resume.empty())
     for (const std::string& text : plan.first_periods) logger.warning("{}", text);

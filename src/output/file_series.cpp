@@ -99,6 +99,7 @@ void FileSeries::define(Targets& targets, const FieldDefinitions& definitions, S
         settings.block_bytes);
   }
   CollectionOptions options;
+  directory_ = settings.all.directory.value_or("");
   names_.set_store(settings.store.value_or(format_of(options.store.name()).value()));
   // What the description says of files lies in the settings of the session, except this: a run that
   // resumes must not replace what it continues.
@@ -246,10 +247,10 @@ void FileSeries::open_part(const Date& end) {
     state_.path = names_.of(part);
     names_.begin(part, state_.path);
     take_path();
-    open_ = target_->open(FileName{.name = state_.path, .replace = resumes_ && !appends_});
+    open_ = target_->open(FileName{.name = state_.path, .replace = resumes_ && !appends_}, {});
     if (appends_ && open_->records() > 0) go_on_after_found(end);
   } else {
-    open_ = target_->open(FileName{.name = state_.path});
+    open_ = target_->open(FileName{.name = state_.path}, std::exchange(first_values_, {}));
     found_ = open_->records();
     if (found_ < state_.records)
       throw Failure(
@@ -402,6 +403,16 @@ void FileSeries::close() {
   begun_ = {};
 }
 
+bool FileSeries::may_end_within_part() const {
+  const FormatTraits& store = traits_of(names_.store());
+  if (!store.publishes || !store.magic.empty() || !records_.any()) return false;
+  // A part with one record is written at once.
+  const describe::Split& split = file_->naming.split;
+  const bool has_one_record = split.period ? records_per_period() == 1 && *split.period == file_->timing.every
+                                           : split.records == static_cast<std::int64_t>(records_per_period());
+  return !has_one_record;
+}
+
 std::optional<Clock> FileSeries::epochs() const {
   const describe::Timing& timing = file_->timing;
   if (!timing.epochs) return std::nullopt;
@@ -419,18 +430,27 @@ FileState FileSeries::state() const {
   return state;
 }
 
-void FileSeries::resume(FileState state) {
+void FileSeries::resume(FileState state, bool continues) {
   state_ = std::move(state);
   names_.set_earlier(std::exchange(state_.earlier, {}));
-  is_continued_ = !state_.path.empty();
+  is_continued_ = continues;
+  const bool is_cut = !state_.path.empty() && !continues;  // what follows of the part has another name
+  state_.path = continues ? state_.path : std::string();
   // It is not known which files earlier jobs have published under other names.
   resumes_ = resumes_ && state_.pattern == names_.pattern();
   // What the earlier jobs have published stays. What they wrote after the state is written again.
-  const std::int64_t published = state_.part - (is_continued_ ? 1 : 0);
+  const std::int64_t published = state_.part - (is_continued_ || is_cut ? 1 : 0);
   for (const PartNames::Part& part : names_.first(published))
     if (part.number <= published)
       taken_->take(target_->path(FileName{.name = names_.of(part)}), {file_, part.number});
-  if (is_continued_) taken_->take(target_->path(FileName{.name = state_.path}), {file_, state_.part});
+  if (!is_continued_) return;
+  const std::string path = target_->path(FileName{.name = state_.path});
+  taken_->take(path, {file_, state_.part});
+  try {
+    first_values_ = target_->first_values(path);
+  } catch (const Failure&) {
+    // Opening the file for output says what is wrong with it.
+  }
 }
 
 // ---- Writer

@@ -74,6 +74,8 @@ class FileSeries {
   /// Why the open file must not be published: it has records of an earlier run after those of this
   /// one.
   [[nodiscard]] std::optional<Error> refusal() const;
+  /// Whether a state may be saved while a file is open to which nothing can be appended.
+  [[nodiscard]] bool may_end_within_part() const;
   /// Complete when the last file that was closed is published; number 0: none was.
   [[nodiscard]] Ticket closed() const noexcept { return closed_; }
 
@@ -104,8 +106,11 @@ class FileSeries {
   /// Whether values of kind `once` are still missing.
   [[nodiscard]] bool needs_once(std::size_t variable) const;
   [[nodiscard]] FileState state() const;
-  /// Goes on with the files of an earlier run.
-  void resume(FileState state);
+  [[nodiscard]] const PartNames& names() const noexcept { return names_; }
+  /// As the settings and the description say; empty: the working directory.
+  [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
+  /// Goes on with the files of an earlier run. `continues`: with the one that was open, too.
+  void resume(FileState state, bool continues);
 
   /// Values of kind `once`, on this rank.
   struct Once {
@@ -152,6 +157,8 @@ class FileSeries {
   std::unique_ptr<Target> target_;
   std::unique_ptr<TargetFile> open_;  ///< null: none
   Ticket closed_;
+  std::string directory_;
+  SchemaChanges first_values_;        ///< attributes that the continued file keeps
   bool is_continued_ = false;         ///< the file that is to be opened exists
   bool resumes_ = false;              ///< new files replace those that an earlier job wrote after its state
   bool appends_ = false;              ///< records come after those of earlier runs

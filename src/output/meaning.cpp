@@ -2,9 +2,12 @@
 #include "output/meaning.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <span>
 
 #include "base/crc64.hpp"
+#include "model/format.hpp"
+#include "model/format_traits.hpp"
 #include "model/values.hpp"
 #include "output/refuse.hpp"
 
@@ -47,6 +50,13 @@ std::string text_of_stages(const FileVariable& variable, const describe::File& f
 
 const char* yes_or_no(bool value) { return value ? "yes" : "no"; }
 
+/// One spelling of a directory; empty: the working directory.
+std::string normal(const std::string& directory) {
+  std::string text = std::filesystem::path(directory).lexically_normal().string();
+  if (text.size() > 1 && text.ends_with('/')) text.pop_back();
+  return text == "." ? "" : text;
+}
+
 /// Where what a name names is described.
 const describe::Position& described_at(const std::string& name, const describe::File& file) {
   for (const describe::Variable& variable : file.variables)
@@ -86,6 +96,38 @@ Meaning meaning_of(const FileSeries& files) {
     add("conversion", text_of_stages(variable, file));
   }
   return all;
+}
+
+Meaning storing_of(const FileSeries& files) {
+  return {{"store", std::string(traits_of(files.names().store()).name)},
+          {"directory", normal(files.directory())}};
+}
+
+bool check_storing(const Meaning& saved, const FileState& open, const FileSeries& files,
+                   const std::string& path) {
+  if (open.path.empty()) return false;
+  const describe::File& file = files.file();
+  const Meaning here = storing_of(files);
+  const Meaning& before = saved.empty() ? here : saved;
+  const FormatTraits& store = traits_of(format_of(before.front().second).value_or(files.names().store()));
+  if (store.publishes && store.magic.empty()) {
+    if (before == here && open.pattern == files.names().pattern())
+      refuse_at(file.at, ErrorCode::conflict,
+                "the file '{0}': the saved state {1} was made while '{2}' was open, to which nothing can be "
+                "appended, because it is a {3} file. Give the file '{0}' another name for what follows, "
+                "for example name: \"{4}_2\", or write a netCDF file. To save states when no such file is "
+                "open, choose split so that a file ends there",
+                file.name, path, open.path, store.title, open.pattern);
+    return false;
+  }
+  for (std::size_t i = 0; i < here.size(); ++i)
+    if (before.at(i) != here[i])
+      refuse_at(
+          file.at, ErrorCode::conflict,
+          "the file '{}': {} was \"{}\" in the saved state {}, and is \"{}\" now, but '{}' has begun, and "
+          "is continued: write {} as it was, or change it when all periods and files have ended",
+          file.name, here[i].first, before[i].second, path, here[i].second, open.path, here[i].first);
+  return true;
 }
 
 void check_meaning(const Meaning& saved, const FileSeries& files, const std::string& path) {

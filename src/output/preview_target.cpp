@@ -55,7 +55,7 @@ class CountedTarget final : public Target {
         name_(std::move(name)),
         directory_(std::move(directory)),
         processing_(std::move(processing)) {}
-  std::unique_ptr<TargetFile> open(const FileName& name) override {
+  std::unique_ptr<TargetFile> open(const FileName& name, const SchemaChanges& /*changes*/) override {
     return std::make_unique<CountedFile>(count_, path(name));
   }
   [[nodiscard]] std::string path(const FileName& name) const override {
@@ -64,6 +64,7 @@ class CountedTarget final : public Target {
     return inside ? directory_ + (directory_.ends_with('/') ? "" : "/") + path : path;
   }
 
+  [[nodiscard]] SchemaChanges first_values(const std::string& /*path*/) override { return {}; }
   [[nodiscard]] FoundRecords found(const std::string& /*path*/, std::uint64_t /*period*/) override {
     return {};
   }

@@ -263,6 +263,7 @@ std::string SavedState::head(const std::string& path, const std::string& serial,
     Json& once = of_file["once"] = Json::array();
     for (std::size_t v = 0; v < file->variables().size(); ++v) once.push_back(file->once(v).kept);
     of_file["meaning"] = meaning_of(*file);
+    of_file["storing"] = storing_of(*file);
     files.push_back(std::move(of_file));
   }
   return with_texts(head, utf8_name).dump();
@@ -351,9 +352,12 @@ std::int64_t SavedState::read(const std::string& path) {
       throw Failure(make_error(ErrorCode::conflict, "the state has {} files, but the description has {}",
                                files.size(), plan_.files.size())
                         .in_file(path));
+    std::vector<bool> continued;
     for (std::size_t f = 0; f < files.size(); ++f) {
       check_same(files.at(f), "name", plan_.files[f]->file().name, path);
       check_meaning(files.at(f).at("meaning").get<Meaning>(), *plan_.files[f], path);
+      continued.push_back(check_storing(files.at(f).value("storing", Meaning()),
+                                        file_state(files.at(f), time_.calendar), *plan_.files[f], path));
     }
     std::map<std::string, const Json*> by_key;
     for (const Json& it : statistics) by_key.emplace(key_of_saved(it), &it);
@@ -394,7 +398,7 @@ std::int64_t SavedState::read(const std::string& path) {
       session_.flush();
     }
     for (std::size_t f = 0; f < files.size(); ++f)
-      plan_.files[f]->resume(file_state(files.at(f), time_.calendar));
+      plan_.files[f]->resume(file_state(files.at(f), time_.calendar), continued[f]);
     for_each_once(plan_, [&](FileSeries& of, std::size_t f, std::size_t v) {
       if (!files.at(f).at("once").at(v).get<bool>()) return;
       const Space& space = *of.variables()[v].space;

@@ -2,6 +2,7 @@
 #include "output/target.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "afterbay/input.hpp"
 #include "output/file_schema.hpp"
@@ -48,6 +49,57 @@ std::string text_of(const Variable& variable, std::string_view attribute) {
   return is_text ? std::string(found->values.text()) : std::string();
 }
 
+/// Attributes whose texts only tell of a file or a variable: another text says nothing else of the
+/// values. CF Conventions 1.11, appendix A, has those that say more.
+bool only_tells(const Attribute& attribute) {
+  constexpr std::array<std::string_view, 28> defining{"Conventions",
+                                                      "_FillValue",
+                                                      "ancillary_variables",
+                                                      "axis",
+                                                      "bounds",
+                                                      "calendar",
+                                                      "cell_measures",
+                                                      "cell_methods",
+                                                      "cf_role",
+                                                      "climatology",
+                                                      "compress",
+                                                      "coordinates",
+                                                      "featureType",
+                                                      "flag_meanings",
+                                                      "formula_terms",
+                                                      "grid_mapping",
+                                                      "grid_mapping_name",
+                                                      "healpix_order",
+                                                      "indexing_scheme",
+                                                      "instance_dimension",
+                                                      "location",
+                                                      "mesh",
+                                                      "missing_value",
+                                                      "positive",
+                                                      "quantization",
+                                                      "sample_dimension",
+                                                      "standard_name",
+                                                      "units"};
+  const std::string& name = attribute.name;
+  return attribute.values.type == Type::text && !name.ends_with("_coordinates") &&
+         !name.ends_with("_connectivity") && std::ranges::find(defining, name) == defining.end();
+}
+
+/// Adds the changes with which `wanted` keeps the texts that are `found`. `variable`: empty: of the
+/// file.
+void keep_texts(SchemaChanges& changes, const std::string& variable, const std::vector<Attribute>& wanted,
+                const std::vector<Attribute>& found) {
+  for (const Attribute& attribute : found) {
+    const auto same = std::ranges::find(wanted, attribute.name, &Attribute::name);
+    const bool differs = same == wanted.end() || same->values != attribute.values;
+    if (differs && only_tells(attribute) && (same == wanted.end() || only_tells(*same)))
+      changes.attribute(variable, attribute.name, attribute.values);
+  }
+  for (const Attribute& attribute : wanted)
+    if (only_tells(attribute) && std::ranges::find(found, attribute.name, &Attribute::name) == found.end())
+      changes.attribute(variable, attribute.name, {});
+}
+
 /// The variable with the bounds of the time; null: it has none.
 const Variable* bounds_of(const Schema& schema, const Variable& time) {
   for (const char* const attribute : {"bounds", "climatology"})
@@ -69,12 +121,22 @@ class SessionTarget final : public Target {
     if (collection.processing().reduces())
       samples_ = call_of(session_, "start")->puts().samples_of(collection);
   }
-  std::unique_ptr<TargetFile> open(const FileName& name) override {
-    OutputFile file = collection_.open(name);
+  std::unique_ptr<TargetFile> open(const FileName& name, const SchemaChanges& changes) override {
+    OutputFile file = collection_.open(name, changes);
     file.state().file->is_the_sessions = true;
     return std::make_unique<SessionFile>(std::move(file));
   }
   [[nodiscard]] std::string path(const FileName& name) const override { return unwrap(made_->path(name)); }
+  [[nodiscard]] SchemaChanges first_values(const std::string& path) override {
+    InputFile file = of_.open_input(path, {.as_of = AsOf::published});
+    SchemaChanges changes;
+    keep_texts(changes, {}, made_->schema().attributes, file.schema().attributes);
+    for (const Variable& wanted : made_->schema().variables)
+      if (const Variable* const found = file.schema().find_variable(wanted.name))
+        keep_texts(changes, wanted.name, wanted.attributes, found->attributes);
+    file.close();
+    return changes;
+  }
   [[nodiscard]] FoundRecords found(const std::string& path, std::uint64_t period) override {
     InputFile file = of_.open_input(path, {.as_of = AsOf::published});
     FoundRecords found;

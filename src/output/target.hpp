@@ -61,7 +61,10 @@ class Target {
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
 
-  virtual std::unique_ptr<TargetFile> open(const FileName& name) = 0;
+  virtual std::unique_ptr<TargetFile> open(const FileName& name, const SchemaChanges& changes) = 0;
+  /// The changes with which a file that exists is continued: it keeps the texts of attributes that
+  /// only tell of it. On all model ranks together.
+  [[nodiscard]] virtual SchemaChanges first_values(const std::string& path) = 0;
   /// The path of a file that is opened with this name.
   [[nodiscard]] virtual std::string path(const FileName& name) const = 0;
   /// Reads a published file, on all model ranks together. `period`: records of a period.

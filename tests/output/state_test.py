@@ -186,7 +186,69 @@ def other_spellings():
             assert method in file["tas"].cell_methods, file["tas"]
 
 
+def stores():
+    """Nothing can be appended to GRIB2, PP and fields files: a state in which one was open could
+    never be continued, and what the error said did not help."""
+    months = "files: {day: {every: 1d, store: STORE, split: 1mo, mean: [tas]}}\n"
+    for store, ending in (("grib2", "grib2"), ("pp", "pp"), ("fieldsfile", "ff")):
+        description = months.replace("STORE", store)
+        for path in glob.glob("*.nc") + glob.glob("day*"):
+            os.remove(path)
+        said = run(f"state: 'all_{{step}}'\n" + description.replace("split", "epochs: 2d, split"), last=10, finalize_to="state.nc", plain=1)
+        assert said.count("the file 'day' (") == 1 and "output.yaml:2:9" in said and "needs another name" in said, said
+        first = pathlib.Path(f"day_2000-01-2000-01.{ending}").read_bytes()
+        found = run(description, first=11, last=16, resume="state.nc", plain=1, expect=1)
+        for part in ("output.yaml:1:9: the file 'day'", f"day_2000-01-2000-01.{ending}", "nothing can be appended", "another name"):
+            assert part in found, f"expected {part!r} in:\n{found}"
+        assert "step 11" not in found and not glob.glob("*.part*"), found
+        # What the error says helps.
+        run(description.replace("split", "name: 'more_{start}', split"), first=11, last=130, resume="state.nc", plain=1)
+        assert pathlib.Path(f"day_2000-01-2000-01.{ending}").read_bytes() == first
+        assert sorted(glob.glob(f"more*.{ending}")) == [f"more_2000-0{month}.{ending}" for month in (1, 2)], os.listdir()
+        # Nothing is open where parts end.
+        for path in glob.glob("*.nc") + glob.glob("day*") + glob.glob("more*"):
+            os.remove(path)
+        run(description, last=31 * 4, finalize_to="state.nc", plain=1)
+        run(description, first=31 * 4 + 1, last=31 * 4 + 8, resume="state.nc", plain=1)
+        assert len(glob.glob(f"day_*.{ending}")) == 2, os.listdir()
+
+
+def attributes():
+    """A file that had begun refused the next job if texts that only tell of it had changed."""
+    job = "files: {mon: {every: 1mo, split: 2 records, name: '{file}_{part}', attributes: {job: '${JOB}', VALUE}, mean: [tas: {attributes: {comment: '${JOB}'}}]}}\n"
+    for path in glob.glob("*"):
+        os.remove(path) if os.path.isfile(path) else None
+    for number, (first, last) in enumerate(((1, 130), (131, 140), (141, 400)), 1):
+        os.environ["JOB"] = str(number)
+        state = {"resume": f"state_{number - 1}.nc"} if number > 1 else {}
+        description = job.replace("VALUE", "title: first" if number == 1 else f"source: of {number}")
+        save = {"finalize_to": f"state_{number}.nc"} if number < 3 else {}
+        run(description, first=first, last=last, **state, **save)
+    with xarray.open_dataset("mon_1.nc") as file:
+        assert (file.attrs["job"], file.attrs["title"], file.tas.attrs["comment"]) == ("1", "first", "1"), file
+        assert "source" not in file.attrs and len(file.time) == 2, file
+    with xarray.open_dataset("mon_2.nc") as file:
+        assert (file.attrs["job"], file.attrs["source"], file.tas.attrs["comment"]) == ("3", "of 3", "3"), file
+        assert "title" not in file.attrs, file
+
+
+def storing():
+    """A file that has begun keeps its store and directory: what the run said came with the first
+    record, and without a line."""
+    before = "files: {mon: {every: 1mo, split: 1y, mean: [tas]}, day: {every: 1d, split: 1d, mean: [uas]}}\n"
+    run(before, last=136, finalize_to="state.nc")
+    for old, new, parts in (("1y,", "1y, store: cdf5,", ['store was "netcdf4"', '"cdf5" now']),
+                            ("1y,", "1y, directory: elsewhere,", ['directory was ""', '"elsewhere" now'])):
+        found = run(before.replace(old, new), first=137, last=140, resume="state.nc", expect=1)
+        for part in ["output.yaml:1:9: the file 'mon'", "mon_2000-2000.nc", *parts]:
+            assert part in found, f"expected {part!r} in:\n{found}"
+        assert "step 137" not in found and not glob.glob("*.part*"), found
+    # No file of `day` has begun that has not ended.
+    run(before.replace("split: 1d,", "split: 1d, directory: elsewhere, store: cdf5,"), first=137, last=140, resume="state.nc")
+    assert os.path.exists("elsewhere/day_2000-02-04-2000-02-04.nc"), os.listdir("elsewhere")
+
+
 for task in (settings_for_all_files, other_fields, changed_descriptions, never_published, not_finalized, fill_as_attribute,
-             text_in_other_encodings, other_spellings):
+             text_in_other_encodings, other_spellings, stores, attributes, storing):
     inside(task.__name__, task)
     print(f"{task.__name__}: good", flush=True)
