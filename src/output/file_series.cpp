@@ -378,11 +378,6 @@ std::size_t FileSeries::coordinate_bytes() const noexcept {
   return bytes;
 }
 
-void FileSeries::restore_once(std::size_t variable, std::vector<std::byte> values) {
-  once_[variable].values = std::move(values);
-  once_[variable].kept = true;
-}
-
 std::optional<Error> FileSeries::refusal() const {
   if (refused_) return refused_;
   if (!open_ || state_.records >= found_) return std::nullopt;
@@ -476,7 +471,7 @@ Writer::Writer(Series& of, FileSeries& files, std::size_t variable, const Schedu
   rounds_ = is_integer && (converts || (of.is_computed() && !has_rounded));
   is_plain_ = !converts && !rounds_ && (same_missing || of.gives_any_form());
   if (is_integer && size_of(it.type) == sizeof(double)) converted_form_.type = it.type;
-  if (it.kind == TimeKind::once) files.set_once_type(variable, is_plain_ ? form.type : converted_form_.type);
+  if (it.kind == TimeKind::once) files.once(variable).type = is_plain_ ? form.type : converted_form_.type;
   of.add(*this);
 }
 

@@ -86,10 +86,6 @@ class FileSeries {
   /// the description.
   [[nodiscard]] std::optional<Clock> epochs() const;
   [[nodiscard]] const std::vector<FileVariable>& variables() const noexcept { return variables_; }
-  /// Whether its variables are results of reductions over grids: Space::late.
-  [[nodiscard]] bool is_late() const noexcept {
-    return !variables_.empty() && variables_.front().space->late;
-  }
   /// The kinds of records that its files have.
   struct Records {
     bool of_periods = false;
@@ -118,13 +114,16 @@ class FileSeries {
     Type type = Type::float32;
     bool kept = false;
     bool written = false;  ///< into the file that is open
+    /// With values that an earlier run has saved.
+    void restore(std::vector<std::byte> saved) {
+      values = std::move(saved);
+      kept = true;
+    }
   };
   [[nodiscard]] const Once& once(std::size_t variable) const { return once_[variable]; }
+  [[nodiscard]] Once& once(std::size_t variable) { return once_[variable]; }
   /// Size of the coordinates that this rank writes into each file.
   [[nodiscard]] std::size_t coordinate_bytes() const noexcept;
-  void set_once_type(std::size_t variable, Type type) { once_[variable].type = type; }
-  /// Restores the values that an earlier run has saved.
-  void restore_once(std::size_t variable, std::vector<std::byte> values);
 
  private:
   /// Throws conflict if another file of the run has the path of the part.
@@ -174,6 +173,11 @@ class FileSeries {
   SampleRecords samples_;
   FileState state_;
 };
+
+/// Whether its variables are results of reductions over grids: Space::late.
+[[nodiscard]] inline bool is_late(const FileSeries& file) noexcept {
+  return !file.variables().empty() && file.variables().front().space->late;
+}
 
 /// Puts the values of a series into a variable of a file.
 class Writer final : public Consumer {

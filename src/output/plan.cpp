@@ -599,7 +599,7 @@ class Planner {
     }
     if (made.kind != TimeKind::once) static_cast<void>(schedule_for(context));
     made.space = &of->space();
-    if (!files.variables().empty() && files.is_late() != made.space->late)
+    if (!files.variables().empty() && is_late(files) != made.space->late)
       refuse_at(
           variable.at, ErrorCode::conflict,
           "'{}' {} the result of a reduction over a grid, which is known some steps later, and '{}' {}: "
@@ -744,7 +744,7 @@ void Plan::end_step(const Date& now) {
   for (const auto& it : statistics)
     if (!it->of().space().late) it->end_step();
   for (const auto& file : files)
-    if (!file->is_late()) file->end_step(now);
+    if (!is_late(*file)) file->end_step(now);
 }
 
 void Plan::end_run(const Value& covered) {
@@ -772,7 +772,7 @@ void Plan::end_late_step(const Date& now) {
   for (const auto& it : statistics)
     if (it->of().space().late) it->end_step();
   for (const auto& file : files)
-    if (file->is_late()) file->end_step(now);
+    if (is_late(*file)) file->end_step(now);
 }
 
 std::size_t Plan::state_bytes() const {

@@ -406,7 +406,7 @@ std::int64_t SavedState::read(const std::string& path) {
       Selection selection;
       selection.decomposition = space.decomposition;
       file.get_raw(name_of_once(f, v), selection, values.data(), of.once(v).type, {});
-      of.restore_once(v, std::move(values));
+      of.once(v).restore(std::move(values));
     });
   } catch (const Json::exception& damage) {
     throw Failure(make_error(ErrorCode::format, "the attribute {} of the state is damaged: {}",
