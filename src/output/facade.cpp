@@ -15,6 +15,7 @@
 #include "base/units.hpp"
 #include "model/moves.hpp"
 #include "output/earlier_files.hpp"
+#include "output/meaning.hpp"
 #include "output/model_definitions.hpp"
 #include "output/needed_for.hpp"
 #include "output/point_grids.hpp"
@@ -187,11 +188,10 @@ void Output::State::report_plan() const {
   for (const std::string& text : plan.without_effect) logger.warning("{}", text);
   if (epochs->saves_states() || !options.resume.empty())
     for (const auto& file : plan.files)
-      if (file->may_end_within_part())
+      if (output::may_be_cut(*file))
         logger.warning(
-            "{}: the file '{}' ({}) cannot be continued by another run: one that resumes from a state that "
-            "is "
-            "saved while it is open needs another name for it",
+            "{}: the file '{}' ({}) cannot be continued by another run: one that resumes from a state of the "
+            "time when it was open needs another name for it",
             file->file().at.text(), file->file().name, afterbay::name_of(file->names().store()));
   // A run that resumes goes on with a period of the earlier one.
   if (options.resume.empty())

@@ -99,8 +99,8 @@ void FileSeries::define(Targets& targets, const FieldDefinitions& definitions, S
         settings.block_bytes);
   }
   CollectionOptions options;
-  directory_ = settings.all.directory.value_or("");
-  names_.set_store(settings.store.value_or(format_of(options.store.name()).value()));
+  names_.set_store(settings.store.value_or(format_of(options.store.name()).value()),
+                   settings.all.directory.value_or(""));
   // What the description says of files lies in the settings of the session, except this: a run that
   // resumes must not replace what it continues.
   if (resumes)
@@ -150,18 +150,12 @@ void FileSeries::check_paths(TakenPaths& known) const {
 }
 
 void FileSeries::check_second_part() const {
-  constexpr std::int64_t most_periods = 1000;
-  const std::int64_t periods = file_->naming.split.records / static_cast<std::int64_t>(records_per_period());
-  const bool is_skipped = file_->timing.partial == describe::Partial::skip;
-  if (names_.are_known() || !records_.any() || is_skipped || periods > most_periods) return;
+  // Runs may end before the second one of longer parts.
+  if (names_.are_known() || !records_.any() || file_->timing.partial == describe::Partial::skip ||
+      static_cast<std::uint64_t>(file_->naming.split.records) != records_per_period())
+    return;
   const PartNames::Part first = names_.first(1).front();
-  Date begin = first.begin;
-  try {
-    for (std::int64_t i = 0; i < periods; ++i)
-      begin = time_->calendar.interval(begin, schedule_->every(), schedule_->alignment()).end;
-  } catch (const Failure&) {
-    return;  // the calendar ends
-  }
+  const Date begin = time_->calendar.interval(first.begin, schedule_->every(), schedule_->alignment()).end;
   const std::string name = names_.of({first.number + 1, begin, {}});
   if (name == names_.of(first)) names_.refuse_same_name(name);
 }
@@ -396,16 +390,6 @@ void FileSeries::close() {
   closed_ = open_->close();
   open_.reset();
   begun_ = {};
-}
-
-bool FileSeries::may_end_within_part() const {
-  const FormatTraits& store = traits_of(names_.store());
-  if (!store.publishes || !store.magic.empty() || !records_.any()) return false;
-  // A part with one record is written at once.
-  const describe::Split& split = file_->naming.split;
-  const bool has_one_record = split.period ? records_per_period() == 1 && *split.period == file_->timing.every
-                                           : split.records == static_cast<std::int64_t>(records_per_period());
-  return !has_one_record;
 }
 
 std::optional<Clock> FileSeries::epochs() const {

@@ -74,8 +74,6 @@ class FileSeries {
   /// Why the open file must not be published: it has records of an earlier run after those of this
   /// one.
   [[nodiscard]] std::optional<Error> refusal() const;
-  /// Whether a state may be saved while a file is open to which nothing can be appended.
-  [[nodiscard]] bool may_end_within_part() const;
   /// Complete when the last file that was closed is published; number 0: none was.
   [[nodiscard]] Ticket closed() const noexcept { return closed_; }
 
@@ -103,8 +101,6 @@ class FileSeries {
   [[nodiscard]] bool needs_once(std::size_t variable) const;
   [[nodiscard]] FileState state() const;
   [[nodiscard]] const PartNames& names() const noexcept { return names_; }
-  /// As the settings and the description say; empty: the working directory.
-  [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
   /// Goes on with the files of an earlier run. `continues`: with the one that was open, too.
   void resume(FileState state, bool continues);
 
@@ -128,7 +124,7 @@ class FileSeries {
  private:
   /// Throws conflict if another file of the run has the path of the part.
   void take_path();
-  /// Refuses a name that the first two parts would have, if they end after so many records.
+  /// Refuses a name that the first two parts would have, if they have the records of one period.
   void check_second_part() const;
   [[noreturn]] void refuse_path(const std::string& path, const TakenPaths::Owner& own,
                                 const TakenPaths::Owner& other) const;
@@ -156,7 +152,6 @@ class FileSeries {
   std::unique_ptr<Target> target_;
   std::unique_ptr<TargetFile> open_;  ///< null: none
   Ticket closed_;
-  std::string directory_;
   SchemaChanges first_values_;        ///< attributes that the continued file keeps
   bool is_continued_ = false;         ///< the file that is to be opened exists
   bool resumes_ = false;              ///< new files replace those that an earlier job wrote after its state

@@ -51,10 +51,16 @@ std::string text_of_stages(const FileVariable& variable, const describe::File& f
 const char* yes_or_no(bool value) { return value ? "yes" : "no"; }
 
 /// One spelling of a directory; empty: the working directory.
-std::string normal(const std::string& directory) {
+std::string one_spelling(const std::string& directory) {
   std::string text = std::filesystem::path(directory).lexically_normal().string();
   if (text.size() > 1 && text.ends_with('/')) text.pop_back();
   return text == "." ? "" : text;
+}
+
+/// Whether nothing can be appended to a file.
+bool is_closed_for_good(Format format) {
+  const FormatTraits& store = traits_of(format);
+  return store.publishes && store.magic.empty();
 }
 
 /// Where what a name names is described.
@@ -100,7 +106,16 @@ Meaning meaning_of(const FileSeries& files) {
 
 Meaning storing_of(const FileSeries& files) {
   return {{"store", std::string(traits_of(files.names().store()).name)},
-          {"directory", normal(files.directory())}};
+          {"directory", one_spelling(files.names().directory())}};
+}
+
+bool may_be_cut(const FileSeries& files) {
+  if (!is_closed_for_good(files.names().store()) || !files.records().any()) return false;
+  // A part with one record is written at once.
+  const describe::Timing& timing = files.file().timing;
+  const describe::Split& split = files.file().naming.split;
+  const bool has_one_record = split.period ? *split.period == timing.every : split.records == 1;
+  return timing.cycle.has_value() || !has_one_record;
 }
 
 bool check_storing(const Meaning& saved, const FileState& open, const FileSeries& files,
@@ -109,15 +124,15 @@ bool check_storing(const Meaning& saved, const FileState& open, const FileSeries
   const describe::File& file = files.file();
   const Meaning here = storing_of(files);
   const Meaning& before = saved.empty() ? here : saved;
-  const FormatTraits& store = traits_of(format_of(before.front().second).value_or(files.names().store()));
-  if (store.publishes && store.magic.empty()) {
+  const Format store = format_of(before.front().second).value_or(files.names().store());
+  if (is_closed_for_good(store)) {
     if (before == here && open.pattern == files.names().pattern())
       refuse_at(file.at, ErrorCode::conflict,
                 "the file '{0}': the saved state {1} was made while '{2}' was open, to which nothing can be "
                 "appended, because it is a {3} file. Give the file '{0}' another name for what follows, "
                 "for example name: \"{4}_2\", or write a netCDF file. To save states when no such file is "
                 "open, choose split so that a file ends there",
-                file.name, path, open.path, store.title, open.pattern);
+                file.name, path, open.path, traits_of(store).title, open.pattern);
     return false;
   }
   for (std::size_t i = 0; i < here.size(); ++i)

@@ -22,6 +22,9 @@ Meaning meaning_of(const FileSeries& files);
 /// What only a file that has begun cannot change: how and where it is stored.
 Meaning storing_of(const FileSeries& files);
 
+/// Whether a state may be saved while a file is open to which nothing can be appended.
+bool may_be_cut(const FileSeries& files);
+
 /// Throws conflict, at the place in the description, if a file that is continued would be stored in
 /// another way. A file of a format to which nothing can be appended is not continued: what follows
 /// must get another name. Returns whether the file is continued. `open`: its state; `saved`: empty

@@ -49,8 +49,13 @@ class PartNames {
   };
   [[nodiscard]] std::string of(const Part& part) const;
   /// The format of the files, after which names end.
-  void set_store(Format store) noexcept { store_ = store; }
+  void set_store(Format store, const std::string& directory) {
+    store_ = store;
+    directory_ = directory;
+  }
   [[nodiscard]] Format store() const noexcept { return store_; }
+  /// As the settings and the description say; empty: the working directory.
+  [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
   /// Whether parts are numbered from 1 in their names and have a fixed number of records, so that a
   /// run that appends continues the last one.
   [[nodiscard]] bool are_counted() const noexcept {
@@ -94,6 +99,7 @@ class PartNames {
   const ModelTime* time_;
   std::optional<std::int64_t> member_;
   Format store_ = Format::netcdf4;
+  std::string directory_;
   std::optional<Clock> clock_;
   bool has_number_ = false;  ///< {part}
   bool has_start_ = false;   ///< {start}
