@@ -220,7 +220,7 @@ const std::vector<KeyRow<FieldEntry>>& field_keys_on_file() {
 }
 
 std::string definitions_page() {
-  std::string page = R"(# FieldDefinitions on file
+  std::string page = R"(# Definitions on file
 
 <!-- Made by `afterbay describe --definitions-markdown` from the table of keys; a test compares the two. -->
 
