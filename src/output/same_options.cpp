@@ -14,7 +14,7 @@ namespace afterbay::output {
 
 namespace {
 
-/// What ranks have given, in the order of `compared`.
+/// What ranks have given, in the order of `names_of_options`.
 struct GivenOptions {
   static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::given_options);
   std::int32_t rank = 0;           ///< in the session: the lowest of the ranks that report
@@ -33,7 +33,7 @@ struct OptionsAgree {
   void fields(A&) {}
 };
 
-constexpr const char* compared[] = {"calendar", "start", "reference", "step", "member", "resume"};
+constexpr const char* names_of_options[] = {"calendar", "start", "reference", "step", "member", "resume"};
 
 std::vector<std::string> texts_of_options(const ModelTime& time, const OutputOptions& options) {
   return {text_of_rules(time.calendar),
@@ -50,7 +50,7 @@ void join(GivenOptions& mine, const GivenOptions& theirs) {
   if (here != mine.texts.end()) {
     mine.other_rank = theirs.rank;
     mine.difference = fmt::format("rank {0} gives the {2} \"{3}\", but rank {1} gives \"{4}\"", mine.rank,
-                                  theirs.rank, compared[here - mine.texts.begin()], *here, *there);
+                                  theirs.rank, names_of_options[here - mine.texts.begin()], *here, *there);
   } else if (!theirs.difference.empty()) {
     mine.other_rank = theirs.other_rank;
     mine.difference = theirs.difference;
