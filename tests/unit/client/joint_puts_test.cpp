@@ -391,8 +391,8 @@ TEST(ThreadClientJointPuts, threads_put_any_part_of_one_put_at_once) {
   rank.start();
   JointPut* put = nullptr;
   {
-    std::vector<std::jthread> threads;
     std::vector<std::shared_ptr<Member>> members;
+    std::vector<std::jthread> threads;  // ends before members do
     for (int t = 0; t < 4; ++t) members.push_back(rank.join(""));
     put = &open_put(rank, *members[0], wanted_put(rank, "v", 0));
     for (std::size_t t = 0; t < 4; ++t)
