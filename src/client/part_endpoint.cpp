@@ -39,13 +39,21 @@ void announce(transport::ThreadEnd& end, const JointPut& put, const PartPiece& p
 
 }  // namespace
 
-/// A call of this caller; refused if another thread is in one.
+/// A call of this caller; refused if another thread is in one. A slot that is being destroyed is waited
+/// for: the caller made no mistake.
 class PartEndpoint::Call {
  public:
-  explicit Call(PartEndpoint& of)
-      : member_(*of.member_), taken_(!member_.busy.exchange(true, std::memory_order_acq_rel)) {}
+  explicit Call(PartEndpoint& of, EndpointUse use = EndpointUse::in_call) : member_(*of.member_) {
+    EndpointUse found = EndpointUse::none;
+    while (!member_.use.compare_exchange_weak(found, use, std::memory_order_acq_rel)) {
+      if (found == EndpointUse::in_call) return;
+      if (found == EndpointUse::slot_dropped) std::this_thread::yield();
+      found = EndpointUse::none;
+    }
+    taken_ = true;
+  }
   ~Call() {
-    if (taken_) member_.busy.store(false, std::memory_order_release);
+    if (taken_) member_.use.store(EndpointUse::none, std::memory_order_release);
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -61,7 +69,7 @@ class PartEndpoint::Call {
 
  private:
   Member& member_;
-  bool taken_;
+  bool taken_ = false;
 };
 
 PartEndpoint::PartEndpoint(JointPuts& puts, std::shared_ptr<Member> member, observe::Profile& profile,
@@ -534,7 +542,7 @@ Result<> PartEndpoint::commit(const Acquired& slot, const void* buffer) {
 /// session's thread.
 void PartEndpoint::forget(const Acquired& slot) noexcept {
   std::optional<Call> call;
-  while (!call.emplace(*this)) {
+  while (!call.emplace(*this, EndpointUse::slot_dropped)) {
     try {
       (void)puts_.work();  // errors are those of the session's next call
     } catch (...) {        // no memory: the next attempt may have some

@@ -254,7 +254,7 @@ std::uint64_t Team::progress_of_endpoints() const {
 
 bool Team::is_busy() const {
   return std::ranges::any_of(members_, [](const auto& member) {
-    return member->number != 0 && member->busy.load(std::memory_order_acquire);
+    return member->number != 0 && member->use.load(std::memory_order_acquire) != EndpointUse::none;
   });
 }
 

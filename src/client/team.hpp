@@ -18,6 +18,10 @@
 
 namespace afterbay::client {
 
+/// Who uses an endpoint now. `slot_dropped`: a thread destroys one of its slots, which takes no time and
+/// is not a call.
+enum class EndpointUse : std::uint8_t { none, in_call, slot_dropped };
+
 /// One caller of `put`. The atomics are written by the caller's thread and read by any; the rest
 /// belongs to the Team.
 struct Member {
@@ -30,7 +34,7 @@ struct Member {
   /// One more than the step of the last put to which it contributed.
   std::atomic<std::uint64_t> put_steps{0};
 
-  std::atomic<bool> busy{false};  ///< in a call
+  std::atomic<EndpointUse> use{EndpointUse::none};
 
   std::uint64_t steps = 0;       ///< the number of steps that it has ended
   std::uint64_t first_step = 0;  ///< step in which it was opened

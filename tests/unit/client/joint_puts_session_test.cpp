@@ -253,9 +253,9 @@ TEST(ClientJointPutsOfTheSession, calls_fail_after_the_end_and_calls_that_go_on_
   EXPECT_TRUE(rank.joint().check_usable()) << "nobody shared the puts before";
   const auto a = rank.join("a");
   EXPECT_TRUE(rank.joint().await_idle());
-  a->busy = true;
+  a->use = EndpointUse::in_call;
   EXPECT_FALSE(rank.joint().await_idle());
-  a->busy = false;
+  a->use = EndpointUse::none;
   rank.joint().stop(Error(ErrorCode::bad_state, "the session has been finalized"));
   rank.joint().stop(Error(ErrorCode::io, "another reason"));
   EXPECT_EQ(refused_open(rank, *a, wanted_put(rank, "k", 0)).message, "the session has been finalized");

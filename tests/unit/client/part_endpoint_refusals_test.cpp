@@ -163,7 +163,7 @@ TEST_F(ClientPartEndpointRefusals, only_one_thread_may_be_in_a_call) {
   auto slot = upper_->acquire(rank_->file(), "k", 0, Type::int16);
   ASSERT_TRUE(slot);
   const auto member = rank_->joint().in_team([](Team& team) { return team.members().at(1); });
-  member->busy = true;  // as if another thread were in a call
+  member->use = EndpointUse::in_call;  // as if another thread were in a call
   std::optional<std::uint64_t> steps;
   const std::map<std::string, Error> refused{
       {"put", refusal_of(put(*upper_, "v", 0, values))},
@@ -182,7 +182,7 @@ TEST_F(ClientPartEndpointRefusals, only_one_thread_may_be_in_a_call) {
   }
   EXPECT_FALSE(steps) << "it is not known in which step the other thread leaves it";
   EXPECT_TRUE(member->busy) << "the call of the other thread goes on";
-  member->busy = false;
+  member->use = EndpointUse::none;
   EXPECT_TRUE(upper_->is_out(*slot));
   EXPECT_EQ(put(*upper_, "v", 0, values), true);
   EXPECT_FALSE(member->busy);

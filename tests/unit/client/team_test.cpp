@@ -282,7 +282,7 @@ TEST(ClientTeam, progress_and_calls_are_those_of_endpoints_only) {
   const std::uint64_t before = team.progress_of_endpoints();
   team.session()->puts = 10;
   team.session()->steps = 10;
-  team.session()->busy = true;
+  team.session()->use = EndpointUse::in_call;
   EXPECT_EQ(team.progress_of_endpoints(), before);
   EXPECT_FALSE(team.is_busy());
   ++member->puts;
@@ -290,7 +290,7 @@ TEST(ClientTeam, progress_and_calls_are_those_of_endpoints_only) {
   EXPECT_NE(after_put, before);
   ++member->steps;
   EXPECT_NE(team.progress_of_endpoints(), after_put);
-  member->busy = true;
+  member->use = EndpointUse::in_call;
   EXPECT_TRUE(team.is_busy());
 }
 
