@@ -28,6 +28,7 @@ NODES = pathlib.Path(__file__).resolve().parent.parent / "tests" / "ranks" / "no
 CANNOT = 77  #: exit code of a launcher that cannot make nodes here
 
 SERVER, IDLE = "server, memory beyond memory.server", "idle server"
+COMPUTING = "server of ranks that compute"  #: they have not received its answer
 SERVER_MEASURES = [("memory", "memory", "MiB", MIB), ("tables", "ends and tables", "KiB", KIB), ("defined", "200 fields, defined and put", "KiB", KIB)]
 
 #: By scenario: the figures (path in the JSON, name, unit, bytes or seconds per unit).
@@ -41,6 +42,7 @@ MEASURES = {
     SERVER + ", slab and tiered": SERVER_MEASURES,
     IDLE: [("cpu_share", "processor time", "% of a core", 0.01)],
     IDLE + ", slab and tiered": [("cpu_share", "processor time", "% of a core", 0.01), ("pings_per_s", "signs of life per second", "", 1)],
+    COMPUTING: [("cpu_share", "processor time", "% of a core", 0.01), ("pending", "pending answers", "", 1)],
     "ingest": [("message_ns", "message, many ranks active", "us", 1e3), ("pass_ns", "pass for one message", "us", 1e3), ("flush_ns", "flush, per rank", "us", 1e3)],
     "start": [("exchange_messages", "messages of an exchange, busiest rank", "messages", 1), ("views_s", "rank 0: what it tells all", "s", 1),
               ("server_view", "told to a server", "KiB", KIB), ("model_view", "told to a model rank", "B", 1)],
@@ -61,7 +63,7 @@ QUANTITIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "frontend of 128 ranks": ("frontend", "frontend", ()),
     SERVER: ("server", "server", ()), SERVER + ", slab": ("server_slab", "server", SLAB), SERVER + ", slab and tiered": ("server_tiered", "server", SLAB_TIERED),
     IDLE: ("idle", "idle", ()), IDLE + ", slab and tiered": ("idle_tiered", "idle", SLAB_TIERED),
-    "ingest": ("ingest", "ingest", ()), "start": ("start", "start", ()), "definitions": ("definitions", "definitions", ()), "verdicts of maps": ("verdicts", "verdicts", ())}
+    COMPUTING: ("computing", "computing", ()), "ingest": ("ingest", "ingest", ()), "start": ("start", "start", ()), "definitions": ("definitions", "definitions", ()), "verdicts of maps": ("verdicts", "verdicts", ())}
 BY_SERVERS = ("model rank", "model rank, idle servers", "frontend of 128 ranks")  #: scenarios that depend on the number of servers
 MOST_RANKS, MOST_SERVERS = 100_000, 1000
 SLOW_S = 900  #: for rows that define or send as 100 000 ranks
@@ -104,7 +106,7 @@ def emulated(options: argparse.Namespace) -> list[Row]:
     rows = []
     for scenario, (name, quantity, settings) in QUANTITIES.items():
         for ranks, servers in cases(scenario, options.quick):
-            slow = ranks == MOST_RANKS and quantity in ("ingest", "definitions", "verdicts", "server")
+            slow = ranks == MOST_RANKS and quantity in ("computing", "ingest", "definitions", "verdicts", "server")
             flags = [flag for setting in settings for flag in ("--set", setting)]
             rows.append(Row(f"{name}/{ranks}x{servers}", f"{ranks} ranks, {servers} servers", scenario, "afterbay", "afterbay_scale", 1,
                             ("--quantity", quantity, "--ranks", str(ranks), "--servers", str(servers), *flags), repeats=1 if slow else 0, model=ranks, timeout_s=SLOW_S if slow else 0))
@@ -241,9 +243,11 @@ def checks(results: Results) -> list[Check]:
     for scenario in (SERVER, SERVER + ", slab", SERVER + ", slab and tiered"):
         for row in results.in_scenario(scenario):
             found.append(bound(results, f"server of 100 of {row.model} ranks{scenario[len(SERVER):]}: memory beyond memory.server, MiB", row.key, "memory", 256, MIB))
-    for scenario in (IDLE, IDLE + ", slab and tiered"):
+    for scenario in (IDLE, IDLE + ", slab and tiered", COMPUTING):
         for row in results.in_scenario(scenario):
             found.append(bound(results, f"{scenario}, {row.label}: % of a core", row.key, "cpu_share", 0.5, 0.01))
+    for row in results.in_scenario(COMPUTING):
+        found.append(results.median_check(f"{COMPUTING}, {row.label}: pending answers", results.values(row.key, "pending"), ">=", row.model))
     for row in results.in_scenario("ingest"):
         for path, what in (("message_ns", "message"), ("pass_ns", "pass for one message"), ("flush_ns", "flush of a rank")):
             found.append(bound(results, f"ingest, {row.model} ranks: us per {what}", row.key, path, 2, 1e3))

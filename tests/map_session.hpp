@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "afterbay/session.hpp"
+#include "expect_all.hpp"
 #include "read_back.hpp"
 
 namespace afterbay::test::maps {
@@ -119,31 +120,20 @@ inline void write(Session& session, const std::string& store, const std::filesys
 
 /// Compares every value of the file with netCDF-C.
 inline void expect_right(const std::filesystem::path& file) {
-  const auto area = read<double>(file, "area");
-  const auto t = read<double>(file, "T");
-  const auto listed = read<double>(file, "listed");
-  const auto ocean = read<double>(file, "ocean");
-  const auto soil = read<double>(file, "soil");
-  const auto type = read<int>(file, "type");
-  ASSERT_EQ(area.size(), cells);
-  ASSERT_EQ(t.size(), records * levels * cells);
-  ASSERT_EQ(listed.size(), t.size());
-  ASSERT_EQ(ocean.size(), t.size());
-  ASSERT_EQ(soil.size(), records * rows * columns);
-  for (std::uint64_t c = 0; c < cells; ++c) ASSERT_EQ(area[c], value(0, 0, c)) << c;
-  for (std::uint64_t r = 0; r < records; ++r) {
-    for (std::uint64_t k = 0; k < levels; ++k)
-      for (std::uint64_t c = 0; c < cells; ++c) {
-        const double expected = value(r, k, c);
-        ASSERT_EQ(t[(r * levels + k) * cells + c], expected) << r << " " << k << " " << c;
-        ASSERT_EQ(listed[(r * levels + k) * cells + c], expected) << r << " " << k << " " << c;
-        ASSERT_EQ(ocean[(r * cells + c) * levels + k], expected) << r << " " << k << " " << c;
-      }
-    for (std::uint64_t p = 0; p < rows * columns; ++p)
-      ASSERT_EQ(soil[r * rows * columns + p], is_land(p) ? value(r, 0, p) : double{fill}) << r << " " << p;
-  }
-  for (std::uint64_t p = 0; p < rows * columns; ++p)
-    ASSERT_EQ(type[p], is_land(p) ? static_cast<int>(p) + 5 : NC_FILL_INT) << p;
+  constexpr std::uint64_t points = levels * cells, land = rows * columns;
+  const auto by_level = [](std::uint64_t i) { return value(i / points, i / cells % levels, i % cells); };
+  const auto by_cell = [](std::uint64_t i) { return value(i / points, i % levels, i / levels % cells); };
+  expect_all(read<double>(file, "area"), cells, [](std::uint64_t c) { return value(0, 0, c); }, "area");
+  expect_all(read<double>(file, "T"), records * points, by_level, "T");
+  expect_all(read<double>(file, "listed"), records * points, by_level, "listed");
+  expect_all(read<double>(file, "ocean"), records * points, by_cell, "ocean");
+  expect_all(
+      read<double>(file, "soil"), records * land,
+      [](std::uint64_t i) { return is_land(i % land) ? value(i / land, 0, i % land) : double{fill}; },
+      "soil");
+  expect_all(
+      read<int>(file, "type"), land,
+      [](std::uint64_t p) { return is_land(p) ? static_cast<int>(p) + 5 : NC_FILL_INT; }, "type");
 }
 
 }  // namespace afterbay::test::maps

@@ -22,7 +22,8 @@ const std::map<std::string, Measurement> measurements{
     {"server", bench::measure_server_memory},    {"idle", bench::measure_idle},
     {"ingest", bench::measure_ingest},           {"start", bench::measure_start},
     {"definitions", bench::measure_definitions}, {"verdicts", bench::measure_verdicts},
-    {"rank_calls", bench::measure_rank_calls},   {"rank_open", bench::measure_rank_open},
+    {"computing", bench::measure_computing},     {"rank_calls", bench::measure_rank_calls},
+    {"rank_open", bench::measure_rank_open},
 };
 
 int run(int argc, char** argv) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -181,7 +182,7 @@ double EmulatedServer::work() {
     const double begin = thread_cpu_s();
     did = server_->step();
     used += thread_cpu_s() - begin;
-    if (did) take_answers();
+    if (did && !ranks_compute_) take_answers();
   }
   return used;
 }
@@ -199,6 +200,11 @@ double EmulatedServer::take_answers() {
     transport::Bytes buffer(static_cast<std::size_t>(bytes));
     MPI_Mrecv(buffer.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
   }
+}
+
+std::size_t EmulatedServer::pending_answers() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      far_, [](const network::MpiPeer* end) { return end != nullptr && end->sending(); }));
 }
 
 double EmulatedServer::ping(std::size_t frontend) {

@@ -57,6 +57,10 @@ class EmulatedServer {
   /// Takes what the server has sent to ranks on other nodes; returns the processor time that it
   /// took.
   double take_answers();
+  /// From now on ranks on other nodes receive nothing.
+  void let_ranks_compute() noexcept { ranks_compute_ = true; }
+  /// How many ranks on other nodes have not received the server's last answer.
+  [[nodiscard]] std::size_t pending_answers() const;
   /// A sign of life of a frontend. Returns the processor time that it took to send it.
   double ping(std::size_t frontend);
   /// Ranks per frontend.
@@ -78,6 +82,7 @@ class EmulatedServer {
   Comm to_fellows_;   ///< nobody receives
   Comm from_fellows_;
   bool relayed_ = false;
+  bool ranks_compute_ = false;
   std::shared_ptr<afterbay::transport::shm::Segment> segment_;
   afterbay::transport::shm::Port* port_ = nullptr;           ///< owned by the server
   std::vector<afterbay::transport::network::MpiPeer*> far_;  ///< by rank; null: uses the segment

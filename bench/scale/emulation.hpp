@@ -56,6 +56,7 @@ nlohmann::json measure_rank_open(const Case& it, const afterbay::config::Config&
 nlohmann::json measure_frontend(const Case& it, const afterbay::config::Config& config);
 nlohmann::json measure_server_memory(const Case& it, const afterbay::config::Config& config);
 nlohmann::json measure_idle(const Case& it, const afterbay::config::Config& config);
+nlohmann::json measure_computing(const Case& it, const afterbay::config::Config& config);
 nlohmann::json measure_ingest(const Case& it, const afterbay::config::Config& config);
 nlohmann::json measure_definitions(const Case& it, const afterbay::config::Config& config);
 nlohmann::json measure_verdicts(const Case& it, const afterbay::config::Config& config);

@@ -23,6 +23,7 @@ using namespace afterbay;
 namespace {
 
 constexpr double idle_s = 4;
+constexpr double settling_s = 4;  ///< an end looks less often at what its rank does not receive
 constexpr std::size_t most_active = 100;
 constexpr int records = 64;
 constexpr std::uint64_t records_in_memory = 2;
@@ -195,6 +196,27 @@ nlohmann::json measure_idle(const Case& it, const config::Config& config) {
   const double time = now_s() - begin;
   server.check();
   return {{"cpu_share", used / time}, {"pings_per_s", static_cast<double>(pings) / time}};
+}
+
+/// All ranks are on other nodes. They have sent their definitions, and compute: none receives the
+/// server's answer.
+nlohmann::json measure_computing(const Case& it, const config::Config& config) {
+  auto& server = *new EmulatedServer(it.ranks, 0, it.servers, config);
+  assert_role(ingest_thread);
+  server.let_ranks_compute();
+  define(server, it, {}, config);
+  const auto idle_for = [&server](double time) {
+    for (const double end = now_s() + time; now_s() < end;)
+      if (!server.server().step()) server.server().wait();
+  };
+  idle_for(settling_s);
+  const double begin = now_s();
+  const double cpu = process_cpu_s();
+  idle_for(idle_s);
+  const double used = process_cpu_s() - cpu;
+  const double time = now_s() - begin;
+  server.check();
+  return {{"cpu_share", used / time}, {"pending", server.pending_answers()}};
 }
 
 nlohmann::json measure_ingest(const Case& it, const config::Config& config) {

@@ -177,7 +177,8 @@ contains
     end if
   end subroutine
 
-  !> As file%acquire, for this endpoint's part. The slot is used by this endpoint's thread.
+  !> As file%acquire, for this endpoint's part. Waits only if this endpoint is many records ahead of
+  !> others of its rank. The slot is used by this endpoint's thread.
   subroutine acquire(self, file, variable, slot, type, record, ierr)
     class(afterbay_endpoint), intent(in) :: self
     type(afterbay_file), intent(in) :: file

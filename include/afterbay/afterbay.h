@@ -661,8 +661,8 @@ AFTERBAY_API int afterbay_endpoint_put(afterbay_endpoint* endpoint, afterbay_fil
 AFTERBAY_API int afterbay_endpoint_try_put(afterbay_endpoint* endpoint, afterbay_file* file,
                                            const char* variable, uint64_t record, int type, const void* data,
                                            const afterbay_memory* memory, const afterbay_section* section);
-/** As afterbay_file_acquire, for this endpoint's part. The slot is used by this endpoint's
-   thread. Fails as afterbay_endpoint_put does. */
+/** As afterbay_file_acquire, for this endpoint's part. Waits only if it is many records ahead of other
+   endpoints. The slot is used by this endpoint's thread. Fails as afterbay_endpoint_put does. */
 AFTERBAY_API int afterbay_endpoint_acquire(afterbay_endpoint* endpoint, afterbay_file* file,
                                            const char* variable, uint64_t record, int type,
                                            afterbay_slot** slot);

@@ -300,7 +300,8 @@ class AFTERBAY_API Endpoint {
                              const T* data, const MemoryLayout& memory = {}, const Section& section = {}) {
     return put_raw(file, variable, record, data, type_of<T>, memory, false, section);
   }
-  /// As OutputFile::acquire, for this endpoint's part. The slot is used by this endpoint's thread.
+  /// As OutputFile::acquire, for this endpoint's part. Waits only if this endpoint is many records ahead
+  /// of others of its rank. The slot is used by this endpoint's thread; any thread may destroy it.
   Slot acquire(const OutputFile& file, std::string_view variable, std::uint64_t record, Type type);
   /// As InputFile::get. `what.decomposition` stands for this endpoint's part of the decomposition.
   /// Waits until the data have been read; if the rank shares no memory with the servers, also until

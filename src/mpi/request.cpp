@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <thread>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/polling.hpp"
@@ -43,6 +44,20 @@ Result<bool> Request::test_eagerly() {
     if (done) return true;
   }
   return test();
+}
+
+Result<bool> test_some(std::span<Request* const> requests) {
+  if (requests.empty()) return false;
+  std::vector<MPI_Request> handles;
+  handles.reserve(requests.size());
+  for (const Request* request : requests) handles.push_back(request->request_);
+  std::vector<int> completed(requests.size());
+  int count = 0;
+  const int code = MPI_Testsome(static_cast<int>(handles.size()), handles.data(), &count, completed.data(),
+                                MPI_STATUSES_IGNORE);
+  for (std::size_t i = 0; i < handles.size(); ++i) requests[i]->request_ = handles[i];
+  AFTERBAY_TRY(check(code, "MPI_Testsome"));
+  return count != MPI_UNDEFINED && count > 0;
 }
 
 Result<void> Request::wait_until(std::chrono::milliseconds limit, const char* what,

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <utility>
 
 #include "base/result.hpp"
@@ -59,8 +60,14 @@ class Request {
   /// Leaves the operation to MPI, which may still access its buffers: the caller must leak them.
   void abandon() noexcept { request_ = MPI_REQUEST_NULL; }
 
+  friend Result<bool> test_some(std::span<Request* const> requests);
+
  private:
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
+
+/// Tests several operations, which takes less time than one by one. True: some are complete, and no
+/// longer active.
+Result<bool> test_some(std::span<Request* const> requests);
 
 }  // namespace afterbay::mpi

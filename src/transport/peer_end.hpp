@@ -78,6 +78,8 @@ class Network {
   [[nodiscard]] virtual bool transferring() const { return false; }
   /// Whether ends may keep messages back until `progress` is called again.
   [[nodiscard]] virtual bool holds_back() const { return false; }
+  /// Whether messages wait to be received by ranks whose ends need no `pump` until then.
+  [[nodiscard]] virtual bool sending() const { return false; }
   /// Most bytes of buffers for data that arrive, at a time.
   [[nodiscard]] virtual std::uint64_t peak_bytes() const { return 0; }
 };

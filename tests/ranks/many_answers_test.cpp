@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
+#include <vector>
 
 #include "mpi/communicator.hpp"
 #include "ranks/rank_test.hpp"
@@ -38,8 +40,9 @@ std::size_t receive(const mpi::Communicator& comm, std::size_t most, std::chrono
   return received;
 }
 
-/// The port of a server that has sent a message to each peer.
-std::unique_ptr<shm::Port> port_with_messages(const std::shared_ptr<const mpi::Communicator>& comm) {
+/// The port of a server that has sent a message to each peer; `ends` gets those of the peers.
+std::unique_ptr<shm::Port> port_with_messages(const std::shared_ptr<const mpi::Communicator>& comm,
+                                              std::vector<const network::MpiPeer*>* ends = nullptr) {
   LinkSizes sizes;
   sizes.memory_bytes = 8 << 20;
   const shm::Geometry geometry = shm::make_geometry(sizes, peers, 0).value();
@@ -57,6 +60,7 @@ std::unique_ptr<shm::Port> port_with_messages(const std::shared_ptr<const mpi::C
                                 .process = {},
                                 .down_tag = first_tag + static_cast<int>(i)});
     network->add(static_cast<int>(i), *peer);
+    if (ends != nullptr) ends->push_back(peer.get());
     port->add(std::move(peer));
   }
   port->add_network(std::move(network));
@@ -97,6 +101,37 @@ RANK_TEST(TransportManyAnswers, all_begin_if_the_server_may_not_run_again_soon, 
   barrier();
   if (rank() == 1) {
     EXPECT_EQ(receive(*comm, peers, patience), peers);
+  }
+  barrier();
+}
+
+/// While ranks compute, the server does not visit their ends; what it sends next waits for them.
+RANK_TEST(TransportManyAnswers, ends_whose_ranks_receive_nothing_are_not_visited, 2) {
+  const auto comm = std::make_shared<const mpi::Communicator>(
+      mpi::Communicator::duplicate(testing::comm(), mpi::Millis(5000)).value());
+  std::vector<const network::MpiPeer*> ends;
+  const std::unique_ptr<shm::Port> port = rank() == 0 ? port_with_messages(comm, &ends) : nullptr;
+  const auto visited = [&ends] {
+    return std::ranges::count_if(ends, [](const auto* end) { return end->needs().pump; });
+  };
+  if (rank() == 0) {
+    EXPECT_EQ(visited(), peers);
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (visited() > 0 && std::chrono::steady_clock::now() < end) port->wait(transport::Millis(5));
+    EXPECT_EQ(visited(), 0);
+    for (std::size_t i = 0; i < peers; ++i) port->send(i, Bytes(100));
+    EXPECT_EQ(visited(), 0) << "the second message waits for the first";
+    EXPECT_TRUE(port->sending());
+  }
+  barrier();
+  if (rank() == 1) {
+    EXPECT_EQ(receive(*comm, 2 * peers, patience), 2 * peers);
+  }
+  for (const auto end = std::chrono::steady_clock::now() + 2 * patience;
+       rank() == 0 && port->sending() && std::chrono::steady_clock::now() < end;)
+    port->wait(transport::Millis(5));
+  if (rank() == 0) {
+    EXPECT_FALSE(port->sending());
   }
   barrier();
 }

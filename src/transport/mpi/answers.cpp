@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "mpi/check.hpp"
 #include "mpi/parts.hpp"
 
@@ -53,6 +54,9 @@ Result<bool> Answers::complete_data() {
   return moved;
 }
 
+/// A rank that waits for an answer receives it long before, and a transfer has begun.
+constexpr std::uint64_t slow_after_ns = 100'000'000;
+
 /// A server has an end per rank: what an end keeps of its last batch must be small.
 constexpr std::size_t most_kept_of_batch = 256;
 
@@ -79,10 +83,13 @@ void Answers::fill_batch() {
 /// few and small, and may arrive after the end of the rank, which then never receives them.
 Result<bool> Answers::flush(SendTurn& turn) {
   const bool had_messages = batch_has_messages_ && batch_request_.active();
-  const bool eager = had_messages && turn.eager_left > 0;
+  const bool eager = had_messages && !is_slow_ && turn.eager_left > 0;
   if (eager) --turn.eager_left;
   AFTERBAY_TRY_ASSIGN(const bool done, eager ? batch_request_.test_eagerly() : batch_request_.test());
-  if (!done) return false;
+  if (!done) {
+    is_slow_ = now_ns() - batch_begun_ns_ > slow_after_ns;
+    return false;
+  }
   if (batch_.capacity() > most_kept_of_batch) batch_ = {};
   if (!is_due()) return had_messages;  // wakes callers that wait for it to be sent
   if (!kept_.empty()) {
@@ -91,6 +98,8 @@ Result<bool> Answers::flush(SendTurn& turn) {
   }
   const bool only_a_pong = kept_.empty() && credits_due_ == 0;
   fill_batch();
+  is_slow_ = false;
+  batch_begun_ns_ = now_ns();
   const auto start = batch_.size() > sizeof(BatchHeader) ? MPI_Issend : MPI_Isend;
   AFTERBAY_TRY(mpi::check(start(batch_.data(), static_cast<int>(batch_.size()), MPI_BYTE, route_.rank,
                                 route_.down_tag, comm_->get(), batch_request_.handle()),

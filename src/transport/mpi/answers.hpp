@@ -70,13 +70,21 @@ class Answers {
     return !kept_.empty() || flags_due_ != 0 || (credits_due_ != 0 && wants_credits_);
   }
   [[nodiscard]] bool batch_in_transit() const noexcept { return batch_request_.active(); }
+  /// The last look found that the rank has not received the batch in transit for a while: it computes.
+  [[nodiscard]] bool is_slow() const noexcept { return is_slow_ && batch_request_.active(); }
+  [[nodiscard]] mpi::Request& batch() noexcept { return batch_request_; }
+  /// Data are in transit.
+  [[nodiscard]] bool sends_data() const noexcept { return !data_.empty(); }
   /// Transfers are in progress, which only advance while the network is looked at. The rank may
-  /// never receive a batch of credits or an answer to a ping: it may need neither.
+  /// never receive a batch of credits or an answer to a ping: it may need neither. One that computes
+  /// begins no transfer.
   [[nodiscard]] bool transferring() const noexcept {
-    return !data_.empty() || (batch_has_messages_ && batch_request_.active());
+    return sends_data() || (batch_has_messages_ && batch_request_.active() && !is_slow_);
   }
   /// Messages or data wait to be received by the rank.
-  [[nodiscard]] bool sending() const noexcept { return !kept_.empty() || transferring(); }
+  [[nodiscard]] bool sending() const noexcept {
+    return !kept_.empty() || sends_data() || (batch_has_messages_ && batch_request_.active());
+  }
 
  private:
   struct DataTransit {
@@ -97,6 +105,8 @@ class Answers {
   bool wants_credits_ = true;
   Bytes batch_;
   bool batch_has_messages_ = false;
+  bool is_slow_ = false;
+  std::uint64_t batch_begun_ns_ = 0;
   mpi::Request batch_request_;
   std::list<DataTransit> data_;
 };

@@ -300,12 +300,19 @@ void MpiPeer::send_data(std::span<const std::byte> message, OutgoingData data) {
 bool MpiPeer::flush_answers(SendTurn& turn) {
   auto moved = answers_.flush(turn);
   if (!moved) note_failure(std::move(moved).error());
+  if (answers_.is_slow() && turns_ != nullptr && !std::exchange(is_listed_, true)) turns_->slow.add(*this);
   return moved && *moved;
 }
 
 bool MpiPeer::flush_answers() {
   SendTurn unlimited;
-  return flush_answers(turn_ != nullptr ? *turn_ : unlimited);
+  return flush_answers(turns_ != nullptr ? turns_->turn : unlimited);
+}
+
+mpi::Request* MpiPeer::awaited_batch() noexcept {
+  if (answers_.is_slow() && !failure_) return &answers_.batch();
+  is_listed_ = false;
+  return nullptr;
 }
 
 void MpiPeer::flush_now() {
@@ -331,10 +338,12 @@ PeerNeeds MpiPeer::needs() const {
   const bool receiving = std::ranges::any_of(
       incoming_, [](const Incoming& it) { return !it.arrived && it.message == MPI_MESSAGE_NULL; });
   const bool working = !incoming_.empty() && incoming_.front().arrived && !current_ && !parked_;
-  needs.pump =
-      receiving || working || answers_.transferring() || answers_.batch_in_transit() || answers_.is_due();
+  // A batch that the rank does not receive is looked at by the network, and what is due waits for it.
+  const bool answering =
+      !(is_listed_ && answers_.is_slow()) && (answers_.batch_in_transit() || answers_.is_due());
+  needs.pump = receiving || working || answers_.sends_data() || answering;
   needs.transferring = receiving || answers_.transferring();
-  needs.sending = !end_.unreachable && !end_.closed && answers_.sending();
+  needs.sending = sending();
   if (parked_) needs.room = parked_->room;
   return needs;
 }
@@ -463,7 +472,7 @@ void MpiNetwork::broken(const Error& error) {
 
 bool MpiNetwork::progress() {
   moved_ = false;
-  turn_ = {};
+  turns_.turn = {};
   for (;;) {
     const Result<bool> took = take_one();
     if (!took) broken(took.error());
@@ -476,7 +485,14 @@ bool MpiNetwork::progress() {
   });
   if (joint_memory_.free == 0 && !incomplete_.empty())
     std::rotate(incomplete_.begin(), incomplete_.begin() + 1, incomplete_.end());
+  const auto received = turns_.slow.look();
+  if (!received) broken(received.error());
+  moved_ = (received && *received) || moved_;
   return receive_waiting() || moved_;
+}
+
+bool MpiNetwork::sending() const {
+  return turns_.slow.any_of([](const MpiPeer& peer) { return peer.sending(); });
 }
 
 }  // namespace afterbay::transport::network

@@ -22,6 +22,7 @@
 #include "transport/mpi/answers.hpp"
 #include "transport/mpi/joint_segments.hpp"
 #include "transport/mpi/receive_memory.hpp"
+#include "transport/mpi/slow_receivers.hpp"
 #include "transport/mpi/stream.hpp"
 #include "transport/mpi/waiting_senders.hpp"
 #include "transport/peer_end.hpp"
@@ -57,6 +58,12 @@ struct MpiPeerOptions {
                                                  ///< `rank` is the frontend's
 };
 
+/// What the ends of a network share when they send answers.
+struct AnswerTurns {
+  SendTurn turn;
+  SlowReceivers<class MpiPeer> slow;
+};
+
 class MpiPeer final : public PeerEnd {
  public:
   /// `port` owns this end. `progress` counts the server's work.
@@ -87,8 +94,15 @@ class MpiPeer final : public PeerEnd {
   Result<void> take(std::span<const std::byte> segment, ReceiveMemory& memory);
   /// Tells the rank's frontend its share (JoinedMemory).
   void tell_share(std::uint64_t bytes) noexcept { answers_.set_share(bytes); }
-  /// The turn of the network to which the end belongs; without it nothing limits what is sent.
-  void set_turn(SendTurn& turn) noexcept { turn_ = &turn; }
+  /// Those of the network to which the end belongs; without them nothing limits what is sent.
+  void set_turns(AnswerTurns& turns) noexcept { turns_ = &turns; }
+  /// See SlowReceivers.
+  mpi::Request* awaited_batch() noexcept;
+  void received() { port_.activate(peer_); }
+  /// Messages wait to be received by the rank, or for room.
+  [[nodiscard]] bool sending() const noexcept {
+    return !failure_ && !end_.unreachable && !end_.closed && answers_.sending();
+  }
   /// Receives the first message that has not been received; there must be memory for it.
   Result<void> receive_next(ReceiveMemory& memory);
   /// Whether that message is the next one that it processes.
@@ -157,7 +171,8 @@ class MpiPeer final : public PeerEnd {
   std::optional<Parked> parked_;
 
   Answers answers_;
-  SendTurn* turn_ = nullptr;
+  AnswerTurns* turns_ = nullptr;
+  bool is_listed_ = false;  ///< in turns_->slow
 
   std::unique_ptr<Error> failure_;  ///< small while there is none: a server has many ends
   struct {
@@ -183,19 +198,20 @@ class MpiNetwork final : public Network {
         memory_(sizes, senders) {}
   void add(int rank, MpiPeer& peer) {
     place(direct_, static_cast<std::size_t>(rank)) = &peer;
-    peer.set_turn(turn_);
+    peer.set_turns(turns_);
   }
   /// The end for model rank `number`, through a frontend at `rank`.
   void add(int rank, std::size_t number, MpiPeer& peer, std::shared_ptr<Frontend> frontend) {
     place(relayed_, number) = &peer;
-    peer.set_turn(turn_);
+    peer.set_turns(turns_);
     const auto [at, is_new] = frontends_.try_emplace(rank, joint_memory_);
     at->second.frontend = std::move(frontend);
     if (is_new) joined_memory_.add_frontend();
   }
   bool progress() override;
   [[nodiscard]] bool transferring() const override { return !incomplete_.empty(); }
-  [[nodiscard]] bool holds_back() const override { return turn_.left == 0; }
+  [[nodiscard]] bool holds_back() const override { return turns_.turn.left == 0; }
+  [[nodiscard]] bool sending() const override;
   [[nodiscard]] std::uint64_t peak_bytes() const override { return memory_.peak_bytes(); }
 
  private:
@@ -223,7 +239,7 @@ class MpiNetwork final : public Network {
   std::shared_ptr<const mpi::Communicator> comm_;
   std::vector<MpiPeer*> direct_;   ///< by rank; null: none
   std::vector<MpiPeer*> relayed_;  ///< by number of the model rank; null: none
-  SendTurn turn_;
+  AnswerTurns turns_;
   JointMemory joint_memory_;
   JoinedMemory joined_memory_;
   std::unordered_map<int, Relayed> frontends_;  ///< by rank

@@ -234,7 +234,8 @@ std::optional<LostPeer> Port::lost_peer() {
 void Port::mark_progress() { segment_->header().progress.fetch_add(1, std::memory_order_relaxed); }
 
 bool Port::sending() const {
-  return pumping_.any_of([this](std::size_t peer) { return peers_[peer]->needs().sending; });
+  return std::ranges::any_of(networks_, [](const auto& it) { return it->sending(); }) ||
+         pumping_.any_of([this](std::size_t peer) { return peers_[peer]->needs().sending; });
 }
 
 std::uint64_t Port::receive_peak_bytes() const {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "expect_all.hpp"
 #include "read_back.hpp"
 #include "scratch_directory.hpp"
 #include "unit/local_run.hpp"
@@ -16,6 +17,13 @@ constexpr int models = 4;
 
 float chunks_value(std::uint64_t record, std::uint64_t point) {
   return static_cast<float>(record * chunk_levels * chunk_rows * chunk_columns + point);
+}
+
+void expect_chunk_values(const std::filesystem::path& file, const char* variable) {
+  constexpr std::uint64_t points = chunk_levels * chunk_rows * chunk_columns;
+  expect_all(
+      read<float>(file, variable), chunk_records * points,
+      [](std::uint64_t i) { return chunks_value(i / points, i % points); }, variable);
 }
 
 /// Every rank has some rows of all levels.
@@ -89,12 +97,7 @@ TEST_P(ThreadSessionChunks, have_the_shape_that_the_reader_needs_and_all_values)
   EXPECT_EQ(chunk_of(path, "plain"), it.plain);
   EXPECT_EQ(chunk_of(path, "packed"), it.packed);
   for (const char* variable : {"plain", "packed"}) {
-    const auto values = read<float>(path, variable);
-    ASSERT_EQ(values.size(), chunk_records * chunk_levels * chunk_rows * chunk_columns);
-    for (std::size_t i = 0; i < values.size(); ++i)
-      ASSERT_EQ(values[i], chunks_value(i / (chunk_levels * chunk_rows * chunk_columns),
-                                        i % (chunk_levels * chunk_rows * chunk_columns)))
-          << i;
+    expect_chunk_values(path, variable);
   }
   const auto times = read<double>(path, "time");
   ASSERT_EQ(times.size(), chunk_records);
@@ -124,12 +127,7 @@ TEST(ThreadSessionChunk, is_as_long_as_a_block_holds) {
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
   const auto path = directory.path / "history.nc";
   EXPECT_EQ(chunk_of(path, "plain"), (Lengths{1, 1, 64, 128}));
-  const auto values = read<float>(path, "plain");
-  ASSERT_EQ(values.size(), chunk_records * chunk_levels * chunk_rows * chunk_columns);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    ASSERT_EQ(values[i], chunks_value(i / (chunk_levels * chunk_rows * chunk_columns),
-                                      i % (chunk_levels * chunk_rows * chunk_columns)))
-        << i;
+  expect_chunk_values(path, "plain");
 }
 
 TEST(ThreadSessionChunk, given_for_a_variable_comes_before_access) {

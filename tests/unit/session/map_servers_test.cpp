@@ -2,6 +2,7 @@
 // Maps of which each server gets its part: whole sessions with many servers, in one process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netcdf.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "expect_all.hpp"
 #include "map_session.hpp"
 #include "scratch_directory.hpp"
 #include "unit/local_run.hpp"
@@ -102,6 +104,12 @@ float map_servers_value(int rank, std::int64_t point, std::uint64_t record) {
   return static_cast<float>(point + 100'000 * rank) + static_cast<float>(record) / 4;
 }
 
+/// Value i of a file of records of which each rank holds every fourth point.
+float every_fourth_value(std::uint64_t i) {
+  const auto p = static_cast<std::int64_t>(i % map_servers_wide);
+  return map_servers_value(static_cast<int>(p % 4), p, i / map_servers_wide);
+}
+
 /// Ranks hold points in another order than the file, with holes that nobody holds.
 TEST_P(ThreadSessionMapServers, every_point_is_right_and_holes_get_the_fill_value) {
   const Directory directory;
@@ -124,14 +132,14 @@ TEST_P(ThreadSessionMapServers, every_point_is_right_and_holes_get_the_fill_valu
     session.finalize();
   });
   for (const auto& error : errors) ASSERT_FALSE(error) << error->text();
-  const auto values = read<float>(directory.path / "c.nc", "v");
-  ASSERT_EQ(values.size(), 2 * map_servers_wide);
-  for (std::uint64_t i = 0; i < values.size(); ++i) {
-    const auto p = static_cast<std::int64_t>(i % map_servers_wide);
-    const bool hole = p >= 20'000 && p < 23'456;
-    ASSERT_EQ(values[i], hole ? -5.0F : map_servers_value(static_cast<int>(p % 4), p, i / map_servers_wide))
-        << i;
-  }
+  expect_all(
+      read<float>(directory.path / "c.nc", "v"), 2 * map_servers_wide,
+      [](std::uint64_t i) {
+        const auto p = static_cast<std::int64_t>(i % map_servers_wide);
+        const bool hole = p >= 20'000 && p < 23'456;
+        return hole ? -5.0F : every_fourth_value(i);
+      },
+      "c.nc");
 }
 
 /// Rank r holds [15 000 r, 15 000 r + 25 000): points that two ranks hold lie in the parts of
@@ -165,15 +173,15 @@ TEST_P(ThreadSessionMapServers, of_points_that_two_ranks_hold_one_is_written) {
     });
     for (const auto& error : errors) ASSERT_FALSE(error) << error->text();
     for (const char* const name : {"c.nc", "later.nc"}) {
-      const auto values = read<float>(directory.path / name, "v");
-      ASSERT_EQ(values.size(), map_servers_wide);
-      for (std::int64_t p = 0; p < static_cast<std::int64_t>(map_servers_wide); ++p) {
-        const std::int64_t first = p < 25'000 ? 0 : (p - 10'000) / 15'000;
-        const std::int64_t last = std::min<std::int64_t>(3, p / 15'000);
-        ASSERT_EQ(values[static_cast<std::size_t>(p)],
-                  map_servers_value(static_cast<int>(repeats == Repeats::first ? first : last), p, 0))
-            << name << " " << p;
-      }
+      expect_all(
+          read<float>(directory.path / name, "v"), map_servers_wide,
+          [repeats](std::uint64_t i) {
+            const auto p = static_cast<std::int64_t>(i);
+            const std::int64_t first = p < 25'000 ? 0 : (p - 10'000) / 15'000;
+            const std::int64_t last = std::min<std::int64_t>(3, p / 15'000);
+            return map_servers_value(static_cast<int>(repeats == Repeats::first ? first : last), p, 0);
+          },
+          name);
     }
   }
 }
@@ -214,17 +222,14 @@ TEST_P(ThreadSessionMapServers, later_collections_use_earlier_maps) {
   for (const auto& error : errors) ASSERT_FALSE(error) << error->text();
   for (std::size_t n = 0; n < 3; ++n) {
     const auto path = directory.path / ("c" + std::to_string(n) + ".nc");
-    const auto v = read<float>(path, "v");
-    const auto w = read<float>(path, "w");
-    ASSERT_EQ(v.size(), 3 * map_servers_wide);
-    ASSERT_EQ(w.size(), 6 * map_servers_wide);
-    for (std::uint64_t i = n * map_servers_wide; i < v.size(); ++i) {
-      const auto p = static_cast<std::int64_t>(i % map_servers_wide);
-      ASSERT_EQ(v[i], map_servers_value(static_cast<int>(p % 4), p, 0)) << n << " " << i;
-      ASSERT_EQ(w[2 * n * map_servers_wide + (i - n * map_servers_wide)],
-                map_servers_value(static_cast<int>(p % 4), p, 0))
-          << n << " " << i;
-    }
+    // Records before the first put of a file have the fill value.
+    const auto expected = [n](float fill, std::uint64_t levels) {
+      return [fill, first = n * levels * map_servers_wide](std::uint64_t i) {
+        return i < first ? fill : every_fourth_value(i % map_servers_wide);
+      };
+    };
+    expect_all(read<float>(path, "v"), 3 * map_servers_wide, expected(-5.0F, 1), path.string());
+    expect_all(read<float>(path, "w"), 6 * map_servers_wide, expected(NC_FILL_FLOAT, 2), path.string());
   }
 }
 
@@ -270,13 +275,7 @@ TEST_P(ThreadSessionMapServers, puts_go_on_while_other_ranks_describe_the_map_ag
   });
   for (const auto& error : errors) ASSERT_FALSE(error) << error->text();
   for (const char* const name : {"c0.nc", "c1.nc"}) {
-    const auto values = read<float>(directory.path / name, "v");
-    ASSERT_EQ(values.size(), records * map_servers_wide);
-    for (std::uint64_t i = 0; i < values.size(); ++i) {
-      const auto p = static_cast<std::int64_t>(i % map_servers_wide);
-      ASSERT_EQ(values[i], map_servers_value(static_cast<int>(p % 4), p, i / map_servers_wide))
-          << name << " " << i;
-    }
+    expect_all(read<float>(directory.path / name, "v"), records * map_servers_wide, every_fourth_value, name);
   }
 }
 
@@ -318,12 +317,13 @@ TEST_P(ThreadSessionMapServers, files_in_turn_on_all_servers) {
   for (const auto& error : errors) ASSERT_FALSE(error) << error->text();
   for (int n = 0; n < 2 * files; ++n) {
     const auto path = directory.path / fmt::format("c{}_{}.nc", n / files, n % files);
-    const auto values = read<float>(path, "v");
-    ASSERT_EQ(values.size(), map_servers_wide) << path;
-    for (std::int64_t p = 0; p < static_cast<std::int64_t>(map_servers_wide); ++p)
-      ASSERT_EQ(values[static_cast<std::size_t>(p)],
-                map_servers_value(static_cast<int>(p % 4), p, static_cast<std::uint64_t>(n % files)))
-          << path << " " << p;
+    expect_all(
+        read<float>(path, "v"), map_servers_wide,
+        [n](std::uint64_t i) {
+          return map_servers_value(static_cast<int>(i % 4), static_cast<std::int64_t>(i),
+                                   static_cast<std::uint64_t>(n % files));
+        },
+        path.string());
     EXPECT_EQ(read<std::int32_t>(path, "block"), (std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7}));
   }
 }

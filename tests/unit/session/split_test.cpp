@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "expect_all.hpp"
 #include "map_session.hpp"
 #include "model/frame_owners.hpp"
 #include "model/layout.hpp"
@@ -132,10 +133,10 @@ TEST_P(ThreadSessionShares, a_rank_that_has_served_one_server_is_not_past_the_pu
   });
   for (const auto& error : errors) ASSERT_FALSE(error) << error->text();
   for (std::uint64_t v = 0; v < variables; ++v) {
-    const auto values = read<float>(directory.path / "c.nc", fmt::format("v{}", v).c_str());
-    ASSERT_EQ(values.size(), records * rows_in_all * columns);
-    for (std::uint64_t i = 0; i < values.size(); ++i)
-      ASSERT_EQ(values[i], static_cast<float>(i / (rows_in_all * columns) * 10 + v)) << i;
+    const std::string name = fmt::format("v{}", v);
+    expect_all(
+        read<float>(directory.path / "c.nc", name.c_str()), records * rows_in_all * columns,
+        [v](std::uint64_t i) { return static_cast<float>(i / (rows_in_all * columns) * 10 + v); }, name);
   }
 }
 
@@ -170,10 +171,9 @@ TEST_P(ThreadSessionLargeRecord, of_four_times_a_servers_memory) {
     session.finalize();
   });
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
-  const auto values = read<double>(directory.path / "large.nc", "v");
-  ASSERT_EQ(values.size(), large_records * width * height);
-  for (std::uint64_t i = 0; i < values.size(); ++i)
-    ASSERT_EQ(values[i], large_value(i / (width * height), i % (width * height))) << i;
+  expect_all(
+      read<double>(directory.path / "large.nc", "v"), large_records * width * height,
+      [](std::uint64_t i) { return large_value(i / (width * height), i % (width * height)); }, "v");
 }
 
 INSTANTIATE_TEST_SUITE_P(, ThreadSessionLargeRecord, testing::Values("netcdf4", "cdf5"),
@@ -236,10 +236,9 @@ TEST_P(ThreadSessionLargeMapRecord, of_four_times_a_servers_memory) {
     session.finalize();
   });
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
-  const auto values = read<float>(directory.path / "large.nc", "v");
-  ASSERT_EQ(values.size(), large_records * mesh_points);
-  for (std::uint64_t i = 0; i < values.size(); ++i)
-    ASSERT_EQ(values[i], mesh_value(i / mesh_points, i % mesh_points)) << i;
+  expect_all(
+      read<float>(directory.path / "large.nc", "v"), large_records * mesh_points,
+      [](std::uint64_t i) { return mesh_value(i / mesh_points, i % mesh_points); }, "v");
 }
 
 INSTANTIATE_TEST_SUITE_P(, ThreadSessionLargeMapRecord,
