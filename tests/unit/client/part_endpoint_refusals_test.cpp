@@ -181,11 +181,11 @@ TEST_F(ClientPartEndpointRefusals, only_one_thread_may_be_in_a_call) {
                 HasSubstr(call + " by endpoint 1 ('upper') while another thread is in a call of it"));
   }
   EXPECT_FALSE(steps) << "it is not known in which step the other thread leaves it";
-  EXPECT_TRUE(member->busy) << "the call of the other thread goes on";
+  EXPECT_EQ(member->use, EndpointUse::in_call) << "the call of the other thread goes on";
   member->use = EndpointUse::none;
   EXPECT_TRUE(upper_->is_out(*slot));
   EXPECT_EQ(put(*upper_, "v", 0, values), true);
-  EXPECT_FALSE(member->busy);
+  EXPECT_EQ(member->use, EndpointUse::none);
 }
 
 }  // namespace
