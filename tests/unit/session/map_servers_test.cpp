@@ -13,6 +13,7 @@
 
 #include "expect_all.hpp"
 #include "map_session.hpp"
+#include "sanitized.hpp"
 #include "scratch_directory.hpp"
 #include "unit/local_run.hpp"
 
@@ -329,12 +330,18 @@ TEST_P(ThreadSessionMapServers, files_in_turn_on_all_servers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, ThreadSessionMapServers,
-                         testing::Values(MapServersCase{"slab", 1}, MapServersCase{"least", 1},
-                                         MapServersCase{"slab", 2}, MapServersCase{"slab", 5},
-                                         MapServersCase{"slab", 9}, MapServersCase{"variable", 3},
-                                         MapServersCase{"collection", 3}, MapServersCase{"file", 2},
-                                         MapServersCase{"least", 3}, MapServersCase{"file", 3, "0"},
-                                         MapServersCase{"least", 3, "0"}, MapServersCase{"slab", 2, "0"}),
+                         testing::ValuesIn(cases<MapServersCase>(5, {{"slab", 1},
+                                                                     {"slab", 5},
+                                                                     {"variable", 3},
+                                                                     {"least", 3},
+                                                                     {"file", 3, "0"},
+                                                                     {"least", 1},
+                                                                     {"slab", 2},
+                                                                     {"slab", 9},
+                                                                     {"collection", 3},
+                                                                     {"file", 2},
+                                                                     {"least", 3, "0"},
+                                                                     {"slab", 2, "0"}})),
                          [](const auto& parameter) {
                            return fmt::format("{}_{}_servers{}", parameter.param.placement,
                                               parameter.param.servers,

@@ -9,6 +9,7 @@
 #include "map_session.hpp"
 #include "model/frame_owners.hpp"
 #include "model/layout.hpp"
+#include "sanitized.hpp"
 #include "scratch_directory.hpp"
 #include "unit/local_run.hpp"
 
@@ -60,12 +61,14 @@ TEST_P(ThreadSessionSplit, every_point_is_right_with_unequal_shares) {
   maps::expect_right(directory.path / "mesh.nc");
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    , ThreadSessionSplit,
-    testing::Values(SplitCase{"netcdf4", "slab", 4, 2, 0}, SplitCase{"netcdf4", "slab", 3, 3, 4},
-                    SplitCase{"netcdf4", "variable", 4, 2, 0}, SplitCase{"cdf5", "slab", 4, 3, 0},
-                    SplitCase{"cdf5", "variable", 2, 2, 0}, SplitCase{"cdf2", "slab", 1, 4, 0}),
-    name_of_case);
+INSTANTIATE_TEST_SUITE_P(, ThreadSessionSplit,
+                         testing::ValuesIn(cases<SplitCase>(3, {{"netcdf4", "slab", 3, 3, 4},
+                                                                {"netcdf4", "variable", 4, 2, 0},
+                                                                {"cdf5", "slab", 4, 3, 0},
+                                                                {"netcdf4", "slab", 4, 2, 0},
+                                                                {"cdf5", "variable", 2, 2, 0},
+                                                                {"cdf2", "slab", 1, 4, 0}})),
+                         name_of_case);
 
 constexpr std::uint64_t width = 512, height = 1024, large_records = 3;  ///< 4 MiB a record
 
@@ -141,8 +144,10 @@ TEST_P(ThreadSessionShares, a_rank_that_has_served_one_server_is_not_past_the_pu
 }
 
 INSTANTIATE_TEST_SUITE_P(, ThreadSessionShares,
-                         testing::Values(Shares{"cdf5", "slab", 3}, Shares{"cdf5", "slab", 4},
-                                         Shares{"netcdf4", "slab", 3}, Shares{"cdf5", "variable", 2}),
+                         testing::ValuesIn(cases<Shares>(2, {{"cdf5", "slab", 4},
+                                                             {"netcdf4", "slab", 3},
+                                                             {"cdf5", "slab", 3},
+                                                             {"cdf5", "variable", 2}})),
                          name_of_shares);
 
 class ThreadSessionLargeRecord : public testing::TestWithParam<const char*> {};
@@ -241,10 +246,10 @@ TEST_P(ThreadSessionLargeMapRecord, of_four_times_a_servers_memory) {
       [](std::uint64_t i) { return mesh_value(i / mesh_points, i % mesh_points); }, "v");
 }
 
-INSTANTIATE_TEST_SUITE_P(, ThreadSessionLargeMapRecord,
-                         testing::Values(LargeMap{"netcdf4", 1}, LargeMap{"netcdf4", 128},
-                                         LargeMap{"cdf5", 1}, LargeMap{"cdf5", 128}),
-                         name_of_map);
+INSTANTIATE_TEST_SUITE_P(
+    , ThreadSessionLargeMapRecord,
+    testing::ValuesIn(cases<LargeMap>(2, {{"netcdf4", 1}, {"cdf5", 128}, {"netcdf4", 128}, {"cdf5", 1}})),
+    name_of_map);
 
 /// The errors of a session's ranks when server `failing` cannot write.
 TEST(ThreadSessionSplitErrors, a_file_that_cannot_be_made_fails_every_server_and_rank) {
