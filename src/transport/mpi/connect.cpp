@@ -139,7 +139,7 @@ class SetUp {
   [[nodiscard]] LinkSizes sizes_to_servers() const {
     return network::shared_by(options_.sizes,
                               {.models = roster_.models(),
-                               .relayed = !roster_.view().routes.empty(),
+                               .relayed = roster_.relayed() != nullptr,
                                .servers = options_.server_links ? roster_.servers().size() : 0});
   }
   [[nodiscard]] LinkSizes sizes_between_servers() const {
@@ -154,7 +154,7 @@ class SetUp {
   /// The peers of this server that use its segment: model ranks that put into it directly, and the
   /// servers on this node.
   [[nodiscard]] std::vector<std::size_t> peers_with_rings() const {
-    const std::vector<std::int32_t> routes = network::from_turns(roster_.view().routes);
+    const std::vector<std::int32_t> routes = roster_.routes();
     std::vector<std::size_t> peers;
     for (const network::NearModel& it : roster_.view().near)
       if (it.shares != 0 && (it.model >= routes.size() || routes[it.model] < 0)) peers.push_back(it.model);
@@ -197,10 +197,11 @@ class SetUp {
   void add_peers() {
     auto net = std::make_unique<network::MpiNetwork>(comm_, port_->pool(), sizes_to_servers(), far_models());
     std::map<int, std::shared_ptr<network::Frontend>> frontends;
-    for (const RankCard& it : roster_.view().frontends)
-      frontends[it.rank] = std::make_shared<network::Frontend>(network::Frontend{
-          frontend_label(it.rank), it.host, ProcessWatch(roster_.watchable(it)), options_.policy});
-    const std::vector<std::int32_t> routes = network::from_turns(roster_.view().routes);
+    if (const network::PoolRoutes* const relayed = roster_.relayed())
+      for (const RankCard& it : relayed->frontends)
+        frontends[it.rank] = std::make_shared<network::Frontend>(network::Frontend{
+            frontend_label(it.rank), it.host, ProcessWatch(roster_.watchable(it)), options_.policy});
+    const std::vector<std::int32_t> routes = roster_.routes();
     const auto& near = roster_.view().near;
     std::size_t next_near = 0;
     bool polled = false;
