@@ -135,13 +135,14 @@ class SetUp {
     return {};
   }
 
-  /// Sizes of links between model ranks and servers, directly or through frontends.
-  [[nodiscard]] LinkSizes sizes_to_servers() const {
-    return network::shared_by(options_.sizes,
-                              {.models = roster_.models(),
-                               .relayed = roster_.relayed() != nullptr,
-                               .servers = options_.server_links ? roster_.servers().size() : 0});
+  /// Who sends to this server, or to any if it is none; then frontends do not count.
+  [[nodiscard]] network::Senders senders() const {
+    return {.models = roster_.models(),
+            .relayed = roster_.relayed() != nullptr,
+            .servers = options_.server_links ? roster_.servers().size() : 0};
   }
+  /// Sizes of links between model ranks and servers, directly or through frontends.
+  [[nodiscard]] LinkSizes sizes_to_servers() const { return network::shared_by(options_.sizes, senders()); }
   [[nodiscard]] LinkSizes sizes_between_servers() const {
     return network::shared_by_servers(options_.sizes, roster_.servers().size());
   }
@@ -177,6 +178,10 @@ class SetUp {
   }
 
   Result<void> make_server() {
+    const auto is_far = [&](const RankCard& it) { return !roster_.shares_memory(it); };
+    const bool far_servers = options_.server_links && std::ranges::any_of(roster_.servers(), is_far);
+    if (far_models() > 0 || far_servers)
+      AFTERBAY_TRY(network::check_receive_bytes(options_.sizes, senders()));
     AFTERBAY_TRY_ASSIGN(shm::Mapping mapping, make_memory());
     AFTERBAY_TRY_ASSIGN(shm::Segment formatted, shm::Segment::format(std::move(mapping), geometry_));
     segment_ = std::make_shared<shm::Segment>(std::move(formatted));

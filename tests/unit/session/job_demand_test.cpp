@@ -139,23 +139,56 @@ TEST(JobDemand, tables_of_model_ranks_are_printed) {
 
 /// Also what waits in small segments, and with `memory.receive` as small as it can be.
 TEST(JobDemand, what_arrives_at_a_server_is_bounded_by_its_setting) {
-  for (const auto& [receive, placement] :
-       {std::pair{"96MiB", "collection"}, {"128MiB", "slab"}, {"1GiB", "slab"}, {"8MiB", "collection"}}) {
-    const auto config =
-        config_of({{"servers_per_node", "1"}, {"memory.receive", receive}, {"placement", placement}});
+  for (const auto& [receive, placement, topology] : {std::tuple{"96MiB", "collection", "dedicated"},
+                                                     {"128MiB", "slab", "dedicated"},
+                                                     {"1GiB", "slab", "tiered"},
+                                                     {"8448KiB", "collection", "dedicated"},
+                                                     {"8448KiB", "collection", "tiered"},
+                                                     {"11MiB", "slab", "tiered"},
+                                                     {"16MiB", "slab", "dedicated"},
+                                                     {"24MiB", "slab", "tiered"}}) {
+    const auto config = config_of({{"servers_per_node", "1"},
+                                   {"memory.receive", receive},
+                                   {"placement", placement},
+                                   {"topology", topology}});
     for (const int nodes : {2, 10, 100, 1000}) {
-      SCOPED_TRACE(nodes);
-      const auto loads_of_nodes = loads(config, 101 * nodes, 101);
+      SCOPED_TRACE(fmt::format("{} {} {} {}", receive, placement, topology, nodes));
+      const auto loads_of_nodes = loads(config, 102 * nodes, 102);
       const auto demand = demand_of(config, loads_of_nodes.front()).value();
       std::uint64_t arriving = 0;
       for (const MemoryPart& part : demand.server->parts)
         if (part.what == "memory.receive") arriving += part.bytes;
       EXPECT_GT(arriving, 0u);
-      // Two large buffers are the least.
-      EXPECT_LE(arriving, std::max(config.memory.receive_bytes, 9 * MiB + config.memory.receive_bytes / 2))
-          << demand.server->text();
+      EXPECT_LE(arriving, config.memory.receive_bytes) << demand.server->text();
     }
   }
+}
+
+/// Servers that exchange messages have memory for each other.
+TEST(JobDemand, too_little_receive_memory_is_refused_with_the_value_that_suffices) {
+  std::vector<std::pair<std::string, std::string>> settings{
+      {"servers_per_node", "1"}, {"memory.receive", "9MiB"}, {"placement", "slab"}, {"topology", "tiered"}};
+  const auto config = config_of(settings);
+  EXPECT_TRUE(demand_of(config, loads(config, 10'200, 102).front()));
+  const auto nodes = loads(config, 102'000, 102);
+  const auto demand = demand_of(config, nodes.front());
+  ASSERT_FALSE(demand);
+  EXPECT_EQ(demand.error().code, ErrorCode::resources);
+  for (const char* part :
+       {"memory.receive is 9MiB, but a server needs at least 10.1 MiB for what arrives over MPI",
+        "8.0 MiB for 2 segments of memory.block", "2.0 MiB for messages of 999 other servers",
+        "128.0 KiB for joint messages of frontends"})
+    EXPECT_THAT(demand.error().message, HasSubstr(part));
+  const auto found = find_obstacles(config, nodes.front(), generous());
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].message, demand.error().message);
+  const std::string raise = "raise memory.receive to ";
+  const std::size_t at = found[0].message.find(raise);
+  ASSERT_NE(at, std::string::npos);
+  const std::string said = found[0].message.substr(at + raise.size());
+  settings[1].second = said.substr(0, said.find(' '));
+  const auto raised = config_of(settings);
+  EXPECT_TRUE(demand_of(raised, loads(raised, 102'000, 102).front())) << settings[1].second;
 }
 
 TEST(JobDemand, endpoints_count_if_their_memory_is_set_and_may_be_used) {
@@ -347,13 +380,13 @@ TEST(JobDemand, memory_that_is_missing_is_refused_with_settings_that_fit) {
 TEST(JobDemand, settings_that_fit_are_accepted_however_scarce_memory_is) {
   std::size_t advised = 0;
   for (const char* const block : {"512KiB", "4MiB", "16MiB"})
-    for (const char* const placement : {"collection", "slab"}) {
+    for (const auto& [placement, per_node] : {std::pair{"collection", 0}, {"slab", 0}, {"slab", 96}}) {
       const std::vector<std::pair<std::string, std::string>> given{
           {"servers", "64"}, {"placement", placement}, {"memory.block", block}};
       const auto config = config_of(given);
-      const auto nodes = loads(config, 192, 0);
+      const auto nodes = loads(config, 192, per_node);
       for (std::uint64_t free = GiB / 4; free < 64 * GiB; free += free / 6) {
-        const auto changes = settings_that_fit(config, nodes.at(0), free);
+        const auto changes = settings_that_fit(config, nodes.back(), free);
         if (changes.empty()) continue;
         ++advised;
         config::Sources sources;
@@ -365,7 +398,7 @@ TEST(JobDemand, settings_that_fit_are_accepted_however_scarce_memory_is) {
                             << loaded.error().message;
         SystemFacts system = generous();
         system.free_memory = [free] { return free; };
-        EXPECT_TRUE(find_obstacles(*loaded, nodes.at(0), system).empty()) << print_bytes(free);
+        EXPECT_TRUE(find_obstacles(*loaded, nodes.back(), system).empty()) << print_bytes(free);
       }
     }
   EXPECT_GT(advised, 20U);
