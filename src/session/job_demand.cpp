@@ -32,7 +32,12 @@ std::size_t of(int count) { return static_cast<std::size_t>(std::max(count, 0));
 
 Processes job_of(const config::Config& config, const NodeLoad& load) {
   if (load.job.ranks != 0) return load.job;
-  return {of(load.ranks), load.models(config.topology), of(load.servers), of(load.frontends)};
+  Processes here;
+  here.ranks = of(load.ranks);
+  here.models = load.models(config.topology);
+  here.servers = of(load.servers);
+  here.frontends = of(load.frontends);
+  return here;
 }
 
 /// See NodeLoad::pools. `settings`: of the pools.
@@ -172,6 +177,7 @@ std::vector<NodeLoad> loads_of(const config::Config& config,
       for (int* const most : {&node.clients, &pool.clients}) *most = std::max(*most, count);
     }
   }
+  for (const auto& [number, node] : by_node) job.add_node(node.models(config.topology));
   std::vector<NodeLoad> loads;
   for (auto& [number, node] : by_node) {
     node.job = job;
