@@ -30,6 +30,8 @@ CANNOT = 77  #: exit code of a launcher that cannot make nodes here
 SERVER, IDLE = "server, memory beyond memory.server", "idle server"
 COMPUTING = "server of ranks that compute"  #: they have not received its answer
 SERVER_MEASURES = [("memory", "memory", "MiB", MIB), ("tables", "ends and tables", "KiB", KIB), ("defined", "200 fields, defined and put", "KiB", KIB)]
+START_MEASURES = [("exchange_messages", "messages of an exchange, busiest rank", "messages", 1), ("views_s", "rank 0: what it tells all", "s", 1),
+                  ("memory", "rank 0: memory meanwhile", "MiB", MIB), ("views_bytes", "sent by rank 0", "MiB", MIB)]
 
 #: By scenario: the figures (path in the JSON, name, unit, bytes or seconds per unit).
 MEASURES = {
@@ -44,8 +46,8 @@ MEASURES = {
     IDLE + ", slab and tiered": [("cpu_share", "processor time", "% of a core", 0.01), ("pings_per_s", "signs of life per second", "", 1)],
     COMPUTING: [("cpu_share", "processor time", "% of a core", 0.01), ("pending", "pending answers", "", 1)],
     "ingest": [("message_ns", "message, many ranks active", "us", 1e3), ("pass_ns", "pass for one message", "us", 1e3), ("flush_ns", "flush, per rank", "us", 1e3)],
-    "start": [("exchange_messages", "messages of an exchange, busiest rank", "messages", 1), ("views_s", "rank 0: what it tells all", "s", 1),
-              ("server_view", "told to a server", "KiB", KIB), ("model_view", "told to a model rank", "B", 1)],
+    "start": [*START_MEASURES, ("server_view", "told to a server", "KiB", KIB), ("model_view", "told to a model rank", "B", 1)],
+    "start, tiered": START_MEASURES,
     "definitions": [("cpu_s", "processor time of a server", "s", 1), ("memory", "memory of a server", "MiB", MIB), ("rank_bytes", "sent by a rank", "KiB", KIB)],
     "verdicts of maps": [("cpu_s", "processor time of the first server", "s", 1), ("memory", "memory", "MiB", MIB), ("received", "received from all servers", "KiB", KIB),
                          ("told", "told to all servers", "KiB", KIB)],
@@ -55,6 +57,7 @@ TOPOLOGIES = ("inline", "dedicated", "tiered")
 REAL_RANKS = (4, 16, 64, 128)  #: model ranks of real sessions on one node
 MOST_KIB_PER_RANK = 16  #: that a model rank takes more after open for each other rank on its node; most of it is MPI's own
 MOST_EMULATED_KIB_PER_RANK = 0.01  #: the same without MPI
+MOST_START_MIB = 64  #: of the first rank while a session opens, without MPI
 MOST_PROCESS_KIB_PER_RANK = 128  #: the same of servers and frontends: the pages in use of a rank's rings
 SLAB, SLAB_TIERED = ("placement=slab",), ("topology=tiered", "placement=slab")
 #: The rows' name, the quantity of the program, and settings, for each scenario.
@@ -63,7 +66,7 @@ QUANTITIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "frontend of 128 ranks": ("frontend", "frontend", ()),
     SERVER: ("server", "server", ()), SERVER + ", slab": ("server_slab", "server", SLAB), SERVER + ", slab and tiered": ("server_tiered", "server", SLAB_TIERED),
     IDLE: ("idle", "idle", ()), IDLE + ", slab and tiered": ("idle_tiered", "idle", SLAB_TIERED),
-    COMPUTING: ("computing", "computing", ()), "ingest": ("ingest", "ingest", ()), "start": ("start", "start", ()), "definitions": ("definitions", "definitions", ()), "verdicts of maps": ("verdicts", "verdicts", ())}
+    COMPUTING: ("computing", "computing", ()), "ingest": ("ingest", "ingest", ()), "start": ("start", "start", ()), "start, tiered": ("start_tiered", "start", ("topology=tiered",)), "definitions": ("definitions", "definitions", ()), "verdicts of maps": ("verdicts", "verdicts", ())}
 BY_SERVERS = ("model rank", "model rank, idle servers", "frontend of 128 ranks")  #: scenarios that depend on the number of servers
 MOST_RANKS, MOST_SERVERS = 100_000, 1000
 SLOW_S = 900  #: for rows that define or send as 100 000 ranks
@@ -261,6 +264,9 @@ def checks(results: Results) -> list[Check]:
         found.append(results.median_check(f"200 fields on two maps, {row.label}: processor seconds of the first server, which joins what all found",
                                           [value + (more or 0) for value in joined], "<=", 30))
     count = exchanges(results)
+    for scenario in ("start", "start, tiered"):
+        for row in results.in_scenario(scenario):
+            found.append(bound(results, f"{scenario.replace('start', 'open')}, {row.label}: memory of the first rank meanwhile, MiB", row.key, "memory", MOST_START_MIB, MIB))
     for row in results.in_scenario("start"):
         messages = results.values(row.key, "exchange_messages")
         if messages and count:
@@ -328,6 +334,7 @@ def notes(results: Results) -> list[str]:
     lines = ["emulated: one process holds the objects of one model rank, frontend or server; half of the ranks at most, 100 of them, are active",
              "server rows: all ranks define a collection with 200 fields, and the active ones put two records of it, flush and close; slab: with a link to each other server; all receive memory is in use",
              f"idle server, slab and tiered: with signs of life of a frontend per {RANKS_PER_SERVER} ranks and links to all other servers",
+             "start: the first rank holds what all ranks said of themselves, and the messages to its children, none of which has been received yet; tiered: with a frontend per 127 ranks",
              "model rank, idle servers: steps in which nothing is put; messages themselves are not sent",
              f"definitions: 100 points per rank on each of two maps, in runs of 10; at most {MOST_DEFINED_SERVERS} servers",
              "verdicts of maps: 200 points per rank on each of two maps, half of which other ranks hold too; a quarter of the ranks loses all"]

@@ -21,7 +21,8 @@ struct OneView {
   }
 };
 
-/// Dedicated servers, spread evenly over the nodes.
-std::vector<afterbay::transport::network::RankCard> cards_of(const Case& it);
+/// Servers, spread evenly over the nodes. `tiered`: with one frontend per node in addition, through
+/// which its ranks send; otherwise dedicated.
+std::vector<afterbay::transport::network::RankCard> cards_of(const Case& it, bool tiered = false);
 
 }  // namespace bench

@@ -93,6 +93,11 @@ struct Memory {
   int writer_buffers = 0;  ///< derived: buffers in which writers compute, part of server_bytes; see
                            ///< writer_memory.hpp
 
+  /// The least receive_bytes: for two blocks with their headers, joint messages of frontends, and
+  /// messages of up to 64 servers. Sessions with more servers that exchange messages need more.
+  [[nodiscard]] std::uint64_t least_receive_bytes() const noexcept {
+    return 2 * block_bytes + (std::uint64_t{256} << 10);
+  }
   /// A buffer holds a frame and the page in which its phase lies.
   [[nodiscard]] std::uint64_t writer_bytes() const noexcept {
     return static_cast<std::uint64_t>(writer_buffers) * (block_bytes + model::page_bytes);

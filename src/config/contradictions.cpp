@@ -47,15 +47,17 @@ class Finder {
 
   void network() {
     const Memory& memory = config_.memory;
-    const auto too_small = [&](const char* name, std::uint64_t bytes) {
-      if (bytes >= 2 * memory.block_bytes) return;
-      conflict(
-          {name, "memory.block"},
-          fmt::format("{}, but {}; it must hold at least two blocks: raise {} to {} or lower memory.block",
-                      said(name), said("memory.block"), name, print_bytes(2 * memory.block_bytes)));
+    const auto at_least = [&](const char* name, std::uint64_t bytes, std::uint64_t least,
+                              const std::string& what) {
+      if (bytes >= least) return;
+      conflict({name, "memory.block"},
+               fmt::format("{}, but {}; it must hold at least {}: raise {} to {} or lower memory.block",
+                           said(name), said("memory.block"), what, name, print_bytes(least)));
     };
-    too_small("memory.link", memory.link_bytes);
-    too_small("memory.receive", memory.receive_bytes);
+    const std::uint64_t blocks = 2 * memory.block_bytes;
+    at_least("memory.link", memory.link_bytes, blocks, "two blocks");
+    at_least("memory.receive", memory.receive_bytes, memory.least_receive_bytes(),
+             "two blocks and " + print_bytes(memory.least_receive_bytes() - blocks));
   }
 
   void spill() {

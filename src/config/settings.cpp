@@ -215,8 +215,10 @@ void add_memory(std::vector<Setting<Config>>& table) {
                           "from model ranks, frontends and other servers over MPI and is not in its blocks "
                           "yet; allocated when it is used. At most half of it is for small amounts, equally "
                           "for all model ranks, and an eighth for messages of other servers, equally for "
-                          "all of them. What does not fit stays with its sender. It must hold two blocks; "
-                          "if it is not set and `memory.block` is larger than 24 MiB, it holds four."));
+                          "all of them. What does not fit stays with its sender. It must hold two blocks "
+                          "and 256 KiB; if more than 64 servers exchange messages, 2 KiB more for each "
+                          "further one. If it is not set and `memory.block` is larger than 24 MiB, it holds "
+                          "four blocks."));
   table.push_back(session(agreed, "memory.ring",
                           size_in({.low = 4 * KiB, .high = 64 * MiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.ring_bytes),

@@ -139,13 +139,16 @@ struct AssignedRoles {
   std::string session;
   std::string run;
   bool fortran = false;
-  bool reports = true;  ///< Greeted::reports
+  bool reports = true;            ///< Greeted::reports
+  std::uint64_t model_nodes = 0;  ///< this and the next two as in Processes
+  std::uint64_t least_models = 0;
+  bool servers_started = false;
   std::vector<SameRole> roles;
   std::vector<SameShare> shares;  ///< shares of the servers, in rank order
   std::vector<OwnPart> parts;     ///< parts of the ranks to which this is sent, in rank order
   template <class A>
   void fields(A& a) {
-    a(session, run, fortran, reports, roles, shares, parts);
+    a(session, run, fortran, reports, model_nodes, least_models, servers_started, roles, shares, parts);
   }
 };
 
@@ -342,6 +345,7 @@ Result<AssignedRoles> cast(const Greeting& all, const config::Config& config) {
   struct Node {
     int ranks = 0;
     int servers = 0;
+    std::size_t models = 0;
     std::vector<PoolOnNode> pools;
     std::size_t checks = 0;  ///< the first server, or the first rank if there is none
   };
@@ -354,12 +358,18 @@ Result<AssignedRoles> cast(const Greeting& all, const config::Config& config) {
     node.pools.resize(config.pools().size());
     PoolOnNode& pool = node.pools[static_cast<std::size_t>(roles[r].pool)];
     if (takes_part && node.ranks++ == 0) node.checks = r;
+    if (roles[r].model) ++node.models;
     if (roles[r].frontend) ++pool.frontends;
     if (roles[r].server) ++pool.servers;
     if (roles[r].server && node.servers++ == 0) node.checks = r;
     add_role(assigned.roles, roles[r]);
   }
   assigned.shares = shares_of(roles, nodes);
+  Processes counted;
+  for (const auto& [number, node] : by_node) counted.add_node(node.models);
+  assigned.model_nodes = counted.model_nodes;
+  assigned.least_models = counted.least_models;
+  assigned.servers_started = std::ranges::find(wishes, Role::server) != wishes.end();
   std::map<int, int> clients;  // by frontend
   for (const RankRole& role : roles)
     for (const int frontend : role.frontends)
@@ -382,11 +392,18 @@ Result<AssignedRoles> cast(const Greeting& all, const config::Config& config) {
 }
 
 /// The load of this rank's node. `frontends`: number in the session, by pool.
-NodeLoad load_of(const OwnPart& own, const Cast& all, const std::vector<std::size_t>& frontends) {
+NodeLoad load_of(const OwnPart& own, const AssignedRoles& assigned, const Cast& all,
+                 const std::vector<std::size_t>& frontends) {
   NodeLoad load{.servers = 0, .ranks = own.node_ranks};
   load.has_first = own.first_node;
   load.network = static_cast<std::size_t>(own.node_ranks) < all.taking_part.size();
-  load.job = {all.taking_part.size(), all.models.size(), all.servers.size(), all.frontends.size()};
+  load.job.ranks = all.taking_part.size();
+  load.job.models = all.models.size();
+  load.job.servers = all.servers.size();
+  load.job.frontends = all.frontends.size();
+  load.job.model_nodes = assigned.model_nodes;
+  load.job.least_models = assigned.least_models;
+  load.job.servers_started = assigned.servers_started;
   for (const PoolOnNode& it : own.node_pools) {
     const std::size_t number = load.pools.size();
     PoolLoad& pool = load.pools.emplace_back();
@@ -427,7 +444,7 @@ Greeted understood(AssignedRoles assigned, int rank) {
     greeted.cast.slab_shares.insert(greeted.cast.slab_shares.end(), static_cast<std::size_t>(it.count),
                                     it.share);
   greeted.role.frontends.assign(own.frontends.begin(), own.frontends.end());
-  greeted.load = load_of(own, greeted.cast, frontends);
+  greeted.load = load_of(own, assigned, greeted.cast, frontends);
   greeted.checks_node = own.checks_node;
   return greeted;
 }
@@ -462,13 +479,11 @@ Result<Greeted> greet(mpi::Tree& tree, const mpi::Communicator& comm, const Resu
   };
   steps.part = [first_here = tree.rank()](int first, int end, const AssignedRoles& assigned) {
     const auto begin = assigned.parts.begin() - first_here;
-    return AssignedRoles{assigned.session,
-                         assigned.run,
-                         assigned.fortran,
-                         assigned.reports,
-                         assigned.roles,
-                         assigned.shares,
-                         {begin + first, begin + end}};
+    return AssignedRoles{assigned.session,         assigned.run,
+                         assigned.fortran,         assigned.reports,
+                         assigned.model_nodes,     assigned.least_models,
+                         assigned.servers_started, assigned.roles,
+                         assigned.shares,          {begin + first, begin + end}};
   };
   const Manner manner{config ? config->deadline : unknown_deadline, "ranks agreed on settings and roles"};
   AFTERBAY_TRY_ASSIGN(AssignedRoles assigned, consult(tree, manner, std::move(mine), steps));

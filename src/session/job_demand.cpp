@@ -32,7 +32,12 @@ std::size_t of(int count) { return static_cast<std::size_t>(std::max(count, 0));
 
 Processes job_of(const config::Config& config, const NodeLoad& load) {
   if (load.job.ranks != 0) return load.job;
-  return {of(load.ranks), load.models(config.topology), of(load.servers), of(load.frontends)};
+  Processes here;
+  here.ranks = of(load.ranks);
+  here.models = load.models(config.topology);
+  here.servers = of(load.servers);
+  here.frontends = of(load.frontends);
+  return here;
 }
 
 /// See NodeLoad::pools. `settings`: of the pools.
@@ -89,9 +94,9 @@ std::string text_of_parts(const std::vector<MemoryPart>& parts) {
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
-/// The largest multiple of a MiB, or of a KiB below that.
+/// The largest multiple of a MiB, or below 8 MiB of what all of these settings are multiples of.
 std::uint64_t rounded_down(std::uint64_t bytes) {
-  const std::uint64_t unit = bytes >= 8 * MiB ? MiB : 4 * KiB;
+  const std::uint64_t unit = bytes >= 8 * MiB ? MiB : 8 * KiB;
   return bytes / unit * unit;
 }
 
@@ -172,6 +177,7 @@ std::vector<NodeLoad> loads_of(const config::Config& config,
       for (int* const most : {&node.clients, &pool.clients}) *most = std::max(*most, count);
     }
   }
+  for (const auto& [number, node] : by_node) job.add_node(node.models(config.topology));
   std::vector<NodeLoad> loads;
   for (auto& [number, node] : by_node) {
     node.job = job;
@@ -408,7 +414,11 @@ class Fitting {
   }
   /// The smallest value that is possible, from `least` on.
   void lower(const Setting& setting, std::uint64_t least) {
-    search(setting, std::min(least, value(setting)), [&] { return needs().has_value(); }, false);
+    const std::uint64_t given = value(setting);
+    set(setting, std::min(least, given));
+    if (needs()) return;
+    set(setting, given);
+    search(setting, std::min(least, given), [&] { return needs().has_value(); }, false);
   }
   /// The greatest value, above its current one and up to `most`, with which `bytes` suffice.
   void raise(const Setting& setting, std::uint64_t most, std::uint64_t bytes) {
@@ -472,6 +482,8 @@ std::vector<std::pair<std::string, std::uint64_t>> settings_that_fit(const confi
       fitting.lower(setting, of_writers + given.block_bytes);
     } else if (setting.member == &config::Memory::frontend_bytes) {
       fitting.lower(setting, 0);
+    } else if (setting.member == &config::Memory::receive_bytes) {
+      fitting.lower(setting, given.least_receive_bytes());
     } else {
       fitting.set(setting, std::min(most, setting.member == &config::Memory::chunks_bytes
                                               ? config::Memory::least_chunks_bytes

@@ -3,6 +3,7 @@
 // `afterbay check`, and compared with what a node has before the session opens.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,6 +23,16 @@ struct Processes {
   std::size_t models = 0;
   std::size_t servers = 0;  ///< inline: model ranks that have one
   std::size_t frontends = 0;
+  std::size_t model_nodes = 0;   ///< nodes with model ranks; 0: not known
+  std::size_t least_models = 0;  ///< smallest number of model ranks on such a node
+  bool servers_started = false;  ///< as server processes: the launcher has placed them
+
+  /// Counts a node with so many model ranks.
+  void add_node(std::size_t model_ranks) noexcept {
+    if (model_ranks == 0) return;
+    least_models = model_nodes == 0 ? model_ranks : std::min(least_models, model_ranks);
+    ++model_nodes;
+  }
 };
 
 /// The processes of a pool on a node, and in the session.
@@ -80,6 +91,8 @@ struct ProcessDemand {
   std::vector<MemoryPart> parts;  ///< parts that are not 0
   Far far;
   std::uint64_t descriptors = 0;  ///< without connections
+  /// Descriptors over TCP.
+  [[nodiscard]] std::uint64_t connected() const noexcept { return descriptors + far.all(); }
   [[nodiscard]] std::uint64_t bytes() const noexcept;
   [[nodiscard]] std::uint64_t network_bytes() const noexcept;
   /// "memory.server 512MiB, memory.chunks 64MiB, ..."

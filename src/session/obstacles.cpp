@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/obstacles.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "base/rounding.hpp"
 #include "base/units.hpp"
+#include "session/fewer_connections.hpp"
 #include "transport/mpi/footprint.hpp"
 
 namespace afterbay::session {
@@ -214,58 +214,47 @@ class Finder {
     if (demand.report_connections == 0 || all <= most || !system_.by_sockets()) return;
     add(make_error(ErrorCode::resources,
                    "a process may have {} files open (ulimit -n), and at the end, when all ranks send their "
-                   "figures to the first one for the report, that needs up to {}: {} sockets and {} files: "
-                   "raise the limit to {}, or set report.table: off and no other report",
-                   most, all, demand.report_connections, files, all));
+                   "figures to the first one{}, that needs up to {}: {} sockets and {} files: raise the "
+                   "limit to {}, or {}",
+                   most, config_.report.is_wanted() ? " for the report" : "", all, demand.report_connections,
+                   files, all, without_joint_figures(config_)));
   }
 
-  using Sockets = std::uint64_t ProcessDemand::Far::*;
-  /// With what a process that has too many sockets needs at most `most` descriptors.
-  /// `by_frontends`: those that it would not have with frontends; null: none. `fewer`: if no number
-  /// suffices.
-  static std::string relief(const ProcessDemand& process, std::uint64_t most, Sockets by_frontends,
-                            const char* fewer) {
-    const std::uint64_t all = process.descriptors + process.far.all();
-    std::vector<std::string> ways;
-    if (by_frontends != nullptr && process.far.*by_frontends > 0) {
-      const std::uint64_t others = all - process.far.*by_frontends;
-      ways.emplace_back("set topology: tiered, with which it talks to frontends only");
-      if (others < most) ways.back() += fmt::format(", at most {} on other nodes", most - others);
-    }
-    const auto at_most = [&](std::uint64_t count, const char* what) {
-      if (count > all - most)
-        ways.push_back(fmt::format("use at most {} {} on other nodes", count - (all - most), what));
-    };
-    at_most(process.far.frontends, "frontends");
-    at_most(process.far.servers, "servers");
-    return ways.empty() ? fewer : fmt::format("{}", fmt::join(ways, ", or "));
-  }
-
+  /// Compares, of each kind of process, the one that needs most.
   void descriptors(const JobDemand& demand) {
     const auto most = system_.most_open_files();
     if (!most) return;
-    const auto look_at = [&](const std::optional<ProcessDemand>& process, const char* name,
-                             Sockets by_frontends, const char* fewer) {
-      if (!process) return;
-      const std::uint64_t all = process->descriptors + process->far.all();
-      if (process->descriptors > *most)
-        add(make_error(ErrorCode::resources,
-                       "a process may have {} files open (ulimit -n), and {} needs up to {} for files and "
-                       "shared memory: "
-                       "raise the limit to {}",
-                       *most, name, process->descriptors, system_.by_sockets() ? all : process->descriptors));
-      else if (all > *most && system_.by_sockets())
-        add(make_error(
-            ErrorCode::resources,
-            "a process may have {} files open (ulimit -n), and {} needs up to {}: {} sockets, one for each "
-            "process on other nodes that it talks to ({}), and {} files: raise the limit to {}, or {}",
-            *most, name, all, process->far.all(), process->far.text(), process->descriptors, all,
-            relief(*process, *most, by_frontends, fewer)));
-    };
-    look_at(demand.server, "a server", &ProcessDemand::Far::models, "use fewer frontends");
-    look_at(demand.frontend, "a frontend", nullptr, "use fewer servers");
-    look_at(demand.model, "a model rank", &ProcessDemand::Far::servers, "use fewer servers");
+    for (const auto& [kind, name] :
+         {std::pair{"I/O server", "a server"}, {"frontend", "a frontend"}, {"model rank", "a model rank"}}) {
+      const DemandOfAlike* needs_most = nullptr;
+      for (const DemandOfAlike& it : demand.processes)
+        if (std::string_view(it.kind) == kind && it.count > 0 &&
+            (needs_most == nullptr || it.each.connected() > needs_most->each.connected()))
+          needs_most = &it;
+      if (needs_most == nullptr) continue;
+      const std::string& pool = needs_most->pool;
+      descriptors(*needs_most, pool.empty() ? name : fmt::format("{} of pool '{}'", name, pool), *most);
+    }
     for_report(demand, *most);
+  }
+
+  void descriptors(const DemandOfAlike& process, const std::string& name, std::uint64_t most) {
+    const ProcessDemand& each = process.each;
+    if (each.descriptors > most) {
+      add(make_error(ErrorCode::resources,
+                     "a process may have {} files open (ulimit -n), and {} needs up to {} for files and "
+                     "shared memory: "
+                     "raise the limit to {}",
+                     most, name, each.descriptors,
+                     system_.by_sockets() ? each.connected() : each.descriptors));
+    } else if (each.connected() > most && system_.by_sockets()) {
+      add(make_error(
+          ErrorCode::resources,
+          "a process may have {} files open (ulimit -n), and {} needs up to {}: {} sockets, one for each "
+          "process on other nodes that it talks to ({}), and {} files: raise the limit to {}{}",
+          most, name, each.connected(), each.far.all(), each.far.text(), each.descriptors, each.connected(),
+          fewer_connections(config_, load_, process, most, system_.most_tag())));
+    }
   }
 
   void add(Error error) { found_.push_back(std::move(error)); }

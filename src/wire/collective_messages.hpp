@@ -14,7 +14,7 @@ enum class CollectiveMessage : std::uint8_t {
   // transport/mpi/
   gathered_part,  ///< consult.cpp
   cards,          ///< roster.cpp
-  views,          ///< roster.cpp
+  views,          ///< roster.hpp
   // session/
   greeting,        ///< greeting.cpp
   assigned_roles,  ///< greeting.cpp

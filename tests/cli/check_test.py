@@ -83,7 +83,7 @@ collections:
     def test_servers_here_choose_the_nodes_that_this_one_may_be(self):
         """One server of a large job: as much memory as its node needs, not as the whole job."""
         job = ["check", "--run", "--ranks", "101000", "--ranks-per-node", "101", "--afterbay.servers_per_node=1",
-               "--afterbay.memory.server=64MiB", "--afterbay.memory.receive=8MiB", "--afterbay.memory.link=8MiB",
+               "--afterbay.memory.server=64MiB", "--afterbay.memory.receive=8448KiB", "--afterbay.memory.link=8MiB",
                "--afterbay.report.table=off"]
         done = run(*job, "--servers-here", "1")
         self.assertNotIn("31.", done.stderr.split("of memory are free")[-1][:8])

@@ -14,6 +14,7 @@
 #include "ranks/rank_test.hpp"
 #include "ranks/transport_exercise.hpp"
 #include "transport/mpi/client.hpp"
+#include "transport/mpi/receive_memory.hpp"
 #include "transport/mpi/relay.hpp"
 #include "transport/relay/relay_carrier.hpp"
 #include "wire/frame_messages.hpp"
@@ -167,7 +168,7 @@ RANK_TEST(TransportLostProcesses, a_far_rank_dies_while_the_session_goes_on, 3) 
   options.sizes = tight_sizes();
   options.sizes.block_bytes = options.sizes.segment_bytes = block;
   options.sizes.memory_bytes = 2 * block;
-  options.sizes.receive_bytes = 1;
+  options.sizes.receive_bytes = network::least_receive_bytes(options.sizes, {.models = 2});
   options.policy.deadline = 60s;
   auto connection = connect(options);
   ASSERT_TRUE(connection) << connection.error().text();

@@ -393,7 +393,7 @@ void try_puts_to_three_servers(const SessionOptions& options) {
 SessionOptions few_large_segments(SessionOptions options) {
   return options.set("memory.server", "16MiB")
       .set("memory.block", "1MiB")
-      .set("memory.receive", "2MiB")
+      .set("memory.receive", "2304KiB")
       .set("memory.link", "2MiB")
       .set("placement", "slab");
 }
@@ -414,15 +414,15 @@ RANK_TEST(SessionLayout, ranks_that_reach_a_small_frontend_over_mpi, 6) {
       few_large_segments(layout_tiered(3)).set("memory.frontend", "3MiB").set("transport", "mpi"));
 }
 
-/// As with thousands of ranks: prompt segments (5.2 KiB) are shorter than what a frontend joins.
-/// Parts of 6.4 KiB are sent by themselves, or joined as far as the server allows.
+/// As with thousands of ranks: prompt segments (6.5 KiB) are shorter than what a frontend joins.
+/// Parts of 6.8 KiB are sent by themselves, or joined as far as the server allows.
 RANK_TEST(SessionLayout, segments_that_a_server_keeps_no_memory_for_are_joined_in_order, 8) {
-  constexpr std::uint64_t points = 1600, models = 6, variables = 6, records = 40;
+  constexpr std::uint64_t points = 1700, models = 6, variables = 6, records = 40;
   const SessionOptions options = layout_tiered(1)
                                      .set("memory.server", "2MiB")
                                      .set("memory.block", "32KiB")
                                      .set("memory.small_block", "16KiB")
-                                     .set("memory.receive", "128KiB")
+                                     .set("memory.receive", "320KiB")
                                      .set("memory.link", "128KiB");
   run_session(options, [&](Session& session) {
     const auto model = static_cast<std::uint64_t>(session.model_rank());

@@ -15,6 +15,7 @@
 #include "base/process_watch.hpp"
 #include "ranks/rank_test.hpp"
 #include "ranks/transport_exercise.hpp"
+#include "transport/mpi/receive_memory.hpp"
 #include "transport/mpi/server.hpp"
 #include "transport/shm/port.hpp"
 
@@ -113,14 +114,21 @@ RANK_TEST(TransportRanks, mpi_with_more_servers_than_staging_segments, 5) {
 RANK_TEST(TransportRanks, mpi_with_two_receive_buffers_for_five_ranks, 6) {
   ConnectOptions options = dedicated(1, TransportChoice::mpi);
   options.sizes = large_segments();
-  options.sizes.receive_bytes = 1;
+  options.sizes.receive_bytes = transport::network::least_receive_bytes(options.sizes, {.models = 5});
   Connection connection = connected(options);
   Exercise exercise = large_parts();
   exercise.records = 8;
   run_exercise(connection, exercise);
 }
 
-/// At servers: what arrived never took more than the formula says.
+/// The setting with which prompt segments have `prompt` bytes, and with two large buffers beside
+/// them: there is less than a third.
+std::uint64_t receive_bytes_for(std::uint64_t prompt, const transport::LinkSizes& sizes) {
+  using namespace transport::network;
+  return least_receive_bytes(sizes, {.models = 1, .relayed = true}) + (prompt * 13 + 7) / 8;
+}
+
+/// At servers: what arrived never took more than the formula and the setting say.
 void expect_bounded(const Connection& connection, const transport::LinkSizes& sizes, std::size_t models) {
   if (!connection.port) return;
   const auto* const port = dynamic_cast<const transport::shm::Port*>(connection.port.get());
@@ -128,16 +136,20 @@ void expect_bounded(const Connection& connection, const transport::LinkSizes& si
   const transport::LinkSizes shared = transport::network::shared_by(sizes, models);
   EXPECT_GT(port->receive_peak_bytes(), 0u);
   EXPECT_LE(port->receive_peak_bytes(), transport::network::ReceiveMemory::most_bytes(shared, models));
+  EXPECT_LE(port->receive_peak_bytes(), sizes.receive_bytes);
+  EXPECT_EQ(transport::network::ReceiveMemory::large_count(shared, models), 2u);
 }
 
 // As with very many ranks: each may send a few hundred bytes that do not wait for a large buffer,
 // or nothing. Messages and parts of all sizes arrive.
 RANK_TEST(TransportRanks, mpi_with_little_memory_for_small_segments, 6) {
-  for (const std::uint64_t receive : {20'000, 8'000, 4'000, 1}) {
+  for (const std::uint64_t prompt : {10'000, 4'000, 2'000, 0}) {
     ConnectOptions options = dedicated(1, TransportChoice::mpi);
-    options.sizes.memory_bytes = 2 * options.sizes.block_bytes;
-    options.sizes.receive_bytes = receive;
-    ASSERT_LT(transport::network::shared_by(options.sizes, 5).prompt_bytes, 1024u);
+    options.sizes = large_segments();
+    options.sizes.receive_bytes = receive_bytes_for(prompt, options.sizes);
+    const std::uint64_t each = transport::network::shared_by(options.sizes, 5).prompt_bytes;
+    ASSERT_LT(each, 1024u);
+    ASSERT_EQ(each > 0, prompt > 0);
     Connection connection = connected(options);
     Exercise exercise;
     exercise.words = 20;
@@ -149,7 +161,7 @@ RANK_TEST(TransportRanks, mpi_with_little_memory_for_small_segments, 6) {
 RANK_TEST(TransportRanks, mpi_with_little_memory_for_small_segments_of_two_servers, 5) {
   ConnectOptions options = dedicated(2, TransportChoice::mpi);
   options.sizes = large_segments();
-  options.sizes.receive_bytes = 5'000;
+  options.sizes.receive_bytes = receive_bytes_for(2'500, options.sizes);
   Connection connection = connected(options);
   run_exercise(connection, large_parts());
   expect_bounded(connection, options.sizes, 3);

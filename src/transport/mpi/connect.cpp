@@ -135,13 +135,14 @@ class SetUp {
     return {};
   }
 
-  /// Sizes of links between model ranks and servers, directly or through frontends.
-  [[nodiscard]] LinkSizes sizes_to_servers() const {
-    return network::shared_by(options_.sizes,
-                              {.models = roster_.models(),
-                               .relayed = !roster_.view().routes.empty(),
-                               .servers = options_.server_links ? roster_.servers().size() : 0});
+  /// Who sends to this server, or to any if it is none; then frontends do not count.
+  [[nodiscard]] network::Senders senders() const {
+    return {.models = roster_.models(),
+            .relayed = roster_.relayed() != nullptr,
+            .servers = options_.server_links ? roster_.servers().size() : 0};
   }
+  /// Sizes of links between model ranks and servers, directly or through frontends.
+  [[nodiscard]] LinkSizes sizes_to_servers() const { return network::shared_by(options_.sizes, senders()); }
   [[nodiscard]] LinkSizes sizes_between_servers() const {
     return network::shared_by_servers(options_.sizes, roster_.servers().size());
   }
@@ -154,7 +155,7 @@ class SetUp {
   /// The peers of this server that use its segment: model ranks that put into it directly, and the
   /// servers on this node.
   [[nodiscard]] std::vector<std::size_t> peers_with_rings() const {
-    const std::vector<std::int32_t> routes = network::from_turns(roster_.view().routes);
+    const std::vector<std::int32_t> routes = roster_.routes();
     std::vector<std::size_t> peers;
     for (const network::NearModel& it : roster_.view().near)
       if (it.shares != 0 && (it.model >= routes.size() || routes[it.model] < 0)) peers.push_back(it.model);
@@ -177,6 +178,10 @@ class SetUp {
   }
 
   Result<void> make_server() {
+    const auto is_far = [&](const RankCard& it) { return !roster_.shares_memory(it); };
+    const bool far_servers = options_.server_links && std::ranges::any_of(roster_.servers(), is_far);
+    if (far_models() > 0 || far_servers)
+      AFTERBAY_TRY(network::check_receive_bytes(options_.sizes, senders()));
     AFTERBAY_TRY_ASSIGN(shm::Mapping mapping, make_memory());
     AFTERBAY_TRY_ASSIGN(shm::Segment formatted, shm::Segment::format(std::move(mapping), geometry_));
     segment_ = std::make_shared<shm::Segment>(std::move(formatted));
@@ -197,10 +202,11 @@ class SetUp {
   void add_peers() {
     auto net = std::make_unique<network::MpiNetwork>(comm_, port_->pool(), sizes_to_servers(), far_models());
     std::map<int, std::shared_ptr<network::Frontend>> frontends;
-    for (const RankCard& it : roster_.view().frontends)
-      frontends[it.rank] = std::make_shared<network::Frontend>(network::Frontend{
-          frontend_label(it.rank), it.host, ProcessWatch(roster_.watchable(it)), options_.policy});
-    const std::vector<std::int32_t> routes = network::from_turns(roster_.view().routes);
+    if (const network::PoolRoutes* const relayed = roster_.relayed())
+      for (const RankCard& it : relayed->frontends)
+        frontends[it.rank] = std::make_shared<network::Frontend>(network::Frontend{
+            frontend_label(it.rank), it.host, ProcessWatch(roster_.watchable(it)), options_.policy});
+    const std::vector<std::int32_t> routes = roster_.routes();
     const auto& near = roster_.view().near;
     std::size_t next_near = 0;
     bool polled = false;

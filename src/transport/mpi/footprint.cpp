@@ -82,9 +82,10 @@ Result<Footprint> footprint_of(const ServerPairs& pairs, const LinkSizes& sizes)
   it.page_tables = page_tables_for(geometry.total_bytes);
   const std::size_t far = pairs.models - pairs.near;
   const std::size_t far_servers = pairs.servers - pairs.near_servers;
+  const network::Senders senders{.models = pairs.models, .relayed = pairs.relayed, .servers = pairs.servers};
+  if (far > 0 || far_servers > 0) AFTERBAY_TRY(network::check_receive_bytes(sizes, senders));
   if (far > 0) {
-    const LinkSizes shared = network::shared_by(
-        sizes, {.models = pairs.models, .relayed = pairs.relayed, .servers = pairs.servers});
+    const LinkSizes shared = network::shared_by(sizes, senders);
     it.receive = network::ReceiveMemory::most_bytes(shared, far) + shared.joint_bytes;
   }
   if (far_servers > 0) {

@@ -23,17 +23,25 @@ struct Senders {
   std::size_t servers = 0;  ///< servers that exchange messages; 0: they do not
 };
 
+/// The least `receive_bytes` of a server: two large buffers, two segments of 1 KiB for each other
+/// server if they exchange messages, and two joint messages if ranks send through frontends.
+std::uint64_t least_receive_bytes(const LinkSizes& sizes, const Senders& senders) noexcept;
+/// Fails (resources), with the calculation and the value that suffices, if `receive_bytes` is less.
+Result<void> check_receive_bytes(const LinkSizes& sizes, const Senders& senders);
+
 /// Divides `receive_bytes` of a server. Half of it is for prompt segments of the ranks: `credits`
 /// and `prompt_bytes` are such that they need no more. If ranks send through frontends, a 16th is
 /// for joint messages, at most what JointMemory needs. Frontends join segments of up to
 /// most_joined_bytes; if prompt ones are shorter, an eighth is for the others. If servers exchange
-/// messages, an eighth is for these: see shared_by_servers. The rest is for large buffers.
+/// messages, an eighth is for these: see shared_by_servers. The rest is for large buffers, two at
+/// least. If it is little, the parts share what is left beyond the least of each, in the same
+/// proportions. All parts together are at most `receive_bytes`, if that is least_receive_bytes.
 LinkSizes shared_by(LinkSizes sizes, const Senders& senders) noexcept;
 inline LinkSizes shared_by(const LinkSizes& sizes, std::size_t models) noexcept {
   return shared_by(sizes, Senders{.models = models});
 }
 /// The same for pairs of servers, whose segments are all prompt. With very many servers their
-/// memory is what they need for two segments of 1 KiB each, if that is more than an eighth.
+/// memory is what they need for two segments of 1 KiB each, if that is more than their share.
 LinkSizes shared_by_servers(LinkSizes sizes, std::size_t servers) noexcept;
 
 /// Used by one thread.
@@ -61,7 +69,7 @@ class ReceiveMemory {
   /// Number of large buffers: at least one for the slowest rank and one for the others.
   [[nodiscard]] static std::size_t large_count(const LinkSizes& sizes, std::size_t senders) noexcept;
   /// Maximum size of all buffers, without those for headers and words and without what joint
-  /// messages and other servers have of `receive_bytes`.
+  /// messages and other servers have of `receive_bytes`. See check_receive_bytes.
   [[nodiscard]] static std::uint64_t most_bytes(const LinkSizes& sizes, std::size_t senders) noexcept {
     return most_prompt_bytes(sizes, senders) + sizes.joined_bytes +
            large_count(sizes, senders) * segment_capacity(sizes);

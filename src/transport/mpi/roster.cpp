@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "base/host.hpp"
-#include "wire/collective_messages.hpp"
 
 namespace afterbay::transport::network {
 namespace {
@@ -37,17 +36,6 @@ struct Cards {
   }
 };
 
-struct Views {
-  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::views);
-  std::vector<std::int32_t> models;  ///< first and last ranks of ranges of model ranks
-  std::vector<RankCard> servers;
-  std::vector<RankView> views;  ///< views of the ranks to which this is sent, in rank order
-  template <class A>
-  void fields(A& a) {
-    a(models, servers, views);
-  }
-};
-
 RankCard own_card(int rank, const ConnectOptions& options) {
   RankCard own;
   own.rank = rank;
@@ -68,6 +56,12 @@ RankCard own_card(int rank, const ConnectOptions& options) {
 }
 
 bool same_machine(const RankCard& a, const RankCard& b) { return a.machine == b.machine; }
+
+/// Whether a server of the pool is among the ranks from `first` to `end` - 1.
+bool any_serves(const std::vector<RankCard>& servers, std::int32_t pool, int first, int end) {
+  return std::ranges::any_of(
+      servers, [&](const RankCard& it) { return it.pool == pool && first <= it.rank && it.rank < end; });
+}
 
 }  // namespace
 
@@ -232,11 +226,6 @@ RankView Company::view_of(int rank) const {
         view.near.push_back(
             {model, static_cast<std::uint8_t>(share_memory(it, self) ? 1 : 0), it.pid, it.pid_space});
       }
-    if (const auto routes = routes_.find(self.pool); routes != routes_.end()) {
-      view.routes = routes->second;
-      for (const int frontend : frontends_)
-        if (card(frontend).pool == self.pool) view.frontends.push_back(card(frontend));
-    }
   }
   if (self.frontend != 0)
     for (const std::uint64_t client : clients(rank)) {
@@ -246,7 +235,38 @@ RankView Company::view_of(int rank) const {
   return view;
 }
 
+Views Company::views(int first, int end) const {
+  Views all;
+  const RankRanges models(models_);
+  for (const RankRanges::Range& range : models.ranges()) {
+    all.models.push_back(range.first);
+    all.models.push_back(range.last);
+  }
+  all.servers.reserve(servers_.size());
+  for (const int server : servers_) {
+    all.servers.push_back(card(server));
+    all.servers.back().routes.clear();
+  }
+  for (const auto& [pool, routes] : routes_) {
+    if (!any_serves(all.servers, pool, first, end)) continue;
+    PoolRoutes& of_pool = all.relayed.emplace_back(PoolRoutes{pool, routes, {}});
+    for (const int frontend : frontends_)
+      if (card(frontend).pool == pool) of_pool.frontends.push_back(card(frontend));
+  }
+  all.views.reserve(static_cast<std::size_t>(end - first));
+  for (int rank = first; rank < end; ++rank) all.views.push_back(view_of(rank));
+  return all;
+}
+
 // ---- every rank
+
+Views Views::part(int lowest, int first, int end) const {
+  const auto begin = views.begin() + (first - lowest);
+  Views some{models, servers, {}, {begin, begin + (end - first)}};
+  for (const PoolRoutes& it : relayed)
+    if (any_serves(servers, it.pool, first, end)) some.relayed.push_back(it);
+  return some;
+}
 
 Result<Roster> Roster::exchange(mpi::Tree& tree, const Manner& manner, const ConnectOptions& options,
                                 const Check& check) {
@@ -261,26 +281,15 @@ Result<Roster> Roster::exchange(mpi::Tree& tree, const Manner& manner, const Con
     machines.shrink_to_fit();
     std::ranges::move(theirs.cards, std::back_inserter(mine.cards));
   };
+  std::optional<Company> company;  // rank 0 makes the part of each child from it
   steps.decide = [&](Cards all) -> Result<Views> {
-    const Company company(std::move(all.cards));
-    AFTERBAY_TRY(company.check(manner));
-    AFTERBAY_TRY(check(company));
-    Views views;
-    const RankRanges models(company.models());
-    for (const RankRanges::Range& range : models.ranges()) {
-      views.models.push_back(range.first);
-      views.models.push_back(range.last);
-    }
-    for (const int server : company.servers()) {
-      views.servers.push_back(company.card(server));
-      views.servers.back().routes.clear();
-    }
-    for (int rank = 0; rank < tree.size(); ++rank) views.views.push_back(company.view_of(rank));
-    return views;
+    company.emplace(std::move(all.cards));
+    AFTERBAY_TRY(company->check(manner));
+    AFTERBAY_TRY(check(*company));
+    return company->views(tree.rank(), tree.rank() + 1);
   };
-  steps.part = [first_here = tree.rank()](int first, int end, const Views& views) {
-    const auto begin = views.views.begin() - first_here;
-    return Views{views.models, views.servers, {begin + first, begin + end}};
+  steps.part = [&, lowest = tree.rank()](int first, int end, const Views& views) {
+    return company ? company->views(first, end) : views.part(lowest, first, end);
   };
   AFTERBAY_TRY_ASSIGN(Views views, consult(tree, manner, Cards{{roster.self_}}, steps));
   if (views.views.empty() || views.models.size() % 2 != 0)
@@ -290,7 +299,14 @@ Result<Roster> Roster::exchange(mpi::Tree& tree, const Manner& manner, const Con
     roster.models_.add(views.models[i], views.models[i + 1]);
   roster.servers_ = std::move(views.servers);
   roster.view_ = std::move(views.views.front());
+  if (roster.self_.server != 0)
+    for (PoolRoutes& it : views.relayed)
+      if (it.pool == roster.self_.pool) roster.relayed_ = std::move(it);
   return roster;
+}
+
+std::vector<std::int32_t> Roster::routes() const {
+  return relayed_ ? from_turns(relayed_->routes) : std::vector<std::int32_t>();
 }
 
 const Via* Roster::via(int pool) const {

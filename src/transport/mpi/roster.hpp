@@ -15,6 +15,7 @@
 #include "mpi/tree.hpp"
 #include "transport/mpi/connect.hpp"
 #include "transport/mpi/consult.hpp"
+#include "wire/collective_messages.hpp"
 
 namespace afterbay::transport::network {
 
@@ -85,19 +86,44 @@ struct Turns {
 std::vector<Turns> to_turns(const std::vector<std::int32_t>& list);
 std::vector<std::int32_t> from_turns(const std::vector<Turns>& turns);
 
+/// Who sends to the servers of a pool through which frontend: the same for all servers of the pool.
+struct PoolRoutes {
+  std::int32_t pool = 0;
+  std::vector<Turns> routes;        ///< the frontend of each model rank
+  std::vector<RankCard> frontends;  ///< those frontends; ascending
+  template <class A>
+  void fields(A& a) {
+    a(pool, routes, frontends);
+  }
+};
+
 /// What one rank needs to know beyond what all know.
 struct RankView {
   std::int64_t model = -1;                  ///< a model rank's number among the model ranks
   std::vector<Via> vias;                    ///< model ranks
   std::vector<NearModel> near;              ///< servers: ascending
-  std::vector<Turns> routes;                ///< servers: the frontend of each model rank, if there are any
-  std::vector<RankCard> frontends;          ///< servers: those frontends; ascending
   std::vector<std::uint64_t> clients;       ///< frontends: numbers of their model ranks
   std::vector<std::uint64_t> near_clients;  ///< frontends: those that share memory with them
   template <class A>
   void fields(A& a) {
-    a(model, vias, near, routes, frontends, clients, near_clients);
+    a(model, vias, near, clients, near_clients);
   }
+};
+
+/// What consecutive ranks are told, in one message to the lowest of them. What is the same for all
+/// servers of a pool is in it once, whatever the number of servers.
+struct Views {
+  static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::views);
+  std::vector<std::int32_t> models;  ///< first and last ranks of ranges of model ranks
+  std::vector<RankCard> servers;     ///< all servers; ascending
+  std::vector<PoolRoutes> relayed;   ///< pools behind frontends that have servers among these ranks
+  std::vector<RankView> views;       ///< in rank order
+  template <class A>
+  void fields(A& a) {
+    a(models, servers, relayed, views);
+  }
+  /// The part for the ranks from `first` to `end` - 1. `lowest`: the lowest rank of all.
+  [[nodiscard]] Views part(int lowest, int first, int end) const;
 };
 
 /// All cards; on rank 0 only, and only while the session is opened.
@@ -118,6 +144,8 @@ class Company {
   /// Whether the ranks' data are consistent.
   [[nodiscard]] Result<void> check(const Manner& manner) const;
   [[nodiscard]] RankView view_of(int rank) const;
+  /// What the ranks from `first` to `end` - 1 are told.
+  [[nodiscard]] Views views(int first, int end) const;
 
  private:
   [[nodiscard]] int via(int model, int pool) const;
@@ -149,6 +177,10 @@ class Roster {
   /// The servers in the order of their ranks.
   [[nodiscard]] const std::vector<RankCard>& servers() const noexcept { return servers_; }
   [[nodiscard]] const RankView& view() const noexcept { return view_; }
+  /// Servers behind frontends: who sends to them; null: model ranks send directly.
+  [[nodiscard]] const PoolRoutes* relayed() const noexcept { return relayed_ ? &*relayed_ : nullptr; }
+  /// Servers behind frontends: the frontend of each model rank; otherwise empty.
+  [[nodiscard]] std::vector<std::int32_t> routes() const;
   /// The frontend through which this model rank sends to the servers of a pool; null: directly.
   [[nodiscard]] const Via* via(int pool) const;
   /// Whether this rank shares memory with another one (else it uses MPI).
@@ -164,6 +196,7 @@ class Roster {
   RankRanges models_;
   std::vector<RankCard> servers_;
   RankView view_;
+  std::optional<PoolRoutes> relayed_;
   std::vector<std::vector<std::uint64_t>> machines_;  ///< by child in the tree, ascending
 };
 

@@ -79,6 +79,19 @@ TEST(ConfigContradictions, SmallBlocksAreSmaller) {
   EXPECT_TRUE(load(sources));
 }
 
+TEST(ConfigContradictions, MemoryForTheNetworkHoldsTwoBlocks) {
+  EXPECT_THAT(contradiction({{"memory.link", "4MiB"}}).message,
+              HasSubstr("memory.link is 4MiB (set in code), but memory.block is 4MiB (default); it must hold "
+                        "at least two blocks: raise memory.link to 8MiB or lower memory.block"));
+  EXPECT_THAT(contradiction({{"memory.receive", "8MiB"}}).message,
+              HasSubstr("memory.receive is 8MiB (set in code), but memory.block is 4MiB (default); it must "
+                        "hold at least two blocks and 256KiB: raise memory.receive to 8448KiB or lower "
+                        "memory.block"));
+  Sources sources = no_environment();
+  sources.settings = {{"memory.link", "8MiB"}, {"memory.receive", "8448KiB"}};
+  EXPECT_TRUE(load(sources));
+}
+
 TEST(ConfigContradictions, ChunksFitInBlocks) {
   EXPECT_THAT(
       contradiction({{"chunk", "8MiB"}}).message,

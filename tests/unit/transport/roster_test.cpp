@@ -108,7 +108,7 @@ TEST(Roster, a_server_is_told_about_the_ranks_of_its_node) {
     EXPECT_EQ(card.pid, it.pid);
     EXPECT_EQ(it.shares, 1);
   }
-  EXPECT_TRUE(view.routes.empty());
+  EXPECT_TRUE(company.views(server, server + 1).relayed.empty());
   std::printf("a server of 100 000 ranks: view %zu bytes\n", encoded_bytes(view));
   EXPECT_LT(encoded_bytes(view), 4096U);
 }
@@ -117,14 +117,15 @@ TEST(Roster, frontends_and_servers_behind_them_are_told_who_sends_through_whom) 
   const Company company(cards_of({.frontends_per_node = 2}));
   EXPECT_TRUE(company.check({}));
   const int server = company.servers().front();
-  const RankView of_server = company.view_of(server);
-  const std::vector<std::int32_t> routes = from_turns(of_server.routes);
+  const Views to_server = company.views(server, server + 1);
+  ASSERT_EQ(to_server.relayed.size(), 1U);
+  const std::vector<std::int32_t> routes = from_turns(to_server.relayed[0].routes);
   ASSERT_EQ(routes.size(), company.models().size());
   for (std::size_t m = 0; m < routes.size(); ++m)
     ASSERT_EQ(routes[m], company.card(company.models()[m]).routes.front());
-  EXPECT_EQ(of_server.frontends.size(), company.frontends().size());
-  std::printf("a server of 100 000 ranks, 1600 frontends: %zu bytes\n", encoded_bytes(of_server));
-  EXPECT_LT(encoded_bytes(of_server), 256U * 1024);
+  EXPECT_EQ(to_server.relayed[0].frontends.size(), company.frontends().size());
+  std::printf("a server of 100 000 ranks, 1600 frontends: %zu bytes\n", encoded_bytes(to_server.relayed[0]));
+  EXPECT_LT(encoded_bytes(to_server.relayed[0]), 256U * 1024);
 
   const int frontend = company.frontends()[5];
   const RankView of_frontend = company.view_of(frontend);
@@ -138,6 +139,55 @@ TEST(Roster, frontends_and_servers_behind_them_are_told_who_sends_through_whom) 
     EXPECT_EQ(of_model.vias[0].near, of_frontend.near_clients.size());
     EXPECT_EQ(of_model.vias[0].slot, slot++);
   }
+}
+
+/// What rank 0 holds and sends while a tiered session opens: frontends and servers are not
+/// multiplied.
+TEST(Roster, who_sends_through_whom_is_sent_once_for_all_servers) {
+  const auto bytes_of_half = [](int servers) {
+    const Company company(cards_of({.servers = servers, .frontends_per_node = 2}));
+    return encoded_bytes(company.views(50'000, 100'000));  // the part of rank 0's last child
+  };
+  const std::size_t few = bytes_of_half(100);
+  const std::size_t many = bytes_of_half(1000);
+  std::printf("to half of 100 000 ranks: %zu bytes with 100 servers, %zu with 1000
+", few, many);
+  EXPECT_LT(many, few + 900U * 8 * 1024) << "the ranks on the node of each server";
+  EXPECT_LT(many, 16U << 20);
+  EXPECT_GT(few, 1U << 20);
+}
+
+/// Two pools: ranks on the way pass on what the servers below them need, and nothing else.
+TEST(Roster, parts_for_fewer_ranks_are_those_that_rank_0_would_make) {
+  std::vector<RankCard> cards =
+      cards_of({.ranks = 60, .servers = 6, .per_node = 10, .frontends_per_node = 2});
+  for (RankCard& it : cards) {
+    const bool second = it.rank % 10 == 1 || it.rank == 59;  // a frontend of each node, the last server
+    if (it.server != 0 || it.frontend != 0) it.pool = second ? 1 : 0;
+    if (it.model != 0) it.routes = {it.rank / 10 * 10, it.rank / 10 * 10 + 1};
+  }
+  const Company company(cards);
+  ASSERT_TRUE(company.check({}));
+  const Views all = company.views(0, 60);
+  ASSERT_EQ(all.relayed.size(), 2U);
+  for (int first = 0; first < 60; ++first)
+    for (int end = first + 1; end <= 60; ++end) {
+      const Views made = company.views(first, end);
+      const Views passed_on = all.part(0, first, end);
+      ASSERT_EQ(encoded_bytes(passed_on), encoded_bytes(made)) << first << " " << end;
+      const Views again = passed_on.part(first, first, end);
+      ASSERT_EQ(wire::encode(again), wire::encode(made)) << first << " " << end;
+      std::vector<std::int32_t> needed;
+      for (const int server : company.servers())
+        if (first <= server && server < end && (needed.empty() || needed.back() != company.card(server).pool))
+          needed.push_back(company.card(server).pool);
+      ASSERT_EQ(made.relayed.size(), needed.size()) << first << " " << end;
+      for (std::size_t i = 0; i < needed.size(); ++i) {
+        EXPECT_EQ(made.relayed[i].pool, needed[i]);
+        EXPECT_EQ(from_turns(made.relayed[i].routes).size(), company.models().size());
+        EXPECT_EQ(made.relayed[i].frontends.size(), 6U);
+      }
+    }
 }
 
 }  // namespace

@@ -125,8 +125,12 @@ TEST(TransportReceiveMemory, large_buffers_are_bounded_and_used_again) {
 
 /// Whatever the number of ranks, and also if the setting is the least that is possible.
 TEST(TransportReceiveMemory, what_all_ranks_may_send_is_bounded) {
+  const std::uint64_t least = network::least_receive_bytes(LinkSizes(), {.models = 1, .relayed = true});
+  EXPECT_EQ(least, 2 * segment_capacity(LinkSizes()) + 2 * network::most_joint_bytes);
   for (const std::uint64_t receive :
-       {std::uint64_t{8} << 20, std::uint64_t{128} << 20, std::uint64_t{1} << 30}) {
+       {least, std::uint64_t{9} << 20, std::uint64_t{16} << 20, std::uint64_t{40} << 20,
+        std::uint64_t{128} << 20, std::uint64_t{1} << 30}) {
+    SCOPED_TRACE(receive);
     LinkSizes sizes;
     sizes.receive_bytes = receive;
     std::uint64_t most = 0;
@@ -140,32 +144,33 @@ TEST(TransportReceiveMemory, what_all_ranks_may_send_is_bounded) {
       most = std::max(most, ReceiveMemory::most_bytes(shared, senders));
       const LinkSizes relayed = network::shared_by(sizes, {.models = senders, .relayed = true});
       ASSERT_EQ(relayed.prompt_bytes, shared.prompt_bytes) << "what ranks send does not depend on it";
-      ASSERT_EQ(relayed.joined_bytes > 0, relayed.prompt_bytes < network::most_joined_bytes) << senders;
+      ASSERT_EQ(relayed.joined_bytes > 0,
+                relayed.prompt_bytes < network::most_joined_bytes && receive > least)
+          << senders;
       most_relayed =
           std::max(most_relayed, ReceiveMemory::most_bytes(relayed, senders) + relayed.joint_bytes);
     }
-    EXPECT_LE(most, std::max(receive, 2 * segment_capacity(sizes) + receive / 2));
-    EXPECT_LE(most_relayed,
-              std::max(receive, 2 * segment_capacity(sizes) + receive / 2 + receive / 8 + receive / 16));
+    EXPECT_LE(most, receive);
+    EXPECT_LE(most_relayed, receive);
   }
 }
 
 /// Joint messages and messages of other servers are part of the same memory, and each sender has
 /// its share of it in any case: law 7.
 TEST(TransportReceiveMemory, all_that_arrives_at_a_server_is_one_memory) {
-  for (const std::uint64_t receive :
-       {std::uint64_t{8} << 20, std::uint64_t{96} << 20, std::uint64_t{1} << 30}) {
-    LinkSizes sizes;
-    sizes.receive_bytes = receive;
+  for (const std::uint64_t more : {0U, 1U << 10, 100U << 10, 1U << 20, 8U << 20, 88U << 20, 1016U << 20})
     for (const std::size_t servers : {1U, 2U, 10U, 100U, 1000U, 10'000U})
       for (const std::size_t models : {1U, 256U, 10'000U, 100'000U})
         for (const bool relayed : {false, true}) {
-          SCOPED_TRACE(std::to_string(receive) + " " + std::to_string(servers) + " " +
-                       std::to_string(models));
-          const LinkSizes alone = network::shared_by(sizes, models);
-          const LinkSizes shared =
-              network::shared_by(sizes, {.models = models, .relayed = relayed, .servers = servers});
-          // What ranks may send does not depend on the servers.
+          SCOPED_TRACE(std::to_string(more) + " " + std::to_string(servers) + " " + std::to_string(models));
+          const network::Senders senders{.models = models, .relayed = relayed, .servers = servers};
+          LinkSizes sizes;
+          const std::uint64_t receive = network::least_receive_bytes(sizes, senders) + more;
+          sizes.receive_bytes = receive;
+          ASSERT_TRUE(network::check_receive_bytes(sizes, senders));
+          const LinkSizes shared = network::shared_by(sizes, senders);
+          // What ranks may send does not depend on frontends, of which they do not know.
+          const LinkSizes alone = network::shared_by(sizes, {.models = models, .servers = servers});
           ASSERT_EQ(shared.credits, alone.credits);
           ASSERT_EQ(shared.prompt_bytes, alone.prompt_bytes);
           const LinkSizes between = network::shared_by_servers(sizes, servers);
@@ -178,14 +183,41 @@ TEST(TransportReceiveMemory, all_that_arrives_at_a_server_is_one_memory) {
           ASSERT_GE(ReceiveMemory::large_count(shared, models), 2U) << "one is for the slowest rank";
           const std::uint64_t all =
               ReceiveMemory::most_bytes(shared, models) + shared.joint_bytes + shared.between_bytes;
-          const std::uint64_t least = 2 * segment_capacity(sizes) + receive / 2 + receive / 8 +
-                                      shared.joint_bytes + shared.between_bytes;
-          ASSERT_LE(all, std::max(receive, least));
+          ASSERT_LE(all, receive);
+          ASSERT_GT(all + segment_capacity(sizes), receive) << "nothing is left over";
         }
-  }
   LinkSizes defaults = network::shared_by(LinkSizes(), {100'000, true, 1000});
   EXPECT_LE(ReceiveMemory::most_bytes(defaults, 100'000) + defaults.joint_bytes + defaults.between_bytes,
             LinkSizes().receive_bytes);
+}
+
+/// A server that cannot keep the bound does not start.
+TEST(TransportReceiveMemory, less_than_the_least_is_refused_with_the_value_that_suffices) {
+  LinkSizes sizes;
+  sizes.receive_bytes = 8u << 20;
+  EXPECT_EQ(
+      network::check_receive_bytes(sizes, {.models = 5, .relayed = true, .servers = 100}).error().message,
+      "memory.receive is 8MiB, but a server needs at least 8.3 MiB for what arrives over MPI (8.0 MiB "
+      "for 2 segments of memory.block, 198.0 KiB for messages of 99 other servers, 128.0 KiB for joint "
+      "messages of frontends): raise memory.receive to 8520KiB or lower memory.block");
+  sizes.receive_bytes = 8520u << 10;
+  EXPECT_TRUE(network::check_receive_bytes(sizes, {.models = 5, .relayed = true, .servers = 100}));
+  for (const std::size_t servers : {0U, 1U, 64U, 65U}) {  // the settings accept two blocks and 256 KiB
+    sizes.receive_bytes = 2 * sizes.block_bytes + (256u << 10);
+    EXPECT_EQ(
+        network::check_receive_bytes(sizes, {.models = 5, .relayed = true, .servers = servers}).has_value(),
+        servers < 65);
+  }
+}
+
+/// Small settings are divided in the same proportions as large ones.
+TEST(TransportReceiveMemory, little_memory_is_shared_by_all_that_arrives) {
+  LinkSizes sizes;
+  sizes.receive_bytes = 16u << 20;
+  const LinkSizes shared = network::shared_by(sizes, {.models = 100'000, .relayed = true, .servers = 10});
+  EXPECT_NEAR(static_cast<double>(shared.joined_bytes) / (1 << 20), 1.2, 0.05);
+  EXPECT_NEAR(static_cast<double>(shared.between_bytes) / (1 << 20), 1.1, 0.1);
+  EXPECT_EQ(network::shared_by(sizes, {.models = 40, .servers = 10}).prompt_bytes, 60u << 10);
 }
 
 /// What a rank may send at once, as long as that does not need a budget, and as it shrinks.
