@@ -129,6 +129,7 @@ void Output::State::start() {
     if (auto clock = file->epochs()) epochs->add(*std::move(clock), file->file().name);
   }
   epochs->check_paths(known);
+  output::look_for_other_writers(session, plan);
   reducers.apply();
   late.emplace(&session, plan, time);
   Session::State& of = session.state();

@@ -124,6 +124,8 @@ void FileSeries::take_path() {
   const std::string path = target_->path(FileName{.name = state_.path});
   const TakenPaths::Owner own{file_, state_.part};
   if (const auto owner = taken_->owner(path)) refuse_path(path, own, *owner);
+  if (const OtherWriters* const others = taken_->others())
+    if (const auto writer = others->later_writer(path)) throw Failure(others->refusal(*file_, path, *writer));
   taken_->take(path, own);
 }
 

@@ -220,6 +220,13 @@ Ticket SavedState::write(Collection& collection, const std::string& path, std::i
                                "a state would have the name of {}: give files and states different names",
                                owner->text())
                         .in_file(file));
+    const OtherWriters* const others = replaces && !owner ? plan_.taken->others() : nullptr;
+    if (const auto writer = others == nullptr ? std::nullopt : others->later_writer(file))
+      throw Failure(make_error(ErrorCode::conflict,
+                               "a state would replace one that {} has saved while this session runs: give "
+                               "the states of each component names of their own",
+                               *writer)
+                        .in_file(file));
     plan_.taken->take(file, {});
   }
   const std::string serial = fmt::format("{}-{:x}", step, now_ns());
