@@ -80,6 +80,16 @@ def one_after_the_other():
         print(f"one after the other, {keys}: refused", flush=True)
 
 
+def states_of_both():
+    """States at epochs replace those of earlier jobs: they had replaced those of the other
+    component."""
+    text = "state: 's_{step}'\nfiles: {NAME: {every: 1d, epochs: 1d, mean: [tas]}}\n"
+    code, said = together((text.replace("NAME", "air"), "last=8"), (text.replace("NAME", "sea"), "last=12", "pause_ms=400"))
+    assert code != 0, said
+    for part in ("a state would replace one that the session 'atmosphere' has saved", "names of their own", os.path.abspath("s_4.nc")):
+        assert part in said, f"expected {part!r} in:\n{said}"
+
+
 def while_another_session_runs():
     """A session that has published the file still runs: the next one does not begin. When it has
     ended, its file is that of an earlier run, and is replaced."""
@@ -105,4 +115,5 @@ def while_another_session_runs():
 
 
 inside("one_after_the_other", one_after_the_other)
+inside("states_of_both", states_of_both)
 inside("while_another_session_runs", while_another_session_runs)
