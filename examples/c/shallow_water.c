@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
    The shallow-water model in C with its output through Afterbay:
-     mpirun -np 6 shallow_water_c --afterbay.servers=2 */
+     mpirun -np 6 shallow_water_c --afterbay.servers=2
+   Described output:
+     mpirun -np 3 shallow_water_c --output described --afterbay.output=output.yaml */
 #include <afterbay/mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
+#include "described.h"
 #include "model.h"
 
 struct settings {
   int nx, ny, steps, fields_every, surface_every;
+  int described; /* 1: a description says what is written; 0: this program does */
   const char* directory;
 };
 
@@ -20,13 +25,6 @@ struct output {
   uint64_t fields_record, surface_record;
   double* work;
 };
-
-/* Ends the program with Afterbay's message if a call has failed. */
-static void check(int code) {
-  if (code == AFTERBAY_OK) return;
-  fprintf(stderr, "shallow_water_c: %s\n", afterbay_last_error());
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
 
 static int read_settings(int argc, char** argv, struct settings* s) {
   for (int i = 1; i < argc; ++i) {
@@ -45,6 +43,9 @@ static int read_settings(int argc, char** argv, struct settings* s) {
       s->surface_every = atoi(value);
     } else if (strcmp(argv[i], "--directory") == 0) {
       s->directory = value;
+    } else if (strcmp(argv[i], "--output") == 0) {
+      s->described = strcmp(value, "described") == 0;
+      if (!s->described && strcmp(value, "afterbay") != 0) return 0;
     } else {
       return 0;
     }
@@ -173,25 +174,51 @@ static void finish_output(struct output* out) {
   free(out->work);
 }
 
-static void run_model(afterbay_session* session, const struct settings* s) {
+static void run_model(afterbay_session* session, const struct settings* s, struct model* m) {
   struct output out = {.session = session};
+  start_output(&out, m, s->directory);
+  for (int n = 0; n <= s->steps; ++n) {
+    if (n > 0) model_step(m);
+    if (m->step % s->fields_every == 0) write_fields(&out, m);
+    if (m->step % s->surface_every == 0) write_surface(&out, m);
+    check(afterbay_session_end_step(session));
+  }
+  finish_output(&out);
+}
+
+/* The same with described output, which ends the session's steps. */
+static void run_described(afterbay_session* session, const struct settings* s, struct model* m) {
+  struct described out;
+  described_start(&out, session, m);
+  for (int n = 0; n <= s->steps; ++n) {
+    if (n > 0) model_step(m);
+    described_write_step(&out, m);
+  }
+  described_finish(&out);
+  check(afterbay_session_finalize(session));
+}
+
+static void run(afterbay_session* session, const struct settings* s) {
   struct model m;
   MPI_Comm comm;
   check(afterbay_session_model_comm(session, &comm));
   model_create(&m, comm, s->nx, s->ny);
-  start_output(&out, &m, s->directory);
-  for (int n = 0; n <= s->steps; ++n) {
-    if (n > 0) model_step(&m);
-    if (m.step % s->fields_every == 0) write_fields(&out, &m);
-    if (m.step % s->surface_every == 0) write_surface(&out, &m);
-    check(afterbay_session_end_step(session));
-  }
-  finish_output(&out);
+  if (s->described)
+    run_described(session, s, &m);
+  else
+    run_model(session, s, &m);
   model_free(&m);
 }
 
+/* Defaults of the description and of the directory of its files; arguments precede them. */
+static void choose_description(afterbay_options* options, const struct settings* s) {
+  check(afterbay_options_set(options, "output", "output.yaml"));
+  if (strcmp(s->directory, ".") != 0)
+    check(afterbay_options_set(options, "collections.*.directory", s->directory));
+}
+
 int main(int argc, char** argv) {
-  struct settings s = {480, 320, 600, 20, 10, "."};
+  struct settings s = {480, 320, 600, 20, 10, 0, "."};
   afterbay_options* options;
   afterbay_session* session;
   int server;
@@ -199,11 +226,12 @@ int main(int argc, char** argv) {
   if (!read_settings(argc, argv, &s)) {
     fprintf(stderr,
             "usage: shallow_water_c [--grid NXxNY] [--steps N] [--fields-every N] [--surface-every N] "
-            "[--directory DIR] [--afterbay.NAME=VALUE]\n");
+            "[--directory DIR] [--output afterbay|described] [--afterbay.NAME=VALUE]\n");
     MPI_Finalize();
     return 2;
   }
   check(afterbay_options_create(&options));
+  if (s.described) choose_description(options, &s);
   check(afterbay_options_set_arguments(options, argc, (const char* const*)argv));
   check(afterbay_session_open(MPI_COMM_WORLD, options, &session));
   afterbay_options_free(options);
@@ -211,7 +239,7 @@ int main(int argc, char** argv) {
   if (server)
     check(afterbay_session_serve(session));
   else
-    run_model(session, &s);
+    run(session, &s);
   afterbay_session_free(session);
   MPI_Finalize();
   return 0;

@@ -77,8 +77,10 @@ Settings read_settings(const std::vector<std::string>& arguments) {
       s.surface_every = std::stoi(value);
     } else if (name == "--directory") {
       s.directory = value;
+    } else if (name == "--output" && (value == "afterbay" || value == "described")) {
+      s.described = value == "described";
     } else {
-      throw std::invalid_argument("there is no option " + name);
+      throw std::invalid_argument("there is no option " + name + " " + value);
     }
   }
   return s;

@@ -13,6 +13,7 @@ namespace shallow_water {
 struct Settings {
   int nx = 480, ny = 320, steps = 600, fields_every = 20, surface_every = 10;
   std::string directory = ".";
+  bool described = false;  ///< a description says what is written; false: the program does
 };
 
 /// Arguments that begin with --afterbay. are left to Afterbay.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shallow-water model in C++ with its output through Afterbay:
 //   mpirun -np 6 shallow_water_cpp --afterbay.servers=2
+// Described output:
+//   mpirun -np 3 shallow_water_cpp --output described --afterbay.output=output.yaml
 #include <mpi.h>
 
 #include <afterbay/afterbay.hpp>
@@ -10,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "described.hpp"
 #include "files.hpp"
 #include "model.hpp"
 
@@ -19,9 +22,9 @@ using namespace afterbay;       // NOLINT
 using namespace shallow_water;  // NOLINT
 
 /// The model's output: `fields` and `surface`.
-class Output {
+class OwnOutput {
  public:
-  Output(Session& session, const Model& model, const std::string& directory) : model_(model) {
+  OwnOutput(Session& session, const Model& model, const std::string& directory) : model_(model) {
     session.decomposition("cells", Block{{model.ny, model.nx}, {model.j0, model.i0}, {model.nj, model.ni}});
     CollectionOptions options;
     options.directory = directory;
@@ -91,9 +94,8 @@ class Output {
   std::uint64_t fields_record_ = 0, surface_record_ = 0;
 };
 
-void run_model(Session& session, const Settings& s) {
-  Model model(model_comm(session), s.nx, s.ny);
-  Output output(session, model, s.directory);
+void run_model(Session& session, Model& model, const Settings& s) {
+  OwnOutput output(session, model, s.directory);
   for (int n = 0; n <= s.steps; ++n) {
     if (n > 0) model.step();
     if (model.steps % s.fields_every == 0) output.write_fields();
@@ -101,7 +103,32 @@ void run_model(Session& session, const Settings& s) {
     session.end_step();
   }
   output.close();
+}
+
+/// The same with described output, which ends the session's steps.
+void run_described(Session& session, Model& model, const Settings& s) {
+  DescribedOutput output(session, model);
+  for (int n = 0; n <= s.steps; ++n) {
+    if (n > 0) model.step();
+    output.write_step();
+  }
+  output.finalize();
+}
+
+void run(Session& session, const Settings& s) {
+  Model model(model_comm(session), s.nx, s.ny);
+  if (s.described) {
+    run_described(session, model, s);
+  } else {
+    run_model(session, model, s);
+  }
   session.finalize();
+}
+
+/// Defaults of the description and of the directory of its files; arguments precede them.
+void choose_description(SessionOptions& options, const Settings& s) {
+  options.set("output", "output.yaml");
+  if (s.directory != ".") options.set("collections.*.directory", s.directory);
 }
 
 }  // namespace
@@ -111,12 +138,13 @@ int main(int argc, char** argv) {
   try {
     const Settings settings = read_settings({argv + 1, argv + argc});
     SessionOptions options;
+    if (settings.described) choose_description(options, settings);
     options.with_arguments(argc, argv);
     Session session = open_session(MPI_COMM_WORLD, options);
     if (session.is_server()) {
       session.serve();
     } else {
-      run_model(session, settings);
+      run(session, settings);
     }
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "shallow_water_cpp: %s\n", problem.what());

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -157,6 +158,7 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   try {
     const Settings settings = read_settings({argv + 1, argv + argc});
+    if (settings.described) throw std::invalid_argument("--output described: see shallow_water_cpp");
     SessionOptions options;
     options.with_arguments(argc, argv);
     Session session = open_session(MPI_COMM_WORLD, options);

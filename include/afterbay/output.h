@@ -234,10 +234,11 @@ AFTERBAY_API int afterbay_output_start(afterbay_output* output);
     state at the start; after resuming, the number after the last step of the saved state. Waits for
     room and files, and with reductions over grids for other ranks (see Waits).
     AFTERBAY_INVALID_ARGUMENT if it goes backwards or leaves out a step; AFTERBAY_CONFLICT for
-    number 1 as the first one, if a file has `at_start`, for two files of the same name, and if
-    ranks have made different calls; AFTERBAY_BAD_STATE if a field that the step before needed has
-    not been put, and after afterbay_output_finalize; AFTERBAY_WRONG_TYPE for results that the type
-    of the file cannot hold; AFTERBAY_TIMED_OUT with the rank that is behind. Fails as
+    number 1 as the first one, if a file has `at_start`, for two files of the same name, of this
+    session or of another one that runs, and if ranks have made different calls; AFTERBAY_BAD_STATE
+    if a field that the step before needed has not been put, and after afterbay_output_finalize;
+    AFTERBAY_WRONG_TYPE for results that the type of the file cannot hold; AFTERBAY_TIMED_OUT with
+    the rank that is behind. Fails as
     afterbay_collection_open, afterbay_file_put and afterbay_session_epoch do. */
 AFTERBAY_API int afterbay_output_step(afterbay_output* output, int64_t number);
 /** *wanted = 1: the current step's value of a field is used; 0: nothing uses it, and the model may

@@ -212,10 +212,11 @@ class AFTERBAY_API Output {
   /// state at the start; after resuming, the step after the last one of the saved state. Waits for
   /// room and files, and with reductions over grids for other ranks (see Waits). Throws
   /// invalid_argument if it goes backwards or leaves out a step; conflict for step 1 as the first
-  /// one, if a file has `at_start`, for two files of the same name, and if ranks have made
-  /// different calls; bad_state if a field that the step before needed has not been put, and after
-  /// finalize(); wrong_type for results that the type of the file cannot hold; timed_out with the
-  /// rank that is behind; and as Collection::open, OutputFile::put and Session::epoch do.
+  /// one, if a file has `at_start`, for two files of the same name, of this session or of another
+  /// one that runs, and if ranks have made different calls; bad_state if a field that the step
+  /// before needed has not been put, and after finalize(); wrong_type for results that the type of
+  /// the file cannot hold; timed_out with the rank that is behind; and as Collection::open,
+  /// OutputFile::put and Session::epoch do.
   void step(std::int64_t number);
   /// Whether the current step's value of a field is used by anything. A model can save the
   /// computation of fields that are not. Does not wait. Throws unknown_name.

@@ -188,6 +188,7 @@ struct TimeAxis {
   Stamp stamp = Stamp::centre;
   bool bounds = true;
   bool cell_methods = true;
+  bool all_intervals = false;  ///< cell_methods name the interval of all values, not only of `sample`
 };
 
 /// Files of one kind, of which a run writes one or, with `split`, many.

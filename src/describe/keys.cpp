@@ -105,7 +105,7 @@ void add_timing(Rows& rows) {
   rows.push_back(
       stored<File>("sample", positive_period(), AFTERBAY_KEY_FIELD(timing.sample),
                    "Time between the values that enter statistics; by default, every step. `every` "
-                   "must be a multiple of it. `cell_methods` then contain the interval."));
+                   "must be a multiple of it. `cell_methods` then contain the interval (see `intervals`)."));
   rows.push_back(stored<File>("sample_offset", offset_period(), AFTERBAY_KEY_FIELD(timing.sample_offset),
                               "Shifts the samples; shorter than `sample`. By default 0s. Steps of the model "
                               "may be added or subtracted: `3h+1ts`, `6h-1ts`."));
@@ -188,8 +188,14 @@ void add_time_axis(Rows& rows) {
       stored<File>("bounds", boolean(), AFTERBAY_KEY_FIELD(time.bounds),
                    "Whether the time axis has bounds. Those of instants are equal to their time."));
   rows.push_back(stored<File>("cell_methods", boolean(), AFTERBAY_KEY_FIELD(time.cell_methods),
-                              "Whether variables get the attribute `cell_methods` with their operations, and "
-                              "\"(interval: ...)\" if `sample` is given."));
+                              "Whether variables get the attribute `cell_methods` with their operations."));
+  rows.push_back(stored<File>(
+      "intervals", one_of_words<bool>({{"sampled", false}, {"always", true}}),
+      AFTERBAY_KEY_FIELD(time.all_intervals),
+      "Which statistics name the time between the values that they take, \"time: mean (interval: 6 hours)\" "
+      "in `cell_methods` (CF Conventions 1.11, section 7.3.2). `sampled`: those of files with `sample`. "
+      "`always`: also those that take every step of the model, or, of a statistic over shorter periods, "
+      "every period, if the values are closer to each other than the records."));
   rows.push_back(stored<File>(
       "cmip", one_of_words<bool>({{"on", true}, {"off", false}}), AFTERBAY_KEY_FIELD(cmip),
       "`on`: chunks as CMIP7 asks for them. The time axis and its bounds "

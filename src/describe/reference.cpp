@@ -132,7 +132,7 @@ Output systems differ in these points. The column *option* shows the keys that c
 | selections along an axis that a field does not have | leave the field as it is; refused if no field of the file has the axis | `grid: own` |
 | order of points in subsets | that of the field; a box over the meridian where longitudes begin is not turned | `reverse` |
 | dimensions that variables of a file cut differently | the cut ones get the name of the grid: `lat_europe` | |
-| `cell_methods` | name the operation, and the interval if `sample` is given | `cell_methods: false` |
+| `cell_methods` | name the operation, and the interval between the values if `sample` is given | `intervals: always`, `cell_methods: false` |
 | lengths of months and years | those of the model's calendar | |
 | `on`, `no`, `NO` in YAML | text | |
 

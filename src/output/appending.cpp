@@ -2,6 +2,8 @@
 #include "output/appending.hpp"
 
 #include <cmath>
+#include <cstddef>
+#include <utility>
 
 #include "base/result.hpp"
 
@@ -17,7 +19,29 @@ std::string date_of(const TimeUnits& units, const ModelTime& time, double number
   }
 }
 
+const describe::Position& place_of_difference(const describe::File& file,
+                                              const std::vector<std::string>& differences) {
+  for (const std::string& difference : differences)
+    for (const describe::Variable& variable : file.variables)
+      for (const char* const end : {"'", ":"})
+        if (difference.find("'" + variable.name + end) != std::string::npos) return variable.at;
+  return file.at;
+}
+
 }  // namespace
+
+Error refusal_of_differences(const describe::File& file, const std::string& path,
+                             const std::vector<std::string>& differences, const char* what_to_do) {
+  constexpr std::size_t most = 20;
+  std::string text =
+      fmt::format("{}: the file '{}' goes on with {}, which differs from what this run would write:",
+                  place_of_difference(file, differences).text(), file.name, path);
+  for (std::size_t i = 0; i < differences.size() && i < most; ++i) text += "\n  - " + differences[i];
+  if (differences.size() > most) text += fmt::format("\n  - and {} more", differences.size() - most);
+  text += fmt::format(
+      "\n  Give the file what it had when it was begun, in the description or in the model, {}", what_to_do);
+  return {ErrorCode::conflict, std::move(text)};
+}
 
 double rounding_of_times(const ModelTime& time, const TimeUnits& units) {
   constexpr double share = 1e-6;  // share of a step

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "describe/description.hpp"
 #include "output/model_time.hpp"
@@ -24,6 +25,11 @@ struct Continuation {
 
 /// How far apart times of one moment may be: files of other programs may be rounded.
 double rounding_of_times(const ModelTime& time, const TimeUnits& units);
+
+/// Why nothing can be appended to a file that differs from what this run would write, at the place
+/// of the first variable that the differences name. `what_to_do`: else than to write it as it was.
+Error refusal_of_differences(const describe::File& file, const std::string& path,
+                             const std::vector<std::string>& differences, const char* what_to_do);
 
 /// Why records of this run cannot follow those that are found in a file of the part. `begin`: of
 /// what the first one covers; if there are only instants, its time. The message begins with the

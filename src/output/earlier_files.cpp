@@ -2,9 +2,13 @@
 #include "output/earlier_files.hpp"
 
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "model/format_traits.hpp"
 #include "output/agreement.hpp"
+#include "output/other_writers.hpp"
 #include "session/state.hpp"
 #include "wire/collective_messages.hpp"
 
@@ -12,13 +16,14 @@ namespace afterbay::output {
 
 namespace {
 
-/// Number of files of earlier runs for each entry: FileSeries::earlier_files.
+/// For each entry, the number of files of earlier runs: FileSeries::earlier_files.
 struct Found {
   static constexpr wire::Kind kind = wire::kind_of(wire::CollectiveMessage::earlier_files);
   std::vector<std::int64_t> files;
+  std::string refusal;  ///< a session that runs has written one of them; empty: none has
   template <class A>
   void fields(A& a) {
-    a(files);
+    a(files, refusal);
   }
 };
 
@@ -28,9 +33,24 @@ struct Question {
   void fields(A&) {}
 };
 
+/// Empty if the files do not get names.
+std::string first_path(const FileSeries& files) {
+  const PartNames& names = files.names();
+  if (!traits_of(names.store()).publishes) return {};
+  return files.target().path(FileName{.name = names.of(names.first(1).front())});
+}
+
 Found found_by_this_rank(const Plan& plan) {
   Found found;
-  for (const auto& file : plan.files) found.files.push_back(file->earlier_files());
+  const OtherWriters* const others = plan.taken->others();
+  for (const auto& file : plan.files) {
+    found.files.push_back(file->earlier_files());
+    if (others == nullptr || !found.refusal.empty()) continue;
+    const std::string path = first_path(*file);
+    if (path.empty()) continue;
+    if (const auto writer = others->living_writer(path))
+      found.refusal = others->refusal(file->file(), path, *writer).message;
+  }
   return found;
 }
 
@@ -44,8 +64,18 @@ Found find(Session& session, const Plan& plan) {
 
 }  // namespace
 
+void look_for_other_writers(Session& session, Plan& plan) {
+  const Session::State& of = session.state();
+  if (of.model->identity().model_rank != 0) return;
+  OtherWriters others(of.name, of.config->journal.directory);
+  for (const auto& file : plan.files)
+    if (const std::string path = first_path(*file); !path.empty()) others.watch(path);
+  plan.taken->set_others(std::move(others));
+}
+
 void look_at_earlier_files(Session& session, Plan& plan) {
   const Found found = find(session, plan);
+  if (!found.refusal.empty()) throw Failure(Error(ErrorCode::conflict, found.refusal));
   for (std::size_t f = 0; f < plan.files.size(); ++f) plan.files[f]->begin_after(found.files[f]);
 }
 

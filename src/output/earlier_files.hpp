@@ -8,9 +8,14 @@
 
 namespace afterbay::output {
 
-/// Collective over the model ranks; comes after Session::start. Throws Failure, at the place in the
-/// description, on all ranks: exists if a file must not be there, conflict if records of this run
-/// would not follow those of the file that it appends to.
+/// From now on, the first model rank knows which files other sessions write (OtherWriters), such as
+/// other components of the job. Comes after the files have been defined.
+void look_for_other_writers(Session& session, Plan& plan);
+
+/// Collective over the model ranks; comes after Session::start and look_for_other_writers. Throws
+/// Failure, at the place in the description, on all ranks: exists if a file must not be there,
+/// conflict if records of this run would not follow those of the file that it appends to, or if a
+/// session that still runs has written it.
 void look_at_earlier_files(Session& session, Plan& plan);
 
 }  // namespace afterbay::output

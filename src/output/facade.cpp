@@ -129,6 +129,7 @@ void Output::State::start() {
     if (auto clock = file->epochs()) epochs->add(*std::move(clock), file->file().name);
   }
   epochs->check_paths(known);
+  output::look_for_other_writers(session, plan);
   reducers.apply();
   late.emplace(&session, plan, time);
   Session::State& of = session.state();
@@ -201,6 +202,24 @@ void Output::State::report_plan() const {
       "take {} of memory on this rank, and with results, subsets and conversions {}",
       used, fields.size(), plan.files.size(), statistics, plan.computed.size(),
       print_about(plan.state_bytes()), print_about(memory->bytes()));
+}
+
+/// Whether the model saves states is not known before it does.
+void Output::State::report_open_files(const std::string& path) {
+  const Session::State& of = session.state();
+  const bool is_known = epochs->saves_states() || !options.resume.empty();
+  if (is_known || open_files_reported || of.model->identity().model_rank != 0) return;
+  const Logger logger({of.name, "model", 0}, of.config->log);
+  for (const auto& file : plan.files) {
+    const output::FileState open = file->state();
+    if (open.path.empty() || !output::may_be_cut(*file)) continue;
+    open_files_reported = true;
+    logger.warning(
+        "{}: the state {} is saved while '{}' is open, to which nothing can be appended, because it is a {} "
+        "file: a run that resumes from it needs another name for the file '{}'. To need none, choose split "
+        "so that files end where jobs do, or write a netCDF file",
+        file->file().at.text(), path, open.path, afterbay::name_of(file->names().store()), file->file().name);
+  }
 }
 
 void Output::State::begin_step(std::int64_t number) {
@@ -497,6 +516,7 @@ Ticket Output::save(const std::string& path) {
   if (it.ended) refuse(ErrorCode::bad_state, "save: the output has been finalized");
   it.end_step();
   it.late->finish();
+  it.report_open_files(path);
   return it.saved->write(path, it.step_to_save());
 }
 
@@ -519,6 +539,7 @@ void Output::finalize(const std::string& save_to) {
     it.plan.end_run(output::covered_by_step(it.time, it.current));
     it.late->end_run(it.current);
   } else if (!save_to.empty()) {
+    it.report_open_files(save_to);
     it.saved->write(save_to, it.step_to_save());
   }
   it.ended = true;

@@ -124,6 +124,8 @@ void FileSeries::take_path() {
   const std::string path = target_->path(FileName{.name = state_.path});
   const TakenPaths::Owner own{file_, state_.part};
   if (const auto owner = taken_->owner(path)) refuse_path(path, own, *owner);
+  if (const OtherWriters* const others = taken_->others())
+    if (const auto writer = others->later_writer(path)) throw Failure(others->refusal(*file_, path, *writer));
   taken_->take(path, own);
 }
 
@@ -211,6 +213,11 @@ void FileSeries::begin_after(std::int64_t earlier) {
   state_.part = part.number;
   state_.record_end = time_->start;
   if (is_full) return;
+  Target::Compared compared = target_->compared(path);
+  if (!compared.differences.empty())
+    throw Failure(refusal_of_differences(*file_, path, compared.differences,
+                                         "choose another name, or write \"existing: replace\""));
+  first_values_ = std::move(compared.kept);
   // A state that is saved before the first record says where the records of this run begin.
   state_.path = names_.of(part);
   state_.records = found.records;
@@ -425,11 +432,16 @@ void FileSeries::resume(FileState state, bool continues) {
   if (!is_continued_) return;
   const std::string path = target_->path(FileName{.name = state_.path});
   taken_->take(path, {file_, state_.part});
+  Target::Compared compared;
   try {
-    first_values_ = target_->first_values(path);
+    compared = target_->compared(path);
   } catch (const Failure&) {
     // Opening the file for output says what is wrong with it.
   }
+  if (!compared.differences.empty())
+    throw Failure(
+        refusal_of_differences(*file_, path, compared.differences, "or change it when the file has ended"));
+  first_values_ = std::move(compared.kept);
 }
 
 // ---- Writer

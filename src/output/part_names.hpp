@@ -12,6 +12,7 @@
 #include "describe/description.hpp"
 #include "model/format.hpp"
 #include "output/model_time.hpp"
+#include "output/other_writers.hpp"
 #include "output/schedule.hpp"
 
 namespace afterbay::output {
@@ -29,8 +30,12 @@ class TakenPaths {
   /// Relative paths are those below the working directory; "a/../x" is "x".
   [[nodiscard]] std::optional<Owner> owner(const std::string& path) const;
   void take(const std::string& path, const Owner& owner);
+  /// Files of other sessions. Null: this rank does not look for them.
+  [[nodiscard]] const OtherWriters* others() const noexcept { return others_ ? &*others_ : nullptr; }
+  void set_others(OtherWriters others) { others_ = std::move(others); }
 
  private:
+  std::optional<OtherWriters> others_;
   std::unordered_map<std::uint64_t, Owner> owners_;  ///< by digests of paths: there may be many
 };
 

@@ -2,6 +2,7 @@
 #include "output/plan_text.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "expression/expression.hpp"
 #include "output/limits.hpp"
@@ -61,6 +62,47 @@ std::string interval_text(const Period& period, std::int64_t day_seconds) {
   return period.text();
 }
 
+/// How far apart the values are that statistics over time take, as cell_methods say it:
+/// " (interval: 6 hours)". CF Conventions 1.11, section 7.3.2: of values with a finer spacing than
+/// the results.
+class Intervals {
+ public:
+  Intervals(const PlanInput& input, const describe::File& file)
+      : time_(&input.time), every_(file.timing.every), names_all_(file.time.all_intervals) {
+    if (file.timing.sample) sample_ = text_of(resolved(*file.timing.sample));
+  }
+  /// For values of steps, reduced over the periods of the file.
+  [[nodiscard]] std::string of_file() const { return sample_.empty() ? finer(time_->step, every_) : sample_; }
+  [[nodiscard]] bool has_samples() const noexcept { return !sample_.empty(); }
+  /// For values of all steps, reduced over other periods.
+  [[nodiscard]] std::string of_steps(const Period& over) const { return finer(time_->step, over); }
+  /// For results of periods, reduced over those of the file.
+  [[nodiscard]] std::string of_periods(const Period& period) const { return finer(period, every_); }
+
+ private:
+  [[nodiscard]] Period resolved(const Period& period) const {
+    return in_largest_units(*time_, period.resolved(time_->step));
+  }
+  [[nodiscard]] std::string text_of(const Period& period) const {
+    return fmt::format(" (interval: {})", interval_text(period, time_->calendar.day_seconds()));
+  }
+  [[nodiscard]] std::string finer(const Period& spacing, const std::optional<Period>& over) const {
+    if (!names_all_ || !over || resolved(spacing) == resolved(*over)) return {};
+    return text_of(resolved(spacing));
+  }
+  const ModelTime* time_;
+  std::optional<Period> every_;
+  bool names_all_;
+  std::string sample_;  ///< empty: there are no samples
+};
+
+/// A chain of reductions, as cell_methods name it.
+struct Chain {
+  std::string text;              ///< empty: it is none
+  bool is_over_time = false;     ///< one of them is
+  std::optional<Period> period;  ///< that of the last one over time, if it is not that of the file
+};
+
 /// The dimensions of a reduction, as CF names those that a file does not have: by standard names
 /// (CF Conventions 1.11, section 7.3). Empty if one has none.
 std::string dimensions_text(const PlanInput& input, const expression::Reduction& reduction) {
@@ -77,15 +119,13 @@ std::string dimensions_text(const PlanInput& input, const expression::Reduction&
 /// "time: maximum time: mean" for mean(max(tas, 1d)), also if the maximum is a field of its own,
 /// "depth: mean" for mean(toce over lev), without those over dimensions for which CF has no name;
 /// empty if the field is more than a chain of reductions.
-/// `over_time`: whether there may be such over time. `interval`: of the samples of the file, of
-/// which reductions of values of steps over its period are.
-std::string chain_of(const PlanInput& input, const std::string& name, bool over_time,
-                     const std::string& interval) {
+/// `over_time`: whether there may be such over time.
+Chain chain_of(const PlanInput& input, const std::string& name, bool over_time, const Intervals& intervals) {
   const describe::Field* const field = input.find_described(name);
   if (field == nullptr || field->expression.empty()) return {};
   const auto expression = expression::parse(field->expression);
   if (!expression || expression->reductions.empty() || expression->result.text != "x0") return {};
-  std::string text;
+  Chain chain;
   for (std::size_t i = 0; i < expression->reductions.size(); ++i) {
     const expression::Reduction& reduction = expression->reductions[i];
     const std::string method = method_of(reduction.operation);
@@ -97,13 +137,20 @@ std::string chain_of(const PlanInput& input, const std::string& name, bool over_
     if (method.empty() || !chained || (reduction.is_over_time() && !over_time)) return {};
     if (i == 0 && reduction.argument.text == "x0" &&
         reduction.argument.operands.front().kind == expression::Operand::Kind::field)
-      text = chain_of(input, reduction.argument.operands.front().field, over_time, interval);
+      chain = chain_of(input, reduction.argument.operands.front().field, over_time, intervals);
     if (dimensions.empty()) continue;  // CF has no name for it
-    const bool is_sampled =
-        reduction.is_over_time() && !reduction.period && text.find("time: ") == std::string::npos;
-    text += (text.empty() ? "" : " ") + dimensions + method + (is_sampled ? interval : "");
+    std::string interval;
+    if (reduction.is_over_time()) {
+      if (!chain.is_over_time)
+        interval = reduction.period ? intervals.of_steps(*reduction.period) : intervals.of_file();
+      else if (chain.period && !reduction.period)
+        interval = intervals.of_periods(*chain.period);
+      chain.is_over_time = true;
+      chain.period = reduction.period;
+    }
+    chain.text += (chain.text.empty() ? "" : " ") + dimensions + method + interval;
   }
-  return text;
+  return chain;
 }
 
 /// Whether a shift of all values changes nothing.
@@ -180,17 +227,20 @@ OwnUnits own_units(const PlanInput& input, const std::string& name) {
 
 std::string cell_methods(const PlanInput& input, const describe::File& file,
                          const describe::Variable& variable, TimeKind kind) {
-  std::string interval;
-  if (file.timing.sample)
-    interval = fmt::format(" (interval: {})", interval_text(file.timing.sample->resolved(input.time.step),
-                                                            input.time.calendar.day_seconds()));
-  const std::string reductions = chain_of(input, variable.field, kind == TimeKind::period, interval);
+  const Intervals intervals(input, file);
+  const Chain chain = chain_of(input, variable.field, kind == TimeKind::period, intervals);
+  const std::string& reductions = chain.text;
   if (kind == TimeKind::once) return reductions;
   const std::string before = reductions.empty() ? "" : reductions + " ";
   if (variable.operation == describe::Operation::write || variable.operation == describe::Operation::instant)
     return kind == TimeKind::instant ? before + "time: point" : reductions;
   const std::string method = method_of(variable.operation);
   if (method.empty()) return {};
+  std::string interval;
+  if (!chain.is_over_time || intervals.has_samples())
+    interval = intervals.of_file();
+  else if (chain.period)
+    interval = intervals.of_periods(*chain.period);
   if (file.timing.cycle)
     for (const auto& [cycle, unit] :
          {std::pair(Period{.days = 1}, "days"), std::pair(Period{.years = 1}, "years")})

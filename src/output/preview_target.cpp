@@ -64,7 +64,7 @@ class CountedTarget final : public Target {
     return inside ? directory_ + (directory_.ends_with('/') ? "" : "/") + path : path;
   }
 
-  [[nodiscard]] SchemaChanges first_values(const std::string& /*path*/) override { return {}; }
+  [[nodiscard]] Compared compared(const std::string& /*path*/) override { return {}; }
   [[nodiscard]] FoundRecords found(const std::string& /*path*/, std::uint64_t /*period*/) override {
     return {};
   }

@@ -5,8 +5,6 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/clock.hpp"
 #include "base/own_collections.hpp"
@@ -14,16 +12,15 @@
 #include "model/values.hpp"
 #include "output/meaning.hpp"
 #include "output/refuse.hpp"
+#include "output/saved_statistics.hpp"
 #include "output/server_states.hpp"
 
 namespace afterbay::output {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* head_attribute = "afterbay_output_state";
-constexpr int version = 5;
+constexpr int version = 6;
 
 /// With `change` applied to all texts. Paths may have any bytes, JSON only UTF-8.
 Json with_texts(const Json& json, std::string (*change)(std::string_view)) {
@@ -34,33 +31,8 @@ Json with_texts(const Json& json, std::string (*change)(std::string_view)) {
   return changed;
 }
 
-/// The type of the entries of a column: doubles, values, counts.
-Type type_of_column(const statistics::State& state, std::uint32_t column, Type field) {
-  const statistics::Layout& layout = state.layout();
-  if (column < layout.doubles) return Type::float64;
-  return column < layout.doubles + layout.values ? field : Type::uint32;
-}
-
-/// The columns of a statistic are named after it and numbered: "s0_1_2".
-std::string name_of_columns(std::size_t statistics, std::size_t statistic) {
-  return fmt::format("s{}_{}", statistics, statistic);
-}
-
 std::string name_of_column(std::size_t statistics, std::size_t statistic, std::uint32_t column) {
   return fmt::format("{}_{}", name_of_columns(statistics, statistic), column);
-}
-
-/// What names a statistic. Two files may each have it, with equal states, if servers compute it.
-std::string key_of(const SeriesStatistics& statistics, std::size_t statistic) {
-  return fmt::format("{} of {}", text_of(statistics.statistic(statistic)), statistics.text());
-}
-
-std::string key_of_saved(const Json& saved) {
-  return fmt::format("{} of {}", saved.at("statistic").get<std::string>(), saved.at("of").get<std::string>());
-}
-
-bool has_values(const statistics::Progress& progress) {
-  return progress.steps > 0 || progress.has_reference != 0;
 }
 
 /// Calls `visit(statistics, number, statistic, state)` for each statistic of the plan. The states
@@ -150,47 +122,6 @@ void check_same(const Json& head, const char* key, const std::string& here, cons
                       .in_file(path));
 }
 
-std::vector<std::string> keys_of(Plan& plan) {
-  std::vector<std::string> keys;
-  for_each_state(plan, [&](auto& of, std::size_t, std::size_t i, const statistics::State&) {
-    keys.push_back(key_of(of, i));
-  });
-  return keys;
-}
-
-/// Refuses a state with other statistics than this run has. Their order depends on who computes
-/// them.
-void check_statistics(const Json& saved, const std::vector<std::string>& here, const std::string& path) {
-  const std::set<std::string> known(here.begin(), here.end());
-  std::set<std::string> there;
-  for (const Json& it : saved) there.insert(key_of_saved(it));
-  const auto more =
-      std::ranges::find_if(saved, [&](const Json& it) { return !known.contains(key_of_saved(it)); });
-  const auto lacking =
-      std::ranges::find_if(here, [&](const std::string& key) { return !there.contains(key); });
-  if (more == saved.end() && lacking == here.end()) return;
-  constexpr const char* changed = "the description or the fields of the model have changed";
-  if (more != saved.end() && lacking != here.end())
-    throw Failure(make_error(ErrorCode::conflict, "the saved state has \"{}\" where this run has \"{}\": {}",
-                             key_of_saved(*more), *lacking, changed)
-                      .in_file(path));
-  if (more != saved.end())
-    throw Failure(make_error(ErrorCode::conflict,
-                             "the state has the statistic \"{}\", which this run does not have: {}",
-                             key_of_saved(*more), changed)
-                      .in_file(path));
-  throw Failure(make_error(ErrorCode::conflict, "the state has no statistic \"{}\": {}", *lacking, changed)
-                    .in_file(path));
-}
-
-/// The files of a state may have been moved together.
-std::string beside(const std::string& path, const std::string& part) {
-  const std::filesystem::path there =
-      std::filesystem::path(path).parent_path() / std::filesystem::path(part).filename();
-  std::error_code error;
-  return std::filesystem::exists(there, error) ? there.string() : part;
-}
-
 }  // namespace
 
 Schema SavedState::schema() const {
@@ -241,14 +172,8 @@ std::string SavedState::head(const std::string& path, const std::string& serial,
                {"step length", time_.step.text()},
                {"fields", heads_of_fields(definitions_, plan_)}};
   Json& statistics = head["statistics"] = Json::array();
-  for_each_state(plan_, [&](auto& of, std::size_t s, std::size_t i, const statistics::State& state) {
-    const statistics::Progress& progress = state.progress();
-    Json of_statistic{{"of", of.text()},
-                      {"statistic", text_of(of.bundle().statistic(i))},
-                      {"columns", name_of_columns(s, i)},
-                      {"steps", progress.steps},
-                      {"duration", progress.duration},
-                      {"has_reference", progress.has_reference}};
+  for_each_state(plan_, [&](auto& of, std::size_t s, std::size_t i, const statistics::State&) {
+    Json of_statistic = output::head_of(of, s, i);
     for (const auto& file : plan_.files) {
       if (&file->samples() != of.samples()) continue;
       const auto in = std::ranges::find(of.in_servers(), i, &SeriesStatistics::InFile::statistic);
@@ -294,6 +219,13 @@ Ticket SavedState::write(Collection& collection, const std::string& path, std::i
       throw Failure(make_error(ErrorCode::conflict,
                                "a state would have the name of {}: give files and states different names",
                                owner->text())
+                        .in_file(file));
+    const OtherWriters* const others = replaces && !owner ? plan_.taken->others() : nullptr;
+    if (const auto writer = others == nullptr ? std::nullopt : others->later_writer(file))
+      throw Failure(make_error(ErrorCode::conflict,
+                               "a state would replace one that {} has saved while this session runs: give "
+                               "the states of each component names of their own",
+                               *writer)
                         .in_file(file));
     plan_.taken->take(file, {});
   }
@@ -345,8 +277,8 @@ std::int64_t SavedState::read(const std::string& path) {
     check_same(head, "step length", time_.step.text(), path);
     check_fields(head.at("fields"), heads_of_fields(definitions_, plan_), path);
     step = head.at("step").get<std::int64_t>();
-    const Json& statistics = head.at("statistics");
-    check_statistics(statistics, keys_of(plan_), path);
+    SavedStatistics statistics(session_, file, path, head);
+    statistics.check(plan_);
     const Json& files = head.at("files");
     if (files.size() != plan_.files.size())
       throw Failure(make_error(ErrorCode::conflict, "the state has {} files, but the description has {}",
@@ -359,38 +291,7 @@ std::int64_t SavedState::read(const std::string& path) {
       continued.push_back(check_storing(files.at(f).value("storing", Meaning()),
                                         file_state(files.at(f), time_.calendar), *plan_.files[f], path));
     }
-    std::map<std::string, const Json*> by_key;
-    for (const Json& it : statistics) by_key.emplace(key_of_saved(it), &it);
-    std::map<std::string, ServerStates::Reader> parts;
-    std::vector<ServerStates::Restored> restored;
-    for_each_state(plan_, [&](auto& of, std::size_t, std::size_t i, const statistics::State& state) {
-      const Json& saved = *by_key.at(key_of(of, i));
-      statistics::Progress& progress = state.progress();
-      progress.steps = saved.at("steps").get<std::uint64_t>();
-      progress.duration = saved.at("duration").get<double>();
-      progress.has_reference = saved.at("has_reference").get<std::uint64_t>();
-      if (!has_values(progress)) return;
-      const Space& space = of.of().space();
-      const Type type = of.taken().type;
-      RankState read(of.bundle().statistic(i), type, space.points);
-      if (saved.contains("in")) {
-        const std::string part = beside(path, saved.at("in").get<std::string>());
-        auto at = parts.find(part);
-        if (at == parts.end())
-          at = parts.try_emplace(part, session_, part, head.at("serial").get<std::string>()).first;
-        at->second.read(saved.at("variable").get<std::string>(), space.decomposition, read);
-      } else {
-        Selection selection;
-        selection.decomposition = space.decomposition;
-        for (std::uint32_t c = 0; c < state.layout().columns(); ++c)
-          file.get_raw(fmt::format("{}_{}", saved.at("columns").get<std::string>(), c), selection,
-                       read.state().column(c).data, type_of_column(state, c, type), {});
-      }
-      if (of.is_left_to_servers()) return restored.push_back({&of, i, std::move(read)});
-      for (std::uint32_t c = 0; c < state.layout().columns(); ++c)
-        std::memcpy(state.column(c).data, read.state().column(c).data, state.column(c).bytes);
-    });
-    for (auto& [name, part] : parts) part.close();
+    const std::vector<ServerStates::Restored> restored = statistics.restore(plan_);
     if (!restored.empty()) {
       ServerStates(plan_).restore(restored);
       // Samples of the first step follow. If memory is short, servers take those of a step before

@@ -49,6 +49,10 @@ Values to_compare(const Form& form) {
 
 }  // namespace
 
+statistics::Bundle bundle_for(const Form& form, std::size_t points) {
+  return must(statistics::Bundle::create({form.type, to_compare(form)}, points));
+}
+
 void copy_section(std::byte* to, const std::vector<std::uint64_t>& lengths, const model::Box& section,
                   const std::byte* from, const MemoryLayout& layout, std::size_t bytes) {
   const model::Index whole(lengths);
@@ -175,7 +179,7 @@ SeriesStatistics::SeriesStatistics(Series& of, const Schedule& schedule, std::st
       taken_(form_of_samples(of)),
       schedule_(&schedule),
       text_(std::move(text)),
-      bundle_(must(statistics::Bundle::create({taken_.type, to_compare(taken_)}, of.space().points))) {
+      bundle_(bundle_for(taken_, of.space().points)) {
   of.add(*this);
 }
 
@@ -200,8 +204,7 @@ void SeriesStatistics::leave_to_servers(SampleTarget& samples, std::vector<InFil
   takes_operands_ = takes_operands;
   variables_ = std::move(variables);
   states_.clear();
-  const statistics::Bundle all =
-      std::exchange(bundle_, must(statistics::Bundle::create({taken_.type, to_compare(taken_)}, 0)));
+  const statistics::Bundle all = std::exchange(bundle_, bundle_for(taken_, 0));
   for (std::size_t i = 0; i < all.size(); ++i) add_state(all.statistic(i));
 }
 
@@ -234,10 +237,16 @@ bool SeriesStatistics::can_be_made_of(const SeriesStatistics& finer) const {
 void SeriesStatistics::make_of(SeriesStatistics& finer) {
   finer_ = &finer;
   finer.made_of_it_.push_back(this);
-  text_ += ", from periods of " + finer.schedule().every().text();
+}
+
+bool SeriesStatistics::has_begun() const {
+  for (std::size_t i = 0; i < bundle_.size(); ++i)
+    if (bundle_.progress(i).steps > 0) return true;
+  return finer_ != nullptr && finer_->has_begun();
 }
 
 void SeriesStatistics::take_period(const statistics::Bundle& finer) {
+  if (takes_rest_) return;  // it has taken the values of this period itself
   must(bundle_.absorb(finer));
   if (schedule_->ends()) emit();
 }
@@ -245,6 +254,7 @@ void SeriesStatistics::take_period(const statistics::Bundle& finer) {
 void SeriesStatistics::end_step() {
   if (finer_ != nullptr) finer_->end_step();
   if (schedule_->ends() && bundle_.size() > 0 && bundle_.progress(0).steps > 0) emit();
+  takes_rest_ = takes_rest_ && !finer_->schedule().ends();
 }
 
 void SeriesStatistics::emit() {

@@ -28,6 +28,9 @@ struct Form {
   friend bool operator==(const Form&, const Form&) = default;
 };
 
+/// Without statistics, for so many values in this form.
+statistics::Bundle bundle_for(const Form& form, std::size_t points);
+
 /// Values of this rank for a step or a period.
 struct Value {
   const std::byte* data = nullptr;
@@ -209,6 +212,11 @@ class SeriesStatistics final : public Consumer {
   /// Whether `finer` has the same statistics of the same series, over shorter periods of which
   /// those of this consist, and results stay the same.
   [[nodiscard]] bool can_be_made_of(const SeriesStatistics& finer) const;
+  /// Its state, which was restored, has everything up to now, although it is made of others. Until
+  /// the current period of these ends, it takes the values of the series itself.
+  void take_rest_of_finer() noexcept { takes_rest_ = finer_ != nullptr && finer_->has_begun(); }
+  /// Those whose current period its state lacks; null: it lacks nothing.
+  [[nodiscard]] const SeriesStatistics* lacking() const noexcept { return takes_rest_ ? nullptr : finer_; }
 
   /// A variable of a file that has the values of a statistic.
   struct InFile {
@@ -234,7 +242,7 @@ class SeriesStatistics final : public Consumer {
   [[nodiscard]] bool takes_layouts() const override { return is_left_to_servers(); }
   /// At the end of the run only statistics give values, those of periods that it cuts short.
   [[nodiscard]] bool needs() const override {
-    if (finer_ != nullptr || !schedule_->sampled() || !of_->available()) return false;
+    if (lacking() != nullptr || !schedule_->sampled() || !of_->available()) return false;
     if (!schedule_->at_end_of_run()) return true;
     const Schedule* const inner = of_->periods();
     return inner != nullptr && schedule_->samples_end_of(*inner);
@@ -244,7 +252,8 @@ class SeriesStatistics final : public Consumer {
   /// run ends. Statistics of statistics come after those.
   void end_step();
 
-  /// Identifies the statistics and their series; the same in all runs with this description.
+  /// Identifies the statistics and their series; the same in all runs with this description,
+  /// whoever computes.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   [[nodiscard]] statistics::Bundle& bundle() noexcept { return bundle_; }
   [[nodiscard]] const Series& of() const noexcept { return *of_; }
@@ -267,6 +276,8 @@ class SeriesStatistics final : public Consumer {
   [[nodiscard]] std::size_t buffer_bytes() const;
 
  private:
+  /// Whether there are values of its current period, in its state or in those of which it is made.
+  [[nodiscard]] bool has_begun() const;
   void emit();
   void add_state(const statistics::Statistic& statistic);
   void take_period(const statistics::Bundle& finer);
@@ -276,6 +287,7 @@ class SeriesStatistics final : public Consumer {
   /// Statistics over shorter periods from which it is made; null: made from the series.
   SeriesStatistics* finer_ = nullptr;
   std::vector<SeriesStatistics*> made_of_it_;  ///< statistics whose finer_ it is
+  bool takes_rest_ = false;                    ///< see take_rest_of_finer
   SampleTarget* samples_ = nullptr;            ///< null: it computes itself
   bool takes_operands_ = false;                ///< servers compute the series as well
   std::vector<InFile> variables_;              ///< variables to which samples are put

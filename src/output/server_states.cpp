@@ -16,9 +16,12 @@ constexpr const char* serial_attribute = "afterbay_output_state_part";
 
 }  // namespace
 
-RankState::RankState(const statistics::Statistic& statistic, Type type, std::size_t points)
-    : memory_(statistic, type, points),
-      state_(statistics::layout_of(statistic, type), memory_.bytes().data(), points) {}
+RankState::RankState(const statistics::Statistic& statistic, const Form& form, std::size_t points)
+    : memory_(statistic, form.type, points), bundle_(bundle_for(form, points)) {
+  must(bundle_.add(statistic, memory_.bytes()));
+}
+
+void RankState::absorb(const RankState& part) { must(bundle_.absorb(part.bundle_)); }
 
 /// Calls `visit(FileSeries&, statistics)` for files whose statistics servers compute.
 template <class Visit>

@@ -17,13 +17,15 @@ namespace afterbay::output {
 /// The state of a statistic at the points of this rank.
 class RankState {
  public:
-  /// Not initialised.
-  RankState(const statistics::Statistic& statistic, Type type, std::size_t points);
-  [[nodiscard]] const statistics::State& state() const noexcept { return state_; }
+  /// `form`: of the values of the statistic.
+  RankState(const statistics::Statistic& statistic, const Form& form, std::size_t points);
+  [[nodiscard]] const statistics::State& state() const { return bundle_.state(0); }
+  /// Takes in the state of the same statistic over a part of the period.
+  void absorb(const RankState& part);
 
  private:
   statistics::StateMemory memory_;
-  statistics::State state_;
+  statistics::Bundle bundle_;
 };
 
 class ServerStates {

@@ -56,6 +56,8 @@ struct __attribute__((visibility("hidden"))) Output::State {
   /// Refuses step 1 as the first one if files have a record of step 0.
   void check_start() const;
   void report_plan() const;
+  /// In the log, once: files that are open while a state is saved, and that no run can continue.
+  void report_open_files(const std::string& state);
   void write_definitions() const;
   void check_defining(const char* call) const;
   FieldStep& find(std::string_view field);
@@ -92,6 +94,7 @@ struct __attribute__((visibility("hidden"))) Output::State {
   bool in_step = false;
   bool begun = false;  ///< there was a step, or the run resumed after one
   bool ended = false;
+  bool open_files_reported = false;
   /// Why the last step could not be ended, since finalize() was called.
   std::optional<Error> end_failure;
 };

@@ -5,9 +5,12 @@
 #include <array>
 
 #include "afterbay/input.hpp"
+#include "model/changes.hpp"
 #include "output/file_schema.hpp"
+#include "output/refuse.hpp"
 #include "session/facade.hpp"
 #include "session/state.hpp"
+#include "storage/structure/compare_schema.hpp"
 #include "storage/structure/stored_names.hpp"
 
 namespace afterbay::output {
@@ -127,15 +130,19 @@ class SessionTarget final : public Target {
     return std::make_unique<SessionFile>(std::move(file));
   }
   [[nodiscard]] std::string path(const FileName& name) const override { return unwrap(made_->path(name)); }
-  [[nodiscard]] SchemaChanges first_values(const std::string& path) override {
+  [[nodiscard]] Compared compared(const std::string& path) override {
     InputFile file = of_.open_input(path, {.as_of = AsOf::published});
-    SchemaChanges changes;
-    keep_texts(changes, {}, made_->schema().attributes, file.schema().attributes);
+    const Schema& found = file.schema();
+    Compared compared;
+    keep_texts(compared.kept, {}, made_->schema().attributes, found.attributes);
     for (const Variable& wanted : made_->schema().variables)
-      if (const Variable* const found = file.schema().find_variable(wanted.name))
-        keep_texts(changes, wanted.name, wanted.attributes, found->attributes);
+      if (const Variable* const same = found.find_variable(wanted.name))
+        keep_texts(compared.kept, wanted.name, wanted.attributes, same->attributes);
+    // As the servers do when they open it.
+    compared.differences =
+        storage::schema_differences(must(model::apply(made_->schema(), compared.kept)), found);
     file.close();
-    return changes;
+    return compared;
   }
   [[nodiscard]] FoundRecords found(const std::string& path, std::uint64_t period) override {
     InputFile file = of_.open_input(path, {.as_of = AsOf::published});

@@ -62,9 +62,13 @@ class Target {
   Target& operator=(const Target&) = delete;
 
   virtual std::unique_ptr<TargetFile> open(const FileName& name, const SchemaChanges& changes) = 0;
-  /// The changes with which a file that exists is continued: it keeps the texts of attributes that
-  /// only tell of it. On all model ranks together.
-  [[nodiscard]] virtual SchemaChanges first_values(const std::string& path) = 0;
+  /// A published file, compared with what this run writes.
+  struct Compared {
+    SchemaChanges kept;  ///< texts of attributes that only tell of it: it keeps them if it is continued
+    std::vector<std::string> differences;  ///< others, for which it cannot be: sentences
+  };
+  /// On all model ranks together.
+  [[nodiscard]] virtual Compared compared(const std::string& path) = 0;
   /// The path of a file that is opened with this name.
   [[nodiscard]] virtual std::string path(const FileName& name) const = 0;
   /// Reads a published file, on all model ranks together. `period`: records of a period.

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The description of the shallow-water model, examples/shallow_water/output.yaml: its hourly
 instants are the records that the model itself writes at these steps, bit for bit, and its daily
-means and maxima are those of the model's records of all steps."""
+means and maxima are those of the model's records of all steps. The programs in C and C++ write the
+same files with it."""
 import pathlib
 import shutil
 
 import netCDF4
 import numpy as np
 
-from lib_bindings import mpirun, program, same_values
+from lib_bindings import mpirun, program, same_files, same_values
 
 DESCRIPTION = pathlib.Path(__file__).resolve().parents[2] / "examples" / "shallow_water" / "output.yaml"
 HOUR, DAY, LAST = 18, 432, 450  # in steps of 200 s: the second day has one hour
@@ -62,6 +63,13 @@ def main():
     day, hour = run("described", "--output", "described", f"--afterbay.output={DESCRIPTION}")
     check_hours(hour, records)
     check_days(day, records)
+    # The contents do not depend on ranks and servers.
+    for language, ranks, servers in (("c", 4, 2), ("cpp", 3, 1)):
+        mpirun(ranks, program(f"shallow_water_{language}"), *MODEL, "--directory", language, "--output", "described",
+               f"--afterbay.output={DESCRIPTION}", f"--afterbay.servers={servers}")
+        assert sorted(path.name for path in pathlib.Path(language).iterdir()) == ["day.nc", "hour.nc"]
+        for name in ("day.nc", "hour.nc"):
+            same_files(f"described/{name}", f"{language}/{name}")
     for file in own:
         file.close()
     shutil.rmtree("own")  # 200 MB

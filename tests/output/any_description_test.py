@@ -59,7 +59,7 @@ KEYS = [("split", ["1mo", "1y", "12mo", "2 records", "7 records", "10d", "48h", 
         ("grid", ["box", "thin", "point", "own"], 0.25), ("missing", ["poison", "0.5"], 0.2),
         ("type", ["float64", "int16", "float32"], 0.2), ("statistics", ["model", "servers"], 0.2),
         ("expressions", ["model", "servers"], 0.1), ("stamp", ["start", "end"], 0.1), ("bounds", ["false"], 0.1),
-        ("end_date", ["exclusive"], 0.1), ("cmip", ["on"], 0.1), ("store", ["cdf5", "cdf2", "memory", "netcdf4"], 0.15),
+        ("end_date", ["exclusive"], 0.1), ("intervals", ["always"], 0.1), ("cmip", ["on"], 0.1), ("store", ["cdf5", "cdf2", "memory", "netcdf4"], 0.15),
         ("time_units", ["hours since 1970-01-01"], 0.1), ("placement", ["slab", "file", "variable", "least"], 0.15),
         ("name", ['"{file}_{start}-{end}"', '"{file}_{part:03}"', '"{file}_{start:%Y%m%d%H}"'], 0.25), ("max_detail", ["1"], 0.05)]
 

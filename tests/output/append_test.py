@@ -234,6 +234,33 @@ def axes():
     ascend("a.nc", 12)
 
 
+def texts():
+    """What a file says of its values must stay as it is: the run had been refused with its first
+    record, and without a line. Texts that only tell of the file are kept, as by a run that
+    resumes."""
+    fresh("texts")
+    append = (f"files: {{a: {{every: 6h, existing: append, {UNITS}, attributes: {{title: first}},\n"
+              "  instant: [tas: {attributes: {comment: first, standard_name: air_temperature}}, uas]}}\n")
+    run(append, last=4, units_of="uas:m s-1")
+    later = {"last": 4, "start": "2000-01-02", "units_of": "uas:m s-1"}
+    refused(append, ["output.yaml:2:82: the file 'a' goes on with", "a.nc", "attribute 'uas:units': text \"km h-1\" wanted, text \"m s-1\" in the file",
+                     "existing: replace"], **{**later, "units_of": "uas:km h-1"})
+    for old, new, parts in (
+            ("air_temperature", "air_potential_temperature", ["2:13", "attribute 'tas:standard_name'", "air_potential_temperature", "air_temperature"]),
+            ("uas]", "uas: {type: float64}]", ["output.yaml:2:", "variable 'uas': type float64 wanted, float32 in the file"]),
+            (", uas]", "]", ["output.yaml:1:9", "variable 'uas' is in the file but not wanted"])):
+        assert old in append
+        refused(append.replace(old, new), ["goes on with", *parts], **later)
+    # A setting of the session, and no server processes.
+    refused(append.replace("existing: append, ", "").replace("air_", "sea_"), ["attribute 'tas:standard_name'"],
+            settings=[f"{REPLACED}append", "--afterbay.topology=inline"], servers=0, **later)
+    run(append.replace("first", "second"), **later)
+    ascend("a.nc", 8)
+    with xarray.open_dataset("a.nc") as file:
+        assert (file.attrs["title"], file.tas.attrs["comment"]) == ("first", "first"), file
+        assert file.uas.attrs["units"] == "m s-1", file.uas
+
+
 def files_that_exist():
     """The default: found before the first step, however long the period."""
     fresh("files_that_exist")
@@ -246,6 +273,6 @@ def files_that_exist():
 
 
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for case in (instants, statistics, skipped, folded, parts, resumed, written_again, in_memory, axes, files_that_exist):
+for case in (instants, statistics, skipped, folded, parts, resumed, written_again, in_memory, axes, texts, files_that_exist):
     case()
     print(f"{case.__name__}: as expected", flush=True)

@@ -5,11 +5,13 @@ each is as it is alone."""
 import os
 import pathlib
 import subprocess
+import time
 
 import netCDF4
 import xarray
 
-from lib_described import MODEL, Expected, Fields, Times, check
+from lib_described import MODEL, Expected, Fields, Times, check, run
+from lib_jobs import inside
 
 ATMOSPHERE = {"calendar": "noleap", "start": "2000-02-28", "step": "3h", "last": 20}
 OCEAN = {"calendar": "360_day", "start": "2000-02-28", "step": "6h", "last": 14, "lat": 4, "lon": 6}
@@ -43,3 +45,75 @@ for servers, ocean_servers in ((1, 1), (1, 2)):
     check("hours.nc", "uas", Expected(Times(**OCEAN), Fields(**OCEAN), "6h").instants("uas")[1])
     print(f"as alone, with {servers} and {ocean_servers} servers")
 assert os.path.isdir("journal-ocean") and os.path.isdir("journal-atmosphere"), os.listdir()
+
+
+def together(atmosphere, ocean, *settings):
+    """Both components with a server each; returns the exit code and what they said. If processes
+    fail, mpirun itself sometimes waits for ever (PMIx_server_finalize) when all of them have ended:
+    it is not given long."""
+    pathlib.Path("output.yaml").write_text(atmosphere[0])
+    pathlib.Path("ocean.yaml").write_text(ocean[0])
+    command = ["timeout", "-k", "5", "30", "mpirun", "--oversubscribe", "-np", "5", str(MODEL), "ocean_from=3", *atmosphere[1:],
+               *(f"ocean.{option}" for option in ocean[1:]), "--afterbay.servers=1", "--afterbay.report.table=off", *settings]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def one_after_the_other():
+    """The ocean writes to the name of a file that the atmosphere has published long before, in the
+    same job: it had replaced it."""
+    first = "files: {day: {every: 1d, existing: replace, name: x.nc, mean: [tas]}}\n"
+    second = "files: {sea: {every: 5d, KEYS, name: x.nc, mean: [toce]}}\n"
+    for keys, settings, writer in (
+            ("existing: replace", [], "the session 'atmosphere'"), ("existing: append", [], "the session 'atmosphere'"),
+            ("existing: refuse", [], "the session 'atmosphere'"),
+            ("existing: replace", ["--afterbay.journal.directory=journal-{session}"], "another session or program")):
+        code, said = together((first, "last=8"), (second.replace("KEYS", keys), "last=24", "pause_ms=150"), *settings)
+        assert code != 0, f"{keys}: the file was replaced\n{said}"
+        path = os.path.abspath("x.nc")
+        for part in ("ocean.yaml:1:9: the file 'sea' of the session 'ocean'", path, writer,
+                     "names or directories of their own"):
+            assert part in said, f"{keys}: expected {part!r} in:\n{said}"
+        with netCDF4.Dataset("x.nc") as file:
+            assert len(file["time"]) == 2 and "tas" in file.variables, file
+        os.remove("x.nc")
+        print(f"one after the other, {keys}: refused", flush=True)
+
+
+def states_of_both():
+    """States at epochs replace those of earlier jobs: they had replaced those of the other
+    component."""
+    text = "state: 's_{step}'\nfiles: {NAME: {every: 1d, epochs: 1d, mean: [tas]}}\n"
+    code, said = together((text.replace("NAME", "air"), "last=8"), (text.replace("NAME", "sea"), "last=12", "pause_ms=400"))
+    assert code != 0, said
+    for part in ("a state would replace one that the session 'atmosphere' has saved", "names of their own", os.path.abspath("s_4.nc")):
+        assert part in said, f"expected {part!r} in:\n{said}"
+
+
+def while_another_session_runs():
+    """A session that has published the file still runs: the next one does not begin. When it has
+    ended, its file is that of an earlier run, and is replaced."""
+    pathlib.Path("output.yaml").write_text("files: {fx: {once: [orog], name: x.nc}, day: {every: 1d, mean: [tas]}}\n")
+    command = ["timeout", "-k", "5", "60", "mpirun", "--oversubscribe", "-np", "2", str(MODEL), "last=24", "pause_ms=200",
+               "--afterbay.output=output.yaml", "--afterbay.servers=1", "--afterbay.session=atmosphere", "--afterbay.report.table=off"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as atmosphere:
+        deadline = time.monotonic() + 30
+        # The journal names the file just after it has got its name.
+        while not (os.path.exists("x.nc") and "file_published" in "".join(
+                path.read_text() for path in pathlib.Path("afterbay-journal").glob("*.jsonl"))):
+            assert time.monotonic() < deadline and atmosphere.poll() is None, "the first run has not published its file"
+            time.sleep(0.05)
+        replacing = "files: {sea: {every: 1d, existing: replace, name: x.nc, mean: [toce]}}\n"
+        said = run(replacing, ranks=1, last=0, expect=1, settings=["--afterbay.session=ocean"])
+        for part in ("output.yaml:1:9: the file 'sea' of the session 'ocean'", os.path.abspath("x.nc"), "the session 'atmosphere'"):
+            assert part in said, f"expected {part!r} in:\n{said}"
+        assert atmosphere.poll() is None, "the first run ended too early for this test"
+        assert atmosphere.wait() == 0
+    run(replacing, ranks=1, last=4, settings=["--afterbay.session=ocean"])
+    with netCDF4.Dataset("x.nc") as file:
+        assert "toce" in file.variables, file
+
+
+inside("one_after_the_other", one_after_the_other)
+inside("states_of_both", states_of_both)
+inside("while_another_session_runs", while_another_session_runs)

@@ -287,6 +287,37 @@ files:
         assert file["long"].attrs["cell_methods"] == "time: maximum time: mean", file["long"].attrs
 
 
+def intervals():
+    """CF 1.11, section 7.3.2: the spacing of the values of which statistics are made. By default
+    only that of samples, which nobody could guess; `intervals: always` names all that are finer
+    than the records."""
+    fresh("intervals")
+    run("""
+defaults: {intervals: always}
+fields: {tx: "max(tas, 1d)", deep: "mean(max(tas, 1d))", column: "mean(toce over lev)", sixths: "mean(tas, 1ts)"}
+files:
+  day: {every: 1d, mean: [tas, column], max: [uas], difference: [vas], once: [orog]}
+  each: {every: 1ts, mean: [tas], instant: [uas]}
+  long: {every: 2d, align: start, write: [deep], mean: [tx, sixths]}
+  thin: {every: 1d, sample: 12h, mean: [tas]}
+  usual: {every: 1d, intervals: sampled, mean: [tas]}
+  fold: {every: 4d, align: start, cycle: 1d, cycle_step: 12h, mean: [tas]}
+  none: {every: 1d, cell_methods: false, mean: [tas]}
+""", last=16)
+    expected = {"day": {"tas": "time: mean (interval: 6 hours)", "uas": "time: maximum (interval: 6 hours)", "vas": None, "orog": None},
+                "each": {"tas": "time: mean", "uas": "time: point"},
+                "long": {"deep": "time: maximum (interval: 6 hours) time: mean (interval: 1 day)",
+                         "tx": "time: maximum (interval: 6 hours) time: mean (interval: 1 day)", "sixths": "time: mean time: mean (interval: 6 hours)"},
+                "thin": {"tas": "time: mean (interval: 12 hours)"}, "usual": {"tas": "time: mean"},
+                "fold": {"tas": "time: mean within days (interval: 6 hours) time: mean over days"}, "none": {"tas": None}}
+    for name, methods_ in expected.items():
+        with xarray.open_dataset(f"{name}.nc") as file:
+            for variable, method in methods_.items():
+                assert file[variable].attrs.get("cell_methods") == method, f"{name}: {variable}: {file[variable].attrs}"
+    with xarray.open_dataset("day.nc") as file:
+        assert file["column"].attrs["cell_methods"].endswith("time: mean (interval: 6 hours)"), file["column"].attrs
+
+
 def cut_cycles():
     """The run covers parts of the first and the last cycle: bounds say what values are made of."""
     fresh("cut_cycles")
@@ -399,6 +430,6 @@ files:
 
 
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for case in (names, times, subsets, coordinates, units, summands, cycles, cut_cycles, methods, appended, alignments, names_of_functions, sections, readers):
+for case in (names, times, subsets, coordinates, units, summands, cycles, cut_cycles, methods, intervals, appended, alignments, names_of_functions, sections, readers):
     case()
     print(f"{case.__name__}: as expected")

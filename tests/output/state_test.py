@@ -205,10 +205,18 @@ def stores():
         run(description.replace("split", "name: 'more_{start}', split"), first=11, last=130, resume="state.nc", plain=1)
         assert pathlib.Path(f"day_2000-01-2000-01.{ending}").read_bytes() == first
         assert sorted(glob.glob(f"more*.{ending}")) == [f"more_2000-0{month}.{ending}" for month in (1, 2)], os.listdir()
+        # A model that saves its state without saying so before: the warning comes with the state.
+        for path in glob.glob("*.nc") + glob.glob("day*") + glob.glob("more*"):
+            os.remove(path)
+        said = run(description, last=10, save_at=8, finalize_to="end.nc", plain=1)
+        assert said.count("is saved while") == 1, said
+        for part in ("output.yaml:1:9: the state state.nc is saved while", f"day_2000-01-2000-01.{ending}' is open", "needs another name"):
+            assert part in said, f"expected {part!r} in:\n{said}"
         # Nothing is open where parts end.
         for path in glob.glob("*.nc") + glob.glob("day*") + glob.glob("more*"):
             os.remove(path)
-        run(description, last=31 * 4, finalize_to="state.nc", plain=1)
+        said = run(description, last=31 * 4, finalize_to="state.nc", plain=1)
+        assert "is saved while" not in said, said
         run(description, first=31 * 4 + 1, last=31 * 4 + 8, resume="state.nc", plain=1)
         assert len(glob.glob(f"day_*.{ending}")) == 2, os.listdir()
 

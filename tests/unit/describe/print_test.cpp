@@ -90,6 +90,7 @@ TEST(DescribePrint, AllPropertiesOfAFile) {
     stamp: centre
     bounds: true
     cell_methods: true
+    intervals: sampled
     cmip: off
 )");
 }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/other_writers.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "journal/judge.hpp"
+#include "journal/read.hpp"
+
+namespace afterbay::output {
+
+namespace {
+
+using NumberedFile = struct ::stat;
+
+std::int64_t changed_ns(const NumberedFile& file) {
+  constexpr std::int64_t second = 1'000'000'000;
+  return static_cast<std::int64_t>(file.st_ctim.tv_sec) * second + file.st_ctim.tv_nsec;
+}
+
+std::string whole_path(const std::string& path) {
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+/// The nearest directory above the path that exists.
+std::filesystem::path directory_above(const std::string& path) {
+  std::filesystem::path directory = std::filesystem::path(whole_path(path)).parent_path();
+  std::error_code error;
+  while (!std::filesystem::is_directory(directory, error) && directory != directory.parent_path())
+    directory = directory.parent_path();
+  return directory;
+}
+
+/// The session that published the file which has the name now. `living`: only one that still runs.
+std::optional<std::string> session_of(const std::string& journal, const std::string& path,
+                                      const NumberedFile& file, bool living) {
+  if (journal.empty()) return std::nullopt;
+  const auto read = journal::read_journal(journal, OwnerFile::no_patience);
+  if (!read) return std::nullopt;
+  const std::string whole = whole_path(path);
+  std::optional<std::string> session;
+  for (const journal::Run& run : read->runs)
+    for (const journal::PublishedFile& published : run.published)
+      if (published.file.file.path == whole && published.identity.inode == file.st_ino)
+        session = !living || journal::state_of(run, journal::this_host()) == journal::RunState::running
+                      ? std::optional(run.session())
+                      : std::nullopt;
+  return session;
+}
+
+std::string said(const std::string& session) { return fmt::format("the session '{}'", session); }
+
+}  // namespace
+
+void OtherWriters::watch(const std::string& path) {
+  const std::filesystem::path directory = directory_above(path);
+  NumberedFile of_directory{};
+  if (::stat(directory.c_str(), &of_directory) != 0 || since_.contains(of_directory.st_dev)) return;
+  std::string name = (directory / ".afterbay-time-XXXXXX").string();
+  const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor < 0) return;  // writing the first file says what is wrong
+  NumberedFile made{};
+  if (::fstat(descriptor, &made) == 0) since_.emplace(of_directory.st_dev, changed_ns(made));
+  ::unlink(name.c_str());
+  ::close(descriptor);
+}
+
+std::optional<std::string> OtherWriters::living_writer(const std::string& path) const {
+  NumberedFile file{};
+  if (::lstat(path.c_str(), &file) != 0) return std::nullopt;
+  if (const auto session = session_of(journal_, path, file, true)) return said(*session);
+  return std::nullopt;
+}
+
+std::optional<std::string> OtherWriters::later_writer(const std::string& path) const {
+  NumberedFile file{};
+  if (::lstat(path.c_str(), &file) != 0) return std::nullopt;
+  const auto since = since_.find(file.st_dev);
+  if (since == since_.end() || changed_ns(file) <= since->second) return std::nullopt;
+  const auto session = session_of(journal_, path, file, false);
+  return session ? said(*session) : "another session or program";
+}
+
+Error OtherWriters::refusal(const describe::File& file, const std::string& path,
+                            const std::string& writer) const {
+  return {
+      ErrorCode::conflict,
+      fmt::format("{}: the file '{}' of the session '{}' would have the name \"{}\", which {} has given to "
+                  "a file of its own while this session runs: give the files of each component names or "
+                  "directories of their own",
+                  file.at.text(), file.name, session_, whole_path(path), writer)};
+}
+
+}  // namespace afterbay::output
