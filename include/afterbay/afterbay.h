@@ -131,8 +131,7 @@ AFTERBAY_API int afterbay_error_set(int code, const char* message, const char* v
 
 /* ---- Types and values --------------------------------------------------------------------- */
 
-/** The atomic types of netCDF-4. A list of values of a type is an array of the C type given
-   here. */
+/** The atomic types of netCDF-4, and the C types of the elements in lists of values. */
 enum afterbay_type {
   AFTERBAY_INT8 = 1,    /**< int8_t */
   AFTERBAY_TEXT = 2,    /**< char; NC_CHAR */
@@ -445,8 +444,7 @@ AFTERBAY_API int afterbay_decomposition_define_map(afterbay_session* session, co
 
 /* ---- Collection --------------------------------------------------------------------------- */
 
-/** Where and how the files of a collection are stored; NULL: the default. Set unused members to
-   zero. */
+/** How the files of a collection are stored; NULL: the default. Set unused members to zero. */
 typedef struct afterbay_collection_options {
   const char* file;      /**< name template: {collection}, {step}, {step:06}, {member:03}, {date:%Y%m%d_%H};
                             default: {collection} with the ending of the store, such as
@@ -471,8 +469,7 @@ AFTERBAY_API void afterbay_collection_free(afterbay_collection* collection);
    after afterbay_session_free. */
 AFTERBAY_API int afterbay_collection_name(const afterbay_collection* collection, const char** name);
 
-/** The name of a file: `name` as it is, or (NULL) the template with step, member and date filled
-   in. */
+/** The name of a file: `name` as it is, or the template with step, member and date filled in. */
 typedef struct afterbay_file_name {
   const char* name; /**< the whole name; NULL: the template is filled in */
   const char* date; /**< ISO 8601: "2026-11-21", "2026-11-21T06:00:00"; NULL: none */
@@ -566,8 +563,7 @@ AFTERBAY_API int afterbay_file_records(afterbay_file* file, uint64_t* records);
    AFTERBAY_BAD_STATE while a slot of the file is not committed, or sections are missing: the file
    stays open. AFTERBAY_TIMED_OUT as for afterbay_session_flush. */
 AFTERBAY_API int afterbay_file_close(afterbay_file* file, afterbay_ticket* ticket);
-/** The final path, valid as long as the handle. Fails only with AFTERBAY_INVALID_ARGUMENT
-   (NULL). */
+/** Returns the final path, valid as long as the handle. Fails as afterbay_input_schema does. */
 AFTERBAY_API int afterbay_file_path(const afterbay_file* file, const char** path);
 /** Releases the handle only; a file that is not closed stays open until
    afterbay_session_finalize. */
