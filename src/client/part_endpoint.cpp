@@ -39,8 +39,8 @@ void announce(transport::ThreadEnd& end, const JointPut& put, const PartPiece& p
 
 }  // namespace
 
-/// A call of this caller; refused if another thread is in one. A slot that is being destroyed is waited
-/// for: the caller made no mistake.
+/// A call of this caller; refused if another thread is in one. If a slot is being destroyed, the
+/// call waits for that: the caller made no mistake.
 class PartEndpoint::Call {
  public:
   explicit Call(PartEndpoint& of, EndpointUse use = EndpointUse::in_call) : member_(*of.member_) {

@@ -18,8 +18,8 @@
 
 namespace afterbay::client {
 
-/// Who uses an endpoint now. `slot_dropped`: a thread destroys one of its slots, which takes no time and
-/// is not a call.
+/// How an endpoint is used now. `slot_dropped`: a thread destroys one of its slots, which takes no
+/// time and is not a call.
 enum class EndpointUse : std::uint8_t { none, in_call, slot_dropped };
 
 /// One caller of `put`. The atomics are written by the caller's thread and read by any; the rest
