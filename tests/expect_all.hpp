@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares many values and names the first wrong one. One assertion per value would take most of the
-// time of tests that read whole files, above all under sanitizers.
+// Compares many values and names the first wrong one. One assertion per value would take most of
+// the time of tests that read whole files, above all under sanitizers.
 #pragma once
 
 #include <gtest/gtest.h>
