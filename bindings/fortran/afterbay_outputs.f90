@@ -392,16 +392,16 @@ contains
   end subroutine
 
   !> Defines a HEALPix grid (Górski et al. 2005, doi:10.1086/427976): 12 nside**2 cells along one
-  !> dimension, which is defined, too, with their coordinates, which are computed: each rank those
-  !> of its part of the decomposition. `nested` (default .true.): points along a curve, for which
-  !> `nside` is a power of two; .false.: along rings from north to south. `latitude`, `longitude`:
-  !> names, default 'lat' and 'lon'. `bounds`: also the corners of the cells, four per point, with
-  !> the names of the coordinates and `_bnds`. Fields of the grid get the attribute `grid_mapping`,
-  !> unless they have one: a variable named `name`, with the attributes of CF-1.13
-  !> (`refinement_level`, `indexing_scheme`), and those that CDO reads (`healpix_nside`,
-  !> `healpix_order`). Fails as all definitions do; AFTERBAY_INVALID_ARGUMENT for a grid that does
-  !> not exist or if the decomposition has another length, AFTERBAY_UNKNOWN_NAME for a decomposition
-  !> that is not defined.
+  !> dimension. The dimension is defined too, and the coordinates of the cells are computed: each
+  !> rank computes those of its part of the decomposition. `nested` (default .true.): points along a
+  !> curve, for which `nside` is a power of two; .false.: along rings from north to south.
+  !> `latitude`, `longitude`: names, default 'lat' and 'lon'. `bounds`: also the corners of the
+  !> cells, four per point, with the names of the coordinates and `_bnds`. Fields of the grid get
+  !> the attribute `grid_mapping`, unless they have one: a variable named `name`, with the
+  !> attributes of CF-1.13 (`refinement_level`, `indexing_scheme`), and those that CDO reads
+  !> (`healpix_nside`, `healpix_order`). Fails as all definitions do; AFTERBAY_INVALID_ARGUMENT for
+  !> a grid that does not exist or if the decomposition has another length, AFTERBAY_UNKNOWN_NAME
+  !> for a decomposition that is not defined.
   subroutine healpix_grid(self, name, dimension, nside, decomposition, nested, latitude, longitude, bounds, ierr)
     class(afterbay_output), intent(in) :: self
     character(*), intent(in) :: name, dimension, decomposition

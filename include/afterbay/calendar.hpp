@@ -39,7 +39,7 @@ struct AFTERBAY_API Date {
   friend auto operator<=>(const Date&, const Date&) = default;
 };
 
-/// An exact length of time: seconds + nanoseconds / 10^9. Nanoseconds are 0 to 999 999 999 also if
+/// An exact length of time: seconds + nanoseconds / 10^9. Nanoseconds are 0 to 999 999 999 even if
 /// it is negative: -0.5 s is {-1, 500000000}.
 struct AFTERBAY_API Duration {
   std::int64_t seconds = 0;  ///< whole seconds, rounded down
