@@ -55,7 +55,7 @@ class Team {
 
   [[nodiscard]] const std::shared_ptr<Member>& session() const noexcept { return members_.front(); }
   [[nodiscard]] const std::vector<std::shared_ptr<Member>>& members() const noexcept { return members_; }
-  /// A new member begins with the step in which the session is.
+  /// A new member starts in the current step of the session.
   std::shared_ptr<Member> join(std::string name);
   /// Closed members are remembered until no put up to their last one is open, and until all have
   /// ended the step in which a member was closed whose points nobody has registered again.
