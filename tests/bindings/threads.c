@@ -436,7 +436,7 @@ static void use_pool(void) {
   FAILS(afterbay_endpoint_pool_take(NULL, &none), AFTERBAY_INVALID_ARGUMENT, "`pool`");
   afterbay_endpoint_pool_free(pool);
   afterbay_endpoint_pool_free(NULL);
-  FAILS(afterbay_endpoint_pool_open(all, 0, &pool), AFTERBAY_INVALID_ARGUMENT, "no endpoints");
+  FAILS(afterbay_endpoint_pool_open(all, 0, &pool), AFTERBAY_INVALID_ARGUMENT, "at least one endpoint");
   all[1] = all[0];
   FAILS(afterbay_endpoint_pool_open(all, 2, &pool), AFTERBAY_INVALID_ARGUMENT, "twice");
   all[1] = NULL;
