@@ -546,7 +546,7 @@ contains
     call pool%take(lent, ierr)
     call fails(ierr, AFTERBAY_BAD_STATE, 'the pool handle is empty')
     call none%open(endpoints(:0), ierr)
-    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'no endpoints')
+    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'at least one endpoint')
     call none%give_back(1, ierr)
     call fails(ierr, AFTERBAY_BAD_STATE, 'the pool handle is empty')
   end subroutine
