@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison of many values, of which the first wrong one is named. One assertion per value takes most
-// of the time of tests that read whole files, above all under sanitizers.
+// Compares many values and names the first wrong one. One assertion per value would take most of
+// the time of tests that read whole files, above all under sanitizers.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -11,21 +11,26 @@
 !>
 !> Rules for every procedure:
 !> - Errors: a call that is refused because of its arguments or its order leaves the session usable.
-!>   An error that a server or another rank reports ends the session: every later call returns that
-!>   error.
+!>   Procedures that define, put, read or wait return AFTERBAY_BAD_STATE after session%finalize, on
+!>   a server, and if the object was not opened or is closed. An error that a server or another rank
+!>   reports ends the session: every later call returns that error. Files are written in the
+!>   background, so an error in a file may be returned by any later call. Descriptions name the
+!>   other errors.
 !> - Order: every model rank makes the same calls in the same order (definitions, open, put,
 !>   end_step, close).
-!> - Waits: a procedure waits only if its description says so, and returns AFTERBAY_TIMED_OUT if it
-!>   makes no progress within the setting `deadline`. With inline servers in synchronous mode start,
-!>   open, end_step, records, open_input, get and get_strings also wait for all model ranks.
+!> - Waits: a procedure waits only if its description says so, and returns AFTERBAY_TIMED_OUT if
+!>   what it waits for makes no progress within the setting `deadline`. "Collective" means that it
+!>   waits for the other ranks. With inline servers in synchronous mode start, open, end_step,
+!>   records, open_input, get and get_strings also wait for all model ranks.
 !> - Threads: a session and the objects obtained from it must be used by one thread at a time, which
-!>   must be allowed to call MPI: the main thread with MPI_THREAD_SINGLE and MPI_THREAD_FUNNELED,
-!>   any one at a time with MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE. Two calls at once are
-!>   refused (AFTERBAY_BAD_STATE). So are other threads where a call may use MPI: open, serve,
-!>   finalize and the opening of an afterbay_output always, the others on ranks that reach a server
-!>   over MPI and with synchronous inline servers. With SERIALIZED the model makes no MPI calls of
-!>   its own while a thread is in a call of the session, or the thread of its last call in one of an
-!>   endpoint. Other threads put through an afterbay_endpoint of their own.
+!>   must be allowed to call MPI: with MPI_THREAD_SINGLE and MPI_THREAD_FUNNELED the thread that
+!>   initialised MPI, with MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE any thread, one at a time.
+!>   Two calls at once are refused (AFTERBAY_BAD_STATE). So are other threads in calls that may use
+!>   MPI. These are open, serve, finalize and the opening of an afterbay_output, and on ranks that
+!>   reach a server over MPI, or with synchronous inline servers, all others. With SERIALIZED, no
+!>   other thread may call MPI while a thread is in a call of the session, or while the thread that
+!>   made the session's last call is in a call of an endpoint or a pool. The last error is kept per
+!>   thread. Other threads put through an afterbay_endpoint of their own.
 !>
 !> @code
 !> type(afterbay_session) :: session

@@ -30,7 +30,7 @@ module afterbay_base
   !> The length of a dimension that grows with the records.
   integer, parameter, public :: AFTERBAY_UNLIMITED = 0
 
-  !> An error in its fields. Text is empty if it is unknown.
+  !> An error: what failed and where. Text is empty if it is unknown.
   type :: afterbay_error
     integer :: code = AFTERBAY_OK  !< AFTERBAY_NO_SPACE, ...
     integer :: rank = -1   !< rank in the session's communicator; -1: unknown

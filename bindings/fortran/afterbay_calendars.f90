@@ -110,7 +110,7 @@ contains
     self%id = 0
   end subroutine
 
-  !> CF's name in lower case ('standard' for gregorian); 'user_defined'.
+  !> The calendar's name: CF's in lower case ('standard' for gregorian), or 'user_defined'.
   function name_of_calendar(self, ierr) result(name)
     class(afterbay_calendar), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -139,7 +139,7 @@ contains
     call check(afterbay_calendar_max_year(afterbay_fortran_calendar(self%id), max_year), ierr)
   end function
 
-  !> 12 in all calendars of CF.
+  !> The number of months of a year, 12 in all calendars of CF.
   integer function months_per_year(self, ierr)
     class(afterbay_calendar), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -159,7 +159,7 @@ contains
     call check(afterbay_calendar_lengths(afterbay_fortran_calendar(self%id), months, day_seconds), ierr)
   end function
 
-  !> An error, which says what is wrong and what is valid, if the date does not exist.
+  !> Returns an error, which says what is wrong and what is valid, if the date does not exist.
   subroutine check_date(self, date, ierr)
     class(afterbay_calendar), intent(in) :: self
     type(afterbay_date), intent(in) :: date
@@ -200,7 +200,7 @@ contains
     days = days_in_year_int64(self, int(year, c_int64_t), ierr)
   end function
 
-  !> From 1. Days that the calendar left out in October 1582 are not counted.
+  !> The day of the year, from 1. Days that the calendar left out in October 1582 are not counted.
   integer(c_int64_t) function day_of_year(self, date, ierr)
     class(afterbay_calendar), intent(in) :: self
     type(afterbay_date), intent(in) :: date
@@ -209,7 +209,8 @@ contains
     call check(afterbay_calendar_day_of_year(afterbay_fortran_calendar(self%id), c_of_date(date), day_of_year), ierr)
   end function
 
-  !> From 1 (Monday) to 7 (Sunday), in the calendars standard, proleptic_gregorian and julian.
+  !> The day of the week, from 1 (Monday) to 7 (Sunday), in the calendars standard,
+  !> proleptic_gregorian and julian.
   integer function weekday(self, date, ierr)
     class(afterbay_calendar), intent(in) :: self
     type(afterbay_date), intent(in) :: date
@@ -231,8 +232,8 @@ contains
     parse_date = f_date(date)
   end function
 
-  !> '2000-01-01T06:30:15', with a fraction of a second only if there is one. Empty if there is an
-  !> error.
+  !> The date as text, '2000-01-01T06:30:15', with a fraction of a second only if there is one.
+  !> Empty if there is an error.
   function text_of_date(self, date, ierr) result(text)
     class(afterbay_calendar), intent(in) :: self
     type(afterbay_date), intent(in) :: date
@@ -241,8 +242,8 @@ contains
     call print_date(self, date, c_null_ptr, 192, text, ierr)
   end function
 
-  !> By a pattern with %Y %y %m %d %j %H %M %S and %%, for example '%Y%m%d'. Empty if there is an
-  !> error.
+  !> The date as text by a pattern with %Y %y %m %d %j %H %M %S and %%, for example '%Y%m%d'. Empty
+  !> if there is an error.
   function format_date(self, date, pattern, ierr) result(text)
     class(afterbay_calendar), intent(in) :: self
     type(afterbay_date), intent(in) :: date
@@ -303,8 +304,8 @@ contains
     difference = afterbay_duration(c%seconds, int(c%nanoseconds))
   end function
 
-  !> AFTERBAY_MULTIPLE_YES, _NO or _DEPENDS: whether `period` is n*`unit` with an integer n. `unit`
-  !> must not be zero.
+  !> Returns AFTERBAY_MULTIPLE_YES, _NO or _DEPENDS: whether `period` is n*`unit` with an integer n.
+  !> `unit` must not be zero.
   integer function multiple(self, period, unit, ierr)
     class(afterbay_calendar), intent(in) :: self
     type(afterbay_period), intent(in) :: period, unit

@@ -178,7 +178,7 @@ contains
     self%nanoseconds = int(c%nanoseconds)
   end subroutine
 
-  !> In the form that parse reads, largest unit first: '1y6mo', '36h', '0s'.
+  !> The period as text, in the form that parse reads, largest unit first: '1y6mo', '36h', '0s'.
   function text_of_period(self) result(text)
     class(afterbay_period), intent(in) :: self
     character(:), allocatable :: text
@@ -187,7 +187,7 @@ contains
     text = f_characters(buffer)
   end function
 
-  !> With `step`, which contains no time steps, in place of each time step.
+  !> The period with `step`, which contains no time steps, in place of each time step.
   type(afterbay_period) function resolved(self, step, ierr)
     class(afterbay_period), intent(in) :: self, step
     integer, intent(out), optional :: ierr

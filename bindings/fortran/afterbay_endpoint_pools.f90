@@ -85,8 +85,9 @@ contains
 
   !> Borrows an endpoint: `index` is its place in the array from which the pool was opened, from 1.
   !> Waits until one is free; in the thread that uses the session, it does what session%progress
-  !> does meanwhile. AFTERBAY_TIMED_OUT if for the deadline none is given back and the rank's
-  !> endpoints make no progress; the session stays usable.
+  !> does meanwhile. AFTERBAY_TIMED_OUT if, for the time `deadline`, none is given back and the
+  !> rank's endpoints make no progress, AFTERBAY_BAD_STATE if all have been closed: closed ones are
+  !> not lent. The session stays usable.
   subroutine take(self, index, ierr)
     class(afterbay_endpoint_pool), intent(in) :: self
     integer, intent(out) :: index
@@ -99,7 +100,8 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> The same without waiting: `index` is 0 if none is free, which is no error.
+  !> The same without waiting: `index` is 0 if none is free, which is not an error.
+  !> AFTERBAY_BAD_STATE if all have been closed.
   subroutine try_take(self, index, ierr)
     class(afterbay_endpoint_pool), intent(in) :: self
     integer, intent(out) :: index

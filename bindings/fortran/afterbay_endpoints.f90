@@ -177,8 +177,8 @@ contains
     end if
   end subroutine
 
-  !> As file%acquire, for this endpoint's part. Waits only if this endpoint is many records ahead of
-  !> others of its rank. The slot is used by this endpoint's thread.
+  !> As file%acquire, for this endpoint's part. Waits only if this endpoint is 32 records ahead of
+  !> others of its rank. Fails as put does. The slot is used by this endpoint's thread.
   subroutine acquire(self, file, variable, slot, type, record, ierr)
     class(afterbay_endpoint), intent(in) :: self
     type(afterbay_file), intent(in) :: file
@@ -221,7 +221,7 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> The endpoint's number within its rank, from 1, as in messages.
+  !> The endpoint's number within its rank, from 1, as in messages. Does not wait.
   integer function number(self, ierr)
     class(afterbay_endpoint), intent(in) :: self
     integer, intent(out), optional :: ierr

@@ -46,8 +46,10 @@ module afterbay_files
     !> (halos) and `data` may be larger. Text of length n > 1 adds a fastest dimension n. Returns
     !> when the data have been copied; waits only while the server has no room. Errors:
     !> AFTERBAY_WRONG_TYPE (the type does not fit, or a value is out of range of the type in the
-    !> file), AFTERBAY_CONFLICT (the record was put before), AFTERBAY_BAD_STATE (after close); in
-    !> these cases no data were taken.
+    !> file), AFTERBAY_UNKNOWN_NAME (there is no such variable), AFTERBAY_INVALID_ARGUMENT (an
+    !> invalid record, or an array of another shape), AFTERBAY_CONFLICT (the record was put before),
+    !> AFTERBAY_BAD_STATE (after close); in these cases no data were taken. Every model rank calls
+    !> it, also those that hold nothing.
     generic :: put => &
         put_int8, put_int16, put_int32, put_int64, &
         put_float32, put_float64, put_text
@@ -59,10 +61,10 @@ module afterbay_files
     !> variables. `start` and `count`: a number per dimension of the part, without that of the
     !> records, counted from 1 in the part (in the list of points on a map). `count` may be omitted
     !> without `offset`: it is the shape of `data` then, and 1 in further dimensions. `data` may
-    !> lack dimensions in which the section has length 1: a field of one level. Not all ranks need
-    !> to cut their parts alike. The record is complete on this rank when all of its part has been
-    !> put; session%end_step is refused before. Waits and fails as put does; AFTERBAY_CONFLICT if a
-    !> value was put before.
+    !> lack dimensions in which the section has length 1: a field of one level. Ranks may cut their
+    !> parts differently. The record is complete on this rank when all of its part has been put;
+    !> session%end_step is refused before. Waits and fails as put does; AFTERBAY_CONFLICT if a value
+    !> was put before, AFTERBAY_INVALID_ARGUMENT for a section that leaves the part.
     generic :: put_section => &
         put_section_int8, put_section_int16, put_section_int32, put_section_int64, &
         put_section_float32, put_section_float64, put_section_text
@@ -71,14 +73,16 @@ module afterbay_files
         try_put_float32, try_put_float64, try_put_text
     !> try_put(variable, data, taken [, record, offset, ierr]): like put, but sets `taken` to false
     !> instead of waiting if there is no room; no data were taken then. Needs room for the rank's
-    !> whole part at once: AFTERBAY_RESOURCES if the server's memory is smaller. If the same try_put
-    !> has found no room for half the deadline, it waits as put does.
+    !> whole part at once: AFTERBAY_RESOURCES if the server's memory is smaller. A try_put that has
+    !> been refused for half the deadline waits as put does. Fails as put does otherwise.
     generic :: try_put => &
         try_put_int8, try_put_int16, try_put_int32, try_put_int64, &
         try_put_float32, try_put_float64, try_put_text
     procedure, private :: put_string, put_string_list
     !> put_strings(variable, values [, record, ierr]): puts all values of a string variable, without
-    !> their trailing blanks.
+    !> their trailing blanks. Every model rank calls it; the values of the lowest model rank are
+    !> written. Waits only on that rank, and only while the server's memory for strings is full.
+    !> Fails as put does; AFTERBAY_INVALID_ARGUMENT for a wrong number of values.
     generic :: put_strings => put_string, put_string_list
     procedure :: acquire
     procedure :: path
@@ -140,8 +144,13 @@ contains
   !> 8601) filled in. `changes` apply to this file only; those of the lowest model rank are applied.
   !> Every model rank calls it. The server creates the file in the background; a later call reports
   !> that the file exists already or cannot be created. Waits as session%start does if there are new
-  !> definitions; with `placement: least`, until a server is chosen; and until an older file of the
-  !> same path is published, if another server wrote it.
+  !> definitions; with the placement or pool choice `least`, until a server is chosen; for all model
+  !> ranks, if the server gets the collection's maps now (setting `memory.maps`); and, on the lowest
+  !> model rank, until an older file of the same path is published, if another server wrote it.
+  !> AFTERBAY_CONFLICT if this session has the path open; AFTERBAY_INVALID_ARGUMENT,
+  !> AFTERBAY_UNKNOWN_NAME and AFTERBAY_WRONG_TYPE for the name and `changes`. What the server finds
+  !> ends the session, and a later call returns it: AFTERBAY_EXISTS, AFTERBAY_CONFLICT, AFTERBAY_IO,
+  !> AFTERBAY_FORMAT.
   subroutine open_file(self, file, name, step, member, date, changes, ierr)
     class(afterbay_collection), intent(in) :: self
     type(afterbay_file), intent(out) :: file
@@ -183,7 +192,7 @@ contains
     if (present(text)) length_of = len(text)
   end function
 
-  !> The collection's name.
+  !> The collection's name. Does not wait.
   function collection_name(self, ierr) result(name)
     class(afterbay_collection), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -201,7 +210,7 @@ contains
     self%handle = c_null_ptr
   end subroutine
 
-  !> The file's final path.
+  !> The file's final path. Does not wait.
   function path(self, ierr) result(text)
     class(afterbay_file), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -213,7 +222,8 @@ contains
   end function
 
   !> The number of records in the file when it was opened: 0, or with existing='append' the number
-  !> of the last one. Every model rank calls it; waits until the server has opened the file.
+  !> of the last one. Every model rank calls it. Waits until the server has opened the file.
+  !> AFTERBAY_BAD_STATE after close.
   integer function records_of_file(self, ierr)
     class(afterbay_file), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -263,7 +273,8 @@ contains
   end subroutine
 
   !> Lends memory for this rank's part of a variable, filled through slot%part with values of `type`
-  !> (AFTERBAY_FLOAT64, ...) and put by slot%commit. Does not wait for room.
+  !> (AFTERBAY_FLOAT64, ...) and put by slot%commit. Does not wait for room. From then on the record
+  !> counts as put. Fails as put does.
   subroutine acquire(self, variable, slot, type, record, ierr)
     class(afterbay_file), intent(in) :: self
     character(*), intent(in) :: variable
@@ -318,8 +329,9 @@ contains
     is_direct = direct /= 0
   end function
 
-  !> Puts the data in the slot. A private array is copied, which waits as put does. Refused if it
-  !> contains values out of range of the type in the file: the slot stays uncommitted.
+  !> Puts the data in the slot. A private array is copied, which waits as put does.
+  !> AFTERBAY_WRONG_TYPE if it contains values out of range of the type in the file: the slot stays
+  !> uncommitted, and can be committed again.
   subroutine commit(self, ierr)
     class(afterbay_slot), intent(inout) :: self
     integer, intent(out), optional :: ierr

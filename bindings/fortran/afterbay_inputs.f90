@@ -27,6 +27,10 @@ module afterbay_inputs
     !> Elements of holes keep their values. Waits until the servers have read the data, and as
     !> session%start does if a decomposition is named and there are new definitions. With inline
     !> servers in synchronous mode every model rank calls it, for the same number of records.
+    !> AFTERBAY_UNKNOWN_NAME (variable, decomposition), AFTERBAY_INVALID_ARGUMENT (record, box,
+    !> shape of `data`), AFTERBAY_WRONG_TYPE (the type; values out of its range, after all others
+    !> have been read), AFTERBAY_BAD_STATE after close, AFTERBAY_FORMAT or AFTERBAY_IO if the file
+    !> cannot be read.
     generic :: get => &
         get_int8, get_int16, get_int32, get_int64, &
         get_float32, get_float64, get_text
@@ -52,8 +56,9 @@ module afterbay_inputs
         attribute_float32, attribute_float64, attribute_text, attribute_strings
     !> get_attribute(name, values [, variable, ierr]): an attribute of a variable, or a global
     !> attribute. Numbers of any type are converted to that of `values`, an array (or scalar) with
-    !> the same number of elements, if they fit. Text is returned in a character(:), allocatable; a
-    !> list of strings in an array of these.
+    !> the same number of elements, if they fit; otherwise the error is AFTERBAY_INVALID_ARGUMENT
+    !> (number of elements) or AFTERBAY_WRONG_TYPE. Text is returned in a character(:), allocatable;
+    !> a list of strings in an array of these.
     generic :: get_attribute => &
         attribute_int8, attribute_int16, attribute_int32, attribute_int64, &
         attribute_float32, attribute_float64, attribute_text, attribute_strings
@@ -63,7 +68,8 @@ contains
 
   !> Asks the servers to read and decode ahead; a later get of the same data, by any rank, costs one
   !> copy. The data are kept while the setting memory.input has room. Does not wait, except as
-  !> session%start does if a decomposition is named and there are new definitions.
+  !> session%start does if a decomposition is named and there are new definitions. Fails as get does
+  !> for invalid requests; get returns errors in reading.
   subroutine prefetch(self, variable, record, records, decomposition, start, count, ierr)
     class(afterbay_input), intent(in) :: self
     character(*), intent(in) :: variable
@@ -77,7 +83,7 @@ contains
   end subroutine
 
   !> All values of a string variable, with the length of the longest, for `record` if it has the
-  !> unlimited dimension. Waits as get does.
+  !> unlimited dimension. Waits and fails as get does.
   subroutine get_strings(self, variable, values, record, ierr)
     class(afterbay_input), intent(in) :: self
     character(*), intent(in) :: variable
@@ -136,7 +142,7 @@ contains
     text = f_text(pointer)
   end function
 
-  !> Lets the servers close the file. Does not wait.
+  !> Lets the servers close the file; requests made before are still served. Does not wait.
   subroutine close_input(self, ierr)
     class(afterbay_input), intent(inout) :: self
     integer, intent(out), optional :: ierr

@@ -48,7 +48,7 @@ module afterbay_output_forms
     type(c_ptr) :: attributes = c_null_ptr
   end type
 
-  !> What is known of a coordinate, with the texts that the C form points to. Valid as long as this
+  !> Properties of a coordinate, with the texts that the C form points to. Valid as long as this
   !> object (a target) is not moved.
   type :: coordinate_form
     type(c_coordinate_options) :: c

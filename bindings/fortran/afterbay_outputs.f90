@@ -153,14 +153,14 @@ module afterbay_outputs
         put_section_int8, put_section_int16, put_section_int32, put_section_int64, &
         put_section_float32, put_section_float64
     !> put_section(field, data, start [, count, offset, ierr]): the same for a section of this
-    !> rank's part; further calls hand over the others, in any order: levels, one by one. `start`
-    !> and `count`: a number per dimension of the part, counted from 1 in the part (in the list of
-    !> points on a map). `count` may be omitted without `offset`: it is the shape of `data` then,
-    !> and 1 in further dimensions. `data` may lack dimensions in which the section has length 1.
-    !> What was handed over is copied; the field has been put when the last section has. Ranks may
-    !> cut their parts differently, but must complete fields in the same order. Waits and fails as
-    !> put does; AFTERBAY_CONFLICT if sections overlap, AFTERBAY_INVALID_ARGUMENT for a section that
-    !> leaves the part, AFTERBAY_RESOURCES if the copy does not fit into `output.memory`.
+    !> rank's part; further calls hand over the others, in any order, for example one level each.
+    !> `start` and `count`: a number per dimension of the part, counted from 1 in the part (in the
+    !> list of points on a map). `count` may be omitted without `offset`: it is the shape of `data`
+    !> then, and 1 in further dimensions. `data` may lack dimensions of length 1 of the section.
+    !> What was handed over is copied; the field has been put when the last section has been. Ranks
+    !> may cut their parts differently, but must complete fields in the same order. Waits and fails
+    !> as put does; AFTERBAY_CONFLICT if sections overlap, AFTERBAY_INVALID_ARGUMENT for a section
+    !> that leaves the part, AFTERBAY_RESOURCES if the copy does not fit into `output.memory`.
     generic :: put_section => &
         put_section_int8, put_section_int16, put_section_int32, put_section_int64, &
         put_section_float32, put_section_float64
@@ -392,16 +392,16 @@ contains
   end subroutine
 
   !> Defines a HEALPix grid (Górski et al. 2005, doi:10.1086/427976): 12 nside**2 cells along one
-  !> dimension, which is defined, too, with their coordinates, which are computed: each rank those
-  !> of its part of the decomposition. `nested` (default .true.): points along a curve, for which
-  !> `nside` is a power of two; .false.: along rings from north to south. `latitude`, `longitude`:
-  !> names, default 'lat' and 'lon'. `bounds`: also the corners of the cells, four per point, with
-  !> the names of the coordinates and `_bnds`. Fields of the grid get the attribute `grid_mapping`,
-  !> unless they have one: a variable named `name`, with the attributes of CF-1.13
-  !> (`refinement_level`, `indexing_scheme`), and those that CDO reads (`healpix_nside`,
-  !> `healpix_order`). Fails as all definitions do; AFTERBAY_INVALID_ARGUMENT for a grid that does
-  !> not exist or if the decomposition has another length, AFTERBAY_UNKNOWN_NAME for a decomposition
-  !> that is not defined.
+  !> dimension. The dimension is defined too, and the coordinates of the cells are computed: each
+  !> rank computes those of its part of the decomposition. `nested` (default .true.): points along a
+  !> curve, for which `nside` is a power of two; .false.: along rings from north to south.
+  !> `latitude`, `longitude`: names, default 'lat' and 'lon'. `bounds`: also the corners of the
+  !> cells, four per point, with the names of the coordinates and `_bnds`. Fields of the grid get
+  !> the attribute `grid_mapping`, unless they have one: a variable named `name`, with the
+  !> attributes of CF-1.13 (`refinement_level`, `indexing_scheme`), and those that CDO reads
+  !> (`healpix_nside`, `healpix_order`). Fails as all definitions do; AFTERBAY_INVALID_ARGUMENT for
+  !> a grid that does not exist or if the decomposition has another length, AFTERBAY_UNKNOWN_NAME
+  !> for a decomposition that is not defined.
   subroutine healpix_grid(self, name, dimension, nside, decomposition, nested, latitude, longitude, bounds, ierr)
     class(afterbay_output), intent(in) :: self
     character(*), intent(in) :: name, dimension, decomposition
@@ -420,11 +420,12 @@ contains
         int(nside, c_int64_t), in_order, c_text(decomposition), form), ierr)
   end subroutine
 
-  !> Likewise, a reduced Gaussian grid: latitudes from north to south, at the roots of the Legendre
-  !> polynomial, each with its number of points, from 0 degrees eastwards. ECMWF's octahedral grid
-  !> ON has 16 + 4 i points at latitude i of N, counted from the pole. There is no grid mapping.
-  !> Edges of cells lie in the middle between longitudes, and between latitudes so that areas are
-  !> those of Gauss's quadrature. Fails as healpix_grid does.
+  !> Defines a reduced Gaussian grid in the same way: latitudes from north to south, at the roots of
+  !> the Legendre polynomial, each with its number of points, from 0 degrees eastwards. ECMWF's
+  !> octahedral grid ON has 16 + 4 i points at latitude i of N, counted from the pole. There is no
+  !> grid mapping. The edge between two cells of a latitude lies halfway between their longitudes.
+  !> The edges between latitudes are placed so that the areas of the zones are proportional to the
+  !> weights of Gaussian quadrature. Fails as healpix_grid does.
   subroutine gaussian_grid(self, name, dimension, points_of_latitudes, decomposition, latitude, longitude, bounds, ierr)
     class(afterbay_output), intent(in) :: self
     character(*), intent(in) :: name, dimension, decomposition
@@ -501,11 +502,12 @@ contains
 
   !> Ends the definitions and makes the plan. Every model rank calls it. Waits for all model ranks
   !> (see Waits). The error has, with the places in the description, all that is wrong: fields that
-  !> are not defined, periods that are no multiple of the step, units that do not convert, a state
-  !> of another description: AFTERBAY_INVALID_ARGUMENT, AFTERBAY_UNKNOWN_NAME, AFTERBAY_CONFLICT,
-  !> AFTERBAY_WRONG_TYPE. AFTERBAY_RESOURCES if a rank would need more than `output.memory`;
-  !> AFTERBAY_EXISTS for a file that exists; AFTERBAY_IO, AFTERBAY_FORMAT and AFTERBAY_CONFLICT for
-  !> the state and the files with which the run continues. Fails as session%start does.
+  !> are not defined, periods that are not a multiple of the step, units that do not convert, a
+  !> state of another description: AFTERBAY_INVALID_ARGUMENT, AFTERBAY_UNKNOWN_NAME,
+  !> AFTERBAY_CONFLICT, AFTERBAY_WRONG_TYPE. AFTERBAY_RESOURCES if a rank would need more than
+  !> `output.memory`; AFTERBAY_EXISTS for a file that exists; AFTERBAY_IO, AFTERBAY_FORMAT and
+  !> AFTERBAY_CONFLICT for the state and the files with which the run continues. Fails as
+  !> session%start does.
   subroutine start(self, ierr)
     class(afterbay_output), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -526,8 +528,8 @@ contains
     call check(afterbay_output_step(afterbay_fortran_output(self%id), number), ierr)
   end subroutine
 
-  !> Whether anything uses the current step's value of a field. If not, the model may save its
-  !> computation and its put. Does not wait. AFTERBAY_UNKNOWN_NAME.
+  !> Whether anything uses the current step's value of a field. If not, the model need not compute
+  !> and put it. Does not wait. AFTERBAY_UNKNOWN_NAME.
   logical function wants(self, field, ierr)
     class(afterbay_output), intent(in) :: self
     character(*), intent(in) :: field
@@ -540,10 +542,10 @@ contains
 
   !> Writes the state of all periods that have begun to a new file, so that a later run can resume
   !> after the last step that has ended. Call it between the puts of one step and step of the next
-  !> one; it ends the step. The file is complete when the ticket is. Files in which the run
-  !> continues must not get lost: call session%epoch after it. Waits for room and files, at first
-  !> use as session%start does, and with reductions over grids for all ranks to end the step (see
-  !> Waits). Fails as step does; AFTERBAY_CONFLICT if a file of the output has the path.
+  !> one; it ends the step. The file is complete when the ticket is. Call session%epoch after it, so
+  !> that a crash cannot lose what the files contain at this moment. Waits for room and files, at
+  !> first use as session%start does, and with reductions over grids for all ranks to end the step
+  !> (see Waits). Fails as step does; AFTERBAY_CONFLICT if a file of the output has the path.
   subroutine save_state(self, path, ticket, ierr)
     class(afterbay_output), intent(in) :: self
     character(*), intent(in) :: path
@@ -556,12 +558,12 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> Ends the last step, writes what began periods have so far (unless `partial: skip`), and closes
-  !> the files and the output. With a path the periods do not end: their state is saved there
-  !> instead, and a later run continues them and the files. If it is refused, the output stays open.
-  !> Waits and fails as save does; AFTERBAY_CONFLICT if a file that the run continues has records of
-  !> an earlier run after its last one: it is not published, the others are, which it waits for, and
-  !> session%finalize fails with the same error.
+  !> Ends the last step, writes what the unfinished periods have so far (unless `partial: skip`),
+  !> and closes the files and the output. With a path the periods do not end: their state is saved
+  !> there instead, and a later run continues them and the files. If it is refused, the output stays
+  !> open. Waits and fails as save does; AFTERBAY_CONFLICT if a file that the run continues has
+  !> records of an earlier run after its last one: this file is not published, the call waits until
+  !> the others are, and session%finalize fails with the same error.
   subroutine finalize(self, save_to, ierr)
     class(afterbay_output), intent(inout) :: self
     character(*), intent(in), optional :: save_to

@@ -14,7 +14,10 @@ module afterbay_schemas
       CHANGES_CONSTANT = 4
 
   !> Dimensions, variables and attributes of a kind of file. Copies are the same schema; `free`
-  !> releases it (after session%collection it is no longer needed).
+  !> releases it (after session%collection it is no longer needed). Procedures do not wait, and any
+  !> thread may call them, one at a time for the same schema. Errors: AFTERBAY_UNKNOWN_NAME, with a
+  !> suggestion, for a variable or filter that does not exist, AFTERBAY_WRONG_TYPE for a type that
+  !> does not exist or cannot hold the values; session%collection checks the rest.
   type :: afterbay_schema
     type(c_ptr) :: handle = c_null_ptr
   contains
@@ -26,8 +29,8 @@ module afterbay_schemas
     !> variable. Dimensions are an array of names or one text with blanks between them ('x y time'),
     !> fastest first, the unlimited one last; '' for a scalar.
     generic :: variable => variable_list, variable_text
-    !> filter(variable, name [, level, ierr]): sets a filter by its name ('zstd'), which is on, or
-    !> has a level; 0 removes it.
+    !> filter(variable, name [, level, ierr]): sets a filter by its name ('zstd'), to a level, or
+    !> with level 1 (the default) on for a filter without levels; 0 removes it.
     procedure :: filter => variable_filter
     !> packing(variable, type, low, high [, absolute_error, ierr]): packs real32 or real64 as
     !> integers of 'int8', 'int16', 'int32' or 'auto' (the smallest that absolute_error allows), for

@@ -27,8 +27,9 @@ module afterbay_sessions
     procedure :: set_config_file
     procedure, private :: set_one_output_text, set_output_lines
     !> set_output_text(text [, ierr]): gives an output description in YAML, as one text or as an
-    !> array of lines, which is joined with the files of the setting 'output' as these include each
-    !> other. All ranks and servers of the session must give the same. Checked by session%open.
+    !> array of lines, which is joined with the files of the setting 'output' as if one of them
+    !> included it. All ranks and servers of the session must give the same. Checked by
+    !> session%open.
     generic :: set_output_text => set_one_output_text, set_output_lines
     procedure, private :: set_own_arguments, set_given_arguments
     !> set_arguments([arguments, ierr]): passes the program's command line, or the given words; only
@@ -46,7 +47,11 @@ module afterbay_sessions
 #ifdef AFTERBAY_HAVE_MPI_F08
     procedure, private :: open_f08
     !> open(comm [, options, ierr]): collective over comm, an integer or a type(MPI_Comm), which is
-    !> duplicated; all its ranks call it, model ranks and I/O servers. MPI must be initialised.
+    !> duplicated; all its ranks call it, model ranks and I/O servers. Fails on every rank, with the
+    !> same error, if settings are invalid, differ between ranks, or cannot work on this machine:
+    !> AFTERBAY_INVALID_ARGUMENT, _UNKNOWN_NAME, _WRONG_TYPE, _CONFLICT, _NO_SPACE, _RESOURCES, _IO,
+    !> _MPI; AFTERBAY_TIMED_OUT with the ranks that have not called it. AFTERBAY_BAD_STATE if MPI is
+    !> not initialised or the thread must not call MPI.
     generic :: open => open_integer, open_f08
 #else
     generic :: open => open_integer
@@ -59,8 +64,9 @@ module afterbay_sessions
     procedure, private :: decomposition_int32, decomposition_int64
     !> decomposition(name, global, start, count [, gaps_allowed, ierr]): registers this rank's part
     !> of a global index space: a length per dimension, fastest first, start counted from 1. A count
-    !> of 0: this rank holds nothing. Points that no rank holds are an error unless gaps_allowed.
-    !> Does not wait.
+    !> of 0: this rank holds nothing. Points that no rank holds are an error unless gaps_allowed;
+    !> start reports them, and overlaps between ranks. Does not wait. AFTERBAY_CONFLICT if the name
+    !> is taken, AFTERBAY_INVALID_ARGUMENT for an empty name or an invalid box.
     generic :: decomposition => decomposition_int32, decomposition_int64
     procedure, private :: map_int32, map_int64, map_runs_int32, map_runs_int64
     !> map(name, global, indices [, base, hole, last_fastest, gaps_allowed, repeats, ierr]):
@@ -69,6 +75,9 @@ module afterbay_sessions
     !> (last_fastest: the last). `base`: index of the first point, 1 (default) or 0. `hole`: marks
     !> elements that belong to no point; default: base - 1. Points that no rank holds get the fill
     !> value unless gaps_allowed=.false.; `repeats`: AFTERBAY_REPEATS_... Does not wait.
+    !> AFTERBAY_CONFLICT if the name is taken, or this rank lists a point twice and repeats are
+    !> refused; AFTERBAY_INVALID_ARGUMENT for an empty name or an invalid list. start reports points
+    !> that several ranks hold, and gaps.
     generic :: map => map_int32, map_int64
     !> map_runs(name, global, offsets, lengths [, ...]): the same with runs of consecutive points.
     generic :: map_runs => map_runs_int32, map_runs_int64
@@ -126,7 +135,8 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> Sets the role: AFTERBAY_ROLE_AUTOMATIC, _MODEL or _SERVER.
+  !> Sets the role: AFTERBAY_ROLE_AUTOMATIC, _MODEL or _SERVER; AFTERBAY_INVALID_ARGUMENT for other
+  !> numbers.
   subroutine set_role(self, role, ierr)
     class(afterbay_options), intent(inout) :: self
     integer, intent(in) :: role
@@ -231,7 +241,7 @@ contains
   end subroutine
 #endif
 
-  !> True: call serve and nothing else.
+  !> True: call serve and nothing else. Does not wait.
   logical function is_server(self, ierr)
     class(afterbay_session), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -242,7 +252,8 @@ contains
   end function
 
   !> Serves until every model rank has finalized, and closes the session. Returns the first error of
-  !> the session, if any.
+  !> the session, if any, or AFTERBAY_STOPPED after a signal. Sleeps while there is nothing to do.
+  !> AFTERBAY_BAD_STATE on a model rank, and if the session was served already.
   subroutine serve(self, ierr)
     class(afterbay_session), intent(inout) :: self
     integer, intent(out), optional :: ierr
@@ -253,7 +264,8 @@ contains
   end subroutine
 
   !> Serves several sessions of this process side by side until all their model ranks have
-  !> finalized, and closes them. For models that use several sessions at the same time.
+  !> finalized, and closes them. For models that use several sessions at the same time. Fails as
+  !> serve does.
   subroutine afterbay_serve_all(sessions, ierr)
     type(afterbay_session), intent(inout) :: sessions(:)
     integer, intent(out), optional :: ierr
@@ -268,7 +280,7 @@ contains
   end subroutine
 
   !> The model ranks' own communicator (for mpi_f08: its mpi_val), owned by the session;
-  !> MPI_COMM_NULL on servers.
+  !> MPI_COMM_NULL on servers. Does not wait.
   integer function model_comm(self, ierr)
     class(afterbay_session), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -278,7 +290,8 @@ contains
     model_comm = comm
   end function
 
-  !> The number of this rank among the model ranks, from 0 as in MPI.
+  !> The number of this rank among the model ranks, from 0 as in MPI. Does not wait.
+  !> AFTERBAY_BAD_STATE on a server.
   integer function model_rank(self, ierr)
     class(afterbay_session), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -288,7 +301,7 @@ contains
     model_rank = rank
   end function
 
-  !> The number of model ranks.
+  !> The number of model ranks. Does not wait. AFTERBAY_BAD_STATE on a server.
   integer function model_size(self, ierr)
     class(afterbay_session), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -388,7 +401,10 @@ contains
   !> Defines a kind of file: its schema, which is copied, with name template ({collection},
   !> {step:06}, {member:03}, {date:%Y%m%d_%H}; default: {collection} with the ending of the store),
   !> directory, store ('netcdf4', 'cdf5', 'cdf2', 'grib2', 'pp', 'fieldsfile', 'memory') and the
-  !> action if a file exists ('refuse', 'replace', 'append'). Does not wait.
+  !> action if a file exists ('refuse', 'replace', 'append'). Does not wait. All problems of the
+  !> schema are reported at once. AFTERBAY_CONFLICT if the name is taken, AFTERBAY_INVALID_ARGUMENT
+  !> for an invalid argument; for problems of the schema also AFTERBAY_UNKNOWN_NAME,
+  !> AFTERBAY_WRONG_TYPE and AFTERBAY_RESOURCES.
   subroutine define_collection(self, name, schema, collection, file, directory, store, existing, ierr)
     class(afterbay_session), intent(in) :: self
     character(*), intent(in) :: name
@@ -407,7 +423,9 @@ contains
   end subroutine
 
   !> Collective. Sends new definitions to the servers and waits for their answer. Implied by the
-  !> first collection%open after a definition.
+  !> first collection%open after a definition. AFTERBAY_CONFLICT for decompositions that overlap or
+  !> have gaps, and for definitions that differ between ranks, AFTERBAY_RESOURCES if they need more
+  !> memory than settings allow; these end the session. Does nothing without new definitions.
   subroutine start(self, ierr)
     class(afterbay_session), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -419,6 +437,10 @@ contains
   !> AFTERBAY_AS_OF_CLOSED (default) waits until everything closed before under this name is
   !> published; AFTERBAY_AS_OF_PUBLISHED: as it is now; AFTERBAY_AS_OF_EPOCH: as of the last epoch,
   !> for which it waits, for a file that is still open in a collection with `readable: on`.
+  !> AFTERBAY_IO if the file does not exist or cannot be read, AFTERBAY_FORMAT if it is not a netCDF
+  !> file; AFTERBAY_BAD_STATE with AFTERBAY_AS_OF_CLOSED if this session has it open for output, and
+  !> with AFTERBAY_AS_OF_EPOCH if it is not readable or has no epoch yet; AFTERBAY_INVALID_ARGUMENT
+  !> for an empty path or another number for `as_of`. An error in reading leaves the session usable.
   subroutine open_input(self, path, input, as_of, ierr)
     class(afterbay_session), intent(in) :: self
     character(*), intent(in) :: path
@@ -437,8 +459,8 @@ contains
 
   !> Opens an endpoint: a further caller of put in this rank. Any thread may call it. `name` appears
   !> in messages. Ranks may open different numbers of endpoints, or none. Waits only for a call of
-  !> the session that is in progress. Refused while a slot of the session is not committed, or it
-  !> has put only sections of a variable.
+  !> the session that is in progress. AFTERBAY_BAD_STATE while a slot of the session is not
+  !> committed, or it has put only sections of a variable.
   subroutine open_endpoint(self, endpoint, name, ierr)
     class(afterbay_session), intent(in) :: self
     type(afterbay_endpoint), intent(out) :: endpoint
@@ -457,8 +479,9 @@ contains
   end subroutine
 
   !> Does what endpoints leave to the thread that uses the session: if the rank shares no memory
-  !> with a server, their data and requests go through it. Other procedures do the same on the way;
-  !> call this one now and then if there are none for a long time. Does not wait for endpoints.
+  !> with a server, their data and requests go through it. Other procedures do the same; call this
+  !> one now and then if the thread makes no other call for a long time. Does not wait for
+  !> endpoints.
   subroutine progress(self, ierr)
     class(afterbay_session), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -466,8 +489,8 @@ contains
   end subroutine
 
   !> Marks everything put since the last end_step as a complete step. With inline servers in
-  !> synchronous mode it returns when the step is written; otherwise it does not wait. Refused while
-  !> a slot is not committed.
+  !> synchronous mode it is collective and returns when the step is written; otherwise it does not
+  !> wait. AFTERBAY_BAD_STATE while a slot is not committed, or sections are missing.
   subroutine end_step(self, ierr)
     class(afterbay_session), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -476,7 +499,9 @@ contains
 
   !> Returns a ticket that is complete when everything put before is durable or handed to the file
   !> system. Does not wait, except for endpoints. On a rank that has opened an endpoint, it covers
-  !> the steps that the session has ended. Refused while a slot is not committed.
+  !> the steps that the session has ended. AFTERBAY_BAD_STATE while a slot is not committed, or
+  !> sections are missing; AFTERBAY_TIMED_OUT, which ends the session, with the endpoints that are
+  !> late.
   subroutine flush_session(self, ticket, ierr)
     class(afterbay_session), intent(in) :: self
     type(afterbay_ticket), intent(out) :: ticket
@@ -488,7 +513,7 @@ contains
   !> in all files, is durable and can be recovered after any later crash; files that are still open
   !> then are recovered by `afterbay recover FILE`. Every model rank calls it. Does not wait, except
   !> for endpoints. On a rank that has opened an endpoint, it covers the steps that the session has
-  !> ended. Refused while a slot is not committed.
+  !> ended. Fails as flush does; AFTERBAY_INVALID_ARGUMENT for an empty name.
   subroutine epoch(self, name, ticket, ierr)
     class(afterbay_session), intent(in) :: self
     character(*), intent(in) :: name
@@ -497,8 +522,9 @@ contains
     call check(afterbay_session_epoch(afterbay_fortran_session(self%id), c_text(name), ticket), ierr)
   end subroutine
 
-  !> Calls `callback(context)` once when the ticket is complete, from within end_step, wait,
-  !> is_complete or finalize. It may call the session. Does not wait.
+  !> Calls `callback(context)` once, in this thread, when the ticket is complete, from within
+  !> end_step, wait, is_complete or finalize. It may call the session. Does not wait.
+  !> AFTERBAY_INVALID_ARGUMENT for a ticket that does not belong to this session.
   subroutine on_complete(self, ticket, callback, context, ierr)
     class(afterbay_session), intent(in) :: self
     type(afterbay_ticket), intent(in) :: ticket
@@ -517,6 +543,7 @@ contains
   end subroutine
 
   !> Waits until a ticket is complete; returns the error that prevented it, if any.
+  !> AFTERBAY_INVALID_ARGUMENT for a ticket that does not belong to this session.
   subroutine wait(self, ticket, ierr)
     class(afterbay_session), intent(in) :: self
     type(afterbay_ticket), intent(in) :: ticket
@@ -524,7 +551,7 @@ contains
     call check(afterbay_session_wait(afterbay_fortran_session(self%id), ticket), ierr)
   end subroutine
 
-  !> Whether a ticket is complete. Does not wait.
+  !> Whether a ticket is complete. Does not wait. Fails as wait does.
   logical function is_complete(self, ticket, ierr)
     class(afterbay_session), intent(in) :: self
     type(afterbay_ticket), intent(in) :: ticket
@@ -535,8 +562,9 @@ contains
     is_complete = complete /= 0
   end function
 
-  !> Collective. Closes all files, waits until everything is published, prints the report and closes
-  !> the session. Refused while a slot is not committed: nothing is closed then.
+  !> Collective. Closes all files, waits until everything is published, or returns what prevented
+  !> it, prints the report and closes the session. AFTERBAY_BAD_STATE while a slot is not committed,
+  !> sections are missing or an output is not finalized: nothing is closed then.
   subroutine finalize(self, ierr)
     class(afterbay_session), intent(inout) :: self
     integer, intent(out), optional :: ierr
@@ -552,7 +580,9 @@ contains
     session_object = afterbay_fortran_session(session%id)
   end function
 
-  !> Abandons the session: unless it was finalized before, files stay unpublished.
+  !> Abandons the session: unless it was finalized before, files stay unpublished, and the servers
+  !> are told that this rank gave up. Waits as the destructor in C++ does, for at most the setting
+  !> `deadline` and a few seconds.
   subroutine abandon(self)
     class(afterbay_session), intent(inout) :: self
     call afterbay_fortran_drop_session(self%id)

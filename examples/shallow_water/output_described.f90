@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Described output: the model offers its fields and puts each of them once per step. What is
-! written, the description says that the setting `output` names, such as output.yaml.
+! Described output: the model offers its fields and puts each of them once per step. The description
+! that the setting `output` names, such as output.yaml, says what is written.
 module shallow_water_output_described
   use, intrinsic :: iso_fortran_env, only: real64
   use afterbay

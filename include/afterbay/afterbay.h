@@ -39,15 +39,15 @@
      _get_strings also wait for all model ranks.
    - Threads: a session and the handles obtained from it must be used by one thread at a time; two
      calls at once are refused (AFTERBAY_BAD_STATE). A call may use MPI, so the thread must be
-     allowed to call MPI: the main thread with MPI_THREAD_SINGLE and MPI_THREAD_FUNNELED, any one at
-     a time with MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE. Other threads are refused
-     (AFTERBAY_BAD_STATE) where a call may use MPI: afterbay_session_open, _serve, _finalize and
-     afterbay_output_open always, the others on ranks that reach a server over MPI and with
-     synchronous inline servers. With SERIALIZED the model makes no MPI calls of its own while a
-     thread is in a call of the session, or the thread of its last call in one of an endpoint. Other
-     threads put through an endpoint of their own (afterbay_endpoint). Any thread may call the
-     functions of options, schemas and changes, one at a time for the same object; they do not use
-     MPI. The last error is kept per thread.
+     allowed to call MPI: with MPI_THREAD_SINGLE and MPI_THREAD_FUNNELED the thread that initialised
+     MPI, with MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE any thread, one at a time. Other
+     threads are refused (AFTERBAY_BAD_STATE) in calls that may use MPI. These are
+     afterbay_session_open, _serve, _finalize and afterbay_output_open, and on ranks that reach a
+     server over MPI, or with synchronous inline servers, all others. With SERIALIZED, no other
+     thread may call MPI while a thread is in a call of the session, or while the thread of its last
+     call is in a call of an endpoint or a pool. Other threads put through an afterbay_endpoint of
+     their own. Any thread may call the functions of options, schemas and changes, one at a time for
+     the same object. The last error is kept per thread.
    - Values: lists of dimensions and indices are in C order (slowest first) and start from 0. Text
      is UTF-8 and ends with NUL. Arguments are copied; the caller keeps ownership.
    - Handles: release a handle with the _free function of its type, which accepts NULL. */
@@ -98,7 +98,7 @@ enum afterbay_error {
   AFTERBAY_STOPPED = 16          /**< the run stopped cleanly on request (a signal, the walltime) */
 };
 
-/** An error in its fields. Text is never NULL; empty: unknown. */
+/** An error: what failed and where. Strings are never NULL; empty: unknown. */
 typedef struct afterbay_error_info {
   int code;             /**< enum afterbay_error */
   int rank;             /**< rank in the session's communicator; -1: unknown */
@@ -113,10 +113,10 @@ typedef struct afterbay_error_info {
    failing call. Successful calls do not change it. */
 AFTERBAY_API const char* afterbay_last_error(void);
 
-/** The same error in its fields, which are valid as long. `info` must not be NULL. */
+/** The same error, as a struct that is valid for as long. `info` must not be NULL. */
 AFTERBAY_API void afterbay_last_error_info(afterbay_error_info* info);
 
-/** "no_space", "peer_lost", ...; "unknown" for other numbers. Static storage. */
+/** Returns a code's name: "no_space", ...; "unknown" for other numbers. Static storage. */
 AFTERBAY_API const char* afterbay_error_name(int code);
 
 /** Ends the process with exit status 1 because of the thread's last error; does not return. The
@@ -131,8 +131,7 @@ AFTERBAY_API int afterbay_error_set(int code, const char* message, const char* v
 
 /* ---- Types and values --------------------------------------------------------------------- */
 
-/** The atomic types of netCDF-4. A list of values of a type is an array of the C type given
-   here. */
+/** The atomic types of netCDF-4, and the C types of the elements in lists of values. */
 enum afterbay_type {
   AFTERBAY_INT8 = 1,    /**< int8_t */
   AFTERBAY_TEXT = 2,    /**< char; NC_CHAR */
@@ -176,8 +175,8 @@ AFTERBAY_API int afterbay_options_set_role(afterbay_options* options, int role);
 /** Sets the YAML file; default: the environment variable AFTERBAY_CONFIG, else none. */
 AFTERBAY_API int afterbay_options_set_config_file(afterbay_options* options, const char* path);
 /** Gives an output description in YAML, which is joined with the files of the setting "output" as
-   these include each other. All ranks and servers of the session must give the same. It is checked
-   when the session is opened; messages name it "text of the program". */
+   if one of them included it. All ranks and servers of the session must give the same. It is
+   checked when the session is opened; messages name it "text of the program". */
 AFTERBAY_API int afterbay_options_set_output_text(afterbay_options* options, const char* text);
 /** Passes the arguments of main; only those that begin with --afterbay. are used. */
 AFTERBAY_API int afterbay_options_set_arguments(afterbay_options* options, int argc, const char* const* argv);
@@ -229,9 +228,9 @@ AFTERBAY_API int afterbay_schema_set_filter(afterbay_schema* schema, const char*
                                             int level);
 /** Packs a variable of type float32 or float64 as integers of packed_type ("int8", "int16",
    "int32", or "auto": the smallest of them that absolute_error allows) for numbers in [low, high],
-   in the units of the file; readers unpack them with the attributes scale_factor and add_offset. At
-   most absolute_error away from what is put; 0: as the type allows. Ranges and errors that the type
-   cannot hold are refused when a collection is defined. See docs/how-to/which-codec.md. */
+   in the units of the file; readers unpack them with the attributes scale_factor and add_offset.
+   The error is at most absolute_error; 0: as small as the type allows. Ranges and errors that the
+   type cannot hold are refused when a collection is defined. See docs/how-to/which-codec.md. */
 AFTERBAY_API int afterbay_schema_set_packing(afterbay_schema* schema, const char* variable,
                                              const char* packed_type, double low, double high,
                                              double absolute_error);
@@ -287,7 +286,7 @@ AFTERBAY_API int afterbay_schema_get_text(const afterbay_schema* schema, const c
                                           const char* name, const char** text);
 /** Copies numbers of any numeric type into an array of `count` elements of `type`.
    AFTERBAY_INVALID_ARGUMENT if `count` is not the number of the attribute's values,
-   AFTERBAY_WRONG_TYPE if they are no numbers, or `type` is none or cannot represent them. */
+   AFTERBAY_WRONG_TYPE if they or `type` are not numeric, or `type` cannot represent them. */
 AFTERBAY_API int afterbay_schema_get_numbers(const afterbay_schema* schema, const char* variable,
                                              const char* name, int type, size_t count, void* values);
 
@@ -348,8 +347,8 @@ typedef struct afterbay_ticket {
 } afterbay_ticket;
 
 /** Does what endpoints leave to the thread that uses the session: if the rank shares no memory with
-   a server, their data and requests go through it. Other functions do the same on the way; call
-   this one now and then if there are none for a long time. Does not wait for endpoints.
+   a server, their data and requests go through it. Other functions do the same; call this one now
+   and then if the thread makes no other call for a long time. Does not wait for endpoints.
    AFTERBAY_BAD_STATE after afterbay_session_finalize. */
 AFTERBAY_API int afterbay_session_progress(afterbay_session* session);
 /** Marks everything put since the last end_step as a complete step. With inline servers in
@@ -445,8 +444,7 @@ AFTERBAY_API int afterbay_decomposition_define_map(afterbay_session* session, co
 
 /* ---- Collection --------------------------------------------------------------------------- */
 
-/** Where and how the files of a collection are stored; NULL: the default. Set unused members to
-   zero. */
+/** How the files of a collection are stored; NULL: the default. Set unused members to zero. */
 typedef struct afterbay_collection_options {
   const char* file;      /**< name template: {collection}, {step}, {step:06}, {member:03}, {date:%Y%m%d_%H};
                             default: {collection} with the ending of the store, such as
@@ -471,8 +469,7 @@ AFTERBAY_API void afterbay_collection_free(afterbay_collection* collection);
    after afterbay_session_free. */
 AFTERBAY_API int afterbay_collection_name(const afterbay_collection* collection, const char** name);
 
-/** The name of a file: `name` as it is, or (NULL) the template with step, member and date filled
-   in. */
+/** The name of a file: `name` as it is, or the template with step, member and date filled in. */
 typedef struct afterbay_file_name {
   const char* name; /**< the whole name; NULL: the template is filled in */
   const char* date; /**< ISO 8601: "2026-11-21", "2026-11-21T06:00:00"; NULL: none */
@@ -485,12 +482,13 @@ typedef struct afterbay_file_name {
 /** Opens a file. `name` NULL: the template without values. `changes` NULL: none; those of the
    lowest model rank are applied. Every model rank calls it. The server creates the file in the
    background; a later call reports that the file exists already or cannot be created. Waits as
-   afterbay_session_start does if there are new definitions; with `placement: least`, until a server
-   is chosen; and until an older file of the same path is published, if another server wrote it.
-   AFTERBAY_CONFLICT if this session has the path open; AFTERBAY_INVALID_ARGUMENT,
-   AFTERBAY_UNKNOWN_NAME and AFTERBAY_WRONG_TYPE for `name` and `changes`. What the server finds
-   ends the session, and a later call returns it: AFTERBAY_EXISTS, AFTERBAY_CONFLICT, AFTERBAY_IO,
-   AFTERBAY_FORMAT. */
+   afterbay_session_start does if there are new definitions; with the placement or pool choice
+   `least`, until a server is chosen; for all model ranks, if the server gets the collection's maps
+   now (setting `memory.maps`); on the lowest model rank, until an older file of the same path is
+   published, if another server wrote it. AFTERBAY_CONFLICT if this session has the path open;
+   AFTERBAY_INVALID_ARGUMENT, AFTERBAY_UNKNOWN_NAME and AFTERBAY_WRONG_TYPE for `name` and
+   `changes`. What the server finds ends the session, and a later call returns it: AFTERBAY_EXISTS,
+   AFTERBAY_CONFLICT, AFTERBAY_IO, AFTERBAY_FORMAT. */
 AFTERBAY_API int afterbay_collection_open(afterbay_collection* collection, const afterbay_file_name* name,
                                           const afterbay_changes* changes, afterbay_file** file);
 
@@ -522,7 +520,7 @@ AFTERBAY_API int afterbay_file_put(afterbay_file* file, const char* variable, ui
                                    const void* data, const afterbay_memory* memory);
 /** Like afterbay_file_put, but returns AFTERBAY_WOULD_BLOCK instead of waiting; no data were
    taken then. AFTERBAY_RESOURCES: the server's memory is too small for the rank's whole part at
-   once; no data were taken, use afterbay_file_put. A put that has found no room for half the
+   once; no data were taken, use afterbay_file_put. A put that has been refused for half the
    deadline waits as afterbay_file_put does. */
 AFTERBAY_API int afterbay_file_try_put(afterbay_file* file, const char* variable, uint64_t record, int type,
                                        const void* data, const afterbay_memory* memory);
@@ -538,9 +536,9 @@ typedef struct afterbay_section {
 
 /** Puts a section of this rank's part; further calls put the others, in any order, also between
    sections of other variables. `data` points to the values of the section, with the layout
-   `memory`. Not all ranks need to cut their parts alike. The record is complete on this rank when
-   all of its part has been put; afterbay_session_end_step is refused before (AFTERBAY_BAD_STATE).
-   Waits and fails as afterbay_file_put does; AFTERBAY_CONFLICT if a value was put before,
+   `memory`. Ranks may cut their parts differently. The record is complete on this rank when all of
+   its part has been put; afterbay_session_end_step is refused before (AFTERBAY_BAD_STATE). Waits
+   and fails as afterbay_file_put does; AFTERBAY_CONFLICT if a value was put before,
    AFTERBAY_INVALID_ARGUMENT for a section that leaves the part. */
 AFTERBAY_API int afterbay_file_put_section(afterbay_file* file, const char* variable, uint64_t record,
                                            int type, const void* data, const afterbay_memory* memory,
@@ -565,7 +563,7 @@ AFTERBAY_API int afterbay_file_records(afterbay_file* file, uint64_t* records);
    AFTERBAY_BAD_STATE while a slot of the file is not committed, or sections are missing: the file
    stays open. AFTERBAY_TIMED_OUT as for afterbay_session_flush. */
 AFTERBAY_API int afterbay_file_close(afterbay_file* file, afterbay_ticket* ticket);
-/** The final path, valid with the handle. Fails only with AFTERBAY_INVALID_ARGUMENT, for NULL. */
+/** Returns the final path, valid as long as the handle. Fails as afterbay_input_schema does. */
 AFTERBAY_API int afterbay_file_path(const afterbay_file* file, const char** path);
 /** Releases the handle only; a file that is not closed stays open until
    afterbay_session_finalize. */
@@ -661,8 +659,8 @@ AFTERBAY_API int afterbay_endpoint_put(afterbay_endpoint* endpoint, afterbay_fil
 AFTERBAY_API int afterbay_endpoint_try_put(afterbay_endpoint* endpoint, afterbay_file* file,
                                            const char* variable, uint64_t record, int type, const void* data,
                                            const afterbay_memory* memory, const afterbay_section* section);
-/** As afterbay_file_acquire, for this endpoint's part. Waits only if it is many records ahead of other
-   endpoints. The slot is used by this endpoint's thread. Fails as afterbay_endpoint_put does. */
+/** As afterbay_file_acquire, for this endpoint's part. Waits only if it is 32 records ahead of
+   others. The slot is used by this endpoint's thread. Fails as afterbay_endpoint_put does. */
 AFTERBAY_API int afterbay_endpoint_acquire(afterbay_endpoint* endpoint, afterbay_file* file,
                                            const char* variable, uint64_t record, int type,
                                            afterbay_slot** slot);
@@ -671,8 +669,8 @@ AFTERBAY_API int afterbay_endpoint_acquire(afterbay_endpoint* endpoint, afterbay
    variable. If this was the last endpoint to end the step, and a part of the rank was not put by
    any, that error ends the session. */
 AFTERBAY_API int afterbay_endpoint_end_step(afterbay_endpoint* endpoint);
-/** Ends the use of the endpoint. Its parts can be taken over by others, from the next put on. Does
-   not wait. AFTERBAY_BAD_STATE as for afterbay_endpoint_end_step. Does nothing if called again. */
+/** Ends the use of the endpoint. Others can take over its parts, from the next put on. Does not
+   wait. AFTERBAY_BAD_STATE as for afterbay_endpoint_end_step. Does nothing if called again. */
 AFTERBAY_API int afterbay_endpoint_close(afterbay_endpoint* endpoint);
 /** Returns the endpoint's number within its rank, from 1, as in messages. Fails only with
    AFTERBAY_INVALID_ARGUMENT, for NULL. */
@@ -692,7 +690,7 @@ AFTERBAY_API int afterbay_endpoint_pool_open(afterbay_endpoint* const* endpoints
                                              afterbay_endpoint_pool** pool);
 /** Borrows an endpoint and returns its index in the list. Waits until one is free; in the thread
    that uses the session, it does what afterbay_session_progress does meanwhile. AFTERBAY_TIMED_OUT
-   if for the deadline none is given back and the rank's endpoints make no progress,
+   if, for the time `deadline`, none is given back and the rank's endpoints make no progress,
    AFTERBAY_BAD_STATE if all have been closed: closed ones are not lent. The session stays
    usable. */
 AFTERBAY_API int afterbay_endpoint_pool_take(afterbay_endpoint_pool* pool, size_t* index);
@@ -783,7 +781,7 @@ AFTERBAY_API int afterbay_input_path(const afterbay_input* input, const char** p
 AFTERBAY_API int afterbay_endpoint_get(afterbay_endpoint* endpoint, afterbay_input* input,
                                        const char* variable, const afterbay_selection* what, int type,
                                        void* data, const afterbay_memory* memory);
-/** Lets the servers close the file. Does not wait. Requests made before are still served. Does
+/** Lets the servers close the file; requests made before are still served. Does not wait. Does
    nothing if called again. AFTERBAY_BAD_STATE after afterbay_session_free. */
 AFTERBAY_API int afterbay_input_close(afterbay_input* input);
 /** Closes the file if necessary, and releases the handle. */

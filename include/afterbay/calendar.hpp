@@ -39,7 +39,7 @@ struct AFTERBAY_API Date {
   friend auto operator<=>(const Date&, const Date&) = default;
 };
 
-/// An exact length of time: seconds + nanoseconds / 10^9. Nanoseconds are 0 to 999 999 999 also if
+/// An exact length of time: seconds + nanoseconds / 10^9. Nanoseconds are 0 to 999 999 999 even if
 /// it is negative: -0.5 s is {-1, 500000000}.
 struct AFTERBAY_API Duration {
   std::int64_t seconds = 0;  ///< whole seconds, rounded down
@@ -50,7 +50,7 @@ struct AFTERBAY_API Duration {
 
 /// A step or a frequency: "30min", "6h", "1d", "1mo", "1y". Years, months and days are counts,
 /// because their lengths depend on the calendar and on the date. Two periods are equal if all
-/// counts are; whether 24h is 1d, Calendar::multiple can say.
+/// counts are; Calendar::multiple says whether 24h is 1d.
 struct AFTERBAY_API Period {
   std::int64_t years = 0;    ///< calendar years
   std::int64_t months = 0;   ///< calendar months
@@ -59,10 +59,10 @@ struct AFTERBAY_API Period {
   int nanoseconds = 0;       ///< 0 to 999 999 999, as in Duration
   std::int64_t steps = 0;    ///< time steps of the model: "1ts"
 
-  /// Numbers with the units y, mo, d, h, min, s, ms, us, ns and ts, one after the other: "6h",
-  /// "1d6h", "1.5h", "-1mo". Case does not matter, and blanks may stand between the parts. A sign
-  /// holds until the next one. Only h, min, s, ms and us may have fractions, which must be whole
-  /// nanoseconds. Throws invalid_argument, with the unit that was probably meant.
+  /// Reads numbers with the units y, mo, d, h, min, s, ms, us, ns and ts, one after the other:
+  /// "6h", "1d6h", "1.5h", "-1mo". Case does not matter, and blanks may stand between the parts. A
+  /// sign holds until the next one. Only h, min, s, ms and us may have fractions, which must be
+  /// whole nanoseconds. Throws invalid_argument, with the unit that was probably meant.
   static Period parse(std::string_view text);
   /// In the form that parse reads, largest unit first: "1y6mo", "36h", "1min30.5s", "0s".
   [[nodiscard]] std::string text() const;
@@ -151,10 +151,10 @@ class AFTERBAY_API Calendar {
   [[nodiscard]] int days_in_month(std::int64_t year, int month) const;
   /// Days of a year; 1582 has 355 days in the standard calendar.
   [[nodiscard]] std::int64_t days_in_year(std::int64_t year) const;
-  /// From 1. Days that the calendar left out in October 1582 are not counted.
+  /// The day of the year, from 1. Days that the calendar left out in October 1582 are not counted.
   [[nodiscard]] std::int64_t day_of_year(const Date& date) const;
-  /// From 1 (Monday) to 7 (Sunday), as in ISO 8601. Throws invalid_argument for calendars other
-  /// than standard, proleptic_gregorian and julian, which have no weeks.
+  /// The day of the week, from 1 (Monday) to 7 (Sunday), as in ISO 8601. Throws invalid_argument
+  /// for calendars other than standard, proleptic_gregorian and julian, which have no weeks.
   [[nodiscard]] int weekday(const Date& date) const;
 
   /// Reads ISO 8601 and its common variants: 2000-01-01, 2000-01-01T06:30:15.25, 2000-1-1 6:30,
@@ -164,7 +164,7 @@ class AFTERBAY_API Calendar {
   /// "2000-01-01T06:30:15", with a fraction of a second only if there is one. Years have at least 4
   /// digits.
   [[nodiscard]] std::string text(const Date& date) const;
-  /// By a pattern with %Y %y %m %d %j %H %M %S and %%, for example "%Y%m%d". Throws
+  /// Writes the date by a pattern with %Y %y %m %d %j %H %M %S and %%, for example "%Y%m%d". Throws
   /// invalid_argument for other conversions and for a % at the end.
   [[nodiscard]] std::string format(const Date& date, std::string_view pattern) const;
 

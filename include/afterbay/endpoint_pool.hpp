@@ -8,7 +8,7 @@
 /// // in each task:
 /// EndpointLoan loan = pool.take();
 /// loan->put(file, "temperature", record, temperature.data());
-/// loan->end_step();  // the end of `loan` gives the endpoint back
+/// loan->end_step();  // destroying `loan` gives the endpoint back
 /// @endcode
 #pragma once
 
@@ -41,11 +41,11 @@ class AFTERBAY_API EndpointPool {
   EndpointPool() = default;
 
   /// Borrows an endpoint. Waits until one is free; in the thread that uses the session, it does
-  /// what Session::progress does meanwhile. Throws timed_out if for the deadline none is given back
-  /// and the rank's endpoints make no progress, bad_state if all have been closed: closed ones are
-  /// not lent. The session stays usable.
+  /// what Session::progress does meanwhile. Throws timed_out if, for the time `deadline`, none is
+  /// given back and the rank's endpoints make no progress; bad_state if all have been closed:
+  /// closed ones are not lent. The session stays usable.
   [[nodiscard]] EndpointLoan take();
-  /// The same without waiting; nothing if none is free.
+  /// The same without waiting; nullopt if none is free. Throws bad_state if all have been closed.
   [[nodiscard]] std::optional<EndpointLoan> try_take();
   /// The number of endpoints. Does not wait.
   [[nodiscard]] std::size_t size() const;
@@ -67,18 +67,18 @@ class AFTERBAY_API EndpointPool {
   std::shared_ptr<State> state_;
 };
 
-/// An endpoint that a task has borrowed. Its end gives the endpoint back. Movable; used by one
-/// thread at a time.
+/// An endpoint that a task has borrowed. Destroying it gives the endpoint back. Movable; used by
+/// one thread at a time.
 class AFTERBAY_API EndpointLoan {
  public:
   /// The endpoint. Throws bad_state after give_back.
   [[nodiscard]] Endpoint& endpoint();
-  /// The same, for calls of it.
+  /// The same, so that `loan->put(...)` is a call of the endpoint.
   [[nodiscard]] Endpoint* operator->() { return &endpoint(); }
   /// Its index in the list from which the pool was made.
   [[nodiscard]] std::size_t index() const noexcept { return index_; }
-  /// Gives the endpoint back before the loan's end. Throws as EndpointPool::give_back does. Does
-  /// nothing if called again.
+  /// Gives the endpoint back before the loan is destroyed. Does not wait. Throws as
+  /// EndpointPool::give_back does. Does nothing if called again.
   void give_back();
 
   /// Leaves the other one given back.
@@ -86,10 +86,10 @@ class AFTERBAY_API EndpointLoan {
       : pool_(std::exchange(other.pool_, EndpointPool())),
         endpoint_(std::move(other.endpoint_)),
         index_(other.index_) {}
-  /// Takes over the other loan, which gets this one.
+  /// Takes over the other loan, which gets this one in exchange.
   EndpointLoan& operator=(EndpointLoan&& other) noexcept;
-  /// Gives the endpoint back, as give_back does; what it reports, the endpoint's next end_step
-  /// reports too.
+  /// Gives the endpoint back, as give_back does, but throws nothing: the endpoint's next end_step
+  /// reports the same errors.
   ~EndpointLoan();
 
  private:

@@ -35,7 +35,7 @@ enum class AFTERBAY_API ErrorCode : int {
   stopped = 16,          ///< the run stopped cleanly on request (a signal, the walltime)
 };
 
-/// An error in its fields. Plain data.
+/// An error: what failed and where. Plain data.
 struct AFTERBAY_API Error {
   ErrorCode code = ErrorCode::internal;  ///< what kind of error
   std::string message;                   ///< one or more sentences: what happened, what to do

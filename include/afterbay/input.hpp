@@ -107,8 +107,8 @@ class AFTERBAY_API InputFile {
   [[nodiscard]] std::uint64_t records() const;
   /// The file's path. Does not wait. Throws bad_state on an empty handle.
   [[nodiscard]] const std::string& path() const;
-  /// Lets the servers close the file. Does not wait. Does nothing if it is closed already.
-  /// Destroying the last handle also closes the file.
+  /// Lets the servers close the file; requests made before are still served. Does not wait. Does
+  /// nothing if it is closed already. Destroying the last handle also closes the file.
   void close();
 
   /// Like get, with the type as a value.

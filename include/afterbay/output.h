@@ -109,7 +109,7 @@ typedef struct afterbay_output_options {
 /** Opens the described output of a session, which takes its description from the setting `output`
     and from afterbay_options_set_output_text. A session may have one. Does not wait.
     AFTERBAY_INVALID_ARGUMENT for an invalid date or step, AFTERBAY_BAD_STATE on a server, after the
-    end of the session, or if it has an output already. */
+    end of the session, in a thread that must not call MPI, or if it has an output already. */
 AFTERBAY_API int afterbay_output_open(afterbay_session* session, const afterbay_output_options* options,
                                       afterbay_output** output);
 /** Releases the output. Without afterbay_output_finalize, after a step,
@@ -123,14 +123,14 @@ AFTERBAY_API void afterbay_output_free(afterbay_output* output);
    for values of a wrong type. afterbay_output_start reports all that depends on several
    definitions. */
 
-/** What is known of a coordinate. Set unused members to zero. */
+/** Properties of a coordinate. Set unused members to zero. */
 typedef struct afterbay_coordinate_options {
   const char* units;         /**< UDUNITS; NULL: none */
   const char* standard_name; /**< standard name of the CF conventions; NULL: none */
   const char* long_name;     /**< NULL: none */
-  /** Further ones: `axis`, `positive`, `bounds`; NULL: none. Other coordinates that they name, also
-      those in `formula_terms`, `cell_measures`, `grid_mapping`, `mesh` and the attributes of a
-      UGRID mesh, are written with them. */
+  /** Further attributes: `axis`, `positive`, `bounds`; NULL: none. Other coordinates that they
+      name, also those in `formula_terms`, `cell_measures`, `grid_mapping`, `mesh` and the
+      attributes of a UGRID mesh, are written with them. */
   const afterbay_attributes* attributes;
   afterbay_values bounds; /**< bounds of a constant 1-D coordinate, two per value; count 0: none */
   /** For coordinates of a grid: a dimension with several values per point, which lie together in
@@ -166,7 +166,7 @@ AFTERBAY_API int afterbay_output_dimension_values(afterbay_output* output, const
     first call that needs the points of the grid checks it, at the latest afterbay_output_start. */
 AFTERBAY_API int afterbay_output_grid(afterbay_output* output, const char* name, int rank,
                                       const char* const* dimensions, const char* decomposition);
-/** The coordinates of a grid that a rule defines. Set unused members to zero. */
+/** The computed coordinates of a HEALPix or Gaussian grid. Set unused members to zero. */
 typedef struct afterbay_computed_coordinates {
   const char* latitude;  /**< name; degrees; NULL: "lat" */
   const char* longitude; /**< name; degrees, 0 to 360; NULL: "lon" */
@@ -224,8 +224,8 @@ AFTERBAY_API int afterbay_output_field(afterbay_output* output, const char* name
 
 /** Ends the definitions and makes the plan. Every model rank calls it. Waits for all model ranks
     (see Waits). The error has, with the places in the description, all that is wrong: fields that
-    are not defined, periods that are no multiple of the step, units that do not convert, a state of
-    another description: AFTERBAY_INVALID_ARGUMENT, AFTERBAY_UNKNOWN_NAME, AFTERBAY_CONFLICT,
+    are not defined, periods that are not a multiple of the step, units that do not convert, a state
+    of another description: AFTERBAY_INVALID_ARGUMENT, AFTERBAY_UNKNOWN_NAME, AFTERBAY_CONFLICT,
     AFTERBAY_WRONG_TYPE. AFTERBAY_RESOURCES if a rank would need more than `output.memory`;
     AFTERBAY_EXISTS for a file that exists; AFTERBAY_IO, AFTERBAY_FORMAT and AFTERBAY_CONFLICT for
     the state and the files with which the run continues. Fails as afterbay_session_start does. */
@@ -241,8 +241,8 @@ AFTERBAY_API int afterbay_output_start(afterbay_output* output);
     the rank that is behind. Fails as
     afterbay_collection_open, afterbay_file_put and afterbay_session_epoch do. */
 AFTERBAY_API int afterbay_output_step(afterbay_output* output, int64_t number);
-/** *wanted = 1: the current step's value of a field is used; 0: nothing uses it, and the model may
-    save its computation and its put. Does not wait. AFTERBAY_UNKNOWN_NAME. */
+/** *wanted = 1: the current step's value of a field is used; 0: nothing uses it, and the model need
+    not compute and put it. Does not wait. AFTERBAY_UNKNOWN_NAME. */
 AFTERBAY_API int afterbay_output_wants(const afterbay_output* output, const char* field, int* wanted);
 /** Hands over this rank's part of a field for the current step: `data` points to an array of `type`
     with the layout `memory` (NULL: dense) of the field's axes and the rank's part of its grid.
@@ -254,9 +254,9 @@ AFTERBAY_API int afterbay_output_wants(const afterbay_output* output, const char
     as afterbay_collection_open and afterbay_file_put do. */
 AFTERBAY_API int afterbay_output_put(afterbay_output* output, const char* field, int type, const void* data,
                                      const afterbay_memory* memory);
-/** The same for a section of this rank's part, in the indices of its array; further calls hand over
-    the others, in any order: levels, one by one. `data` points to the values of the section, with
-    the layout `memory`. What was handed over is copied; the field has been put when the last
+/** The same for a section of this rank's part, in the indices of its array, for example one level;
+    further calls hand over the others, in any order. `data` points to the values of the section,
+    with the layout `memory`. What was handed over is copied; the field has been put when the last
     section has. Ranks may cut their parts differently, but must complete fields in the same order.
     `section` NULL: the whole part. Waits and fails as afterbay_output_put does; AFTERBAY_CONFLICT
     if sections overlap, AFTERBAY_INVALID_ARGUMENT for a section that leaves the part,
@@ -267,19 +267,19 @@ AFTERBAY_API int afterbay_output_put_section(afterbay_output* output, const char
 /** Writes the state of all periods that have begun to a new file, so that a later run can resume
     after the last step that has ended. Call it between the puts of one step and
     afterbay_output_step of the next one; it ends the step. The file is complete when `ticket`,
-    which may be NULL, is. Files in which the run continues must not get lost: call
-    afterbay_session_epoch after it. Waits for room and files, at first use as
+    which may be NULL, is. Call afterbay_session_epoch after it, so that a crash cannot lose what
+    the files contain at this moment. Waits for room and files, at first use as
     afterbay_session_start does, and with reductions over grids for all ranks to end the step (see
     Waits). Fails as afterbay_output_step does; AFTERBAY_CONFLICT if a file of the output has the
     path. */
 AFTERBAY_API int afterbay_output_save(afterbay_output* output, const char* path, afterbay_ticket* ticket);
-/** Ends the last step, writes what began periods have so far (unless `partial: skip`), and closes
-    the files. With a path the periods do not end: their state is saved there instead, and a later
-    run continues them and the files. `save_to` NULL: no path. Does nothing if called again, and
-    before afterbay_output_start. Waits as afterbay_output_save does (see Waits). Fails as
+/** Ends the last step, writes what the unfinished periods have so far (unless `partial: skip`), and
+    closes the files. With a path the periods do not end: their state is saved there instead, and a
+    later run continues them and the files. `save_to` NULL: no path. Does nothing if called again,
+    and before afterbay_output_start. Waits as afterbay_output_save does (see Waits). Fails as
     afterbay_output_save does; AFTERBAY_CONFLICT if a file that the run continues has records of an
-    earlier run after its last one: it is not published, the others are, which it waits for, and
-    afterbay_session_finalize fails with the same error. */
+    earlier run after its last one: this file is not published, the call waits until the others are,
+    and afterbay_session_finalize fails with the same error. */
 AFTERBAY_API int afterbay_output_finalize(afterbay_output* output, const char* save_to);
 
 /** Returns the date at the end of the current step; before the first step, that at which the run

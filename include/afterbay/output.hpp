@@ -84,14 +84,14 @@ struct AFTERBAY_API OutputOptions {
   std::string resume = {};
 };
 
-/// What is known of a coordinate.
+/// Properties of a coordinate.
 struct AFTERBAY_API CoordinateOptions {
   std::string units = {};          ///< UDUNITS; empty: none
   std::string standard_name = {};  ///< standard name of the CF conventions; empty: none
   std::string long_name = {};      ///< empty: none
-  /// Further ones: `axis`, `positive`, `bounds`. Other coordinates that they name, also those in
-  /// `formula_terms`, `cell_measures`, `grid_mapping`, `mesh` and the attributes of a UGRID mesh,
-  /// are written with them.
+  /// Further attributes: `axis`, `positive`, `bounds`. Other coordinates that they name, also those
+  /// in `formula_terms`, `cell_measures`, `grid_mapping`, `mesh` and the attributes of a UGRID
+  /// mesh, are written with them.
   std::vector<Attribute> attributes = {};
   Values bounds = {};  ///< bounds of a constant 1-D coordinate, two per value; empty: none
   /// For coordinates of a grid: a dimension with several values per point, which lie together in
@@ -136,7 +136,7 @@ struct AFTERBAY_API GaussianGrid {
   friend bool operator==(const GaussianGrid&, const GaussianGrid&) = default;
 };
 
-/// The coordinates of a grid that a rule defines.
+/// The coordinates of a HEALPix or Gaussian grid, which are computed.
 struct AFTERBAY_API ComputedCoordinates {
   std::string latitude = "lat";   ///< name; degrees
   std::string longitude = "lon";  ///< name; degrees, 0 to 360
@@ -202,11 +202,11 @@ class AFTERBAY_API Output {
 
   /// Ends the definitions and makes the plan. Every model rank calls it. Waits for all model ranks
   /// (see Waits). Throws conflict, with the ranks, if they have not given the same OutputOptions;
-  /// and, with the places in the description, all that is wrong: fields that are
-  /// not defined, periods that are no multiple of the step, units that do not convert, a state of
-  /// another description (invalid_argument, unknown_name, conflict, wrong_type); resources if a
-  /// rank would need more than `output.memory`; exists for a file that exists; io, format and
-  /// conflict for the state and the files with which the run continues; and as Session::start does.
+  /// and, with the places in the description, all that is wrong: fields that are not defined,
+  /// periods that are not a multiple of the step, units that do not convert, a state of another
+  /// description (invalid_argument, unknown_name, conflict, wrong_type); resources if a rank would
+  /// need more than `output.memory`; exists for a file that exists; io, format and conflict for the
+  /// state and the files with which the run continues; and as Session::start does.
   void start();
   /// Begins step `number`, and ends the one before. The first call is step(1), or step(0) for the
   /// state at the start; after resuming, the step after the last one of the saved state. Waits for
@@ -218,8 +218,8 @@ class AFTERBAY_API Output {
   /// the file cannot hold; timed_out with the rank that is behind; and as Collection::open,
   /// OutputFile::put and Session::epoch do.
   void step(std::int64_t number);
-  /// Whether the current step's value of a field is used by anything. A model can save the
-  /// computation of fields that are not. Does not wait. Throws unknown_name.
+  /// Whether anything uses the current step's value of a field. If not, the model need not compute
+  /// and put it. Does not wait. Throws unknown_name.
   [[nodiscard]] bool wants(std::string_view field) const;
   /// Hands over this rank's part of a field for the current step: `data` points to an array with
   /// the layout `memory` (dense by default) of the field's axes and the rank's part of its grid.
@@ -233,11 +233,11 @@ class AFTERBAY_API Output {
     put_raw(field, data, type_of<T>, memory);
   }
 
-  /// The same for a section of this rank's part, in the indices of its array; further calls hand
-  /// over the others, in any order: levels, one by one. `data` points to the values of the section,
-  /// with the layout `memory`. What was handed over is copied; the field has been put when the last
-  /// section has. Ranks may cut their parts differently, but must complete fields in the same
-  /// order. Waits and throws as put does; conflict if sections overlap, invalid_argument for a
+  /// The same for a section of this rank's part, in the indices of its array, for example one
+  /// level; further calls hand over the others, in any order. `data` points to the values of the
+  /// section, with the layout `memory`. What was handed over is copied; the field has been put when
+  /// the last section has. Ranks may cut their parts differently, but must complete fields in the
+  /// same order. Waits and throws as put does; conflict if sections overlap, invalid_argument for a
   /// section that leaves the part, resources if the copy does not fit into `output.memory`.
   template <class T>
   void put_section(std::string_view field, const Section& section, const T* data,
@@ -247,17 +247,18 @@ class AFTERBAY_API Output {
 
   /// Writes the state of all periods that have begun to a new file, so that a later run can resume
   /// after the last step that has ended. Call it between the puts of one step and step() of the
-  /// next one; it ends the step. The file is complete when the returned ticket is. Files in which
-  /// the run continues must not get lost: call Session::epoch after it. Waits for room and files,
-  /// at first use as Session::start does, and with reductions over grids for all ranks to end the
-  /// step (see Waits). Throws as step() does; conflict if a file of the output has the path.
+  /// next one; it ends the step. The file is complete when the returned ticket is. Call
+  /// Session::epoch after it, so that a crash cannot lose what the files contain at this moment.
+  /// Waits for room and files, at first use as Session::start does, and with reductions over grids
+  /// for all ranks to end the step (see Waits). Throws as step() does; conflict if a file of the
+  /// output has the path.
   Ticket save(const std::string& path);
-  /// Ends the last step, writes what began periods have so far (unless `partial: skip`), and closes
-  /// the files. With a path the periods do not end: their state is saved instead, and a later run
-  /// continues them and the files. Does nothing if called again, and before start(). Waits
-  /// and throws as save() does; conflict if a file that the run continues has records of an earlier
-  /// run after its last one: it is not published, the others are, which it waits for, and the
-  /// session's finalize() throws the same.
+  /// Ends the last step, writes what the unfinished periods have so far (unless `partial: skip`),
+  /// and closes the files. With a path the periods do not end: their state is saved instead, and a
+  /// later run continues them and the files. Does nothing if called again, and before start().
+  /// Waits and throws as save() does; conflict if a file that the run continues has records of an
+  /// earlier run after its last one: this file is not published, the call waits until the others
+  /// are, and the session's finalize() throws the same error.
   void finalize(const std::string& save_to = {});
 
   /// The date at the end of the current step; before the first step, that at which the run starts

@@ -161,7 +161,7 @@ struct AFTERBAY_API Variable {
   /// are applied first, then `shuffle` and `bitshuffle`, then compression.
   FilterChain filters;
   /// Packs the values as integers; `type` is then the type of the values that are put and of
-  /// missing values. Not in formats of messages.
+  /// missing values. Not possible in formats of messages (GRIB2, PP, fields files).
   std::optional<Packing> packing;
 
   /// Adds or replaces an attribute.
@@ -210,7 +210,7 @@ struct AFTERBAY_API Variable {
 };
 
 /// Dimensions, variables and global attributes by name, in the order in which they were added.
-/// Adding a name twice is an error that `validate` (and so the session) reports.
+/// Adding a name twice is an error that Session::collection reports.
 struct AFTERBAY_API Schema {
   std::vector<Dimension> dimensions;  ///< in the order of the file
   std::vector<Variable> variables;    ///< in the order of the file

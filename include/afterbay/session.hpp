@@ -21,21 +21,22 @@
 ///   end_step, close). "Collective" means that a call also waits for the other ranks: open_session,
 ///   start and finalize.
 /// - Errors are thrown as Failure. A call that is refused because of its arguments or its order
-///   leaves the session usable. An error that a server or another rank reports ends the session:
-///   every later call throws that error. Files are written in the background, so an error in a file
-///   may be thrown by any later call.
+///   leaves the session usable. Calls that define, put, read or wait throw bad_state after
+///   finalize, on a server and on an empty handle. An error that a server or another rank reports
+///   ends the session: every later call throws that error. Files are written in the background, so
+///   an error in a file may be thrown by any later call.
 /// - Threads: a session and the handles obtained from it must be used by one thread at a time; two
 ///   calls at once are refused (bad_state). A call may use MPI, so the thread must be allowed to
-///   call MPI: the main thread with MPI_THREAD_SINGLE and MPI_THREAD_FUNNELED, any one at a time
-///   with MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE. Other threads are refused (bad_state)
-///   where a call may use MPI: open_session, serve, finalize and the constructor of Output always,
-///   the others on ranks that reach a server over MPI and with synchronous inline servers. With
-///   SERIALIZED the model makes no MPI calls of its own while a thread is in a call of the session,
-///   or the thread of its last call in one of an endpoint.
-///   Other threads put through an Endpoint of their own.
-/// - Waits: a call waits only if its description says so, and throws timed_out if it makes no
-///   progress within the setting `deadline`. With inline servers in synchronous mode start, open,
-///   end_step, records, open_input, get and get_strings also wait for all model ranks.
+///   call MPI: with MPI_THREAD_SINGLE and MPI_THREAD_FUNNELED the thread that initialised MPI, with
+///   MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE any thread, one at a time. Other threads are
+///   refused (bad_state) in calls that may use MPI. These are open_session, serve, finalize and the
+///   constructor of Output, and on ranks that reach a server over MPI, or with synchronous inline
+///   servers, all others. With SERIALIZED, no other thread may call MPI while a thread is in a call
+///   of the session, or while the thread that made the session's last call is in a call of an
+///   endpoint or a pool. Other threads put through an Endpoint of their own.
+/// - Waits: a call waits only if its description says so, and throws timed_out if what it waits for
+///   makes no progress within the setting `deadline`. With inline servers in synchronous mode
+///   start, open, end_step, records, open_input, get and get_strings also wait for all model ranks.
 #pragma once
 
 #include <concepts>
@@ -81,8 +82,8 @@ struct AFTERBAY_API SessionOptions {
   std::string config_file;             ///< YAML; empty: AFTERBAY_CONFIG, else none
   std::vector<std::string> arguments;  ///< the program's arguments; only --afterbay.* are used
   Language language = Language::c;     ///< for messages
-  /// An output description in YAML, joined with the files of the setting `output` as these include
-  /// each other. Empty: none. All ranks and servers of the session must give the same.
+  /// An output description in YAML. It is joined with the files of the setting `output`, as if one
+  /// of them included it. Empty: none. All ranks and servers of the session must give the same.
   std::string output_text = {};
 
   /// Adds a setting; names and values are checked by open_session.
@@ -152,8 +153,9 @@ class AFTERBAY_API OutputFile {
   /// Puts a section of this rank's part; further calls put the others, in any order, also between
   /// sections of other variables. `data` points to the values of the section, with the layout
   /// `memory`. Not all ranks need to cut their parts alike. The record is complete on this rank
-  /// when all of its part has been put; end_step is refused before. Throws as put does, and
-  /// conflict if a value was put before.
+  /// when all of its part has been put; end_step is refused before. Waits as put does. Throws as
+  /// put does; conflict if a value was put before, invalid_argument for a section that leaves the
+  /// part.
   template <class T>
   void put_section(std::string_view variable, std::uint64_t record, const Section& section, const T* data,
                    const MemoryLayout& memory = {}) {
@@ -161,8 +163,8 @@ class AFTERBAY_API OutputFile {
   }
   /// Like put, but returns false instead of waiting if there is no room; no data were taken then.
   /// Needs room for the rank's whole part at once: throws resources if the server's memory is
-  /// smaller; no data were taken, and `put` accepts the same record. If the same try_put has found
-  /// no room for half the deadline, it waits as `put` does.
+  /// smaller; no data were taken, and `put` accepts the same record. A try_put that has been
+  /// refused for half the deadline waits as `put` does. Otherwise throws as put does.
   template <class T>
   [[nodiscard]] bool try_put(std::string_view variable, std::uint64_t record, const T* data,
                              const MemoryLayout& memory = {}) {
@@ -269,12 +271,14 @@ class AFTERBAY_API Endpoint {
   /// Registers this endpoint's part of a decomposition of the rank: a box inside that of the rank.
   /// Once per decomposition, before the first put of a variable on it. Does not wait. Throws
   /// conflict if it overlaps with that of another open endpoint, invalid_argument if it leaves the
-  /// rank's part.
+  /// rank's part, unknown_name if there is no such decomposition, wrong_type if it is a map,
+  /// bad_state while another thread is in a call of the endpoint.
   void part(const std::string& decomposition, const Block& block);
-  /// The same for a list of points that the rank has; `map.global` as in the rank's list.
+  /// The same for a list of points that the rank has; `map.global` as in the rank's list. Throws as
+  /// for a block; wrong_type if the decomposition is a block.
   void part(const std::string& decomposition, const Map& map);
-  /// The same for all of the rank's part; with an empty name for all variables without a
-  /// decomposition.
+  /// The same for all of the rank's part, whatever the kind of the decomposition; with an empty
+  /// name for all variables without a decomposition.
   void whole(const std::string& decomposition = {});
 
   /// As OutputFile::put, for this endpoint's part, or a section of it. `data` points to the start
@@ -294,14 +298,16 @@ class AFTERBAY_API Endpoint {
            const MemoryLayout& memory = {}) {
     put_raw(file, variable, no_record, data, type_of<T>, memory, true, {});
   }
-  /// As OutputFile::try_put.
+  /// As OutputFile::try_put, for this endpoint's part, or a section of it. Waits as put does only
+  /// after half the deadline. Throws as put does, and resources.
   template <class T>
   [[nodiscard]] bool try_put(const OutputFile& file, std::string_view variable, std::uint64_t record,
                              const T* data, const MemoryLayout& memory = {}, const Section& section = {}) {
     return put_raw(file, variable, record, data, type_of<T>, memory, false, section);
   }
-  /// As OutputFile::acquire, for this endpoint's part. Waits only if this endpoint is many records ahead
-  /// of others of its rank. The slot is used by this endpoint's thread; any thread may destroy it.
+  /// As OutputFile::acquire, for this endpoint's part. Waits only if this endpoint is 32 records
+  /// ahead of others of its rank. Throws as put does. The slot is used by this endpoint's thread;
+  /// any thread may destroy it.
   Slot acquire(const OutputFile& file, std::string_view variable, std::uint64_t record, Type type);
   /// As InputFile::get. `what.decomposition` stands for this endpoint's part of the decomposition.
   /// Waits until the data have been read; if the rank shares no memory with the servers, also until
@@ -350,10 +356,12 @@ class AFTERBAY_API Collection {
   /// Opens a file of this collection. `changes` apply to this file only; those of the lowest model
   /// rank are applied. Every model rank calls it. The server creates the file in the background; a
   /// later call reports that the file exists already or cannot be created. Waits as Session::start
-  /// does if there are new definitions; with `placement: least`, until a server is chosen; and
-  /// until an older file of the same path is published, if another server wrote it. Throws conflict
-  /// if this session has the path open; invalid_argument for an invalid name; and the problems in
-  /// `changes`.
+  /// does if there are new definitions; with the placement or pool choice `least`, until a server
+  /// is chosen; for all model ranks, if the server gets the collection's maps now (setting
+  /// `memory.maps`); and, on the lowest model rank, until an older file of the same path is
+  /// published, if another server wrote it. Throws conflict if this session has the path open;
+  /// invalid_argument, unknown_name and wrong_type for `name` and `changes`. What the server finds
+  /// ends the session, and a later call throws it: exists, conflict, io, format.
   OutputFile open(const FileName& name = {}, const SchemaChanges& changes = {});
   /// The same with the whole name.
   template <std::convertible_to<std::string_view> Name>
@@ -385,9 +393,10 @@ class AFTERBAY_API Session {
   /// model rank, and if the session was served already. For several sessions see serve_all.
   void serve();
 
-  /// The number of this rank among the model ranks, from 0. Throws bad_state on a server.
+  /// The number of this rank among the model ranks, from 0. Does not wait. Throws bad_state on a
+  /// server.
   [[nodiscard]] int model_rank() const;
-  /// The number of model ranks. Throws bad_state on a server.
+  /// The number of model ranks. Does not wait. Throws bad_state on a server.
   [[nodiscard]] int model_size() const;
 
   /// Registers this rank's part of a global index space under a name. Overlaps between ranks are
@@ -397,12 +406,12 @@ class AFTERBAY_API Session {
   void decomposition(const std::string& name, const Block& block, const Coverage& coverage = {});
   /// The same for a list of points. Any number of variables of any type may use it, in any number
   /// of collections; a variable may have more dimensions (record, levels) before or after those of
-  /// the map.
+  /// the map. Throws conflict also if this rank lists a point twice and repeats are refused.
   void decomposition(const std::string& name, const Map& map,
                      const Coverage& coverage = {.gaps_allowed = true, .repeats = Repeats::refuse});
   /// Defines a kind of file. The schema is copied and checked; all its problems are thrown at once.
-  /// Does not wait. Throws conflict if the name is taken, and invalid_argument for invalid values
-  /// in `options`.
+  /// Does not wait. Throws conflict if the name is taken, invalid_argument for invalid values in
+  /// `options`; for problems of the schema also unknown_name, wrong_type and resources.
   Collection collection(const std::string& name, const Schema& schema, const CollectionOptions& options = {});
   /// Collective: every model rank calls it. Sends new definitions to the servers and waits until
   /// they are ready for the first file. Implied by the first Collection::open after a definition.
@@ -414,7 +423,8 @@ class AFTERBAY_API Session {
   /// Opens any netCDF file for input. Every model rank calls it. Waits until the servers have
   /// opened it, and as `options.as_of` requires. Throws io if the file does not exist or cannot be
   /// read, format if it is not a netCDF file; bad_state with AsOf::closed if this session has it
-  /// open for output, and with AsOf::epoch if it is not readable or has no epoch yet.
+  /// open for output, and with AsOf::epoch if it is not readable or has no epoch yet;
+  /// invalid_argument for an empty path. An error in reading leaves the session usable.
   InputFile open_input(const std::string& path, const InputOptions& options = {});
 
   /// Opens an endpoint: a further caller of `put` in this rank. Any thread may call it. `name`
@@ -424,8 +434,8 @@ class AFTERBAY_API Session {
   Endpoint endpoint(const std::string& name = {});
 
   /// Does what endpoints leave to the thread that uses the session: if the rank shares no memory
-  /// with a server, their data and requests go through it. Other calls do the same on the way; call
-  /// this one now and then if there are none for a long time. Does not wait for endpoints.
+  /// with a server, their data and requests go through it. Other calls do the same; call this one
+  /// now and then if the thread makes no other call for a long time. Does not wait for endpoints.
   void progress();
 
   /// Marks everything put since the last end_step as a complete step. With `inline` servers in
@@ -486,19 +496,21 @@ class AFTERBAY_API Session {
 /// Serves several sessions of this process side by side, in this thread, until all their model
 /// ranks have finalized; then throws the first error, if any. For models that use several sessions
 /// with dedicated servers at the same time: if they were served one after the other, the second
-/// would wait for the first to end.
+/// would wait for the first to end. Throws as Session::serve does; invalid_argument for a null
+/// pointer.
 AFTERBAY_API void serve_all(std::span<Session* const> sessions);
 
 /// Ends the process with exit status 1 because of `error`. The open sessions of the process (those
 /// that the calling thread opened or, if it has none, those of other threads) fail with this error
 /// as the reason, and all their ranks and servers learn it before the process ends. The error is
 /// printed on stderr once per job, with the ranks that stopped, instead of once per rank. Takes a
-/// few seconds at most. If several threads call it, the error of the first counts. A thread that
-/// did not open the session, and must not call MPI although the session needs it (with
-/// MPI_THREAD_FUNNELED, and a server on another node or in the ranks), waits until the session's
-/// thread stops as well, because its calls fail; if that makes none for 2 s, servers only notice
-/// that the process has ended. Exit handlers must not wait for a thread that calls it: it waits for
-/// the end of the process, and after `deadline` and 8 s ends that without further exit handlers.
+/// few seconds at most. If several threads call it, the error of the first counts. If a thread that
+/// did not open the session must not call MPI although the session needs it (with
+/// MPI_THREAD_FUNNELED, and a server on another node or in the ranks), it waits until the session's
+/// thread stops as well, because the calls of that thread fail; if it makes none for 2 s, servers
+/// only notice that the process has ended. Exit handlers must not wait for a thread that calls
+/// stop: this thread waits for the end of the process and, after `deadline` and 8 s, ends the
+/// process without further exit handlers.
 [[noreturn]] AFTERBAY_API void stop(const Error& error);
 
 }  // namespace afterbay

@@ -234,12 +234,11 @@ Result<JointPuts::Opened> JointPuts::open(const Member& member, const Wanted& wa
                  put.handover().record == record;
         });
         if (other != open_.end())
-          return fail(
-              ErrorCode::conflict,
-              "{} was begun in step {}, but {} is in step {}: an endpoint begins with the step in which "
-              "the session is, and must be opened before the session ends the step",
-              name_of_put({&file, variable, plan, record, 0, 0}), said_index(other->second->step()),
-              member.text(), said_index(wanted.step));
+          return fail(ErrorCode::conflict,
+                      "{} was begun in step {}, but {} is in step {}: a new endpoint starts in the session's "
+                      "current step, and must be opened before the session ends the step",
+                      name_of_put({&file, variable, plan, record, 0, 0}), said_index(other->second->step()),
+                      member.text(), said_index(wanted.step));
         return fail(
             ErrorCode::conflict,
             "{} was put already on this rank, in this step or an earlier one: it can be put once while the "

@@ -39,8 +39,8 @@ void announce(transport::ThreadEnd& end, const JointPut& put, const PartPiece& p
 
 }  // namespace
 
-/// A call of this caller; refused if another thread is in one. A slot that is being destroyed is waited
-/// for: the caller made no mistake.
+/// A call of this caller; refused if another thread is in one. If a slot is being destroyed, the
+/// call waits for that: the caller made no mistake.
 class PartEndpoint::Call {
  public:
   explicit Call(PartEndpoint& of, EndpointUse use = EndpointUse::in_call) : member_(*of.member_) {
@@ -339,7 +339,7 @@ Result<JointPut*> PartEndpoint::open(const Target& target, bool may_wait) {
     return fail(
         ErrorCode::conflict,
         "it was begun while these points belonged to an endpoint that has been closed, or to the session: "
-        "who gets them later puts them from the next record on");
+        "the caller that gets them later puts them from the next record on");
   return opened.put;
 }
 
@@ -584,7 +584,7 @@ Result<> PartEndpoint::get(EndpointReads& reads, const std::shared_ptr<Input>& i
     const auto part = std::ranges::find(parts_, what.decomposition, &EndpointPart::name);
     if (part == parts_.end())
       return failed(make_error(ErrorCode::bad_state,
-                               "this endpoint has no part of decomposition '{}': register its part before",
+                               "this endpoint has no part of decomposition '{}': register its part first",
                                what.decomposition));
     request.part = read_as_[static_cast<std::size_t>(part - parts_.begin())];
   }
@@ -617,15 +617,15 @@ Result<> PartEndpoint::check_nothing_begun(const char* call, const File* file) {
   for (const OfFile& of : files_) {
     if (of.begun.empty() || !concerns(of.file.get())) continue;
     const Begun& begun = of.begun.front();
-    return fail(
-        make_error(ErrorCode::bad_state,
-                   "{} by {}, which has put {} of the {} elements of its part (record {}): put the other "
-                   "sections before",
-                   call, member_->text(), begun.points,
-                   plans_of(*of.file->collection).array(begun.variable).points(), said_index(begun.record))
-            .in_file(of.file->path)
-            .in_variable(of.file->collection->schema().variables[begun.variable].name)
-            .at_rank(session_rank_));
+    return fail(make_error(ErrorCode::bad_state,
+                           "{} by {}, which has put {} of the {} elements of its part (record {}): put the "
+                           "other sections first",
+                           call, member_->text(), begun.points,
+                           plans_of(*of.file->collection).array(begun.variable).points(),
+                           said_index(begun.record))
+                    .in_file(of.file->path)
+                    .in_variable(of.file->collection->schema().variables[begun.variable].name)
+                    .at_rank(session_rank_));
   }
   return {};
 }

@@ -39,7 +39,7 @@ Result<> RankPuts::check_no_slot_out(const char* call, const File* file) {
   for (const auto& [number, slot] : slots_out_)
     if (file == nullptr || slot.file == file->id)
       return core_.report_to_caller(make_error(ErrorCode::bad_state,
-                                               "{} while a slot is out ({}): commit it or destroy it before",
+                                               "{} while a slot is out ({}): commit it or destroy it first",
                                                call, slot.what)
                                         .at_rank(core_.identity().session_rank));
   return {};
@@ -51,11 +51,10 @@ Result<> RankPuts::check_oldest_not_lent(const File& file) const {
   for (const auto& [number, slot] : slots_out_)
     if (slot.collection == file.collection && slot.seq == oldest &&
         (slot.server == file.server || file.collection->is_split()))
-      return fail(
-          ErrorCode::bad_state,
-          "at most {} records of a collection can be begun per step, and the oldest cannot be ended to "
-          "begin another while a slot is out ({}): commit it or destroy it before",
-          CollectionRecords::most_open, slot.what);
+      return fail(ErrorCode::bad_state,
+                  "at most {} records of a collection can be begun per step, and the oldest cannot be ended "
+                  "to begin another while a slot is out ({}): commit it or destroy it first",
+                  CollectionRecords::most_open, slot.what);
   return {};
 }
 

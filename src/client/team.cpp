@@ -93,7 +93,7 @@ Result<std::uint64_t> Team::add(Member& member, EndpointPart part, const Decompo
   std::uint64_t after = whole == whole_.end() ? 0 : whole->second;
   if (after == under_way)
     return fail(ErrorCode::conflict,
-                "the session is just putting a variable of {}: register the part of {} after that", what(),
+                "the session is putting a variable on {}: register the part of {} after that", what(),
                 member.text());
   std::vector<EndpointPart*> before;
   for (const auto& other : members_)

@@ -18,8 +18,8 @@
 
 namespace afterbay::client {
 
-/// Who uses an endpoint now. `slot_dropped`: a thread destroys one of its slots, which takes no time and
-/// is not a call.
+/// How an endpoint is used now. `slot_dropped`: a thread destroys one of its slots, which takes no
+/// time and is not a call.
 enum class EndpointUse : std::uint8_t { none, in_call, slot_dropped };
 
 /// One caller of `put`. The atomics are written by the caller's thread and read by any; the rest
@@ -55,7 +55,7 @@ class Team {
 
   [[nodiscard]] const std::shared_ptr<Member>& session() const noexcept { return members_.front(); }
   [[nodiscard]] const std::vector<std::shared_ptr<Member>>& members() const noexcept { return members_; }
-  /// A new member begins with the step in which the session is.
+  /// A new member starts in the current step of the session.
   std::shared_ptr<Member> join(std::string name);
   /// Closed members are remembered until no put up to their last one is open, and until all have
   /// ended the step in which a member was closed whose points nobody has registered again.

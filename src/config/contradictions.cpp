@@ -125,7 +125,7 @@ class Finder {
     else if (config_.layout.isolate)
       conflict({"frontends_per_node", "isolate_nodes"},
                fmt::format(
-                   "{}, but {}: all ranks of a server's node that are no servers are its frontends; remove "
+                   "{}, but {}: all ranks of a server's node that are not servers are its frontends; remove "
                    "frontends_per_node",
                    said("frontends_per_node"), said("isolate_nodes")));
   }

@@ -93,15 +93,16 @@ void add_output(std::vector<Setting<Config>>& table) {
               "The output description: YAML files that say which files the fields of the model "
               "go to, how often, and with which operations; see [Output descriptions](description.md). "
               "All ranks and servers must read the same one. A program may also give it as text, which is "
-              "joined with these files. Its settings of files count less than "
-              "those of `collections`, where a file has the name that it has in the description."));
+              "joined with these files. Settings under "
+              "`collections` override what it says about a file; there, a file has the same name as in the "
+              "description."));
   table.push_back(session(
       "output.definitions", text("path", "a path"), AFTERBAY_FIELD(output_definitions),
       "Where the definitions of the model's described output are written when the output begins: a small "
       "YAML file with its time, dimensions, grids, coordinates and fields, which replaces an older one. "
       "`afterbay describe DESCRIPTION --definitions FILE` shows with it what a run with a description will "
-      "write, without the model. The first model rank writes it. A file that cannot be written is a "
-      "warning in the log."));
+      "write, without the model. The first model rank writes it. If the file cannot be written, a warning is "
+      "logged."));
   table.push_back(session(
       agreed, "output.memory",
       or_words(size_in({.low = 64 * KiB, .high = TiB}), {{"unlimited", std::uint64_t{0}}}),
@@ -109,7 +110,8 @@ void add_output(std::vector<Setting<Config>>& table) {
       "Maximum memory of a model rank, in bytes, for described output: states of statistics, values of "
       "expressions and subsets, conversions, copies of arrays that are put in sections or with a layout. "
       "If the description needs more, the run does not begin, and the message names what needs most; the "
-      "report shows what it needed. It does not limit what the model and the transport take."));
+      "report shows what it needed. It does not limit the memory of the model and of the "
+      "transport."));
 }
 
 void add_transport(std::vector<Setting<Config>>& table) {
@@ -193,14 +195,15 @@ void add_memory(std::vector<Setting<Config>>& table) {
                           "of `memory.block`, must hold two of them, and is shared by all servers. If it "
                           "is not set and `memory.block` is larger than 16 MiB, it holds two. Servers on "
                           "the same node need none."));
-  table.push_back(session(agreed, "memory.endpoints", size_in({.low = 64 * KiB, .high = TiB}),
-                          AFTERBAY_FIELD(memory.endpoint_bytes),
-                          "Memory of a model rank, in bytes, for what its endpoints put while the thread "
-                          "that uses the session has not handed it on; allocated when it is used. Endpoints "
-                          "that find it full wait for that thread. If all servers share memory with the "
-                          "rank, endpoints write into their memory and need none. It is exceeded by the "
-                          "puts of those who owe a part of what is there already, and by a rank's part of "
-                          "one variable that is larger."));
+  table.push_back(
+      session(agreed, "memory.endpoints", size_in({.low = 64 * KiB, .high = TiB}),
+              AFTERBAY_FIELD(memory.endpoint_bytes),
+              "Memory of a model rank, in bytes, for what its endpoints have put and the thread that "
+              "uses the session has not sent yet; allocated when it is used. Endpoints that find it full "
+              "wait for that thread. If all servers share memory with the rank, endpoints write into their "
+              "memory and need none. Two kinds of puts may exceed it: those that add a missing part to a "
+              "record that is in this memory already, and those of a variable of which the rank's part "
+              "alone is larger."));
   table.push_back(session(agreed, "memory.maps", size_in({.low = 0, .high = 1024 * TiB}),
                           AFTERBAY_FIELD(memory.maps_bytes),
                           "Servers that may get whole files of a collection (`placement` file and least) "

@@ -48,7 +48,7 @@ using Rows = std::vector<KeyRow<File>>;
 
 void add_inheritance(Rows& rows) {
   auto like = reference<File>("like", "the name of a file under `files`", name_schema,
-                              "Inherits all keys of another file, but `enabled`. A key that is given here "
+                              "Inherits all keys of another file except `enabled`. A key that is given here "
                               "replaces the inherited one; `attributes` are joined. A file that only serves "
                               "as a pattern is switched off with `enabled: false`.");
   like.in_defaults = false;
@@ -116,7 +116,8 @@ void add_timing(Rows& rows) {
       "it, whatever the date. Each period has a record for each part of the cycle, whose bounds are the "
       "variable "
       "`climatology_bounds` and whose time lies in the first whole cycle of the period. `split` by "
-      "records must be a multiple of their number. For statistics but `difference`, and for `once`."));
+      "records must be a multiple of their number. Only for `once` and for "
+      "statistics other than `difference`."));
   rows.push_back(
       stored<File>("cycle_step", positive_period(), AFTERBAY_KEY_FIELD(timing.cycle_step),
                    "Length of the parts of a `cycle`, for example `1h` or `1mo`. Needed with "
@@ -201,7 +202,7 @@ void add_time_axis(Rows& rows) {
       "`on`: chunks as CMIP7 asks for them. The time axis and its bounds "
       "are one chunk each; chunks of other variables have at least 4 MiB, of several records if a record is "
       "smaller, or are the whole variable; records larger than `memory.block` are divided into chunks of at "
-      "most that size. NetCDF-4 only. A `chunk` of a variable goes first. Indices of chunks are not "
+      "most that size. NetCDF-4 only. A `chunk` of a variable takes precedence. Indices of chunks are not "
       "collected at the front of "
       "the file, which CMIP7 asks for as well."));
   rows.push_back(stored_unless_empty<File>(
@@ -228,10 +229,9 @@ void add_values(Rows& rows) {
       {{"auto", Reducer::automatic}, {"model", Reducer::model}, {"servers", Reducer::servers}});
   rows.push_back(stored<File>(
       "statistics", reducer, AFTERBAY_KEY_FIELD(statistics),
-      "Who computes statistics over time of this file; results are the same, bit by bit. `model`: each model "
-      "rank, for its points, in `put`. `servers`: the model hands over every sample, as it does instants, "
-      "and "
-      "servers compute (limit: `memory.statistics`). `auto`: servers, if all model ranks share memory with "
+      "Who computes statistics over time of this file; results are the same, bit for bit. `model`: each "
+      "model rank, for its points, in `put`. `servers`: the model hands over every sample, as it does "
+      "instants, and servers compute (limit: `memory.statistics`). `auto`: servers, if all model ranks share memory with "
       "the servers of the file, these are processes of their own, and the node has a processor for each "
       "model rank and each server, so that a sample costs the model a copy in memory; otherwise, samples "
       "would cross the network, or servers delay the model, and model ranks compute. Servers "
@@ -243,7 +243,7 @@ void add_values(Rows& rows) {
   rows.push_back(stored<File>(
       "expressions", reducer, AFTERBAY_KEY_FIELD(expressions),
       "Who computes the expressions that this file writes or of which it writes statistics; results are the "
-      "same, bit by bit. `model`: each model rank, for its points. `servers`: the model hands over the "
+      "same, bit for bit. `model`: each model rank, for its points. `servers`: the model hands over the "
       "fields with which an expression computes, and servers compute it (limit: `memory.statistics`). "
       "`auto`: as with `statistics`; over a network, the result of an expression never takes more bytes than "
       "its fields, so that model ranks compute. Servers compute expressions of fields of the model, subsets "
@@ -277,9 +277,10 @@ std::vector<KeyRow<VariableOptions>> option_rows() {
       "units", unit_text(), AFTERBAY_KEY_FIELD(units),
       "Values are converted to these units when they are written. By default, they keep "
       "those of the field. Derived fields that are another one or its means, extremes and differences, such "
-      "as `mean(max(tas, 1d))`, are converted from its units. Of others, `units` under `fields` says in "
-      "which units the expression computes, and other ones in an entry convert from these. Cannot stand "
-      "beside `multiply` or `add`, which would convert once more. See [units](expressions.md#units)."));
+      "as `mean(max(tas, 1d))`, are converted from its units. For "
+      "other expressions, `units` under `fields` states the units of the result, and other units in an entry "
+      "convert from these. Cannot be combined with `multiply` or `add`, which would convert once more. See "
+      "[units](expressions.md#units)."));
   rows.push_back(stored<VariableOptions>("type", output_type(), AFTERBAY_KEY_FIELD(type),
                                          "As the file's, for this variable."));
   rows.push_back(stored<VariableOptions>("missing", missing_rule(), AFTERBAY_KEY_FIELD(missing),
@@ -362,10 +363,11 @@ const std::vector<KeyRow<VariableOptions>>& field_keys() {
         "inherited.");
     expression.inherited = false;
     rows.push_back(std::move(expression));
-    auto like = reference<VariableOptions>("like", "the name of a field under `fields`", name_schema,
-                                           "Inherits all keys of another field, but `expression` and "
-                                           "`enabled`. Keys that are given here replace the inherited ones; "
-                                           "`attributes` are joined.");
+    auto like =
+        reference<VariableOptions>("like", "the name of a field under `fields`", name_schema,
+                                   "Inherits all keys of another field except `expression` "
+                                   "and `enabled`. Keys that are given here replace the inherited ones; "
+                                   "`attributes` are joined.");
     like.inherited = false;
     rows.push_back(std::move(like));
     for (KeyRow<VariableOptions>& row : option_rows()) rows.push_back(std::move(row));

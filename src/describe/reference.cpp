@@ -98,9 +98,9 @@ Output systems differ in these points. The column *option* shows the keys that c
 | point | default | option |
 |---|---|---|
 | time of a value | the end of the step in which it is put | |
-| where periods begin | with the hours, days, months and years of the calendar, whatever the start of the run; multiples of `ts` at the start of the run. Other periods, such as `5d`, are counted on through all years: the preview and the log say so if the run begins within one | `align: start`, `seasons`, or a date |
+| where periods begin | with the hours, days, months and years of the calendar, whatever the start of the run; multiples of `ts` at the start of the run. Other periods, such as `5d`, are counted through all years without a new start: the preview and the log say so if the run begins within one | `align: start`, `seasons`, or a date |
 | periods of one length in several spellings (`1d`, `24h`) | are the same period | |
-| what belongs to a period | the steps that end after its begin, up to and including its end | `sample` chooses the values that enter statistics |
+| what belongs to a period | the steps that end after its beginning, up to and including its end | `sample` chooses the values that enter statistics |
 | first and last periods that the run covers in part | written, with the bounds actually covered; a period without values has no record, unless the file has instants of its end | `partial: skip` |
 | a run in several jobs | continues its periods and files from a [saved state](../how-to/describe-output.md#restarts), as if it had been one job | |
 | time of a record | statistics: centre of the period, with bounds; instants: their time, with equal bounds | `stamp: start` or `end`, `bounds: false` |
@@ -130,7 +130,7 @@ Output systems differ in these points. The column *option* shows the keys that c
 | stations | the nearest point by great-circle distance in millimetres; of equally near ones, the first in the order of the grid, whether or not its values are missing | `mask`, `max_distance` |
 | files with stations only | CF time series, or with levels time series of profiles (`featureType`), with the dimensions time, level, station | other variables in the file |
 | selections along an axis that a field does not have | leave the field as it is; refused if no field of the file has the axis | `grid: own` |
-| order of points in subsets | that of the field; a box over the meridian where longitudes begin is not turned | `reverse` |
+| order of points in subsets | that of the field; a box across the meridian at which longitudes begin keeps this order, too | `reverse` |
 | dimensions that variables of a file cut differently | the cut ones get the name of the grid: `lat_europe` | |
 | `cell_methods` | name the operation, and the interval between the values if `sample` is given | `intervals: always`, `cell_methods: false` |
 | lengths of months and years | those of the model's calendar | |

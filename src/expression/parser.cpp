@@ -427,7 +427,7 @@ tl::unexpected<Error> Parser::unexpected(std::string_view expected) {
   if (!is_in_word(c) && operator_characters.find(c) == std::string_view::npos)
     return problem(at_, ErrorCode::invalid_argument, "\"{}\" cannot occur in an expression", found_here());
   if ((c == '=' || c == '&' || c == '|') && !text_.substr(at_ + 1).starts_with(c))
-    return problem(at_, ErrorCode::invalid_argument, "\"{0}\" is no operator; write \"{0}{0}\"", c);
+    return problem(at_, ErrorCode::invalid_argument, "\"{0}\" is not an operator; write \"{0}{0}\"", c);
   return problem(at_, ErrorCode::invalid_argument, "expected {}, found \"{}\"", expected, found_here());
 }
 

@@ -202,7 +202,7 @@ class LayoutMaker {
       pieces *= grid.parts[d];
       if (pieces > max_pieces)
         return fail(ErrorCode::resources,
-                    "variable '{}' is cut into more than {} pieces a record: give larger chunk lengths",
+                    "variable '{}' is cut into more than {} pieces per record: give larger chunk lengths",
                     schema_.variables[v].name, max_pieces);
     }
     if (pieces > most_pieces_of_all - cutting_->pieces())

@@ -215,11 +215,10 @@ Result<> check(const MemoryLayout& memory, const Index& count) {
           "check the {}'s shape and offset",
           said_dimension(i, count.size), count[i], offset, memory.shape[i], array_word());
     if (memory.offset.empty() && memory.shape[i] != count[i])
-      return fail(
-          ErrorCode::invalid_argument,
-          "in dimension {} the array in memory has {} values, the part to write {}: hand over the part "
-          "alone, or say by the {}'s offset where in the array it lies",
-          said_dimension(i, count.size), memory.shape[i], count[i], array_word());
+      return fail(ErrorCode::invalid_argument,
+                  "in dimension {} the array in memory has {} values, the part to write {}: hand over the "
+                  "part alone, or give the {}'s offset, which says where in the array the part lies",
+                  said_dimension(i, count.size), memory.shape[i], count[i], array_word());
   }
   return {};
 }

@@ -80,10 +80,11 @@ Result<PpEncoded> encode_sectors(PpHeader header, std::span<const T> values, con
 
 Result<> check_word(const FixedHeader& header, FileWord word, std::int64_t wanted, const char* what) {
   if (header[word] == wanted) return {};
-  return fail(ErrorCode::format,
-              "word {} of the fixed-length header ({}) is {}, but {} is expected: this is no fields file of "
-              "64-bit words, or it is damaged",
-              static_cast<int>(word), what, header[word], wanted);
+  return fail(
+      ErrorCode::format,
+      "word {} of the fixed-length header ({}) is {}, but {} is expected: this is not a fields file of "
+      "64-bit words, or it is damaged",
+      static_cast<int>(word), what, header[word], wanted);
 }
 
 std::span<const std::byte> entry_bytes(std::span<const std::byte> file, const FixedHeader& header,

@@ -142,9 +142,10 @@ Result<> describe_time(std::string_view cell_methods, const PpTime& time, PpHead
     return fail(ErrorCode::invalid_argument, "the interval from {} (LBYR, word 1) ends at {} (LBYRD, word 7)",
                 time.calendar.text(time.begin), time.calendar.text(*time.end));
   if (methods.over_time() && !time.end)
-    return fail(ErrorCode::invalid_argument,
-                "the cell method of time is {}, but the time is no interval: give its end (LBYRD, word 7)",
-                methods.time_name());
+    return fail(
+        ErrorCode::invalid_argument,
+        "the cell method of time is {}, but the time is not an interval: give its end (LBYRD, word 7)",
+        methods.time_name());
   if (!methods.over_time() && time.end)
     return fail(
         ErrorCode::invalid_argument,

@@ -86,7 +86,7 @@ Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message, std:
   const std::string why =
       cut == others_cut
           ? "every rank must begin the same records in the same order. A record begins with its first put, "
-            "by whichever thread. The order also differs if one leaves out a record"
+            "whichever thread makes it. The order also differs if a rank leaves out a record"
           : cut_advice(text_of_ranks({static_cast<int>(cut ? peer : it.begun_by)}));
   return fail(make_error(ErrorCode::conflict,
                          "model rank {} hands over {} where other ranks (first model rank {}) hand over "

@@ -132,7 +132,7 @@ struct __attribute__((visibility("hidden"))) EndpointPool::State {
 EndpointPool::EndpointPool(std::span<const Endpoint> endpoints) : state_(std::make_shared<State>()) {
   if (endpoints.empty())
     throw Failure(
-        Error(ErrorCode::invalid_argument, "a pool was made of no endpoints: it takes at least one"));
+        Error(ErrorCode::invalid_argument, "a pool needs at least one endpoint, but none was given"));
   const auto session = session_of(endpoints.front().state().session);
   std::vector<std::shared_ptr<client::PartEndpoint>> members;
   for (const Endpoint& endpoint : endpoints) {

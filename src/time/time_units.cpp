@@ -137,7 +137,7 @@ Result<UnitsText> split_units(std::string_view text) {
   if (since == text.npos || lower(text.substr(since, 5)) != "since" || since + 5 >= text.size() ||
       blanks.find(text[since + 5]) == text.npos)
     return fail(ErrorCode::invalid_argument,
-                "\"{}\" are no units of a time axis: write them as in \"days since 2000-01-01 00:00:00\"",
+                "\"{}\" are not units of a time axis: write them as in \"days since 2000-01-01 00:00:00\"",
                 printable(text));
   return UnitsText{text.substr(begin, end - begin), text.substr(since + 6)};
 }

@@ -112,7 +112,7 @@ static void be_refused(void) {
   OK(put(lower, 0, &above));
   TOLD(put(lower, 0, &above), AFTERBAY_CONFLICT, "endpoint 2 ('lower')|variable v0|was put already");
   TOLD(afterbay_endpoint_end_step(lower), AFTERBAY_BAD_STATE,
-       "endpoint 2 ('lower')|250 of the 750 elements|put the other sections before|variable v0");
+       "endpoint 2 ('lower')|250 of the 750 elements|put the other sections first|variable v0");
   TOLD(afterbay_endpoint_close(lower), AFTERBAY_BAD_STATE, "endpoint 2 ('lower')|250 of the 750 elements");
   OK(put(lower, 0, &below));
   end_steps();

@@ -211,12 +211,12 @@ static void put_levels(afterbay_endpoint* endpoint, int record, struct band rows
     const afterbay_section section = {.rank = 3, .start = start, .count = count};
     put(endpoint, "t", record, AFTERBAY_FLOAT64, data[level], NULL, &section);
     if (endpoint == NULL && level == 1) {
-      FAILS(afterbay_session_end_step(session), AFTERBAY_BAD_STATE, "put the other sections before");
+      FAILS(afterbay_session_end_step(session), AFTERBAY_BAD_STATE, "put the other sections first");
       FAILS(afterbay_file_put_section(file, "t", (uint64_t)record, AFTERBAY_FLOAT64, data[level], NULL,
                                       &section),
             AFTERBAY_CONFLICT, "was put already");
     } else if (level == 1 && rows.count > 0) {
-      FAILS(afterbay_endpoint_end_step(endpoint), AFTERBAY_BAD_STATE, "put the other sections before");
+      FAILS(afterbay_endpoint_end_step(endpoint), AFTERBAY_BAD_STATE, "put the other sections first");
       FAILS(afterbay_endpoint_put(endpoint, file, "t", (uint64_t)record, AFTERBAY_FLOAT64, data[level], NULL,
                                   &section),
             AFTERBAY_CONFLICT, "was put already");
@@ -436,7 +436,7 @@ static void use_pool(void) {
   FAILS(afterbay_endpoint_pool_take(NULL, &none), AFTERBAY_INVALID_ARGUMENT, "`pool`");
   afterbay_endpoint_pool_free(pool);
   afterbay_endpoint_pool_free(NULL);
-  FAILS(afterbay_endpoint_pool_open(all, 0, &pool), AFTERBAY_INVALID_ARGUMENT, "no endpoints");
+  FAILS(afterbay_endpoint_pool_open(all, 0, &pool), AFTERBAY_INVALID_ARGUMENT, "at least one endpoint");
   all[1] = all[0];
   FAILS(afterbay_endpoint_pool_open(all, 2, &pool), AFTERBAY_INVALID_ARGUMENT, "twice");
   all[1] = NULL;

@@ -283,12 +283,12 @@ contains
       if (level /= 2 .or. it%rows == 0) cycle
       if (it%is_thread) then
         call it%endpoint%end_step(ierr)
-        call fails(ierr, AFTERBAY_BAD_STATE, 'put the other sections before')
+        call fails(ierr, AFTERBAY_BAD_STATE, 'put the other sections first')
         call it%endpoint%put(file, 't', t(:, 1, level), record, start=[1, 1, level], ierr=ierr)
         call fails(ierr, AFTERBAY_CONFLICT, 'the section (1:10, 1:1, 2:2) of record')
       else
         call session%end_step(ierr)
-        call fails(ierr, AFTERBAY_BAD_STATE, 'put the other sections before')
+        call fails(ierr, AFTERBAY_BAD_STATE, 'put the other sections first')
         call file%put_section('t', t(:, :, level), [1, 1, level], [nx, it%rows, 1], record=record, ierr=ierr)
         call fails(ierr, AFTERBAY_CONFLICT, 'was put already')
       end if
@@ -546,7 +546,7 @@ contains
     call pool%take(lent, ierr)
     call fails(ierr, AFTERBAY_BAD_STATE, 'the pool handle is empty')
     call none%open(endpoints(:0), ierr)
-    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'no endpoints')
+    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'at least one endpoint')
     call none%give_back(1, ierr)
     call fails(ierr, AFTERBAY_BAD_STATE, 'the pool handle is empty')
   end subroutine

@@ -91,7 +91,7 @@ Result<> FrameStates::take_sample(PieceState& state, const std::byte* sample, co
   if (state.formula != nullptr) {
     const auto operand = state.formula->operand_of(record.source);
     if (!operand)
-      return fail(ErrorCode::internal, "samples of source {} are no operand of the expression",
+      return fail(ErrorCode::internal, "samples of source {} are not an operand of the expression",
                   record.source);
     AFTERBAY_TRY(state.operands->take(*operand, sample));
     if (!state.over_time || !state.operands->are_there()) return {};

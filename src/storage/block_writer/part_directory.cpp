@@ -66,11 +66,12 @@ bool is_file_name(std::string_view name) {
 Result<> check_final_form(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
   if (!name.empty() && name != "." && name != "..") return {};
-  return fail(make_error(ErrorCode::invalid_argument,
-                         "'{}' is no name for a directory that is to be published: its last component must "
-                         "be a name, without a slash after it",
-                         printable(path))
-                  .in_file(path));
+  return fail(
+      make_error(ErrorCode::invalid_argument,
+                 "'{}' is not a name for a directory that is to be published: its last component must "
+                 "be a name, without a slash after it",
+                 printable(path))
+          .in_file(path));
 }
 
 Error not_a_directory(const std::string& path) {
@@ -256,11 +257,12 @@ Result<Descriptor> PartDirectory::open_older() const {
 
 Result<Descriptor> PartDirectory::create_file(const std::string& name) const {
   if (!is_file_name(name))
-    return fail(make_error(ErrorCode::invalid_argument,
-                           "'{}' is no name of a file in {}: components that are separated by '/', and none "
-                           "of them empty, '.' or '..'",
-                           printable(name), part_path_)
-                    .in_file(path_));
+    return fail(
+        make_error(ErrorCode::invalid_argument,
+                   "'{}' is not a name of a file in {}: components that are separated by '/', and none "
+                   "of them empty, '.' or '..'",
+                   printable(name), part_path_)
+            .in_file(path_));
   Descriptor inner;
   std::size_t begin = 0;
   const auto directory = [&] { return inner.open() ? inner.get() : descriptor_.get(); };

@@ -77,7 +77,7 @@ Result<> check_mapping(const Schema& schema, const Variable& field, const Variab
                   mapping->name, name, y.name, x.name);
   if (cf::is_latitude(y) && cf::is_longitude(x)) return {};
   return refuse(field,
-                "lies on the coordinates '{}' and '{}', which are no latitudes and longitudes: regular, "
+                "lies on the coordinates '{}' and '{}', which are not latitudes and longitudes: regular, "
                 "Gaussian, reduced Gaussian and unstructured grids can be written",
                 y.name, x.name);
 }
@@ -171,10 +171,11 @@ std::vector<double> degrees_of(const Variable& coordinate) {
 /// longitudes without latitudes.
 Result<> check_cells(const Schema& schema, const Variable& field, const std::string& dimension) {
   const auto refuse_axis = [&](const Variable& coordinate, const char* what) {
-    return refuse(field,
-                  "has only the dimension '{}' besides its records and levels, which is no horizontal grid: "
-                  "'{}' is {}; a GRIB2 message holds a field on a grid, so use netCDF",
-                  dimension, coordinate.name, what);
+    return refuse(
+        field,
+        "has only the dimension '{}' besides its records and levels, which is not a horizontal grid: "
+        "'{}' is {}; a GRIB2 message holds a field on a grid, so use netCDF",
+        dimension, coordinate.name, what);
   };
   const Variable* const own = cf::coordinate_of(schema, dimension);
   if (own != nullptr && cf::is_vertical(*own)) return refuse_axis(*own, "a vertical coordinate");

@@ -252,16 +252,17 @@ Result<Levels> levels_of(const Schema& schema, const Variable& field) {
                                      ? std::string_view()
                                      : cf::text_of(vertical.coordinate->attributes, "units");
   if ((!kind && !given) || (values.empty() && scalar))
-    return fail(make_error(ErrorCode::invalid_argument,
-                           "has the {} '{}'{}, which is no vertical coordinate that GRIB2 knows: give it a "
-                           "coordinate with constant values, in units of pressure with the standard name "
-                           "air_pressure or none, or in m with the standard name "
-                           "height, altitude or depth, or with that of a hybrid or sigma coordinate or "
-                           "model_level_number; or give the variable the attribute GRIB_typeOfLevel",
-                           scalar ? "scalar coordinate" : "dimension",
-                           scalar ? vertical.coordinate->name : vertical.dimension,
-                           units.empty() ? std::string() : fmt::format(" in '{}'", units))
-                    .in_variable(field.name));
+    return fail(
+        make_error(ErrorCode::invalid_argument,
+                   "has the {} '{}'{}, which is not a vertical coordinate that GRIB2 knows: give it a "
+                   "coordinate with constant values, in units of pressure with the standard name "
+                   "air_pressure or none, or in m with the standard name "
+                   "height, altitude or depth, or with that of a hybrid or sigma coordinate or "
+                   "model_level_number; or give the variable the attribute GRIB_typeOfLevel",
+                   scalar ? "scalar coordinate" : "dimension",
+                   scalar ? vertical.coordinate->name : vertical.dimension,
+                   units.empty() ? std::string() : fmt::format(" in '{}'", units))
+            .in_variable(field.name));
   if (kind && !kind->numbered && values.size() != vertical.length)
     return fail(make_error(ErrorCode::invalid_argument,
                            "has the coordinate '{}', whose values are not known when the file is defined: "

@@ -362,7 +362,7 @@ Result<std::vector<std::uint8_t>> mask_of(const Schema& schema, const Variable& 
   if (found == nullptr || found->constant.empty() || found->dimensions != grid)
     return refuse(
         field,
-        "has the attribute PP_mask = '{}', which is no variable with constant values on its grid: its "
+        "has the attribute PP_mask = '{}', which is not a variable with constant values on its grid: its "
         "land points must be known before values are packed",
         mask);
   const std::vector<double> missing = missing_of(*found);

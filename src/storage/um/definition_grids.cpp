@@ -120,10 +120,11 @@ Result<PpGrid> grid_of(const Schema& schema, const Variable& field) {
   const Variable* const last = cf::coordinate_of(schema, field.dimensions[count - 1]);
   if (cf::slab_dimensions(schema, field) == 1) {
     if (last != nullptr && cf::is_latitude(*last)) return zonal(schema, field, *last);
-    return refuse(field,
-                  "lies on the dimension '{}', which is no grid of latitudes and longitudes: PP headers have "
-                  "no other grids; interpolate the field, or write it as netCDF or GRIB2",
-                  field.dimensions[count - 1]);
+    return refuse(
+        field,
+        "lies on the dimension '{}', which is not a grid of latitudes and longitudes: PP headers have "
+        "no other grids; interpolate the field, or write it as netCDF or GRIB2",
+        field.dimensions[count - 1]);
   }
   const Variable* const y = cf::coordinate_of(schema, field.dimensions[count - 2]);
   if (y == nullptr || last == nullptr)

@@ -210,7 +210,7 @@ Result<std::vector<int>> members_of(const Variable& field, const Variable& coord
 /// A scalar coordinate that says where the values are, in a way that headers have no words for.
 tl::unexpected<Error> refuse_level(const Variable& field, const Variable& coordinate) {
   return refuse(field,
-                "has the scalar coordinate '{}' ({}{}in '{}'), which is no vertical coordinate that PP "
+                "has the scalar coordinate '{}' ({}{}in '{}'), which is not a vertical coordinate that PP "
                 "headers know: let it be an air_pressure in Pa or hPa, a height or depth in m or km, an "
                 "air_potential_temperature in K, or a hybrid coordinate with formula_terms",
                 coordinate.name, standard_name_of(coordinate),

@@ -151,7 +151,7 @@ TEST_F(ClientPartEndpoint, a_step_does_not_end_while_sections_are_missing) {
     EXPECT_EQ(error.rank, JointRank::session_rank);
     EXPECT_THAT(error.message,
                 HasSubstr("by endpoint 1 ('upper'), which has put 4900 of the 5000 elements of its "
-                          "part (record 7): put the other sections before"));
+                          "part (record 7): put the other sections first"));
   }
   EXPECT_EQ(steps, 0U) << "the step is known all the same";
   ASSERT_EQ(put(*upper_, "v", 7, values, Section{{4900}, {100}}), true);

@@ -189,9 +189,8 @@ TEST(ClientTeam, nobody_gets_points_that_the_session_is_just_putting) {
   team.note_whole(grid, Team::under_way);
   const Error early = refused(team, *member, rows(0, 5));
   EXPECT_EQ(early.code, ErrorCode::conflict);
-  EXPECT_THAT(early.message,
-              HasSubstr("the session is just putting a variable of decomposition 'grid': register "
-                        "the part of endpoint 1 ('late') after that"));
+  EXPECT_THAT(early.message, HasSubstr("the session is putting a variable on decomposition 'grid': register "
+                                       "the part of endpoint 1 ('late') after that"));
   EXPECT_EQ(added(team, *team.join(""), whole_of(-1)), 0U) << "the session puts another decomposition";
   team.note_whole(grid, 5);
   EXPECT_EQ(added(team, *member, rows(0, 5)), 5U);

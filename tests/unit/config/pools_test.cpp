@@ -107,7 +107,7 @@ TEST(ConfigPools, WhatMakesNoSenseIsRefused) {
   EXPECT_THAT(pools_refusal({{"pools.a.topology", "tiered"},
                              {"pools.a.isolate_nodes", "on"},
                              {"pools.a.frontends_per_node", "2"}}),
-              HasSubstr("all ranks of a server's node that are no servers are its frontends"));
+              HasSubstr("all ranks of a server's node that are not servers are its frontends"));
   EXPECT_THAT(pools_refusal({{"topology", "inline"}, {"servers_per_node", "2"}}),
               HasSubstr("remove servers_per_node"));
 }

@@ -253,8 +253,8 @@ TEST(ExpressionParse, ProblemsNameTheirPlace) {
   EXPECT_EQ(refusal("a × b"), "column 3 of the expression: \"×\" cannot occur in an expression");
   EXPECT_EQ(refusal(std::string("\0a", 2)),
             "column 1 of the expression: \"\\x00\" cannot occur in an expression");
-  EXPECT_EQ(refusal("a = b"), "column 3 of the expression: \"=\" is no operator; write \"==\"");
-  EXPECT_EQ(refusal("a & b"), "column 3 of the expression: \"&\" is no operator; write \"&&\"");
+  EXPECT_EQ(refusal("a = b"), "column 3 of the expression: \"=\" is not an operator; write \"==\"");
+  EXPECT_EQ(refusal("a & b"), "column 3 of the expression: \"&\" is not an operator; write \"&&\"");
   EXPECT_EQ(refusal("a < b < c"),
             "column 7 of the expression: comparisons cannot be chained: write \"a < b && b < "
             "c\", or parentheses");

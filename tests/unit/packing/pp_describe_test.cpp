@@ -213,7 +213,7 @@ TEST(PpDescribe, MeansWithinYearsAndOverYears) {
   EXPECT_EQ(header[I::lbyr], 1994);
   EXPECT_EQ(header[I::lbyrd], 1998);
   description.time.end.reset();
-  EXPECT_THAT(refusal(description), HasSubstr("the time is no interval"));
+  EXPECT_THAT(refusal(description), HasSubstr("the time is not an interval"));
 }
 
 TEST(PpDescribe, CoordinatesRoundedToSinglePrecisionAreRegular) {

@@ -103,7 +103,7 @@ TEST(PpDefinition, says_what_a_header_cannot_hold) {
        "has the calendar 'julian'"},
       {[](Schema& s) { s.find_variable("time")->attribute("units", "hours"); }, "time", "gives no time"},
       {[](Schema& s) { s.find_variable("plev")->attribute("units", "1"); }, "ta",
-       "'plev', which is no vertical coordinate"},
+       "'plev', which is not a vertical coordinate"},
       // Levels.
       {[](Schema& s) { s.find_variable("plev")->constant = Values({85000.0, nan}); }, "ta",
        "pressure in hPa (BLEV, word 52) is nan"},
@@ -141,7 +141,7 @@ TEST(PpDefinition, says_what_a_header_cannot_hold) {
        "has the missing_value -2 besides its fill value -1"},
       {[&](Schema& s) { ta(s).attribute("missing_value", -2.0f); }, "ta", "(that of netCDF)"},
       {[&](Schema& s) { ta(s).attribute("PP_packing", "land").attribute("PP_mask", "lat"); }, "ta",
-       "is no variable with constant values on its grid"},
+       "is not a variable with constant values on its grid"},
       {[&](Schema& s) { ta(s).attribute("PP_outside_mask", "drop"); }, "ta", "is not packed by a mask"},
       {[&](Schema& s) {
          ta(s).attribute("PP_packing", "land").attribute("PP_mask", "m").attribute("PP_outside_mask", "keep");
@@ -176,7 +176,7 @@ TEST(PpDefinition, says_what_a_header_cannot_hold) {
       {[](Schema& s) { scalar(s, "height", "furlong", Values(2.0)); }, "wind",
        "has the scalar coordinate 'z' (height in 'furlong')"},
       {[](Schema& s) { scalar(s, "model_level_number", "1", Values(2)); }, "wind",
-       "which is no vertical coordinate that PP headers know"},
+       "which is not a vertical coordinate that PP headers know"},
       // Grids.
       {[](Schema& s) { mapping(s, "lambert_conformal_conic"); }, "ta",
        "PP headers know latitude_longitude and rotated_latitude_longitude"},
