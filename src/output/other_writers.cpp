@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -19,9 +20,14 @@ namespace {
 
 using NumberedFile = struct ::stat;
 
-std::int64_t changed_ns(const NumberedFile& file) {
-  constexpr std::int64_t second = 1'000'000'000;
-  return static_cast<std::int64_t>(file.st_ctim.tv_sec) * second + file.st_ctim.tv_nsec;
+std::int64_t in_ns(const timespec& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+/// When it was written and got its name. A new mode, link or extended attribute of an older file does
+/// not count.
+std::int64_t written_ns(const NumberedFile& file) {
+  return std::min(in_ns(file.st_ctim), in_ns(file.st_mtim));
 }
 
 std::string whole_path(const std::string& path) {
@@ -66,7 +72,7 @@ void OtherWriters::watch(const std::string& path) {
   const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor < 0) return;  // writing the first file says what is wrong
   NumberedFile made{};
-  if (::fstat(descriptor, &made) == 0) since_.emplace(of_directory.st_dev, changed_ns(made));
+  if (::fstat(descriptor, &made) == 0) since_.emplace(of_directory.st_dev, written_ns(made));
   ::unlink(name.c_str());
   ::close(descriptor);
 }
@@ -82,7 +88,7 @@ std::optional<std::string> OtherWriters::later_writer(const std::string& path) c
   NumberedFile file{};
   if (::lstat(path.c_str(), &file) != 0) return std::nullopt;
   const auto since = since_.find(file.st_dev);
-  if (since == since_.end() || changed_ns(file) <= since->second) return std::nullopt;
+  if (since == since_.end() || written_ns(file) <= since->second) return std::nullopt;
   const auto session = session_of(journal_, path, file, false);
   return session ? said(*session) : "another session or program";
 }

@@ -11,13 +11,13 @@
 
 namespace afterbay::transport::network {
 
-/// `End` has `mpi::Request* awaited_batch()`, null if it is no longer slow, and `received()`, called
-/// when its rank has received the batch; either means that it is no longer listed. Used by one thread.
+/// `End` has `mpi::Request* awaited_batch()`, null if it is no longer slow: then it is no longer
+/// listed; and `received()`, called when its rank has received the batch. Used by one thread.
 template <class End>
 class SlowReceivers {
  public:
-  /// Ends that one look tests. A look costs a few microseconds then; with 10 000 ends that a server
-  /// looks at every 16 ms, the last of them learns after 2.5 s that its rank has received the batch.
+  /// Ends that one look tests, which takes some ten microseconds. With 10 000 ends and a look every
+  /// 16 ms, the last of them learns after 2.5 s that its rank has received the batch.
   static constexpr std::size_t most_tested = 64;
 
   /// `end` is not listed yet, and stays until it is told.
