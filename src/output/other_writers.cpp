@@ -24,8 +24,8 @@ std::int64_t in_ns(const timespec& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-/// When it was written and got its name. A new mode, link or extended attribute of an older file does
-/// not count.
+/// When it was written and got its name. A new mode, link or extended attribute of an older file
+/// does not count.
 std::int64_t written_ns(const NumberedFile& file) {
   return std::min(in_ns(file.st_ctim), in_ns(file.st_mtim));
 }
@@ -41,6 +41,16 @@ std::filesystem::path directory_above(const std::string& path) {
   while (!std::filesystem::is_directory(directory, error) && directory != directory.parent_path())
     directory = directory.parent_path();
   return directory;
+}
+
+/// A new file without a name. Some file systems can only make one with a name, which is removed.
+int open_nameless(const std::filesystem::path& directory) {
+  const int descriptor = ::open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (descriptor >= 0) return descriptor;
+  std::string name = (directory / ".afterbay-time-XXXXXX").string();
+  const int named = ::mkostemp(name.data(), O_CLOEXEC);
+  if (named >= 0) ::unlink(name.c_str());
+  return named;
 }
 
 /// The session that published the file which has the name now. `living`: only one that still runs.
@@ -68,12 +78,10 @@ void OtherWriters::watch(const std::string& path) {
   const std::filesystem::path directory = directory_above(path);
   NumberedFile of_directory{};
   if (::stat(directory.c_str(), &of_directory) != 0 || since_.contains(of_directory.st_dev)) return;
-  std::string name = (directory / ".afterbay-time-XXXXXX").string();
-  const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
+  const int descriptor = open_nameless(directory);
   if (descriptor < 0) return;  // writing the first file says what is wrong
   NumberedFile made{};
   if (::fstat(descriptor, &made) == 0) since_.emplace(of_directory.st_dev, written_ns(made));
-  ::unlink(name.c_str());
   ::close(descriptor);
 }
 

@@ -25,7 +25,7 @@ class OtherWriters {
       : session_(std::move(session)), journal_(std::move(journal)) {}
 
   /// Notes the time of the file system on which the file will lie: a file that gets a name there
-  /// later is of this run or of another session that runs. Creates a file, and removes it.
+  /// later is of this run or of another session that runs. Creates a file without a name.
   void watch(const std::string& path);
   /// Before the first step: who has written the file, if that session still runs. Reads the
   /// journal. Nullopt: nobody, or it is not known.

@@ -70,14 +70,15 @@ class Answers {
     return !kept_.empty() || flags_due_ != 0 || (credits_due_ != 0 && wants_credits_);
   }
   [[nodiscard]] bool batch_in_transit() const noexcept { return batch_request_.active(); }
-  /// The last look found that the rank has not received the batch in transit for a while: it computes.
+  /// The last look found that the rank has not received the batch in transit for a while: it
+  /// computes.
   [[nodiscard]] bool is_slow() const noexcept { return is_slow_ && batch_request_.active(); }
   [[nodiscard]] mpi::Request& batch() noexcept { return batch_request_; }
   /// Data are in transit.
   [[nodiscard]] bool sends_data() const noexcept { return !data_.empty(); }
   /// Transfers are in progress, which only advance while the network is looked at. The rank may
-  /// never receive a batch of credits or an answer to a ping: it may need neither. One that computes
-  /// begins no transfer.
+  /// never receive a batch of credits or an answer to a ping: it may need neither. One that
+  /// computes begins no transfer.
   [[nodiscard]] bool transferring() const noexcept {
     return sends_data() || (batch_has_messages_ && batch_request_.active() && !is_slow_);
   }

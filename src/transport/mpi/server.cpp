@@ -338,7 +338,7 @@ PeerNeeds MpiPeer::needs() const {
   const bool receiving = std::ranges::any_of(
       incoming_, [](const Incoming& it) { return !it.arrived && it.message == MPI_MESSAGE_NULL; });
   const bool working = !incoming_.empty() && incoming_.front().arrived && !current_ && !parked_;
-  // A batch that the rank does not receive is looked at by the network, and what is due waits for it.
+  // A batch that the rank does not receive is looked at by the network; what is due waits for it.
   const bool answering =
       !(is_listed_ && answers_.is_slow()) && (answers_.batch_in_transit() || answers_.is_due());
   needs.pump = receiving || working || answers_.sends_data() || answering;
