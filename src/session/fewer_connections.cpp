@@ -148,7 +148,8 @@ std::string fewer_connections(const config::Config& config, const NodeLoad& load
   }
   std::string text;
   for (const std::string& way : ways) text += ", or " + way;
-  if (text.empty() && far.all() - far.tree > excess) text = ", or start fewer of these processes on other nodes";
+  if (text.empty() && far.all() - far.tree > excess)
+    text = ", or start fewer of these processes on other nodes";
   return text;
 }
 

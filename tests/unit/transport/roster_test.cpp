@@ -150,8 +150,7 @@ TEST(Roster, who_sends_through_whom_is_sent_once_for_all_servers) {
   };
   const std::size_t few = bytes_of_half(100);
   const std::size_t many = bytes_of_half(1000);
-  std::printf("to half of 100 000 ranks: %zu bytes with 100 servers, %zu with 1000
-", few, many);
+  std::printf("to half of 100 000 ranks: %zu bytes with 100 servers, %zu with 1000\n", few, many);
   EXPECT_LT(many, few + 900U * 8 * 1024) << "the ranks on the node of each server";
   EXPECT_LT(many, 16U << 20);
   EXPECT_GT(few, 1U << 20);

@@ -217,7 +217,7 @@ TEST(TransportReceiveMemory, little_memory_is_shared_by_all_that_arrives) {
   const LinkSizes shared = network::shared_by(sizes, {.models = 100'000, .relayed = true, .servers = 10});
   EXPECT_NEAR(static_cast<double>(shared.joined_bytes) / (1 << 20), 1.2, 0.05);
   EXPECT_NEAR(static_cast<double>(shared.between_bytes) / (1 << 20), 1.1, 0.1);
-  EXPECT_EQ(network::shared_by(sizes, {.models = 40, .servers = 10}).prompt_bytes, 60u << 10);
+  EXPECT_EQ(network::shared_by(sizes, {.models = 40, .servers = 10}).prompt_bytes, 63'360u);
 }
 
 /// What a rank may send at once, as long as that does not need a budget, and as it shrinks.
