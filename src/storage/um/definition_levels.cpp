@@ -238,12 +238,13 @@ Result<> add_dimension(const Schema& schema, const Variable& field, const std::s
   if (members.empty()) {
     AFTERBAY_TRY_ASSIGN(levels, levels_along(schema, field, dimension));
     if (levels.size() != length || has_level)
-      return refuse(field,
-                    "has the dimension '{}', which is no {}vertical coordinate that PP headers know: let it "
-                    "have constant values and the standard name air_pressure, height, depth, "
-                    "air_potential_temperature or realization, or formula_terms of a hybrid coordinate; or "
-                    "use a variable for each of its elements",
-                    dimension, has_level ? "second " : "");
+      return refuse(
+          field,
+          "has the dimension '{}', which is not a {}vertical coordinate that PP headers know: let it "
+          "have constant values and the standard name air_pressure, height, depth, "
+          "air_potential_temperature or realization, or formula_terms of a hybrid coordinate; or "
+          "use a variable for each of its elements",
+          dimension, has_level ? "second " : "");
     if (scalar != nullptr) return refuse_second(field, dimension, *scalar);
     has_level = true;
   }
