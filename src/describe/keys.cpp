@@ -225,7 +225,8 @@ void add_values(Rows& rows) {
       "statistics", reducer, AFTERBAY_KEY_FIELD(statistics),
       "Who computes statistics over time of this file; results are the same, bit for bit. `model`: each "
       "model rank, for its points, in `put`. `servers`: the model hands over every sample, as it does "
-      "instants, and servers compute (limit: `memory.statistics`). `auto`: servers, if all model ranks share memory with "
+      "instants, and servers compute (limit: `memory.statistics`). `auto`: servers, if all model ranks share "
+      "memory with "
       "the servers of the file, these are processes of their own, and the node has a processor for each "
       "model rank and each server, so that a sample costs the model a copy in memory; otherwise, samples "
       "would cross the network, or servers delay the model, and model ranks compute. Servers "
