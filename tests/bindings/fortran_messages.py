@@ -12,7 +12,7 @@ check = functools.partial(lib_messages.check, language="fortran")
 check("twice", r"record 2 of the variable was put already", r"model ranks 0 and 1 \(2 of 2\) gave up")
 check("outside", r"start 10 and count 8 in dimension 1 go beyond the global length 16", "model rank 1 gave up")
 check("overlap", r"ranks 0 and 1 both hold \(8:8, 1:4\) \(4 points, from index ranges \(1:8, 1:4\) and \(8:15, 1:4\)\)")
-check("shape", r"in dimension 1 the array in memory has 9 values, the part to write 8", "by the array's offset")
+check("shape", r"in dimension 1 the array in memory has 9 values, the part to write 8", "or give the array's offset")
 check("zeroth", r"records are counted from 1")
 check("stop", r"records are counted from 1")
 check("missing", r"model rank 1 did not put variable 'height' of record 2", r"error: rank 1, file out\.nc, variable height: ",
