@@ -42,15 +42,14 @@ std::string first_path(const FileSeries& files) {
 
 Found found_by_this_rank(const Plan& plan) {
   Found found;
-  const OtherWriters* const others = plan.taken->others();
+  std::vector<OtherWriters::Wanted> wanted;
   for (const auto& file : plan.files) {
     found.files.push_back(file->earlier_files());
-    if (others == nullptr || !found.refusal.empty()) continue;
-    const std::string path = first_path(*file);
-    if (path.empty()) continue;
-    if (const auto writer = others->living_writer(path))
-      found.refusal = others->refusal(file->file(), path, *writer).message;
+    if (std::string path = first_path(*file); !path.empty())
+      wanted.push_back({&file->file(), std::move(path)});
   }
+  if (const OtherWriters* const others = plan.taken->others())
+    if (const auto refusal = others->living_writer(wanted)) found.refusal = refusal->message;
   return found;
 }
 
@@ -67,7 +66,7 @@ Found find(Session& session, const Plan& plan) {
 void look_for_other_writers(Session& session, Plan& plan) {
   const Session::State& of = session.state();
   if (of.model->identity().model_rank != 0) return;
-  OtherWriters others(of.name, of.config->journal.directory);
+  OtherWriters others(of.name, of.config->journal.directory, Logger({of.name, "model", 0}, of.config->log));
   for (const auto& file : plan.files)
     if (const std::string path = first_path(*file); !path.empty()) others.watch(path);
   plan.taken->set_others(std::move(others));

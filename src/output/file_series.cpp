@@ -124,8 +124,7 @@ void FileSeries::take_path() {
   const std::string path = target_->path(FileName{.name = state_.path});
   const TakenPaths::Owner own{file_, state_.part};
   if (const auto owner = taken_->owner(path)) refuse_path(path, own, *owner);
-  if (const OtherWriters* const others = taken_->others())
-    if (const auto writer = others->later_writer(path)) throw Failure(others->refusal(*file_, path, *writer));
+  if (const OtherWriters* const others = taken_->others()) others->check(*file_, path);
   taken_->take(path, own);
 }
 
@@ -251,6 +250,8 @@ void FileSeries::open_part(const Date& end) {
     open_ = target_->open(FileName{.name = state_.path, .replace = resumes_ && !appends_}, {});
     if (appends_ && open_->records() > 0) go_on_after_found(end);
   } else {
+    if (const OtherWriters* const others = taken_->others())
+      others->check(*file_, target_->path(FileName{.name = state_.path}));
     open_ = target_->open(FileName{.name = state_.path}, std::exchange(first_values_, {}));
     found_ = open_->records();
     if (found_ < state_.records)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -54,14 +55,11 @@ int open_nameless(const std::filesystem::path& directory) {
 }
 
 /// The session that published the file which has the name now. `living`: only one that still runs.
-std::optional<std::string> session_of(const std::string& journal, const std::string& path,
+std::optional<std::string> session_of(const journal::Journal& journal, const std::string& path,
                                       const NumberedFile& file, bool living) {
-  if (journal.empty()) return std::nullopt;
-  const auto read = journal::read_journal(journal, OwnerFile::no_patience);
-  if (!read) return std::nullopt;
   const std::string whole = whole_path(path);
   std::optional<std::string> session;
-  for (const journal::Run& run : read->runs)
+  for (const journal::Run& run : journal.runs)
     for (const journal::PublishedFile& published : run.published)
       if (published.file.file.path == whole && published.identity.inode == file.st_ino)
         session = !living || journal::state_of(run, journal::this_host()) == journal::RunState::running
@@ -69,8 +67,6 @@ std::optional<std::string> session_of(const std::string& journal, const std::str
                       : std::nullopt;
   return session;
 }
-
-std::string said(const std::string& session) { return fmt::format("the session '{}'", session); }
 
 }  // namespace
 
@@ -81,15 +77,35 @@ void OtherWriters::watch(const std::string& path) {
   const int descriptor = open_nameless(directory);
   if (descriptor < 0) return;  // writing the first file says what is wrong
   NumberedFile made{};
-  if (::fstat(descriptor, &made) == 0) since_.emplace(of_directory.st_dev, written_ns(made));
+  if (::fstat(descriptor, &made) == 0) {
+    since_.emplace(of_directory.st_dev, written_ns(made));
+    since_.emplace(made.st_dev, written_ns(made));  // which stacked file systems may number differently
+  }
   ::close(descriptor);
 }
 
-std::optional<std::string> OtherWriters::living_writer(const std::string& path) const {
-  NumberedFile file{};
-  if (::lstat(path.c_str(), &file) != 0) return std::nullopt;
-  if (const auto session = session_of(journal_, path, file, true)) return said(*session);
-  return std::nullopt;
+std::optional<Error> OtherWriters::living_writer(const std::vector<Wanted>& files) const {
+  if (journal_.empty()) return std::nullopt;
+  std::vector<std::pair<const Wanted*, NumberedFile>> existing;
+  for (const Wanted& it : files) {
+    NumberedFile file{};
+    if (::lstat(it.path.c_str(), &file) == 0) existing.emplace_back(&it, file);
+  }
+  const auto living = [&](std::chrono::milliseconds patience) -> std::optional<Error> {
+    const auto read = journal::read_journal(journal_, patience);
+    if (!read) return std::nullopt;
+    for (const auto& [it, file] : existing)
+      if (const auto session = session_of(*read, it->path, file, true))
+        return make_error(
+            ErrorCode::conflict,
+            "{}: the file '{}' of the session '{}' would have the name \"{}\", which the session "
+            "'{}', which still runs, has given to a file of its own: give the files of each "
+            "component names or directories of their own, or wait for the end of that session",
+            it->file->at.text(), it->file->name, session_, whole_path(it->path), *session);
+    return std::nullopt;
+  };
+  if (existing.empty() || !living(OwnerFile::no_patience)) return std::nullopt;
+  return living(OwnerFile::usual_patience);  // only time tells of a killed run elsewhere
 }
 
 std::optional<std::string> OtherWriters::later_writer(const std::string& path) const {
@@ -97,18 +113,29 @@ std::optional<std::string> OtherWriters::later_writer(const std::string& path) c
   if (::lstat(path.c_str(), &file) != 0) return std::nullopt;
   const auto since = since_.find(file.st_dev);
   if (since == since_.end() || written_ns(file) <= since->second) return std::nullopt;
-  const auto session = session_of(journal_, path, file, false);
-  return session ? said(*session) : "another session or program";
+  if (journal_.empty()) return std::string();
+  const auto read = journal::read_journal(journal_, OwnerFile::no_patience);
+  return (read ? session_of(*read, path, file, false) : std::nullopt).value_or(std::string());
 }
 
-Error OtherWriters::refusal(const describe::File& file, const std::string& path,
-                            const std::string& writer) const {
-  return {
-      ErrorCode::conflict,
-      fmt::format("{}: the file '{}' of the session '{}' would have the name \"{}\", which {} has given to "
-                  "a file of its own while this session runs: give the files of each component names or "
-                  "directories of their own",
-                  file.at.text(), file.name, session_, whole_path(path), writer)};
+void OtherWriters::check(const describe::File& file, const std::string& path) const {
+  const auto writer = later_writer(path);
+  if (!writer) return;
+  const std::string opens =
+      fmt::format("{}: the file '{}' of the session '{}'", file.at.text(), file.name, session_);
+  if (!writer->empty())
+    throw Failure(
+        make_error(ErrorCode::conflict,
+                   "{} would have the name \"{}\", which the session '{}' has given to a file of its "
+                   "own while this session runs: give the files of each component names or "
+                   "directories of their own",
+                   opens, whole_path(path), *writer));
+  logger_.warning(
+      "{} replaces or continues \"{}\", which another program, or a session with another journal, has "
+      "written "
+      "while this session runs: if it is another component's, give the files of each names or directories of "
+      "their own",
+      opens, whole_path(path));
 }
 
 }  // namespace afterbay::output

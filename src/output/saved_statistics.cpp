@@ -62,6 +62,13 @@ Json head_of(const SeriesStatistics& statistics, std::size_t number, std::size_t
 SavedStatistics::SavedStatistics(Session& session, InputFile& file, const std::string& path, const Json& head)
     : session_(session), file_(file), path_(path), head_(head) {
   for (const Json& it : head.at("statistics")) by_key_.emplace(key_of_saved(it), &it);
+  for (const Json& it : head.at("statistics")) {
+    std::size_t parts = 0;
+    for (const Json* at = lacking(it); at != nullptr; at = lacking(*at))
+      if (++parts > by_key_.size())
+        throw Failure(
+            Error(ErrorCode::format, "the state is damaged: a statistic is a part of itself").in_file(path_));
+  }
 }
 
 void SavedStatistics::check(const Plan& plan) const {

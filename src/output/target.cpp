@@ -52,9 +52,9 @@ std::string text_of(const Variable& variable, std::string_view attribute) {
   return is_text ? std::string(found->values.text()) : std::string();
 }
 
-/// Attributes whose texts only tell of a file or a variable: another text says nothing else of the
-/// values. CF Conventions 1.11, appendix A, has those that say more.
-bool only_tells(const Attribute& attribute) {
+/// Attributes that only describe a file, or texts that only describe a variable: others do not
+/// change the meaning of the values. CF Conventions 1.11, appendix A, has those that say more.
+bool only_tells(const Attribute& attribute, bool of_file) {
   constexpr std::array<std::string_view, 28> defining{"Conventions",
                                                       "_FillValue",
                                                       "ancillary_variables",
@@ -84,7 +84,7 @@ bool only_tells(const Attribute& attribute) {
                                                       "standard_name",
                                                       "units"};
   const std::string& name = attribute.name;
-  return attribute.values.type == Type::text && !name.ends_with("_coordinates") &&
+  return (of_file || attribute.values.type == Type::text) && !name.ends_with("_coordinates") &&
          !name.ends_with("_connectivity") && std::ranges::find(defining, name) == defining.end();
 }
 
@@ -92,14 +92,16 @@ bool only_tells(const Attribute& attribute) {
 /// file.
 void keep_texts(SchemaChanges& changes, const std::string& variable, const std::vector<Attribute>& wanted,
                 const std::vector<Attribute>& found) {
+  const bool of_file = variable.empty();
   for (const Attribute& attribute : found) {
     const auto same = std::ranges::find(wanted, attribute.name, &Attribute::name);
     const bool differs = same == wanted.end() || same->values != attribute.values;
-    if (differs && only_tells(attribute) && (same == wanted.end() || only_tells(*same)))
+    if (differs && only_tells(attribute, of_file) && (same == wanted.end() || only_tells(*same, of_file)))
       changes.attribute(variable, attribute.name, attribute.values);
   }
   for (const Attribute& attribute : wanted)
-    if (only_tells(attribute) && std::ranges::find(found, attribute.name, &Attribute::name) == found.end())
+    if (only_tells(attribute, of_file) &&
+        std::ranges::find(found, attribute.name, &Attribute::name) == found.end())
       changes.attribute(variable, attribute.name, {});
 }
 
@@ -138,7 +140,7 @@ class SessionTarget final : public Target {
     for (const Variable& wanted : made_->schema().variables)
       if (const Variable* const same = found.find_variable(wanted.name))
         keep_texts(compared.kept, wanted.name, wanted.attributes, same->attributes);
-    // As the servers do when they open it.
+    // As the servers do when they open it; they compare constants and the format, too.
     compared.differences =
         storage::schema_differences(must(model::apply(made_->schema(), compared.kept)), found);
     file.close();

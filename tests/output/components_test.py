@@ -66,8 +66,7 @@ def one_after_the_other():
     second = "files: {sea: {every: 5d, KEYS, name: x.nc, mean: [toce]}}\n"
     for keys, settings, writer in (
             ("existing: replace", [], "the session 'atmosphere'"), ("existing: append", [], "the session 'atmosphere'"),
-            ("existing: refuse", [], "the session 'atmosphere'"),
-            ("existing: replace", ["--afterbay.journal.directory=journal-{session}"], "another session or program")):
+            ("existing: refuse", [], "the session 'atmosphere'")):
         code, said = together((first, "last=8"), (second.replace("KEYS", keys), "last=24", "pause_ms=150"), *settings)
         assert code != 0, f"{keys}: the file was replaced\n{said}"
         path = os.path.abspath("x.nc")
@@ -78,6 +77,19 @@ def one_after_the_other():
             assert len(file["time"]) == 2 and "tas" in file.variables, file
         os.remove("x.nc")
         print(f"one after the other, {keys}: refused", flush=True)
+
+
+def with_journals_of_their_own():
+    """Who has written the file is not known: the run that replaces it says so, and goes on."""
+    first = "files: {day: {every: 1d, existing: replace, name: x.nc, mean: [tas]}}\n"
+    second = "files: {sea: {every: 5d, existing: replace, name: x.nc, mean: [toce]}}\n"
+    code, said = together((first, "last=8"), (second, "last=24", "pause_ms=150"), "--afterbay.journal.directory=journal-{session}")
+    assert code == 0, said
+    for part in ("warning: ocean.yaml:1:9: the file 'sea' of the session 'ocean' replaces or continues", os.path.abspath("x.nc")):
+        assert part in said, f"expected {part!r} in:\n{said}"
+    with netCDF4.Dataset("x.nc") as file:
+        assert "toce" in file.variables, file
+    os.remove("x.nc")
 
 
 def states_of_both():
@@ -115,5 +127,6 @@ def while_another_session_runs():
 
 
 inside("one_after_the_other", one_after_the_other)
+inside("with_journals_of_their_own", with_journals_of_their_own)
 inside("states_of_both", states_of_both)
 inside("while_another_session_runs", while_another_session_runs)

@@ -78,7 +78,7 @@ class Answers {
   [[nodiscard]] bool sends_data() const noexcept { return !data_.empty(); }
   /// Transfers are in progress, which only advance while the network is looked at. The rank may
   /// never receive a batch of credits or an answer to a ping: it may need neither. One that
-  /// computes begins no transfer.
+  /// computes begins no transfer; when it returns, a large batch advances at each look, too.
   [[nodiscard]] bool transferring() const noexcept {
     return sends_data() || (batch_has_messages_ && batch_request_.active() && !is_slow_);
   }
