@@ -222,21 +222,23 @@ def stores():
 
 
 def attributes():
-    """A file that had begun refused the next job if texts that only tell of it had changed."""
+    """A file that had begun refused the next job if texts or numbers that only describe it had changed."""
     job = "files: {mon: {every: 1mo, split: 2 records, name: '{file}_{part}', attributes: {job: '${JOB}', VALUE}, mean: [tas: {attributes: {comment: '${JOB}'}}]}}\n"
     for path in glob.glob("*"):
         os.remove(path) if os.path.isfile(path) else None
     for number, (first, last) in enumerate(((1, 130), (131, 140), (141, 400)), 1):
         os.environ["JOB"] = str(number)
         state = {"resume": f"state_{number - 1}.nc"} if number > 1 else {}
-        description = job.replace("VALUE", "title: first" if number == 1 else f"source: of {number}")
+        description = job.replace("VALUE", ("title: first" if number == 1 else f"source: of {number}") + f", serial: {number}")
         save = {"finalize_to": f"state_{number}.nc"} if number < 3 else {}
         run(description, first=first, last=last, **state, **save)
     with xarray.open_dataset("mon_1.nc") as file:
         assert (file.attrs["job"], file.attrs["title"], file.tas.attrs["comment"]) == ("1", "first", "1"), file
+        assert file.attrs["serial"] == 1, file
         assert "source" not in file.attrs and len(file.time) == 2, file
     with xarray.open_dataset("mon_2.nc") as file:
         assert (file.attrs["job"], file.attrs["source"], file.tas.attrs["comment"]) == ("3", "of 3", "3"), file
+        assert file.attrs["serial"] == 3, file
         assert "title" not in file.attrs, file
 
 
