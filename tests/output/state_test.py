@@ -222,7 +222,8 @@ def stores():
 
 
 def attributes():
-    """A file that had begun refused the next job if texts or numbers that only describe it had changed."""
+    """A file that had begun refused the next job if texts that only describe it had changed, or
+    numbers."""
     job = "files: {mon: {every: 1mo, split: 2 records, name: '{file}_{part}', attributes: {job: '${JOB}', VALUE}, mean: [tas: {attributes: {comment: '${JOB}'}}]}}\n"
     for path in glob.glob("*"):
         os.remove(path) if os.path.isfile(path) else None

@@ -300,7 +300,9 @@ void MpiPeer::send_data(std::span<const std::byte> message, OutgoingData data) {
 bool MpiPeer::flush_answers(SendTurn& turn) {
   auto moved = answers_.flush(turn);
   if (!moved) note_failure(std::move(moved).error());
-  if (answers_.is_slow() && turns_ != nullptr && !std::exchange(is_listed_, true)) turns_->slow.add(*this);
+  const bool is_due = answers_.is_due();
+  if (answers_.is_slow() && turns_ != nullptr && !std::exchange(is_listed_[is_due], true))
+    turns_->list(is_due).add(*this);
   return moved && *moved;
 }
 
@@ -309,9 +311,10 @@ bool MpiPeer::flush_answers() {
   return flush_answers(turns_ != nullptr ? turns_->turn : unlimited);
 }
 
-mpi::Request* MpiPeer::awaited_batch() noexcept {
-  if (answers_.is_slow() && !failure_) return &answers_.batch();
-  is_listed_ = false;
+mpi::Request* MpiPeer::awaited_batch(const AnswerTurns::Slow& list) noexcept {
+  const bool is_due = &list == &turns_->due;
+  if (answers_.is_slow() && answers_.is_due() == is_due && !failure_) return &answers_.batch();
+  is_listed_[is_due] = false;
   return nullptr;
 }
 
@@ -339,8 +342,8 @@ PeerNeeds MpiPeer::needs() const {
       incoming_, [](const Incoming& it) { return !it.arrived && it.message == MPI_MESSAGE_NULL; });
   const bool working = !incoming_.empty() && incoming_.front().arrived && !current_ && !parked_;
   // A batch that the rank does not receive is looked at by the network; what is due waits for it.
-  const bool answering =
-      !(is_listed_ && answers_.is_slow()) && (answers_.batch_in_transit() || answers_.is_due());
+  const bool answering = !(answers_.is_slow() && is_listed_[answers_.is_due()]) &&
+                         (answers_.batch_in_transit() || answers_.is_due());
   needs.pump = receiving || working || answers_.sends_data() || answering;
   needs.transferring = receiving || answers_.transferring();
   needs.sending = sending();
@@ -485,14 +488,17 @@ bool MpiNetwork::progress() {
   });
   if (joint_memory_.free == 0 && !incomplete_.empty())
     std::rotate(incomplete_.begin(), incomplete_.begin() + 1, incomplete_.end());
-  const auto received = turns_.slow.look();
-  if (!received) broken(received.error());
-  moved_ = (received && *received) || moved_;
+  for (const bool is_due : {true, false}) {
+    const auto received = turns_.list(is_due).look();
+    if (!received) broken(received.error());
+    moved_ = (received && *received) || moved_;
+  }
   return receive_waiting() || moved_;
 }
 
 bool MpiNetwork::sending() const {
-  return turns_.slow.any_of([](const MpiPeer& peer) { return peer.sending(); });
+  const auto sends = [](const MpiPeer& peer) { return peer.sending(); };
+  return turns_.slow.any_of(sends) || turns_.due.any_of(sends);
 }
 
 }  // namespace afterbay::transport::network

@@ -11,14 +11,14 @@
 
 namespace afterbay::transport::network {
 
-/// `End` has `mpi::Request* awaited_batch()`, null if it is no longer slow: then it is no longer
-/// listed; and `received()`, called when its rank has received the batch. Used by one thread.
+/// `End` has `mpi::Request* awaited_batch(const SlowReceivers&)`, null if it does not belong into
+/// this list any more: then it is no longer listed; and `received()`, called when its rank has
+/// received the batch. Used by one thread.
 template <class End>
 class SlowReceivers {
  public:
-  /// Ends that one look tests, which takes some ten microseconds. With 10 000 ends and a look every
-  /// 16 ms, the last of them learns after 2.5 s that its rank has received the batch.
-  static constexpr std::size_t most_tested = 64;
+  /// `most_tested`: ends that one look tests, which takes about half a microsecond for each.
+  explicit SlowReceivers(std::size_t most_tested) : most_tested_(most_tested) {}
 
   /// `end` is not listed yet, and stays until it is told.
   void add(End& end) { ends_.push_back(&end); }
@@ -35,6 +35,7 @@ class SlowReceivers {
   /// The next ends of the turn, whose batches are in `requests`; others are no longer listed.
   void take_next(std::vector<mpi::Request*>& requests);
 
+  std::size_t most_tested_;
   std::vector<End*> ends_;
   std::size_t next_ = 0;
   std::vector<End*> looked_at_;
@@ -43,9 +44,9 @@ class SlowReceivers {
 template <class End>
 void SlowReceivers<End>::take_next(std::vector<mpi::Request*>& requests) {
   looked_at_.clear();
-  while (looked_at_.size() < most_tested && next_ < ends_.size()) {
+  while (looked_at_.size() < most_tested_ && next_ < ends_.size()) {
     End* const end = ends_[next_];
-    mpi::Request* const batch = end->awaited_batch();
+    mpi::Request* const batch = end->awaited_batch(*this);
     if (batch == nullptr) {
       ends_[next_] = ends_.back();
       ends_.pop_back();
