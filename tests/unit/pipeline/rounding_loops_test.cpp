@@ -79,7 +79,11 @@ T expected(const RoundingJob<T>& job, T value, std::size_t place, RoundingCounts
   const auto bits = std::bit_cast<Word<T>>(value);
   const auto [result, bound] = rounded(job, static_cast<Word<T>>(bits & Format::magnitude), place);
   const T changed = std::bit_cast<T>(static_cast<Word<T>>(result | (bits & ~Format::magnitude)));
-  if (!job.verifies) return std::isfinite(changed) ? changed : value;
+  const bool is_missing = job.missing_count > 0 && changed == job.missing[0];
+  if (!job.verifies) {
+    counts.makes_missing |= is_missing;
+    return std::isfinite(changed) ? changed : value;
+  }
   const T error = std::abs(changed - value);
   const T relative = job.relative * std::abs(value) - std::numeric_limits<T>::denorm_min();
   if (!std::isfinite(changed) || error > bound || error > job.absolute ||
@@ -87,6 +91,7 @@ T expected(const RoundingJob<T>& job, T value, std::size_t place, RoundingCounts
     ++counts.kept;
     return value;
   }
+  counts.makes_missing |= is_missing;
   counts.largest_error_bits =
       std::max(counts.largest_error_bits,
                static_cast<decltype(counts.largest_error_bits)>(std::bit_cast<Word<T>>(error)));
@@ -147,6 +152,7 @@ class RoundingLoopsOf : public ::testing::Test {
         job.count = values.size();
         const RoundingCounts<T> found = run(*loops, job);
         ASSERT_EQ(found.kept, counts.kept) << what;
+        ASSERT_EQ(found.makes_missing, counts.makes_missing) << what;
         ASSERT_EQ(found.largest_error_bits, counts.largest_error_bits) << what;
         for (std::size_t i = 0; i < values.size(); ++i) {
           Word<T> bits;
@@ -161,7 +167,7 @@ class RoundingLoopsOf : public ::testing::Test {
     Values<T> random(seed);
     const T missing[] = {T{-999}, T(1e20), T(2.5)};
     for (const std::size_t count : {0, 1, 3, 7, 15, 16, 17, 33, 100, 1023, 1024, 1025, 2100})
-      for (const int binades : {0, 1, 3, 12, 60})
+      for (const int binades : {0, 1, 3, 6, 12, 25, 60})
         for (const int special_percent : {0, 2, 100}) {
           std::vector<T> values;
           for (std::size_t i = 0; i < count; ++i) values.push_back(random.next(binades, special_percent));
@@ -226,6 +232,34 @@ TYPED_TEST(RoundingLoopsOf, digits_are_as_the_table_defines) {
     this->expect_equal_verified(job, std::to_string(digits) + " digits", static_cast<unsigned>(digits));
     job.step_count = 0;
     this->expect_equal_verified(job, std::to_string(digits) + " digits, no steps", 9);
+  }
+}
+
+/// Magnitudes that grow: each part of the job needs other steps.
+TYPED_TEST(RoundingLoopsOf, steps_follow_the_magnitudes) {
+  using T = TypeParam;
+  constexpr std::size_t count = 12000;
+  for (const int binades : {1, 5, 11, 20, 40}) {
+    Values<T> random(static_cast<unsigned>(binades));
+    std::vector<T> values;
+    for (std::size_t i = 0; i < count; ++i) {
+      const int drift = static_cast<int>(i / 120) - 50;
+      values.push_back(std::ldexp(random.next(binades, 0), drift * (sizeof(T) == 4 ? 1 : 15)));
+    }
+    for (const int digits : {1, 2, 3, 5, 7}) {
+      const auto rounding = digits_rounding<T>(digits);
+      RoundingJob<T> job = job_of(*rounding);
+      job.absolute = job.relative = std::numeric_limits<T>::infinity();
+      for (const T missing : {T{3}, T(1e30), T(0.5)}) {
+        job.missing = &missing;
+        job.missing_count = 1;
+        for (const bool verifies : {false, true}) {
+          job.verifies = verifies;
+          this->expect_equal(job, values, std::to_string(binades) + " binades");
+          if (this->HasFatalFailure()) return;
+        }
+      }
+    }
   }
 }
 
