@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks the links inside the project's Markdown files: files exist, headings exist, each page of
-the documentation links the glossary, and design/README.md lists each record."""
+the documentation links the glossary, and design/README.md lists each record. Files that comments of
+the sources and CONTRIBUTING.md name by their path must exist, too."""
 import pathlib
 import re
 import subprocess
@@ -10,6 +11,11 @@ import unicodedata
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
 GLOSSARY = "docs/glossary.md"
+#: a path from the root, or from src/, of a source or a page; NAME in it stands for any name
+NAMED_FILE = re.compile(r"(?<![\w./<-])((?:src|tests|tools|bench|include|bindings|docs|design|cmake|examples|apps)/[\w./-]+"
+                        r"\.(?:py|[ch]|[ch]pp|inc|sh|md|cmake|f90))\b")
+COMMENT = re.compile(r"^\s*(?://|#(?!include)|!|\*)")
+SOURCES = ("src/", "include/", "apps/", "bindings/", "cmake/", "tools/", "bench/", "tests/")
 FENCE = re.compile(r"^\s*(```|~~~)")
 
 
@@ -77,13 +83,29 @@ def missing_links(root, names):
             yield f"{name}: design/README.md does not list this record"
 
 
+def missing_files(root, names):
+    """Paths in comments, and in CONTRIBUTING.md, for which there is no file."""
+    for name in names:
+        if name != "CONTRIBUTING.md" and not (name.startswith(SOURCES) and re.search(r"\.(py|[ch]|[ch]pp|inc|sh|cmake|f90)$", name)):
+            continue
+        for number, line in enumerate((root / name).read_text(errors="replace").splitlines(), 1):
+            if not name.endswith(".md") and not COMMENT.match(line):
+                continue
+            for match in NAMED_FILE.finditer(line):
+                if "NAME" in match[1] or "SUBJECT" in match[1] or (root / match[1]).exists() or (root / "src" / match[1]).exists():
+                    continue
+                yield f"{name}:{number}: {match[1]}: there is no such file"
+
+
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"],
                             cwd=root, capture_output=True, text=True, check=True)
-    pages = [root / name for name in listed.stdout.splitlines() if (root / name).is_file()]
+    files = [name for name in listed.stdout.splitlines() if (root / name).is_file()]
+    pages = [root / name for name in files if name.endswith(".md")]
     found = [line for page in pages for line in broken_links(root, page)]
     found += missing_links(root, [str(page.relative_to(root)) for page in pages])
+    found += missing_files(root, files)
     for line in found:
         print(line, file=sys.stderr)
     print(f"{len(pages)} pages, {len(found)} missing or broken links")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/check_prose.py finds long lines and fragments in pages and comments, and no others;
 tools/check_links.py finds links whose text goes over two lines, pages without a link to the
-glossary, and design records that are not listed."""
+glossary, design records that are not listed, and comments that name files that do not exist."""
 import os
 import pathlib
 import sys
@@ -129,6 +129,10 @@ def main():
         pathlib.Path(name).write_text(text)
     missing = list(check_links.missing_links(pathlib.Path().resolve(), list(pages)))
     assert [line.split(":")[0] for line in missing] == ["docs/two.md", "design/0002-forgotten.md"], missing
+    pathlib.Path("src").mkdir()
+    pathlib.Path("src/a.cpp").write_text('// See docs/two.md, src/b.hpp and tests/NAME_test.py.\n#include "src/c.hpp"\n')
+    missing = list(check_links.missing_files(pathlib.Path().resolve(), ["src/a.cpp", "docs/two.md"]))
+    assert missing == ["src/a.cpp:1: src/b.hpp: there is no such file"], missing
 
 
 main()

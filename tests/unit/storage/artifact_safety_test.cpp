@@ -76,7 +76,7 @@ TEST_F(ArtifactsAmongOthers, a_directory_that_lost_its_mark_is_not_replaced) {
   EXPECT_EQ(value(), 1);
 }
 
-/// Without attributes (tests/fault/directory_no_attributes.py) nothing shows whose directory it is.
+/// Without attributes (tests/fault/directories.py) nothing shows whose directory it is.
 TEST_F(ArtifactsAmongOthers, an_older_directory_is_replaced_only_on_a_file_system_with_attributes) {
   publish(1);
   const storage::Descriptor older(::open(path().c_str(), O_RDONLY | O_DIRECTORY));
