@@ -17,7 +17,7 @@ constexpr std::uint64_t strings_share = 8;
 
 }  // namespace
 
-DataPath::DataPath(const config::Config& config, const Identity& identity, Host host)
+DataPath::DataPath(const config::Config& config, const ServerIdentity& identity, Host host)
     : config_(config),
       host_(std::move(host)),
       catalog_(host_.definitions.catalog()),

@@ -154,7 +154,7 @@ Puts::Host DataPath::puts_host() {
   return host;
 }
 
-OutputFiles::Host DataPath::files_host(const Identity& identity) {
+OutputFiles::Host DataPath::files_host(const ServerIdentity& identity) {
   OutputFiles::Host host;
   host.server = static_cast<std::size_t>(identity.number);
   host.ranks = identity.session_ranks.size();
@@ -214,7 +214,7 @@ OutputFiles::Host DataPath::files_host(const Identity& identity) {
   return host;
 }
 
-EpochKeeper::Host DataPath::epoch_host(const Identity& identity) {
+EpochKeeper::Host DataPath::epoch_host(const ServerIdentity& identity) {
   EpochKeeper::Host host;
   host.ranks = identity.session_ranks.size();
   host.file = [this](std::uint64_t id) AFTERBAY_REQUIRES(ingest_thread) { return files_.find(id); };
@@ -257,7 +257,7 @@ void DataPath::note_epoch(std::uint64_t number, journal::EpochCompleted line) {
   host_.submit(task, 0);
 }
 
-SharedFiles::Host DataPath::shared_host(const Identity& identity) {
+SharedFiles::Host DataPath::shared_host(const ServerIdentity& identity) {
   SharedFiles::Host host;
   host.server = identity.number;
   host.file = [this](std::uint64_t id) AFTERBAY_REQUIRES(ingest_thread) { return files_.find(id); };

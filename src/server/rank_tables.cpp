@@ -25,7 +25,7 @@ constexpr std::uint64_t bits(std::uint64_t count) { return (count + 63) / 64 * 8
 }  // namespace
 
 std::uint64_t RankTables::always() const noexcept {
-  constexpr std::uint64_t session_rank = 2 * sizeof(int);  // Identity and Catalog have one list each
+  constexpr std::uint64_t session_rank = 2 * sizeof(int);  // one list each: ServerIdentity, Catalog
   constexpr std::uint64_t epoch = sizeof(std::uint64_t);   // EpochKeeper: the last one that was reached
   return ranks * (session_rank + epoch + Records::bytes_per_rank() + Tally::bytes_per_rank()) +
          2 * bits(ranks);  // who has ended, for the shutdown and for the definitions

@@ -18,9 +18,10 @@ constexpr transport::Millis drain_sleep{2};
 
 }  // namespace
 
-Server::Server(Identity identity, const config::Config& config, std::unique_ptr<transport::ServerPort> port,
-               FellowServers::Links fellows, Stores stores, std::size_t threads, observe::Profile& profile,
-               Logger logger, std::unique_ptr<journal::Recorder> journal)
+Server::Server(ServerIdentity identity, const config::Config& config,
+               std::unique_ptr<transport::ServerPort> port, FellowServers::Links fellows, Stores stores,
+               std::size_t threads, observe::Profile& profile, Logger logger,
+               std::unique_ptr<journal::Recorder> journal)
     : identity_(std::move(identity)),
       peers_(std::move(port), std::move(fellows), identity_.session_ranks.size()),
       space_(config, space_host(threads > 0)),

@@ -181,9 +181,10 @@ class Starter {
     return {};
   }
 
-  [[nodiscard]] std::unique_ptr<journal::Recorder> make_journal(const server::Identity& identity) const {
+  [[nodiscard]] std::unique_ptr<journal::Recorder> make_journal(
+      const server::ServerIdentity& identity) const {
     const config::Config& config = *state_->config;
-    journal::Identity recorded{greeted_.run, identity.number, {}};
+    journal::RunIdentity recorded{greeted_.run, identity.number, {}};
     recorded.started.session = greeted_.session;
     recorded.started.model_ranks = static_cast<std::int64_t>(identity.session_ranks.size());
     recorded.started.servers = static_cast<std::int64_t>(cast().servers.size());
@@ -194,7 +195,7 @@ class Starter {
   }
 
   void make_server(std::unique_ptr<transport::ServerPort> port, server::FellowServers::Links fellows) {
-    server::Identity identity;
+    server::ServerIdentity identity;
     identity.session_rank = rank_;
     identity.session_ranks = cast().models.ranks();
     identity.number = cast().number_of(rank_);

@@ -41,7 +41,7 @@ std::size_t saved_bytes(const Layout& layout, std::size_t points, const Head& he
   return sizeof(Head) + (has_columns ? layout.column_bytes(points) : 0) + sum_bytes;
 }
 
-Head head_of(const Identity& identity, const Progress& progress) {
+Head head_of(const StateIdentity& identity, const Progress& progress) {
   Head head;
   head.operation = identity.statistic.operation;
   head.missing = identity.statistic.missing;
@@ -133,7 +133,7 @@ std::size_t most_saved_bytes(const Statistic& statistic, Type type, std::size_t 
   return sizeof(Head) + layout_of(statistic, type).column_bytes(points) + sum_bytes;
 }
 
-void encode(const Identity& identity, const State& state, std::vector<std::byte>& to) {
+void encode(const StateIdentity& identity, const State& state, std::vector<std::byte>& to) {
   const std::size_t begin = to.size();
   const Head head = head_of(identity, state.progress());
   const std::size_t bytes = saved_bytes(state.layout(), identity.points, head);
@@ -150,7 +150,7 @@ void encode(const Identity& identity, const State& state, std::vector<std::byte>
   append(&sum, sizeof sum);
 }
 
-Result<> decode(const Identity& identity, std::span<const std::byte> saved, const State& state) {
+Result<> decode(const StateIdentity& identity, std::span<const std::byte> saved, const State& state) {
   AFTERBAY_TRY_ASSIGN(const Head head, parse(saved));
   AFTERBAY_TRY(check_identity(head, head_of(identity, {})));
   const Layout& layout = state.layout();

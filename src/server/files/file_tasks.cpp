@@ -9,7 +9,7 @@
 
 namespace afterbay::server {
 
-FileTasks::FileTasks(const config::Config& config, const Identity& identity, Stores stores,
+FileTasks::FileTasks(const config::Config& config, const ServerIdentity& identity, Stores stores,
                      transport::FramePool& frames, Observation& observation, SpacePolicy& space,
                      std::size_t workers, Host host)
     : config_(config),

@@ -3,7 +3,7 @@
 
 namespace afterbay::server {
 
-Observation::Observation(const config::Config& config, const Identity& identity,
+Observation::Observation(const config::Config& config, const ServerIdentity& identity,
                          const transport::FramePool& frames, Logger logger,
                          std::unique_ptr<journal::Recorder> recorder, observe::Profile& profile,
                          std::size_t workers, Host host)
@@ -15,7 +15,7 @@ Observation::Observation(const config::Config& config, const Identity& identity,
       profile_(profile, workers),
       codecs_(workers, host_.submit_last) {}
 
-Telemetry::Host Observation::telemetry_host(const Identity& identity) {
+Telemetry::Host Observation::telemetry_host(const ServerIdentity& identity) {
   return {[this](observe::ServerState& state) AFTERBAY_REQUIRES(ingest_thread) {
             host_.fill(state);
             state.bytes_read = profile_.bytes_read();

@@ -19,9 +19,9 @@
 #include "server/codecs/codec_trials.hpp"
 #include "server/files/never_put.hpp"
 #include "server/files/output_file.hpp"
-#include "server/identity.hpp"
 #include "server/journal/run_journal.hpp"
 #include "server/records.hpp"
+#include "server/server_identity.hpp"
 #include "server/telemetry/server_profile.hpp"
 #include "server/telemetry/telemetry.hpp"
 #include "server/thread_functions.hpp"
@@ -50,9 +50,9 @@ class Observation {
   };
 
   /// `recorder`: null: no journal is kept. `workers`: their number.
-  Observation(const config::Config& config, const Identity& identity, const transport::FramePool& frames,
-              Logger logger, std::unique_ptr<journal::Recorder> recorder, observe::Profile& profile,
-              std::size_t workers, Host host);
+  Observation(const config::Config& config, const ServerIdentity& identity,
+              const transport::FramePool& frames, Logger logger, std::unique_ptr<journal::Recorder> recorder,
+              observe::Profile& profile, std::size_t workers, Host host);
 
   // Each states the thread rules of its functions.
   [[nodiscard]] const Logger& log() const noexcept { return logger_; }
@@ -86,7 +86,7 @@ class Observation {
   void given_up(const OutputFile& file, const std::string& why) AFTERBAY_REQUIRES(ingest_thread);
 
  private:
-  [[nodiscard]] Telemetry::Host telemetry_host(const Identity& identity);
+  [[nodiscard]] Telemetry::Host telemetry_host(const ServerIdentity& identity);
   [[nodiscard]] TriggerRunner::Host trigger_host();
   void fire_published(const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
 

@@ -29,7 +29,7 @@ double seconds_between(std::uint64_t from_ns, std::uint64_t to_ns) {
   return to_ns > from_ns ? static_cast<double>(to_ns - from_ns) * 1e-9 : 0;
 }
 
-observe::Sampler::Options sampler_options(const config::Config& config, const Identity& identity) {
+observe::Sampler::Options sampler_options(const config::Config& config, const ServerIdentity& identity) {
   observe::Sampler::Options options;
   options.directory = config.statistics_directory();
   options.interval = config.statistics.interval;
@@ -39,7 +39,7 @@ observe::Sampler::Options sampler_options(const config::Config& config, const Id
 
 }  // namespace
 
-Telemetry::Telemetry(const config::Config& config, const Identity& identity,
+Telemetry::Telemetry(const config::Config& config, const ServerIdentity& identity,
                      const transport::FramePool& frames, const Logger& logger, Host host)
     : config_(config),
       identity_(identity),

@@ -18,8 +18,8 @@
 #include "observe/profile.hpp"
 #include "observe/progress.hpp"
 #include "observe/sampler.hpp"
-#include "server/identity.hpp"
 #include "server/served_collection.hpp"
+#include "server/server_identity.hpp"
 #include "server/telemetry/tally.hpp"
 #include "server/thread_functions.hpp"
 #include "transport/link.hpp"
@@ -40,7 +40,7 @@ class Telemetry {
     IngestFunction<void(std::string)> warn;
   };
 
-  Telemetry(const config::Config& config, const Identity& identity, const transport::FramePool& frames,
+  Telemetry(const config::Config& config, const ServerIdentity& identity, const transport::FramePool& frames,
             const Logger& logger, Host host);
 
   Tally& tally() noexcept { return tally_; }
@@ -73,7 +73,7 @@ class Telemetry {
   [[nodiscard]] observe::ServerState state() AFTERBAY_REQUIRES(ingest_thread);
 
   const config::Config& config_;
-  const Identity& identity_;
+  const ServerIdentity& identity_;
   const transport::FramePool& frames_;
   Host host_;
   Tally tally_;

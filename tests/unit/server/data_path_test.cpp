@@ -119,7 +119,7 @@ class ServerDataPath : public ::testing::Test {
   }
 
   config::Config config_;
-  Identity identity_;
+  ServerIdentity identity_;
   std::unique_ptr<storage::Store> store_ = storage::make_store(Format::memory);
   observe::Profile profile_;
   std::ostringstream log_;

@@ -45,7 +45,7 @@ class ServerTelemetry : public ::testing::Test {
   }
 
   config::Config config_;
-  Identity identity_;
+  ServerIdentity identity_;
   test::FakeFrames frames_;
   std::ostringstream log_;
   observe::CollectionState last_;  ///< state that was sampled last
