@@ -25,7 +25,7 @@ statistics::Field field_of(const Form& form) {
 }  // namespace
 
 std::string Collapsed::text_of(const statistics::Statistic& statistic, const std::vector<std::string>& over) {
-  return fmt::format("{} over {}", name_of(statistic.operation), fmt::join(over, ", "));
+  return fmt::format("{} over {}", name_of(statistic.kind), fmt::join(over, ", "));
 }
 
 Collapsed::Collapsed(Series& of, const Space& space, const std::vector<std::string>& over,

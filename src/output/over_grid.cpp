@@ -60,7 +60,7 @@ class TotalsWriter {
 }  // namespace
 
 std::string OverGrid::text_of(const statistics::Statistic& statistic, const std::string& vanishing) {
-  return fmt::format("{} over {}", name_of(statistic.operation), vanishing);
+  return fmt::format("{} over {}", name_of(statistic.kind), vanishing);
 }
 
 OverGrid::OverGrid(Series& of, const Space& space, std::shared_ptr<const GridGroups> groups,
@@ -123,7 +123,7 @@ void OverGrid::take(std::size_t /*slot*/, const Value& value) {
     values = values_.data();
   }
   TotalsWriter writer;
-  statistics::Totals totals(statistic_.operation);
+  statistics::Totals totals(statistic_.kind);
   for (std::size_t level = 0; points > 0 && level < levels_.size(); ++level)
     for (std::size_t p = 0; p < groups_->points.size(); ++p) {
       totals.clear();
@@ -139,7 +139,7 @@ void OverGrid::take(std::size_t /*slot*/, const Value& value) {
 std::vector<std::byte> OverGrid::joined(std::span<const std::span<const std::byte>> totals) const {
   const DefaultArithmetic arithmetic;
   std::vector<Totalled> parts(totals.begin(), totals.end());
-  statistics::Totals sum(statistic_.operation);
+  statistics::Totals sum(statistic_.kind);
   TotalsWriter writer;
   for (;;) {
     std::erase_if(parts, [](const Totalled& it) { return it.ended(); });
@@ -156,7 +156,7 @@ void OverGrid::emit_late(const Contribution& all) {
   std::ranges::fill(result_, std::numeric_limits<double>::quiet_NaN());
   {
     const DefaultArithmetic arithmetic;
-    statistics::Totals totals(statistic_.operation);
+    statistics::Totals totals(statistic_.kind);
     for (Totalled rest(all.totals); !rest.ended();) {
       const std::uint64_t point = rest.point();
       totals.clear();
@@ -172,11 +172,11 @@ void OverGrid::emit_late(const Contribution& all) {
 std::size_t OverGrid::bytes_per_point() const noexcept {
   constexpr std::size_t head = 3;
   constexpr std::size_t sum = 3 + 3 * sizeof(std::uint32_t);
-  switch (statistic_.operation) {
-    case statistics::Operation::mean:
-    case statistics::Operation::sum: return head + sum;
-    case statistics::Operation::standard_deviation: return head + 2 * sum + sizeof(std::uint32_t);
-    case statistics::Operation::range: return head + 2 * sizeof(double);
+  switch (statistic_.kind) {
+    case statistics::StatisticKind::mean:
+    case statistics::StatisticKind::sum: return head + sum;
+    case statistics::StatisticKind::standard_deviation: return head + 2 * sum + sizeof(std::uint32_t);
+    case statistics::StatisticKind::range: return head + 2 * sizeof(double);
     default: return head + sizeof(double);
   }
 }

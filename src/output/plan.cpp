@@ -39,9 +39,9 @@ struct Context {
   const TargetSettings& settings;
 };
 
-statistics::Operation operation_of(describe::Operation operation) {
+statistics::StatisticKind statistic_kind_of(describe::Operation operation) {
   using From = describe::Operation;
-  using To = statistics::Operation;
+  using To = statistics::StatisticKind;
   switch (operation) {
     case From::mean: return To::mean;
     case From::sum: return To::sum;
@@ -422,10 +422,10 @@ class Planner {
     return *context.schedule;
   }
 
-  [[nodiscard]] static statistics::Statistic statistic_of(statistics::Operation operation, const Series& of,
+  [[nodiscard]] static statistics::Statistic statistic_of(statistics::StatisticKind kind, const Series& of,
                                                           const describe::Missing& missing) {
     statistics::Statistic statistic;
-    statistic.operation = operation;
+    statistic.kind = kind;
     if (of.form().missing.empty()) return statistic;
     switch (missing.rule) {
       case describe::Missing::Rule::ignore: statistic.missing = statistics::Missing::ignore; break;
@@ -464,7 +464,7 @@ class Planner {
     check_times(of, *schedule, field.expression_at,
                 fmt::format("field '{}': what \"{}\" reduces", field.name, reduction.text), input_.time);
     SeriesStatistics& all = statistics_of(of, *schedule);
-    Reduced& made = all.add(statistic_of(reduction.operation, of, missing_of(context)));
+    Reduced& made = all.add(statistic_of(reduction.kind, of, missing_of(context)));
     identities_[&made] = fmt::format("{} [{}]", made.name(), all.text());
     return made;
   }
@@ -486,7 +486,7 @@ class Planner {
     }
     std::vector<std::string> over = reduction.over;
     std::ranges::sort(over);
-    const statistics::Statistic statistic = statistic_of(reduction.operation, of, missing_of(context));
+    const statistics::Statistic statistic = statistic_of(reduction.kind, of, missing_of(context));
     if (of_grid) return reduce_grid(of, over, statistic, regions_of(of, reduction, field), field);
     if (!reduction.by.empty())
       refuse_at(field.expression_at, ErrorCode::invalid_argument,
@@ -586,7 +586,7 @@ class Planner {
       default: {
         check_times(*of, schedule_for(context), variable.at, fmt::format("'{}'", variable.field),
                     input_.time);
-        const auto statistic = statistic_of(operation_of(variable.operation), *of, missing_of(context));
+        const auto statistic = statistic_of(statistic_kind_of(variable.operation), *of, missing_of(context));
         made.identity += ", " + text_of(statistic);
         for (Schedule* const part : parts) folded.push_back(&statistics_of(*of, *part).add(statistic));
         const bool servers =

@@ -14,7 +14,7 @@ namespace {
 std::string operations_text(const SeriesStatistics& statistics) {
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < statistics.results().size(); ++i) {
-    const std::string_view name = statistics::name_of(statistics.statistic(i).operation);
+    const std::string_view name = statistics::name_of(statistics.statistic(i).kind);
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   std::string text;

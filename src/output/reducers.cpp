@@ -129,9 +129,9 @@ std::string obstacle(const SeriesStatistics& statistics, const Computed* compute
   for (const Writer* const writer : writers) {
     if (&writer->files() != &writers.front()->files()) return "it goes into several files";
     const Type type = writer->variable().type;
-    const bool keeps_type = computed != nullptr || type == statistics.taken().type ||
-                            may_widen(statistics.taken().type, type,
-                                      statistics.statistic(number_of(statistics, *writer)).operation);
+    const bool keeps_type =
+        computed != nullptr || type == statistics.taken().type ||
+        may_widen(statistics.taken().type, type, statistics.statistic(number_of(statistics, *writer)).kind);
     if (!writer->is_plain() || !keeps_type) return "its values are converted to another type or other units";
     if (size_of(type) != 4 && size_of(type) != 8) return "it has values of less than 4 bytes";
   }

@@ -116,18 +116,18 @@ void Subset::take(std::size_t /*slot*/, const Value& value) {
   emit(kept);
 }
 
-Reduced::Reduced(const Series& of, Form form, const Schedule& schedule, statistics::Operation operation)
-    : Series(fmt::format("{} of {}", name_of(operation), of.name()), of.space(), std::move(form)),
+Reduced::Reduced(const Series& of, Form form, const Schedule& schedule, statistics::StatisticKind kind)
+    : Series(fmt::format("{} of {}", name_of(kind), of.name()), of.space(), std::move(form)),
       of_(&of),
       schedule_(&schedule),
-      operation_(operation) {}
+      kind_(kind) {}
 
 bool Reduced::gives_values_of_steps() const {
-  switch (operation_) {
-    case statistics::Operation::minimum:
-    case statistics::Operation::maximum:
-    case statistics::Operation::instant:
-    case statistics::Operation::once: return true;
+  switch (kind_) {
+    case statistics::StatisticKind::minimum:
+    case statistics::StatisticKind::maximum:
+    case statistics::StatisticKind::instant:
+    case statistics::StatisticKind::once: return true;
     default: return false;
   }
 }
@@ -188,7 +188,7 @@ Reduced& SeriesStatistics::add(const statistics::Statistic& statistic) {
     if (bundle_.statistic(i) == statistic) return *results_[i];
   must(statistics::check(statistic, taken_.type));
   add_state(statistic);
-  results_.push_back(std::make_unique<Reduced>(*of_, taken_, *schedule_, statistic.operation));
+  results_.push_back(std::make_unique<Reduced>(*of_, taken_, *schedule_, statistic.kind));
   return *results_.back();
 }
 

@@ -161,7 +161,7 @@ class Subset final : public Series, public Consumer {
 class Reduced final : public Series {
  public:
   /// `of`: what it reduces; `form`: in which its values come.
-  Reduced(const Series& of, Form form, const Schedule& schedule, statistics::Operation operation);
+  Reduced(const Series& of, Form form, const Schedule& schedule, statistics::StatisticKind kind);
   [[nodiscard]] bool available() const override { return schedule_->ends(); }
   [[nodiscard]] bool is_reduced() const override { return true; }
   [[nodiscard]] const Schedule* periods() const override { return schedule_; }
@@ -181,7 +181,7 @@ class Reduced final : public Series {
  private:
   const Series* of_;
   const Schedule* schedule_;
-  statistics::Operation operation_;
+  statistics::StatisticKind kind_;
   std::vector<std::byte> results_;
 };
 

@@ -20,7 +20,7 @@ constexpr std::size_t block_alignment = alignof(Progress);
 /// Whether the values are added as they lie: memory is passed over once.
 bool adds_raw(const Statistic& statistic) {
   return statistic.missing == Missing::none && !statistic.weighted &&
-         statistic.operation != Operation::standard_deviation;
+         statistic.kind != StatisticKind::standard_deviation;
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ Result<std::size_t> Bundle::add(const Statistic& statistic, std::span<std::byte>
     needs_.poisoned |= statistic.missing == Missing::poison;
     needs_.left_out |= leaves_out(statistic.missing);
     needs_.valid |=
-        layout.durations || (layout.counts && statistic.operation == Operation::standard_deviation);
+        layout.durations || (layout.counts && statistic.kind == StatisticKind::standard_deviation);
   }
   return items_.size() - 1;
 }
@@ -80,7 +80,7 @@ Result<std::size_t> Bundle::add(const Statistic& statistic, std::span<std::byte>
 void Bundle::begin_interval(std::size_t number) {
   const Item& item = items_[number];
   Progress& progress = item.state.progress();
-  if (item.statistic.operation == Operation::difference && progress.steps != 0) {
+  if (item.statistic.kind == StatisticKind::difference && progress.steps != 0) {
     std::memcpy(item.state.values(0), item.state.values(1), points_ * item.state.layout().value_bytes);
     progress.has_reference = 1;
   }
@@ -159,22 +159,22 @@ void Bundle::update_values(const Item& item, const Strip& strip) const {
     else
       loops_->keep_extreme(lowest, item.statistic.missing, at(column), strip.raw, strip.count);
   };
-  switch (item.statistic.operation) {
-    case Operation::instant: copy(0); break;
-    case Operation::once:
+  switch (item.statistic.kind) {
+    case StatisticKind::instant: copy(0); break;
+    case StatisticKind::once:
       if (is_first) copy(0);
       break;
-    case Operation::difference:
+    case StatisticKind::difference:
       if (is_first && item.state.progress().has_reference == 0) copy(0);
       copy(1);
       break;
-    case Operation::minimum: keep(true, 0); break;
-    case Operation::maximum: keep(false, 0); break;
-    case Operation::range:
+    case StatisticKind::minimum: keep(true, 0); break;
+    case StatisticKind::maximum: keep(false, 0); break;
+    case StatisticKind::range:
       keep(true, 0);
       keep(false, 1);
       break;
-    default: assert(false && "the operation has no values");
+    default: assert(false && "the statistic has no values");
   }
 }
 
@@ -186,7 +186,7 @@ void Bundle::update_sums(const Item& item, const Strip& strip) const {
     if (is_first) std::fill_n(durations, strip.count, 0.0);
     add_weighted(durations, strip.valid.data(), duration_, strip.count);
   }
-  if (item.statistic.operation == Operation::standard_deviation) return update_moments(item, strip);
+  if (item.statistic.kind == StatisticKind::standard_deviation) return update_moments(item, strip);
   double* const sums = item.state.doubles(0) + strip.first;
   if (is_first) std::fill_n(sums, strip.count, -0.0);  // -0.0 + x is x for every x
   if (adds_raw(item.statistic)) return loops_->add(sums, strip.raw, strip.count);
@@ -254,7 +254,7 @@ void Bundle::join(const Item& item, const State& part) const {
   if (layout.counts)
     for (std::size_t i = 0; i < points_; ++i) state.counts()[i] += part.counts()[i];
   for (std::uint32_t column = 0; column < layout.values; ++column) {
-    const bool lowest = item.statistic.operation != Operation::maximum && column == 0;
+    const bool lowest = item.statistic.kind != StatisticKind::maximum && column == 0;
     loops_->keep_extreme(lowest, item.statistic.missing, state.values(column), part.values(column), points_);
   }
 }

@@ -21,7 +21,7 @@ struct Head {
   std::array<char, 8> begin = magic;
   std::uint32_t order = byte_order;
   std::uint32_t version_number = version;
-  Operation operation{};
+  StatisticKind kind{};
   Missing missing{};
   std::uint8_t weighted = 0;
   std::uint8_t sample = 0;
@@ -43,7 +43,7 @@ std::size_t saved_bytes(const Layout& layout, std::size_t points, const Head& he
 
 Head head_of(const StateIdentity& identity, const Progress& progress) {
   Head head;
-  head.operation = identity.statistic.operation;
+  head.kind = identity.statistic.kind;
   head.missing = identity.statistic.missing;
   head.weighted = identity.statistic.weighted ? 1 : 0;
   head.sample = identity.statistic.sample ? 1 : 0;
@@ -58,7 +58,7 @@ Head head_of(const StateIdentity& identity, const Progress& progress) {
 }
 
 std::string text_of(const Head& head) {
-  Statistic statistic{head.operation, head.missing, head.threshold, head.weighted != 0, head.sample != 0};
+  Statistic statistic{head.kind, head.missing, head.threshold, head.weighted != 0, head.sample != 0};
   return fmt::format("{}; {} points of type {}", statistics::text_of(statistic), head.points,
                      name_of(head.type));
 }
@@ -102,7 +102,7 @@ Result<> check_identity(const Head& saved, const Head& own) {
         "the run that saved it, or begin the interval anew",
         what);
   };
-  const bool same = saved.operation == own.operation && saved.missing == own.missing &&
+  const bool same = saved.kind == own.kind && saved.missing == own.missing &&
                     saved.weighted == own.weighted && saved.sample == own.sample && saved.type == own.type &&
                     saved.threshold == own.threshold && saved.points == own.points;
   if (!same) return differs(fmt::format("saved: {}; expected: {}", text_of(saved), text_of(own)));
@@ -113,7 +113,7 @@ Result<> check_identity(const Head& saved, const Head& own) {
 /// Whether the values of a head can be those of an interval.
 bool is_possible(const Head& head) {
   const bool lasts = head.steps == 0 ? head.duration == 0 : head.duration > 0;
-  const bool may_refer = head.operation == Operation::difference;
+  const bool may_refer = head.kind == StatisticKind::difference;
   return lasts && std::isfinite(head.duration) && head.steps <= most_steps &&
          head.has_reference <= (may_refer ? 1U : 0U) && head.reserved == decltype(head.reserved){};
 }

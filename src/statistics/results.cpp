@@ -17,9 +17,9 @@
 namespace afterbay::statistics {
 namespace {
 
-bool selects(Operation operation) {
-  return operation == Operation::instant || operation == Operation::once || operation == Operation::minimum ||
-         operation == Operation::maximum;
+bool selects(StatisticKind kind) {
+  return kind == StatisticKind::instant || kind == StatisticKind::once || kind == StatisticKind::minimum ||
+         kind == StatisticKind::maximum;
 }
 
 bool is_integer(Type type) { return type != Type::float32 && type != Type::float64; }
@@ -79,7 +79,7 @@ Outcome Bundle::strip_result(const Item& item, const Target& target, std::byte* 
   alignas(64) std::array<double, strip_points> values;  // or values of the field's type, which are not larger
   std::array<std::uint8_t, strip_points> marks{};
   auto* const from = reinterpret_cast<std::byte*>(values.data());
-  const bool selected = selects(item.statistic.operation);
+  const bool selected = selects(item.statistic.kind);
   const Type type = selected ? field_.type : Type::float64;
   const std::size_t from_bytes = size_of(type);
   const std::size_t to_bytes = size_of(target.type);
@@ -119,11 +119,11 @@ Outcome Bundle::strip_result(const Item& item, const Target& target, std::byte* 
 void Bundle::compute(const Item& item, double* to, std::size_t first, std::size_t count) const {
   const State& state = item.state;
   const Statistic& statistic = item.statistic;
-  if (statistic.operation == Operation::range || statistic.operation == Operation::difference) {
+  if (statistic.kind == StatisticKind::range || statistic.kind == StatisticKind::difference) {
     const std::size_t at = first * state.layout().value_bytes;
     return loops_->subtract(to, state.values(1) + at, state.values(0) + at, count);
   }
-  const bool by_duration = statistic.weighted || statistic.operation == Operation::rate;
+  const bool by_duration = statistic.weighted || statistic.kind == StatisticKind::rate;
   Divisor by{nullptr, by_duration ? state.progress().duration : static_cast<double>(state.progress().steps)};
   alignas(64) std::array<double, strip_points> counts;
   if (state.layout().durations) by.per_point = state.durations() + first;
@@ -131,9 +131,9 @@ void Bundle::compute(const Item& item, double* to, std::size_t first, std::size_
     widen(counts.data(), state.counts() + first, count);
     by.per_point = counts.data();
   }
-  if (statistic.operation == Operation::standard_deviation)
+  if (statistic.kind == StatisticKind::standard_deviation)
     deviate(to, state.doubles(1) + first, by, statistic.sample ? 1 : 0, count);
-  else if (statistic.operation == Operation::sum)
+  else if (statistic.kind == StatisticKind::sum)
     std::copy_n(state.doubles(0) + first, count, to);
   else
     divide(to, state.doubles(0) + first, by, count);

@@ -23,7 +23,7 @@ struct Progress {
 /// The columns of a state. Values have the type of the field; others are doubles and counters of 32
 /// bits.
 ///
-/// | operation                  | doubles                | values             | per-point durations, counts |
+/// | kind                       | doubles                | values             | per-point durations, counts |
 /// |----------------------------|------------------------|--------------------|-----------------------------|
 /// | mean, sum, rate            | sum                    |                    | durations if weighted or    |
 /// | standard_deviation         | mean, sum of squares   |                    | rate, otherwise counts      |

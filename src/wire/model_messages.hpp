@@ -134,7 +134,7 @@ struct Reduction {
   Values missing;  ///< missing values of the samples, without a formula: see statistics::Field::missing
   template <class A>
   void fields(A& a) {
-    a(variable, formula, is_over_time, statistic.operation, statistic.missing, statistic.threshold,
+    a(variable, formula, is_over_time, statistic.kind, statistic.missing, statistic.threshold,
       statistic.weighted, statistic.sample, missing);
   }
   friend bool operator==(const Reduction&, const Reduction&) = default;

@@ -22,7 +22,7 @@ class ReducedCollection {
 
   /// The mean.
   static wire::Reduction mean() {
-    return {.statistic = {.operation = statistics::Operation::mean}, .missing = Values(-1.0)};
+    return {.statistic = {.kind = statistics::StatisticKind::mean}, .missing = Values(-1.0)};
   }
 
   explicit ReducedCollection(const wire::Reduction& reduction = mean()) {
