@@ -18,7 +18,7 @@ Form in_doubles() { return {Type::float64, Values(std::numeric_limits<double>::q
 
 Form form_taken(const Series& of) { return of.gives_any_form() ? in_doubles() : of.form(); }
 
-statistics::Field field_of(const Form& form) {
+statistics::SampleFormat field_of(const Form& form) {
   return {form.type, form.missing.empty() ? model::default_fill(form.type) : form.missing};
 }
 

@@ -145,9 +145,9 @@ void Reduced::emit_results(const statistics::Bundle& bundle, std::size_t number,
     if (!use.consumer->needs()) continue;
     Form form = use.consumer->wants(this->form());
     if (!any || form != made) {
-      statistics::Target target{.type = form.type, .fill = to_compare(form)};
+      statistics::ResultFormat target{.type = form.type, .fill = to_compare(form)};
       results_.resize(space().points * size_of(form.type));
-      const statistics::Outcome outcome =
+      const statistics::ResultCounts outcome =
           must(bundle.result(number, target, results_.data(), 0, space().points));
       if (outcome.out_of_range > 0)
         refuse(

@@ -17,7 +17,7 @@ namespace afterbay::output {
 
 namespace {
 
-wire::SavedProgress saved(const statistics::Progress& progress) {
+wire::SavedProgress saved(const statistics::IntervalProgress& progress) {
   return {progress.steps, progress.duration, progress.has_reference};
 }
 
@@ -35,7 +35,7 @@ class SessionFile final : public TargetFile {
     unwrap(call_of(it.session, "put")->puts().put_reduced(*it.file, variable, record));
   }
   void put_state(std::string_view variable, std::uint64_t plane,
-                 const statistics::Progress& progress) override {
+                 const statistics::IntervalProgress& progress) override {
     file_.state().file->next_sample.progress = saved(progress);
     put_reduced(variable, plane);
   }
@@ -186,7 +186,8 @@ class SessionTarget final : public Target {
     file->file = unwrap(call_of(session_, "save")->open(*made_, name, changes, true));
     return std::make_unique<SessionFile>(OutputFile(std::move(file)));
   }
-  void begin_state(std::uint64_t number, std::uint32_t more, const statistics::Progress& progress) override {
+  void begin_state(std::uint64_t number, std::uint32_t more,
+                   const statistics::IntervalProgress& progress) override {
     begin(number, {.kind = wire::RecordKind::state, .more_of_step = more, .progress = saved(progress)});
   }
   void put_sample(std::string_view variable, std::uint64_t number, const void* data, Type type,

@@ -38,7 +38,7 @@ class TargetFile {
   /// In a file of states: the servers write a plane of the variable's state, whose interval is that
   /// far.
   virtual void put_state(std::string_view variable, std::uint64_t plane,
-                         const statistics::Progress& progress) = 0;
+                         const statistics::IntervalProgress& progress) = 0;
   /// The ticket is complete when the file is published; number 0: nothing is written.
   virtual Ticket close() = 0;
 };
@@ -95,7 +95,7 @@ class Target {
   [[nodiscard]] virtual std::uint64_t cuts() const = 0;
   /// Begins to restore plane `number` of the states, after which `more` follow.
   virtual void begin_state(std::uint64_t number, std::uint32_t more,
-                           const statistics::Progress& progress) = 0;
+                           const statistics::IntervalProgress& progress) = 0;
   /// This rank's values of the sample or plane that was begun with this number. A plane, and
   /// samples of operands, have values of the variable's type.
   virtual void put_sample(std::string_view variable, std::uint64_t number, const void* data, Type type,
@@ -123,7 +123,7 @@ struct Reduction {
   std::string variable;
   std::optional<Formula> formula;
   std::optional<statistics::Statistic> statistic;
-  Values missing;            ///< missing values of the samples, without a formula: see statistics::Field
+  Values missing;  ///< missing values of the samples, without a formula: see statistics::SampleFormat
   bool is_demanded = false;  ///< the run is refused if servers cannot compute it
 };
 

@@ -15,7 +15,7 @@
 namespace afterbay::statistics {
 namespace {
 
-constexpr std::size_t block_alignment = alignof(Progress);
+constexpr std::size_t block_alignment = alignof(IntervalProgress);
 
 /// Whether the values are added as they lie: memory is passed over once.
 bool adds_raw(const Statistic& statistic) {
@@ -44,7 +44,7 @@ struct Bundle::Strip {
   }
 };
 
-Result<Bundle> Bundle::create(const Field& field, std::size_t points) {
+Result<Bundle> Bundle::create(const SampleFormat& field, std::size_t points) {
   if (field.missing.type != field.type || field.missing.count() == 0)
     return fail(ErrorCode::invalid_argument, "the missing values of a field of type {} are {} of type {}",
                 name_of(field.type), field.missing.count(), name_of(field.missing.type));
@@ -66,7 +66,7 @@ Result<std::size_t> Bundle::add(const Statistic& statistic, std::span<std::byte>
     return fail(ErrorCode::invalid_argument, "the state of {} is not aligned to {} bytes", text_of(statistic),
                 block_alignment);
   items_.push_back({statistic, State(layout, state.data(), points_)});
-  new (state.data()) Progress();
+  new (state.data()) IntervalProgress();
   if (layout.doubles != 0) {
     needs_.plain |= statistic.missing == Missing::none && !adds_raw(statistic);
     needs_.poisoned |= statistic.missing == Missing::poison;
@@ -79,7 +79,7 @@ Result<std::size_t> Bundle::add(const Statistic& statistic, std::span<std::byte>
 
 void Bundle::begin_interval(std::size_t number) {
   const Item& item = items_[number];
-  Progress& progress = item.state.progress();
+  IntervalProgress& progress = item.state.progress();
   if (item.statistic.kind == StatisticKind::difference && progress.steps != 0) {
     std::memcpy(item.state.values(0), item.state.values(1), points_ * item.state.layout().value_bytes);
     progress.has_reference = 1;
@@ -198,7 +198,7 @@ void Bundle::update_sums(const Item& item, const Strip& strip) const {
 }
 
 void Bundle::update_moments(const Item& item, const Strip& strip) const {
-  const Progress& progress = item.state.progress();
+  const IntervalProgress& progress = item.state.progress();
   const bool weighted = item.statistic.weighted;
   const double weight = weighted ? duration_ : 1;
   double* const means = item.state.doubles(0) + strip.first;
@@ -228,8 +228,8 @@ Result<> Bundle::absorb(const Bundle& part) {
     assert(can_be_absorbed(item.statistic, field_.type));
     const auto other = std::ranges::find(part.items_, item.statistic, &Item::statistic);
     assert(other != part.items_.end());
-    const Progress& of_part = other->state.progress();
-    Progress& progress = item.state.progress();
+    const IntervalProgress& of_part = other->state.progress();
+    IntervalProgress& progress = item.state.progress();
     if (of_part.steps == 0) continue;
     if (progress.steps > most_steps - of_part.steps)
       return fail(ErrorCode::resources, "an interval of {} has more than {} steps: use a shorter one",

@@ -41,7 +41,7 @@ std::size_t saved_bytes(const Layout& layout, std::size_t points, const Head& he
   return sizeof(Head) + (has_columns ? layout.column_bytes(points) : 0) + sum_bytes;
 }
 
-Head head_of(const StateIdentity& identity, const Progress& progress) {
+Head head_of(const StateIdentity& identity, const IntervalProgress& progress) {
   Head head;
   head.kind = identity.statistic.kind;
   head.missing = identity.statistic.missing;

@@ -19,7 +19,7 @@ namespace afterbay::statistics {
 struct StateIdentity {
   Statistic statistic;
   Type type = Type::float64;
-  Values missing;  ///< as in Field
+  Values missing;  ///< as in SampleFormat
   std::size_t points = 0;
 };
 

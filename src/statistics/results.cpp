@@ -47,7 +47,7 @@ void unify_nans(double* values, std::size_t count) {
     values[i] = values[i] == values[i] ? values[i] : std::numeric_limits<double>::quiet_NaN();
 }
 
-Result<> check_target(const Target& target, Type field) {
+Result<> check_target(const ResultFormat& target, Type field) {
   if (target.fill.type != target.type || target.fill.count() != 1)
     return fail(ErrorCode::invalid_argument, "the fill value for results of type {} is {} of type {}",
                 name_of(target.type), target.fill.count(), name_of(target.fill.type));
@@ -59,23 +59,23 @@ Result<> check_target(const Target& target, Type field) {
 
 }  // namespace
 
-Result<Outcome> Bundle::result(std::size_t number, const Target& target, std::byte* to, std::size_t first,
-                               std::size_t count) const {
+Result<ResultCounts> Bundle::result(std::size_t number, const ResultFormat& target, std::byte* to,
+                                    std::size_t first, std::size_t count) const {
   assert(first <= points_ && count <= points_ - first);
   AFTERBAY_TRY(check_target(target, field_.type));
   const DefaultArithmetic arithmetic;
-  Outcome all;
+  ResultCounts all;
   for (std::size_t done = 0; done < count; done += strip_points) {
-    const Outcome part = strip_result(items_[number], target, to + done * size_of(target.type), first + done,
-                                      std::min(strip_points, count - done));
+    const ResultCounts part = strip_result(items_[number], target, to + done * size_of(target.type),
+                                           first + done, std::min(strip_points, count - done));
     all.missing += part.missing;
     all.out_of_range += part.out_of_range;
   }
   return all;
 }
 
-Outcome Bundle::strip_result(const Item& item, const Target& target, std::byte* to, std::size_t first,
-                             std::size_t count) const {
+ResultCounts Bundle::strip_result(const Item& item, const ResultFormat& target, std::byte* to,
+                                  std::size_t first, std::size_t count) const {
   alignas(64) std::array<double, strip_points> values;  // or values of the field's type, which are not larger
   std::array<std::uint8_t, strip_points> marks{};
   auto* const from = reinterpret_cast<std::byte*>(values.data());
@@ -83,7 +83,7 @@ Outcome Bundle::strip_result(const Item& item, const Target& target, std::byte* 
   const Type type = selected ? field_.type : Type::float64;
   const std::size_t from_bytes = size_of(type);
   const std::size_t to_bytes = size_of(target.type);
-  Outcome outcome;
+  ResultCounts outcome;
   if (item.state.progress().steps == 0) {
     std::fill_n(marks.data(), count, std::uint8_t{1});
   } else {
@@ -150,7 +150,7 @@ void Bundle::mark(const Item& item, std::uint8_t* marks, std::size_t first, std:
   const auto mark_if = [&](auto is_missing) {
     for (std::size_t i = 0; i < count; ++i) marks[i] |= static_cast<std::uint8_t>(is_missing(i));
   };
-  const Progress& progress = state.progress();
+  const IntervalProgress& progress = state.progress();
   const auto mark_too_few = [&](const auto* valid, double all) {
     mark_if([&](std::size_t i) {
       const auto part = static_cast<double>(valid[i]);

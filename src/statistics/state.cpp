@@ -10,7 +10,7 @@ constexpr std::size_t line_bytes = 64;  // columns begin at multiples of it
 
 constexpr std::size_t padded(std::size_t bytes) { return rounded_up(bytes, line_bytes); }
 
-constexpr std::size_t head_bytes = padded(sizeof(Progress));
+constexpr std::size_t head_bytes = padded(sizeof(IntervalProgress));
 
 }  // namespace
 

@@ -14,7 +14,7 @@ namespace afterbay::statistics {
 inline constexpr std::uint64_t most_steps = ~std::uint32_t{0};
 
 /// How far an interval is: at the beginning of a block.
-struct Progress {
+struct IntervalProgress {
   std::uint64_t steps = 0;          ///< completed in this interval
   double duration = 0;              ///< sum of their durations
   std::uint64_t has_reference = 0;  ///< difference: whether there is a value to subtract (0 or 1)
@@ -62,7 +62,9 @@ class State {
   State(const Layout& layout, std::byte* block, std::size_t points) noexcept
       : layout_(layout), block_(block), points_(points) {}
 
-  [[nodiscard]] Progress& progress() const noexcept { return *reinterpret_cast<Progress*>(block_); }
+  [[nodiscard]] IntervalProgress& progress() const noexcept {
+    return *reinterpret_cast<IntervalProgress*>(block_);
+  }
   [[nodiscard]] double* doubles(std::uint32_t column) const noexcept;
   [[nodiscard]] std::byte* values(std::uint32_t column) const noexcept;
   [[nodiscard]] std::uint32_t* counts() const noexcept;

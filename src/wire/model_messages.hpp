@@ -131,7 +131,8 @@ struct Reduction {
   std::optional<Formula> formula{};
   std::uint8_t is_over_time = 1;  ///< 1: `statistic` holds
   statistics::Statistic statistic;
-  Values missing;  ///< missing values of the samples, without a formula: see statistics::Field::missing
+  Values
+      missing;  ///< missing values of the samples, without a formula: see statistics::SampleFormat::missing
   template <class A>
   void fields(A& a) {
     a(variable, formula, is_over_time, statistic.kind, statistic.missing, statistic.threshold,
@@ -244,7 +245,7 @@ enum class RecordKind : std::uint8_t {
   state,         ///< a plane of the states of the reductions, which are restored: it belongs to no file
 };
 
-/// How far the interval of a state that is restored is: statistics::Progress.
+/// How far the interval of a state that is restored is: statistics::IntervalProgress.
 struct SavedProgress {
   std::uint64_t steps = 0;
   double duration = 0;

@@ -38,9 +38,9 @@ TEST(StatisticsEdges, an_interval_without_steps_is_missing) {
       BundleRun run(Type::float64, Values(missing), 3, {statistic});
       run.step(std::vector<double>{1, 2, 3});
       run.bundle().begin_interval(0);
-      Outcome outcome;
+      ResultCounts outcome;
       EXPECT_EQ(run.result(0, fill, &outcome), std::vector<double>(3, fill));
-      EXPECT_EQ(outcome, (Outcome{3, 0}));
+      EXPECT_EQ(outcome, (ResultCounts{3, 0}));
       run.bundle().begin_interval(0);  // two empty intervals in a row
       run.step(std::vector<double>{7, 7, 7});
       if (statistic.kind == StatisticKind::difference) {
@@ -166,9 +166,9 @@ TEST(StatisticsEdges, extremes_of_64_bit_integers_are_exact) {
   EXPECT_EQ(run.result(3, fill), (std::vector<double>{18446744073709551615.0, 1}));
   EXPECT_EQ(run.result(4, fill), (std::vector<double>{-18446744073709551615.0, -1}));
   EXPECT_EQ(run.result(5, fill)[0], 0);  // 2^63 - 2^63: each value is rounded to a double
-  Outcome outcome;
+  ResultCounts outcome;
   static_cast<void>(run.result(3, none, &outcome));
-  EXPECT_EQ(outcome, (Outcome{0, 1}));
+  EXPECT_EQ(outcome, (ResultCounts{0, 1}));
   const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   EXPECT_EQ(of_one_point<std::uint64_t>({StatisticKind::range}, 0, {most, most - 3, most - 1}), 3);
   EXPECT_EQ(of_one_point<std::uint64_t>({StatisticKind::difference}, 0, {most, 1}),
@@ -179,14 +179,14 @@ TEST(StatisticsEdges, results_that_the_type_cannot_hold_are_counted) {
   BundleRun run(Type::float64, Values(missing), 6,
                 {{StatisticKind::mean, Missing::ignore}, {StatisticKind::maximum, Missing::ignore}});
   run.step(std::vector<double>{1e300, -1e300, 2, missing, infinity, 300});
-  Outcome outcome;
+  ResultCounts outcome;
   auto floats = run.result(0, -1.0F, &outcome);
-  EXPECT_EQ(outcome, (Outcome{1, 2}));
+  EXPECT_EQ(outcome, (ResultCounts{1, 2}));
   EXPECT_EQ(floats[2], 2);
   EXPECT_EQ(floats[3], -1);
   EXPECT_EQ(floats[4], std::numeric_limits<float>::infinity());
   auto bytes = run.result(1, std::int8_t{-5}, &outcome);
-  EXPECT_EQ(outcome, (Outcome{1, 4}));
+  EXPECT_EQ(outcome, (ResultCounts{1, 4}));
   EXPECT_EQ(bytes[2], 2);
   EXPECT_EQ(bytes[3], -5);
 }
@@ -204,9 +204,9 @@ TEST(StatisticsEdges, results_in_the_other_byte_order) {
   run.step(std::vector<std::int16_t>{0x0102, -1});
   for (const std::size_t number : {0, 1}) {
     std::array<std::uint8_t, 4> bytes{};
-    const Target target{Type::int16, Values(std::int16_t{0x0304}), true};
+    const ResultFormat target{Type::int16, Values(std::int16_t{0x0304}), true};
     const auto done = run.bundle().result(number, target, reinterpret_cast<std::byte*>(bytes.data()), 0, 2);
-    EXPECT_EQ(done.value(), (Outcome{1, 0}));
+    EXPECT_EQ(done.value(), (ResultCounts{1, 0}));
     EXPECT_EQ(bytes, (std::array<std::uint8_t, 4>{1, 2, 3, 4}));
   }
 }

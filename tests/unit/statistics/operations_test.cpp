@@ -121,7 +121,7 @@ TYPED_TEST(StatisticsOperations, are_as_defined_for_each_policy) {
     run.step(values, durations[static_cast<std::size_t>(step)]);
   }
   for (std::size_t n = 0; n < all.size(); ++n) {
-    Outcome outcome;
+    ResultCounts outcome;
     const std::vector<double> results = run.result(n, operations_fill, &outcome);
     std::uint64_t missing = 0;
     for (std::size_t i = 0; i < odd_points; ++i) {
@@ -133,7 +133,7 @@ TYPED_TEST(StatisticsOperations, are_as_defined_for_each_policy) {
       else
         ASSERT_EQ(results[i], wanted.value_or(operations_fill)) << text_of(all[n]) << " at " << i;
     }
-    EXPECT_EQ(outcome, (Outcome{missing, 0})) << text_of(all[n]);
+    EXPECT_EQ(outcome, (ResultCounts{missing, 0})) << text_of(all[n]);
   }
 }
 
