@@ -135,7 +135,7 @@ struct TargetSettings {
   /// What settings outside of the description say of files that exist; nullopt: nothing.
   std::optional<config::Existing> existing;
   std::optional<Format> store;  ///< nullopt: nothing says it
-  std::uint64_t block_bytes = config::Memory().block_bytes;
+  std::uint64_t block_bytes = config::MemorySettings().block_bytes;
   config::CollectionSettings all;  ///< with those of the description
 };
 

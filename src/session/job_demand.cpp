@@ -243,7 +243,7 @@ class Demands {
 
   Result<void> add_servers(std::size_t p) {
     const config::Config& config = settings_[p];
-    const config::Memory& memory = config.memory;
+    const config::MemorySettings& memory = config.memory;
     const PoolLoad& pool = pools_[p];
     const bool tiered = is_tiered(config);
     const transport::ServerPairs pairs = pairs_of_server(config);
@@ -390,7 +390,7 @@ class Fitting {
   /// A setting of the session, or that of a pool that replaces it.
   struct Setting {
     std::string name;
-    std::uint64_t config::Memory::*member;
+    std::uint64_t config::MemorySettings::*member;
     std::optional<std::size_t> of_pool = std::nullopt;  ///< its number in Config::pool_overrides
   };
   [[nodiscard]] std::uint64_t value(const Setting& setting) const {
@@ -454,12 +454,13 @@ class Fitting {
 std::vector<std::pair<std::string, std::uint64_t>> settings_that_fit(const config::Config& config,
                                                                      const NodeLoad& load,
                                                                      std::uint64_t bytes, Measure measure) {
-  const config::Memory& given = config.memory;
-  const std::vector<Fitting::Setting> of_session = {{"memory.server", &config::Memory::server_bytes},
-                                                    {"memory.frontend", &config::Memory::frontend_bytes},
-                                                    {"memory.receive", &config::Memory::receive_bytes},
-                                                    {"memory.link", &config::Memory::link_bytes},
-                                                    {"memory.chunks", &config::Memory::chunks_bytes}};
+  const config::MemorySettings& given = config.memory;
+  const std::vector<Fitting::Setting> of_session = {
+      {"memory.server", &config::MemorySettings::server_bytes},
+      {"memory.frontend", &config::MemorySettings::frontend_bytes},
+      {"memory.receive", &config::MemorySettings::receive_bytes},
+      {"memory.link", &config::MemorySettings::link_bytes},
+      {"memory.chunks", &config::MemorySettings::chunks_bytes}};
   Fitting fitting(config, load, measure);
   std::vector<Fitting::Setting> choices;
   for (const Fitting::Setting& setting : of_session) {
@@ -475,18 +476,18 @@ std::vector<std::pair<std::string, std::uint64_t>> settings_that_fit(const confi
   for (const Fitting::Setting& setting : choices) {
     const std::uint64_t most = fitting.value(setting);
     const auto before = fitting.needs();
-    if (setting.member == &config::Memory::server_bytes) {
+    if (setting.member == &config::MemorySettings::server_bytes) {
       const std::uint64_t of_writers =
           setting.of_pool ? config.of_pool(config.pool_overrides[*setting.of_pool].pool).memory.writer_bytes()
                           : given.writer_bytes();
       fitting.lower(setting, of_writers + given.block_bytes);
-    } else if (setting.member == &config::Memory::frontend_bytes) {
+    } else if (setting.member == &config::MemorySettings::frontend_bytes) {
       fitting.lower(setting, 0);
-    } else if (setting.member == &config::Memory::receive_bytes) {
+    } else if (setting.member == &config::MemorySettings::receive_bytes) {
       fitting.lower(setting, given.least_receive_bytes());
     } else {
-      fitting.set(setting, std::min(most, setting.member == &config::Memory::chunks_bytes
-                                              ? config::Memory::least_chunks_bytes
+      fitting.set(setting, std::min(most, setting.member == &config::MemorySettings::chunks_bytes
+                                              ? config::MemorySettings::least_chunks_bytes
                                               : 2 * given.block_bytes));
     }
     const auto after = fitting.needs();

@@ -230,7 +230,7 @@ class Starter {
 
   /// A frontend continues until the servers have informed its ranks.
   void catch_signals(bool hosted) {
-    const config::Stop& stop = state_->config->stop;
+    const config::StopSettings& stop = state_->config->stop;
     if (hosted && !stop.inline_too) return;
     std::vector<int> signals;
     if (stop.signals == config::StopSignals::term || stop.signals == config::StopSignals::both)
