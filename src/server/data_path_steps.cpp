@@ -121,7 +121,7 @@ void DataPath::session_failed(const std::string& why) {
 void DataPath::fill(std::uint32_t id, observe::CollectionState& state) {
   const ServedCollection& collection = *catalog_.find(id);
   state.name = collection.name;
-  state.shared = collection.split != model::Split::none;
+  state.shared = collection.sharing != model::FileSharing::none;
   const std::uint64_t now = now_ns();
   for (const auto& [seq, record] : puts_.records().of(id))
     if (record.ended && now > record.ended_ns)

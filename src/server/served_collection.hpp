@@ -37,7 +37,7 @@ struct ServedCollection {
   std::string name;
   Format format = Format::netcdf4;
   Existing existing = Existing::refuse;
-  model::Split split = model::Split::none;
+  model::FileSharing sharing = model::FileSharing::none;
   std::vector<std::uint32_t> servers;          ///< servers of its pool, ascending
   std::uint32_t first = 0;                     ///< the server that makes its first file
   std::uint64_t gather_bytes = 0;              ///< used for its layout

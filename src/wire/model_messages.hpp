@@ -145,7 +145,7 @@ struct Reduction {
 struct CollectionDefinition {
   Format format = Format::netcdf4;
   Existing existing = Existing::refuse;
-  model::Split split = model::Split::none;
+  model::FileSharing sharing = model::FileSharing::none;
   std::vector<std::uint32_t> servers;        ///< servers of the collection's pool, ascending
   std::uint32_t first = 0;                   ///< the server that creates its first file
   std::uint64_t gather_bytes = 0;            ///< model::LayoutSizes::gather_bytes
@@ -157,7 +157,7 @@ struct CollectionDefinition {
   Schema schema;
   template <class A>
   void fields(A& a) {
-    a(format, existing, split, servers, first, gather_bytes, decompositions, stages, reductions,
+    a(format, existing, sharing, servers, first, gather_bytes, decompositions, stages, reductions,
       trial_compressors, schema);
   }
 };

@@ -234,7 +234,7 @@ TEST_F(ServerEpochKeeper, WaitsUntilTheJournalKnowsTheFile) {
 }
 
 TEST_F(ServerEpochKeeper, ALeaderWaitsForTheMembersAndTakesTheirParts) {
-  collection_.split = model::Split::slab;
+  collection_.sharing = model::FileSharing::slab;
   collection_.servers = {0, 1, 2};
   files_.at(7).role = OutputFile::Role::leader;
   files_.at(7).parts.handed.push_back({2, false, {std::byte{9}}});
@@ -253,7 +253,7 @@ TEST_F(ServerEpochKeeper, ALeaderWaitsForTheMembersAndTakesTheirParts) {
 }
 
 TEST_F(ServerEpochKeeper, AMemberSendsItsPartAndIsNotInTheJournal) {
-  collection_.split = model::Split::slab;
+  collection_.sharing = model::FileSharing::slab;
   files_.at(7).role = files_.at(8).role = OutputFile::Role::member;
   both_reach(1, {{7, 1}, {8, 1}});
   files_.at(8).state = OutputFile::State::handed_over;
@@ -271,7 +271,7 @@ TEST_F(ServerEpochKeeper, AMemberSendsItsPartAndIsNotInTheJournal) {
 }
 
 TEST_F(ServerEpochKeeper, EndsIfAPartCannotBeSent) {
-  collection_.split = model::Split::slab;
+  collection_.sharing = model::FileSharing::slab;
   leader_is_gone_ = true;
   files_.at(7).role = files_.at(8).role = OutputFile::Role::member;
   both_reach(1, {{7, 1}, {8, 1}});
