@@ -225,10 +225,10 @@ void add_values(Rows& rows) {
                    "one value is missing. A number: missing if less than this share of the values is "
                    "valid, for example 0.5. Fields to which the model gives no fill value have no missing "
                    "values. See [statistics](../explanation/statistics.md#missing-values)."));
-  const auto reducer = one_of_words<Reducer>(
-      {{"auto", Reducer::automatic}, {"model", Reducer::model}, {"servers", Reducer::servers}});
+  const auto computed_by = one_of_words<ComputedBy>(
+      {{"auto", ComputedBy::automatic}, {"model", ComputedBy::model}, {"servers", ComputedBy::servers}});
   rows.push_back(stored<File>(
-      "statistics", reducer, AFTERBAY_KEY_FIELD(statistics),
+      "statistics", computed_by, AFTERBAY_KEY_FIELD(statistics),
       "Who computes statistics over time of this file; results are the same, bit for bit. `model`: each "
       "model rank, for its points, in `put`. `servers`: the model hands over every sample, as it does "
       "instants, and servers compute (limit: `memory.statistics`). `auto`: servers, if all model ranks share "
@@ -242,7 +242,7 @@ void add_values(Rows& rows) {
       "(`placement: file`), are computed by model ranks with `auto`, and refused with `servers`. See "
       "[servers that compute](../explanation/described-output.md#servers-that-compute)."));
   rows.push_back(stored<File>(
-      "expressions", reducer, AFTERBAY_KEY_FIELD(expressions),
+      "expressions", computed_by, AFTERBAY_KEY_FIELD(expressions),
       "Who computes the expressions that this file writes or of which it writes statistics; results are the "
       "same, bit for bit. `model`: each model rank, for its points. `servers`: the model hands over the "
       "fields with which an expression computes, and servers compute it (limit: `memory.statistics`). "

@@ -589,9 +589,9 @@ class Planner {
         const auto statistic = statistic_of(statistic_kind_of(variable.operation), *of, missing_of(context));
         made.identity += ", " + text_of(statistic);
         for (Schedule* const part : parts) folded.push_back(&statistics_of(*of, *part).add(statistic));
-        const bool servers =
-            file.statistics == describe::Reducer::servers ||
-            (file.expressions == describe::Reducer::servers && dynamic_cast<const Computed*>(of) != nullptr);
+        const bool servers = file.statistics == describe::ComputedBy::servers ||
+                             (file.expressions == describe::ComputedBy::servers &&
+                              dynamic_cast<const Computed*>(of) != nullptr);
         of = folded.empty()
                  ? &statistics_of(*of, schedule_for(context), servers ? &file : nullptr).add(statistic)
                  : folded.front();

@@ -22,7 +22,7 @@ namespace afterbay::output {
 
 namespace {
 
-using describe::Reducer;
+using describe::ComputedBy;
 
 /// Whether ranks hand over samples without a network, and what they leave to servers.
 struct Nearness {
@@ -141,7 +141,7 @@ std::string obstacle(const SeriesStatistics& statistics, const Computed* compute
 [[noreturn]] void refuse_servers(const describe::File& file, bool is_statistic, const std::string& what,
                                  const std::string& why) {
   // The key that asks for it. A statistic of an expression has both.
-  const bool by_statistics = is_statistic && file.statistics == Reducer::servers;
+  const bool by_statistics = is_statistic && file.statistics == ComputedBy::servers;
   refuse_at(
       file.at, ErrorCode::conflict,
       "the file \"{0}\" has {1}: servers, but servers cannot compute {2}: {3}. Write {1}: auto or model",
@@ -149,15 +149,15 @@ std::string obstacle(const SeriesStatistics& statistics, const Computed* compute
 }
 
 /// The processes that are asked to compute a statistic of an expression.
-Reducer wish_for_both(const describe::File& file, const std::string& what) {
-  const bool asks = file.statistics == Reducer::servers || file.expressions == Reducer::servers;
-  if (file.statistics == Reducer::model && asks)
+ComputedBy wish_for_both(const describe::File& file, const std::string& what) {
+  const bool asks = file.statistics == ComputedBy::servers || file.expressions == ComputedBy::servers;
+  if (file.statistics == ComputedBy::model && asks)
     refuse_servers(file, true, what, "the statistic is left to the model (statistics: model)");
-  if (file.expressions == Reducer::model && asks)
+  if (file.expressions == ComputedBy::model && asks)
     refuse_servers(file, true, what, "the expression is left to the model (expressions: model)");
-  if (asks) return Reducer::servers;
-  const bool leaves = file.statistics == Reducer::model || file.expressions == Reducer::model;
-  return leaves ? Reducer::model : Reducer::automatic;
+  if (asks) return ComputedBy::servers;
+  const bool leaves = file.statistics == ComputedBy::model || file.expressions == ComputedBy::model;
+  return leaves ? ComputedBy::model : ComputedBy::automatic;
 }
 
 }  // namespace
@@ -174,10 +174,10 @@ Reducers::Reducers(Plan& plan, Session* session) : plan_(plan) {
   for (const auto& it : plan.computed) computed_.emplace(it.get(), it.get());
   for (const auto& it : plan.writers) writers_[&it->of()].push_back(it.get());
   const auto series_of = [&](const Candidate& it) { return files_of_plan.at(&it.writers.front()->files()); };
-  const auto consider = [&](Candidate candidate, Reducer wish, std::string why) {
+  const auto consider = [&](Candidate candidate, ComputedBy wish, std::string why) {
     FileSeries* const files = series_of(candidate);
-    if (wish == Reducer::model) return;
-    candidate.is_demanded = wish == Reducer::servers;
+    if (wish == ComputedBy::model) return;
+    candidate.is_demanded = wish == ComputedBy::servers;
     OfFile& of = candidate.is_demanded ? by_file_[files] : near[files];
     if (why.empty() && candidate.computed != nullptr && !add_sources(of, *candidate.computed))
       why = fmt::format("the expressions of the file compute with more than {} fields",
@@ -197,7 +197,7 @@ Reducers::Reducers(Plan& plan, Session* session) : plan_(plan) {
     }
     if (candidate.writers.empty()) continue;
     const describe::File& file = candidate.writers.front()->files().file();
-    const Reducer wish =
+    const ComputedBy wish =
         candidate.computed == nullptr ? file.statistics : wish_for_both(file, candidate.name());
     const std::string why = all_written ? obstacle(*some, candidate.computed, candidate.writers)
                                         : "other fields are computed from it";
