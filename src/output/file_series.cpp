@@ -81,7 +81,7 @@ std::size_t FileSeries::add(FileVariable variable) {
 }
 
 void FileSeries::define(Targets& targets, const FieldDefinitions& definitions, Spaces& spaces, bool resumes,
-                        const std::vector<Reduction>& reductions) {
+                        const std::vector<ServerReduction>& reductions) {
   FileSchema made = file_schema(*file_, variables_, definitions, spaces, *time_, units_);
   distributed_ = std::move(made.distributed);
   const TargetSettings settings = targets.settings(file_->name);

@@ -47,7 +47,7 @@ class FileSeries {
   /// Defines the files. `resumes`: those of an earlier run may be continued.
   /// `reductions`: servers compute them if they can: see reduces.
   void define(Targets& targets, const FieldDefinitions& definitions, Spaces& spaces, bool resumes,
-              const std::vector<Reduction>& reductions);
+              const std::vector<ServerReduction>& reductions);
   /// Adds the paths that are known before the first step; throws conflict if another file has one
   /// of them. Comes after `define`.
   void check_paths(TakenPaths& known) const;

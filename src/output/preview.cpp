@@ -11,8 +11,8 @@
 #include "output/plan.hpp"
 #include "output/preview_stages.hpp"
 #include "output/preview_target.hpp"
-#include "output/reducers.hpp"
 #include "output/refuse.hpp"
+#include "output/server_reductions.hpp"
 
 namespace afterbay::output {
 
@@ -178,16 +178,16 @@ Preview preview(const describe::Description& description, const ModelDefinitions
   Spaces spaces(nullptr, definitions);
   Plan plan = make_plan(input, spaces);
   // With `statistics: auto`, ranks decide when they know their servers.
-  const Reducers reducers(plan, nullptr);
+  const ServerReductions reductions(plan, nullptr);
   TakenPaths known;
   for (const auto& file : plan.files) {
-    file->define(targets, definitions, spaces, false, reducers.of(*file));
+    file->define(targets, definitions, spaces, false, reductions.of(*file));
     file->check_paths(known);
     static_cast<void>(file->epochs());
   }
-  reducers.apply();
+  reductions.apply();
   Preview made;
-  made.undecided = reducers.undecided();
+  made.undecided = reductions.undecided();
   made.processes = options.processes;
   made.steps = steps_of(time, options.length);
   made.has_step_0 = std::ranges::any_of(plan.files, [](const auto& file) { return file->needs_start(); });

@@ -149,7 +149,7 @@ TargetSettings PreviewTargets::settings(const std::string& name) const {
 
 std::unique_ptr<Target> PreviewTargets::define(const std::string& name, const Schema& schema,
                                                const CollectionOptions& options,
-                                               const std::vector<Reduction>& reductions) {
+                                               const std::vector<ServerReduction>& reductions) {
   const describe::File& described = file(name);
   std::set<std::string, std::less<>> fields;
   for (const describe::Variable& variable : described.variables) fields.insert(variable.name);

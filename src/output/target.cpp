@@ -210,9 +210,10 @@ class SessionTarget final : public Target {
 
 }  // namespace
 
-std::vector<client::AskedReduction> numbered(const Schema& schema, const std::vector<Reduction>& reductions) {
+std::vector<client::AskedReduction> numbered(const Schema& schema,
+                                             const std::vector<ServerReduction>& reductions) {
   std::vector<client::AskedReduction> all;
-  for (const Reduction& it : reductions) {
+  for (const ServerReduction& it : reductions) {
     const auto at = std::ranges::find(schema.variables, it.variable, &Variable::name);
     client::AskedReduction& asked = all.emplace_back();
     asked.is_demanded = it.is_demanded;
@@ -223,11 +224,11 @@ std::vector<client::AskedReduction> numbered(const Schema& schema, const std::ve
     made.missing = it.missing;
     if (!it.formula) continue;
     wire::Formula& formula = made.formula.emplace();
-    for (const Reduction::Step& step : it.formula->steps)
+    for (const ServerReduction::Step& step : it.formula->steps)
       formula.steps.push_back({step.text, {step.operands.begin(), step.operands.end()}});
     formula.multiply = it.formula->units.multiply;
     formula.add = it.formula->units.add;
-    for (const Reduction::Operand& operand : it.formula->operands)
+    for (const ServerReduction::Operand& operand : it.formula->operands)
       formula.operands.push_back({static_cast<std::uint32_t>(operand.source),
                                   static_cast<std::uint8_t>(operand.is_constant ? 1 : 0), operand.missing});
   }
@@ -236,7 +237,7 @@ std::vector<client::AskedReduction> numbered(const Schema& schema, const std::ve
 
 std::unique_ptr<Target> SessionTargets::define(const std::string& name, const Schema& schema,
                                                const CollectionOptions& options,
-                                               const std::vector<Reduction>& reductions) {
+                                               const std::vector<ServerReduction>& reductions) {
   client::Collection* made = nullptr;
   {
     const SessionCall model = call_of(session_.state(), "start");

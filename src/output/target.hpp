@@ -103,7 +103,7 @@ class Target {
 };
 
 /// An expression, a statistic over time or a statistic of an expression that servers may compute.
-struct Reduction {
+struct ServerReduction {
   struct Operand {
     std::size_t source = 0;  ///< from 1 on
     bool is_constant = false;
@@ -128,7 +128,8 @@ struct Reduction {
 };
 
 /// The reductions with the numbers of their variables in the schema.
-std::vector<client::AskedReduction> numbered(const Schema& schema, const std::vector<Reduction>& reductions);
+std::vector<client::AskedReduction> numbered(const Schema& schema,
+                                             const std::vector<ServerReduction>& reductions);
 
 /// What settings say of the files of an entry.
 struct TargetSettings {
@@ -149,7 +150,7 @@ class Targets {
   /// `name`: of the entry. Throws if files cannot have the schema.
   virtual std::unique_ptr<Target> define(const std::string& name, const Schema& schema,
                                          const CollectionOptions& options,
-                                         const std::vector<Reduction>& reductions) = 0;
+                                         const std::vector<ServerReduction>& reductions) = 0;
   /// `name`: of the entry.
   [[nodiscard]] virtual TargetSettings settings(const std::string& name) const = 0;
 };
@@ -160,7 +161,7 @@ class SessionTargets final : public Targets {
   explicit SessionTargets(Session& session) : session_(session) {}
   std::unique_ptr<Target> define(const std::string& name, const Schema& schema,
                                  const CollectionOptions& options,
-                                 const std::vector<Reduction>& reductions) override;
+                                 const std::vector<ServerReduction>& reductions) override;
   [[nodiscard]] TargetSettings settings(const std::string& name) const override;
 
  private:

@@ -28,8 +28,8 @@ enum class CollectiveMessage : std::uint8_t {
   nearest_points,          ///< stations.cpp
   memory_need,             ///< memory.cpp
   memory_answer,           ///< memory.cpp
-  server_nearness,         ///< reducers.cpp
-  server_verdict,          ///< reducers.cpp
+  server_nearness,         ///< server_reductions.cpp
+  server_verdict,          ///< server_reductions.cpp
   step_totals,             ///< late_steps.cpp
   earlier_files_question,  ///< earlier_files.cpp
   earlier_files,           ///< earlier_files.cpp

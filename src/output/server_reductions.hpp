@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reducers: who computes expressions and statistics over time, model ranks or servers.
+// ServerReductions: who computes expressions and statistics over time, model ranks or servers.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,17 @@
 
 namespace afterbay::output {
 
-class Reducers {
+class ServerReductions {
  public:
   /// Decides for the files of the plan. All ranks decide alike. Throws, at the place in the
   /// description, if servers are to compute what only model ranks can.
   /// `session`: whose ranks agree on `auto`, which is collective; null: model ranks compute.
-  Reducers(Plan& plan, Session* session);
+  ServerReductions(Plan& plan, Session* session);
   /// Variables that servers compute if they are near (`auto`), with their files, in the order of
   /// the plan: "tas in day".
   [[nodiscard]] const std::vector<std::string>& undecided() const noexcept { return undecided_; }
   /// What servers are to compute of a file, for FileSeries::define.
-  [[nodiscard]] std::vector<Reduction> of(const FileSeries& file) const;
+  [[nodiscard]] std::vector<ServerReduction> of(const FileSeries& file) const;
   /// After the files have been defined: leaves to the servers what they compute.
   void apply() const;
 
@@ -46,8 +46,8 @@ class Reducers {
   [[nodiscard]] static std::size_t source_of(const OfFile& of, const Series& series);
   [[nodiscard]] Computed* find_computed(const Series& series) const;
   [[nodiscard]] std::vector<Writer*> writers_of(const Series& series) const;
-  [[nodiscard]] static Reduction reduction_of(const OfFile& of, const Candidate& candidate,
-                                              const Writer& writer);
+  [[nodiscard]] static ServerReduction reduction_of(const OfFile& of, const Candidate& candidate,
+                                                    const Writer& writer);
   static void leave(FileSeries& file, const OfFile& of, const Candidate& candidate);
 
   Plan& plan_;

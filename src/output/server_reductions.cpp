@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/reducers.hpp"
+#include "output/server_reductions.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -162,12 +162,12 @@ ComputedBy wish_for_both(const describe::File& file, const std::string& what) {
 
 }  // namespace
 
-std::string Reducers::Candidate::name() const {
+std::string ServerReductions::Candidate::name() const {
   return statistics == nullptr ? fmt::format("'{}'", computed->name())
                                : "the " + statistics->results().front()->name();
 }
 
-Reducers::Reducers(Plan& plan, Session* session) : plan_(plan) {
+ServerReductions::ServerReductions(Plan& plan, Session* session) : plan_(plan) {
   std::map<FileSeries*, OfFile> near;  // with `auto`
   std::map<const FileSeries*, FileSeries*> files_of_plan;
   for (const auto& file : plan.files) files_of_plan.emplace(file.get(), file.get());
@@ -232,7 +232,7 @@ Reducers::Reducers(Plan& plan, Session* session) : plan_(plan) {
 
 /// The model computes an expression once for all. What it computes in any case takes less to hand
 /// over than its operands.
-void Reducers::drop_computed_here(std::map<FileSeries*, OfFile>& near) const {
+void ServerReductions::drop_computed_here(std::map<FileSeries*, OfFile>& near) const {
   const auto is_left = [&](const std::map<const Computed*, std::size_t>& left, const Computed* of) {
     return left.at(of) >= of->uses().size();
   };
@@ -265,7 +265,7 @@ void Reducers::drop_computed_here(std::map<FileSeries*, OfFile>& near) const {
   }
 }
 
-bool Reducers::add_sources(OfFile& of, const Computed& computed) {
+bool ServerReductions::add_sources(OfFile& of, const Computed& computed) {
   std::vector<const Series*> all = of.sources;
   for (const Series* const operand : computed.leaves())
     if (std::ranges::find(all, operand) == all.end()) all.push_back(operand);
@@ -274,23 +274,24 @@ bool Reducers::add_sources(OfFile& of, const Computed& computed) {
   return true;
 }
 
-std::size_t Reducers::source_of(const OfFile& of, const Series& series) {
+std::size_t ServerReductions::source_of(const OfFile& of, const Series& series) {
   return static_cast<std::size_t>(std::ranges::find(of.sources, &series) - of.sources.begin()) + 1;
 }
 
 /// Null: it is no expression.
-Computed* Reducers::find_computed(const Series& series) const {
+Computed* ServerReductions::find_computed(const Series& series) const {
   const auto found = computed_.find(&series);
   return found == computed_.end() ? nullptr : found->second;
 }
 
-std::vector<Writer*> Reducers::writers_of(const Series& series) const {
+std::vector<Writer*> ServerReductions::writers_of(const Series& series) const {
   const auto found = writers_.find(&series);
   return found == writers_.end() ? std::vector<Writer*>() : found->second;
 }
 
-Reduction Reducers::reduction_of(const OfFile& of, const Candidate& candidate, const Writer& writer) {
-  Reduction made;
+ServerReduction ServerReductions::reduction_of(const OfFile& of, const Candidate& candidate,
+                                               const Writer& writer) {
+  ServerReduction made;
   made.variable = writer.variable().name;
   made.is_demanded = candidate.is_demanded;
   if (candidate.statistics != nullptr) {
@@ -302,7 +303,7 @@ Reduction Reducers::reduction_of(const OfFile& of, const Candidate& candidate, c
       made.missing = model::converted(made.missing, writer.variable().type).value();
   }
   if (candidate.computed == nullptr) return made;
-  Reduction::Formula& formula = made.formula.emplace();
+  ServerReduction::Formula& formula = made.formula.emplace();
   for (Computed::Step& step : candidate.computed->steps())
     formula.steps.push_back({step.of->formula().text, std::move(step.operands)});
   if (candidate.statistics == nullptr) formula.units = writer.units();
@@ -311,8 +312,8 @@ Reduction Reducers::reduction_of(const OfFile& of, const Candidate& candidate, c
   return made;
 }
 
-std::vector<Reduction> Reducers::of(const FileSeries& file) const {
-  std::vector<Reduction> reductions;
+std::vector<ServerReduction> ServerReductions::of(const FileSeries& file) const {
+  std::vector<ServerReduction> reductions;
   const auto found = std::ranges::find_if(by_file_, [&](const auto& entry) { return entry.first == &file; });
   if (found == by_file_.end()) return reductions;
   for (const Candidate& it : found->second.candidates)
@@ -321,7 +322,7 @@ std::vector<Reduction> Reducers::of(const FileSeries& file) const {
   return reductions;
 }
 
-void Reducers::apply() const {
+void ServerReductions::apply() const {
   for (const auto& [file, of] : by_file_)
     for (const Candidate& it : of.candidates)
       if (file->target().reduces(it.is_demanded))
@@ -330,7 +331,7 @@ void Reducers::apply() const {
         refuse_servers(file->file(), it.statistics != nullptr, it.name(), file->target().why_not_reduced());
 }
 
-void Reducers::leave(FileSeries& file, const OfFile& of, const Candidate& candidate) {
+void ServerReductions::leave(FileSeries& file, const OfFile& of, const Candidate& candidate) {
   if (candidate.statistics != nullptr) {
     std::vector<SeriesStatistics::InFile> variables;
     for (const Writer* const writer : candidate.writers)
