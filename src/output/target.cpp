@@ -217,13 +217,13 @@ std::vector<client::AskedReduction> numbered(const Schema& schema,
     const auto at = std::ranges::find(schema.variables, it.variable, &Variable::name);
     client::AskedReduction& asked = all.emplace_back();
     asked.is_demanded = it.is_demanded;
-    wire::Reduction& made = asked.what;
+    wire::ReductionDefinition& made = asked.what;
     made.variable = static_cast<std::uint32_t>(at - schema.variables.begin());
     made.is_over_time = it.statistic ? 1 : 0;
     made.statistic = it.statistic.value_or(statistics::Statistic());
     made.missing = it.missing;
     if (!it.formula) continue;
-    wire::Formula& formula = made.formula.emplace();
+    wire::FormulaDefinition& formula = made.formula.emplace();
     for (const ServerReduction::Step& step : it.formula->steps)
       formula.steps.push_back({step.text, {step.operands.begin(), step.operands.end()}});
     formula.multiply = it.formula->units.multiply;

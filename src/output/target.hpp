@@ -123,7 +123,8 @@ struct ServerReduction {
   std::string variable;
   std::optional<Formula> formula;
   std::optional<statistics::Statistic> statistic;
-  Values missing;  ///< missing values of the samples, without a formula: see statistics::SampleFormat
+  /// Missing values of the samples, without a formula: see statistics::SampleFormat.
+  Values missing;
   bool is_demanded = false;  ///< the run is refused if servers cannot compute it
 };
 

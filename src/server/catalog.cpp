@@ -16,7 +16,7 @@ namespace {
 std::vector<pipeline::Settings> settings_of(const ServedCollection& collection) {
   std::vector<pipeline::Settings> given;
   if (!collection.stages.empty()) given.resize(collection.schema.variables.size());
-  for (const wire::StageSetting& it : collection.stages)
+  for (const wire::StageSettingValue& it : collection.stages)
     if (it.variable < given.size()) given[it.variable][it.name] = it.value;
   return given;
 }

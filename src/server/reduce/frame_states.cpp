@@ -20,7 +20,7 @@ const Variable& FrameStates::variable_of(const model::Piece& piece) const {
 }
 
 Result<> FrameStates::add_piece(std::uint32_t number, const model::Piece& piece,
-                                const wire::Reduction& reduction, std::uint64_t room) {
+                                const wire::ReductionDefinition& reduction, std::uint64_t room) {
   PieceState state;
   state.element = size_of(variable_of(piece).type);
   const std::size_t points = piece.bytes / state.element;
@@ -48,7 +48,7 @@ Result<std::unique_ptr<FrameStates>> FrameStates::make(const ServedCollection& c
                                                        std::uint64_t limit) {
   std::unique_ptr<FrameStates> made(new FrameStates(collection));
   const std::uint64_t room = limit - std::min(used, limit);
-  for (const wire::Reduction& it : collection.reductions) {
+  for (const wire::ReductionDefinition& it : collection.reductions) {
     if (it.variable >= collection.schema.variables.size() || (!it.formula && it.is_over_time == 0))
       return fail(ErrorCode::internal, "collection '{}' has a reduction of variable number {} that cannot be",
                   collection.name, it.variable);
