@@ -293,8 +293,8 @@ Result<Ticket> ModelSession::epoch(const std::string& name) {
   AFTERBAY_TRY(puts_.check_nothing_begun("epoch"));
   AFTERBAY_TRY(puts_.joint().settle("epoch"));
   last_epoch_ticket_ = tickets_.add(core_.all_servers(), {fmt::format("epoch '{}'", name)});
-  wire::Epoch message{last_epoch_ticket_, ++next_epoch_, name, 0, {}};
-  std::vector<std::vector<wire::Epoch::OpenFile>> files(core_.servers());
+  wire::EndEpoch message{last_epoch_ticket_, ++next_epoch_, name, 0, {}};
+  std::vector<std::vector<wire::EndEpoch::OpenFile>> files(core_.servers());
   for (const auto& file : open_files_) {
     std::uint64_t records = 0;
     if (puts_.joint().started())

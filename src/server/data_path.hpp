@@ -69,7 +69,7 @@ class DataPath {
   Result<> frame_ready(const wire::FrameReady& message) AFTERBAY_REQUIRES(ingest_thread);
   Result<> end_records(std::size_t peer, const wire::EndRecords& message) AFTERBAY_REQUIRES(ingest_thread);
   Result<> close(std::size_t peer, const wire::CloseFile& message) AFTERBAY_REQUIRES(ingest_thread);
-  Result<> reach_epoch(std::size_t peer, const wire::Epoch& message) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> reach_epoch(std::size_t peer, const wire::EndEpoch& message) AFTERBAY_REQUIRES(ingest_thread);
 
   // Other messages of ranks and servers go to these.
   [[nodiscard]] Puts& puts() noexcept AFTERBAY_REQUIRES(ingest_thread) { return puts_; }

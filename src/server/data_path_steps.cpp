@@ -139,7 +139,7 @@ Diagnosis DataPath::diagnosis(const Shutdown& shutdown) {
 Puts::Host DataPath::puts_host() {
   Puts::Host host;
   host.answer = [this](std::size_t peer, std::uint64_t ticket)
-                    AFTERBAY_REQUIRES(ingest_thread) { host_.peers.send(peer, wire::Done{ticket}); };
+                    AFTERBAY_REQUIRES(ingest_thread) { host_.peers.send(peer, wire::TicketDone{ticket}); };
   host.closed_files = [this](std::size_t peer) AFTERBAY_REQUIRES(ingest_thread) {
     std::vector<std::uint64_t> closed;
     for (const auto& [id, file] : files_.all())

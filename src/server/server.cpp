@@ -155,7 +155,7 @@ void Server::tell_failure(const Error& failed, const SessionFailure::Report& rep
   space_.session_failed(failed);
   observation_.log().write(report.here ? LogLevel::error : LogLevel::info, failed.text());
   // Ranks that have finalized wait for their files to be published: they are also told.
-  peers_.send_to_ranks(wire::Failed{failed, report.done});
+  peers_.send_to_ranks(wire::SessionFailed{failed, report.done});
   peers_.port().fail();
   peers_.servers().broadcast(wire::ServerFailed{failed, report.done});
   data_.shared().session_failed(failed);

@@ -22,7 +22,7 @@ using FromModel =
     MessageList<first_from_model, struct DefineDecomposition, struct DefineMap, struct DefineCollection,
                 struct DefineEnd, struct OpenFile, struct AskServer, struct BeginRecord, struct Put,
                 struct PutStrings, struct EndRecords, struct CloseFile, struct AskRecords, struct Flush,
-                struct Epoch, struct Waiting, struct Finalize, struct Abandon, struct FrontendEnds,
+                struct EndEpoch, struct Waiting, struct Finalize, struct Abandon, struct FrontendEnds,
                 struct OpenInput, struct InputCells, struct GetInput, struct InputTaken,
                 struct GetInputStrings, struct CloseInput>;
 
@@ -336,7 +336,7 @@ struct EndRecords {
 struct CloseFile {
   static constexpr Kind kind = FromModel::kind<CloseFile>();
   std::uint64_t file = 0;
-  std::uint64_t ticket = 0;  ///< Done is sent for it when the file is published
+  std::uint64_t ticket = 0;  ///< TicketDone is sent for it when the file is published
   template <class A>
   void fields(A& a) {
     a(file, ticket);
@@ -365,10 +365,10 @@ struct Flush {
   }
 };
 
-/// Everything that the rank put before belongs to this epoch. Answered by Done when it is durable
-/// on the server.
-struct Epoch {
-  static constexpr Kind kind = FromModel::kind<Epoch>();
+/// Everything that the rank put before belongs to this epoch. Answered by TicketDone when it is
+/// durable on the server.
+struct EndEpoch {
+  static constexpr Kind kind = FromModel::kind<EndEpoch>();
   struct OpenFile {
     std::uint64_t file = 0;
     std::uint64_t records = 0;  ///< the highest record that was put, plus one

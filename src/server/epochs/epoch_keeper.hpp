@@ -54,7 +54,7 @@ class EpochKeeper {
 
   /// A rank has reached an epoch. `before`: everything that it put before. Fails if the rank gives
   /// the epoch another name than other ranks.
-  Result<> reach(const wire::Epoch& message, Ticket before) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> reach(const wire::EndEpoch& message, Ticket before) AFTERBAY_REQUIRES(ingest_thread);
   /// Advances epochs as far as possible.
   void advance() AFTERBAY_REQUIRES(ingest_thread);
 

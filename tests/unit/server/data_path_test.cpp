@@ -113,7 +113,8 @@ class ServerDataPath : public ::testing::Test {
   std::vector<std::pair<std::size_t, std::uint64_t>> answers() {
     std::vector<std::pair<std::size_t, std::uint64_t>> all;
     for (const auto& [peer, message] : port_->sent)
-      if (const auto done = wire::decode<wire::Done>(message); done) all.emplace_back(peer, done->ticket);
+      if (const auto done = wire::decode<wire::TicketDone>(message); done)
+        all.emplace_back(peer, done->ticket);
     port_->sent.clear();
     return all;
   }

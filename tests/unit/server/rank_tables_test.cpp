@@ -83,7 +83,7 @@ TEST_F(ServerRankTables, of_the_session_and_of_a_collection) {
   EpochKeeper::Host host;
   host.ranks = ranks;
   EpochKeeper epochs(std::move(host));
-  wire::Epoch epoch;
+  wire::EndEpoch epoch;
   epoch.number = 1;
   ASSERT_TRUE(epochs.reach(epoch, Ticket()));
   ServedCollection collection;

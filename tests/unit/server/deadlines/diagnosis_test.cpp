@@ -141,7 +141,7 @@ TEST_F(ServerDiagnosis, NamesTheRankThatAlonePutStrings) {
 }
 
 TEST_F(ServerDiagnosis, NamesRanksThatDidNotReachAnEpoch) {
-  wire::Epoch epoch;
+  wire::EndEpoch epoch;
   epoch.number = 1;
   epoch.name = "spinup";
   EXPECT_TRUE(epochs_.reach(epoch, Ticket()));

@@ -49,13 +49,13 @@ class ServerEpochKeeper : public ::testing::Test {
     keeper_.emplace(std::move(host));
   }
 
-  Result<> reach(std::size_t peer, std::uint64_t number, std::vector<wire::Epoch::OpenFile> files,
+  Result<> reach(std::size_t peer, std::uint64_t number, std::vector<wire::EndEpoch::OpenFile> files,
                  const std::string& name = "year", std::uint64_t strings = 0) {
     return keeper_->reach(
         {.ticket = 10 * number, .number = number, .name = name, .files = std::move(files)},
         {.peer = peer, .number = 10 * number, .bounds = {}, .files = {}, .strings = strings});
   }
-  void both_reach(std::uint64_t number, const std::vector<wire::Epoch::OpenFile>& files) {
+  void both_reach(std::uint64_t number, const std::vector<wire::EndEpoch::OpenFile>& files) {
     ASSERT_TRUE(reach(0, number, files));
     ASSERT_TRUE(reach(1, number, files));
   }
