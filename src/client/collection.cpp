@@ -318,8 +318,8 @@ wire::DefineCollection Collection::message(bool whole) const {
   it.reductions = processing_.reductions;
   it.trial_compressors = processing_.compression.trial_compressors;
   std::vector<std::byte> bytes;
-  wire::Writer writer(bytes);
-  it.fields(writer);  // still without the schema, which has a hash of its own
+  wire::OutputArchive archive(bytes);
+  it.fields(archive);  // still without the schema, which has a hash of its own
   const std::uint64_t schema_hash = model::hash(schema_);
   bytes.insert(bytes.end(), reinterpret_cast<const std::byte*>(&schema_hash),
                reinterpret_cast<const std::byte*>(&schema_hash + 1));
