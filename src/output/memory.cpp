@@ -63,9 +63,9 @@ std::vector<MemoryUse> memory_of(const Plan& plan, std::size_t waiting) {
   for (const auto& it : plan.computed)
     sums[fmt::format("values of the expression '{}'{}", it->name(), on_grid(it->space()))] +=
         it->buffer_bytes();
-  for (const auto& it : plan.collapsed)
+  for (const auto& it : plan.axis_reductions)
     sums[fmt::format("reduction '{}'{}", it->name(), on_grid(it->space()))] += it->buffer_bytes();
-  for (const auto& it : plan.over_grids)
+  for (const auto& it : plan.grid_reductions)
     sums[fmt::format("reduction '{}'{}", it->name(), on_grid(it->of().space()))] +=
         it->buffer_bytes(it->part(), waiting);
   std::set<const Space*> spaces;

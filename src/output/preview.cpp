@@ -53,7 +53,7 @@ class ValuelessRun {
   ValuelessRun(Plan& plan, const ModelTime& time, PreviewTargets& targets, std::uint64_t ranks)
       : plan_(plan), time_(time), late_(nullptr, plan, time) {
     for (const auto& file : plan.files) counts_.push_back(&targets.count(file->file().name));
-    for (const auto& it : plan.over_grids) between_ranks_.push_back(bytes_between_ranks(*it, ranks));
+    for (const auto& it : plan.grid_reductions) between_ranks_.push_back(bytes_between_ranks(*it, ranks));
   }
 
   void step(std::int64_t number) {
@@ -91,7 +91,7 @@ class ValuelessRun {
  private:
   void count_contributions() {
     for (std::size_t i = 0; i < between_ranks_.size(); ++i)
-      if (plan_.over_grids[i]->has_contribution()) exchanged_.now += between_ranks_[i];
+      if (plan_.grid_reductions[i]->has_contribution()) exchanged_.now += between_ranks_[i];
   }
   void count_step() {
     exchanged_.end_step();
@@ -211,7 +211,7 @@ Preview preview(const describe::Description& description, const ModelDefinitions
   made.traffic = run.traffic().per_step(made.steps);
   made.traffic_of_run = run.traffic().all;
   made.between_ranks = run.between_ranks().per_step(made.steps);
-  if (!plan.over_grids.empty()) made.lag = LateSteps::lag_of(ranks);
+  if (!plan.grid_reductions.empty()) made.lag = LateSteps::lag_of(ranks);
   return made;
 }
 

@@ -31,8 +31,8 @@ class ServerReductions {
   /// A statistic, of a field or of an expression, or an expression.
   struct Candidate {
     SeriesStatistics* statistics = nullptr;
-    Computed* computed = nullptr;
-    std::vector<Writer*> writers;
+    FormulaSeries* computed = nullptr;
+    std::vector<VariableWriter*> writers;
     bool is_demanded = false;  ///< not `auto`
     [[nodiscard]] std::string name() const;
   };
@@ -42,17 +42,17 @@ class ServerReductions {
   };
   void drop_computed_here(std::map<FileSeries*, OfFile>& near) const;
   /// Returns false if there would be too many: SampleRecords::most_sources.
-  static bool add_sources(OfFile& of, const Computed& computed);
+  static bool add_sources(OfFile& of, const FormulaSeries& computed);
   [[nodiscard]] static std::size_t source_of(const OfFile& of, const Series& series);
-  [[nodiscard]] Computed* find_computed(const Series& series) const;
-  [[nodiscard]] std::vector<Writer*> writers_of(const Series& series) const;
+  [[nodiscard]] FormulaSeries* find_computed(const Series& series) const;
+  [[nodiscard]] std::vector<VariableWriter*> writers_of(const Series& series) const;
   [[nodiscard]] static ServerReduction reduction_of(const OfFile& of, const Candidate& candidate,
-                                                    const Writer& writer);
+                                                    const VariableWriter& writer);
   static void leave(FileSeries& file, const OfFile& of, const Candidate& candidate);
 
   Plan& plan_;
-  std::map<const Series*, Computed*> computed_;
-  std::map<const Series*, std::vector<Writer*>> writers_;
+  std::map<const Series*, FormulaSeries*> computed_;
+  std::map<const Series*, std::vector<VariableWriter*>> writers_;
   std::map<FileSeries*, OfFile> by_file_;
   std::vector<std::string> undecided_;
 };
