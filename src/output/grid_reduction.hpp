@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GridReduction: a series that reduces another one over dimensions of its grid, which are divided
-// among ranks. Each rank contributes the totals of its points; the first model rank has the results,
-// some steps later (late_steps.hpp).
+// among ranks. Each rank contributes the totals of its points; the first model rank has the
+// results, some steps later (late_steps.hpp).
 #pragma once
 
 #include <cstddef>

@@ -26,8 +26,8 @@ enum class CollectiveMessage : std::uint8_t {
   box_points,              ///< coordinate_box.cpp
   box_positions,           ///< coordinate_box.cpp
   nearest_points,          ///< stations.cpp
-  memory_need,             ///< memory.cpp
-  memory_answer,           ///< memory.cpp
+  memory_need,             ///< memory_budget.cpp
+  memory_answer,           ///< memory_budget.cpp
   server_nearness,         ///< server_reductions.cpp
   server_verdict,          ///< server_reductions.cpp
   step_totals,             ///< late_steps.cpp
