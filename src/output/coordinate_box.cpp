@@ -348,7 +348,7 @@ IndexBox CoordinateBox::index_box() const {
   return box;
 }
 
-PointSet CoordinateBox::point_set(bool listed) const {
+SelectedPoints CoordinateBox::selected_points(bool listed) const {
   const std::int32_t rank = grid_.session->state().model_side().identity().model_rank;
   std::vector<std::uint64_t> indices;
   if (grid_.reports())
@@ -378,7 +378,7 @@ PointSet CoordinateBox::point_set(bool listed) const {
     return part;
   };
   const Positions answer = agree(*grid_.session, text(), FoundPoints{{runs}, extents_}, steps);
-  PointSet set;
+  SelectedPoints set;
   set.count = answer.count;
   set.digest = answer.digest;
   set.places = answer.places;

@@ -35,8 +35,8 @@ struct IndexBox {
   std::vector<std::vector<std::uint64_t>> places;  ///< per dimension of the grid, ascending
 };
 
-/// Points of a grid of one dimension.
-struct PointSet {
+/// The points that a box selects of a grid with one dimension.
+struct SelectedPoints {
   std::uint64_t count = 0;              ///< number of points of all ranks; the same on all ranks
   std::uint64_t digest = 0;             ///< digest of the points; the same on all ranks
   std::vector<std::uint64_t> places;    ///< all points, in the order of the grid; only if they were asked for
@@ -60,7 +60,7 @@ class CoordinateBox {
   [[nodiscard]] IndexBox index_box() const;
   /// Collective, of grids with one dimension. The points that are kept and inside. `listed`: all
   /// ranks get all of them. Throws invalid_argument, on all ranks, if there is none.
-  [[nodiscard]] PointSet point_set(bool listed) const;
+  [[nodiscard]] SelectedPoints selected_points(bool listed) const;
 
  private:
   void look();

@@ -212,7 +212,7 @@ const Space& Spaces::subset(const Field& field, const describe::Grid& described)
   like.known_in_run_only = !choice.is_known() || (!choice.joint().empty() && session_ == nullptr);
   if (!choice.joint().empty()) check_box(choice, field, grid);
   if (is_joint && !by_points) apply_box(choice, field, grid, like.part, own_space.axes);
-  const PointSet* const points =
+  const SelectedPoints* const points =
       by_points ? &points_in_box(choice, field, grid, like.part, own_space.axes) : nullptr;
   const std::size_t count = by_points ? own_space.axes : names.size();
   choice.finish(count);
@@ -351,11 +351,12 @@ void Spaces::apply_box(DimensionChoice& choice, const Field& field, const descri
     choice.keep_only(axes + d, known->second.box.places[d]);
 }
 
-const PointSet& Spaces::points_in_box(const DimensionChoice& choice, const Field& field,
-                                      const describe::Grid& grid, const std::string& part, std::size_t axes) {
+const SelectedPoints& Spaces::points_in_box(const DimensionChoice& choice, const Field& field,
+                                            const describe::Grid& grid, const std::string& part,
+                                            std::size_t axes) {
   const Grid& of = definitions_.grid(field.options.grid);
   const std::string& name = of.dimensions.front();
-  if (const auto known = point_sets_.find(part); known != point_sets_.end()) return known->second;
+  if (const auto known = selected_points_.find(part); known != selected_points_.end()) return known->second;
   // Values along the dimension that every rank writes need the list of points.
   const bool listed =
       of.decomposition.empty() || !definitions_.dimension(name).values.empty() ||
@@ -363,11 +364,11 @@ const PointSet& Spaces::points_in_box(const DimensionChoice& choice, const Field
         return it.grid.empty() && std::ranges::find(it.dimensions, name) != it.dimensions.end();
       });
   const SharedGrid all = shared(of);
-  return point_sets_.emplace(part, CoordinateBox(all, field, grid, choice, axes).point_set(listed))
+  return selected_points_.emplace(part, CoordinateBox(all, field, grid, choice, axes).selected_points(listed))
       .first->second;
 }
 
-void Spaces::choose_points(Space& space, const DimensionChoice& choice, const PointSet& set) {
+void Spaces::choose_points(Space& space, const DimensionChoice& choice, const SelectedPoints& set) {
   const Grid& of = definitions_.grid(space.grid);
   const std::string& name = of.dimensions.front();
   const std::uint64_t step = choice.stride_of(name);

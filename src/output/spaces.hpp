@@ -151,9 +151,9 @@ class Spaces {
   void apply_box(DimensionChoice& choice, const Field& field, const describe::Grid& grid,
                  const std::string& part, std::size_t axes);
   /// The points of an unstructured grid in a box by coordinates, before strides; once likewise.
-  const PointSet& points_in_box(const DimensionChoice& choice, const Field& field, const describe::Grid& grid,
-                                const std::string& part, std::size_t axes);
-  void choose_points(Space& space, const DimensionChoice& choice, const PointSet& set);
+  const SelectedPoints& points_in_box(const DimensionChoice& choice, const Field& field,
+                                      const describe::Grid& grid, const std::string& part, std::size_t axes);
+  void choose_points(Space& space, const DimensionChoice& choice, const SelectedPoints& set);
   void place_stations(Space& space, const Field& field, const describe::Grid& grid);
   /// Makes the decomposition of a list of points, which replace the dimensions of a grid; once
   /// likewise. `elements`: of this rank's array, at these `positions` of the list.
@@ -188,7 +188,7 @@ class Spaces {
     std::vector<bool> inside;  ///< by element of the grid's array
   };
   std::map<std::string, Box> boxes_;
-  std::map<std::string, PointSet> point_sets_;
+  std::map<std::string, SelectedPoints> selected_points_;
   std::map<std::string, std::shared_ptr<const Stations>> stations_;
 };
 
