@@ -30,9 +30,9 @@ constexpr int least_highest_tag = 32'767;  ///< lowest maximum that MPI's standa
 
 std::size_t of(int count) { return static_cast<std::size_t>(std::max(count, 0)); }
 
-Processes job_of(const config::Config& config, const NodeLoad& load) {
+ProcessCounts job_of(const config::Config& config, const NodeLoad& load) {
   if (load.job.ranks != 0) return load.job;
-  Processes here;
+  ProcessCounts here;
   here.ranks = of(load.ranks);
   here.models = load.models(config.topology);
   here.servers = of(load.servers);
@@ -41,7 +41,7 @@ Processes job_of(const config::Config& config, const NodeLoad& load) {
 }
 
 /// See NodeLoad::pools. `settings`: of the pools.
-std::vector<PoolLoad> pools_of(const NodeLoad& load, const Processes& job,
+std::vector<PoolLoad> pools_of(const NodeLoad& load, const ProcessCounts& job,
                                const std::vector<config::Config>& settings) {
   if (load.pools.size() == settings.size()) return load.pools;
   const auto bytes = [](const config::Config& it) { return it.memory.server_bytes; };
@@ -141,7 +141,7 @@ std::string DemandOfAlike::name() const {
 std::vector<NodeLoad> loads_of(const config::Config& config,
                                std::span<const config::RankAssignment> assignments,
                                std::span<const int> nodes) {
-  Processes job;
+  ProcessCounts job;
   const std::size_t pools = config.pools().size();
   std::vector<PoolLoad> in_job(pools);
   std::map<int, NodeLoad> by_node;
@@ -332,7 +332,7 @@ class Demands {
 
   const config::Config& config_;
   const NodeLoad& load_;
-  Processes job_;
+  ProcessCounts job_;
   std::vector<std::string> names_;  ///< names of the pools
   std::vector<config::Config> settings_;
   std::vector<PoolLoad> pools_;
@@ -574,7 +574,7 @@ std::string text_of(const config::Config& config, std::span<const NodeLoad> load
                         ? ""
                         : fmt::format(", more than the {} that every MPI has: checked when a session opens",
                                       least_highest_tag));
-  const Processes job = loads.empty() ? Processes{} : loads.front().job;
+  const ProcessCounts job = loads.empty() ? ProcessCounts{} : loads.front().job;
   text += fmt::format(
       "messages of a step with V variables: V + 2 per rank and server that writes its files (with "
       "placements\n"
