@@ -267,7 +267,7 @@ void DataPath::note_dropped(const Overflow::RecordKey& key) {
 
 Result<> DataPath::reach_epoch(std::size_t peer, const wire::EndEpoch& message) {
   AFTERBAY_TRY(puts_.records().check_epoch(peer, message.number, message.name));
-  Ticket before = puts_.ticket_for(peer, message.ticket, message.strings);
+  OpenTicket before = puts_.ticket_for(peer, message.ticket, message.strings);
   if (auto reached = epochs_.reach(message, std::move(before)); !reached)
     return fail(std::move(reached).error().at_rank(catalog_.session_rank(peer)));
   return {};

@@ -218,7 +218,7 @@ EpochKeeper::Host DataPath::epoch_host(const ServerIdentity& identity) {
   EpochKeeper::Host host;
   host.ranks = identity.session_ranks.size();
   host.file = [this](std::uint64_t id) AFTERBAY_REQUIRES(ingest_thread) { return files_.find(id); };
-  host.is_written = [this](const Ticket& ticket)
+  host.is_written = [this](const OpenTicket& ticket)
                         AFTERBAY_REQUIRES(ingest_thread) { return puts_.is_written(ticket); };
   host.awaits_journal = [this](const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) {
     return host_.observation.journal().records_opening(file) && !file.noted;

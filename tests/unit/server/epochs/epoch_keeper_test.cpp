@@ -29,7 +29,7 @@ class ServerEpochKeeper : public ::testing::Test {
     EpochKeeper::Host host;
     host.ranks = 2;
     host.file = [this](std::uint64_t id) { return files_.contains(id) ? &files_.at(id) : nullptr; };
-    host.is_written = [this](const Ticket& ticket) { return ticket.strings <= written_; };
+    host.is_written = [this](const OpenTicket& ticket) { return ticket.strings <= written_; };
     host.awaits_journal = [this](const OutputFile&) { return awaits_journal_; };
     host.mark = [this](const OutputFile& file, const storage::Epoch& epoch, EpochKeeper::Parts parts) {
       marks_.emplace_back(file.id, epoch);
