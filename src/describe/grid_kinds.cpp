@@ -15,8 +15,8 @@ constexpr double most_longitude = 360;
 
 /// `read(name, value, report)` for each line of a mapping, which appends to `result`.
 template <class T, class Read>
-std::optional<std::vector<T>> each_line(const Node& node, const Report& report, const std::string& accepted,
-                                        Read read) {
+std::optional<std::vector<T>> each_line(const Node& node, const ProblemReporter& report,
+                                        const std::string& accepted, Read read) {
   if (!node.is_mapping() || node.pairs().empty()) {
     report.expected(node, accepted);
     return std::nullopt;
@@ -37,7 +37,7 @@ ValueKind<std::vector<T>> lines(std::string accepted, const std::string& value_s
       .schema = fmt::format(R"({{"type": ["object", "null"], "additionalProperties": {}}})", value_schema),
       .read = {},
       .write = {}};
-  kind.read = [read, accepted = kind.accepted](const Node& node, const Report& report) {
+  kind.read = [read, accepted = kind.accepted](const Node& node, const ProblemReporter& report) {
     return each_line<T>(node, report, accepted, read);
   };
   kind.write = [write](const std::vector<T>& all) {
@@ -53,7 +53,8 @@ bool is_longitude(std::string_view name) {
          name.ends_with("LON") || name.ends_with("LONG");
 }
 
-std::optional<Grid::Range> read_range(const std::string& name, const Node& node, const Report& report) {
+std::optional<Grid::Range> read_range(const std::string& name, const Node& node,
+                                      const ProblemReporter& report) {
   constexpr std::string_view accepted = "two numbers, [low, high]";
   if (!node.is_sequence() || node.items().size() != 2) {
     report.expected(node, accepted);
@@ -73,7 +74,8 @@ std::optional<Grid::Range> read_range(const std::string& name, const Node& node,
   return Grid::Range{name, *low, *high, node.at};
 }
 
-std::optional<Grid::IndexRange> read_index(const std::string& name, const Node& node, const Report& report) {
+std::optional<Grid::IndexRange> read_index(const std::string& name, const Node& node,
+                                           const ProblemReporter& report) {
   constexpr std::string_view accepted = "the first and the last index from 0, [first, last]";
   const auto one = [&](const Node& item, std::int64_t& value) {
     return item.kind() == ScalarKind::integer && integer_of(item.characters(), value) && value >= 0;
@@ -86,13 +88,15 @@ std::optional<Grid::IndexRange> read_index(const std::string& name, const Node& 
   return std::nullopt;
 }
 
-std::optional<Grid::Stride> read_stride(const std::string& name, const Node& node, const Report& report) {
+std::optional<Grid::Stride> read_stride(const std::string& name, const Node& node,
+                                        const ProblemReporter& report) {
   const auto step = whole_number(1, std::int64_t{1} << 40).read(node, report);
   if (!step) return std::nullopt;
   return Grid::Stride{name, *step};
 }
 
-std::optional<Grid::Levels> read_levels(const std::string& name, const Node& node, const Report& report) {
+std::optional<Grid::Levels> read_levels(const std::string& name, const Node& node,
+                                        const ProblemReporter& report) {
   constexpr std::string_view accepted = "a list of numbers, [0, 10, 100]";
   Grid::Levels levels{name, {}};
   for (const Node& item : node.items()) {
@@ -115,7 +119,8 @@ std::optional<Grid::Levels> read_levels(const std::string& name, const Node& nod
   return std::nullopt;
 }
 
-std::optional<Grid::Station> read_station(const std::string& name, const Node& node, const Report& report) {
+std::optional<Grid::Station> read_station(const std::string& name, const Node& node,
+                                          const ProblemReporter& report) {
   constexpr std::string_view accepted = "a longitude and a latitude in degrees, [lon, lat]";
   if (!node.is_sequence() || node.items().size() != 2) {
     report.expected(node, accepted);
@@ -195,7 +200,8 @@ ValueKind<double> distance() {
                          .schema = R"({"type": ["string", "null"]})",
                          .read = {},
                          .write = [](double metres) { return Node::text(fmt::format("{}m", metres)); }};
-  kind.read = [accepted = kind.accepted](const Node& node, const Report& report) -> std::optional<double> {
+  kind.read = [accepted = kind.accepted](const Node& node,
+                                         const ProblemReporter& report) -> std::optional<double> {
     const auto text = word_of(node, report, accepted);
     if (!text) return std::nullopt;
     if (const auto metres = metres_of(*text)) return metres;
@@ -215,8 +221,9 @@ ValueKind<std::vector<std::string>> dimension_names() {
         for (const std::string& name : names) items.push_back(Node::text(name));
         return Node::sequence(std::move(items));
       }};
-  kind.read = [accepted = kind.accepted](const Node& node,
-                                         const Report& report) -> std::optional<std::vector<std::string>> {
+  kind.read = [accepted = kind.accepted](
+                  const Node& node,
+                  const ProblemReporter& report) -> std::optional<std::vector<std::string>> {
     std::vector<std::string> names;
     for (const Node& item : node.items())
       if (const auto name = words("the name of a dimension").read(item, report)) names.push_back(*name);

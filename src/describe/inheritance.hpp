@@ -125,7 +125,7 @@ void assign_all(Target& target, const Pairs& properties, const std::vector<KeyRo
   for (const auto& [key, value] : properties) {
     const KeyRow<Target>* const row = find_key(table, key.name);
     if (row != nullptr && row->assign && !value.is_null())
-      row->assign(target, value, Report(problems, key.name));
+      row->assign(target, value, ProblemReporter(problems, key.name));
   }
 }
 

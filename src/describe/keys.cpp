@@ -94,7 +94,7 @@ void add_tokens_of_directory(KeyRow<File>& row) {
       "path, and may contain the same tokens, `out/{member:03}`. The setting `directory` of a collection "
       "replaces what stands before the first part with a token.";
   const ValueKind<std::string> kind = file_name_template();
-  row.assign = [assign = row.assign, kind](File& file, const Node& node, const Report& report) {
+  row.assign = [assign = row.assign, kind](File& file, const Node& node, const ProblemReporter& report) {
     const bool has_tokens = node.is_scalar() && node.characters().find_first_of("{}") != std::string::npos;
     if (has_tokens && !kind.read(node, report)) return;
     assign(file, node, report);
@@ -322,7 +322,8 @@ std::string schema_of_setting(const std::vector<std::string>& choices, bool list
   return Object{{"type", types}}.dump();
 }
 
-std::optional<std::string> setting_text(const Node& node, const Report& report, std::string_view accepted) {
+std::optional<std::string> setting_text(const Node& node, const ProblemReporter& report,
+                                        std::string_view accepted) {
   std::string text;
   if (node.is_scalar()) return node.characters();
   for (const Node& item : node.items()) {
