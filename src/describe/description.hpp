@@ -113,7 +113,7 @@ struct Field {
 enum class Outside : std::uint8_t { keep, missing };
 
 /// A subset of a field's points. Empty members select everything.
-struct Grid {
+struct GridSubset {
   struct Range {  ///< range of a coordinate, both ends included; for longitudes `low` may exceed `high`
     std::string coordinate;
     double low = 0;
@@ -225,7 +225,7 @@ struct Description {
   std::string state;      ///< template of the names of states that are saved at epochs; empty: none is
   Position state_at;
   std::vector<Field> fields;
-  std::vector<Grid> grids;
+  std::vector<GridSubset> grids;
   std::vector<File> files;
 };
 

@@ -86,7 +86,8 @@ std::string_view key_of_others(std::string_view word);
 /// Whether the reference page of descriptions has the keys.
 template <class Target>
 inline constexpr bool is_of_descriptions =
-    std::is_same_v<Target, File> || std::is_same_v<Target, VariableOptions> || std::is_same_v<Target, Grid>;
+    std::is_same_v<Target, File> || std::is_same_v<Target, VariableOptions> ||
+    std::is_same_v<Target, GridSubset>;
 
 /// The known keys of an entry, in which groups (`stripe: {count: 4}`) have become dotted names.
 /// Others are reported. `what`: "a file".

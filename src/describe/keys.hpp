@@ -35,8 +35,8 @@ class ProblemReporter {
 /// Reports text that is not UTF-8, which only variables can bring into a description.
 void refuse_other_encodings(const Node& node, const ProblemReporter& report);
 
-/// A key of a Target: File, VariableOptions or Grid. Keys that refer to other entries (like, mean,
-/// ...) have no functions: they are resolved before the others are assigned.
+/// A key of a Target: File, VariableOptions or GridSubset. Keys that refer to other entries (like,
+/// mean, ...) have no functions: they are resolved before the others are assigned.
 template <class Target>
 struct KeyRow {
   std::string name;
@@ -56,7 +56,7 @@ const std::vector<KeyRow<VariableOptions>>& field_keys();
 /// Keys of a variable in a file.
 const std::vector<KeyRow<VariableOptions>>& variable_keys();
 /// Keys of an entry of `grids`.
-const std::vector<KeyRow<Grid>>& grid_keys();
+const std::vector<KeyRow<GridSubset>>& grid_keys();
 
 /// Keys at the top, with their documentation.
 struct TopKey {

@@ -48,11 +48,11 @@ ValueKind<Align> alignment();
 /// `of_variable`: those of a variable, whose fill value is no attribute.
 ValueKind<Attributes> attribute_values(bool of_variable);
 
-ValueKind<std::vector<Grid::Range>> coordinate_ranges();
-ValueKind<std::vector<Grid::IndexRange>> index_ranges();
-ValueKind<std::vector<Grid::Stride>> strides();
-ValueKind<std::vector<Grid::Levels>> level_lists();
-ValueKind<std::vector<Grid::Station>> station_list();
+ValueKind<std::vector<GridSubset::Range>> coordinate_ranges();
+ValueKind<std::vector<GridSubset::IndexRange>> index_ranges();
+ValueKind<std::vector<GridSubset::Stride>> strides();
+ValueKind<std::vector<GridSubset::Levels>> level_lists();
+ValueKind<std::vector<GridSubset::Station>> station_list();
 ValueKind<std::vector<std::string>> dimension_names();
 /// A distance in metres.
 ValueKind<double> distance();

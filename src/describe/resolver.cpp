@@ -201,7 +201,7 @@ void Resolver::resolve_grids() {
                     "grids: \"own\" is the name of each field's own grid; rename this one");
       continue;
     }
-    Grid grid;
+    GridSubset grid;
     grid.name = key.name;
     grid.at = key.at;
     const ProblemReporter report(problems_, "grids." + key.name);

@@ -49,7 +49,7 @@ class CoordinateBox {
   /// `ranges`: all of coordinates of the grid. `choice`: what is kept of the field's dimensions
   /// otherwise, of which those of the grid begin at `axes`. All of them outlive this object. Throws
   /// wrong_type, at the place in the description.
-  CoordinateBox(const SharedGrid& grid, const Field& field, const describe::Grid& described,
+  CoordinateBox(const SharedGrid& grid, const Field& field, const describe::GridSubset& described,
                 const DimensionChoice& choice, std::size_t axes);
 
   /// Whether points lie inside all ranges, by element of this rank's array.
@@ -71,7 +71,7 @@ class CoordinateBox {
 
   const SharedGrid& grid_;
   const Field& field_;
-  const describe::Grid& described_;
+  const describe::GridSubset& described_;
   const DimensionChoice& choice_;
   std::size_t axes_;
   std::vector<std::uint64_t> lengths_;

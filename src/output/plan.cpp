@@ -34,8 +34,8 @@ namespace {
 struct Context {
   const describe::File& file;
   const describe::Variable& variable;
-  Schedule* schedule;            ///< null: the file has no records
-  const describe::Grid* subset;  ///< null: all points
+  Schedule* schedule;                  ///< null: the file has no records
+  const describe::GridSubset* subset;  ///< null: all points
   const TargetSettings& settings;
 };
 
@@ -149,11 +149,11 @@ class Planner {
     return input_.find_described(name);
   }
 
-  [[nodiscard]] const describe::Grid* subset_for(const describe::File& file,
-                                                 const describe::Variable& variable) const {
+  [[nodiscard]] const describe::GridSubset* subset_for(const describe::File& file,
+                                                       const describe::Variable& variable) const {
     const std::string& name = variable.options.grid.value_or(file.grid);
     if (name == "own") return nullptr;
-    const auto found = std::ranges::find(input_.description.grids, name, &describe::Grid::name);
+    const auto found = std::ranges::find(input_.description.grids, name, &describe::GridSubset::name);
     if (found == input_.description.grids.end())
       refuse_at(variable.at, ErrorCode::unknown_name, "there is no grid '{}' under grids", name);
     return &*found;
@@ -323,7 +323,7 @@ class Planner {
   }
 
   /// Points outside are marked by the fill value.
-  static void check_fill(const Series& of, const describe::Grid& grid) {
+  static void check_fill(const Series& of, const describe::GridSubset& grid) {
     if (grid.outside != describe::Outside::missing || !of.form().missing.empty()) return;
     if (dynamic_cast<const ConstantSeries*>(&of) != nullptr)
       refuse_at(grid.at, ErrorCode::conflict,
