@@ -110,7 +110,7 @@ Result<> DataPath::take_frame(const ServedCollection& collection, std::uint64_t 
   Record& record = *puts_.records().find(collection.id, seq);
   record.scheduled[number] = true;
   for (const std::uint32_t p : pieces)
-    host_.observation.telemetry().tally().take(collection.id, collection.layout->pieces[p].bytes);
+    host_.observation.telemetry().totals().take(collection.id, collection.layout->pieces[p].bytes);
   FrameTask frame{&collection, record.record, view, std::move(pieces), record.epochs};
   if (record.is_sample()) {
     reducer_.take(std::move(frame), seq, record, number);
@@ -157,7 +157,7 @@ Result<> DataPath::put_strings(std::size_t peer, wire::PutStrings message) {
 Result<> DataPath::end_records(std::size_t peer, const wire::EndRecords& message) {
   Telemetry& telemetry = host_.observation.telemetry();
   telemetry.step_ended(message.step);
-  telemetry.tally().waited(peer, message.waited_for_room_ns, message.waited_for_files_ns);
+  telemetry.totals().waited(peer, message.waited_for_room_ns, message.waited_for_files_ns);
   for (const auto& bound : message.bounds) {
     const ServedCollection* collection = catalog_.find(bound.collection);
     if (collection == nullptr) continue;  // served by another server

@@ -51,23 +51,23 @@ void Observation::created(const ServedCollection& collection, const storage::Fil
 
 void Observation::wrote(const storage::WriteCost& cost, const ServerProfile::CollectionTimers& timers) {
   profile_.add(cost, timers);
-  telemetry_.tally().written(cost.bytes_in, cost.bytes_out);
+  telemetry_.totals().written(cost.bytes_in, cost.bytes_out);
 }
 
 void Observation::wrote_at_end(std::uint64_t bytes) {
   observe::add(profile_.timers().written, bytes);
-  telemetry_.tally().written(0, bytes);
+  telemetry_.totals().written(0, bytes);
 }
 
 void Observation::taken(OutputFile& file, const Record& record) {
   if (record.fixed) return;
   ++file.records_taken;
-  ++telemetry_.tally().of(file.collection->id).records_taken;
+  ++telemetry_.totals().of(file.collection->id).records_taken;
   codecs_.record_taken(file.collection->id, file.id, record.record);
 }
 
 void Observation::written(std::uint32_t collection, const Record& record) {
-  if (!record.fixed && !record.is_sample()) ++telemetry_.tally().of(collection).records_written;
+  if (!record.fixed && !record.is_sample()) ++telemetry_.totals().of(collection).records_written;
 }
 
 void Observation::backlog(std::uint64_t bytes) { observe::peak(profile_.timers().backlog, bytes); }

@@ -15,7 +15,7 @@
 #include "server/files/close_tickets.hpp"
 #include "server/open_tickets.hpp"
 #include "server/records.hpp"
-#include "server/telemetry/tally.hpp"
+#include "server/telemetry/server_totals.hpp"
 #include "unit/allocation_count.hpp"
 #include "unit/server/fake_transport.hpp"
 
@@ -79,7 +79,7 @@ TEST_F(ServerRankTables, of_the_session_and_of_a_collection) {
   const std::vector<int> identity = numbers();
   Catalog catalog(numbers(), config_);
   Records records(catalog);
-  Tally tally(ranks);
+  ServerTotals totals(ranks);
   EpochKeeper::Host host;
   host.ranks = ranks;
   EpochKeeper epochs(std::move(host));
