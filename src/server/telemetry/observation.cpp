@@ -79,7 +79,7 @@ void Observation::published(const OutputFile& file) {
   fire_published(file);
   observe::add(profile_.timers().files, 1);
   logger_.info("published {}", file.path);
-  if (const std::string warning = never_put_.warning(file); !warning.empty()) warn(warning);
+  if (const std::string warning = never_put_warnings_.warning(file); !warning.empty()) warn(warning);
 }
 
 /// Files in memory fire no triggers: only tests use them.

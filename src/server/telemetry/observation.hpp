@@ -17,7 +17,7 @@
 #include "journal/recorder.hpp"
 #include "observe/profile.hpp"
 #include "server/codecs/codec_trials.hpp"
-#include "server/files/never_put.hpp"
+#include "server/files/never_put_warnings.hpp"
 #include "server/files/output_file.hpp"
 #include "server/journal/run_journal.hpp"
 #include "server/records.hpp"
@@ -93,7 +93,7 @@ class Observation {
   Host host_;
   const Logger logger_;
   const RunJournal journal_;
-  NeverPut never_put_ AFTERBAY_GUARDED_BY(ingest_thread);
+  NeverPutWarnings never_put_warnings_ AFTERBAY_GUARDED_BY(ingest_thread);
   Telemetry telemetry_;
   TriggerRunner triggers_;  ///< its threads use the journal
   ServerProfile profile_;
