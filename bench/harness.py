@@ -100,11 +100,14 @@ MOST_SLOWER = 1.03  #: than the other version, in end-to-end or blocked time
 
 
 def with_other_build(rows: list[Row], programs: pathlib.Path) -> list[Row]:
-    """Each of Afterbay's rows twice: unchanged, and with the same program of another build."""
+    """Each of Afterbay's rows twice: unchanged, and with the same program of another build. Raises
+    SystemExit where that build lacks the program."""
     both = []
     for row in rows:
         both.append(row)
         if row.kind == "afterbay":
+            if not (programs / row.program).is_file():
+                raise SystemExit(f"bench: --against: {programs} has no program {row.program}: build all of that version's benchmarks")
             both.append(replace(row, key=row.key + AGAINST, label=f"{row.label}, other version", kind="other version",
                                 program=str(programs / row.program), choice=row.choice and row.choice + AGAINST))
     return both

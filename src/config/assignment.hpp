@@ -20,7 +20,7 @@ struct Assignment {
   std::string pool;        ///< name; empty: not a setting of a pool
   std::string collection;  ///< pattern; empty: a setting of the session, or of a pool
   std::string variable;    ///< pattern; empty: a setting of the collection
-  std::string name;        ///< "memory.server", "store", ...
+  std::string name;        ///< "memory.server", "store", ...; empty: declares the pool
   std::string value;       ///< lists: separated by commas
   Shape shape = Shape::scalar;
   Origin origin;           ///< source of the value

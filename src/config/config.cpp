@@ -30,7 +30,9 @@ std::string CollectionOverride::full_name() const {
   return fmt::format("collections.{}.variables.{}.{}", pattern, variable, setting);
 }
 
-std::string PoolOverride::full_name() const { return fmt::format("pools.{}.{}", pool, setting); }
+std::string PoolOverride::full_name() const {
+  return setting.empty() ? fmt::format("pools.{}", pool) : fmt::format("pools.{}.{}", pool, setting);
+}
 
 VariableSettings CollectionSettings::settings_for(std::string_view variable) const {
   VariableSettings joined{filters, {}, access, {}};
@@ -64,7 +66,7 @@ std::vector<std::string> Config::pools() const {
 Config Config::of_pool(std::string_view name) const {
   Config pool = *this;
   for (const PoolOverride& item : pool_overrides) {
-    if (item.pool != name) continue;
+    if (item.pool != name || item.setting.empty()) continue;
     (void)find_setting(pool_settings(), item.setting)->assign(pool, item.value);
     pool.origins[item.setting] = item.origin;
   }

@@ -233,11 +233,11 @@ struct CollectionOverride {
 /// One `pools.NAME.SETTING = value`, as found. Values have been checked.
 struct PoolOverride {
   std::string pool;
-  std::string setting;
+  std::string setting;  ///< empty: the pool has no settings of its own
   std::string value;  ///< in its canonical form
   Origin origin;
 
-  /// "pools.large.servers".
+  /// "pools.large.servers"; "pools.large" for a pool without settings of its own.
   [[nodiscard]] std::string full_name() const;
 };
 

@@ -81,6 +81,10 @@ void add_to_trigger(const Assignment& assignment, Config& config, Problems& prob
 }
 
 void add_to_pool(const Assignment& assignment, Config& config, Problems& problems) {
+  if (assignment.name.empty()) {
+    config.pool_overrides.push_back({assignment.pool, {}, "{}", assignment.origin});
+    return;
+  }
   Config target;
   if (!assign(assignment, pool_settings(), target, problems)) return;
   config.pool_overrides.push_back({assignment.pool, assignment.name,

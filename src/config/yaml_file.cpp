@@ -167,12 +167,23 @@ void read_all_triggers(Reader& reader, const YAML::Node& mapping) {
   });
 }
 
+/// `small: {}`: a pool with the settings of the session.
+void declare_pool(Reader& reader, const std::string& pool, const YAML::Node& key) {
+  Assignment assignment;
+  assignment.pool = pool;
+  assignment.shape = Assignment::Shape::mapping;
+  assignment.origin = {reader.source, reader.at(key)};
+  assignment.name_place = assignment.origin.place;
+  reader.found.push_back(std::move(assignment));
+}
+
 void read_all_pools(Reader& reader, const YAML::Node& mapping) {
   each(reader, mapping, [&](const std::string& pool, const YAML::Node& key, const YAML::Node& settings) {
     if (pool.empty() || pool.find('.') != std::string::npos) {
       reader.problems.add(ErrorCode::invalid_argument, reader.at(key),
                           fmt::format("expected a pool's name without dots, found \"{}\"", pool));
     } else if (expect_mapping(reader, settings, key, fmt::format("the pool \"{}\"", pool))) {
+      if (settings.size() == 0) declare_pool(reader, pool, key);
       read_session(reader, settings, "", pool);
     }
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // STASH codes: STASHmaster files of the Unified Model, as its documentation lists them; field
-// codes: the table of the PP package. tests/output/um_readers.py compares both with what readers
+// codes: the table of the PP package. tests/output/um_readers_test.py compares both with what readers
 // know.
 #include "packing/pp_codes.hpp"
 

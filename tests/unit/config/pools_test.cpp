@@ -34,6 +34,22 @@ TEST(ConfigPools, WithoutPoolsThereIsOneWithoutAName) {
   EXPECT_EQ(config.of_pool("").servers, 1);
 }
 
+TEST(ConfigPools, AnEmptyMappingIsAPoolWithTheSettingsOfTheSession) {
+  const YamlFile file(R"(
+afterbay: {servers: 2}
+pools:
+  small: {}
+  large: {collections_from: 1GiB}
+collections:
+  history: {pool: small}
+)");
+  const Config config = load(file.sources()).value();
+  ASSERT_THAT(config.pools(), ElementsAre("small", "large"));
+  EXPECT_EQ(config.of_pool("small").servers, 2);
+  EXPECT_EQ(config.of_pool("small").collections_from_bytes, 0u);
+  EXPECT_THAT(show(config), HasSubstr("pools.small "));
+}
+
 TEST(ConfigPools, APoolHasItsOwnSettingsAndTheSessionsElse) {
   const YamlFile file(R"(
 afterbay:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/output/um_readers.py has readers of others interpret such headers.
+// tests/output/um_readers_test.py has readers of others interpret such headers.
 #include "packing/pp_describe.hpp"
 
 #include <gmock/gmock.h>

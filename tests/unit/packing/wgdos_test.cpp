@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/output/um_readers.py has readers of others unpack such fields.
+// tests/output/um_readers_test.py has readers of others unpack such fields.
 #include "packing/wgdos.hpp"
 
 #include <gmock/gmock.h>

@@ -120,7 +120,7 @@ class Artifacts : public testing::Test {
   }
 
   /// Names in the output directory, without those of locks and, on file systems without locks
-  /// (tests/fault/directory_no_locks.py), owners.
+  /// (tests/fault/no_locks.py), owners.
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> found;
     for (const auto& entry : fs::directory_iterator(directory_.path))
