@@ -41,7 +41,7 @@ struct CheckOptions {
 };
 
 /// The blocks of a server's memory.
-std::string blocks_of(const config::Memory& memory) {
+std::string blocks_of(const config::MemorySettings& memory) {
   const std::string stages = memory.writer_buffers == 0 ? ""
                                                         : fmt::format(", and {} for buffers of the writers",
                                                                       print_bytes(memory.writer_bytes()));
@@ -51,7 +51,7 @@ std::string blocks_of(const config::Memory& memory) {
 }
 
 /// The roles of the ranks, and the blocks of a server's memory.
-std::string arithmetic(const config::Config& config, const config::Split& split) {
+std::string arithmetic(const config::Config& config, const config::RoleCounts& ranks) {
   std::vector<std::string> pools;
   std::set<std::string> kinds;
   for (const std::string& pool : config.pools()) {
@@ -63,11 +63,11 @@ std::string arithmetic(const config::Config& config, const config::Split& split)
       kinds.size() == 1 ? "each server has " + *kinds.begin() : fmt::format("{}", fmt::join(pools, "; "));
   const std::string people =
       config.topology == config::Topology::inline_
-          ? fmt::format("{} model ranks that write themselves", split.model_ranks)
-          : fmt::format("{} model rank{} and {} server{}", split.model_ranks,
-                        split.model_ranks == 1 ? "" : "s", split.servers, split.servers == 1 ? "" : "s");
-  const std::string others = (split.frontends > 0 ? fmt::format(", {} frontends", split.frontends) : "") +
-                             (split.spare > 0 ? fmt::format(", {} spare", split.spare) : "");
+          ? fmt::format("{} model ranks that write themselves", ranks.model_ranks)
+          : fmt::format("{} model rank{} and {} server{}", ranks.model_ranks,
+                        ranks.model_ranks == 1 ? "" : "s", ranks.servers, ranks.servers == 1 ? "" : "s");
+  const std::string others = (ranks.frontends > 0 ? fmt::format(", {} frontends", ranks.frontends) : "") +
+                             (ranks.spare > 0 ? fmt::format(", {} spare", ranks.spare) : "");
   return fmt::format("{}{}; {}\n", people, others, memory);
 }
 
@@ -215,13 +215,13 @@ Exit check(const CheckOptions& options, const Invocation& invocation) {
     if (options.ranks_per_node > 0 || options.model_ranks > 0)
       on_nodes.nodes = config::nodes_in_turn(ranks, options.ranks_per_node);
     if (options.model_ranks > 0) on_nodes.model_ranks = options.model_ranks;
-    const auto split = on_nodes.check_against(ranks);
-    if (!split) return report(what, split.error());
+    const auto counts = on_nodes.check_against(ranks);
+    if (!counts) return report(what, counts.error());
     auto roles = roles_of(on_nodes, ranks);
     if (!roles) return report(what, roles.error());
     loads = std::move(roles->loads);
     if (auto good = check_demand(on_nodes, loads); !good) return report(what, good.error());
-    text += arithmetic(*config, *split) + roles->text + pools_of_collections(*config) +
+    text += arithmetic(*config, *counts) + roles->text + pools_of_collections(*config) +
             session::text_of(on_nodes, loads) + roles->crossing;
   }
   if (options.run) {

@@ -64,7 +64,7 @@ EmulatedServer::EmulatedServer(std::size_t ranks, std::size_t near, std::size_t 
   add_model_ranks(ranks, near, sizes, static_cast<std::uint64_t>(config.deadline.count()));
   server::FellowServers::Links fellows;
   if (with.fellows) fellows = add_fellows(ranks, near, servers, given);
-  server::Identity identity;
+  server::ServerIdentity identity;
   identity.servers = static_cast<int>(servers);
   identity.session_rank = static_cast<int>(ranks);
   identity.session_ranks.resize(ranks);

@@ -38,7 +38,7 @@ class IdleServerLink final : public transport::ClientLink {
   Result<void> send(std::span<const std::byte> message, transport::Wake) override {
     if (wire::kind_of(message) != wire::Flush::kind) return {};
     AFTERBAY_TRY_ASSIGN(const auto flush, wire::decode<wire::Flush>(message));
-    answers_.push_back(wire::encode(wire::Done{flush.ticket}));
+    answers_.push_back(wire::encode(wire::TicketDone{flush.ticket}));
     return {};
   }
   Result<void> send_ahead(std::span<const std::byte> message) override {

@@ -50,9 +50,9 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-Operation operation_of(const std::string& name) {
+StatisticKind operation_of(const std::string& name) {
   for (int i = 1; i <= 10; ++i)
-    if (name_of(static_cast<Operation>(i)) == name) return static_cast<Operation>(i);
+    if (name_of(static_cast<StatisticKind>(i)) == name) return static_cast<StatisticKind>(i);
   std::fprintf(stderr, "no operation %s\n", name.c_str());
   std::exit(2);
 }

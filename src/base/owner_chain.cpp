@@ -240,7 +240,7 @@ void remove_lost_owner_links(const std::string& directory) {
       found.emplace_back(at->path().string(), (at->path().parent_path() / *chain).string());
   for (const auto& [path, name] : found) {
     const auto link = read_link(path);
-    if (!link || !*link || life_of((*link)->owner) != Life::dead) continue;
+    if (!link || !*link || liveness_of((*link)->owner) != Liveness::dead) continue;
     // Dead owners create no more of them: files that no chain leads to now are never needed again.
     const auto chain = owner_chain(name);
     if (chain && std::ranges::find(*chain, path, &OwnerLink::path) == chain->end()) ::unlink(path.c_str());

@@ -63,17 +63,17 @@ OwnerIdentity own_identity() {
   return identity;
 }
 
-Life life_of(const OwnerIdentity& owner) {
+Liveness liveness_of(const OwnerIdentity& owner) {
   const OwnerIdentity self = own_identity();
   if (owner.boot.empty() || owner.boot != self.boot || owner.pid_space == 0 ||
       owner.pid_space != self.pid_space || owner.pid == 0)
-    return Life::elsewhere;
-  if (::kill(static_cast<pid_t>(owner.pid), 0) != 0 && errno == ESRCH) return Life::dead;
-  if (owner.started == 0 || self.started == 0) return Life::elsewhere;
+    return Liveness::elsewhere;
+  if (::kill(static_cast<pid_t>(owner.pid), 0) != 0 && errno == ESRCH) return Liveness::dead;
+  if (owner.started == 0 || self.started == 0) return Liveness::elsewhere;
   const auto state = process_state(owner.pid);
-  if (!state) return Life::elsewhere;
+  if (!state) return Liveness::elsewhere;
   const bool runs = state->started == owner.started && state->letter != 'Z' && state->letter != 'X';
-  return runs ? Life::alive : Life::dead;
+  return runs ? Liveness::alive : Liveness::dead;
 }
 
 }  // namespace afterbay

@@ -20,7 +20,7 @@ struct OwnerIdentity {
 /// The calling process.
 OwnerIdentity own_identity();
 
-enum class Life {
+enum class Liveness {
   alive,
   dead,
   elsewhere,  ///< unknown to this process: another machine or namespace, or /proc does not show it
@@ -28,6 +28,6 @@ enum class Life {
 
 /// Determined from the process number. Dead only if there is no such process, or it is another one;
 /// unreadable information (/proc mounted with hidepid, no descriptor left) proves nothing.
-Life life_of(const OwnerIdentity& owner);
+Liveness liveness_of(const OwnerIdentity& owner);
 
 }  // namespace afterbay

@@ -150,14 +150,14 @@ class Watched {
 
   /// The verdict, as soon as there is one. `slow`: a look that takes longer observed nothing during
   /// that time.
-  std::optional<Life> look(milliseconds patience, milliseconds slow) {
+  std::optional<Liveness> look(milliseconds patience, milliseconds slow) {
     const auto begun = Clock::now();
     const Look look = look_at(link_->path);
     const auto now = Clock::now();
-    if (look.what == Look::gone) return Life::alive;
+    if (look.what == Look::gone) return Liveness::alive;
     if (first_ && look.what == Look::there && look.touched_ns != first_->touched_ns) {
       Memory::only().note_alive(known_as(*link_));
-      return Life::alive;
+      return Liveness::alive;
     }
     if (look.what == Look::failed || now - begun > slow || (looks_ > 0 && now - last_ > slow)) looks_ = 0;
     if (look.what == Look::failed) return std::nullopt;
@@ -166,7 +166,7 @@ class Watched {
     last_ = now;
     if (looks_ < fewest_looks || now - since_ < patience) return std::nullopt;
     Memory::only().note_dead(known_as(*link_), look, patience);
-    return Life::dead;
+    return Liveness::dead;
   }
 
  private:
@@ -177,13 +177,13 @@ class Watched {
 };
 
 /// The verdict that is known without waiting.
-Life life_so_far(const OwnerLink& link, milliseconds recent) {
-  const Life life = link.complete ? life_of(link.owner) : Life::elsewhere;
-  if (life != Life::elsewhere) return life;
-  if (Memory::only().was_alive(known_as(link), recent)) return Life::alive;
+Liveness liveness_so_far(const OwnerLink& link, milliseconds recent) {
+  const Liveness liveness = link.complete ? liveness_of(link.owner) : Liveness::elsewhere;
+  if (liveness != Liveness::elsewhere) return liveness;
+  if (Memory::only().was_alive(known_as(link), recent)) return Liveness::alive;
   const Look look = look_at(link.path);
   const bool dead = look.what == Look::there && Memory::only().is_dead(known_as(link), look);
-  return dead ? Life::dead : Life::elsewhere;
+  return dead ? Liveness::dead : Liveness::elsewhere;
 }
 
 }  // namespace
@@ -198,9 +198,9 @@ std::vector<bool> find_dead(std::span<const OwnerLink> owners, milliseconds pati
   std::vector<bool> dead(owners.size(), false);
   std::vector<std::pair<std::size_t, Watched>> watched;
   for (std::size_t i = 0; i < owners.size(); ++i) {
-    const Life life = life_so_far(owners[i], recent);
-    dead[i] = life == Life::dead;
-    if (life == Life::elsewhere && patience > milliseconds::zero())
+    const Liveness liveness = liveness_so_far(owners[i], recent);
+    dead[i] = liveness == Liveness::dead;
+    if (liveness == Liveness::elsewhere && patience > milliseconds::zero())
       watched.emplace_back(i, Watched(owners[i]));
   }
   const milliseconds slow = std::max(patience / 4, 2 * longest_pause);
@@ -208,9 +208,9 @@ std::vector<bool> find_dead(std::span<const OwnerLink> owners, milliseconds pati
   const auto end = Clock::now() + most_windows * patience;
   for (; !watched.empty() && Clock::now() < end; std::this_thread::sleep_for(pause))
     std::erase_if(watched, [&](auto& it) {
-      const auto life = it.second.look(patience, slow);
-      if (life) dead[it.first] = *life == Life::dead;
-      return life.has_value();
+      const auto liveness = it.second.look(patience, slow);
+      if (liveness) dead[it.first] = *liveness == Liveness::dead;
+      return liveness.has_value();
     });
   return dead;
 }

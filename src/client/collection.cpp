@@ -51,12 +51,12 @@ Values values_of(const Variable& variable, std::string_view attribute) {
 }
 
 /// How a collection's files are divided among servers. Files that are appended to have one writer.
-model::Split split_of(config::Placement placement, Format format, config::Existing existing,
-                      std::size_t servers) {
+model::FileSharing sharing_of(config::Placement placement, Format format, config::Existing existing,
+                              std::size_t servers) {
   if (servers < 2 || !traits_of(format).shared || existing == config::Existing::append)
-    return model::Split::none;
-  if (placement == config::Placement::slab) return model::Split::slab;
-  return placement == config::Placement::variable ? model::Split::variable : model::Split::none;
+    return model::FileSharing::none;
+  if (placement == config::Placement::slab) return model::FileSharing::slab;
+  return placement == config::Placement::variable ? model::FileSharing::variable : model::FileSharing::none;
 }
 
 }  // namespace
@@ -149,10 +149,10 @@ Result<> Collection::lay_out(const Pools::Pool& pool, std::size_t pools,
   join(pool, sides.servers);
   const config::Config& config = pool.config;
   placement_ = settings.placement.value_or(config.placement);
-  split_ = split_of(placement_, format_, existing_, pool_.size());
+  sharing_ = sharing_of(placement_, format_, existing_, pool_.size());
   const bool takes_turns = placement_ == config::Placement::file || placement_ == config::Placement::least;
   processing_.leave_to_ranks(schema_, pools > 1 || (pool_.size() > 1 && takes_turns), format_, settings);
-  gather_bytes_ = model::gather_bytes(schema_, split_, pool_.size(), !pool.slab_shares.empty());
+  gather_bytes_ = model::gather_bytes(schema_, sharing_, pool_.size(), !pool.slab_shares.empty());
   const model::LayoutSizes sizes{config.memory.block_bytes, config.chunk_bytes, gather_bytes_,
                                  processing_.reduces()};
   std::vector<model::ChunkChoice> choices;
@@ -162,9 +162,9 @@ Result<> Collection::lay_out(const Pools::Pool& pool, std::size_t pools,
   AFTERBAY_TRY_ASSIGN(const pipeline::Plan plan,
                       pipeline::make_plan(schema_, processing_.stages, processing_.reduces()));
   layout_ = pipeline::handover_layout(std::make_shared<const model::FileLayout>(std::move(files)), plan);
-  owners_ = model::FrameOwners(*layout_, split_, pool_.size(), pool.slab_shares);
+  owners_ = model::FrameOwners(*layout_, sharing_, pool_.size(), pool.slab_shares);
   // With fewer frames than servers, collections begin with different ones, so that all get some.
-  begins_with_first_ = split_ == model::Split::slab && owners_.suffices_for_all();
+  begins_with_first_ = sharing_ == model::FileSharing::slab && owners_.suffices_for_all();
   return resolve(decompositions, sides.model_rank);
 }
 
@@ -191,8 +191,8 @@ void Collection::add_candidates(std::vector<wire::Candidate>& candidates, std::u
   }
   const auto leader = static_cast<std::uint32_t>(server_of(files));
   wire::Candidate& it = candidates.emplace_back(wire::Candidate{leader, {leader}});
-  // Without a split, the one server that writes is known.
-  if (is_split()) it.servers.assign(pool_.begin(), pool_.end());
+  // If files are not shared, the one server that writes is known.
+  if (is_shared()) it.servers.assign(pool_.begin(), pool_.end());
 }
 
 /// Chooses the shapes of chunks and writes them into the schema, through which the servers get
@@ -219,7 +219,7 @@ std::vector<model::ChunkChoice> Collection::choose_chunks(const config::Collecti
     }
     variables.push_back(facts);
   }
-  const std::uint64_t writers = split_ == model::Split::slab ? pool_.size() : 1;
+  const std::uint64_t writers = sharing_ == model::FileSharing::slab ? pool_.size() : 1;
   const std::uint64_t expected = settings.expected_bytes.value_or(0);
   return model::choose_chunks(schema_, variables, {sizes, config.memory.chunks_bytes * writers, expected});
 }
@@ -296,7 +296,7 @@ void Collection::note_chunks(const model::FileLayout& files, const std::vector<m
 bool Collection::serves(std::size_t server) const noexcept {
   if (in_pool_[server] == not_in_pool) return false;
   const bool any =
-      placement_ == config::Placement::file || placement_ == config::Placement::least || is_split();
+      placement_ == config::Placement::file || placement_ == config::Placement::least || is_shared();
   return any || server == server_of(0);
 }
 
@@ -308,7 +308,7 @@ wire::DefineCollection Collection::message(bool whole) const {
   wire::CollectionDefinition it;
   it.format = format_;
   it.existing = existing_;
-  it.split = split_;
+  it.sharing = sharing_;
   it.servers.assign(pool_.begin(), pool_.end());
   it.first = static_cast<std::uint32_t>(first_owner());
   it.gather_bytes = gather_bytes_;
@@ -318,8 +318,8 @@ wire::DefineCollection Collection::message(bool whole) const {
   it.reductions = processing_.reductions;
   it.trial_compressors = processing_.compression.trial_compressors;
   std::vector<std::byte> bytes;
-  wire::Writer writer(bytes);
-  it.fields(writer);  // still without the schema, which has a hash of its own
+  wire::OutputArchive archive(bytes);
+  it.fields(archive);  // still without the schema, which has a hash of its own
   const std::uint64_t schema_hash = model::hash(schema_);
   bytes.insert(bytes.end(), reinterpret_cast<const std::byte*>(&schema_hash),
                reinterpret_cast<const std::byte*>(&schema_hash + 1));

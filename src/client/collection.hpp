@@ -111,8 +111,8 @@ class Collection {
   /// The collection's entry in the report.
   [[nodiscard]] observe::CollectionRecord record_for_report() const;
   /// Whether all servers of its pool write each file of this collection.
-  [[nodiscard]] bool is_split() const noexcept { return split_ != model::Split::none; }
-  /// The server that has all frames of one owner, if the collection is split: the same for all
+  [[nodiscard]] bool is_shared() const noexcept { return sharing_ != model::FileSharing::none; }
+  /// The server that has all frames of one owner, if its files are shared: the same for all
   /// files, so that each server needs to know its own frames only.
   [[nodiscard]] std::size_t server_of_owner(std::uint16_t owner) const noexcept {
     return nth_after(first_owner(), owner);
@@ -141,14 +141,14 @@ class Collection {
   template <class Visit>
   Result<> for_each_server_of(std::uint32_t variable, std::size_t leader, Visit&& visit) const {
     AFTERBAY_TRY(visit(leader));  // which knows what is missing
-    if (!is_split()) return {};
+    if (!is_shared()) return {};
     for (const auto& [first, last] : owners_.of_variable(variable))
       for (std::uint32_t owner = first; owner <= last; ++owner)
         if (const std::size_t server = server_of_owner(static_cast<std::uint16_t>(owner)); server != leader)
           AFTERBAY_TRY(visit(server));
     return {};
   }
-  /// The server with the first part of split files. Slabs begin with the first server of the pool,
+  /// The server with the first part of shared files. Slabs begin with the first server of the pool,
   /// whose servers are in the order of their ranks, and so of their nodes: if ranks are too, parts
   /// lie near.
   [[nodiscard]] std::size_t first_owner() const noexcept {
@@ -204,7 +204,7 @@ class Collection {
   std::string template_;
   std::string directory_;
   std::shared_ptr<const model::HandoverLayout> layout_;
-  model::Split split_ = model::Split::none;
+  model::FileSharing sharing_ = model::FileSharing::none;
   std::vector<std::size_t> pool_;  ///< the servers of its pool
   /// One per server of the session: its index in the pool, or none.
   std::vector<std::size_t> in_pool_;

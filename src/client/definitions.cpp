@@ -97,7 +97,7 @@ void Definitions::add_needs(const Collection& collection, const Decomposition& d
   for (std::uint32_t v = 0; v < collection.schema().variables.size(); ++v) {
     const VariableState& variable = collection.variable(v);
     if (!variable.framed || variable.map != decomposition.map) continue;
-    if (!collection.is_split()) {
+    if (!collection.is_shared()) {
       for (const std::size_t s : collection.pool()) {
         if (sent[s] == Sent::no) continue;
         division.need_all(s);
@@ -184,7 +184,7 @@ void Definitions::add_needs(const Collection& collection, const Decomposition& d
   for (std::uint32_t v = 0; v < collection.schema().variables.size(); ++v) {
     const VariableState& variable = collection.variable(v);
     if (variable.decomposition != static_cast<int>(decomposition.id)) continue;
-    const bool whole_files = !collection.is_split();
+    const bool whole_files = !collection.is_shared();
     for (const std::size_t s : collection.pool())
       if (sent[s] == Sent::in_this_batch) need(s, whole_files && holds ? Told::block : Told::that_it_exists);
     if (whole_files || !holds || !variable.framed) continue;
@@ -313,7 +313,7 @@ Result<Definitions::Collections> Definitions::send() {
 bool Definitions::gives_maps_later(const Collection& collection) const {
   const std::vector<std::size_t>& pool = collection.pool();
   const auto writes = [&](std::size_t server) { return collection.serves(server); };
-  if (collection.is_split() || pool.size() < 2 || !std::ranges::all_of(pool, writes)) return false;
+  if (collection.is_shared() || pool.size() < 2 || !std::ranges::all_of(pool, writes)) return false;
   return bytes_of_maps(collection) > config_.memory.maps_bytes / pool.size();
 }
 

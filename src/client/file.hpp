@@ -19,7 +19,7 @@ namespace afterbay::client {
 struct File {
   std::uint64_t id = 0;  ///< wire::no_file for samples
   Collection* collection = nullptr;
-  /// The server that creates it; the only writer unless the collection is split.
+  /// The server that creates it; the only writer unless its files are shared.
   std::size_t server = 0;
   std::vector<std::size_t> servers;  ///< all servers that write it, beginning with `server`
   std::string path;

@@ -25,7 +25,7 @@ struct Handover {
 
   /// The server that gets a piece.
   [[nodiscard]] std::size_t owner(const PieceSite& site) const {
-    return file->collection->is_split() ? site.server : file->server;
+    return file->collection->is_shared() ? site.server : file->server;
   }
   /// The instance of the piece's frame.
   [[nodiscard]] transport::FrameSlot slot(const PieceSite& site) const {

@@ -112,7 +112,7 @@ std::string begun_records(const JointRecords& records, const Team& team, std::ui
 
 }  // namespace
 
-JointPuts::JointPuts(SessionCore& core, RankPuts& puts, Endpoint& rank, SharedLinks& links,
+JointPuts::JointPuts(SessionCore& core, RankPuts& puts, DirectPuts& rank, SharedLinks& links,
                      const Limits& limits, observe::Profile& profile, std::function<Result<>()> sessions_work)
     : core_(core),
       puts_(puts),

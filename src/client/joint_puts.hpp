@@ -28,7 +28,7 @@
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "base/thread_safety.hpp"
-#include "client/endpoint.hpp"
+#include "client/direct_puts.hpp"
 #include "client/joint_put.hpp"
 #include "client/joint_records.hpp"
 #include "client/rank_puts.hpp"
@@ -48,7 +48,7 @@ class JointPuts {
 
   /// `rank`: hands over what callers have collected. `sessions_work`: handles messages, tends to
   /// endpoints, and serves their reads; under the session's lock.
-  JointPuts(SessionCore& core, RankPuts& puts, Endpoint& rank, SharedLinks& links, const Limits& limits,
+  JointPuts(SessionCore& core, RankPuts& puts, DirectPuts& rank, SharedLinks& links, const Limits& limits,
             observe::Profile& profile, std::function<Result<>()> sessions_work);
 
   // ---- the team. Any thread unless stated otherwise.
@@ -92,7 +92,7 @@ class JointPuts {
   /// Begins the put if it is not open; waits while too many records are open, or too much is
   /// collected for the session's thread.
   Result<Opened> open(const Member& member, const Wanted& wanted);
-  /// See Endpoint::begin and, with a variable, put_reduced. By the session, in its current step.
+  /// See DirectPuts::begin and, with a variable, put_reduced. By the session, in its current step.
   /// Waits while too many records are open.
   Result<> announce(File& file, std::uint64_t record, std::uint64_t step,
                     std::optional<std::uint32_t> reduced = {});
@@ -173,7 +173,7 @@ class JointPuts {
 
   SessionCore& core_;
   RankPuts& puts_;
-  Endpoint& rank_;
+  DirectPuts& rank_;
   Limits limits_;
   std::function<Result<>()> sessions_work_;
   observe::Counter* bytes_;

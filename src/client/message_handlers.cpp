@@ -22,14 +22,14 @@ Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> mes
         for (const auto& file : s.open_files_)
           if (file->id == m.file) file->records = m.records;
       }),
-      on<wire::Done>([](S& s, Number from, const auto& m) { s.tickets_.answer(m.ticket, from); }),
+      on<wire::TicketDone>([](S& s, Number from, const auto& m) { s.tickets_.answer(m.ticket, from); }),
       // Input.
       on<wire::InputOpened>([](S& s, Number, auto&& m) { s.reader_.answer(std::move(m)); }),
       on<wire::InputMemory>([](S& s, Number from, const auto& m) { return s.reader_.map_memory(from, m); }),
       on<wire::InputPiece>([](S& s, Number from, const auto& m) { return s.reader_.answer(from, m); }),
       on<wire::InputStrings>([](S& s, Number, auto&& m) { s.reader_.answer(std::move(m)); }),
       // Ends.
-      on<wire::Failed>([](S& s, Number, auto&& m) { return s.core_.server_failed(std::move(m)); }),
+      on<wire::SessionFailed>([](S& s, Number, auto&& m) { return s.core_.server_failed(std::move(m)); }),
       on<wire::Bye>([](S& s, Number from, const auto&) { s.core_.server_ended(from); }));
 
   if (!wire::ToModel::has(wire::kind_of(message).value_or(wire::Kind{0})))

@@ -80,7 +80,7 @@ Result<Collection*> ModelSession::collection(const std::string& name, const Sche
                                              std::vector<AskedReduction> reductions) {
   AFTERBAY_TRY_ASSIGN(const Definitions::Collections added,
                       definitions_.add_collection(name, schema, options, std::move(reductions)));
-  for (const auto& in_pool : added) puts_.endpoint().add_collection(*in_pool);
+  for (const auto& in_pool : added) puts_.direct().add_collection(*in_pool);
   return added.front().get();
 }
 
@@ -90,7 +90,7 @@ Result<> ModelSession::start() {
   const observe::Timed timed(observed_.define);
   AFTERBAY_TRY_ASSIGN(const Definitions::Collections added, definitions_.send());
   for (const auto& collection : added)
-    if (!definitions_.gives_maps_later(*collection)) puts_.endpoint().make_likely_plans(*collection);
+    if (!definitions_.gives_maps_later(*collection)) puts_.direct().make_likely_plans(*collection);
   return core_.wait_for_all("all ranks to have the servers' answer to the definitions");
 }
 
@@ -125,11 +125,11 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
   if (definitions_.lacks(file->server, in_pool)) {
     const observe::Timed timed(observed_.define);
     AFTERBAY_TRY(definitions_.define_at(in_pool, file->server));
-    puts_.endpoint().make_likely_plans(in_pool);
+    puts_.direct().make_likely_plans(in_pool);
     AFTERBAY_TRY(core_.wait_for_all("all ranks to have a server's answer to the definitions"));
   }
   file->servers.push_back(file->server);
-  if (in_pool.is_split())
+  if (in_pool.is_shared())
     for (const std::size_t s : in_pool.pool())
       if (s != file->server) file->servers.push_back(s);
   AFTERBAY_TRY(wait_for_older(*file));
@@ -293,8 +293,8 @@ Result<Ticket> ModelSession::epoch(const std::string& name) {
   AFTERBAY_TRY(puts_.check_nothing_begun("epoch"));
   AFTERBAY_TRY(puts_.joint().settle("epoch"));
   last_epoch_ticket_ = tickets_.add(core_.all_servers(), {fmt::format("epoch '{}'", name)});
-  wire::Epoch message{last_epoch_ticket_, ++next_epoch_, name, 0, {}};
-  std::vector<std::vector<wire::Epoch::OpenFile>> files(core_.servers());
+  wire::EndEpoch message{last_epoch_ticket_, ++next_epoch_, name, 0, {}};
+  std::vector<std::vector<wire::EndEpoch::OpenFile>> files(core_.servers());
   for (const auto& file : open_files_) {
     std::uint64_t records = 0;
     if (puts_.joint().started())

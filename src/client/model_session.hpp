@@ -23,7 +23,7 @@
 #include "client/collection.hpp"
 #include "client/definitions.hpp"
 #include "client/destinations.hpp"
-#include "client/endpoint.hpp"
+#include "client/direct_puts.hpp"
 #include "client/endpoint_reads.hpp"
 #include "client/file.hpp"
 #include "client/rank_puts.hpp"

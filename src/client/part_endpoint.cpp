@@ -414,7 +414,7 @@ Result<> PartEndpoint::deliver(JointPut& put, const Target& target, bool last) {
   return puts_.deliver(put, target.plan->values);
 }
 
-/// As Endpoint::waited_too_long_for_room.
+/// As DirectPuts::waited_too_long_for_room.
 bool PartEndpoint::waited_too_long(const Target& target) {
   const PutKey key{target.file.get(), target.variable, target.record, step_};
   const std::uint64_t now = now_ns();

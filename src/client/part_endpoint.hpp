@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PartEndpoint: one caller of a rank whose puts are joint ones: an endpoint that a thread opened,
 // or the session itself once it shares its puts. Used by one thread at a time; another that uses it
-// meanwhile is refused. The interface's afterbay::Endpoint is a handle of it; client::Endpoint is
-// something else, the path of a rank whose session is the only caller of `put`.
+// meanwhile is refused. The interface's afterbay::Endpoint is a handle of it. If the session is the
+// only caller of `put`, it uses DirectPuts.
 #pragma once
 
 #include <algorithm>

@@ -21,7 +21,7 @@ namespace afterbay::client {
 
 /// What servers are to compute of samples.
 struct AskedReduction {
-  wire::Reduction what;
+  wire::ReductionDefinition what;
   bool is_demanded = false;  ///< otherwise, ranks may compute it
 };
 
@@ -33,15 +33,15 @@ struct Processing {
   /// Expressions and statistics over time. Servers can compute them if all files have the same
   /// servers, each with the same part: these keep what was put before a file is opened.
   std::vector<AskedReduction> asked;
-  std::vector<wire::Reduction> reductions;  ///< reductions that servers compute
-  bool has_undemanded = false;              ///< the reductions include some that are not demanded
+  std::vector<wire::ReductionDefinition> reductions;  ///< reductions that servers compute
+  bool has_undemanded = false;                        ///< the reductions include some that are not demanded
   std::string why_not_reduced;  ///< why servers do not compute the definition's reductions; empty if they do,
                                 ///< or if it has none
   Compression compression;
 
   [[nodiscard]] bool reduces() const noexcept { return !reductions.empty(); }
   [[nodiscard]] bool reduces(std::uint32_t variable) const noexcept {
-    return std::ranges::find(reductions, variable, &wire::Reduction::variable) != reductions.end();
+    return std::ranges::find(reductions, variable, &wire::ReductionDefinition::variable) != reductions.end();
   }
   [[nodiscard]] bool has_stages(std::uint32_t variable) const noexcept {
     return !stages.empty() && !stages[variable].empty();

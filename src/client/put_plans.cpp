@@ -187,8 +187,8 @@ PieceSite PutPlans::site_of(std::uint32_t index, const model::Piece& piece) cons
   const model::FrameOwners::Range& range = collection_->owners().range_of(piece.frame);
   site.number = range.number_of(piece.frame);
   site.server = collection_->server_of_owner(range.owner);
-  // Servers describe files that are not split alike: one that has answered does it.
-  if (!collection_->is_split()) site.server = collection_->packed().answered().value_or(site.server);
+  // Servers describe files that are not shared alike: one that has answered does it.
+  if (!collection_->is_shared()) site.server = collection_->packed().answered().value_or(site.server);
   return site;
 }
 

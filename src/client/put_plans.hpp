@@ -28,7 +28,7 @@ namespace afterbay::client {
 struct PieceSite {
   std::uint32_t frame = 0;     ///< index in the layout
   std::uint32_t number = 0;    ///< number of the frame among those of its server
-  std::size_t server = 0;      ///< server that has the frame, if the collection is split
+  std::size_t server = 0;      ///< server that has the frame, if files are shared
   std::uint32_t in_frame = 0;  ///< index of the piece in the frame
   std::uint64_t frame_offset = 0;
   model::Frame of;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RankPuts: the state that the endpoints of a rank share because they use the same links: the order
+// RankPuts: the state that the callers of a rank share because they use the same links: the order
 // of the rank's puts, the slots that are not committed, the last put for error messages, and the
 // numbers of string puts and the waits that servers and the profile learn. Used by one thread.
 #pragma once

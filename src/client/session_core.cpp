@@ -226,7 +226,7 @@ Error SessionCore::with_work(Error error) const {
   return error;
 }
 
-Result<> SessionCore::server_failed(wire::Failed message) {
+Result<> SessionCore::server_failed(wire::SessionFailed message) {
   failure_came_from_server_ = true;
   if (!failure_) reported_ = message.reported;
   // A server that lost a rank may have no file of this session open: then this rank names the file
@@ -281,7 +281,7 @@ bool SessionCore::await_failure(transport::Millis limit) noexcept {
       if (!message)
         servers_[s].lost = true;
       else if (*message)
-        failure_came_from_server_ = wire::kind_of(**message) == wire::Failed::kind;
+        failure_came_from_server_ = wire::kind_of(**message) == wire::SessionFailed::kind;
       else if (!alive)
         servers_[s].lost = true;
       else if (!(idle_ && idle_()))

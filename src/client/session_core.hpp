@@ -136,7 +136,7 @@ class SessionCore {
   /// other ranks are told.
   tl::unexpected<Error> report_to_caller(Error error);
   /// A server reports that the session has failed.
-  Result<> server_failed(wire::Failed message);
+  Result<> server_failed(wire::SessionFailed message);
   /// A server has published everything and ends.
   void server_ended(std::size_t server) { servers_[server].ended = true; }
   [[nodiscard]] bool all_servers_ended() const;

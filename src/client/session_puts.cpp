@@ -15,9 +15,9 @@ SessionPuts::SessionPuts(SessionCore& core, RankPuts& rank, const Definitions& d
       definitions_(definitions),
       open_files_(open_files),
       profile_(profile),
-      endpoint_(core, rank, limits.deadline, profile),
+      direct_(core, rank, limits.deadline, profile),
       links_(core, std::move(waited_for_files_ns)),
-      joint_(core, rank, endpoint_, links_, limits, profile, std::move(sessions_work)) {}
+      joint_(core, rank, direct_, links_, limits, profile, std::move(sessions_work)) {}
 
 Result<> SessionPuts::share(const char* call) {
   if (own_) return {};
@@ -91,7 +91,7 @@ void SessionPuts::note_part(const File& file, std::string_view variable) {
 Result<bool> SessionPuts::put(const std::shared_ptr<File>& file, std::string_view variable,
                               std::uint64_t record, const void* data, Type type, const MemoryLayout& memory,
                               const Section& section, bool may_wait) {
-  if (!own_ && section.whole()) return endpoint_.put(*file, variable, record, data, type, memory, may_wait);
+  if (!own_ && section.whole()) return direct_.put(*file, variable, record, data, type, memory, may_wait);
   AFTERBAY_TRY(share("put of a section"));
   AFTERBAY_TRY(joint_.tend());
   AFTERBAY_TRY(take_part(*file, variable));
@@ -116,9 +116,9 @@ std::shared_ptr<File> SessionPuts::samples_of(Collection& collection) {
   file->is_the_sessions = true;
   file->collection = &collection;
   file->path = fmt::format("the samples of collection '{}'", collection.name());
-  file->server = collection.is_split() ? collection.first_owner() : collection.server_of(0);
+  file->server = collection.is_shared() ? collection.first_owner() : collection.server_of(0);
   file->servers.push_back(file->server);
-  if (collection.is_split())
+  if (collection.is_shared())
     for (const std::size_t s : collection.pool())
       if (s != file->server) file->servers.push_back(s);
   samples_.push_back(file);
@@ -126,13 +126,13 @@ std::shared_ptr<File> SessionPuts::samples_of(Collection& collection) {
 }
 
 Result<> SessionPuts::begin(File& file, std::uint64_t record) {
-  if (!own_) return endpoint_.begin(file, record);
+  if (!own_) return direct_.begin(file, record);
   AFTERBAY_TRY(joint_.announce(file, record, own_->steps()));
   return joint_.tend();
 }
 
 Result<> SessionPuts::put_reduced(File& file, std::string_view variable, std::uint64_t record) {
-  if (!own_) return endpoint_.put_reduced(file, variable, record);
+  if (!own_) return direct_.put_reduced(file, variable, record);
   const auto done = [&]() -> Result<> {
     AFTERBAY_TRY(core_.check_usable());
     AFTERBAY_TRY_ASSIGN(const std::uint32_t index, file.collection->index_of(variable));
@@ -149,7 +149,7 @@ Result<> SessionPuts::put_reduced(File& file, std::string_view variable, std::ui
 Result<AcquiredSlot> SessionPuts::acquire(const std::shared_ptr<File>& file, std::string_view variable,
                                           std::uint64_t record, Type type) {
   if (!own_) {
-    AFTERBAY_TRY_ASSIGN(auto slot, endpoint_.acquire(*file, variable, record, type));
+    AFTERBAY_TRY_ASSIGN(auto slot, direct_.acquire(*file, variable, record, type));
     return AcquiredSlot(std::move(slot));
   }
   AFTERBAY_TRY(joint_.tend());
@@ -161,21 +161,21 @@ Result<AcquiredSlot> SessionPuts::acquire(const std::shared_ptr<File>& file, std
 }
 
 Result<> SessionPuts::commit(const AcquiredSlot& slot, const void* buffer) {
-  if (const auto* const mine = std::get_if<Endpoint::Acquired>(&slot)) return endpoint_.commit(*mine, buffer);
+  if (const auto* const mine = std::get_if<DirectPuts::Acquired>(&slot)) return direct_.commit(*mine, buffer);
   if (auto done = own_->commit(std::get<PartEndpoint::Acquired>(slot), buffer); !done)
     return core_.report_to_caller(std::move(done).error());
   return joint_.tend();
 }
 
 void SessionPuts::forget(const AcquiredSlot& slot) noexcept {
-  if (const auto* const mine = std::get_if<Endpoint::Acquired>(&slot))
-    endpoint_.forget(*mine);
+  if (const auto* const mine = std::get_if<DirectPuts::Acquired>(&slot))
+    direct_.forget(*mine);
   else
     own_->forget(std::get<PartEndpoint::Acquired>(slot));
 }
 
 bool SessionPuts::is_out(const AcquiredSlot& slot) const {
-  if (const auto* const mine = std::get_if<Endpoint::Acquired>(&slot)) return endpoint_.is_out(*mine);
+  if (const auto* const mine = std::get_if<DirectPuts::Acquired>(&slot)) return direct_.is_out(*mine);
   return own_->is_out(std::get<PartEndpoint::Acquired>(slot));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SessionPuts: how the session itself puts. As long as it is the only caller of its rank, it puts
-// whole parts straight to the servers (Endpoint). From the first endpoint that a thread opens, or
+// whole parts straight to the servers (DirectPuts). From the first endpoint that a thread opens, or
 // the first section, all puts of the rank are joint ones (JointPuts), and the session is one member
 // of the team.
 #pragma once
@@ -16,7 +16,7 @@
 
 #include "base/result.hpp"
 #include "client/definitions.hpp"
-#include "client/endpoint.hpp"
+#include "client/direct_puts.hpp"
 #include "client/joint_puts.hpp"
 #include "client/part_endpoint.hpp"
 #include "client/rank_puts.hpp"
@@ -25,7 +25,7 @@
 namespace afterbay::client {
 
 /// A put that acquire begins and commit ends, of the session or of an endpoint.
-using AcquiredSlot = std::variant<Endpoint::Acquired, PartEndpoint::Acquired>;
+using AcquiredSlot = std::variant<DirectPuts::Acquired, PartEndpoint::Acquired>;
 
 /// Used under the session's lock.
 class SessionPuts {
@@ -37,7 +37,7 @@ class SessionPuts {
               std::function<std::uint64_t()> waited_for_files_ns, std::function<Result<>()> sessions_work);
 
   /// For the session's collections.
-  [[nodiscard]] Endpoint& endpoint() noexcept { return endpoint_; }
+  [[nodiscard]] DirectPuts& direct() noexcept { return direct_; }
   [[nodiscard]] JointPuts& joint() noexcept { return joint_; }
   [[nodiscard]] const JointPuts& joint() const noexcept { return joint_; }
 
@@ -47,17 +47,17 @@ class SessionPuts {
                    bool may_wait);
   Result<> put_strings(File& file, std::string_view variable, std::uint64_t record,
                        std::span<const std::string> values) {
-    return endpoint_.put_strings(file, variable, record, values);
+    return direct_.put_strings(file, variable, record, values);
   }
   /// Whether this rank hands over data to all servers in memory that it shares with them.
   [[nodiscard]] bool shares_memory() const;
   /// The samples of a collection with reductions, to be put as into a file that is always open.
   std::shared_ptr<File> samples_of(Collection& collection);
-  /// How often the records of endpoint() have been ended: with a step, or by flush or epoch within
+  /// How often the records of direct() have been ended: with a step, or by flush or epoch within
   /// one.
   [[nodiscard]] std::uint64_t cuts() const noexcept { return cuts_; }
   void count_cut() noexcept { ++cuts_; }
-  /// See Endpoint::begin and put_reduced.
+  /// See DirectPuts::begin and put_reduced.
   Result<> begin(File& file, std::uint64_t record);
   Result<> put_reduced(File& file, std::string_view variable, std::uint64_t record);
   Result<AcquiredSlot> acquire(const std::shared_ptr<File>& file, std::string_view variable,
@@ -96,7 +96,7 @@ class SessionPuts {
   OpenFiles samples_;  ///< samples of collections with reductions
   std::uint64_t cuts_ = 0;
   observe::Profile& profile_;
-  Endpoint endpoint_;
+  DirectPuts direct_;
   SharedLinks links_;
   JointPuts joint_;
   std::unique_ptr<PartEndpoint> own_;  ///< null: the session is the only caller

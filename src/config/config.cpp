@@ -110,21 +110,21 @@ const Origin& Config::origin(std::string_view name) const {
   return found == origins.end() ? fallback : found->second;
 }
 
-Result<Split> Config::check_against(int ranks) const {
+Result<RoleCounts> Config::check_against(int ranks) const {
   if (!nodes.empty() && nodes.size() != static_cast<std::size_t>(ranks)) {
     return fail(
         ErrorCode::conflict,
         "{}: nodes declares the nodes of {} ranks, but the communicator has {}; give one number per rank",
         origin("nodes").place, nodes.size(), ranks);
   }
-  if (topology == Topology::inline_) return Split{ranks, 0};
+  if (topology == Topology::inline_) return RoleCounts{ranks, 0};
   const std::vector<int> one_node(static_cast<std::size_t>(ranks), 0);
   AFTERBAY_TRY_ASSIGN(const auto assignments, assign_ranks(*this, nodes.empty() ? one_node : nodes));
   const auto count = [&](RankKind kind) {
     return static_cast<int>(std::ranges::count(assignments, kind, &RankAssignment::kind));
   };
-  return Split{count(RankKind::model), count(RankKind::server), count(RankKind::frontend),
-               count(RankKind::spare)};
+  return RoleCounts{count(RankKind::model), count(RankKind::server), count(RankKind::frontend),
+                    count(RankKind::spare)};
 }
 
 }  // namespace afterbay::config

@@ -72,7 +72,7 @@ struct ServerLayout {
 };
 
 /// All sizes in bytes, per server process unless stated otherwise.
-struct Memory {
+struct MemorySettings {
   static constexpr std::uint64_t least_chunks_bytes = std::uint64_t{64} << 10;
   std::uint64_t server_bytes = std::uint64_t{512} << 20;
   std::uint64_t block_bytes = std::uint64_t{4} << 20;
@@ -126,12 +126,12 @@ struct Memory {
 };
 
 /// Where frames are spilled to.
-struct Spill {
+struct SpillSettings {
   std::string directory = "/tmp";
   std::uint64_t quota_bytes = std::uint64_t{8} << 30;  ///< per server
 };
 
-struct Report {
+struct ReportSettings {
   ReportTable table = ReportTable::automatic;
   std::string json;                          ///< path; empty: none
   std::string trace;                         ///< path; empty: none
@@ -146,20 +146,20 @@ struct Report {
 };
 
 /// The statistics pages that `afterbay top` reads.
-struct Statistics {
+struct StatisticsSettings {
   std::string directory = "auto";  ///< "auto": the journal's; empty: no pages
   std::chrono::milliseconds interval{1000};
   int frontends = 64;  ///< the number of frontends, from the first, that keep pages too
 };
 
 /// The journal of runs and files, see docs/reference/journal.md.
-struct Journal {
+struct JournalSettings {
   std::string directory = "afterbay-journal";  ///< empty: no journal
   bool required = false;                       ///< the run fails if it cannot be written
 };
 
 /// What servers do if a signal asks them to stop.
-struct Stop {
+struct StopSettings {
   StopSignals signals = StopSignals::both;
   std::chrono::milliseconds grace{30'000};
   bool inline_too = false;  ///< also in model ranks that write themselves (inline)
@@ -170,7 +170,7 @@ inline constexpr int stripes_all = -1;  ///< one stripe per storage target
 inline constexpr std::uint64_t stripe_size_automatic = 0;
 
 /// The layout of new files on Lustre.
-struct Stripe {
+struct StripeSettings {
   int count = stripes_automatic;
   std::uint64_t size_bytes = stripe_size_automatic;
   StripeApply apply = StripeApply::automatic;
@@ -242,7 +242,7 @@ struct PoolOverride {
 };
 
 /// How the ranks of a communicator are divided.
-struct Split {
+struct RoleCounts {
   int model_ranks = 0;
   int servers = 0;  ///< dedicated servers; 0 with inline
   int frontends = 0;
@@ -268,9 +268,9 @@ struct Writing {
   int writers = 2;
   DirectIo direct_io = DirectIo::automatic;
   std::uint64_t chunk_bytes = std::uint64_t{4} << 20;
-  Stripe stripe;
+  StripeSettings stripe;
   WhenFull when_full = WhenFull::wait;
-  Spill spill;
+  SpillSettings spill;
   std::chrono::milliseconds space_retry{300'000};
   bool checksum = true;  ///< compute checksums of whole files, for the journal
 };
@@ -284,15 +284,15 @@ struct Config : Servers, Writing {
   std::string output_digest;  ///< digest of the description that was read from `output`; empty: none
   Transport transport = Transport::automatic;
   std::vector<int> nodes;  ///< declared node per rank of the communicator; empty: the real nodes
-  Memory memory;
+  MemorySettings memory;
   std::chrono::milliseconds deadline{60'000};
-  Stop stop;
+  StopSettings stop;
   Checks checks = Checks::refuse;
-  Journal journal;
-  Statistics statistics;
+  JournalSettings journal;
+  StatisticsSettings statistics;
   std::vector<triggers::Trigger> triggers;  ///< in the order in which they were found
   std::chrono::milliseconds triggers_at_end{30'000};
-  Report report;
+  ReportSettings report;
   LogLevel log = LogLevel::warning;
 
   /// Overrides in the order in which they apply: later ones win.
@@ -340,7 +340,7 @@ struct Config : Servers, Writing {
 
   /// Checks that need the communicator's size: servers < ranks, one declared node per rank; without
   /// declared nodes as if all ranks were on one.
-  [[nodiscard]] Result<Split> check_against(int ranks) const;
+  [[nodiscard]] Result<RoleCounts> check_against(int ranks) const;
 };
 
 /// The sources of `load`. Only `AFTERBAY_*` variables and `--afterbay.*` arguments are used.

@@ -22,7 +22,7 @@ class Finder {
   Finder(const Config& config, Problems& problems) : config_(config), problems_(problems) {}
 
   void memory() {
-    const Memory& memory = config_.memory;
+    const MemorySettings& memory = config_.memory;
     const std::uint64_t large = memory.frame_bytes() - memory.small_class_bytes();
     if (memory.blocks() < 2) {
       conflict(
@@ -46,7 +46,7 @@ class Finder {
   }
 
   void network() {
-    const Memory& memory = config_.memory;
+    const MemorySettings& memory = config_.memory;
     const auto at_least = [&](const char* name, std::uint64_t bytes, std::uint64_t least,
                               const std::string& what) {
       if (bytes >= least) return;
@@ -142,7 +142,7 @@ class Finder {
   }
 
   void report() {
-    const Report& report = config_.report;
+    const ReportSettings& report = config_.report;
     const std::pair<const char*, const std::string*> files[] = {{"report.json", &report.json},
                                                                 {"report.trace", &report.trace},
                                                                 {"report.html", &report.html},
@@ -316,7 +316,7 @@ class Finder {
   /// " and the writers have 2 buffers of a block and a page each, for stages of variables or
   /// spilled data"; empty if they have none.
   [[nodiscard]] std::string stages() const {
-    const Memory& memory = config_.memory;
+    const MemorySettings& memory = config_.memory;
     if (memory.writer_buffers == 0) return "";
     return fmt::format(
         " and the writers have {} buffer{} of a block and a page each, for stages of variables or spilled "

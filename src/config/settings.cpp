@@ -166,7 +166,8 @@ void add_memory(std::vector<Setting<Config>>& table) {
                           "of 8 bytes take at most 1/64 of `memory.server` in total; with more frames, "
                           "each may have fewer records in memory, but at least 64. With larger blocks "
                           "fewer frames are needed."));
-  table.push_back(session(agreed, "memory.chunks", size_in({.low = Memory::least_chunks_bytes, .high = TiB}),
+  table.push_back(session(agreed, "memory.chunks",
+                          size_in({.low = MemorySettings::least_chunks_bytes, .high = TiB}),
                           AFTERBAY_FIELD(memory.chunks_bytes),
                           "Memory of one server, in addition to `memory.server`, for compressed netCDF-4 "
                           "chunks that span several records and are not complete yet. It should hold one "

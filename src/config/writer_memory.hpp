@@ -7,9 +7,9 @@
 
 namespace afterbay::config {
 
-/// The value of Memory::writer_buffers: one per writer of a server if the configuration sets a
-/// stage for a variable of any collection, or if frames may be spilled; otherwise 0. Frames that
-/// were read back are computed in place.
+/// The value of MemorySettings::writer_buffers: one per writer of a server if the configuration
+/// sets a stage for a variable of any collection, or if frames may be spilled; otherwise 0. Frames
+/// that were read back are computed in place.
 int writer_buffers(const Config& config);
 
 }  // namespace afterbay::config

@@ -288,7 +288,7 @@ void check_file(const File& file, const Pairs& properties, const ReadOptions& op
   check.contents();
 }
 
-void check_state_name(const Description& description, const Report& report, const Node& node) {
+void check_state_name(const Description& description, const ProblemReporter& report, const Node& node) {
   const auto tokens = state_name_tokens(description.state);
   if (!tokens) return report(node, tokens.error().code, tokens.error().message);
   const auto has = [&](std::string_view word) {

@@ -9,7 +9,7 @@
 namespace afterbay::describe {
 
 /// Names of states at epochs, and that there are epochs. `node`: what the key `state` has.
-void check_state_name(const Description& description, const Report& report, const Node& node);
+void check_state_name(const Description& description, const ProblemReporter& report, const Node& node);
 
 /// Periods that do not fit each other, keys without which others have no meaning, names that files
 /// could not have. `properties`: where each key of the file is written.

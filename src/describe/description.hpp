@@ -67,10 +67,10 @@ struct Align {
   friend bool operator==(const Align&, const Align&) = default;
 };
 
-enum class Partial : std::uint8_t { write, skip };                ///< periods that a run covers in part
-enum class Reducer : std::uint8_t { automatic, model, servers };  ///< where values are computed
-enum class Stamp : std::uint8_t { start, centre, end };           ///< the time of a record
-enum class EndDate : std::uint8_t { inclusive, exclusive };       ///< {end} in names of files
+enum class Partial : std::uint8_t { write, skip };                   ///< periods that a run covers in part
+enum class ComputedBy : std::uint8_t { automatic, model, servers };  ///< where values are computed
+enum class Stamp : std::uint8_t { start, centre, end };              ///< the time of a record
+enum class EndDate : std::uint8_t { inclusive, exclusive };          ///< {end} in names of files
 
 using AttributeValue =
     std::variant<std::string, std::int64_t, double, std::vector<std::int64_t>, std::vector<double>>;
@@ -113,7 +113,7 @@ struct Field {
 enum class Outside : std::uint8_t { keep, missing };
 
 /// A subset of a field's points. Empty members select everything.
-struct Grid {
+struct GridSubset {
   struct Range {  ///< range of a coordinate, both ends included; for longitudes `low` may exceed `high`
     std::string coordinate;
     double low = 0;
@@ -203,8 +203,8 @@ struct File {
   TimeAxis time;
   OutputType type;
   Missing missing;
-  Reducer statistics = Reducer::automatic;  ///< over time
-  Reducer expressions = Reducer::automatic;
+  ComputedBy statistics = ComputedBy::automatic;  ///< over time
+  ComputedBy expressions = ComputedBy::automatic;
   std::string grid = "own";
   bool cmip = false;                    ///< chunks as archives of CMIP7 ask for them
   Attributes attributes;                ///< global
@@ -225,7 +225,7 @@ struct Description {
   std::string state;      ///< template of the names of states that are saved at epochs; empty: none is
   Position state_at;
   std::vector<Field> fields;
-  std::vector<Grid> grids;
+  std::vector<GridSubset> grids;
   std::vector<File> files;
 };
 

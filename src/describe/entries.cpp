@@ -34,7 +34,7 @@ EntryLists::EntryLists(const Pairs& groups, Budget& budget, Problems& problems)
 
 std::vector<Entry> EntryLists::entries_of(const Node& list, const std::string& key) {
   std::vector<Entry> found;
-  add_list(list, Report(problems_, key), found);
+  add_list(list, ProblemReporter(problems_, key), found);
   std::set<std::string> replaced;
   for (const Entry& entry : found)
     if (!entry.from_group) replaced.insert(entry.field);
@@ -49,12 +49,12 @@ void EntryLists::check_all_groups() {
   for (const auto& [key, node] : groups_) {
     std::vector<Entry> ignored;
     open_ = {key.name};
-    add_list(node, Report(problems_, "groups." + printable(key.name)), ignored);
+    add_list(node, ProblemReporter(problems_, "groups." + printable(key.name)), ignored);
     open_.clear();
   }
 }
 
-void EntryLists::add_list(const Node& list, const Report& report, std::vector<Entry>& found) {
+void EntryLists::add_list(const Node& list, const ProblemReporter& report, std::vector<Entry>& found) {
   if (list.is_null()) return;
   if (list.is_sequence())
     for (const Node& item : list.items()) add_item(item, report, found);
@@ -62,7 +62,7 @@ void EntryLists::add_list(const Node& list, const Report& report, std::vector<En
     add_item(list, report, found);
 }
 
-void EntryLists::add_item(const Node& item, const Report& report, std::vector<Entry>& found) {
+void EntryLists::add_item(const Node& item, const ProblemReporter& report, std::vector<Entry>& found) {
   if (item.is_mapping()) return add_pairs(item, report, found);
   if (!item.is_scalar()) return report.expected(item, accepted_list);
   const std::string& text = item.characters();
@@ -75,7 +75,7 @@ void EntryLists::add_item(const Node& item, const Report& report, std::vector<En
   found.push_back({text, item.at, nullptr, !open_.empty()});
 }
 
-void EntryLists::add_pairs(const Node& mapping, const Report& report, std::vector<Entry>& found) {
+void EntryLists::add_pairs(const Node& mapping, const ProblemReporter& report, std::vector<Entry>& found) {
   for (const auto& [key, value] : mapping.pairs()) {
     if (key.name.starts_with(group_open)) {
       problems_.add(
@@ -97,7 +97,7 @@ void EntryLists::add_pairs(const Node& mapping, const Report& report, std::vecto
 
 bool EntryLists::check_field(const Key& key) { return check_entry_name(key, "field", problems_); }
 
-void EntryLists::add_group(const Node& item, const Report& report, std::vector<Entry>& found) {
+void EntryLists::add_group(const Node& item, const ProblemReporter& report, std::vector<Entry>& found) {
   const std::string& text = item.characters();
   const std::string name = text.substr(group_open.size(), text.size() - group_open.size() - 1);
   const auto group = by_name_.find(name);
@@ -116,7 +116,7 @@ void EntryLists::add_group(const Node& item, const Report& report, std::vector<E
     return report(item, ErrorCode::resources, fmt::format("more than {} levels of groups", most_levels));
   budget_.take(1, item.at);
   open_.push_back(name);
-  add_list(*group->second, Report(problems_, "groups." + name), found);
+  add_list(*group->second, ProblemReporter(problems_, "groups." + name), found);
   open_.pop_back();
 }
 

@@ -31,10 +31,10 @@ class EntryLists {
   void check_all_groups();
 
  private:
-  void add_item(const Node& item, const Report& report, std::vector<Entry>& found);
-  void add_pairs(const Node& mapping, const Report& report, std::vector<Entry>& found);
-  void add_list(const Node& list, const Report& report, std::vector<Entry>& found);
-  void add_group(const Node& item, const Report& report, std::vector<Entry>& found);
+  void add_item(const Node& item, const ProblemReporter& report, std::vector<Entry>& found);
+  void add_pairs(const Node& mapping, const ProblemReporter& report, std::vector<Entry>& found);
+  void add_list(const Node& list, const ProblemReporter& report, std::vector<Entry>& found);
+  void add_group(const Node& item, const ProblemReporter& report, std::vector<Entry>& found);
   bool check_field(const Key& key);
 
   const Pairs& groups_;

@@ -15,8 +15,8 @@ constexpr double most_longitude = 360;
 
 /// `read(name, value, report)` for each line of a mapping, which appends to `result`.
 template <class T, class Read>
-std::optional<std::vector<T>> each_line(const Node& node, const Report& report, const std::string& accepted,
-                                        Read read) {
+std::optional<std::vector<T>> each_line(const Node& node, const ProblemReporter& report,
+                                        const std::string& accepted, Read read) {
   if (!node.is_mapping() || node.pairs().empty()) {
     report.expected(node, accepted);
     return std::nullopt;
@@ -37,7 +37,7 @@ ValueKind<std::vector<T>> lines(std::string accepted, const std::string& value_s
       .schema = fmt::format(R"({{"type": ["object", "null"], "additionalProperties": {}}})", value_schema),
       .read = {},
       .write = {}};
-  kind.read = [read, accepted = kind.accepted](const Node& node, const Report& report) {
+  kind.read = [read, accepted = kind.accepted](const Node& node, const ProblemReporter& report) {
     return each_line<T>(node, report, accepted, read);
   };
   kind.write = [write](const std::vector<T>& all) {
@@ -53,7 +53,8 @@ bool is_longitude(std::string_view name) {
          name.ends_with("LON") || name.ends_with("LONG");
 }
 
-std::optional<Grid::Range> read_range(const std::string& name, const Node& node, const Report& report) {
+std::optional<GridSubset::Range> read_range(const std::string& name, const Node& node,
+                                            const ProblemReporter& report) {
   constexpr std::string_view accepted = "two numbers, [low, high]";
   if (!node.is_sequence() || node.items().size() != 2) {
     report.expected(node, accepted);
@@ -70,15 +71,16 @@ std::optional<Grid::Range> read_range(const std::string& name, const Node& node,
                     *low, *high));
     return std::nullopt;
   }
-  return Grid::Range{name, *low, *high, node.at};
+  return GridSubset::Range{name, *low, *high, node.at};
 }
 
-std::optional<Grid::IndexRange> read_index(const std::string& name, const Node& node, const Report& report) {
+std::optional<GridSubset::IndexRange> read_index(const std::string& name, const Node& node,
+                                                 const ProblemReporter& report) {
   constexpr std::string_view accepted = "the first and the last index from 0, [first, last]";
   const auto one = [&](const Node& item, std::int64_t& value) {
     return item.kind() == ScalarKind::integer && integer_of(item.characters(), value) && value >= 0;
   };
-  Grid::IndexRange range{name, 0, 0};
+  GridSubset::IndexRange range{name, 0, 0};
   const bool good = node.is_sequence() && node.items().size() == 2 && one(node.items()[0], range.first) &&
                     one(node.items()[1], range.last) && range.first <= range.last;
   if (good) return range;
@@ -86,15 +88,17 @@ std::optional<Grid::IndexRange> read_index(const std::string& name, const Node& 
   return std::nullopt;
 }
 
-std::optional<Grid::Stride> read_stride(const std::string& name, const Node& node, const Report& report) {
+std::optional<GridSubset::Stride> read_stride(const std::string& name, const Node& node,
+                                              const ProblemReporter& report) {
   const auto step = whole_number(1, std::int64_t{1} << 40).read(node, report);
   if (!step) return std::nullopt;
-  return Grid::Stride{name, *step};
+  return GridSubset::Stride{name, *step};
 }
 
-std::optional<Grid::Levels> read_levels(const std::string& name, const Node& node, const Report& report) {
+std::optional<GridSubset::Levels> read_levels(const std::string& name, const Node& node,
+                                              const ProblemReporter& report) {
   constexpr std::string_view accepted = "a list of numbers, [0, 10, 100]";
-  Grid::Levels levels{name, {}};
+  GridSubset::Levels levels{name, {}};
   for (const Node& item : node.items()) {
     const auto value = number_of(item, report, accepted);
     if (!value) return std::nullopt;
@@ -115,7 +119,8 @@ std::optional<Grid::Levels> read_levels(const std::string& name, const Node& nod
   return std::nullopt;
 }
 
-std::optional<Grid::Station> read_station(const std::string& name, const Node& node, const Report& report) {
+std::optional<GridSubset::Station> read_station(const std::string& name, const Node& node,
+                                                const ProblemReporter& report) {
   constexpr std::string_view accepted = "a longitude and a latitude in degrees, [lon, lat]";
   if (!node.is_sequence() || node.items().size() != 2) {
     report.expected(node, accepted);
@@ -125,7 +130,7 @@ std::optional<Grid::Station> read_station(const std::string& name, const Node& n
   const auto lat = number_of(node.items()[1], report, accepted);
   if (!lon || !lat) return std::nullopt;
   if (std::abs(*lon) <= most_longitude && std::abs(*lat) <= most_latitude)
-    return Grid::Station{name, *lon, *lat, node.at};
+    return GridSubset::Station{name, *lon, *lat, node.at};
   report(node, ErrorCode::invalid_argument,
          fmt::format("longitudes are from -360 to 360 and latitudes from -90 to 90, found [{}, {}]", *lon,
                      *lat));
@@ -153,41 +158,41 @@ Node pair_of(double first, double second) { return Node::sequence({Node::real(fi
 
 }  // namespace
 
-ValueKind<std::vector<Grid::Range>> coordinate_ranges() {
-  return lines<Grid::Range>(
+ValueKind<std::vector<GridSubset::Range>> coordinate_ranges() {
+  return lines<GridSubset::Range>(
       "indented lines \"coordinate: [low, high]\"", two_numbers, read_range,
-      [](Node& node, const Grid::Range& it) { node.add(it.coordinate, pair_of(it.low, it.high)); });
+      [](Node& node, const GridSubset::Range& it) { node.add(it.coordinate, pair_of(it.low, it.high)); });
 }
 
-ValueKind<std::vector<Grid::IndexRange>> index_ranges() {
-  return lines<Grid::IndexRange>(
+ValueKind<std::vector<GridSubset::IndexRange>> index_ranges() {
+  return lines<GridSubset::IndexRange>(
       "indented lines \"dimension: [first, last]\"",
       R"({"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2})",
-      read_index, [](Node& node, const Grid::IndexRange& it) {
+      read_index, [](Node& node, const GridSubset::IndexRange& it) {
         node.add(it.dimension, Node::sequence({Node::integer(it.first), Node::integer(it.last)}));
       });
 }
 
-ValueKind<std::vector<Grid::Stride>> strides() {
-  return lines<Grid::Stride>(
+ValueKind<std::vector<GridSubset::Stride>> strides() {
+  return lines<GridSubset::Stride>(
       "indented lines \"dimension: n\"", R"({"type": "integer", "minimum": 1})", read_stride,
-      [](Node& node, const Grid::Stride& it) { node.add(it.dimension, Node::integer(it.step)); });
+      [](Node& node, const GridSubset::Stride& it) { node.add(it.dimension, Node::integer(it.step)); });
 }
 
-ValueKind<std::vector<Grid::Levels>> level_lists() {
-  return lines<Grid::Levels>("indented lines \"coordinate: [value, ...]\"",
-                             R"({"type": "array", "items": {"type": "number"}, "minItems": 1})", read_levels,
-                             [](Node& node, const Grid::Levels& it) {
-                               Items values;
-                               for (const double value : it.values) values.push_back(Node::real(value));
-                               node.add(it.coordinate, Node::sequence(std::move(values)));
-                             });
+ValueKind<std::vector<GridSubset::Levels>> level_lists() {
+  return lines<GridSubset::Levels>("indented lines \"coordinate: [value, ...]\"",
+                                   R"({"type": "array", "items": {"type": "number"}, "minItems": 1})",
+                                   read_levels, [](Node& node, const GridSubset::Levels& it) {
+                                     Items values;
+                                     for (const double value : it.values) values.push_back(Node::real(value));
+                                     node.add(it.coordinate, Node::sequence(std::move(values)));
+                                   });
 }
 
-ValueKind<std::vector<Grid::Station>> station_list() {
-  return lines<Grid::Station>(
+ValueKind<std::vector<GridSubset::Station>> station_list() {
+  return lines<GridSubset::Station>(
       "indented lines \"station: [lon, lat]\"", two_numbers, read_station,
-      [](Node& node, const Grid::Station& it) { node.add(it.name, pair_of(it.lon, it.lat)); });
+      [](Node& node, const GridSubset::Station& it) { node.add(it.name, pair_of(it.lon, it.lat)); });
 }
 
 ValueKind<double> distance() {
@@ -195,7 +200,8 @@ ValueKind<double> distance() {
                          .schema = R"({"type": ["string", "null"]})",
                          .read = {},
                          .write = [](double metres) { return Node::text(fmt::format("{}m", metres)); }};
-  kind.read = [accepted = kind.accepted](const Node& node, const Report& report) -> std::optional<double> {
+  kind.read = [accepted = kind.accepted](const Node& node,
+                                         const ProblemReporter& report) -> std::optional<double> {
     const auto text = word_of(node, report, accepted);
     if (!text) return std::nullopt;
     if (const auto metres = metres_of(*text)) return metres;
@@ -215,8 +221,9 @@ ValueKind<std::vector<std::string>> dimension_names() {
         for (const std::string& name : names) items.push_back(Node::text(name));
         return Node::sequence(std::move(items));
       }};
-  kind.read = [accepted = kind.accepted](const Node& node,
-                                         const Report& report) -> std::optional<std::vector<std::string>> {
+  kind.read = [accepted = kind.accepted](
+                  const Node& node,
+                  const ProblemReporter& report) -> std::optional<std::vector<std::string>> {
     std::vector<std::string> names;
     for (const Node& item : node.items())
       if (const auto name = words("the name of a dimension").read(item, report)) names.push_back(*name);

@@ -77,7 +77,7 @@ const Pairs* Inheritance::next_of(const Pairs& entry, std::string& name) {
   const Node* const like = value_in(entry, "like");
   if (like == nullptr) return nullptr;
   if (!like->is_scalar()) {
-    Report(problems_, "like").expected(*like, "a name");
+    ProblemReporter(problems_, "like").expected(*like, "a name");
     return nullptr;
   }
   name = like->characters();

@@ -86,7 +86,8 @@ std::string_view key_of_others(std::string_view word);
 /// Whether the reference page of descriptions has the keys.
 template <class Target>
 inline constexpr bool is_of_descriptions =
-    std::is_same_v<Target, File> || std::is_same_v<Target, VariableOptions> || std::is_same_v<Target, Grid>;
+    std::is_same_v<Target, File> || std::is_same_v<Target, VariableOptions> ||
+    std::is_same_v<Target, GridSubset>;
 
 /// The known keys of an entry, in which groups (`stripe: {count: 4}`) have become dotted names.
 /// Others are reported. `what`: "a file".
@@ -125,7 +126,7 @@ void assign_all(Target& target, const Pairs& properties, const std::vector<KeyRo
   for (const auto& [key, value] : properties) {
     const KeyRow<Target>* const row = find_key(table, key.name);
     if (row != nullptr && row->assign && !value.is_null())
-      row->assign(target, value, Report(problems, key.name));
+      row->assign(target, value, ProblemReporter(problems, key.name));
   }
 }
 

@@ -20,7 +20,7 @@ struct IsOptional<std::optional<T>> : std::true_type {};
 template <class Target, class T, class Access>
 KeyRow<Target> stored(std::string name, ValueKind<T> kind, Access access, std::string documentation) {
   KeyRow<Target> row{std::move(name), kind.accepted, kind.schema, std::move(documentation), {}, {}};
-  row.assign = [kind, access](Target& target, const Node& node, const Report& report) {
+  row.assign = [kind, access](Target& target, const Node& node, const ProblemReporter& report) {
     if (auto value = kind.read(node, report)) access(target) = *std::move(value);
   };
   row.print = [kind, access](const Target& target) -> std::optional<Node> {
@@ -59,7 +59,8 @@ KeyRow<Target> reference(std::string name, std::string accepted, std::string sch
 /// The JSON Schema of a setting of collections or variables.
 std::string schema_of_setting(const std::vector<std::string>& choices, bool list);
 /// The text of a scalar, or of a list, joined by commas; reports other values.
-std::optional<std::string> setting_text(const Node& node, const Report& report, std::string_view accepted);
+std::optional<std::string> setting_text(const Node& node, const ProblemReporter& report,
+                                        std::string_view accepted);
 
 /// The rows of a table of settings (config/settings.hpp), but `left_out`.
 template <class Target, class Settings, class Access>
@@ -73,7 +74,7 @@ void append_settings(std::vector<KeyRow<Target>>& rows, const std::vector<config
                        setting.documentation,
                        {},
                        {}};
-    row.assign = [&setting, access](Target& target, const Node& node, const Report& report) {
+    row.assign = [&setting, access](Target& target, const Node& node, const ProblemReporter& report) {
       const auto text = setting_text(node, report, setting.accepted);
       if (!text) return;
       if (auto done = setting.assign(access(target), *text); !done)

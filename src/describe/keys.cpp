@@ -94,7 +94,7 @@ void add_tokens_of_directory(KeyRow<File>& row) {
       "path, and may contain the same tokens, `out/{member:03}`. The setting `directory` of a collection "
       "replaces what stands before the first part with a token.";
   const ValueKind<std::string> kind = file_name_template();
-  row.assign = [assign = row.assign, kind](File& file, const Node& node, const Report& report) {
+  row.assign = [assign = row.assign, kind](File& file, const Node& node, const ProblemReporter& report) {
     const bool has_tokens = node.is_scalar() && node.characters().find_first_of("{}") != std::string::npos;
     if (has_tokens && !kind.read(node, report)) return;
     assign(file, node, report);
@@ -225,10 +225,10 @@ void add_values(Rows& rows) {
                    "one value is missing. A number: missing if less than this share of the values is "
                    "valid, for example 0.5. Fields to which the model gives no fill value have no missing "
                    "values. See [statistics](../explanation/statistics.md#missing-values)."));
-  const auto reducer = one_of_words<Reducer>(
-      {{"auto", Reducer::automatic}, {"model", Reducer::model}, {"servers", Reducer::servers}});
+  const auto computed_by = one_of_words<ComputedBy>(
+      {{"auto", ComputedBy::automatic}, {"model", ComputedBy::model}, {"servers", ComputedBy::servers}});
   rows.push_back(stored<File>(
-      "statistics", reducer, AFTERBAY_KEY_FIELD(statistics),
+      "statistics", computed_by, AFTERBAY_KEY_FIELD(statistics),
       "Who computes statistics over time of this file; results are the same, bit for bit. `model`: each "
       "model rank, for its points, in `put`. `servers`: the model hands over every sample, as it does "
       "instants, and servers compute (limit: `memory.statistics`). `auto`: servers, if all model ranks share "
@@ -242,7 +242,7 @@ void add_values(Rows& rows) {
       "(`placement: file`), are computed by model ranks with `auto`, and refused with `servers`. See "
       "[servers that compute](../explanation/described-output.md#servers-that-compute)."));
   rows.push_back(stored<File>(
-      "expressions", reducer, AFTERBAY_KEY_FIELD(expressions),
+      "expressions", computed_by, AFTERBAY_KEY_FIELD(expressions),
       "Who computes the expressions that this file writes or of which it writes statistics; results are the "
       "same, bit for bit. `model`: each model rank, for its points. `servers`: the model hands over the "
       "fields with which an expression computes, and servers compute it (limit: `memory.statistics`). "
@@ -322,7 +322,8 @@ std::string schema_of_setting(const std::vector<std::string>& choices, bool list
   return Object{{"type", types}}.dump();
 }
 
-std::optional<std::string> setting_text(const Node& node, const Report& report, std::string_view accepted) {
+std::optional<std::string> setting_text(const Node& node, const ProblemReporter& report,
+                                        std::string_view accepted) {
   std::string text;
   if (node.is_scalar()) return node.characters();
   for (const Node& item : node.items()) {
@@ -392,9 +393,9 @@ const std::vector<KeyRow<VariableOptions>>& variable_keys() {
   return table;
 }
 
-const std::vector<KeyRow<Grid>>& grid_keys() {
-  static const std::vector<KeyRow<Grid>> table{
-      stored_unless_empty<Grid>(
+const std::vector<KeyRow<GridSubset>>& grid_keys() {
+  static const std::vector<KeyRow<GridSubset>> table{
+      stored_unless_empty<GridSubset>(
           "box", coordinate_ranges(), AFTERBAY_KEY_FIELD(box),
           "Points whose coordinates lie in these ranges, bounds included. A coordinate is a "
           "dimension with values, or a coordinate of the field's grid, by its name or its "
@@ -403,38 +404,40 @@ const std::vector<KeyRow<Grid>>& grid_keys() {
           "`lon: [350, 10]`; points keep the order that they have in the field. With coordinates of several "
           "dimensions (curvilinear grids), the smallest index box is kept that contains all points inside "
           "the ranges; of unstructured grids exactly the points inside."),
-      stored<Grid>(
+      stored<GridSubset>(
           "outside", one_of_words<Outside>({{"keep", Outside::keep}, {"missing", Outside::missing}}),
           AFTERBAY_KEY_FIELD(outside),
           "Points of the index box of a curvilinear grid that lie outside of the ranges of `box`. `keep` "
           "(the "
           "default): they have their values. `missing`: their values are missing, which needs fields with a "
           "fill value."),
-      stored_unless_empty<Grid>("index", index_ranges(), AFTERBAY_KEY_FIELD(index),
-                                "Points whose indices lie in these ranges, from 0, both ends included."),
-      stored_unless_empty<Grid>("stride", strides(), AFTERBAY_KEY_FIELD(stride),
-                                "Every n-th point of a dimension, counted from the first that is selected."),
-      stored_unless_empty<Grid>("levels", level_lists(), AFTERBAY_KEY_FIELD(levels),
-                                "These values of a coordinate, all of which must exist; there is no "
-                                "interpolation. They are written in the order of the field."),
-      stored_unless_empty<Grid>(
+      stored_unless_empty<GridSubset>(
+          "index", index_ranges(), AFTERBAY_KEY_FIELD(index),
+          "Points whose indices lie in these ranges, from 0, both ends included."),
+      stored_unless_empty<GridSubset>(
+          "stride", strides(), AFTERBAY_KEY_FIELD(stride),
+          "Every n-th point of a dimension, counted from the first that is selected."),
+      stored_unless_empty<GridSubset>("levels", level_lists(), AFTERBAY_KEY_FIELD(levels),
+                                      "These values of a coordinate, all of which must exist; there is no "
+                                      "interpolation. They are written in the order of the field."),
+      stored_unless_empty<GridSubset>(
           "stations", station_list(), AFTERBAY_KEY_FIELD(stations),
           "The points nearest to these places, given in degrees, as the dimension `station`. Nearest is the "
           "point with the least great-circle distance on a sphere with a radius of 6371229 m, rounded to "
           "millimetres; of points with the same distance, the first in the order of the grid. Files that "
           "contain stations only are CF time series. Not together with `box`, `index` or `stride`."),
-      stored<Grid>(
+      stored<GridSubset>(
           "max_distance", distance(), AFTERBAY_KEY_FIELD(max_distance_m),
           "The largest distance of a station from its point. Output does not begin if a station is "
           "farther away, for example outside of a regional grid. By default any distance is accepted; "
           "the variable `station_distance` contains it."),
-      stored_unless_empty<Grid>(
+      stored_unless_empty<GridSubset>(
           "mask", words("the name of a coordinate of the grid"), AFTERBAY_KEY_FIELD(mask),
           "Stations get the nearest point at which this coordinate is not 0, for example "
           "the nearest sea point. By default the nearest point, whether or not its "
           "values are missing."),
-      stored_unless_empty<Grid>("reverse", dimension_names(), AFTERBAY_KEY_FIELD(reverse),
-                                "Dimensions that are written in the opposite order."),
+      stored_unless_empty<GridSubset>("reverse", dimension_names(), AFTERBAY_KEY_FIELD(reverse),
+                                      "Dimensions that are written in the opposite order."),
   };
   return table;
 }

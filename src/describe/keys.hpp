@@ -17,13 +17,13 @@
 namespace afterbay::describe {
 
 /// Records problems of the value of one key: "every: expected ...".
-class Report {
+class ProblemReporter {
  public:
-  Report(Problems& problems, std::string key) : problems_(problems), key_(std::move(key)) {}
+  ProblemReporter(Problems& problems, std::string key) : problems_(problems), key_(std::move(key)) {}
   void operator()(const Node& at, ErrorCode code, std::string_view text) const;
   /// "expected `accepted`, found ...`hint`".
   void expected(const Node& at, std::string_view accepted, std::string_view hint = {}) const;
-  [[nodiscard]] Report inside(std::string_view name) const {
+  [[nodiscard]] ProblemReporter inside(std::string_view name) const {
     return {problems_, key_ + "." + std::string(name)};
   }
 
@@ -33,17 +33,17 @@ class Report {
 };
 
 /// Reports text that is not UTF-8, which only variables can bring into a description.
-void refuse_other_encodings(const Node& node, const Report& report);
+void refuse_other_encodings(const Node& node, const ProblemReporter& report);
 
-/// A key of a Target: File, VariableOptions or Grid. Keys that refer to other entries (like, mean,
-/// ...) have no functions: they are resolved before the others are assigned.
+/// A key of a Target: File, VariableOptions or GridSubset. Keys that refer to other entries (like,
+/// mean, ...) have no functions: they are resolved before the others are assigned.
 template <class Target>
 struct KeyRow {
   std::string name;
   std::string accepted;       ///< "a period, for example 6h, 1d or 1mo"
   std::string schema;         ///< JSON Schema of the value, as JSON
   std::string documentation;  ///< a paragraph of Markdown
-  std::function<void(Target&, const Node&, const Report&)> assign;
+  std::function<void(Target&, const Node&, const ProblemReporter&)> assign;
   std::function<std::optional<Node>(const Target&)> print;  ///< nullopt: unset
   bool in_defaults = true;                                  ///< may stand under `defaults`
   bool inherited = true;                                    ///< `like` takes it over
@@ -56,7 +56,7 @@ const std::vector<KeyRow<VariableOptions>>& field_keys();
 /// Keys of a variable in a file.
 const std::vector<KeyRow<VariableOptions>>& variable_keys();
 /// Keys of an entry of `grids`.
-const std::vector<KeyRow<Grid>>& grid_keys();
+const std::vector<KeyRow<GridSubset>>& grid_keys();
 
 /// Keys at the top, with their documentation.
 struct TopKey {

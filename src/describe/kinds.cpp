@@ -27,7 +27,8 @@ const Json with_variable{{"type", "string"}, {"pattern", R"(\$\{)"}};
 
 std::string text_schema() { return Json{{"type", {"string", "null"}}}.dump(); }
 
-std::optional<Period> read_period(const Node& node, const Report& report, const std::string& accepted) {
+std::optional<Period> read_period(const Node& node, const ProblemReporter& report,
+                                  const std::string& accepted) {
   const auto text = word_of(node, report, accepted);
   if (!text) return std::nullopt;
   try {
@@ -45,7 +46,7 @@ bool is_negative(const Period& period) {
 ValueKind<Period> period(std::string accepted, bool zero_too) {
   ValueKind<Period> kind{.accepted = std::move(accepted), .schema = text_schema(), .read = {}, .write = {}};
   kind.read = [zero_too, accepted = kind.accepted](const Node& node,
-                                                   const Report& report) -> std::optional<Period> {
+                                                   const ProblemReporter& report) -> std::optional<Period> {
     const auto value = read_period(node, report, accepted);
     if (!value) return std::nullopt;
     if (!zero_too && dates::mixes_units(*value)) {
@@ -75,7 +76,8 @@ std::int64_t number_of_records(std::string_view text) {
   return good && records > 0 ? records : 0;
 }
 
-std::optional<Split> read_split(const Node& node, const Report& report, const std::string& accepted) {
+std::optional<Split> read_split(const Node& node, const ProblemReporter& report,
+                                const std::string& accepted) {
   const auto text = word_of(node, report, accepted);
   if (!text) return std::nullopt;
   if (*text == "none") return Split{};
@@ -89,7 +91,8 @@ std::optional<Split> read_split(const Node& node, const Report& report, const st
   return Split{*period, 0};
 }
 
-std::optional<Missing> read_missing(const Node& node, const Report& report, const std::string& accepted) {
+std::optional<Missing> read_missing(const Node& node, const ProblemReporter& report,
+                                    const std::string& accepted) {
   if (node.kind() == ScalarKind::real || node.kind() == ScalarKind::integer) {
     const double share = real_of(node.characters());
     if (share > 0 && share <= 1) return Missing{Missing::Rule::threshold, share};
@@ -104,7 +107,8 @@ std::optional<Missing> read_missing(const Node& node, const Report& report, cons
   return std::nullopt;
 }
 
-std::optional<Align> read_align(const Node& node, const Report& report, const std::string& accepted) {
+std::optional<Align> read_align(const Node& node, const ProblemReporter& report,
+                                const std::string& accepted) {
   const auto word = word_of(node, report, accepted);
   if (!word) return std::nullopt;
   if (*word == "calendar") return Align{};
@@ -117,7 +121,7 @@ std::optional<Align> read_align(const Node& node, const Report& report, const st
   return std::nullopt;
 }
 
-std::optional<AttributeValue> read_number_list(const Node& node, const Report& report,
+std::optional<AttributeValue> read_number_list(const Node& node, const ProblemReporter& report,
                                                const std::string& accepted) {
   std::vector<std::int64_t> whole;
   std::vector<double> real;
@@ -138,7 +142,7 @@ std::optional<AttributeValue> read_number_list(const Node& node, const Report& r
   return real;
 }
 
-std::optional<AttributeValue> read_attribute(const Node& node, const Report& report) {
+std::optional<AttributeValue> read_attribute(const Node& node, const ProblemReporter& report) {
   const std::string accepted = "text, a number or a list of numbers";
   if (node.is_sequence()) return read_number_list(node, report, accepted);
   if (!node.is_scalar() || node.kind() == ScalarKind::boolean) {
@@ -170,17 +174,17 @@ struct AttributeWriter {
 
 }  // namespace
 
-void Report::operator()(const Node& at, ErrorCode code, std::string_view text) const {
+void ProblemReporter::operator()(const Node& at, ErrorCode code, std::string_view text) const {
   problems_.add(code, at.at, fmt::format("{}: {}", key_, text));
 }
 
-void Report::expected(const Node& at, std::string_view accepted, std::string_view hint) const {
+void ProblemReporter::expected(const Node& at, std::string_view accepted, std::string_view hint) const {
   const bool shape = !at.is_scalar() || at.kind() != ScalarKind::text;
   (*this)(at, shape ? ErrorCode::wrong_type : ErrorCode::invalid_argument,
           fmt::format("expected {}, found {}{}", accepted, at.described(), hint));
 }
 
-void refuse_other_encodings(const Node& node, const Report& report) {
+void refuse_other_encodings(const Node& node, const ProblemReporter& report) {
   const std::size_t at = find_not_utf8(node.characters());
   if (at != std::string::npos)
     report(node, ErrorCode::format,
@@ -197,13 +201,14 @@ std::string schema_of_words(const std::vector<std::string>& names) {
   return schema_or_variable(Json{{"enum", names}}.dump());
 }
 
-std::optional<std::string> word_of(const Node& node, const Report& report, std::string_view accepted) {
+std::optional<std::string> word_of(const Node& node, const ProblemReporter& report,
+                                   std::string_view accepted) {
   if (node.is_scalar() && !node.is_null()) return node.characters();
   report.expected(node, accepted);
   return std::nullopt;
 }
 
-std::optional<double> number_of(const Node& node, const Report& report, std::string_view accepted) {
+std::optional<double> number_of(const Node& node, const ProblemReporter& report, std::string_view accepted) {
   if (node.kind() == ScalarKind::integer || node.kind() == ScalarKind::real)
     return real_of(node.characters());
   report.expected(node, accepted);
@@ -215,7 +220,8 @@ ValueKind<Period> positive_period() {
 }
 ValueKind<Period> offset_period() {
   ValueKind<Period> kind = period("a period, for example 0s, 6h or 6h-1ts", true);
-  kind.read = [accepted = kind.accepted](const Node& node, const Report& report) -> std::optional<Period> {
+  kind.read = [accepted = kind.accepted](const Node& node,
+                                         const ProblemReporter& report) -> std::optional<Period> {
     const auto value = read_period(node, report, accepted);
     if (!value) return std::nullopt;
     Period rest = *value;
@@ -233,7 +239,8 @@ ValueKind<bool> boolean() {
                        .schema = schema_or_variable(R"({"type": "boolean"})"),
                        .read = {},
                        .write = [](const bool& value) { return Node::boolean(value); }};
-  kind.read = [accepted = kind.accepted](const Node& node, const Report& report) -> std::optional<bool> {
+  kind.read = [accepted = kind.accepted](const Node& node,
+                                         const ProblemReporter& report) -> std::optional<bool> {
     if (node.kind() == ScalarKind::boolean) {
       const char first = node.characters().front();
       return first == 't' || first == 'T';
@@ -250,8 +257,8 @@ ValueKind<std::int64_t> whole_number(std::int64_t low, std::int64_t high) {
       .schema = schema_or_variable(Json{{"type", "integer"}, {"minimum", low}, {"maximum", high}}.dump()),
       .read = {},
       .write = [](const std::int64_t& value) { return Node::integer(value); }};
-  kind.read = [low, high, accepted = kind.accepted](const Node& node,
-                                                    const Report& report) -> std::optional<std::int64_t> {
+  kind.read = [low, high, accepted = kind.accepted](
+                  const Node& node, const ProblemReporter& report) -> std::optional<std::int64_t> {
     std::int64_t value = 0;
     if (node.kind() == ScalarKind::integer && integer_of(node.characters(), value) && value >= low &&
         value <= high)
@@ -268,7 +275,7 @@ ValueKind<std::string> words(std::string accepted) {
                               .read = {},
                               .write = [](const std::string& value) { return Node::text(value); }};
   kind.read = [accepted = kind.accepted](const Node& node,
-                                         const Report& report) -> std::optional<std::string> {
+                                         const ProblemReporter& report) -> std::optional<std::string> {
     auto word = word_of(node, report, accepted);
     if (word && !word->empty() && node.kind() == ScalarKind::text) return word;
     if (word) report.expected(node, accepted);
@@ -281,7 +288,7 @@ ValueKind<std::string> unit_text() {
   ValueKind<std::string> kind = words("units that UDUNITS knows");
   kind.schema = Json{{"type", {"string", "number", "null"}}}.dump();
   kind.read = [accepted = kind.accepted](const Node& node,
-                                         const Report& report) -> std::optional<std::string> {
+                                         const ProblemReporter& report) -> std::optional<std::string> {
     auto word = word_of(node, report, accepted);
     if (!word) return std::nullopt;
     if (word->empty() || node.kind() == ScalarKind::boolean) {
@@ -300,7 +307,8 @@ ValueKind<std::string> unit_text() {
 ValueKind<std::string> file_name_template() {
   ValueKind<std::string> kind =
       words("a file name with {case}, {period}, {file}, {grid}, {start}, {end}, {part} and {member}");
-  kind.read = [text = kind.read](const Node& node, const Report& report) -> std::optional<std::string> {
+  kind.read = [text = kind.read](const Node& node,
+                                 const ProblemReporter& report) -> std::optional<std::string> {
     auto pattern = text(node, report);
     if (!pattern) return std::nullopt;
     const auto tokens = name_tokens(*pattern);
@@ -331,7 +339,7 @@ ValueKind<Missing> missing_rule() {
                             if (value.rule == Missing::Rule::threshold) return Node::real(value.valid_share);
                             return Node::text(value.rule == Missing::Rule::ignore ? "ignore" : "poison");
                           }};
-  kind.read = [accepted = kind.accepted](const Node& node, const Report& report) {
+  kind.read = [accepted = kind.accepted](const Node& node, const ProblemReporter& report) {
     return read_missing(node, report, accepted);
   };
   return kind;
@@ -346,7 +354,7 @@ ValueKind<Split> split_rule() {
         if (value.period) return Node::text(value.period->text());
         return Node::text(value.records > 0 ? fmt::format("{} records", value.records) : "none");
       }};
-  kind.read = [accepted = kind.accepted](const Node& node, const Report& report) {
+  kind.read = [accepted = kind.accepted](const Node& node, const ProblemReporter& report) {
     return read_split(node, report, accepted);
   };
   return kind;
@@ -362,7 +370,7 @@ ValueKind<Align> alignment() {
                                             : value.to == Align::To::seasons ? "seasons"
                                                                              : "start");
                         }};
-  kind.read = [accepted = kind.accepted](const Node& node, const Report& report) {
+  kind.read = [accepted = kind.accepted](const Node& node, const ProblemReporter& report) {
     return read_align(node, report, accepted);
   };
   return kind;
@@ -380,8 +388,8 @@ ValueKind<Attributes> attribute_values(bool of_variable) {
         for (const auto& [name, it] : attributes) node.add(name, std::visit(AttributeWriter(), it));
         return node;
       }};
-  kind.read = [accepted = kind.accepted, of_variable](const Node& node,
-                                                      const Report& report) -> std::optional<Attributes> {
+  kind.read = [accepted = kind.accepted, of_variable](
+                  const Node& node, const ProblemReporter& report) -> std::optional<Attributes> {
     if (!node.is_mapping()) {
       report.expected(node, accepted);
       return std::nullopt;

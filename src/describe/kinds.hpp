@@ -16,7 +16,7 @@ template <class T>
 struct ValueKind {
   std::string accepted;
   std::string schema;
-  std::function<std::optional<T>(const Node&, const Report&)> read;  ///< nullopt: reported
+  std::function<std::optional<T>(const Node&, const ProblemReporter&)> read;  ///< nullopt: reported
   std::function<Node(const T&)> write;
 };
 
@@ -26,9 +26,10 @@ std::string schema_or_variable(const std::string& schema);
 std::string schema_of_words(const std::vector<std::string>& words);
 
 /// The characters of a scalar that is not null; reports others.
-std::optional<std::string> word_of(const Node& node, const Report& report, std::string_view accepted);
+std::optional<std::string> word_of(const Node& node, const ProblemReporter& report,
+                                   std::string_view accepted);
 /// The value of a number; reports others.
-std::optional<double> number_of(const Node& node, const Report& report, std::string_view accepted);
+std::optional<double> number_of(const Node& node, const ProblemReporter& report, std::string_view accepted);
 
 ValueKind<Period> positive_period();
 /// A period that is not negative, as far as it does not depend on the model's step: 6h-1ts.
@@ -47,11 +48,11 @@ ValueKind<Align> alignment();
 /// `of_variable`: those of a variable, whose fill value is no attribute.
 ValueKind<Attributes> attribute_values(bool of_variable);
 
-ValueKind<std::vector<Grid::Range>> coordinate_ranges();
-ValueKind<std::vector<Grid::IndexRange>> index_ranges();
-ValueKind<std::vector<Grid::Stride>> strides();
-ValueKind<std::vector<Grid::Levels>> level_lists();
-ValueKind<std::vector<Grid::Station>> station_list();
+ValueKind<std::vector<GridSubset::Range>> coordinate_ranges();
+ValueKind<std::vector<GridSubset::IndexRange>> index_ranges();
+ValueKind<std::vector<GridSubset::Stride>> strides();
+ValueKind<std::vector<GridSubset::Levels>> level_lists();
+ValueKind<std::vector<GridSubset::Station>> station_list();
 ValueKind<std::vector<std::string>> dimension_names();
 /// A distance in metres.
 ValueKind<double> distance();
@@ -62,7 +63,7 @@ ValueKind<T> one_of_words(std::vector<std::pair<std::string, T>> choices) {
   for (const auto& [name, value] : choices) names.push_back(name);
   ValueKind<T> kind{.accepted = one_of(names), .schema = schema_of_words(names), .read = {}, .write = {}};
   kind.read = [choices, names, accepted = kind.accepted](const Node& node,
-                                                         const Report& report) -> std::optional<T> {
+                                                         const ProblemReporter& report) -> std::optional<T> {
     const auto word = word_of(node, report, accepted);
     if (!word) return std::nullopt;
     for (const auto& [name, value] : choices)

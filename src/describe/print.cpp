@@ -106,7 +106,7 @@ Node node_of(const Description& description) {
     fields.add(field.name, node_of_field(field));
   }
   Node grids;
-  for (const Grid& grid : description.grids) grids.add(grid.name, node_of_keys(grid, grid_keys()));
+  for (const GridSubset& grid : description.grids) grids.add(grid.name, node_of_keys(grid, grid_keys()));
   Node files;
   for (const File& file : description.files) files.add(file.name, node_of_file(file, by_name));
   if (fields.is_mapping()) root.add("fields", std::move(fields));

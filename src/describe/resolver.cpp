@@ -111,7 +111,7 @@ Description Resolver::resolve() {
 void Resolver::resolve_case() {
   const Node& node = document_.case_name;
   if (node.is_null()) return;
-  const Report report(problems_, "case");
+  const ProblemReporter report(problems_, "case");
   if (!node.is_scalar() || node.characters().find('/') != std::string::npos)
     return report.expected(node, "text without slashes");
   refuse_other_encodings(node, report);
@@ -121,7 +121,7 @@ void Resolver::resolve_case() {
 void Resolver::resolve_state() {
   const Node& node = document_.state;
   if (node.is_null()) return;
-  const Report report(problems_, "state");
+  const ProblemReporter report(problems_, "state");
   if (!node.is_scalar() || node.kind() != ScalarKind::text || node.characters().empty())
     return report.expected(node, "a template of names of files, for example state_{date}.nc");
   result_.state = node.characters();
@@ -138,7 +138,8 @@ void Resolver::resolve_fields() {
     else if (node.is_scalar() && !node.is_null())
       raw.emplace_back(Key{"expression", node.at, false}, node);
     else if (!node.is_null())
-      Report(problems_, "fields." + key.name).expected(node, "an expression, or indented keys of a field");
+      ProblemReporter(problems_, "fields." + key.name)
+          .expected(node, "an expression, or indented keys of a field");
   }
   std::vector<std::string> names;
   for (const auto& [name, properties] : raw_fields_) names.push_back(name);
@@ -163,7 +164,7 @@ void Resolver::resolve_field(const Key& key) {
 void Resolver::read_expression(Field& field, const Pairs& properties) {
   const Node* const node = value_in(properties, "expression");
   if (node == nullptr) return;
-  const Report report(problems_, "expression");
+  const ProblemReporter report(problems_, "expression");
   if (!node->is_scalar() || node->kind() == ScalarKind::boolean)
     return report.expected(*node, "an expression of other fields");
   field.expression = node->characters();
@@ -200,10 +201,10 @@ void Resolver::resolve_grids() {
                     "grids: \"own\" is the name of each field's own grid; rename this one");
       continue;
     }
-    Grid grid;
+    GridSubset grid;
     grid.name = key.name;
     grid.at = key.at;
-    const Report report(problems_, "grids." + key.name);
+    const ProblemReporter report(problems_, "grids." + key.name);
     const bool good = node.is_mapping() && !node.pairs().empty();
     if (good)
       assign_all(grid, known_keys(node.pairs(), grid_keys(), "a grid", problems_), grid_keys(), problems_);
@@ -249,7 +250,7 @@ void Resolver::resolve_files() {
     if (node.is_mapping())
       raw = known_keys(node.pairs(), file_keys(), "a file", problems_);
     else
-      Report(problems_, "files." + key.name).expected(node, "indented keys of a file");
+      ProblemReporter(problems_, "files." + key.name).expected(node, "indented keys of a file");
   }
   for (const auto& [key, node] : document_.files)
     if (raw_files_.contains(key.name) && node.is_mapping()) resolve_file(key, defaults);
@@ -322,7 +323,7 @@ std::string Resolver::given_name(const Entry& entry) {
   const Node* const node =
       entry.options->is_mapping() ? value_in(entry.options->pairs(), "name") : entry.options;
   if (node == nullptr) return {};
-  const Report report(problems_, entry.field);
+  const ProblemReporter report(problems_, entry.field);
   if (!node->is_scalar() || node->kind() != ScalarKind::text) {
     report.expected(*node, "the name of the variable in the file", "; put it in quotes if it is one");
     return {};

@@ -41,7 +41,7 @@ struct Formula {
 
 /// A reduction of a formula, over time or over dimensions of its fields.
 struct Reduction {
-  statistics::Operation operation = statistics::Operation::mean;
+  statistics::StatisticKind kind = statistics::StatisticKind::mean;
   std::vector<std::string> over;  ///< names of dimensions, each once; empty: over time
   /// Over dimensions: a coordinate that numbers regions from 1, and the dimension of the regions;
   /// empty: there is one result.

@@ -11,7 +11,7 @@ namespace afterbay::expression {
 
 namespace {
 
-using Operation = statistics::Operation;
+using statistics::StatisticKind;
 
 double squared_value(double x) { return x * x; }
 
@@ -44,29 +44,29 @@ const std::array function_rows{
     Function{.name = "ceil", .one = std::ceil},
     Function{.name = "cos", .one = std::cos},
     Function{.name = "cosh", .one = std::cosh},
-    Function{.name = "difference", .reduction = Operation::difference},
+    Function{.name = "difference", .reduction = StatisticKind::difference},
     Function{.name = "exp", .one = std::exp},
     Function{.name = "floor", .one = std::floor},
-    Function{.name = "instant", .reduction = Operation::instant},
+    Function{.name = "instant", .reduction = StatisticKind::instant},
     Function{.name = "ln", .one = std::log},
     Function{.name = "log", .one = std::log},
     Function{.name = "log10", .one = std::log10},
     Function{.name = "log2", .one = std::log2},
-    Function{.name = "max", .reduction = Operation::maximum, .several = largest},
-    Function{.name = "mean", .reduction = Operation::mean},
-    Function{.name = "min", .reduction = Operation::minimum, .several = smallest},
-    Function{.name = "once", .reduction = Operation::once},
+    Function{.name = "max", .reduction = StatisticKind::maximum, .several = largest},
+    Function{.name = "mean", .reduction = StatisticKind::mean},
+    Function{.name = "min", .reduction = StatisticKind::minimum, .several = smallest},
+    Function{.name = "once", .reduction = StatisticKind::once},
     Function{.name = "pow", .two = power},
-    Function{.name = "range", .reduction = Operation::range},
-    Function{.name = "rate", .reduction = Operation::rate},
+    Function{.name = "range", .reduction = StatisticKind::range},
+    Function{.name = "rate", .reduction = StatisticKind::rate},
     Function{.name = "round", .one = std::round},
     Function{.name = "sign", .one = sign_of},
     Function{.name = "sin", .one = std::sin},
     Function{.name = "sinh", .one = std::sinh},
     Function{.name = "sqr", .one = squared_value},
     Function{.name = "sqrt", .one = std::sqrt},
-    Function{.name = "stddev", .reduction = Operation::standard_deviation},
-    Function{.name = "sum", .reduction = Operation::sum},
+    Function{.name = "stddev", .reduction = StatisticKind::standard_deviation},
+    Function{.name = "sum", .reduction = StatisticKind::sum},
     Function{.name = "tan", .one = std::tan},
     Function{.name = "tanh", .one = std::tanh},
 };

@@ -16,10 +16,11 @@ namespace afterbay::expression {
 /// Has one of the three pointers, or is only a reduction. `min` and `max` are both.
 struct Function {
   std::string_view name;
-  std::optional<statistics::Operation> reduction = {};  ///< over time, with one argument and perhaps a period
-  double (*one)(double) = nullptr;                      ///< function of one argument
-  double (*two)(double, double) = nullptr;              ///< function of two arguments
-  double (*several)(const double*, int) = nullptr;      ///< function of two or more arguments
+  std::optional<statistics::StatisticKind> reduction =
+      {};                                           ///< over time, with one argument and perhaps a period
+  double (*one)(double) = nullptr;                  ///< function of one argument
+  double (*two)(double, double) = nullptr;          ///< function of two arguments
+  double (*several)(const double*, int) = nullptr;  ///< function of two or more arguments
 
   [[nodiscard]] bool is_pointwise() const noexcept {
     return one != nullptr || two != nullptr || several != nullptr;

@@ -250,9 +250,10 @@ Result<std::string> Parser::take_name(std::string_view expected) {
 
 Result<> Parser::take_dimensions(Call& call) {
   const Function& row = functions()[call.row];
-  constexpr std::array allowed{statistics::Operation::mean,    statistics::Operation::sum,
-                               statistics::Operation::minimum, statistics::Operation::maximum,
-                               statistics::Operation::range,   statistics::Operation::standard_deviation};
+  constexpr std::array allowed{
+      statistics::StatisticKind::mean,    statistics::StatisticKind::sum,
+      statistics::StatisticKind::minimum, statistics::StatisticKind::maximum,
+      statistics::StatisticKind::range,   statistics::StatisticKind::standard_deviation};
   if (std::ranges::find(allowed, *row.reduction) == allowed.end())
     return problem(
         call.at, ErrorCode::invalid_argument,
@@ -335,7 +336,7 @@ Result<> Parser::end_call(Call& call) {
 
 void Parser::add_reduction(const Call& call) {
   Nodes unused;
-  Reduction reduction{.operation = *functions()[call.row].reduction,
+  Reduction reduction{.kind = *functions()[call.row].reduction,
                       .over = call.over,
                       .by = call.by,
                       .along = call.along,

@@ -32,7 +32,7 @@ std::string new_run_id() {
   return fmt::format("{}-{}-{}", at, host_name(), ::getpid());
 }
 
-Recorder::Recorder(Where where, Identity identity, Logger logger, std::chrono::milliseconds patience)
+Recorder::Recorder(Where where, RunIdentity identity, Logger logger, std::chrono::milliseconds patience)
     : where_(std::move(where)),
       identity_(std::move(identity)),
       logger_(std::move(logger)),

@@ -23,8 +23,9 @@ struct Where {
                           ///< logged
 };
 
-/// The writer. In `started`, version, host, pid and directory are filled in here.
-struct Identity {
+/// The run and the server that write. In `started`, version, host, pid and directory are filled in
+/// by the recorder.
+struct RunIdentity {
   std::string run;  ///< equal on all servers of the run; see new_run_id
   std::int64_t server = 0;
   RunStarted started;
@@ -38,7 +39,7 @@ std::string new_run_id();
 class Recorder {
  public:
   /// `patience`: how long opening the file waits for signs of life of owners elsewhere.
-  Recorder(Where where, Identity identity, Logger logger,
+  Recorder(Where where, RunIdentity identity, Logger logger,
            std::chrono::milliseconds patience = OwnerFile::usual_patience);
 
   [[nodiscard]] bool keeps() const noexcept { return !where_.directory.empty(); }
@@ -91,7 +92,7 @@ class Recorder {
   [[nodiscard]] std::string line(std::string at, Event event, std::uint64_t sequence) const;
 
   Where where_;
-  Identity identity_;
+  RunIdentity identity_;
   Logger logger_;
   std::chrono::milliseconds patience_;
   std::string started_at_;

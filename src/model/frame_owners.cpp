@@ -48,22 +48,23 @@ std::vector<std::uint16_t> deal_variables(const HandoverLayout& layout, std::siz
 
 }  // namespace
 
-std::uint64_t gather_bytes(const Schema& schema, Split split, std::size_t servers, bool near) {
-  if (split == Split::none || servers < 2) return 0;
+std::uint64_t gather_bytes(const Schema& schema, FileSharing sharing, std::size_t servers, bool near) {
+  if (sharing == FileSharing::none || servers < 2) return 0;
   const SchemaBytes sizes = schema_bytes(schema);
   std::uint64_t divided = sizes.record > 0 ? sizes.record : sizes.fixed;
-  if (split == Split::slab && near) divided = sizes.record > 0 ? sizes.largest_record : sizes.largest_fixed;
+  if (sharing == FileSharing::slab && near)
+    divided = sizes.record > 0 ? sizes.largest_record : sizes.largest_fixed;
   const std::uint64_t wanted = divided / (frames_a_server * servers);
   return std::max(least_gather_bytes, wanted / page_bytes * page_bytes);
 }
 
-FrameOwners::FrameOwners(const HandoverLayout& layout, Split split, std::size_t servers,
+FrameOwners::FrameOwners(const HandoverLayout& layout, FileSharing sharing, std::size_t servers,
                          std::span<const std::uint64_t> shares) {
   const Cutting& cutting = *layout.cutting;
-  if (split == Split::none || servers < 2) {
+  if (sharing == FileSharing::none || servers < 2) {
     servers = 1;
     if (cutting.frames() > 0) add(cutting, 0, cutting.frames(), 0);
-  } else if (split == Split::slab) {
+  } else if (sharing == FileSharing::slab) {
     Ends ends(servers);
     std::iota(ends.begin(), ends.end(), 1.0);
     cut_into_slabs(cutting, false, ends, false);

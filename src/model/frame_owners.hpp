@@ -14,7 +14,7 @@
 namespace afterbay::model {
 
 /// How a file is divided among servers.
-enum class Split : std::uint8_t {
+enum class FileSharing : std::uint8_t {
   none,      ///< one server writes everything
   slab,      ///< each server writes a contiguous part of every record, and of the fixed variables
   variable,  ///< each server writes some of the variables
@@ -23,7 +23,7 @@ enum class Split : std::uint8_t {
 /// The number of bytes that frames may gather (LayoutSizes::gather_bytes) so that each of the
 /// `servers` that share a file gets its part of a record, to within a quarter, with `near` (see
 /// FrameOwners) its part of the largest variable; 0 (no limit) for a file of one server.
-std::uint64_t gather_bytes(const Schema& schema, Split split, std::size_t servers, bool near = false);
+std::uint64_t gather_bytes(const Schema& schema, FileSharing sharing, std::size_t servers, bool near = false);
 
 /// The assignment of a layout's frames to the servers that share its files: parts of nearly equal
 /// size, the same on every rank. Each server numbers its own frames, and their pieces, from 0 on in
@@ -37,7 +37,7 @@ class FrameOwners {
   /// `shares`: see config::slab_shares. If there are some, slabs are near the ranks that fill them:
   /// servers have these shares of each variable that has enough frames, and of all others together.
   /// They do not apply if equal parts leave servers without frames.
-  FrameOwners(const HandoverLayout& layout, Split split, std::size_t servers,
+  FrameOwners(const HandoverLayout& layout, FileSharing sharing, std::size_t servers,
               std::span<const std::uint64_t> shares = {});
 
   /// Consecutive frames of one owner.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "observe/series.hpp"
+#include "observe/server_series.hpp"
 
 namespace afterbay::observe {
 

@@ -17,7 +17,7 @@
 #include "base/log.hpp"
 #include "base/thread_safety.hpp"
 #include "observe/prometheus_file.hpp"
-#include "observe/series.hpp"
+#include "observe/server_series.hpp"
 #include "observe/server_state.hpp"
 #include "observe/statistics_page.hpp"
 
@@ -59,7 +59,7 @@ class Sampler {
   std::condition_variable_any stopped_;
   ServerState state_ AFTERBAY_GUARDED_BY(mutex_);
   std::uint64_t offered_ns_ AFTERBAY_GUARDED_BY(mutex_) = 0;
-  Series series_ AFTERBAY_GUARDED_BY(mutex_);
+  ServerSeries series_ AFTERBAY_GUARDED_BY(mutex_);
 
   // ---- used by the thread
   std::unique_ptr<StatisticsPage> page_;

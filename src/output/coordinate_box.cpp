@@ -211,8 +211,9 @@ std::vector<std::uint64_t> hit_range(const std::vector<std::uint8_t>& hit, bool 
   return places;
 }
 
-CoordinateBox::CoordinateBox(const SharedGrid& grid, const Field& field, const describe::Grid& described,
-                             const DimensionChoice& choice, std::size_t axes)
+CoordinateBox::CoordinateBox(const SharedGrid& grid, const Field& field,
+                             const describe::GridSubset& described, const DimensionChoice& choice,
+                             std::size_t axes)
     : grid_(grid),
       field_(field),
       described_(described),
@@ -273,7 +274,7 @@ std::string CoordinateBox::text() const {
 void CoordinateBox::refuse_empty(const std::vector<double>& extents) const {
   std::vector<std::string> texts;
   for (std::size_t c = 0; c < values_.size(); ++c) {
-    const describe::Grid::Range& range = *choice_.joint()[c].range;
+    const describe::GridSubset::Range& range = *choice_.joint()[c].range;
     const bool any = extents[2 * c] <= extents[2 * c + 1];
     texts.push_back(fmt::format(
         "{} from {} to {}, while {} {}", range.coordinate, range.low, range.high, values_[c].name(),
@@ -348,7 +349,7 @@ IndexBox CoordinateBox::index_box() const {
   return box;
 }
 
-PointSet CoordinateBox::point_set(bool listed) const {
+SelectedPoints CoordinateBox::selected_points(bool listed) const {
   const std::int32_t rank = grid_.session->state().model_side().identity().model_rank;
   std::vector<std::uint64_t> indices;
   if (grid_.reports())
@@ -378,7 +379,7 @@ PointSet CoordinateBox::point_set(bool listed) const {
     return part;
   };
   const Positions answer = agree(*grid_.session, text(), FoundPoints{{runs}, extents_}, steps);
-  PointSet set;
+  SelectedPoints set;
   set.count = answer.count;
   set.digest = answer.digest;
   set.places = answer.places;

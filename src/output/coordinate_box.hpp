@@ -35,8 +35,8 @@ struct IndexBox {
   std::vector<std::vector<std::uint64_t>> places;  ///< per dimension of the grid, ascending
 };
 
-/// Points of a grid of one dimension.
-struct PointSet {
+/// The points that a box selects of a grid with one dimension.
+struct SelectedPoints {
   std::uint64_t count = 0;              ///< number of points of all ranks; the same on all ranks
   std::uint64_t digest = 0;             ///< digest of the points; the same on all ranks
   std::vector<std::uint64_t> places;    ///< all points, in the order of the grid; only if they were asked for
@@ -49,7 +49,7 @@ class CoordinateBox {
   /// `ranges`: all of coordinates of the grid. `choice`: what is kept of the field's dimensions
   /// otherwise, of which those of the grid begin at `axes`. All of them outlive this object. Throws
   /// wrong_type, at the place in the description.
-  CoordinateBox(const SharedGrid& grid, const Field& field, const describe::Grid& described,
+  CoordinateBox(const SharedGrid& grid, const Field& field, const describe::GridSubset& described,
                 const DimensionChoice& choice, std::size_t axes);
 
   /// Whether points lie inside all ranges, by element of this rank's array.
@@ -60,7 +60,7 @@ class CoordinateBox {
   [[nodiscard]] IndexBox index_box() const;
   /// Collective, of grids with one dimension. The points that are kept and inside. `listed`: all
   /// ranks get all of them. Throws invalid_argument, on all ranks, if there is none.
-  [[nodiscard]] PointSet point_set(bool listed) const;
+  [[nodiscard]] SelectedPoints selected_points(bool listed) const;
 
  private:
   void look();
@@ -71,7 +71,7 @@ class CoordinateBox {
 
   const SharedGrid& grid_;
   const Field& field_;
-  const describe::Grid& described_;
+  const describe::GridSubset& described_;
   const DimensionChoice& choice_;
   std::size_t axes_;
   std::vector<std::uint64_t> lengths_;

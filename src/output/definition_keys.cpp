@@ -14,7 +14,7 @@ namespace {
 using describe::Items;
 using describe::KeyRow;
 using describe::Node;
-using describe::Report;
+using describe::ProblemReporter;
 using describe::stored;
 using describe::stored_unless_empty;
 using describe::ValueKind;
@@ -46,8 +46,8 @@ ValueKind<std::vector<double>> number_list() {
                                         for (const double it : numbers) items.push_back(node_of_number(it));
                                         return Node::sequence(std::move(items));
                                       }};
-  kind.read = [accepted = kind.accepted](const Node& node,
-                                         const Report& report) -> std::optional<std::vector<double>> {
+  kind.read = [accepted = kind.accepted](
+                  const Node& node, const ProblemReporter& report) -> std::optional<std::vector<double>> {
     if (!node.is_sequence()) {
       report.expected(node, accepted);
       return std::nullopt;
@@ -65,7 +65,8 @@ ValueKind<std::vector<double>> number_list() {
 
 ValueKind<Node> any_number() {
   ValueKind<Node> kind{.accepted = "a number", .schema = R"({"type": "number"})", .read = {}, .write = {}};
-  kind.read = [accepted = kind.accepted](const Node& node, const Report& report) -> std::optional<Node> {
+  kind.read = [accepted = kind.accepted](const Node& node,
+                                         const ProblemReporter& report) -> std::optional<Node> {
     if (!describe::number_of(node, report, accepted)) return std::nullopt;
     return node;
   };

@@ -113,7 +113,7 @@ class DefinitionReader {
       describe::assign_all(entry, describe::known_keys(node.pairs(), table, what, problems_), table,
                            problems_);
     else
-      describe::Report(problems_, key.name).expected(node, fmt::format("indented keys of {}", what));
+      describe::ProblemReporter(problems_, key.name).expected(node, fmt::format("indented keys of {}", what));
     return entry;
   }
 
@@ -123,7 +123,7 @@ class DefinitionReader {
     const Node* const node = root.find(section);
     if (node == nullptr || node->is_null()) return;
     if (!node->is_mapping())
-      return describe::Report(problems_, section)
+      return describe::ProblemReporter(problems_, section)
           .expected(*node, fmt::format("lines \"name:\" with keys of {}", what));
     for (const auto& [key, value] : node->pairs()) {
       const std::size_t before = problems_.size();

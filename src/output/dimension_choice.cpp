@@ -15,14 +15,14 @@
 
 namespace afterbay::output {
 
-bool is_inside(double value, const describe::Grid::Range& range, Quantity quantity, double tolerance) {
+bool is_inside(double value, const describe::GridSubset::Range& range, Quantity quantity, double tolerance) {
   if (quantity == Quantity::longitude) return is_between_longitudes(value, range.low, range.high, tolerance);
   if (quantity == Quantity::other) return is_between(value, range.low, range.high, tolerance);
   return value >= range.low - tolerance && value <= range.high + tolerance;
 }
 
 DimensionChoice::DimensionChoice(const FieldDefinitions& definitions, const Field& field,
-                                 const std::vector<std::string>& names, const describe::Grid& grid)
+                                 const std::vector<std::string>& names, const describe::GridSubset& grid)
     : definitions_(definitions), field_(field), names_(names), grid_(grid), kept_(names.size()) {
   for (const auto& range : grid.box) box(range);
   for (const auto& range : grid.index) index(range);
@@ -106,7 +106,7 @@ FoundCoordinate DimensionChoice::find_coordinate_of(const std::string& name,
                     : fmt::format("it has {}", fmt::join(known, ", ")));
 }
 
-void DimensionChoice::box(const describe::Grid::Range& range) {
+void DimensionChoice::box(const describe::GridSubset::Range& range) {
   const FoundCoordinate found = find_coordinate_of(range.coordinate, range.at);
   const Coordinate* const coordinate = found.coordinate;
   if (has_several_dimensions(found)) {
@@ -130,7 +130,7 @@ void DimensionChoice::box(const describe::Grid::Range& range) {
          [&](std::uint64_t place) { return is_inside(values[place], range, found.quantity, tolerance); });
 }
 
-void DimensionChoice::index(const describe::Grid::IndexRange& range) {
+void DimensionChoice::index(const describe::GridSubset::IndexRange& range) {
   const std::size_t d = find(range.dimension);
   const std::uint64_t length = length_of(d);
   if (static_cast<std::uint64_t>(range.last) >= length)
@@ -143,7 +143,7 @@ void DimensionChoice::index(const describe::Grid::IndexRange& range) {
   });
 }
 
-void DimensionChoice::keep_levels(const describe::Grid::Levels& levels) {
+void DimensionChoice::keep_levels(const describe::GridSubset::Levels& levels) {
   const FoundCoordinate found = find_coordinate_of(levels.coordinate, grid_.at);
   if (found.coordinate != nullptr)
     refuse_at(grid_.at, ErrorCode::invalid_argument,

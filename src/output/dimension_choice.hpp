@@ -18,7 +18,7 @@ class DimensionChoice {
  public:
   /// A range of a coordinate that is no dimension, which the points of the grid have together.
   struct JointRange {
-    const describe::Grid::Range* range;
+    const describe::GridSubset::Range* range;
     FoundCoordinate coordinate;
   };
 
@@ -26,7 +26,7 @@ class DimensionChoice {
   /// `names`: the dimensions to choose from, slowest first; of the field, without those that
   /// stations replace. Throws, at the place in the description.
   DimensionChoice(const FieldDefinitions& definitions, const Field& field,
-                  const std::vector<std::string>& names, const describe::Grid& grid);
+                  const std::vector<std::string>& names, const describe::GridSubset& grid);
 
   /// Ranges that are left, because their coordinates are those of a grid or have several
   /// dimensions.
@@ -56,21 +56,21 @@ class DimensionChoice {
   std::vector<std::uint64_t>& listed(std::size_t d);
   template <class Keep>
   void filter(std::size_t d, Keep keep);
-  void box(const describe::Grid::Range& range);
-  void index(const describe::Grid::IndexRange& range);
-  void keep_levels(const describe::Grid::Levels& levels);
+  void box(const describe::GridSubset::Range& range);
+  void index(const describe::GridSubset::IndexRange& range);
+  void keep_levels(const describe::GridSubset::Levels& levels);
   void keep_every(std::size_t d, std::uint64_t step);
 
   const FieldDefinitions& definitions_;
   const Field& field_;
   const std::vector<std::string>& names_;
-  const describe::Grid& grid_;
+  const describe::GridSubset& grid_;
   std::vector<Indices> kept_;
   std::vector<JointRange> joint_;
   bool is_known_ = true;
 };
 
 /// Whether a coordinate lies in a range.
-bool is_inside(double value, const describe::Grid::Range& range, Quantity quantity, double tolerance);
+bool is_inside(double value, const describe::GridSubset::Range& range, Quantity quantity, double tolerance);
 
 }  // namespace afterbay::output

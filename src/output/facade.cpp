@@ -19,9 +19,9 @@
 #include "output/model_definitions.hpp"
 #include "output/needed_for.hpp"
 #include "output/point_grids.hpp"
-#include "output/reducers.hpp"
 #include "output/refuse.hpp"
 #include "output/same_options.hpp"
+#include "output/server_reductions.hpp"
 #include "output/spaces.hpp"
 #include "output/state.hpp"
 #include "session/state.hpp"
@@ -121,16 +121,16 @@ void Output::State::start() {
   spaces.emplace(&session, definitions);
   plan = output::make_plan({*description, definitions, time, options.member, targets}, *spaces);
   epochs.emplace(session, *description, time, options.member);
-  const output::Reducers reducers(plan, &session);
+  const output::ServerReductions reductions(plan, &session);
   output::TakenPaths known;
   for (const auto& file : plan.files) {
-    file->define(targets, definitions, *spaces, !options.resume.empty(), reducers.of(*file));
+    file->define(targets, definitions, *spaces, !options.resume.empty(), reductions.of(*file));
     file->check_paths(known);
     if (auto clock = file->epochs()) epochs->add(*std::move(clock), file->file().name);
   }
   epochs->check_paths(known);
   output::look_for_other_writers(session, plan);
-  reducers.apply();
+  reductions.apply();
   late.emplace(&session, plan, time);
   Session::State& of = session.state();
   memory.emplace(of.config->output_memory_bytes,

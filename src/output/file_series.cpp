@@ -81,7 +81,7 @@ std::size_t FileSeries::add(FileVariable variable) {
 }
 
 void FileSeries::define(Targets& targets, const FieldDefinitions& definitions, Spaces& spaces, bool resumes,
-                        const std::vector<Reduction>& reductions) {
+                        const std::vector<ServerReduction>& reductions) {
   FileSchema made = file_schema(*file_, variables_, definitions, spaces, *time_, units_);
   distributed_ = std::move(made.distributed);
   const TargetSettings settings = targets.settings(file_->name);
@@ -445,10 +445,10 @@ void FileSeries::resume(FileState state, bool continues) {
   first_values_ = std::move(compared.kept);
 }
 
-// ---- Writer
+// ---- VariableWriter
 
-Writer::Writer(Series& of, FileSeries& files, std::size_t variable, const Schedule* schedule,
-               const expression::Linear& units, std::size_t part_of_cycle)
+VariableWriter::VariableWriter(Series& of, FileSeries& files, std::size_t variable, const Schedule* schedule,
+                               const expression::Linear& units, std::size_t part_of_cycle)
     : of_(&of),
       files_(&files),
       variable_(variable),
@@ -472,7 +472,7 @@ Writer::Writer(Series& of, FileSeries& files, std::size_t variable, const Schedu
   of.add(*this);
 }
 
-bool Writer::needs() const {
+bool VariableWriter::needs() const {
   const describe::Timing& timing = files_->file().timing;
   switch (variable().kind) {
     case TimeKind::once: return files_->needs_once(variable_);
@@ -487,18 +487,18 @@ bool Writer::needs() const {
   return false;
 }
 
-bool Writer::takes_period() const {
+bool VariableWriter::takes_period() const {
   return schedule_->covers_whole() || files_->file().timing.partial == describe::Partial::write;
 }
 
-Form Writer::wants(const Form& /*given*/) const {
+Form VariableWriter::wants(const Form& /*given*/) const {
   const FileVariable& it = variable();
   if (is_plain_) return {it.type, it.fill.empty() ? model::default_fill(it.type) : it.fill};
   return {Type::float64, Values(std::numeric_limits<double>::quiet_NaN())};
 }
 
 /// To the units of the file, with the fill value of the file for missing values.
-void Writer::convert(const Value& value) {
+void VariableWriter::convert(const Value& value) {
   const DefaultArithmetic arithmetic;
   const FileVariable& it = variable();
   converted_.resize(it.space->points);
@@ -511,7 +511,7 @@ void Writer::convert(const Value& value) {
   if (!it.fill.empty()) expression::replace_missing(converted_, numbers_of(it.fill).front());
 }
 
-void Writer::convert_to_integers() {
+void VariableWriter::convert_to_integers() {
   const FileVariable& it = variable();
   const std::size_t bytes = size_of(it.type);
   integers_.resize(converted_.size() * bytes);
@@ -531,7 +531,7 @@ void Writer::convert_to_integers() {
            it.name, files_->file().name, out_of_range, name_of(it.type));
 }
 
-void Writer::take(std::size_t /*slot*/, const Value& value) {
+void VariableWriter::take(std::size_t /*slot*/, const Value& value) {
   Value given = value;
   if (variable().kind == TimeKind::period) {
     given.begin = schedule_->begin();

@@ -47,7 +47,7 @@ class FileSeries {
   /// Defines the files. `resumes`: those of an earlier run may be continued.
   /// `reductions`: servers compute them if they can: see reduces.
   void define(Targets& targets, const FieldDefinitions& definitions, Spaces& spaces, bool resumes,
-              const std::vector<Reduction>& reductions);
+              const std::vector<ServerReduction>& reductions);
   /// Adds the paths that are known before the first step; throws conflict if another file has one
   /// of them. Comes after `define`.
   void check_paths(TakenPaths& known) const;
@@ -175,11 +175,11 @@ class FileSeries {
 }
 
 /// Puts the values of a series into a variable of a file.
-class Writer final : public Consumer {
+class VariableWriter final : public Consumer {
  public:
   /// `schedule`: of the file; null for `once`. `units`: the conversion of the values.
-  Writer(Series& of, FileSeries& files, std::size_t variable, const Schedule* schedule,
-         const expression::Linear& units, std::size_t part_of_cycle = 0);
+  VariableWriter(Series& of, FileSeries& files, std::size_t variable, const Schedule* schedule,
+                 const expression::Linear& units, std::size_t part_of_cycle = 0);
 
   [[nodiscard]] bool needs() const override;
   [[nodiscard]] Form wants(const Form& given) const override;

@@ -48,25 +48,26 @@ bool leaves(const FieldDefinitions& definitions, const Field& field, const std::
 /// Calls `visit` with each list of selections of the grid, and the name that a selection has.
 template <class AnyGrid, class Visit>
 void for_each_list(AnyGrid& grid, Visit visit) {
-  using describe::Grid;
-  visit(grid.box, [](const Grid::Range& it) -> const std::string& { return it.coordinate; });
-  visit(grid.index, [](const Grid::IndexRange& it) -> const std::string& { return it.dimension; });
-  visit(grid.stride, [](const Grid::Stride& it) -> const std::string& { return it.dimension; });
-  visit(grid.levels, [](const Grid::Levels& it) -> const std::string& { return it.coordinate; });
+  using describe::GridSubset;
+  visit(grid.box, [](const GridSubset::Range& it) -> const std::string& { return it.coordinate; });
+  visit(grid.index, [](const GridSubset::IndexRange& it) -> const std::string& { return it.dimension; });
+  visit(grid.stride, [](const GridSubset::Stride& it) -> const std::string& { return it.dimension; });
+  visit(grid.levels, [](const GridSubset::Levels& it) -> const std::string& { return it.coordinate; });
   visit(grid.reverse, [](const std::string& it) -> const std::string& { return it; });
 }
 
 /// For each selection of the subset that leaves all of the fields as they are, a subset with this
 /// selection only.
-std::vector<describe::Grid> without_effect(const FieldDefinitions& definitions,
-                                           const std::vector<Field>& fields, const describe::Grid& grid) {
-  std::vector<describe::Grid> unused;
+std::vector<describe::GridSubset> without_effect(const FieldDefinitions& definitions,
+                                                 const std::vector<Field>& fields,
+                                                 const describe::GridSubset& grid) {
+  std::vector<describe::GridSubset> unused;
   std::size_t list = 0;
   for_each_list(grid, [&](const auto& selections, auto name_of) {
     for (const auto& selection : selections) {
       const auto concerns = [&](const Field& it) { return !leaves(definitions, it, name_of(selection)); };
       if (std::ranges::any_of(fields, concerns)) continue;
-      describe::Grid only;
+      describe::GridSubset only;
       only.name = grid.name;
       only.at = grid.at;
       std::size_t other = 0;
@@ -104,16 +105,16 @@ void add_fields(std::vector<Field>& fields, const PlanInput& input, const std::s
 
 }  // namespace
 
-describe::Grid fitting_selection(const FieldDefinitions& definitions, const Field& field,
-                                 const describe::Grid& grid) {
-  describe::Grid fitting = grid;
+describe::GridSubset fitting_selection(const FieldDefinitions& definitions, const Field& field,
+                                       const describe::GridSubset& grid) {
+  describe::GridSubset fitting = grid;
   for_each_list(fitting, [&](auto& selections, auto name_of) {
     std::erase_if(selections, [&](const auto& it) { return leaves(definitions, field, name_of(it)); });
   });
   return fitting;
 }
 
-bool selects_all(const describe::Grid& grid) {
+bool selects_all(const describe::GridSubset& grid) {
   bool all = grid.stations.empty();
   for_each_list(grid, [&](const auto& selections, auto /*name_of*/) { all = all && selections.empty(); });
   return all;
@@ -124,10 +125,10 @@ void check_selections(const PlanInput& input, const describe::File& file) {
   for (const describe::Variable& variable : file.variables)
     if (file.active(variable))
       add_fields(fields_of[variable.options.grid.value_or(file.grid)], input, variable.field);
-  for (const describe::Grid& grid : input.description.grids) {
+  for (const describe::GridSubset& grid : input.description.grids) {
     const std::vector<Field>& fields = fields_of[grid.name];
     if (fields.empty()) continue;
-    for (const describe::Grid& only : without_effect(input.definitions, fields, grid)) {
+    for (const describe::GridSubset& only : without_effect(input.definitions, fields, grid)) {
       const std::vector<std::string> names = input.definitions.dimensions_of(fields.front());
       DimensionChoice choice(input.definitions, fields.front(), names, only);
       choice.finish(names.size());

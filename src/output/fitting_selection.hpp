@@ -13,11 +13,11 @@ namespace afterbay::output {
 /// such as levels of a surface field, and all but stations of a field without a horizontal grid and
 /// without these axes. Names that no field of the model has remain, and so do selections along the
 /// horizontal grid of fields that have one: they are refused where they are applied.
-describe::Grid fitting_selection(const FieldDefinitions& definitions, const Field& field,
-                                 const describe::Grid& grid);
+describe::GridSubset fitting_selection(const FieldDefinitions& definitions, const Field& field,
+                                       const describe::GridSubset& grid);
 
 /// Whether the subset selects nothing.
-bool selects_all(const describe::Grid& grid);
+bool selects_all(const describe::GridSubset& grid);
 
 /// Refuses selections that leave all fields of a file as they are, at the place in the description.
 void check_selections(const PlanInput& input, const describe::File& file);

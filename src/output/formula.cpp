@@ -9,10 +9,12 @@
 
 namespace afterbay::output {
 
-Form Computed::computed_form() { return {Type::float64, Values(std::numeric_limits<double>::quiet_NaN())}; }
+Form FormulaSeries::computed_form() {
+  return {Type::float64, Values(std::numeric_limits<double>::quiet_NaN())};
+}
 
-Computed::Computed(const std::string& name, const std::vector<Series*>& operands, expression::Formula formula,
-                   expression::Evaluator evaluator)
+FormulaSeries::FormulaSeries(const std::string& name, const std::vector<Series*>& operands,
+                             expression::Formula formula, expression::Evaluator evaluator)
     : Series(name, operands.front()->space(), computed_form()),
       formula_(std::move(formula)),
       evaluator_(std::move(evaluator)) {
@@ -22,7 +24,7 @@ Computed::Computed(const std::string& name, const std::vector<Series*>& operands
     if (!operands[i]->is_reduced()) operand.widening.emplace(form.type, form.missing);
     operands_.push_back(std::move(operand));
     operands[i]->add(*this, i);
-    const auto* const inner = dynamic_cast<const Computed*>(operands[i]);
+    const auto* const inner = dynamic_cast<const FormulaSeries*>(operands[i]);
     if (inner == nullptr)
       add_leaf(operands[i]);
     else
@@ -37,11 +39,11 @@ Computed::Computed(const std::string& name, const std::vector<Series*>& operands
   has_arrived_.assign(leaf_of_slot_.size(), false);
 }
 
-void Computed::add_leaf(Series* leaf) {
+void FormulaSeries::add_leaf(Series* leaf) {
   if (std::ranges::find(leaves_, leaf) == leaves_.end()) leaves_.push_back(leaf);
 }
 
-std::vector<Computed::Step> Computed::steps() const {
+std::vector<FormulaSeries::Step> FormulaSeries::steps() const {
   std::vector<Step> all;
   const auto number_of = [&](const Series* operand) {
     const auto leaf = std::ranges::find(leaves_, operand);
@@ -49,10 +51,10 @@ std::vector<Computed::Step> Computed::steps() const {
     const auto step = std::ranges::find(all, operand, [](const Step& it) -> const Series* { return it.of; });
     return leaves_.size() + static_cast<std::size_t>(step - all.begin());
   };
-  const auto add = [&](const auto& self, const Computed& of) -> void {
+  const auto add = [&](const auto& self, const FormulaSeries& of) -> void {
     if (std::ranges::find(all, &of, &Step::of) != all.end()) return;
     for (const Operand& operand : of.operands_)
-      if (const auto* const inner = dynamic_cast<const Computed*>(operand.series)) self(self, *inner);
+      if (const auto* const inner = dynamic_cast<const FormulaSeries*>(operand.series)) self(self, *inner);
     Step step{&of, {}};
     for (const Operand& operand : of.operands_) step.operands.push_back(number_of(operand.series));
     all.push_back(std::move(step));
@@ -61,27 +63,27 @@ std::vector<Computed::Step> Computed::steps() const {
   return all;
 }
 
-bool Computed::available() const { return std::ranges::all_of(leaves_, &Series::available); }
+bool FormulaSeries::available() const { return std::ranges::all_of(leaves_, &Series::available); }
 
-bool Computed::is_reduced() const { return std::ranges::any_of(leaves_, &Series::is_reduced); }
+bool FormulaSeries::is_reduced() const { return std::ranges::any_of(leaves_, &Series::is_reduced); }
 
-const Schedule* Computed::periods() const {
+const Schedule* FormulaSeries::periods() const {
   for (const Series* const leaf : leaves_)
     if (const Schedule* const periods = leaf->periods()) return periods;
   return nullptr;
 }
 
-void Computed::begin_step() noexcept {
+void FormulaSeries::begin_step() noexcept {
   arrived_ = 0;
   has_arrived_.assign(has_arrived_.size(), false);
 }
 
-const Computed::InFile* Computed::find_in_file(const Consumer& consumer) const noexcept {
+const FormulaSeries::InFile* FormulaSeries::find_in_file(const Consumer& consumer) const noexcept {
   const auto found = std::ranges::find(in_files_, &consumer, &InFile::consumer);
   return found == in_files_.end() ? nullptr : &*found;
 }
 
-void Computed::leave_to_servers(InFile file) {
+void FormulaSeries::leave_to_servers(InFile file) {
   file.is_kept.assign(leaves_.size(), false);
   in_files_.push_back(std::move(file));
   for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
@@ -92,36 +94,36 @@ void Computed::leave_to_servers(InFile file) {
   }
 }
 
-void Computed::find_ends() {
+void FormulaSeries::find_ends() {
   ends_.clear();
-  std::set<std::pair<const Computed*, const Consumer*>> known;
+  std::set<std::pair<const FormulaSeries*, const Consumer*>> known;
   const auto add = [&](const End& end) {
     if (known.emplace(end.of, end.consumer).second) ends_.push_back(end);
   };
   for (const Use& use : uses())
-    if (const auto* const outer = dynamic_cast<const Computed*>(use.consumer))
+    if (const auto* const outer = dynamic_cast<const FormulaSeries*>(use.consumer))
       for (const End& end : outer->ends_) add(end);
     else
       add({this, use.consumer});
 }
 
-bool Computed::needs() const {
+bool FormulaSeries::needs() const {
   return available() &&
          std::ranges::any_of(ends_, [](const End& it) { return it.consumer->needs() && it.of->available(); });
 }
 
-bool Computed::uses_data() const {
+bool FormulaSeries::uses_data() const {
   return std::ranges::any_of(ends_,
                              [](const End& it) { return it.of->find_in_file(*it.consumer) == nullptr; });
 }
 
-bool Computed::is_needed_here() const {
+bool FormulaSeries::is_needed_here() const {
   return std::ranges::any_of(ends_, [](const End& it) {
     return it.of->find_in_file(*it.consumer) == nullptr && it.consumer->needs() && it.of->available();
   });
 }
 
-void Computed::announce_samples() const {
+void FormulaSeries::announce_samples() const {
   if (!available()) return;
   for (const InFile& it : in_files_) {
     if (!it.consumer->needs()) continue;
@@ -130,7 +132,7 @@ void Computed::announce_samples() const {
   }
 }
 
-void Computed::hand_over(std::size_t leaf, const Value& value) {
+void FormulaSeries::hand_over(std::size_t leaf, const Value& value) {
   for (InFile& it : in_files_) {
     if (it.is_kept[leaf] || !it.consumer->needs()) continue;
     for (const std::size_t variable : it.variables) it.samples->put_sample(variable, it.sources[leaf], value);
@@ -138,7 +140,7 @@ void Computed::hand_over(std::size_t leaf, const Value& value) {
   }
 }
 
-void Computed::take(std::size_t slot, const Value& value) {
+void FormulaSeries::take(std::size_t slot, const Value& value) {
   const std::size_t points = space().points;
   if (leaf_of_slot_[slot] != no_leaf) hand_over(leaf_of_slot_[slot], value);
   const bool computes = is_needed_here();
@@ -174,11 +176,11 @@ void Computed::take(std::size_t slot, const Value& value) {
   }
 }
 
-std::size_t Computed::buffer_bytes(std::size_t points) const noexcept {
+std::size_t FormulaSeries::buffer_bytes(std::size_t points) const noexcept {
   return (operands_.size() + 1) * points * sizeof(double);
 }
 
-std::vector<const Series*> Computed::operands() const {
+std::vector<const Series*> FormulaSeries::operands() const {
   std::vector<const Series*> all;
   for (const Operand& operand : operands_) all.push_back(operand.series);
   return all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computed: a series that is computed from others, point by point.
+// FormulaSeries: a series that is computed from others, point by point.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@
 
 namespace afterbay::output {
 
-class Computed final : public Series, public Consumer {
+class FormulaSeries final : public Series, public Consumer {
  public:
   /// `operands`: in the order of the formula, all with this space, at least one.
-  Computed(const std::string& name, const std::vector<Series*>& operands, expression::Formula formula,
-           expression::Evaluator evaluator);
+  FormulaSeries(const std::string& name, const std::vector<Series*>& operands, expression::Formula formula,
+                expression::Evaluator evaluator);
 
   /// The series from which this one is computed, directly or through other expressions. None of
   /// them is an expression.
   [[nodiscard]] const std::vector<Series*>& leaves() const noexcept { return leaves_; }
   /// One of the formulas that compute this series from its leaves.
   struct Step {
-    const Computed* of = nullptr;
+    const FormulaSeries* of = nullptr;
     /// For each operand: the number of a leaf, or the number of leaves plus that of an earlier
     /// step.
     std::vector<std::size_t> operands;
@@ -82,7 +82,7 @@ class Computed final : public Series, public Consumer {
   };
   /// A consumer that is no expression, of this one or of another one that computes with it.
   struct End {
-    const Computed* of;
+    const FormulaSeries* of;
     Consumer* consumer;
   };
   static constexpr std::size_t no_leaf = std::numeric_limits<std::size_t>::max();

@@ -37,7 +37,7 @@ std::size_t LateSteps::lag_of(std::size_t model_ranks) {
 
 LateSteps::LateSteps(Session* session, Plan& plan, const ModelTime& time)
     : session_(session), plan_(plan), time_(time) {
-  if (session == nullptr || plan.over_grids.empty() || session->model_size() == 1) return;
+  if (session == nullptr || plan.grid_reductions.empty() || session->model_size() == 1) return;
   session::Group* const group = session->state().group.get();
   if (group == nullptr)
     refuse(ErrorCode::bad_state,
@@ -59,8 +59,8 @@ void LateSteps::add(std::int64_t step, bool ends_run) {
   made.step = step;
   made.number = number_++;
   made.ends_run = ends_run;
-  for (std::size_t i = 0; i < plan_.over_grids.size(); ++i)
-    if (auto contribution = plan_.over_grids[i]->contribution()) {
+  for (std::size_t i = 0; i < plan_.grid_reductions.size(); ++i)
+    if (auto contribution = plan_.grid_reductions[i]->contribution()) {
       made.of.push_back(i);
       made.contributions.push_back(*std::move(contribution));
     }
@@ -68,7 +68,7 @@ void LateSteps::add(std::int64_t step, bool ends_run) {
 }
 
 void LateSteps::end_step(std::int64_t step) {
-  if (plan_.over_grids.empty()) return;
+  if (plan_.grid_reductions.empty()) return;
   add(step, false);
   advance(lag_, height_ * slack);
 }
@@ -76,7 +76,7 @@ void LateSteps::end_step(std::int64_t step) {
 void LateSteps::finish() { advance(0, 0); }
 
 void LateSteps::end_run(std::int64_t step) {
-  if (plan_.over_grids.empty()) return;
+  if (plan_.grid_reductions.empty()) return;
   add(step, true);
   finish();
 }
@@ -113,7 +113,7 @@ void LateSteps::pass_on(Step& step) {
     if (!others.empty()) {
       std::vector<std::span<const std::byte>> parts{mine};
       for (const StepTotals& other : others) parts.emplace_back(other.totals[i]);
-      mine = plan_.over_grids[step.of[i]]->joined(parts);
+      mine = plan_.grid_reductions[step.of[i]]->joined(parts);
     }
     if (session_->model_rank() == 0) continue;
     all.totals.push_back(std::move(mine));
@@ -166,7 +166,7 @@ void LateSteps::execute(const Step& step) {
   else
     plan_.begin_late_end();
   for (std::size_t i = 0; i < step.of.size(); ++i)
-    plan_.over_grids[step.of[i]]->emit_late(step.contributions[i]);
+    plan_.grid_reductions[step.of[i]]->emit_late(step.contributions[i]);
   plan_.end_late_step(now);
 }
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "afterbay/session.hpp"
+#include "output/grid_reduction.hpp"
 #include "output/model_time.hpp"
-#include "output/over_grid.hpp"
 #include "output/plan.hpp"
 #include "session/group.hpp"
 
@@ -54,8 +54,8 @@ class LateSteps {
     std::uint64_t number = 0;  ///< in the order of their ends
     bool ends_run = false;
     bool passed_on = false;
-    std::vector<std::size_t> of;  ///< numbers in Plan::over_grids
-    std::vector<OverGrid::Contribution> contributions;
+    std::vector<std::size_t> of;  ///< numbers in Plan::grid_reductions
+    std::vector<GridReduction::Contribution> contributions;
   };
 
   void add(std::int64_t step, bool ends_run);

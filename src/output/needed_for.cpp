@@ -10,10 +10,10 @@ namespace afterbay::output {
 namespace {
 
 /// `at_once`: whether it must take the values now; results of statistics may follow in later steps.
-const Writer* writer_of(const Series& series, bool at_once) {
+const VariableWriter* writer_of(const Series& series, bool at_once) {
   for (const Series::Use& use : series.uses()) {
     if (at_once && !use.consumer->needs()) continue;
-    const Writer* found = dynamic_cast<const Writer*>(use.consumer);
+    const VariableWriter* found = dynamic_cast<const VariableWriter*>(use.consumer);
     if (const auto* const made = dynamic_cast<const Series*>(use.consumer))
       found = writer_of(*made, at_once);
     else if (const auto* const statistics = dynamic_cast<const SeriesStatistics*>(use.consumer))
@@ -27,7 +27,7 @@ const Writer* writer_of(const Series& series, bool at_once) {
 }  // namespace
 
 std::string needed_for(const Series& series) {
-  const Writer* const writer = writer_of(series, true);
+  const VariableWriter* const writer = writer_of(series, true);
   if (writer == nullptr) return {};
   const describe::File& file = writer->files().file();
   const std::string& name = writer->variable().name;

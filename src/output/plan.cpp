@@ -34,14 +34,14 @@ namespace {
 struct Context {
   const describe::File& file;
   const describe::Variable& variable;
-  Schedule* schedule;            ///< null: the file has no records
-  const describe::Grid* subset;  ///< null: all points
+  Schedule* schedule;                  ///< null: the file has no records
+  const describe::GridSubset* subset;  ///< null: all points
   const TargetSettings& settings;
 };
 
-statistics::Operation operation_of(describe::Operation operation) {
+statistics::StatisticKind statistic_kind_of(describe::Operation operation) {
   using From = describe::Operation;
-  using To = statistics::Operation;
+  using To = statistics::StatisticKind;
   switch (operation) {
     case From::mean: return To::mean;
     case From::sum: return To::sum;
@@ -149,11 +149,11 @@ class Planner {
     return input_.find_described(name);
   }
 
-  [[nodiscard]] const describe::Grid* subset_for(const describe::File& file,
-                                                 const describe::Variable& variable) const {
+  [[nodiscard]] const describe::GridSubset* subset_for(const describe::File& file,
+                                                       const describe::Variable& variable) const {
     const std::string& name = variable.options.grid.value_or(file.grid);
     if (name == "own") return nullptr;
-    const auto found = std::ranges::find(input_.description.grids, name, &describe::Grid::name);
+    const auto found = std::ranges::find(input_.description.grids, name, &describe::GridSubset::name);
     if (found == input_.description.grids.end())
       refuse_at(variable.at, ErrorCode::unknown_name, "there is no grid '{}' under grids", name);
     return &*found;
@@ -308,8 +308,8 @@ class Planner {
       like.options.fill = Values(std::numeric_limits<double>::quiet_NaN());
     auto& known = constants_[of.name];
     if (known == nullptr) {
-      plan_.constants.push_back(
-          std::make_unique<Constant>(of, spaces_.own(like), Form{like.options.type, like.options.fill}));
+      plan_.constants.push_back(std::make_unique<ConstantSeries>(of, spaces_.own(like),
+                                                                 Form{like.options.type, like.options.fill}));
       known = plan_.constants.back().get();
     }
     if (context.subset == nullptr) return *known;
@@ -323,9 +323,9 @@ class Planner {
   }
 
   /// Points outside are marked by the fill value.
-  static void check_fill(const Series& of, const describe::Grid& grid) {
+  static void check_fill(const Series& of, const describe::GridSubset& grid) {
     if (grid.outside != describe::Outside::missing || !of.form().missing.empty()) return;
-    if (dynamic_cast<const Constant*>(&of) != nullptr)
+    if (dynamic_cast<const ConstantSeries*>(&of) != nullptr)
       refuse_at(grid.at, ErrorCode::conflict,
                 "grid '{}': with outside: missing, coordinates in expressions must hold floating-point "
                 "numbers, but '{}' holds {}",
@@ -339,7 +339,7 @@ class Planner {
     if (&space == &of.space()) return of;
     auto& subset = subsets_[{&of, &space}];
     if (subset == nullptr) {
-      plan_.subsets.push_back(std::make_unique<Subset>(of, space));
+      plan_.subsets.push_back(std::make_unique<SubsetSeries>(of, space));
       subset = plan_.subsets.back().get();
     }
     return *subset;
@@ -382,7 +382,7 @@ class Planner {
     if (!evaluator)
       refuse_at(find_described(field)->expression_at, evaluator.error().code, "field '{}': {}", field,
                 evaluator.error().message);
-    plan_.computed.push_back(std::make_unique<Computed>(text, operands, formula, *std::move(evaluator)));
+    plan_.computed.push_back(std::make_unique<FormulaSeries>(text, operands, formula, *std::move(evaluator)));
     std::vector<std::string> of;
     for (const Series* const operand : operands) of.push_back(identity_of(*operand));
     std::string& identity = identities_[plan_.computed.back().get()];
@@ -422,10 +422,10 @@ class Planner {
     return *context.schedule;
   }
 
-  [[nodiscard]] static statistics::Statistic statistic_of(statistics::Operation operation, const Series& of,
+  [[nodiscard]] static statistics::Statistic statistic_of(statistics::StatisticKind kind, const Series& of,
                                                           const describe::Missing& missing) {
     statistics::Statistic statistic;
-    statistic.operation = operation;
+    statistic.kind = kind;
     if (of.form().missing.empty()) return statistic;
     switch (missing.rule) {
       case describe::Missing::Rule::ignore: statistic.missing = statistics::Missing::ignore; break;
@@ -452,8 +452,8 @@ class Planner {
     return *known;
   }
 
-  Reduced& reduce(Series& of, const expression::Reduction& reduction, const Context& context,
-                  const describe::Field& field) {
+  ReducedSeries& reduce(Series& of, const expression::Reduction& reduction, const Context& context,
+                        const describe::Field& field) {
     Schedule* schedule = nullptr;
     if (reduction.period) {
       schedule = keep(std::make_unique<Schedule>(input_.time, *reduction.period, context.file.timing.align,
@@ -464,7 +464,7 @@ class Planner {
     check_times(of, *schedule, field.expression_at,
                 fmt::format("field '{}': what \"{}\" reduces", field.name, reduction.text), input_.time);
     SeriesStatistics& all = statistics_of(of, *schedule);
-    Reduced& made = all.add(statistic_of(reduction.operation, of, missing_of(context)));
+    ReducedSeries& made = all.add(statistic_of(reduction.kind, of, missing_of(context)));
     identities_[&made] = fmt::format("{} [{}]", made.name(), all.text());
     return made;
   }
@@ -486,17 +486,18 @@ class Planner {
     }
     std::vector<std::string> over = reduction.over;
     std::ranges::sort(over);
-    const statistics::Statistic statistic = statistic_of(reduction.operation, of, missing_of(context));
+    const statistics::Statistic statistic = statistic_of(reduction.kind, of, missing_of(context));
     if (of_grid) return reduce_grid(of, over, statistic, regions_of(of, reduction, field), field);
     if (!reduction.by.empty())
       refuse_at(field.expression_at, ErrorCode::invalid_argument,
                 "field '{}': \"{}\" has regions, but reduces over no dimension of a grid", field.name,
                 reduction.text);
-    Collapsed*& known = collapsed_[{&of, fmt::format("{}", fmt::join(over, ",")), text_of(statistic)}];
+    AxisReduction*& known =
+        axis_reductions_[{&of, fmt::format("{}", fmt::join(over, ",")), text_of(statistic)}];
     if (known == nullptr) {
-      plan_.collapsed.push_back(
-          std::make_unique<Collapsed>(of, spaces_.without(from, over), over, statistic));
-      known = plan_.collapsed.back().get();
+      plan_.axis_reductions.push_back(
+          std::make_unique<AxisReduction>(of, spaces_.without(from, over), over, statistic));
+      known = plan_.axis_reductions.back().get();
       identities_[known] =
           fmt::format("{} over {} of ({})", text_of(statistic), fmt::join(over, ", "), identity_of(of));
     }
@@ -545,16 +546,16 @@ class Planner {
     std::string vanishing = fmt::format("{}", fmt::join(over, ", "));
     if (regions.numbers != nullptr)
       vanishing += fmt::format(" by {} along {}", regions.numbers->name, regions.dimension);
-    OverGrid*& known = over_grids_[{&of, vanishing, text_of(statistic)}];
+    GridReduction*& known = grid_reductions_[{&of, vanishing, text_of(statistic)}];
     if (known != nullptr) return *known;
     try {
-      plan_.over_grids.push_back(std::make_unique<OverGrid>(of, spaces_.late(of.space(), over, regions),
-                                                            spaces_.groups(of.space(), over, regions), over,
-                                                            vanishing, statistic));
+      plan_.grid_reductions.push_back(std::make_unique<GridReduction>(
+          of, spaces_.late(of.space(), over, regions), spaces_.groups(of.space(), over, regions), over,
+          vanishing, statistic));
     } catch (const Failure& failure) {
       refuse_at(field.expression_at, failure.code(), "field '{}': {}", field.name, failure.error().message);
     }
-    known = plan_.over_grids.back().get();
+    known = plan_.grid_reductions.back().get();
     identities_[known] = fmt::format("{} over {} of ({})", text_of(statistic), vanishing, identity_of(of));
     return *known;
   }
@@ -586,12 +587,12 @@ class Planner {
       default: {
         check_times(*of, schedule_for(context), variable.at, fmt::format("'{}'", variable.field),
                     input_.time);
-        const auto statistic = statistic_of(operation_of(variable.operation), *of, missing_of(context));
+        const auto statistic = statistic_of(statistic_kind_of(variable.operation), *of, missing_of(context));
         made.identity += ", " + text_of(statistic);
         for (Schedule* const part : parts) folded.push_back(&statistics_of(*of, *part).add(statistic));
-        const bool servers =
-            file.statistics == describe::Reducer::servers ||
-            (file.expressions == describe::Reducer::servers && dynamic_cast<const Computed*>(of) != nullptr);
+        const bool servers = file.statistics == describe::ComputedBy::servers ||
+                             (file.expressions == describe::ComputedBy::servers &&
+                              dynamic_cast<const FormulaSeries*>(of) != nullptr);
         of = folded.empty()
                  ? &statistics_of(*of, schedule_for(context), servers ? &file : nullptr).add(statistic)
                  : folded.front();
@@ -610,7 +611,8 @@ class Planner {
     const std::size_t number = files.add(std::move(made));
     if (folded.empty()) folded.push_back(of);
     for (std::size_t part = 0; part < folded.size(); ++part)
-      plan_.writers.push_back(std::make_unique<Writer>(*folded[part], files, number, schedule, units, part));
+      plan_.writers.push_back(
+          std::make_unique<VariableWriter>(*folded[part], files, number, schedule, units, part));
   }
 
   /// Sets type, fill value and attributes of a variable with the values of `of`. Returns the
@@ -700,13 +702,13 @@ class Planner {
   Plan plan_;
   std::map<const describe::Field*, expression::Expression> parsed_;
   std::map<std::string, Schedule*> schedules_;
-  std::map<std::string, Constant*> constants_;
-  std::map<std::pair<const Series*, const Space*>, Subset*> subsets_;
+  std::map<std::string, ConstantSeries*> constants_;
+  std::map<std::pair<const Series*, const Space*>, SubsetSeries*> subsets_;
   std::map<std::string, Series*> derived_;
   std::map<std::tuple<const Series*, const Schedule*, const describe::File*>, SeriesStatistics*> statistics_;
   std::set<const SeriesStatistics*> of_files_;  ///< statistics that are not shared
-  std::map<std::tuple<const Series*, std::string, std::string>, Collapsed*> collapsed_;
-  std::map<std::tuple<const Series*, std::string, std::string>, OverGrid*> over_grids_;
+  std::map<std::tuple<const Series*, std::string, std::string>, AxisReduction*> axis_reductions_;
+  std::map<std::tuple<const Series*, std::string, std::string>, GridReduction*> grid_reductions_;
   std::map<const Series*, std::string> identities_;  ///< identities of what is computed
   std::vector<std::string> misreadable_;             ///< what the model offers, but expressions cannot name
   std::vector<std::string> being_made_;
@@ -779,8 +781,8 @@ std::size_t Plan::state_bytes() const {
   std::size_t bytes = 0;
   for (const auto& it : statistics) bytes += it->state_bytes();
   for (const auto& it : computed) bytes += it->buffer_bytes();
-  for (const auto& it : collapsed) bytes += it->buffer_bytes();
-  for (const auto& it : over_grids) bytes += it->buffer_bytes(it->part(), 1);
+  for (const auto& it : axis_reductions) bytes += it->buffer_bytes();
+  for (const auto& it : grid_reductions) bytes += it->buffer_bytes(it->part(), 1);
   return bytes;
 }
 

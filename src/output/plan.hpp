@@ -13,11 +13,11 @@
 
 #include "describe/description.hpp"
 #include "expression/expression.hpp"
-#include "output/collapsed.hpp"
+#include "output/axis_reduction.hpp"
 #include "output/field_definitions.hpp"
 #include "output/file_series.hpp"
 #include "output/formula.hpp"
-#include "output/over_grid.hpp"
+#include "output/grid_reduction.hpp"
 #include "output/schedule.hpp"
 #include "output/series.hpp"
 #include "output/spaces.hpp"
@@ -31,14 +31,14 @@ struct Plan {
   std::unique_ptr<TakenPaths> taken = std::make_unique<TakenPaths>();  ///< by files and states
   std::vector<std::unique_ptr<Schedule>> schedules;
   std::vector<std::unique_ptr<FieldSeries>> sources;  ///< by number of the field; null: nothing uses it
-  std::vector<std::unique_ptr<Constant>> constants;
-  std::vector<std::unique_ptr<Subset>> subsets;
-  std::vector<std::unique_ptr<Computed>> computed;
-  std::vector<std::unique_ptr<Collapsed>> collapsed;
-  std::vector<std::unique_ptr<OverGrid>> over_grids;
+  std::vector<std::unique_ptr<ConstantSeries>> constants;
+  std::vector<std::unique_ptr<SubsetSeries>> subsets;
+  std::vector<std::unique_ptr<FormulaSeries>> computed;
+  std::vector<std::unique_ptr<AxisReduction>> axis_reductions;
+  std::vector<std::unique_ptr<GridReduction>> grid_reductions;
   std::vector<std::unique_ptr<SeriesStatistics>> statistics;
   std::vector<std::unique_ptr<FileSeries>> files;
-  std::vector<std::unique_ptr<Writer>> writers;
+  std::vector<std::unique_ptr<VariableWriter>> writers;
   /// The entries under `fields` that have no effect, with their places and the reasons.
   std::vector<std::string> without_effect;
   /// Files whose first period begins before the run, where users may not expect it, with their

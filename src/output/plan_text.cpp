@@ -31,14 +31,14 @@ std::string method_of(describe::Operation operation) {
   return {};
 }
 
-std::string method_of(statistics::Operation operation) {
-  switch (operation) {
-    case statistics::Operation::mean: return "mean";
-    case statistics::Operation::sum: return "sum";
-    case statistics::Operation::minimum: return "minimum";
-    case statistics::Operation::maximum: return "maximum";
-    case statistics::Operation::range: return "range";
-    case statistics::Operation::standard_deviation: return "standard_deviation";
+std::string method_of(statistics::StatisticKind kind) {
+  switch (kind) {
+    case statistics::StatisticKind::mean: return "mean";
+    case statistics::StatisticKind::sum: return "sum";
+    case statistics::StatisticKind::minimum: return "minimum";
+    case statistics::StatisticKind::maximum: return "maximum";
+    case statistics::StatisticKind::range: return "range";
+    case statistics::StatisticKind::standard_deviation: return "standard_deviation";
     default: return {};
   }
 }
@@ -128,7 +128,7 @@ Chain chain_of(const PlanInput& input, const std::string& name, bool over_time, 
   Chain chain;
   for (std::size_t i = 0; i < expression->reductions.size(); ++i) {
     const expression::Reduction& reduction = expression->reductions[i];
-    const std::string method = method_of(reduction.operation);
+    const std::string method = method_of(reduction.kind);
     const bool chained =
         i == 0 || (reduction.argument.text == "x0" &&
                    reduction.argument.operands.front().kind == expression::Operand::Kind::reduction &&
@@ -194,8 +194,8 @@ OwnUnits kept_units(const PlanInput& input, const expression::Expression& expres
       return units;
     }
     const expression::Reduction& reduction = expression.reductions[of.reduction];
-    using enum statistics::Operation;
-    switch (reduction.operation) {
+    using enum statistics::StatisticKind;
+    switch (reduction.kind) {
       case mean:
       case minimum:
       case maximum:

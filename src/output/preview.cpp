@@ -11,8 +11,8 @@
 #include "output/plan.hpp"
 #include "output/preview_stages.hpp"
 #include "output/preview_target.hpp"
-#include "output/reducers.hpp"
 #include "output/refuse.hpp"
+#include "output/server_reductions.hpp"
 
 namespace afterbay::output {
 
@@ -53,7 +53,7 @@ class ValuelessRun {
   ValuelessRun(Plan& plan, const ModelTime& time, PreviewTargets& targets, std::uint64_t ranks)
       : plan_(plan), time_(time), late_(nullptr, plan, time) {
     for (const auto& file : plan.files) counts_.push_back(&targets.count(file->file().name));
-    for (const auto& it : plan.over_grids) between_ranks_.push_back(bytes_between_ranks(*it, ranks));
+    for (const auto& it : plan.grid_reductions) between_ranks_.push_back(bytes_between_ranks(*it, ranks));
   }
 
   void step(std::int64_t number) {
@@ -91,7 +91,7 @@ class ValuelessRun {
  private:
   void count_contributions() {
     for (std::size_t i = 0; i < between_ranks_.size(); ++i)
-      if (plan_.over_grids[i]->has_contribution()) exchanged_.now += between_ranks_[i];
+      if (plan_.grid_reductions[i]->has_contribution()) exchanged_.now += between_ranks_[i];
   }
   void count_step() {
     exchanged_.end_step();
@@ -178,16 +178,16 @@ Preview preview(const describe::Description& description, const ModelDefinitions
   Spaces spaces(nullptr, definitions);
   Plan plan = make_plan(input, spaces);
   // With `statistics: auto`, ranks decide when they know their servers.
-  const Reducers reducers(plan, nullptr);
+  const ServerReductions reductions(plan, nullptr);
   TakenPaths known;
   for (const auto& file : plan.files) {
-    file->define(targets, definitions, spaces, false, reducers.of(*file));
+    file->define(targets, definitions, spaces, false, reductions.of(*file));
     file->check_paths(known);
     static_cast<void>(file->epochs());
   }
-  reducers.apply();
+  reductions.apply();
   Preview made;
-  made.undecided = reducers.undecided();
+  made.undecided = reductions.undecided();
   made.processes = options.processes;
   made.steps = steps_of(time, options.length);
   made.has_step_0 = std::ranges::any_of(plan.files, [](const auto& file) { return file->needs_start(); });
@@ -211,7 +211,7 @@ Preview preview(const describe::Description& description, const ModelDefinitions
   made.traffic = run.traffic().per_step(made.steps);
   made.traffic_of_run = run.traffic().all;
   made.between_ranks = run.between_ranks().per_step(made.steps);
-  if (!plan.over_grids.empty()) made.lag = LateSteps::lag_of(ranks);
+  if (!plan.grid_reductions.empty()) made.lag = LateSteps::lag_of(ranks);
   return made;
 }
 

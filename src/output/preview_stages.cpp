@@ -14,7 +14,7 @@ namespace {
 std::string operations_text(const SeriesStatistics& statistics) {
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < statistics.results().size(); ++i) {
-    const std::string_view name = statistics::name_of(statistics.statistic(i).operation);
+    const std::string_view name = statistics::name_of(statistics.statistic(i).kind);
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   std::string text;
@@ -76,7 +76,7 @@ void PreviewStages::add_memory(PreviewStage& stage, const Space& space, BytesOf 
 }
 
 /// The first rank has the results, and keeps contributions longest.
-void PreviewStages::add_memory(PreviewStage& stage, const OverGrid& reduction) const {
+void PreviewStages::add_memory(PreviewStage& stage, const GridReduction& reduction) const {
   const auto ranks = static_cast<std::uint64_t>(processes_.model_ranks);
   const std::uint64_t all = grid_points(reduction.of().space());
   const bool is_whole = reduction.of().space().decomposition.empty();
@@ -87,7 +87,7 @@ void PreviewStages::add_memory(PreviewStage& stage, const OverGrid& reduction) c
       stage.bytes_per_rank + (ranks - 1) * reduction.buffer_bytes(reduction.part(share, false), 1);
 }
 
-std::uint64_t bytes_between_ranks(const OverGrid& reduction, std::uint64_t ranks) {
+std::uint64_t bytes_between_ranks(const GridReduction& reduction, std::uint64_t ranks) {
   const Space& space = reduction.of().space();
   if (space.decomposition.empty()) return 0;
   const std::uint64_t share = (grid_points(space) + ranks - 1) / ranks;
@@ -142,12 +142,12 @@ std::size_t PreviewStages::stage_of(const Series& series) {
     for (const auto& result : found->second->results()) known_.emplace(result.get(), number);
     return number;
   }
-  if (const auto* const subset = dynamic_cast<const Subset*>(&series)) {
+  if (const auto* const subset = dynamic_cast<const SubsetSeries*>(&series)) {
     stage.kind = PreviewStage::Kind::subset;
     stage.text = series.space().name;
     stage.of = {stage_of(subset->of())};
     stage.name += " on " + stage.text;
-  } else if (const auto* const computed = dynamic_cast<const Computed*>(&series)) {
+  } else if (const auto* const computed = dynamic_cast<const FormulaSeries*>(&series)) {
     stage.kind = PreviewStage::Kind::expression;
     // Arguments of reductions have no name of their own.
     if (const describe::Field* const field = input_.find_described(series.name()))
@@ -155,24 +155,24 @@ std::size_t PreviewStages::stage_of(const Series& series) {
     else
       stage.name = stage.text = "argument of " + series.name();
     for (const Series* const operand : computed->operands()) stage.of.push_back(stage_of(*operand));
-    for (const Computed::InFile& file : computed->in_files())
+    for (const FormulaSeries::InFile& file : computed->in_files())
       stage.bytes_on_servers += file.variables.size() * series.space().global_points() *
                                 computed->leaves().size() * size_of(computed->leaves().front()->form().type);
     stage.in_servers = computed->is_left_to_servers();
     if (!stage.in_servers)
       add_memory(stage, series.space(), [&](std::uint64_t points) { return computed->buffer_bytes(points); });
-  } else if (const auto* const collapsed = dynamic_cast<const Collapsed*>(&series)) {
+  } else if (const auto* const by_axes = dynamic_cast<const AxisReduction*>(&series)) {
     stage.kind = PreviewStage::Kind::reduction;
-    stage.text = collapsed->text();
-    stage.of = {stage_of(collapsed->of())};
+    stage.text = by_axes->text();
+    stage.of = {stage_of(by_axes->of())};
     stage.name = stage.text + " of " + made_[stage.of.front()].name;
-    add_memory(stage, series.space(), [&](std::uint64_t points) { return collapsed->buffer_bytes(points); });
-  } else if (const auto* const over_grid = dynamic_cast<const OverGrid*>(&series)) {
+    add_memory(stage, series.space(), [&](std::uint64_t points) { return by_axes->buffer_bytes(points); });
+  } else if (const auto* const by_grid = dynamic_cast<const GridReduction*>(&series)) {
     stage.kind = PreviewStage::Kind::reduction;
-    stage.text = over_grid->text();
-    stage.of = {stage_of(over_grid->of())};
+    stage.text = by_grid->text();
+    stage.of = {stage_of(by_grid->of())};
     stage.name = stage.text + " of " + made_[stage.of.front()].name;
-    add_memory(stage, *over_grid);
+    add_memory(stage, *by_grid);
   }
   return known_[&series] = add(std::move(stage));
 }

@@ -14,7 +14,7 @@ namespace afterbay::output {
 
 /// About as many bytes go at most between model ranks for one value of a reduction over a grid, if
 /// they hold equal parts of it.
-std::uint64_t bytes_between_ranks(const OverGrid& reduction, std::uint64_t ranks);
+std::uint64_t bytes_between_ranks(const GridReduction& reduction, std::uint64_t ranks);
 
 class PreviewStages {
  public:
@@ -30,7 +30,7 @@ class PreviewStages {
   std::size_t stage_of(const Series& series);
   std::size_t add(PreviewStage stage);
   std::size_t add_statistics(const SeriesStatistics& statistics);
-  void add_memory(PreviewStage& stage, const OverGrid& reduction) const;
+  void add_memory(PreviewStage& stage, const GridReduction& reduction) const;
   /// Adds the memory that `bytes_of(points)` says for a rank.
   template <class BytesOf>
   void add_memory(PreviewStage& stage, const Space& space, BytesOf bytes_of) const;

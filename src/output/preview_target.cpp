@@ -33,7 +33,7 @@ class CountedFile final : public TargetFile {
     records_ = std::max(records_, record + 1);
   }
   void put_state(std::string_view /*variable*/, std::uint64_t /*plane*/,
-                 const statistics::Progress& /*progress*/) override {}
+                 const statistics::IntervalProgress& /*progress*/) override {}
   Ticket close() override {
     if (std::exchange(is_open_, false))
       count_.parts.push_back(
@@ -76,7 +76,7 @@ class CountedTarget final : public Target {
     return nullptr;  // a preview saves no state
   }
   void begin_state(std::uint64_t /*number*/, std::uint32_t /*more*/,
-                   const statistics::Progress& /*progress*/) override {}
+                   const statistics::IntervalProgress& /*progress*/) override {}
   [[nodiscard]] std::string why_not_reduced() const override { return processing_.why_not_reduced; }
   void begin_sample(std::uint64_t /*number*/, const Samples& /*samples*/) override {}
   [[nodiscard]] std::uint64_t cuts() const override { return 0; }
@@ -149,7 +149,7 @@ TargetSettings PreviewTargets::settings(const std::string& name) const {
 
 std::unique_ptr<Target> PreviewTargets::define(const std::string& name, const Schema& schema,
                                                const CollectionOptions& options,
-                                               const std::vector<Reduction>& reductions) {
+                                               const std::vector<ServerReduction>& reductions) {
   const describe::File& described = file(name);
   std::set<std::string, std::less<>> fields;
   for (const describe::Variable& variable : described.variables) fields.insert(variable.name);

@@ -62,7 +62,7 @@ class PreviewTargets final : public Targets {
   explicit PreviewTargets(const describe::Description& description) : description_(description) {}
   std::unique_ptr<Target> define(const std::string& name, const Schema& schema,
                                  const CollectionOptions& options,
-                                 const std::vector<Reduction>& reductions) override;
+                                 const std::vector<ServerReduction>& reductions) override;
   /// The settings of the description.
   [[nodiscard]] TargetSettings settings(const std::string& name) const override;
   /// By name of the entry.

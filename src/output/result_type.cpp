@@ -70,10 +70,9 @@ bool may_equal_fill(Type field, const Values& fill, describe::Operation operatio
   }
 }
 
-bool may_widen(Type field, Type variable, statistics::Operation operation) {
-  using From = statistics::Operation;
-  const bool keeps_sums = operation == From::mean || operation == From::sum ||
-                          operation == From::standard_deviation || operation == From::rate;
+bool may_widen(Type field, Type variable, statistics::StatisticKind kind) {
+  using enum statistics::StatisticKind;
+  const bool keeps_sums = kind == mean || kind == sum || kind == standard_deviation || kind == rate;
   if (!keeps_sums || is_real(field) || size_of(field) == sizeof(std::int64_t)) return false;
   return variable == Type::float64 || variable == Type::int64 || variable == real_for(field);
 }

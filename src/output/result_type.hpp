@@ -21,6 +21,6 @@ bool may_equal_fill(Type field, const Values& fill, describe::Operation operatio
 
 /// Whether servers can take values of type `field` as values of type `variable`, with the same
 /// results: each value is exact, and the statistic keeps sums only.
-bool may_widen(Type field, Type variable, statistics::Operation operation);
+bool may_widen(Type field, Type variable, statistics::StatisticKind kind);
 
 }  // namespace afterbay::output

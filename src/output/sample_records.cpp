@@ -50,7 +50,7 @@ void SampleRecords::end_step() noexcept {
 
 /// Samples are numbered after the planes.
 void SampleRecords::begin_state(std::uint32_t plane, std::uint32_t more,
-                                const statistics::Progress& progress) {
+                                const statistics::IntervalProgress& progress) {
   next_ = plane + 1;
   target_->begin_state(plane, more, progress);
 }

@@ -36,7 +36,7 @@ class SampleRecords final : public SampleTarget {
 
   /// Begins to restore a plane of the states of what servers compute, after which `more` follow.
   /// Comes before all samples.
-  void begin_state(std::uint32_t plane, std::uint32_t more, const statistics::Progress& progress);
+  void begin_state(std::uint32_t plane, std::uint32_t more, const statistics::IntervalProgress& progress);
   /// This rank's values of it, of the type of samples.
   void put_state(std::size_t variable, std::uint32_t plane, const std::byte* values, Type type);
 

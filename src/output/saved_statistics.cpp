@@ -30,7 +30,7 @@ std::string key_of_saved(const Json& saved) {
 /// The text of the statistics over shorter periods that a saved one lacks; empty: it lacks nothing.
 std::string from_of(const Json& saved) { return saved.value("from", std::string()); }
 
-statistics::Progress progress_of(const Json& saved) {
+statistics::IntervalProgress progress_of(const Json& saved) {
   return {saved.at("steps").get<std::uint64_t>(), saved.at("duration").get<double>(),
           saved.at("has_reference").get<std::uint64_t>()};
 }
@@ -48,7 +48,7 @@ Type type_of_column(const statistics::State& state, std::uint32_t column, Type f
 }
 
 Json head_of(const SeriesStatistics& statistics, std::size_t number, std::size_t statistic) {
-  const statistics::Progress& progress = statistics.state_of(statistic).progress();
+  const statistics::IntervalProgress& progress = statistics.state_of(statistic).progress();
   Json head{{"of", statistics.text()},
             {"statistic", text_of(statistics.statistic(statistic))},
             {"columns", name_of_columns(number, statistic)},
@@ -124,10 +124,10 @@ bool SavedStatistics::fits(const SeriesStatistics& of) const {
 }
 
 /// Adds as Bundle::absorb does.
-statistics::Progress SavedStatistics::whole_progress(const Json& saved) const {
-  statistics::Progress progress = progress_of(saved);
+statistics::IntervalProgress SavedStatistics::whole_progress(const Json& saved) const {
+  statistics::IntervalProgress progress = progress_of(saved);
   if (const Json* const other = lacking(saved)) {
-    const statistics::Progress more = whole_progress(*other);
+    const statistics::IntervalProgress more = whole_progress(*other);
     progress.steps += more.steps;
     progress.duration += more.duration;
   }

@@ -24,7 +24,7 @@ std::string name_of_columns(std::size_t statistics, std::size_t statistic);
 Type type_of_column(const statistics::State& state, std::uint32_t column, Type field);
 
 /// Whether the columns of a state hold something.
-inline bool has_values(const statistics::Progress& progress) noexcept {
+inline bool has_values(const statistics::IntervalProgress& progress) noexcept {
   return progress.steps > 0 || progress.has_reference != 0;
 }
 
@@ -52,7 +52,7 @@ class SavedStatistics {
   [[nodiscard]] const Json* lacking(const Json& saved) const;
   /// Whether the states of all of them lack what those of this run lack.
   [[nodiscard]] bool fits(const SeriesStatistics& of) const;
-  [[nodiscard]] statistics::Progress whole_progress(const Json& saved) const;
+  [[nodiscard]] statistics::IntervalProgress whole_progress(const Json& saved) const;
   /// `whole`: with what it lacks.
   RankState read(const SeriesStatistics& of, std::size_t statistic, const Json& saved, bool whole);
   void read_columns(const SeriesStatistics& of, const Json& saved, const RankState& to);

@@ -98,14 +98,14 @@ void Series::emit(const Value& value) {
   }
 }
 
-void Constant::put(Value covered) {
+void ConstantSeries::put(Value covered) {
   if (!needed()) return;
   covered.data = values_->bytes.data();
   covered.form = &form();
   emit(covered);
 }
 
-void Subset::take(std::size_t /*slot*/, const Value& value) {
+void SubsetSeries::take(std::size_t /*slot*/, const Value& value) {
   const std::size_t bytes = size_of(form().type);
   kept_.resize(space().points * bytes);
   gather(kept_.data(), value.data, space().from, bytes);
@@ -116,38 +116,39 @@ void Subset::take(std::size_t /*slot*/, const Value& value) {
   emit(kept);
 }
 
-Reduced::Reduced(const Series& of, Form form, const Schedule& schedule, statistics::Operation operation)
-    : Series(fmt::format("{} of {}", name_of(operation), of.name()), of.space(), std::move(form)),
+ReducedSeries::ReducedSeries(const Series& of, Form form, const Schedule& schedule,
+                             statistics::StatisticKind kind)
+    : Series(fmt::format("{} of {}", name_of(kind), of.name()), of.space(), std::move(form)),
       of_(&of),
       schedule_(&schedule),
-      operation_(operation) {}
+      kind_(kind) {}
 
-bool Reduced::gives_values_of_steps() const {
-  switch (operation_) {
-    case statistics::Operation::minimum:
-    case statistics::Operation::maximum:
-    case statistics::Operation::instant:
-    case statistics::Operation::once: return true;
+bool ReducedSeries::gives_values_of_steps() const {
+  switch (kind_) {
+    case statistics::StatisticKind::minimum:
+    case statistics::StatisticKind::maximum:
+    case statistics::StatisticKind::instant:
+    case statistics::StatisticKind::once: return true;
     default: return false;
   }
 }
 
-std::size_t Reduced::buffer_bytes() const {
+std::size_t ReducedSeries::buffer_bytes() const {
   std::size_t largest = 0;
   for (const Use& use : uses()) largest = std::max(largest, size_of(use.consumer->wants(form()).type));
   return space().points * largest;
 }
 
-void Reduced::emit_results(const statistics::Bundle& bundle, std::size_t number, const Value& period) {
+void ReducedSeries::emit_results(const statistics::Bundle& bundle, std::size_t number, const Value& period) {
   Form made;
   bool any = false;
   for (const Use& use : uses()) {
     if (!use.consumer->needs()) continue;
     Form form = use.consumer->wants(this->form());
     if (!any || form != made) {
-      statistics::Target target{.type = form.type, .fill = to_compare(form)};
+      statistics::ResultFormat target{.type = form.type, .fill = to_compare(form)};
       results_.resize(space().points * size_of(form.type));
-      const statistics::Outcome outcome =
+      const statistics::ResultCounts outcome =
           must(bundle.result(number, target, results_.data(), 0, space().points));
       if (outcome.out_of_range > 0)
         refuse(
@@ -164,7 +165,7 @@ void Reduced::emit_results(const statistics::Bundle& bundle, std::size_t number,
   }
 }
 
-void Reduced::emit_in_servers(Value period) {
+void ReducedSeries::emit_in_servers(Value period) {
   period.in_servers = true;
   for (const Use& use : uses()) {
     if (!use.consumer->needs()) continue;
@@ -183,12 +184,12 @@ SeriesStatistics::SeriesStatistics(Series& of, const Schedule& schedule, std::st
   of.add(*this);
 }
 
-Reduced& SeriesStatistics::add(const statistics::Statistic& statistic) {
+ReducedSeries& SeriesStatistics::add(const statistics::Statistic& statistic) {
   for (std::size_t i = 0; i < results_.size(); ++i)
     if (bundle_.statistic(i) == statistic) return *results_[i];
   must(statistics::check(statistic, taken_.type));
   add_state(statistic);
-  results_.push_back(std::make_unique<Reduced>(*of_, taken_, *schedule_, statistic.operation));
+  results_.push_back(std::make_unique<ReducedSeries>(*of_, taken_, *schedule_, statistic.kind));
   return *results_.back();
 }
 

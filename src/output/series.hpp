@@ -122,10 +122,10 @@ class FieldSeries final : public Series {
 };
 
 /// A coordinate of a grid, which has the same values in each step.
-class Constant final : public Series {
+class ConstantSeries final : public Series {
  public:
   /// `values`: of this rank; outlives it.
-  Constant(const Coordinate& coordinate, const Space& space, Form form)
+  ConstantSeries(const Coordinate& coordinate, const Space& space, Form form)
       : Series(coordinate.name, space, std::move(form)), values_(&coordinate.values) {}
   [[nodiscard]] bool available() const override { return true; }
   [[nodiscard]] bool is_computed() const override { return false; }
@@ -138,10 +138,12 @@ class Constant final : public Series {
 };
 
 /// Some of the points of a series.
-class Subset final : public Series, public Consumer {
+class SubsetSeries final : public Series, public Consumer {
  public:
   /// `space`: a subset of that of `of`.
-  Subset(Series& of, const Space& space) : Series(of.name(), space, of.form()), of_(&of) { of.add(*this); }
+  SubsetSeries(Series& of, const Space& space) : Series(of.name(), space, of.form()), of_(&of) {
+    of.add(*this);
+  }
   [[nodiscard]] bool available() const override { return of_->available(); }
   [[nodiscard]] bool is_computed() const override { return of_->is_computed(); }
   [[nodiscard]] bool is_constant() const override { return of_->is_constant(); }
@@ -158,10 +160,10 @@ class Subset final : public Series, public Consumer {
 
 /// A statistic over the periods of a schedule, as a series with a value at the end of each period.
 /// It belongs to SeriesStatistics, which fills it.
-class Reduced final : public Series {
+class ReducedSeries final : public Series {
  public:
   /// `of`: what it reduces; `form`: in which its values come.
-  Reduced(const Series& of, Form form, const Schedule& schedule, statistics::Operation operation);
+  ReducedSeries(const Series& of, Form form, const Schedule& schedule, statistics::StatisticKind kind);
   [[nodiscard]] bool available() const override { return schedule_->ends(); }
   [[nodiscard]] bool is_reduced() const override { return true; }
   [[nodiscard]] const Schedule* periods() const override { return schedule_; }
@@ -181,7 +183,7 @@ class Reduced final : public Series {
  private:
   const Series* of_;
   const Schedule* schedule_;
-  statistics::Operation operation_;
+  statistics::StatisticKind kind_;
   std::vector<std::byte> results_;
 };
 
@@ -204,7 +206,7 @@ class SeriesStatistics final : public Consumer {
   SeriesStatistics(Series& of, const Schedule& schedule, std::string text);
   /// The statistic as a series, made at first use. Throws wrong_type if it does not exist for the
   /// type.
-  Reduced& add(const statistics::Statistic& statistic);
+  ReducedSeries& add(const statistics::Statistic& statistic);
 
   /// From now on its values are those of the periods of `finer`, at their ends, instead of those of
   /// the series: most of the time goes into passing over the states. See can_be_made_of.
@@ -264,7 +266,9 @@ class SeriesStatistics final : public Consumer {
   [[nodiscard]] const SeriesStatistics* finer() const noexcept { return finer_; }
   /// Whether some over longer periods are made of it.
   [[nodiscard]] bool is_finer() const noexcept { return !made_of_it_.empty(); }
-  [[nodiscard]] const std::vector<std::unique_ptr<Reduced>>& results() const noexcept { return results_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<ReducedSeries>>& results() const noexcept {
+    return results_;
+  }
   [[nodiscard]] const statistics::Statistic& statistic(std::size_t result) const {
     return bundle_.statistic(result);
   }
@@ -294,7 +298,7 @@ class SeriesStatistics final : public Consumer {
   std::string text_;
   statistics::Bundle bundle_;
   std::vector<statistics::StateMemory> states_;
-  std::vector<std::unique_ptr<Reduced>> results_;
+  std::vector<std::unique_ptr<ReducedSeries>> results_;
 };
 
 /// Copies the values of a section, which lie at `from` in the layout of a caller's array, into the

@@ -106,7 +106,7 @@ void ServerStates::Reader::read(const std::string& variable, const std::string& 
 void ServerStates::restore(const std::vector<Restored>& states) {
   std::vector<std::byte> buffer;
   for_each_file([&](FileSeries& file, const auto&) {
-    statistics::Progress progress;
+    statistics::IntervalProgress progress;
     std::uint32_t most = 0;
     const auto planes_of = [](const Restored& it, Type type) {
       return statistics::Planes(it.state.state(), size_of(type));
@@ -115,7 +115,7 @@ void ServerStates::restore(const std::vector<Restored>& states) {
       if (it.statistics->samples() != &file.samples()) continue;
       for (const SeriesStatistics::InFile& written : it.statistics->in_servers())
         if (written.statistic == it.statistic) most = std::max(most, planes_of(it, written.type).count());
-      const statistics::Progress& of = it.statistics->bundle().progress(it.statistic);
+      const statistics::IntervalProgress& of = it.statistics->bundle().progress(it.statistic);
       progress.steps = std::max(progress.steps, of.steps);
       progress.duration = std::max(progress.duration, of.duration);
       progress.has_reference = std::max(progress.has_reference, of.has_reference);

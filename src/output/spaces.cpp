@@ -189,9 +189,9 @@ const Space& Spaces::own(const Field& field) {
   return *space;
 }
 
-const Space& Spaces::subset(const Field& field, const describe::Grid& described) {
+const Space& Spaces::subset(const Field& field, const describe::GridSubset& described) {
   const Space& own_space = own(field);
-  const describe::Grid grid = fitting_selection(definitions_, field, described);
+  const describe::GridSubset grid = fitting_selection(definitions_, field, described);
   if (selects_all(grid) && !selects_all(described)) return own_space;
   const Chosen chosen = chosen_by(field, grid);
   const std::string key = key_of(field, grid.name, chosen.all());
@@ -212,7 +212,7 @@ const Space& Spaces::subset(const Field& field, const describe::Grid& described)
   like.known_in_run_only = !choice.is_known() || (!choice.joint().empty() && session_ == nullptr);
   if (!choice.joint().empty()) check_box(choice, field, grid);
   if (is_joint && !by_points) apply_box(choice, field, grid, like.part, own_space.axes);
-  const PointSet* const points =
+  const SelectedPoints* const points =
       by_points ? &points_in_box(choice, field, grid, like.part, own_space.axes) : nullptr;
   const std::size_t count = by_points ? own_space.axes : names.size();
   choice.finish(count);
@@ -274,7 +274,7 @@ std::vector<std::string> Spaces::Chosen::all() const {
   return names;
 }
 
-Spaces::Chosen Spaces::chosen_by(const Field& field, const describe::Grid& grid) const {
+Spaces::Chosen Spaces::chosen_by(const Field& field, const describe::GridSubset& grid) const {
   Chosen chosen;
   const Grid* const of = field.options.grid.empty() ? nullptr : &definitions_.grid(field.options.grid);
   const auto add = [&](std::string_view name) {
@@ -288,8 +288,8 @@ Spaces::Chosen Spaces::chosen_by(const Field& field, const describe::Grid& grid)
     }
   };
   bool is_joint = !grid.stations.empty();
-  for (const describe::Grid::Range& range : grid.box) is_joint = add(range.coordinate) || is_joint;
-  for (const describe::Grid::Levels& levels : grid.levels) add(levels.coordinate);
+  for (const describe::GridSubset::Range& range : grid.box) is_joint = add(range.coordinate) || is_joint;
+  for (const describe::GridSubset::Levels& levels : grid.levels) add(levels.coordinate);
   // Stations, and whether the ends of a grid are neighbours.
   for (const char* const name : {"lon", "lat"})
     if (is_joint) add(name);
@@ -330,7 +330,7 @@ SharedGrid Spaces::shared(const Grid& grid) const {
   return {session_, definitions_, grid, is_divided ? &decomposition(grid.decomposition) : nullptr};
 }
 
-void Spaces::check_box(const DimensionChoice& choice, const Field& field, const describe::Grid& grid) {
+void Spaces::check_box(const DimensionChoice& choice, const Field& field, const describe::GridSubset& grid) {
   if (field.options.grid.empty())
     refuse_at(choice.joint().front().range->at, ErrorCode::invalid_argument,
               "grid '{}': field '{}' has no horizontal grid, so that a box by '{}', which has several "
@@ -338,7 +338,7 @@ void Spaces::check_box(const DimensionChoice& choice, const Field& field, const 
               grid.name, field.name, choice.joint().front().coordinate.name);
 }
 
-void Spaces::apply_box(DimensionChoice& choice, const Field& field, const describe::Grid& grid,
+void Spaces::apply_box(DimensionChoice& choice, const Field& field, const describe::GridSubset& grid,
                        const std::string& part, std::size_t axes) {
   const Grid& of = definitions_.grid(field.options.grid);
   auto known = boxes_.find(part);
@@ -351,11 +351,12 @@ void Spaces::apply_box(DimensionChoice& choice, const Field& field, const descri
     choice.keep_only(axes + d, known->second.box.places[d]);
 }
 
-const PointSet& Spaces::points_in_box(const DimensionChoice& choice, const Field& field,
-                                      const describe::Grid& grid, const std::string& part, std::size_t axes) {
+const SelectedPoints& Spaces::points_in_box(const DimensionChoice& choice, const Field& field,
+                                            const describe::GridSubset& grid, const std::string& part,
+                                            std::size_t axes) {
   const Grid& of = definitions_.grid(field.options.grid);
   const std::string& name = of.dimensions.front();
-  if (const auto known = point_sets_.find(part); known != point_sets_.end()) return known->second;
+  if (const auto known = selected_points_.find(part); known != selected_points_.end()) return known->second;
   // Values along the dimension that every rank writes need the list of points.
   const bool listed =
       of.decomposition.empty() || !definitions_.dimension(name).values.empty() ||
@@ -363,11 +364,11 @@ const PointSet& Spaces::points_in_box(const DimensionChoice& choice, const Field
         return it.grid.empty() && std::ranges::find(it.dimensions, name) != it.dimensions.end();
       });
   const SharedGrid all = shared(of);
-  return point_sets_.emplace(part, CoordinateBox(all, field, grid, choice, axes).point_set(listed))
+  return selected_points_.emplace(part, CoordinateBox(all, field, grid, choice, axes).selected_points(listed))
       .first->second;
 }
 
-void Spaces::choose_points(Space& space, const DimensionChoice& choice, const PointSet& set) {
+void Spaces::choose_points(Space& space, const DimensionChoice& choice, const SelectedPoints& set) {
   const Grid& of = definitions_.grid(space.grid);
   const std::string& name = of.dimensions.front();
   const std::uint64_t step = choice.stride_of(name);
@@ -398,7 +399,7 @@ void Spaces::choose_points(Space& space, const DimensionChoice& choice, const Po
   list_points(of, space.part, count, elements, positions);
 }
 
-void Spaces::place_stations(Space& space, const Field& field, const describe::Grid& grid) {
+void Spaces::place_stations(Space& space, const Field& field, const describe::GridSubset& grid) {
   if (space.grid.empty())
     refuse_at(grid.at, ErrorCode::invalid_argument,
               "grid '{}': field '{}' has no horizontal grid, so that it has no values at stations; give it "

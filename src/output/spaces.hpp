@@ -104,7 +104,7 @@ class Spaces {
   /// the subset cannot be taken of this field or has no points. Waits for the other ranks, if it
   /// depends on coordinates of a grid that ranks hold together: stations, and boxes by coordinates
   /// that are no dimensions.
-  const Space& subset(const Field& field, const describe::Grid& described);
+  const Space& subset(const Field& field, const describe::GridSubset& described);
   /// The points of `of` without some of its dimensions, which are given by name and some of which
   /// belong to the grid; or of a late space. With regions, their dimension is the last one.
   const Space& late(const Space& of, const std::vector<std::string>& over, const Regions& regions = {});
@@ -140,21 +140,22 @@ class Spaces {
     std::vector<std::string> others;  ///< coordinates of axes
     [[nodiscard]] std::vector<std::string> all() const;
   };
-  [[nodiscard]] Chosen chosen_by(const Field& field, const describe::Grid& grid) const;
+  [[nodiscard]] Chosen chosen_by(const Field& field, const describe::GridSubset& grid) const;
   /// The same for all fields with these axes on this grid that mean the same coordinates.
   static std::string key_of(const Field& field, const std::string& subset,
                             const std::vector<std::string>& chosen_by);
   /// Refuses a box by coordinates of several dimensions of a field without a grid.
-  static void check_box(const DimensionChoice& choice, const Field& field, const describe::Grid& grid);
+  static void check_box(const DimensionChoice& choice, const Field& field, const describe::GridSubset& grid);
   /// Applies a box by coordinates to the dimensions of a grid; once for all fields with the same
   /// `part` of it, Space::part.
-  void apply_box(DimensionChoice& choice, const Field& field, const describe::Grid& grid,
+  void apply_box(DimensionChoice& choice, const Field& field, const describe::GridSubset& grid,
                  const std::string& part, std::size_t axes);
   /// The points of an unstructured grid in a box by coordinates, before strides; once likewise.
-  const PointSet& points_in_box(const DimensionChoice& choice, const Field& field, const describe::Grid& grid,
-                                const std::string& part, std::size_t axes);
-  void choose_points(Space& space, const DimensionChoice& choice, const PointSet& set);
-  void place_stations(Space& space, const Field& field, const describe::Grid& grid);
+  const SelectedPoints& points_in_box(const DimensionChoice& choice, const Field& field,
+                                      const describe::GridSubset& grid, const std::string& part,
+                                      std::size_t axes);
+  void choose_points(Space& space, const DimensionChoice& choice, const SelectedPoints& set);
+  void place_stations(Space& space, const Field& field, const describe::GridSubset& grid);
   /// Makes the decomposition of a list of points, which replace the dimensions of a grid; once
   /// likewise. `elements`: of this rank's array, at these `positions` of the list.
   void list_points(const Grid& grid, const std::string& name, std::uint64_t count,
@@ -188,7 +189,7 @@ class Spaces {
     std::vector<bool> inside;  ///< by element of the grid's array
   };
   std::map<std::string, Box> boxes_;
-  std::map<std::string, PointSet> point_sets_;
+  std::map<std::string, SelectedPoints> selected_points_;
   std::map<std::string, std::shared_ptr<const Stations>> stations_;
 };
 

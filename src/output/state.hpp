@@ -14,7 +14,7 @@
 #include "output/described_epochs.hpp"
 #include "output/field_definitions.hpp"
 #include "output/late_steps.hpp"
-#include "output/memory.hpp"
+#include "output/memory_budget.hpp"
 #include "output/plan.hpp"
 #include "output/saved_state.hpp"
 #include "output/spaces.hpp"
@@ -83,7 +83,7 @@ struct __attribute__((visibility("hidden"))) Output::State {
   std::optional<output::Spaces> spaces;
   output::Plan plan;
   std::optional<output::LateSteps> late;
-  std::optional<output::Memory> memory;
+  std::optional<output::MemoryBudget> memory;
   std::optional<output::SavedState> saved;
   std::vector<FieldStep> fields;
   std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> by_name;

@@ -58,7 +58,7 @@ struct PointCoordinates {
 
 class StationFinder {
  public:
-  StationFinder(const SharedGrid& grid, const Field& field, const describe::Grid& described)
+  StationFinder(const SharedGrid& grid, const Field& field, const describe::GridSubset& described)
       : grid_(grid), field_(field), described_(described) {}
 
   Stations run() {
@@ -91,7 +91,7 @@ class StationFinder {
       found = steps.decide(std::move(mine));
     stations.name = described_.name;
     stations.grid = grid_.grid.name;
-    for (const describe::Grid::Station& it : described_.stations) {
+    for (const describe::GridSubset::Station& it : described_.stations) {
       stations.names.push_back(it.name);
       stations.wanted_lon.push_back(it.lon);
       stations.wanted_lat.push_back(it.lat);
@@ -149,7 +149,7 @@ class StationFinder {
   /// best.
   void look(const PointCoordinates& coordinates, Nearest& mine) const {
     std::vector<Direction> wanted;
-    for (const describe::Grid::Station& it : described_.stations)
+    for (const describe::GridSubset::Station& it : described_.stations)
       wanted.push_back(direction_of(it.lon, it.lat));
     constexpr double infinite_chord = 5;  // squares of chords are at most 4
     std::vector<double> least(wanted.size(), infinite_chord);
@@ -177,7 +177,7 @@ class StationFinder {
   void check(const Nearest& found) const {
     std::vector<std::string> problems;
     for (std::size_t s = 0; s < described_.stations.size(); ++s) {
-      const describe::Grid::Station& it = described_.stations[s];
+      const describe::GridSubset::Station& it = described_.stations[s];
       if (found.distances_mm[s] < 0)
         refuse_at(
             it.at, ErrorCode::invalid_argument,
@@ -199,7 +199,7 @@ class StationFinder {
 
   const SharedGrid& grid_;
   const Field& field_;
-  const describe::Grid& described_;
+  const describe::GridSubset& described_;
   bool are_known_ = true;  ///< see Stations
 };
 
@@ -216,7 +216,7 @@ std::uint64_t Stations::digest() const {
   return digest;
 }
 
-Stations find_stations(const SharedGrid& grid, const Field& field, const describe::Grid& described) {
+Stations find_stations(const SharedGrid& grid, const Field& field, const describe::GridSubset& described) {
   return StationFinder(grid, field, described).run();
 }
 

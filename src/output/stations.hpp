@@ -36,7 +36,7 @@ struct Stations {
 /// description: unknown_name if the field has no longitudes and latitudes on its grid, or no
 /// coordinate `mask`; invalid_argument if there is no point, or if stations are farther away than
 /// `max_distance`.
-Stations find_stations(const SharedGrid& grid, const Field& field, const describe::Grid& described);
+Stations find_stations(const SharedGrid& grid, const Field& field, const describe::GridSubset& described);
 
 /// Elements of this rank's array that are points of stations, with the number of the station;
 /// ascending. A point may serve several stations.

@@ -17,7 +17,7 @@ namespace afterbay::output {
 
 namespace {
 
-wire::SavedProgress saved(const statistics::Progress& progress) {
+wire::SavedProgress saved(const statistics::IntervalProgress& progress) {
   return {progress.steps, progress.duration, progress.has_reference};
 }
 
@@ -35,7 +35,7 @@ class SessionFile final : public TargetFile {
     unwrap(call_of(it.session, "put")->puts().put_reduced(*it.file, variable, record));
   }
   void put_state(std::string_view variable, std::uint64_t plane,
-                 const statistics::Progress& progress) override {
+                 const statistics::IntervalProgress& progress) override {
     file_.state().file->next_sample.progress = saved(progress);
     put_reduced(variable, plane);
   }
@@ -186,7 +186,8 @@ class SessionTarget final : public Target {
     file->file = unwrap(call_of(session_, "save")->open(*made_, name, changes, true));
     return std::make_unique<SessionFile>(OutputFile(std::move(file)));
   }
-  void begin_state(std::uint64_t number, std::uint32_t more, const statistics::Progress& progress) override {
+  void begin_state(std::uint64_t number, std::uint32_t more,
+                   const statistics::IntervalProgress& progress) override {
     begin(number, {.kind = wire::RecordKind::state, .more_of_step = more, .progress = saved(progress)});
   }
   void put_sample(std::string_view variable, std::uint64_t number, const void* data, Type type,
@@ -209,24 +210,25 @@ class SessionTarget final : public Target {
 
 }  // namespace
 
-std::vector<client::AskedReduction> numbered(const Schema& schema, const std::vector<Reduction>& reductions) {
+std::vector<client::AskedReduction> numbered(const Schema& schema,
+                                             const std::vector<ServerReduction>& reductions) {
   std::vector<client::AskedReduction> all;
-  for (const Reduction& it : reductions) {
+  for (const ServerReduction& it : reductions) {
     const auto at = std::ranges::find(schema.variables, it.variable, &Variable::name);
     client::AskedReduction& asked = all.emplace_back();
     asked.is_demanded = it.is_demanded;
-    wire::Reduction& made = asked.what;
+    wire::ReductionDefinition& made = asked.what;
     made.variable = static_cast<std::uint32_t>(at - schema.variables.begin());
     made.is_over_time = it.statistic ? 1 : 0;
     made.statistic = it.statistic.value_or(statistics::Statistic());
     made.missing = it.missing;
     if (!it.formula) continue;
-    wire::Formula& formula = made.formula.emplace();
-    for (const Reduction::Step& step : it.formula->steps)
+    wire::FormulaDefinition& formula = made.formula.emplace();
+    for (const ServerReduction::Step& step : it.formula->steps)
       formula.steps.push_back({step.text, {step.operands.begin(), step.operands.end()}});
     formula.multiply = it.formula->units.multiply;
     formula.add = it.formula->units.add;
-    for (const Reduction::Operand& operand : it.formula->operands)
+    for (const ServerReduction::Operand& operand : it.formula->operands)
       formula.operands.push_back({static_cast<std::uint32_t>(operand.source),
                                   static_cast<std::uint8_t>(operand.is_constant ? 1 : 0), operand.missing});
   }
@@ -235,7 +237,7 @@ std::vector<client::AskedReduction> numbered(const Schema& schema, const std::ve
 
 std::unique_ptr<Target> SessionTargets::define(const std::string& name, const Schema& schema,
                                                const CollectionOptions& options,
-                                               const std::vector<Reduction>& reductions) {
+                                               const std::vector<ServerReduction>& reductions) {
   client::Collection* made = nullptr;
   {
     const SessionCall model = call_of(session_.state(), "start");

@@ -38,7 +38,7 @@ class TargetFile {
   /// In a file of states: the servers write a plane of the variable's state, whose interval is that
   /// far.
   virtual void put_state(std::string_view variable, std::uint64_t plane,
-                         const statistics::Progress& progress) = 0;
+                         const statistics::IntervalProgress& progress) = 0;
   /// The ticket is complete when the file is published; number 0: nothing is written.
   virtual Ticket close() = 0;
 };
@@ -95,7 +95,7 @@ class Target {
   [[nodiscard]] virtual std::uint64_t cuts() const = 0;
   /// Begins to restore plane `number` of the states, after which `more` follow.
   virtual void begin_state(std::uint64_t number, std::uint32_t more,
-                           const statistics::Progress& progress) = 0;
+                           const statistics::IntervalProgress& progress) = 0;
   /// This rank's values of the sample or plane that was begun with this number. A plane, and
   /// samples of operands, have values of the variable's type.
   virtual void put_sample(std::string_view variable, std::uint64_t number, const void* data, Type type,
@@ -103,7 +103,7 @@ class Target {
 };
 
 /// An expression, a statistic over time or a statistic of an expression that servers may compute.
-struct Reduction {
+struct ServerReduction {
   struct Operand {
     std::size_t source = 0;  ///< from 1 on
     bool is_constant = false;
@@ -123,19 +123,21 @@ struct Reduction {
   std::string variable;
   std::optional<Formula> formula;
   std::optional<statistics::Statistic> statistic;
-  Values missing;            ///< missing values of the samples, without a formula: see statistics::Field
+  /// Missing values of the samples, without a formula: see statistics::SampleFormat.
+  Values missing;
   bool is_demanded = false;  ///< the run is refused if servers cannot compute it
 };
 
 /// The reductions with the numbers of their variables in the schema.
-std::vector<client::AskedReduction> numbered(const Schema& schema, const std::vector<Reduction>& reductions);
+std::vector<client::AskedReduction> numbered(const Schema& schema,
+                                             const std::vector<ServerReduction>& reductions);
 
 /// What settings say of the files of an entry.
 struct TargetSettings {
   /// What settings outside of the description say of files that exist; nullopt: nothing.
   std::optional<config::Existing> existing;
   std::optional<Format> store;  ///< nullopt: nothing says it
-  std::uint64_t block_bytes = config::Memory().block_bytes;
+  std::uint64_t block_bytes = config::MemorySettings().block_bytes;
   config::CollectionSettings all;  ///< with those of the description
 };
 
@@ -149,7 +151,7 @@ class Targets {
   /// `name`: of the entry. Throws if files cannot have the schema.
   virtual std::unique_ptr<Target> define(const std::string& name, const Schema& schema,
                                          const CollectionOptions& options,
-                                         const std::vector<Reduction>& reductions) = 0;
+                                         const std::vector<ServerReduction>& reductions) = 0;
   /// `name`: of the entry.
   [[nodiscard]] virtual TargetSettings settings(const std::string& name) const = 0;
 };
@@ -160,7 +162,7 @@ class SessionTargets final : public Targets {
   explicit SessionTargets(Session& session) : session_(session) {}
   std::unique_ptr<Target> define(const std::string& name, const Schema& schema,
                                  const CollectionOptions& options,
-                                 const std::vector<Reduction>& reductions) override;
+                                 const std::vector<ServerReduction>& reductions) override;
   [[nodiscard]] TargetSettings settings(const std::string& name) const override;
 
  private:

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "output/collapsed.hpp"
+#include "output/axis_reduction.hpp"
 #include "output/formula.hpp"
-#include "output/over_grid.hpp"
+#include "output/grid_reduction.hpp"
 #include "output/refuse.hpp"
 
 namespace afterbay::output {
@@ -19,19 +19,19 @@ namespace {
 /// What a series is made of: fields of the model and reductions over time.
 struct Parts {
   std::vector<const FieldSeries*> sources;
-  std::vector<const Reduced*> reduced;
+  std::vector<const ReducedSeries*> reduced;
 
   std::set<const Series*> known;
 
   void add(const Series& of) {
     if (!known.insert(&of).second) return;
     if (const auto* const source = dynamic_cast<const FieldSeries*>(&of)) sources.push_back(source);
-    if (const auto* const some = dynamic_cast<const Reduced*>(&of)) reduced.push_back(some);
-    if (const auto* const subset = dynamic_cast<const Subset*>(&of)) add(subset->of());
-    if (const auto* const computed = dynamic_cast<const Computed*>(&of))
+    if (const auto* const some = dynamic_cast<const ReducedSeries*>(&of)) reduced.push_back(some);
+    if (const auto* const subset = dynamic_cast<const SubsetSeries*>(&of)) add(subset->of());
+    if (const auto* const computed = dynamic_cast<const FormulaSeries*>(&of))
       for (const Series* const operand : computed->operands()) add(*operand);
-    if (const auto* const collapsed = dynamic_cast<const Collapsed*>(&of)) add(collapsed->of());
-    if (const auto* const over_grid = dynamic_cast<const OverGrid*>(&of)) add(over_grid->of());
+    if (const auto* const by_axes = dynamic_cast<const AxisReduction*>(&of)) add(by_axes->of());
+    if (const auto* const by_grid = dynamic_cast<const GridReduction*>(&of)) add(by_grid->of());
   }
 };
 
@@ -46,7 +46,7 @@ Parts parts_of(const Series& of) {
 }
 
 /// The reductions over time of which a series has values, without those inside of others.
-std::vector<const Reduced*> reductions_in(const Series& of) { return parts_of(of).reduced; }
+std::vector<const ReducedSeries*> reductions_in(const Series& of) { return parts_of(of).reduced; }
 
 /// Whether their periods have the same lengths, though they may begin at other times.
 bool have_equal_lengths(const Schedule& one, const Schedule& other, const ModelTime& time) {
@@ -93,7 +93,7 @@ namespace {
 
 /// Two parts of an expression that have values at different times.
 struct Mixture {
-  const Reduced* reduced;
+  const ReducedSeries* reduced;
   const Series* other;
   /// The periods over which `other` is a reduction; null: `other` has a value in each step.
   const Schedule* schedule;
@@ -104,9 +104,9 @@ struct Mixture {
 std::optional<Mixture> mixture_in(const Series& of, const ModelTime& time) {
   const Parts parts = parts_of(of);
   if (parts.reduced.empty()) return std::nullopt;
-  const Reduced* const first = parts.reduced.front();
+  const ReducedSeries* const first = parts.reduced.front();
   if (!parts.sources.empty()) return Mixture{first, parts.sources.front(), nullptr};
-  for (const Reduced* const other : parts.reduced)
+  for (const ReducedSeries* const other : parts.reduced)
     if (!are_equal_periods(first->schedule(), other->schedule(), time))
       return Mixture{first, other, &other->schedule()};
   return std::nullopt;
@@ -121,7 +121,7 @@ bool has_values_of_steps(const Series& of) {
 
 void check_periods(const Series& of, const Schedule& schedule, const describe::File& file,
                    const describe::Variable& variable, const ModelTime& time) {
-  for (const Reduced* const reduced : reductions_in(of)) {
+  for (const ReducedSeries* const reduced : reductions_in(of)) {
     const Schedule& own = reduced->schedule();
     if (are_equal_periods(own, schedule, time)) continue;
     if (have_equal_lengths(own, schedule, time))
@@ -165,7 +165,7 @@ void check_times(const Series& of, const Schedule& schedule, const describe::Pos
                   : fmt::format(", for example mean({0}, {1}), or instant({0}, {1}) for its last value",
                                 other, every));
   }
-  for (const Reduced* const reduced : reductions_in(of)) {
+  for (const ReducedSeries* const reduced : reductions_in(of)) {
     if (may_lack_ends_of(schedule, reduced->schedule(), time))
       refuse_at(at, ErrorCode::invalid_argument,
                 "{} has a value every {}, so that some periods of {} ({}) would have none: choose a period "

@@ -16,7 +16,7 @@ namespace {
 std::vector<pipeline::Settings> settings_of(const ServedCollection& collection) {
   std::vector<pipeline::Settings> given;
   if (!collection.stages.empty()) given.resize(collection.schema.variables.size());
-  for (const wire::StageSetting& it : collection.stages)
+  for (const wire::StageSettingValue& it : collection.stages)
     if (it.variable < given.size()) given[it.variable][it.name] = it.value;
   return given;
 }
@@ -54,7 +54,7 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
   const wire::CollectionDefinition& definition = *message.definition;
   it.format = definition.format;
   it.existing = definition.existing;
-  it.split = definition.split;
+  it.sharing = definition.sharing;
   it.servers = definition.servers;
   it.first = definition.first;
   it.gather_bytes = definition.gather_bytes;
@@ -70,7 +70,7 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
                       pipeline::make_plan(it.schema, settings_of(it), !it.reductions.empty()));
   auto files = std::make_shared<const model::FileLayout>(std::move(layout));
   it.layout = pipeline::handover_layout(files, plan);
-  it.owners = model::FrameOwners(*it.layout, it.split, it.servers.size(),
+  it.owners = model::FrameOwners(*it.layout, it.sharing, it.servers.size(),
                                  config::slab_shares_of(it.servers, this_server_.slab_shares));
   it.part = part_in(it);
   it.sink = plan.empty() ? make_direct_sink(std::move(files))
@@ -139,7 +139,7 @@ Result<wire::Defined> Catalog::complete(const wire::MapsChecked& maps, transport
 }
 
 std::uint16_t Catalog::part_in(const ServedCollection& it) const {
-  if (it.split == model::Split::none) return 0;
+  if (it.sharing == model::FileSharing::none) return 0;
   const auto position = [&](std::size_t server) {
     return static_cast<std::size_t>(std::ranges::find(it.servers, server) - it.servers.begin());
   };

@@ -17,7 +17,7 @@ constexpr std::uint64_t strings_share = 8;
 
 }  // namespace
 
-DataPath::DataPath(const config::Config& config, const Identity& identity, Host host)
+DataPath::DataPath(const config::Config& config, const ServerIdentity& identity, Host host)
     : config_(config),
       host_(std::move(host)),
       catalog_(host_.definitions.catalog()),
@@ -110,7 +110,7 @@ Result<> DataPath::take_frame(const ServedCollection& collection, std::uint64_t 
   Record& record = *puts_.records().find(collection.id, seq);
   record.scheduled[number] = true;
   for (const std::uint32_t p : pieces)
-    host_.observation.telemetry().tally().take(collection.id, collection.layout->pieces[p].bytes);
+    host_.observation.telemetry().totals().take(collection.id, collection.layout->pieces[p].bytes);
   FrameTask frame{&collection, record.record, view, std::move(pieces), record.epochs};
   if (record.is_sample()) {
     reducer_.take(std::move(frame), seq, record, number);
@@ -157,7 +157,7 @@ Result<> DataPath::put_strings(std::size_t peer, wire::PutStrings message) {
 Result<> DataPath::end_records(std::size_t peer, const wire::EndRecords& message) {
   Telemetry& telemetry = host_.observation.telemetry();
   telemetry.step_ended(message.step);
-  telemetry.tally().waited(peer, message.waited_for_room_ns, message.waited_for_files_ns);
+  telemetry.totals().waited(peer, message.waited_for_room_ns, message.waited_for_files_ns);
   for (const auto& bound : message.bounds) {
     const ServedCollection* collection = catalog_.find(bound.collection);
     if (collection == nullptr) continue;  // served by another server
@@ -265,9 +265,9 @@ void DataPath::note_dropped(const Overflow::RecordKey& key) {
 
 // ---- epochs
 
-Result<> DataPath::reach_epoch(std::size_t peer, const wire::Epoch& message) {
+Result<> DataPath::reach_epoch(std::size_t peer, const wire::EndEpoch& message) {
   AFTERBAY_TRY(puts_.records().check_epoch(peer, message.number, message.name));
-  Ticket before = puts_.ticket_for(peer, message.ticket, message.strings);
+  OpenTicket before = puts_.ticket_for(peer, message.ticket, message.strings);
   if (auto reached = epochs_.reach(message, std::move(before)); !reached)
     return fail(std::move(reached).error().at_rank(catalog_.session_rank(peer)));
   return {};

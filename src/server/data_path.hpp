@@ -20,11 +20,11 @@
 #include "server/epochs/epoch_keeper.hpp"
 #include "server/files/file_tasks.hpp"
 #include "server/files/output_files.hpp"
-#include "server/identity.hpp"
 #include "server/peers.hpp"
 #include "server/prepare/received_definitions.hpp"
 #include "server/puts.hpp"
 #include "server/reduce/reducer.hpp"
+#include "server/server_identity.hpp"
 #include "server/shared/shared_files.hpp"
 #include "server/space/space_policy.hpp"
 #include "server/telemetry/observation.hpp"
@@ -57,7 +57,7 @@ class DataPath {
     IngestFunction<void()> assigned_file_ended;
   };
 
-  DataPath(const config::Config& config, const Identity& identity, Host host);
+  DataPath(const config::Config& config, const ServerIdentity& identity, Host host);
 
   // Messages from model rank `peer`. Each call fails if the message contradicts those of other
   // ranks.
@@ -69,7 +69,7 @@ class DataPath {
   Result<> frame_ready(const wire::FrameReady& message) AFTERBAY_REQUIRES(ingest_thread);
   Result<> end_records(std::size_t peer, const wire::EndRecords& message) AFTERBAY_REQUIRES(ingest_thread);
   Result<> close(std::size_t peer, const wire::CloseFile& message) AFTERBAY_REQUIRES(ingest_thread);
-  Result<> reach_epoch(std::size_t peer, const wire::Epoch& message) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> reach_epoch(std::size_t peer, const wire::EndEpoch& message) AFTERBAY_REQUIRES(ingest_thread);
 
   // Other messages of ranks and servers go to these.
   [[nodiscard]] Puts& puts() noexcept AFTERBAY_REQUIRES(ingest_thread) { return puts_; }
@@ -97,9 +97,9 @@ class DataPath {
 
  private:
   [[nodiscard]] Puts::Host puts_host();
-  [[nodiscard]] OutputFiles::Host files_host(const Identity& identity);
-  [[nodiscard]] EpochKeeper::Host epoch_host(const Identity& identity);
-  [[nodiscard]] SharedFiles::Host shared_host(const Identity& identity);
+  [[nodiscard]] OutputFiles::Host files_host(const ServerIdentity& identity);
+  [[nodiscard]] EpochKeeper::Host epoch_host(const ServerIdentity& identity);
+  [[nodiscard]] SharedFiles::Host shared_host(const ServerIdentity& identity);
 
   Result<> take_frame(const ServedCollection& collection, std::uint64_t seq, std::uint32_t number,
                       const transport::FrameView& view, std::vector<std::uint32_t> pieces)

@@ -121,7 +121,7 @@ void DataPath::session_failed(const std::string& why) {
 void DataPath::fill(std::uint32_t id, observe::CollectionState& state) {
   const ServedCollection& collection = *catalog_.find(id);
   state.name = collection.name;
-  state.shared = collection.split != model::Split::none;
+  state.shared = collection.sharing != model::FileSharing::none;
   const std::uint64_t now = now_ns();
   for (const auto& [seq, record] : puts_.records().of(id))
     if (record.ended && now > record.ended_ns)
@@ -139,7 +139,7 @@ Diagnosis DataPath::diagnosis(const Shutdown& shutdown) {
 Puts::Host DataPath::puts_host() {
   Puts::Host host;
   host.answer = [this](std::size_t peer, std::uint64_t ticket)
-                    AFTERBAY_REQUIRES(ingest_thread) { host_.peers.send(peer, wire::Done{ticket}); };
+                    AFTERBAY_REQUIRES(ingest_thread) { host_.peers.send(peer, wire::TicketDone{ticket}); };
   host.closed_files = [this](std::size_t peer) AFTERBAY_REQUIRES(ingest_thread) {
     std::vector<std::uint64_t> closed;
     for (const auto& [id, file] : files_.all())
@@ -154,7 +154,7 @@ Puts::Host DataPath::puts_host() {
   return host;
 }
 
-OutputFiles::Host DataPath::files_host(const Identity& identity) {
+OutputFiles::Host DataPath::files_host(const ServerIdentity& identity) {
   OutputFiles::Host host;
   host.server = static_cast<std::size_t>(identity.number);
   host.ranks = identity.session_ranks.size();
@@ -214,11 +214,11 @@ OutputFiles::Host DataPath::files_host(const Identity& identity) {
   return host;
 }
 
-EpochKeeper::Host DataPath::epoch_host(const Identity& identity) {
+EpochKeeper::Host DataPath::epoch_host(const ServerIdentity& identity) {
   EpochKeeper::Host host;
   host.ranks = identity.session_ranks.size();
   host.file = [this](std::uint64_t id) AFTERBAY_REQUIRES(ingest_thread) { return files_.find(id); };
-  host.is_written = [this](const Ticket& ticket)
+  host.is_written = [this](const OpenTicket& ticket)
                         AFTERBAY_REQUIRES(ingest_thread) { return puts_.is_written(ticket); };
   host.awaits_journal = [this](const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) {
     return host_.observation.journal().records_opening(file) && !file.noted;
@@ -257,7 +257,7 @@ void DataPath::note_epoch(std::uint64_t number, journal::EpochCompleted line) {
   host_.submit(task, 0);
 }
 
-SharedFiles::Host DataPath::shared_host(const Identity& identity) {
+SharedFiles::Host DataPath::shared_host(const ServerIdentity& identity) {
   SharedFiles::Host host;
   host.server = identity.number;
   host.file = [this](std::uint64_t id) AFTERBAY_REQUIRES(ingest_thread) { return files_.find(id); };

@@ -140,7 +140,7 @@ Result<> find_needs(ServedCollection& it, const ServedDecompositions& decomposit
                 "define the same collections",
                 it.name);
   AFTERBAY_TRY(find_places(it, decompositions));
-  if (it.split == model::Split::none) return {};  // ranks describe all of their points
+  if (it.sharing == model::FileSharing::none) return {};  // ranks describe all of their points
   for (std::uint32_t v = 0; v < it.mapped.size(); ++v) {
     const ServedDecomposition* const decomposition = decompositions.of(it.decompositions[v]);
     if (decomposition == nullptr || !decomposition->map) continue;

@@ -63,7 +63,7 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
       on<wire::AskRecords>([](S& s, Rank p, const auto& m)
                                ON_INGEST { return s.data_.files().ask_records(p, m.file); }),
       on<wire::Flush>([](S& s, Rank p, const auto& m) ON_INGEST { s.data_.puts().flush(p, m); }),
-      on<wire::Epoch>([](S& s, Rank p, const auto& m) ON_INGEST { return s.data_.reach_epoch(p, m); }),
+      on<wire::EndEpoch>([](S& s, Rank p, const auto& m) ON_INGEST { return s.data_.reach_epoch(p, m); }),
       on<wire::Waiting>([](S& s, Rank p, const auto& m) ON_INGEST { s.data_.puts().note_waiter(p, m); }),
       // Input.
       on<wire::OpenInput>([](S& s, Rank p, const auto& m) ON_INGEST { return s.inputs_.open(p, m); }),

@@ -14,11 +14,11 @@ void Puts::note_waiter(std::size_t peer, const wire::Waiting& message) {
     tickets_.add_waiter(peer, message.ticket, now_ns());
 }
 
-Ticket Puts::ticket_for(std::size_t peer, std::uint64_t number, std::uint64_t strings) const {
+OpenTicket Puts::ticket_for(std::size_t peer, std::uint64_t number, std::uint64_t strings) const {
   return {peer, number, records_.bounds(peer), host_.closed_files(peer), strings};
 }
 
-bool Puts::is_written(const Ticket& ticket) {
+bool Puts::is_written(const OpenTicket& ticket) {
   if (!strings_.written_up_to(ticket.strings)) return false;
   for (const std::uint64_t id : ticket.files)
     if (host_.is_open(id)) return false;
@@ -29,7 +29,7 @@ bool Puts::is_written(const Ticket& ticket) {
 }
 
 void Puts::answer_written() {
-  tickets_.answer_written([this](const Ticket& ticket)
+  tickets_.answer_written([this](const OpenTicket& ticket)
                               AFTERBAY_REQUIRES(ingest_thread) { return is_written(ticket); });
 }
 

@@ -9,10 +9,10 @@
 
 #include "base/ingest_thread.hpp"
 #include "server/catalog.hpp"
+#include "server/open_tickets.hpp"
 #include "server/records.hpp"
 #include "server/string_queue.hpp"
 #include "server/thread_functions.hpp"
-#include "server/tickets.hpp"
 #include "wire/model_messages.hpp"
 
 namespace afterbay::server {
@@ -21,7 +21,7 @@ class Puts {
  public:
   struct Host {
     /// Tells the rank that everything that it put before the ticket is written.
-    Tickets::Send answer;
+    OpenTickets::Send answer;
     /// Files that the rank has closed and that have not ended.
     IngestFunction<std::vector<std::uint64_t>(std::size_t peer)> closed_files;
     /// Whether the file has not ended.
@@ -39,7 +39,7 @@ class Puts {
   [[nodiscard]] const StringQueue& strings() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
     return strings_;
   }
-  [[nodiscard]] Tickets& tickets() noexcept AFTERBAY_REQUIRES(ingest_thread) { return tickets_; }
+  [[nodiscard]] OpenTickets& tickets() noexcept AFTERBAY_REQUIRES(ingest_thread) { return tickets_; }
 
   // Messages from model rank `peer`.
   /// The rank asks to be told when everything that it has put so far is written.
@@ -50,10 +50,10 @@ class Puts {
 
   /// A ticket for everything that the rank has put so far. `strings`: number of its puts of
   /// strings.
-  [[nodiscard]] Ticket ticket_for(std::size_t peer, std::uint64_t number, std::uint64_t strings) const
+  [[nodiscard]] OpenTicket ticket_for(std::size_t peer, std::uint64_t number, std::uint64_t strings) const
       AFTERBAY_REQUIRES(ingest_thread);
   /// Whether everything that the rank had put before the ticket is written.
-  [[nodiscard]] bool is_written(const Ticket& ticket) AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] bool is_written(const OpenTicket& ticket) AFTERBAY_REQUIRES(ingest_thread);
   /// Answers the tickets of `flush` whose conditions are met.
   void answer_written() AFTERBAY_REQUIRES(ingest_thread);
 
@@ -61,7 +61,7 @@ class Puts {
   Host host_;
   Records records_ AFTERBAY_GUARDED_BY(ingest_thread);
   StringQueue strings_ AFTERBAY_GUARDED_BY(ingest_thread);
-  Tickets tickets_ AFTERBAY_GUARDED_BY(ingest_thread);
+  OpenTickets tickets_ AFTERBAY_GUARDED_BY(ingest_thread);
 };
 
 }  // namespace afterbay::server

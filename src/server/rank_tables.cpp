@@ -7,7 +7,7 @@
 
 #include "server/files/close_tickets.hpp"
 #include "server/records.hpp"
-#include "server/telemetry/tally.hpp"
+#include "server/telemetry/server_totals.hpp"
 #include "server/ticket_groups.hpp"
 
 namespace afterbay::server {
@@ -25,9 +25,9 @@ constexpr std::uint64_t bits(std::uint64_t count) { return (count + 63) / 64 * 8
 }  // namespace
 
 std::uint64_t RankTables::always() const noexcept {
-  constexpr std::uint64_t session_rank = 2 * sizeof(int);  // Identity and Catalog have one list each
+  constexpr std::uint64_t session_rank = 2 * sizeof(int);  // one list each: ServerIdentity, Catalog
   constexpr std::uint64_t epoch = sizeof(std::uint64_t);   // EpochKeeper: the last one that was reached
-  return ranks * (session_rank + epoch + Records::bytes_per_rank() + Tally::bytes_per_rank()) +
+  return ranks * (session_rank + epoch + Records::bytes_per_rank() + ServerTotals::bytes_per_rank()) +
          2 * bits(ranks);  // who has ended, for the shutdown and for the definitions
 }
 

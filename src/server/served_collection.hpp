@@ -37,14 +37,14 @@ struct ServedCollection {
   std::string name;
   Format format = Format::netcdf4;
   Existing existing = Existing::refuse;
-  model::Split split = model::Split::none;
-  std::vector<std::uint32_t> servers;          ///< servers of its pool, ascending
-  std::uint32_t first = 0;                     ///< the server that makes its first file
-  std::uint64_t gather_bytes = 0;              ///< used for its layout
-  std::uint64_t digest = 0;                    ///< see wire::DefineCollection
-  std::vector<wire::StageSetting> stages;      ///< as the ranks configured them
-  std::vector<wire::Reduction> reductions;     ///< reductions that servers compute from samples
-  std::vector<std::string> trial_compressors;  ///< see wire::CollectionDefinition
+  model::FileSharing sharing = model::FileSharing::none;
+  std::vector<std::uint32_t> servers;                 ///< servers of its pool, ascending
+  std::uint32_t first = 0;                            ///< the server that makes its first file
+  std::uint64_t gather_bytes = 0;                     ///< used for its layout
+  std::uint64_t digest = 0;                           ///< see wire::DefineCollection
+  std::vector<wire::StageSettingValue> stages;        ///< as the ranks configured them
+  std::vector<wire::ReductionDefinition> reductions;  ///< reductions that servers compute from samples
+  std::vector<std::string> trial_compressors;         ///< see wire::CollectionDefinition
   Schema schema;
   std::vector<std::int32_t> decompositions;  ///< one per variable; -1: Whole
   std::vector<model::MapDimensions> mapped;  ///< one per variable: position of a map's dimensions
@@ -61,7 +61,7 @@ struct ServedCollection {
 
   /// Whether the values of the variable are computed of samples.
   [[nodiscard]] bool reduces(std::uint32_t variable) const {
-    return std::ranges::find(reductions, variable, &wire::Reduction::variable) != reductions.end();
+    return std::ranges::find(reductions, variable, &wire::ReductionDefinition::variable) != reductions.end();
   }
   /// The number of frames that this server has.
   [[nodiscard]] std::uint32_t frames() const { return owners.frames_of(part); }

@@ -18,9 +18,10 @@ constexpr transport::Millis drain_sleep{2};
 
 }  // namespace
 
-Server::Server(Identity identity, const config::Config& config, std::unique_ptr<transport::ServerPort> port,
-               FellowServers::Links fellows, Stores stores, std::size_t threads, observe::Profile& profile,
-               Logger logger, std::unique_ptr<journal::Recorder> journal)
+Server::Server(ServerIdentity identity, const config::Config& config,
+               std::unique_ptr<transport::ServerPort> port, FellowServers::Links fellows, Stores stores,
+               std::size_t threads, observe::Profile& profile, Logger logger,
+               std::unique_ptr<journal::Recorder> journal)
     : identity_(std::move(identity)),
       peers_(std::move(port), std::move(fellows), identity_.session_ranks.size()),
       space_(config, space_host(threads > 0)),
@@ -154,7 +155,7 @@ void Server::tell_failure(const Error& failed, const SessionFailure::Report& rep
   space_.session_failed(failed);
   observation_.log().write(report.here ? LogLevel::error : LogLevel::info, failed.text());
   // Ranks that have finalized wait for their files to be published: they are also told.
-  peers_.send_to_ranks(wire::Failed{failed, report.done});
+  peers_.send_to_ranks(wire::SessionFailed{failed, report.done});
   peers_.port().fail();
   peers_.servers().broadcast(wire::ServerFailed{failed, report.done});
   data_.shared().session_failed(failed);

@@ -22,11 +22,11 @@
 #include "server/data_path.hpp"
 #include "server/executor.hpp"
 #include "server/files/file_tasks.hpp"
-#include "server/identity.hpp"
 #include "server/inputs.hpp"
 #include "server/load/load_balance.hpp"
 #include "server/peers.hpp"
 #include "server/prepare/received_definitions.hpp"
+#include "server/server_identity.hpp"
 #include "server/shutdown/session_end.hpp"
 #include "server/space/space_policy.hpp"
 #include "server/telemetry/observation.hpp"
@@ -39,7 +39,7 @@ class Server {
  public:
   /// `threads`: number of workers; 0: tasks run inside step(). `fellows`: links to the other
   /// servers; see FellowServers. `journal`: null: no journal is kept.
-  Server(Identity identity, const config::Config& config, std::unique_ptr<transport::ServerPort> port,
+  Server(ServerIdentity identity, const config::Config& config, std::unique_ptr<transport::ServerPort> port,
          FellowServers::Links fellows, Stores stores, std::size_t threads, observe::Profile& profile,
          Logger logger, std::unique_ptr<journal::Recorder> journal = nullptr);
   ~Server();
@@ -119,7 +119,7 @@ class Server {
 
   // Members that are not guarded are constant, or their classes state for each call whether the
   // ingest thread or any thread makes it. They end in reverse order.
-  const Identity identity_;
+  const ServerIdentity identity_;
   Peers peers_;
   SpacePolicy space_;  ///< the disk of all files, also of those that `executor_` may still hold at the end
   ReceivedDefinitions definitions_;

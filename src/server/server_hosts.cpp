@@ -134,7 +134,7 @@ SessionEnd::Host Server::end_host() {
     return data_.diagnosis(end_.shutdown()).missed_deadline();
   };
   host.waits = [this](std::uint64_t now_ns) AFTERBAY_REQUIRES(ingest_thread) {
-    const Tickets& tickets = data_.puts().tickets();
+    const OpenTickets& tickets = data_.puts().tickets();
     return DeadlineWatch::Waits{
         .ranks_for_room = peers_.port().waiting_for_room(),
         .overdue_ticket = tickets.waited_longer(end_.deadline_ns(), now_ns),

@@ -18,8 +18,8 @@
 
 namespace afterbay::server {
 
-/// The conditions for the answer to a rank.
-struct Ticket {
+/// A ticket that has not been answered: the conditions for the answer to its rank.
+struct OpenTicket {
   std::size_t peer = 0;
   std::uint64_t number = 0;
   /// Each (collection, seq): all records of the collection below seq are written.
@@ -38,7 +38,7 @@ struct TicketId {
 struct TicketOrder {
   bool operator()(const TicketId& a, const TicketId& b) const { return a < b; }
   /// By their conditions only.
-  bool operator()(const Ticket& a, const Ticket& b) const {
+  bool operator()(const OpenTicket& a, const OpenTicket& b) const {
     return std::tie(a.strings, a.bounds, a.files) < std::tie(b.strings, b.bounds, b.files);
   }
 };
@@ -49,7 +49,7 @@ class TicketGroups {
  public:
   explicit TicketGroups(Order order = {}) : ids_(order), groups_(order) {}
 
-  void add(Ticket ticket) {
+  void add(OpenTicket ticket) {
     const TicketId id{ticket.peer, ticket.number};
     ids_.insert(id);
     groups_[std::move(ticket)].push_back({next_++, id});
@@ -91,8 +91,9 @@ class TicketGroups {
   }
   /// The ticket that was added first among those that fulfil the condition; null: none.
   template <class Condition>
-  [[nodiscard]] const Ticket* first_of(const Condition& condition) const AFTERBAY_REQUIRES(ingest_thread) {
-    const Ticket* first = nullptr;
+  [[nodiscard]] const OpenTicket* first_of(const Condition& condition) const
+      AFTERBAY_REQUIRES(ingest_thread) {
+    const OpenTicket* first = nullptr;
     std::uint64_t serial = next_;
     for (const auto& [ticket, members] : groups_) {
       if (members.front().serial >= serial || !condition(ticket)) continue;
@@ -126,7 +127,7 @@ class TicketGroups {
   }
 
   std::multiset<TicketId, Order> ids_;
-  std::map<Ticket, std::vector<Member>, Order> groups_;  ///< under the first ticket of each group
+  std::map<OpenTicket, std::vector<Member>, Order> groups_;  ///< under the first ticket of each group
   std::uint64_t next_ = 0;
 };
 

@@ -33,10 +33,10 @@ void add_settings(const std::vector<config::Setting<Target>>& table, const Targe
 bool may_reduce(const describe::Description& description, const describe::File& file,
                 const config::Config& config) {
   using Operation = describe::Operation;
-  using describe::Reducer;
-  const auto may_be = [&](Reducer who) {
-    return who == Reducer::servers ||
-           (who == Reducer::automatic && config.topology == config::Topology::dedicated);
+  using describe::ComputedBy;
+  const auto may_be = [&](ComputedBy who) {
+    return who == ComputedBy::servers ||
+           (who == ComputedBy::automatic && config.topology == config::Topology::dedicated);
   };
   return std::ranges::any_of(file.variables, [&](const describe::Variable& variable) {
     const bool is_plain = variable.operation == Operation::instant || variable.operation == Operation::once ||

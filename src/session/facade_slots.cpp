@@ -51,7 +51,7 @@ void add_parts(Slot::State& slot, const client::File& file, const model::Box& ar
   }
 }
 
-void add_parts(Slot::State& slot, const client::Endpoint::Acquired& acquired, Type type) {
+void add_parts(Slot::State& slot, const client::DirectPuts::Acquired& acquired, Type type) {
   const client::Handover& handover = acquired.handover;
   const client::VariableState& mine = handover.file->collection->variable(handover.variable);
   add_parts(slot, *handover.file, mine.mine, type, mine.contributes(), [&](auto add) {
@@ -77,7 +77,7 @@ Slot OutputFile::acquire(std::string_view variable, std::uint64_t record, Type t
   slot->session = it.session;
   const SessionCall call = call_of(it.session, "acquire");
   slot->acquired = unwrap(call->puts().acquire(it.file, variable, record, type));
-  if (const auto* const mine = std::get_if<client::Endpoint::Acquired>(&*slot->acquired)) {
+  if (const auto* const mine = std::get_if<client::DirectPuts::Acquired>(&*slot->acquired)) {
     add_parts(*slot, *mine, type);
   } else {
     const auto& joint = std::get<client::PartEndpoint::Acquired>(*slot->acquired);

@@ -106,7 +106,7 @@ void FrontendRun::end_early(const Error& why, transport::Millis limit) {
     while (!finished() && now_ns() < until)
       if (!step()) wait(early_sleep);
   };
-  relay_->tell(wire::encode(wire::FrontendEnds{why}), wire::encode(wire::Failed{why, true}));
+  relay_->tell(wire::encode(wire::FrontendEnds{why}), wire::encode(wire::SessionFailed{why, true}));
   run_for(limit);
   relay_->let_go();
   run_for(last_words);

@@ -140,7 +140,7 @@ struct AssignedRoles {
   std::string run;
   bool fortran = false;
   bool reports = true;            ///< Greeted::reports
-  std::uint64_t model_nodes = 0;  ///< this and the next two as in Processes
+  std::uint64_t model_nodes = 0;  ///< this and the next two as in ProcessCounts
   std::uint64_t least_models = 0;
   bool servers_started = false;
   std::vector<SameRole> roles;
@@ -365,7 +365,7 @@ Result<AssignedRoles> cast(const Greeting& all, const config::Config& config) {
     add_role(assigned.roles, roles[r]);
   }
   assigned.shares = shares_of(roles, nodes);
-  Processes counted;
+  ProcessCounts counted;
   for (const auto& [number, node] : by_node) counted.add_node(node.models);
   assigned.model_nodes = counted.model_nodes;
   assigned.least_models = counted.least_models;

@@ -30,9 +30,9 @@ constexpr int least_highest_tag = 32'767;  ///< lowest maximum that MPI's standa
 
 std::size_t of(int count) { return static_cast<std::size_t>(std::max(count, 0)); }
 
-Processes job_of(const config::Config& config, const NodeLoad& load) {
+ProcessCounts job_of(const config::Config& config, const NodeLoad& load) {
   if (load.job.ranks != 0) return load.job;
-  Processes here;
+  ProcessCounts here;
   here.ranks = of(load.ranks);
   here.models = load.models(config.topology);
   here.servers = of(load.servers);
@@ -41,7 +41,7 @@ Processes job_of(const config::Config& config, const NodeLoad& load) {
 }
 
 /// See NodeLoad::pools. `settings`: of the pools.
-std::vector<PoolLoad> pools_of(const NodeLoad& load, const Processes& job,
+std::vector<PoolLoad> pools_of(const NodeLoad& load, const ProcessCounts& job,
                                const std::vector<config::Config>& settings) {
   if (load.pools.size() == settings.size()) return load.pools;
   const auto bytes = [](const config::Config& it) { return it.memory.server_bytes; };
@@ -141,7 +141,7 @@ std::string DemandOfAlike::name() const {
 std::vector<NodeLoad> loads_of(const config::Config& config,
                                std::span<const config::RankAssignment> assignments,
                                std::span<const int> nodes) {
-  Processes job;
+  ProcessCounts job;
   const std::size_t pools = config.pools().size();
   std::vector<PoolLoad> in_job(pools);
   std::map<int, NodeLoad> by_node;
@@ -243,7 +243,7 @@ class Demands {
 
   Result<void> add_servers(std::size_t p) {
     const config::Config& config = settings_[p];
-    const config::Memory& memory = config.memory;
+    const config::MemorySettings& memory = config.memory;
     const PoolLoad& pool = pools_[p];
     const bool tiered = is_tiered(config);
     const transport::ServerPairs pairs = pairs_of_server(config);
@@ -332,7 +332,7 @@ class Demands {
 
   const config::Config& config_;
   const NodeLoad& load_;
-  Processes job_;
+  ProcessCounts job_;
   std::vector<std::string> names_;  ///< names of the pools
   std::vector<config::Config> settings_;
   std::vector<PoolLoad> pools_;
@@ -390,7 +390,7 @@ class Fitting {
   /// A setting of the session, or that of a pool that replaces it.
   struct Setting {
     std::string name;
-    std::uint64_t config::Memory::*member;
+    std::uint64_t config::MemorySettings::*member;
     std::optional<std::size_t> of_pool = std::nullopt;  ///< its number in Config::pool_overrides
   };
   [[nodiscard]] std::uint64_t value(const Setting& setting) const {
@@ -454,12 +454,13 @@ class Fitting {
 std::vector<std::pair<std::string, std::uint64_t>> settings_that_fit(const config::Config& config,
                                                                      const NodeLoad& load,
                                                                      std::uint64_t bytes, Measure measure) {
-  const config::Memory& given = config.memory;
-  const std::vector<Fitting::Setting> of_session = {{"memory.server", &config::Memory::server_bytes},
-                                                    {"memory.frontend", &config::Memory::frontend_bytes},
-                                                    {"memory.receive", &config::Memory::receive_bytes},
-                                                    {"memory.link", &config::Memory::link_bytes},
-                                                    {"memory.chunks", &config::Memory::chunks_bytes}};
+  const config::MemorySettings& given = config.memory;
+  const std::vector<Fitting::Setting> of_session = {
+      {"memory.server", &config::MemorySettings::server_bytes},
+      {"memory.frontend", &config::MemorySettings::frontend_bytes},
+      {"memory.receive", &config::MemorySettings::receive_bytes},
+      {"memory.link", &config::MemorySettings::link_bytes},
+      {"memory.chunks", &config::MemorySettings::chunks_bytes}};
   Fitting fitting(config, load, measure);
   std::vector<Fitting::Setting> choices;
   for (const Fitting::Setting& setting : of_session) {
@@ -475,18 +476,18 @@ std::vector<std::pair<std::string, std::uint64_t>> settings_that_fit(const confi
   for (const Fitting::Setting& setting : choices) {
     const std::uint64_t most = fitting.value(setting);
     const auto before = fitting.needs();
-    if (setting.member == &config::Memory::server_bytes) {
+    if (setting.member == &config::MemorySettings::server_bytes) {
       const std::uint64_t of_writers =
           setting.of_pool ? config.of_pool(config.pool_overrides[*setting.of_pool].pool).memory.writer_bytes()
                           : given.writer_bytes();
       fitting.lower(setting, of_writers + given.block_bytes);
-    } else if (setting.member == &config::Memory::frontend_bytes) {
+    } else if (setting.member == &config::MemorySettings::frontend_bytes) {
       fitting.lower(setting, 0);
-    } else if (setting.member == &config::Memory::receive_bytes) {
+    } else if (setting.member == &config::MemorySettings::receive_bytes) {
       fitting.lower(setting, given.least_receive_bytes());
     } else {
-      fitting.set(setting, std::min(most, setting.member == &config::Memory::chunks_bytes
-                                              ? config::Memory::least_chunks_bytes
+      fitting.set(setting, std::min(most, setting.member == &config::MemorySettings::chunks_bytes
+                                              ? config::MemorySettings::least_chunks_bytes
                                               : 2 * given.block_bytes));
     }
     const auto after = fitting.needs();
@@ -573,7 +574,7 @@ std::string text_of(const config::Config& config, std::span<const NodeLoad> load
                         ? ""
                         : fmt::format(", more than the {} that every MPI has: checked when a session opens",
                                       least_highest_tag));
-  const Processes job = loads.empty() ? Processes{} : loads.front().job;
+  const ProcessCounts job = loads.empty() ? ProcessCounts{} : loads.front().job;
   text += fmt::format(
       "messages of a step with V variables: V + 2 per rank and server that writes its files (with "
       "placements\n"

@@ -18,7 +18,7 @@
 namespace afterbay::session {
 
 /// Numbers of processes.
-struct Processes {
+struct ProcessCounts {
   std::size_t ranks = 0;  ///< ranks that take part
   std::size_t models = 0;
   std::size_t servers = 0;  ///< inline: model ranks that have one
@@ -50,8 +50,8 @@ struct NodeLoad {
   int ranks = 2;         ///< all processes of the session, including servers
   bool network = false;  ///< the session has ranks on other nodes, or uses MPI everywhere
   int frontends = 0;
-  int clients = 0;     ///< most model ranks of one of these frontends; 0: those of the node, evenly
-  Processes job = {};  ///< processes of the whole session; no ranks: as on this node
+  int clients = 0;         ///< most model ranks of one of these frontends; 0: those of the node, evenly
+  ProcessCounts job = {};  ///< processes of the whole session; no ranks: as on this node
   /// By number in Config::pools(). Empty: all servers belong to the pool with the largest
   /// `memory.server`, all frontends to the first tiered pool.
   std::vector<PoolLoad> pools = {};

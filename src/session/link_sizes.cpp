@@ -3,7 +3,7 @@
 
 namespace afterbay::session {
 
-transport::LinkSizes link_sizes(const config::Memory& memory) {
+transport::LinkSizes link_sizes(const config::MemorySettings& memory) {
   transport::LinkSizes sizes;
   sizes.memory_bytes = memory.frame_bytes();
   sizes.block_bytes = memory.block_bytes;

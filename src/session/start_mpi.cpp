@@ -181,9 +181,10 @@ class Starter {
     return {};
   }
 
-  [[nodiscard]] std::unique_ptr<journal::Recorder> make_journal(const server::Identity& identity) const {
+  [[nodiscard]] std::unique_ptr<journal::Recorder> make_journal(
+      const server::ServerIdentity& identity) const {
     const config::Config& config = *state_->config;
-    journal::Identity recorded{greeted_.run, identity.number, {}};
+    journal::RunIdentity recorded{greeted_.run, identity.number, {}};
     recorded.started.session = greeted_.session;
     recorded.started.model_ranks = static_cast<std::int64_t>(identity.session_ranks.size());
     recorded.started.servers = static_cast<std::int64_t>(cast().servers.size());
@@ -194,7 +195,7 @@ class Starter {
   }
 
   void make_server(std::unique_ptr<transport::ServerPort> port, server::FellowServers::Links fellows) {
-    server::Identity identity;
+    server::ServerIdentity identity;
     identity.session_rank = rank_;
     identity.session_ranks = cast().models.ranks();
     identity.number = cast().number_of(rank_);
@@ -229,7 +230,7 @@ class Starter {
 
   /// A frontend continues until the servers have informed its ranks.
   void catch_signals(bool hosted) {
-    const config::Stop& stop = state_->config->stop;
+    const config::StopSettings& stop = state_->config->stop;
     if (hosted && !stop.inline_too) return;
     std::vector<int> signals;
     if (stop.signals == config::StopSignals::term || stop.signals == config::StopSignals::both)

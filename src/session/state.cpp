@@ -78,7 +78,7 @@ Session::State::~State() {
 void Session::State::opened(std::uint64_t began_ns, std::int64_t server_number) {
   observe::Profile& profile = model ? model_profile : server_profile;
   if (observe::Timer* const timer = profile.timer("open_session")) timer->add(began_ns, now_ns());
-  const config::Report& report = config->report;
+  const config::ReportSettings& report = config->report;
   if (group && group->rank() == 0)
     for (const std::string& path : {report.json, report.trace, report.html})
       if (!path.empty()) report_files.expect(path);

@@ -15,12 +15,12 @@
 namespace afterbay::statistics {
 namespace {
 
-constexpr std::size_t block_alignment = alignof(Progress);
+constexpr std::size_t block_alignment = alignof(IntervalProgress);
 
 /// Whether the values are added as they lie: memory is passed over once.
 bool adds_raw(const Statistic& statistic) {
   return statistic.missing == Missing::none && !statistic.weighted &&
-         statistic.operation != Operation::standard_deviation;
+         statistic.kind != StatisticKind::standard_deviation;
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ struct Bundle::Strip {
   }
 };
 
-Result<Bundle> Bundle::create(const Field& field, std::size_t points) {
+Result<Bundle> Bundle::create(const SampleFormat& field, std::size_t points) {
   if (field.missing.type != field.type || field.missing.count() == 0)
     return fail(ErrorCode::invalid_argument, "the missing values of a field of type {} are {} of type {}",
                 name_of(field.type), field.missing.count(), name_of(field.missing.type));
@@ -66,21 +66,21 @@ Result<std::size_t> Bundle::add(const Statistic& statistic, std::span<std::byte>
     return fail(ErrorCode::invalid_argument, "the state of {} is not aligned to {} bytes", text_of(statistic),
                 block_alignment);
   items_.push_back({statistic, State(layout, state.data(), points_)});
-  new (state.data()) Progress();
+  new (state.data()) IntervalProgress();
   if (layout.doubles != 0) {
     needs_.plain |= statistic.missing == Missing::none && !adds_raw(statistic);
     needs_.poisoned |= statistic.missing == Missing::poison;
     needs_.left_out |= leaves_out(statistic.missing);
     needs_.valid |=
-        layout.durations || (layout.counts && statistic.operation == Operation::standard_deviation);
+        layout.durations || (layout.counts && statistic.kind == StatisticKind::standard_deviation);
   }
   return items_.size() - 1;
 }
 
 void Bundle::begin_interval(std::size_t number) {
   const Item& item = items_[number];
-  Progress& progress = item.state.progress();
-  if (item.statistic.operation == Operation::difference && progress.steps != 0) {
+  IntervalProgress& progress = item.state.progress();
+  if (item.statistic.kind == StatisticKind::difference && progress.steps != 0) {
     std::memcpy(item.state.values(0), item.state.values(1), points_ * item.state.layout().value_bytes);
     progress.has_reference = 1;
   }
@@ -159,22 +159,22 @@ void Bundle::update_values(const Item& item, const Strip& strip) const {
     else
       loops_->keep_extreme(lowest, item.statistic.missing, at(column), strip.raw, strip.count);
   };
-  switch (item.statistic.operation) {
-    case Operation::instant: copy(0); break;
-    case Operation::once:
+  switch (item.statistic.kind) {
+    case StatisticKind::instant: copy(0); break;
+    case StatisticKind::once:
       if (is_first) copy(0);
       break;
-    case Operation::difference:
+    case StatisticKind::difference:
       if (is_first && item.state.progress().has_reference == 0) copy(0);
       copy(1);
       break;
-    case Operation::minimum: keep(true, 0); break;
-    case Operation::maximum: keep(false, 0); break;
-    case Operation::range:
+    case StatisticKind::minimum: keep(true, 0); break;
+    case StatisticKind::maximum: keep(false, 0); break;
+    case StatisticKind::range:
       keep(true, 0);
       keep(false, 1);
       break;
-    default: assert(false && "the operation has no values");
+    default: assert(false && "the statistic has no values");
   }
 }
 
@@ -186,7 +186,7 @@ void Bundle::update_sums(const Item& item, const Strip& strip) const {
     if (is_first) std::fill_n(durations, strip.count, 0.0);
     add_weighted(durations, strip.valid.data(), duration_, strip.count);
   }
-  if (item.statistic.operation == Operation::standard_deviation) return update_moments(item, strip);
+  if (item.statistic.kind == StatisticKind::standard_deviation) return update_moments(item, strip);
   double* const sums = item.state.doubles(0) + strip.first;
   if (is_first) std::fill_n(sums, strip.count, -0.0);  // -0.0 + x is x for every x
   if (adds_raw(item.statistic)) return loops_->add(sums, strip.raw, strip.count);
@@ -198,7 +198,7 @@ void Bundle::update_sums(const Item& item, const Strip& strip) const {
 }
 
 void Bundle::update_moments(const Item& item, const Strip& strip) const {
-  const Progress& progress = item.state.progress();
+  const IntervalProgress& progress = item.state.progress();
   const bool weighted = item.statistic.weighted;
   const double weight = weighted ? duration_ : 1;
   double* const means = item.state.doubles(0) + strip.first;
@@ -228,8 +228,8 @@ Result<> Bundle::absorb(const Bundle& part) {
     assert(can_be_absorbed(item.statistic, field_.type));
     const auto other = std::ranges::find(part.items_, item.statistic, &Item::statistic);
     assert(other != part.items_.end());
-    const Progress& of_part = other->state.progress();
-    Progress& progress = item.state.progress();
+    const IntervalProgress& of_part = other->state.progress();
+    IntervalProgress& progress = item.state.progress();
     if (of_part.steps == 0) continue;
     if (progress.steps > most_steps - of_part.steps)
       return fail(ErrorCode::resources, "an interval of {} has more than {} steps: use a shorter one",
@@ -254,7 +254,7 @@ void Bundle::join(const Item& item, const State& part) const {
   if (layout.counts)
     for (std::size_t i = 0; i < points_; ++i) state.counts()[i] += part.counts()[i];
   for (std::uint32_t column = 0; column < layout.values; ++column) {
-    const bool lowest = item.statistic.operation != Operation::maximum && column == 0;
+    const bool lowest = item.statistic.kind != StatisticKind::maximum && column == 0;
     loops_->keep_extreme(lowest, item.statistic.missing, state.values(column), part.values(column), points_);
   }
 }

@@ -16,24 +16,25 @@
 
 namespace afterbay::statistics {
 
-/// What is known of the values that are put.
-struct Field {
+/// The values that are put.
+struct SampleFormat {
   Type type = Type::float64;
   Values missing;  ///< model::missing_values of the variable: one or more values of `type`; NaN is always
                    ///< missing
 };
 
-/// How results are written.
-struct Target {
+/// How results are stored.
+struct ResultFormat {
   Type type = Type::float64;
   Values fill;              ///< one value of `type`: stands for missing results
   bool swap_bytes = false;  ///< the file has the other byte order
 };
 
-struct Outcome {
+/// Counts of results that are no valid values.
+struct ResultCounts {
   std::uint64_t missing = 0;       ///< results that are missing
   std::uint64_t out_of_range = 0;  ///< results that the type cannot hold; their stored values are unspecified
-  friend bool operator==(const Outcome&, const Outcome&) = default;
+  friend bool operator==(const ResultCounts&, const ResultCounts&) = default;
 };
 
 /// Statistics of a piece of a field with a fixed number of points, each with an interval of its
@@ -50,7 +51,7 @@ class Bundle {
  public:
   /// Fails for text and strings (wrong_type), and for missing values of another type
   /// (invalid_argument).
-  static Result<Bundle> create(const Field& field, std::size_t points);
+  static Result<Bundle> create(const SampleFormat& field, std::size_t points);
 
   /// Adds a statistic and returns its number, counted from 0. `state`: at least state_bytes(...)
   /// bytes, aligned to 8 bytes, not initialised; it must live as long as the bundle. The first
@@ -82,8 +83,8 @@ class Bundle {
   /// results are rounded to the nearest, halves to even; values that were selected (instant, once,
   /// minimum, maximum) are converted as `put` does. Fails if the target's type does not fit
   /// (wrong_type, invalid_argument).
-  Result<Outcome> result(std::size_t number, const Target& target, std::byte* to, std::size_t first,
-                         std::size_t count) const;
+  Result<ResultCounts> result(std::size_t number, const ResultFormat& target, std::byte* to,
+                              std::size_t first, std::size_t count) const;
 
   /// Appends the state of a statistic to `to`, in a versioned and checksummed form (encoding.hpp).
   void save(std::size_t number, std::vector<std::byte>& to) const;
@@ -98,7 +99,9 @@ class Bundle {
   /// The state of a statistic, for those who save it column by column.
   [[nodiscard]] const State& state(std::size_t number) const { return items_[number].state; }
   /// Steps and duration of the current interval.
-  [[nodiscard]] const Progress& progress(std::size_t number) const { return items_[number].state.progress(); }
+  [[nodiscard]] const IntervalProgress& progress(std::size_t number) const {
+    return items_[number].state.progress();
+  }
 
  private:
   struct Item {
@@ -107,7 +110,7 @@ class Bundle {
   };
   struct Strip;
 
-  Bundle(const Field& field, std::size_t points, std::unique_ptr<const ValueLoops> loops)
+  Bundle(const SampleFormat& field, std::size_t points, std::unique_ptr<const ValueLoops> loops)
       : field_(field), points_(points), loops_(std::move(loops)) {}
   void update(const Item& item, const Strip& strip) const;
   void update_values(const Item& item, const Strip& strip) const;
@@ -116,10 +119,10 @@ class Bundle {
   void join(const Item& item, const State& part) const;
   void compute(const Item& item, double* to, std::size_t first, std::size_t count) const;
   void mark(const Item& item, std::uint8_t* marks, std::size_t first, std::size_t count) const;
-  Outcome strip_result(const Item& item, const Target& target, std::byte* to, std::size_t first,
-                       std::size_t count) const;
+  ResultCounts strip_result(const Item& item, const ResultFormat& target, std::byte* to, std::size_t first,
+                            std::size_t count) const;
 
-  Field field_;
+  SampleFormat field_;
   std::size_t points_;
   std::unique_ptr<const ValueLoops> loops_;
   std::vector<Item> items_;

@@ -21,7 +21,7 @@ struct Head {
   std::array<char, 8> begin = magic;
   std::uint32_t order = byte_order;
   std::uint32_t version_number = version;
-  Operation operation{};
+  StatisticKind kind{};
   Missing missing{};
   std::uint8_t weighted = 0;
   std::uint8_t sample = 0;
@@ -41,9 +41,9 @@ std::size_t saved_bytes(const Layout& layout, std::size_t points, const Head& he
   return sizeof(Head) + (has_columns ? layout.column_bytes(points) : 0) + sum_bytes;
 }
 
-Head head_of(const Identity& identity, const Progress& progress) {
+Head head_of(const StateIdentity& identity, const IntervalProgress& progress) {
   Head head;
-  head.operation = identity.statistic.operation;
+  head.kind = identity.statistic.kind;
   head.missing = identity.statistic.missing;
   head.weighted = identity.statistic.weighted ? 1 : 0;
   head.sample = identity.statistic.sample ? 1 : 0;
@@ -58,7 +58,7 @@ Head head_of(const Identity& identity, const Progress& progress) {
 }
 
 std::string text_of(const Head& head) {
-  Statistic statistic{head.operation, head.missing, head.threshold, head.weighted != 0, head.sample != 0};
+  Statistic statistic{head.kind, head.missing, head.threshold, head.weighted != 0, head.sample != 0};
   return fmt::format("{}; {} points of type {}", statistics::text_of(statistic), head.points,
                      name_of(head.type));
 }
@@ -102,7 +102,7 @@ Result<> check_identity(const Head& saved, const Head& own) {
         "the run that saved it, or begin the interval anew",
         what);
   };
-  const bool same = saved.operation == own.operation && saved.missing == own.missing &&
+  const bool same = saved.kind == own.kind && saved.missing == own.missing &&
                     saved.weighted == own.weighted && saved.sample == own.sample && saved.type == own.type &&
                     saved.threshold == own.threshold && saved.points == own.points;
   if (!same) return differs(fmt::format("saved: {}; expected: {}", text_of(saved), text_of(own)));
@@ -113,7 +113,7 @@ Result<> check_identity(const Head& saved, const Head& own) {
 /// Whether the values of a head can be those of an interval.
 bool is_possible(const Head& head) {
   const bool lasts = head.steps == 0 ? head.duration == 0 : head.duration > 0;
-  const bool may_refer = head.operation == Operation::difference;
+  const bool may_refer = head.kind == StatisticKind::difference;
   return lasts && std::isfinite(head.duration) && head.steps <= most_steps &&
          head.has_reference <= (may_refer ? 1U : 0U) && head.reserved == decltype(head.reserved){};
 }
@@ -133,7 +133,7 @@ std::size_t most_saved_bytes(const Statistic& statistic, Type type, std::size_t 
   return sizeof(Head) + layout_of(statistic, type).column_bytes(points) + sum_bytes;
 }
 
-void encode(const Identity& identity, const State& state, std::vector<std::byte>& to) {
+void encode(const StateIdentity& identity, const State& state, std::vector<std::byte>& to) {
   const std::size_t begin = to.size();
   const Head head = head_of(identity, state.progress());
   const std::size_t bytes = saved_bytes(state.layout(), identity.points, head);
@@ -150,7 +150,7 @@ void encode(const Identity& identity, const State& state, std::vector<std::byte>
   append(&sum, sizeof sum);
 }
 
-Result<> decode(const Identity& identity, std::span<const std::byte> saved, const State& state) {
+Result<> decode(const StateIdentity& identity, std::span<const std::byte> saved, const State& state) {
   AFTERBAY_TRY_ASSIGN(const Head head, parse(saved));
   AFTERBAY_TRY(check_identity(head, head_of(identity, {})));
   const Layout& layout = state.layout();

@@ -16,10 +16,10 @@
 namespace afterbay::statistics {
 
 /// What a state belongs to. It can be restored only into the same.
-struct Identity {
+struct StateIdentity {
   Statistic statistic;
   Type type = Type::float64;
-  Values missing;  ///< as in Field
+  Values missing;  ///< as in SampleFormat
   std::size_t points = 0;
 };
 
@@ -27,10 +27,10 @@ struct Identity {
 std::size_t most_saved_bytes(const Statistic& statistic, Type type, std::size_t points) noexcept;
 
 /// Appends the saved form to `to`.
-void encode(const Identity& identity, const State& state, std::vector<std::byte>& to);
+void encode(const StateIdentity& identity, const State& state, std::vector<std::byte>& to);
 
 /// Restores a state exactly. Refuses what is damaged (format) or belongs to something else
 /// (conflict), and says what differs; the state is then unchanged.
-Result<> decode(const Identity& identity, std::span<const std::byte> saved, const State& state);
+Result<> decode(const StateIdentity& identity, std::span<const std::byte> saved, const State& state);
 
 }  // namespace afterbay::statistics

@@ -17,9 +17,9 @@
 namespace afterbay::statistics {
 namespace {
 
-bool selects(Operation operation) {
-  return operation == Operation::instant || operation == Operation::once || operation == Operation::minimum ||
-         operation == Operation::maximum;
+bool selects(StatisticKind kind) {
+  return kind == StatisticKind::instant || kind == StatisticKind::once || kind == StatisticKind::minimum ||
+         kind == StatisticKind::maximum;
 }
 
 bool is_integer(Type type) { return type != Type::float32 && type != Type::float64; }
@@ -47,7 +47,7 @@ void unify_nans(double* values, std::size_t count) {
     values[i] = values[i] == values[i] ? values[i] : std::numeric_limits<double>::quiet_NaN();
 }
 
-Result<> check_target(const Target& target, Type field) {
+Result<> check_target(const ResultFormat& target, Type field) {
   if (target.fill.type != target.type || target.fill.count() != 1)
     return fail(ErrorCode::invalid_argument, "the fill value for results of type {} is {} of type {}",
                 name_of(target.type), target.fill.count(), name_of(target.fill.type));
@@ -59,31 +59,31 @@ Result<> check_target(const Target& target, Type field) {
 
 }  // namespace
 
-Result<Outcome> Bundle::result(std::size_t number, const Target& target, std::byte* to, std::size_t first,
-                               std::size_t count) const {
+Result<ResultCounts> Bundle::result(std::size_t number, const ResultFormat& target, std::byte* to,
+                                    std::size_t first, std::size_t count) const {
   assert(first <= points_ && count <= points_ - first);
   AFTERBAY_TRY(check_target(target, field_.type));
   const DefaultArithmetic arithmetic;
-  Outcome all;
+  ResultCounts all;
   for (std::size_t done = 0; done < count; done += strip_points) {
-    const Outcome part = strip_result(items_[number], target, to + done * size_of(target.type), first + done,
-                                      std::min(strip_points, count - done));
+    const ResultCounts part = strip_result(items_[number], target, to + done * size_of(target.type),
+                                           first + done, std::min(strip_points, count - done));
     all.missing += part.missing;
     all.out_of_range += part.out_of_range;
   }
   return all;
 }
 
-Outcome Bundle::strip_result(const Item& item, const Target& target, std::byte* to, std::size_t first,
-                             std::size_t count) const {
+ResultCounts Bundle::strip_result(const Item& item, const ResultFormat& target, std::byte* to,
+                                  std::size_t first, std::size_t count) const {
   alignas(64) std::array<double, strip_points> values;  // or values of the field's type, which are not larger
   std::array<std::uint8_t, strip_points> marks{};
   auto* const from = reinterpret_cast<std::byte*>(values.data());
-  const bool selected = selects(item.statistic.operation);
+  const bool selected = selects(item.statistic.kind);
   const Type type = selected ? field_.type : Type::float64;
   const std::size_t from_bytes = size_of(type);
   const std::size_t to_bytes = size_of(target.type);
-  Outcome outcome;
+  ResultCounts outcome;
   if (item.state.progress().steps == 0) {
     std::fill_n(marks.data(), count, std::uint8_t{1});
   } else {
@@ -119,11 +119,11 @@ Outcome Bundle::strip_result(const Item& item, const Target& target, std::byte* 
 void Bundle::compute(const Item& item, double* to, std::size_t first, std::size_t count) const {
   const State& state = item.state;
   const Statistic& statistic = item.statistic;
-  if (statistic.operation == Operation::range || statistic.operation == Operation::difference) {
+  if (statistic.kind == StatisticKind::range || statistic.kind == StatisticKind::difference) {
     const std::size_t at = first * state.layout().value_bytes;
     return loops_->subtract(to, state.values(1) + at, state.values(0) + at, count);
   }
-  const bool by_duration = statistic.weighted || statistic.operation == Operation::rate;
+  const bool by_duration = statistic.weighted || statistic.kind == StatisticKind::rate;
   Divisor by{nullptr, by_duration ? state.progress().duration : static_cast<double>(state.progress().steps)};
   alignas(64) std::array<double, strip_points> counts;
   if (state.layout().durations) by.per_point = state.durations() + first;
@@ -131,9 +131,9 @@ void Bundle::compute(const Item& item, double* to, std::size_t first, std::size_
     widen(counts.data(), state.counts() + first, count);
     by.per_point = counts.data();
   }
-  if (statistic.operation == Operation::standard_deviation)
+  if (statistic.kind == StatisticKind::standard_deviation)
     deviate(to, state.doubles(1) + first, by, statistic.sample ? 1 : 0, count);
-  else if (statistic.operation == Operation::sum)
+  else if (statistic.kind == StatisticKind::sum)
     std::copy_n(state.doubles(0) + first, count, to);
   else
     divide(to, state.doubles(0) + first, by, count);
@@ -150,7 +150,7 @@ void Bundle::mark(const Item& item, std::uint8_t* marks, std::size_t first, std:
   const auto mark_if = [&](auto is_missing) {
     for (std::size_t i = 0; i < count; ++i) marks[i] |= static_cast<std::uint8_t>(is_missing(i));
   };
-  const Progress& progress = state.progress();
+  const IntervalProgress& progress = state.progress();
   const auto mark_too_few = [&](const auto* valid, double all) {
     mark_if([&](std::size_t i) {
       const auto part = static_cast<double>(valid[i]);

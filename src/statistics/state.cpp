@@ -10,7 +10,7 @@ constexpr std::size_t line_bytes = 64;  // columns begin at multiples of it
 
 constexpr std::size_t padded(std::size_t bytes) { return rounded_up(bytes, line_bytes); }
 
-constexpr std::size_t head_bytes = padded(sizeof(Progress));
+constexpr std::size_t head_bytes = padded(sizeof(IntervalProgress));
 
 }  // namespace
 
@@ -18,25 +18,25 @@ Layout layout_of(const Statistic& statistic, Type type) noexcept {
   Layout layout;
   layout.value_bytes = size_of(type);
   const bool left_out = leaves_out(statistic.missing);
-  switch (statistic.operation) {
-    case Operation::mean:
-    case Operation::sum:
-    case Operation::rate:
-    case Operation::standard_deviation:
-      layout.doubles = statistic.operation == Operation::standard_deviation ? 2 : 1;
-      layout.durations = left_out && (statistic.weighted || statistic.operation == Operation::rate);
+  switch (statistic.kind) {
+    case StatisticKind::mean:
+    case StatisticKind::sum:
+    case StatisticKind::rate:
+    case StatisticKind::standard_deviation:
+      layout.doubles = statistic.kind == StatisticKind::standard_deviation ? 2 : 1;
+      layout.durations = left_out && (statistic.weighted || statistic.kind == StatisticKind::rate);
       layout.counts = left_out && !layout.durations;
       if (layout.durations) ++layout.doubles;
       break;
-    case Operation::minimum:
-    case Operation::maximum:
-    case Operation::range:
-      layout.values = statistic.operation == Operation::range ? 2 : 1;
+    case StatisticKind::minimum:
+    case StatisticKind::maximum:
+    case StatisticKind::range:
+      layout.values = statistic.kind == StatisticKind::range ? 2 : 1;
       layout.counts = statistic.missing == Missing::threshold;
       break;
-    case Operation::instant:
-    case Operation::once: layout.values = 1; break;
-    case Operation::difference: layout.values = 2; break;
+    case StatisticKind::instant:
+    case StatisticKind::once: layout.values = 1; break;
+    case StatisticKind::difference: layout.values = 2; break;
   }
   return layout;
 }

@@ -14,7 +14,7 @@ namespace afterbay::statistics {
 inline constexpr std::uint64_t most_steps = ~std::uint32_t{0};
 
 /// How far an interval is: at the beginning of a block.
-struct Progress {
+struct IntervalProgress {
   std::uint64_t steps = 0;          ///< completed in this interval
   double duration = 0;              ///< sum of their durations
   std::uint64_t has_reference = 0;  ///< difference: whether there is a value to subtract (0 or 1)
@@ -23,7 +23,7 @@ struct Progress {
 /// The columns of a state. Values have the type of the field; others are doubles and counters of 32
 /// bits.
 ///
-/// | operation                  | doubles                | values             | per-point durations, counts |
+/// | kind                       | doubles                | values             | per-point durations, counts |
 /// |----------------------------|------------------------|--------------------|-----------------------------|
 /// | mean, sum, rate            | sum                    |                    | durations if weighted or    |
 /// | standard_deviation         | mean, sum of squares   |                    | rate, otherwise counts      |
@@ -62,7 +62,9 @@ class State {
   State(const Layout& layout, std::byte* block, std::size_t points) noexcept
       : layout_(layout), block_(block), points_(points) {}
 
-  [[nodiscard]] Progress& progress() const noexcept { return *reinterpret_cast<Progress*>(block_); }
+  [[nodiscard]] IntervalProgress& progress() const noexcept {
+    return *reinterpret_cast<IntervalProgress*>(block_);
+  }
   [[nodiscard]] double* doubles(std::uint32_t column) const noexcept;
   [[nodiscard]] std::byte* values(std::uint32_t column) const noexcept;
   [[nodiscard]] std::uint32_t* counts() const noexcept;

@@ -4,43 +4,43 @@
 namespace afterbay::statistics {
 namespace {
 
-bool can_be_weighted(Operation operation) {
-  return operation == Operation::mean || operation == Operation::sum ||
-         operation == Operation::standard_deviation;
+bool can_be_weighted(StatisticKind kind) {
+  return kind == StatisticKind::mean || kind == StatisticKind::sum ||
+         kind == StatisticKind::standard_deviation;
 }
 
 }  // namespace
 
 bool can_be_absorbed(const Statistic& statistic, Type type) noexcept {
-  switch (statistic.operation) {
-    case Operation::minimum:
-    case Operation::maximum:
-    case Operation::range: return true;
-    case Operation::mean:
-    case Operation::sum:
-    case Operation::rate: return !statistic.weighted && size_of(type) <= sizeof(float);
+  switch (statistic.kind) {
+    case StatisticKind::minimum:
+    case StatisticKind::maximum:
+    case StatisticKind::range: return true;
+    case StatisticKind::mean:
+    case StatisticKind::sum:
+    case StatisticKind::rate: return !statistic.weighted && size_of(type) <= sizeof(float);
     default: return false;
   }
 }
 
-std::string_view name_of(Operation operation) noexcept {
-  switch (operation) {
-    case Operation::instant: return "instant";
-    case Operation::mean: return "mean";
-    case Operation::sum: return "sum";
-    case Operation::minimum: return "minimum";
-    case Operation::maximum: return "maximum";
-    case Operation::range: return "range";
-    case Operation::standard_deviation: return "standard_deviation";
-    case Operation::rate: return "rate";
-    case Operation::once: return "once";
-    case Operation::difference: return "difference";
+std::string_view name_of(StatisticKind kind) noexcept {
+  switch (kind) {
+    case StatisticKind::instant: return "instant";
+    case StatisticKind::mean: return "mean";
+    case StatisticKind::sum: return "sum";
+    case StatisticKind::minimum: return "minimum";
+    case StatisticKind::maximum: return "maximum";
+    case StatisticKind::range: return "range";
+    case StatisticKind::standard_deviation: return "standard_deviation";
+    case StatisticKind::rate: return "rate";
+    case StatisticKind::once: return "once";
+    case StatisticKind::difference: return "difference";
   }
   return "unknown";
 }
 
 std::string text_of(const Statistic& statistic) {
-  std::string text(name_of(statistic.operation));
+  std::string text(name_of(statistic.kind));
   if (statistic.sample) text += " of a sample";
   if (statistic.weighted) text += ", weighted by duration";
   switch (statistic.missing) {
@@ -55,17 +55,17 @@ std::string text_of(const Statistic& statistic) {
 }
 
 Result<> check(const Statistic& statistic, Type type) {
-  if (name_of(statistic.operation) == "unknown" || statistic.missing > Missing::threshold)
-    return fail(ErrorCode::invalid_argument, "there is no statistic with operation {} and policy {}",
-                static_cast<int>(statistic.operation), static_cast<int>(statistic.missing));
+  if (name_of(statistic.kind) == "unknown" || statistic.missing > Missing::threshold)
+    return fail(ErrorCode::invalid_argument, "there is no statistic of kind {} with policy {}",
+                static_cast<int>(statistic.kind), static_cast<int>(statistic.missing));
   if (type == Type::text || type == Type::string || name_of(type) == "unknown")
     return fail(ErrorCode::wrong_type, "a statistic ({}) needs numbers, and the field has values of type {}",
-                name_of(statistic.operation), name_of(type));
-  if (statistic.weighted && !can_be_weighted(statistic.operation))
+                name_of(statistic.kind), name_of(type));
+  if (statistic.weighted && !can_be_weighted(statistic.kind))
     return fail(ErrorCode::invalid_argument,
                 "{} cannot be weighted by duration: mean, sum and standard_deviation can",
-                name_of(statistic.operation));
-  if (statistic.sample && (statistic.operation != Operation::standard_deviation || statistic.weighted))
+                name_of(statistic.kind));
+  if (statistic.sample && (statistic.kind != StatisticKind::standard_deviation || statistic.weighted))
     return fail(ErrorCode::invalid_argument,
                 "only a standard_deviation without weights can be that of a sample");
   const bool fraction = statistic.threshold > 0 && statistic.threshold <= 1;
@@ -73,7 +73,7 @@ Result<> check(const Statistic& statistic, Type type) {
     return fail(ErrorCode::invalid_argument,
                 "the threshold of {} is {}: give a fraction above 0 and up to 1 with the policy threshold, "
                 "and 0 with other policies",
-                name_of(statistic.operation), statistic.threshold);
+                name_of(statistic.kind), statistic.threshold);
   return {};
 }
 

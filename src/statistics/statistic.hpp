@@ -13,7 +13,7 @@
 namespace afterbay::statistics {
 
 /// The numbers are part of saved states (encoding.hpp): they never change.
-enum class Operation : std::uint8_t {
+enum class StatisticKind : std::uint8_t {
   instant = 1,             ///< the value of the last step
   mean = 2,                ///< sum / number of steps
   sum = 3,                 ///< sum of the steps' values
@@ -38,7 +38,7 @@ enum class Missing : std::uint8_t {
 /// One statistic. `instant`, `once` and `difference` use the values of single steps: for them, all
 /// policies but `none` mean that the result is missing if a value that it uses is.
 struct Statistic {
-  Operation operation = Operation::mean;
+  StatisticKind kind = StatisticKind::mean;
   Missing missing = Missing::none;
   double threshold = 0;  ///< least fraction of valid values, in (0, 1]; only with Missing::threshold
   bool weighted =
@@ -62,7 +62,7 @@ inline bool leaves_out(Missing policy) noexcept {
 bool can_be_absorbed(const Statistic& statistic, Type type) noexcept;
 
 /// "mean", "standard_deviation", ...; "unknown" for other numbers.
-std::string_view name_of(Operation operation) noexcept;
+std::string_view name_of(StatisticKind kind) noexcept;
 
 /// For messages: "mean, weighted by duration, missing values ignored".
 std::string text_of(const Statistic& statistic);

@@ -50,11 +50,11 @@ bool decode_count(std::uint64_t& count, std::span<const std::byte>& from) noexce
   return false;
 }
 
-Totals::Totals(Operation operation) noexcept : operation_(operation) {}
+Totals::Totals(StatisticKind kind) noexcept : kind_(kind) {}
 
 bool Totals::sums() const noexcept {
-  return operation_ == Operation::mean || operation_ == Operation::sum ||
-         operation_ == Operation::standard_deviation;
+  return kind_ == StatisticKind::mean || kind_ == StatisticKind::sum ||
+         kind_ == StatisticKind::standard_deviation;
 }
 
 void Totals::add(double value) noexcept {
@@ -63,7 +63,7 @@ void Totals::add(double value) noexcept {
   ++valid_;
   if (sums()) {
     sum_.add(value);
-    if (operation_ == Operation::standard_deviation) squares_.add_product(value, value);
+    if (kind_ == StatisticKind::standard_deviation) squares_.add_product(value, value);
     return;
   }
   if (valid_ == 1 || is_lower(value, lowest_)) lowest_ = value;
@@ -82,11 +82,11 @@ void Totals::encode(std::vector<std::byte>& to) const {
   if (valid_ == 0) return;
   if (sums()) {
     sum_.encode(to);
-    if (operation_ == Operation::standard_deviation) squares_.encode(to);
+    if (kind_ == StatisticKind::standard_deviation) squares_.encode(to);
     return;
   }
-  if (operation_ != Operation::maximum) encode_double(lowest_, to);
-  if (operation_ != Operation::minimum) encode_double(highest_, to);
+  if (kind_ != StatisticKind::maximum) encode_double(lowest_, to);
+  if (kind_ != StatisticKind::minimum) encode_double(highest_, to);
 }
 
 bool Totals::add_encoded(std::span<const std::byte>& from) noexcept {
@@ -99,11 +99,11 @@ bool Totals::add_encoded(std::span<const std::byte>& from) noexcept {
   if (valid == 0) return true;
   if (sums())
     return sum_.add_encoded(from) &&
-           (operation_ != Operation::standard_deviation || squares_.add_encoded(from));
+           (kind_ != StatisticKind::standard_deviation || squares_.add_encoded(from));
   double lowest = 0;
   double highest = 0;
-  if (operation_ != Operation::maximum && !decode_double(lowest, from)) return false;
-  if (operation_ != Operation::minimum && !decode_double(highest, from)) return false;
+  if (kind_ != StatisticKind::maximum && !decode_double(lowest, from)) return false;
+  if (kind_ != StatisticKind::minimum && !decode_double(highest, from)) return false;
   if (first || is_lower(lowest, lowest_)) lowest_ = lowest;
   if (first || is_lower(highest_, highest)) highest_ = highest;
   return true;
@@ -130,13 +130,13 @@ double Totals::result(const Statistic& statistic) const {
   if (statistic.missing == Missing::threshold &&
       static_cast<double>(valid_) / static_cast<double>(count_) < statistic.threshold)
     return missing;
-  switch (operation_) {
-    case Operation::minimum: return lowest_;
-    case Operation::maximum: return highest_;
-    case Operation::range: return highest_ - lowest_;
-    case Operation::sum: return sum_.rounded();
-    case Operation::mean: return sum_.rounded() / static_cast<double>(valid_);
-    case Operation::standard_deviation: return deviation();
+  switch (kind_) {
+    case StatisticKind::minimum: return lowest_;
+    case StatisticKind::maximum: return highest_;
+    case StatisticKind::range: return highest_ - lowest_;
+    case StatisticKind::sum: return sum_.rounded();
+    case StatisticKind::mean: return sum_.rounded() / static_cast<double>(valid_);
+    case StatisticKind::standard_deviation: return deviation();
     default: return missing;
   }
 }

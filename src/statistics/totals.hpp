@@ -17,7 +17,7 @@ namespace afterbay::statistics {
 /// a time, in the default floating-point environment.
 class Totals {
  public:
-  explicit Totals(Operation operation) noexcept;
+  explicit Totals(StatisticKind kind) noexcept;
 
   /// NaN: the value is missing.
   void add(double value) noexcept;
@@ -25,9 +25,9 @@ class Totals {
   /// Values, the missing ones included.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
 
-  /// Appends them: counts, and what the operation needs of values that are not missing.
+  /// Appends them: counts, and what the statistic needs of values that are not missing.
   void encode(std::vector<std::byte>& to) const;
-  /// Adds encoded totals of the same operation, and removes them from `from`. Returns false if
+  /// Adds encoded totals of the same kind, and removes them from `from`. Returns false if
   /// there are none.
   [[nodiscard]] bool add_encoded(std::span<const std::byte>& from) noexcept;
 
@@ -40,7 +40,7 @@ class Totals {
   [[nodiscard]] bool sums() const noexcept;
   [[nodiscard]] double deviation() const;
 
-  Operation operation_;
+  StatisticKind kind_;
   std::uint64_t count_ = 0;
   std::uint64_t valid_ = 0;
   ExactSum sum_;

@@ -182,13 +182,13 @@ std::vector<std::string> environment_for(const Trigger& trigger, const Event& ev
   return list;
 }
 
-Lane::~Lane() {
+TriggerQueue::~TriggerQueue() {
   give_up();
   thread_.request_stop();
   ready_.notify_all();
 }
 
-bool Lane::wants(const Event& event) const {
+bool TriggerQueue::wants(const Event& event) const {
   if (event.on != trigger_.on) return false;
   switch (event.on) {
     case Occasion::epoch: return true;
@@ -200,7 +200,7 @@ bool Lane::wants(const Event& event) const {
          });
 }
 
-void Lane::fire(Event event) {
+void TriggerQueue::fire(Event event) {
   bool full = false;
   {
     const MutexLock lock(mutex_);
@@ -216,14 +216,14 @@ void Lane::fire(Event event) {
   ready_.notify_one();
 }
 
-bool Lane::idle() const {
+bool TriggerQueue::idle() const {
   const MutexLock lock(mutex_);
   return waiting_.empty() && !running_;
 }
 
-void Lane::give_up() { given_up_ = true; }
+void TriggerQueue::give_up() { given_up_ = true; }
 
-void Lane::run(const std::stop_token& stop) {
+void TriggerQueue::run(const std::stop_token& stop) {
   for (;;) {
     Event event;
     {
@@ -247,7 +247,7 @@ void Lane::run(const std::stop_token& stop) {
 }
 
 /// The command runs first: the touch-file shows that everything is done.
-Result<> Lane::act(const Event& event) {
+Result<> TriggerQueue::act(const Event& event) {
   if (!trigger_.command.empty())
     AFTERBAY_TRY(run_command(
         {{"/bin/sh", "-c", trigger_.command}, environment_for(trigger_, event), true, grace, &given_up_},
@@ -256,32 +256,32 @@ Result<> Lane::act(const Event& event) {
   return touch_file(filled(trigger_.touch, event), event);
 }
 
-void Lane::tell(const Event& event, double seconds, Result<> result) const {
+void TriggerQueue::tell(const Event& event, double seconds, Result<> result) const {
   tell_({trigger_.name, event, seconds, result ? std::optional<Error>() : std::move(result).error()});
 }
 
-Triggers::Triggers(const std::vector<Trigger>& triggers, const Lane::Tell& tell) {
-  for (const Trigger& one : triggers) lanes_.push_back(std::make_unique<Lane>(one, tell));
+Triggers::Triggers(const std::vector<Trigger>& triggers, const TriggerQueue::Tell& tell) {
+  for (const Trigger& one : triggers) queues_.push_back(std::make_unique<TriggerQueue>(one, tell));
 }
 
 std::vector<std::string> Triggers::due(const Event& event) const {
   std::vector<std::string> names;
-  for (const auto& lane : lanes_)
-    if (lane->wants(event)) names.push_back(lane->name());
+  for (const auto& queue : queues_)
+    if (queue->wants(event)) names.push_back(queue->name());
   return names;
 }
 
 void Triggers::fire(const Event& event) {
-  for (const auto& lane : lanes_)
-    if (lane->wants(event)) lane->fire(event);
+  for (const auto& queue : queues_)
+    if (queue->wants(event)) queue->fire(event);
 }
 
 bool Triggers::idle() const {
-  return std::ranges::all_of(lanes_, [](const auto& lane) { return lane->idle(); });
+  return std::ranges::all_of(queues_, [](const auto& queue) { return queue->idle(); });
 }
 
 void Triggers::give_up() {
-  for (const auto& lane : lanes_) lane->give_up();
+  for (const auto& queue : queues_) queue->give_up();
 }
 
 }  // namespace afterbay::triggers

@@ -83,15 +83,15 @@ Result<> check_touch(std::string_view touch);
 /// launchers (a command may itself run MPI programs), plus AFTERBAY_TRIGGER_FILE and so on.
 std::vector<std::string> environment_for(const Trigger& trigger, const Event& event);
 
-/// One trigger's queue and thread.
-class Lane {
+/// The events of one trigger that wait, and the thread that runs its command for them.
+class TriggerQueue {
  public:
   using Tell = std::function<void(Outcome)>;
-  Lane(Trigger trigger, Tell tell) : trigger_(std::move(trigger)), tell_(std::move(tell)) {}
+  TriggerQueue(Trigger trigger, Tell tell) : trigger_(std::move(trigger)), tell_(std::move(tell)) {}
   /// Kills the running command, and reports the remaining events.
-  ~Lane();
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
+  ~TriggerQueue();
+  TriggerQueue(const TriggerQueue&) = delete;
+  TriggerQueue& operator=(const TriggerQueue&) = delete;
 
   [[nodiscard]] const std::string& name() const noexcept { return trigger_.name; }
   [[nodiscard]] bool wants(const Event& event) const;
@@ -120,7 +120,7 @@ class Lane {
 /// All triggers of a server. Used by one thread; `tell` is called from other threads.
 class Triggers {
  public:
-  Triggers(const std::vector<Trigger>& triggers, const Lane::Tell& tell);
+  Triggers(const std::vector<Trigger>& triggers, const TriggerQueue::Tell& tell);
   /// Names of the triggers that `event` starts. Any thread.
   [[nodiscard]] std::vector<std::string> due(const Event& event) const;
   void fire(const Event& event);
@@ -128,7 +128,7 @@ class Triggers {
   void give_up();
 
  private:
-  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<std::unique_ptr<TriggerQueue>> queues_;
 };
 
 }  // namespace afterbay::triggers

@@ -20,9 +20,9 @@
 
 namespace afterbay::wire {
 
-class Writer {
+class OutputArchive {
  public:
-  explicit Writer(std::vector<std::byte>& out) : out_(out) {}
+  explicit OutputArchive(std::vector<std::byte>& out) : out_(out) {}
 
   template <class... Ts>
   void operator()(const Ts&... values) {
@@ -40,8 +40,8 @@ class Writer {
   void put(const T& value) {
     if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
       raw(&value, sizeof value);
-    } else if constexpr (requires(T& t, Writer& w) { t.fields(w); }) {
-      const_cast<T&>(value).fields(*this);  // `fields` only reads when given a Writer
+    } else if constexpr (requires(T& t, OutputArchive& w) { t.fields(w); }) {
+      const_cast<T&>(value).fields(*this);  // `fields` only reads when given an OutputArchive
     } else {
       fields(*this, const_cast<T&>(value));
     }
@@ -68,9 +68,9 @@ class Writer {
   std::vector<std::byte>& out_;
 };
 
-class Reader {
+class InputArchive {
  public:
-  explicit Reader(std::span<const std::byte> in) : in_(in) {}
+  explicit InputArchive(std::span<const std::byte> in) : in_(in) {}
 
   template <class... Ts>
   void operator()(Ts&... values) {
@@ -111,7 +111,7 @@ class Reader {
       value = byte == 1;
     } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
       take(&value, sizeof value);
-    } else if constexpr (requires(T& t, Reader& r) { t.fields(r); }) {
+    } else if constexpr (requires(T& t, InputArchive& r) { t.fields(r); }) {
       value.fields(*this);
     } else {
       fields(*this, value);
@@ -150,8 +150,8 @@ enum class Kind : std::uint32_t;
 template <class Message>
 void encode(const Message& message, std::vector<std::byte>& bytes) {
   bytes.clear();
-  Writer writer(bytes);
-  writer(Message::kind, message);
+  OutputArchive archive(bytes);
+  archive(Message::kind, message);
 }
 
 template <class Message>
@@ -174,12 +174,12 @@ template <class Message>
 Result<Message> decode(std::span<const std::byte> bytes) {
   Message message;
   Kind kind{};
-  Reader reader(bytes);
-  reader(kind, message);
-  if (!reader.ok() || kind != Message::kind)
+  InputArchive archive(bytes);
+  archive(kind, message);
+  if (!archive.ok() || kind != Message::kind)
     return fail(ErrorCode::internal, "a message of kind {} and {} bytes cannot be decoded as kind {}{}{}",
                 static_cast<std::uint32_t>(kind), bytes.size(), static_cast<std::uint32_t>(Message::kind),
-                reader.why().empty() ? "" : ": ", reader.why());
+                archive.why().empty() ? "" : ": ", archive.why());
   return message;
 }
 

@@ -26,10 +26,10 @@ enum class CollectiveMessage : std::uint8_t {
   box_points,              ///< coordinate_box.cpp
   box_positions,           ///< coordinate_box.cpp
   nearest_points,          ///< stations.cpp
-  memory_need,             ///< memory.cpp
-  memory_answer,           ///< memory.cpp
-  server_nearness,         ///< reducers.cpp
-  server_verdict,          ///< reducers.cpp
+  memory_need,             ///< memory_budget.cpp
+  memory_answer,           ///< memory_budget.cpp
+  server_nearness,         ///< server_reductions.cpp
+  server_verdict,          ///< server_reductions.cpp
   step_totals,             ///< late_steps.cpp
   earlier_files_question,  ///< earlier_files.cpp
   earlier_files,           ///< earlier_files.cpp

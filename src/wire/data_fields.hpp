@@ -32,7 +32,7 @@ void fields(A& a, Filter& v) {
 template <class A>
 void filter_fields(A& a, FilterChain& chain) {
   a(chain);
-  if constexpr (std::is_same_v<A, Reader>)
+  if constexpr (std::is_same_v<A, InputArchive>)
     if (auto mistake = codec::mistake_in(chain); mistake && a.ok()) a.refuse("a variable " + *mistake);
 }
 template <class A>
@@ -41,7 +41,7 @@ void fields(A& a, Variable& v) {
   a(v.name, v.type, v.dimensions, v.attributes, v.fill, v.chunk);
   filter_fields(a, chain);
   a(v.decomposition, v.constant);
-  if constexpr (!std::is_same_v<A, Writer>) model::set_filters(v, std::move(chain));
+  if constexpr (!std::is_same_v<A, OutputArchive>) model::set_filters(v, std::move(chain));
 }
 template <class A>
 void fields(A& a, Schema& v) {

@@ -22,7 +22,7 @@ using FromModel =
     MessageList<first_from_model, struct DefineDecomposition, struct DefineMap, struct DefineCollection,
                 struct DefineEnd, struct OpenFile, struct AskServer, struct BeginRecord, struct Put,
                 struct PutStrings, struct EndRecords, struct CloseFile, struct AskRecords, struct Flush,
-                struct Epoch, struct Waiting, struct Finalize, struct Abandon, struct FrontendEnds,
+                struct EndEpoch, struct Waiting, struct Finalize, struct Abandon, struct FrontendEnds,
                 struct OpenInput, struct InputCells, struct GetInput, struct InputTaken,
                 struct GetInputStrings, struct CloseInput>;
 
@@ -74,7 +74,7 @@ struct DefineMap {
 };
 
 /// A setting of a stage of one variable, see pipeline/stage.hpp.
-struct StageSetting {
+struct StageSettingValue {
   std::uint32_t variable = 0;  ///< index in the schema
   std::string name;
   std::string value;
@@ -82,11 +82,11 @@ struct StageSetting {
   void fields(A& a) {
     a(variable, name, value);
   }
-  friend bool operator==(const StageSetting&, const StageSetting&) = default;
+  friend bool operator==(const StageSettingValue&, const StageSettingValue&) = default;
 };
 
 /// What a formula computes with: samples of the type of the variable.
-struct Operand {
+struct OperandDefinition {
   std::uint32_t source = 0;      ///< samples of the operand: BeginRecord::source
   std::uint8_t is_constant = 0;  ///< 1: it has one sample, which holds for all steps
   Values missing{};              ///< missing values of the samples; empty: nothing is missing
@@ -94,7 +94,7 @@ struct Operand {
   void fields(A& a) {
     a(source, is_constant, missing);
   }
-  friend bool operator==(const Operand&, const Operand&) = default;
+  friend bool operator==(const OperandDefinition&, const OperandDefinition&) = default;
 };
 
 /// A computation point by point, from operands of a formula or results of earlier ones.
@@ -112,51 +112,52 @@ struct FormulaStep {
 
 /// Computations point by point. The result of the last one is multiplied and added to if it is
 /// written as it is.
-struct Formula {
+struct FormulaDefinition {
   std::vector<FormulaStep> steps;
-  std::vector<Operand> operands;
+  std::vector<OperandDefinition> operands;
   double multiply = 1;
   double add = 0;
   template <class A>
   void fields(A& a) {
     a(steps, operands, multiply, add);
   }
-  friend bool operator==(const Formula&, const Formula&) = default;
+  friend bool operator==(const FormulaDefinition&, const FormulaDefinition&) = default;
 };
 
 /// What the servers compute of the samples of a variable: the values of a formula, a statistic over
 /// time, or a statistic of the values of a formula. The results are the values of the variable.
-struct Reduction {
+struct ReductionDefinition {
   std::uint32_t variable = 0;  ///< index in the schema
-  std::optional<Formula> formula{};
+  std::optional<FormulaDefinition> formula{};
   std::uint8_t is_over_time = 1;  ///< 1: `statistic` holds
   statistics::Statistic statistic;
-  Values missing;  ///< missing values of the samples, without a formula: see statistics::Field::missing
+  /// Missing values of the samples, without a formula: see statistics::SampleFormat::missing.
+  Values missing;
   template <class A>
   void fields(A& a) {
-    a(variable, formula, is_over_time, statistic.operation, statistic.missing, statistic.threshold,
+    a(variable, formula, is_over_time, statistic.kind, statistic.missing, statistic.threshold,
       statistic.weighted, statistic.sample, missing);
   }
-  friend bool operator==(const Reduction&, const Reduction&) = default;
+  friend bool operator==(const ReductionDefinition&, const ReductionDefinition&) = default;
 };
 
 /// What the ranks define alike. The lists grow with servers and variables: one rank sends them.
 struct CollectionDefinition {
   Format format = Format::netcdf4;
   Existing existing = Existing::refuse;
-  model::Split split = model::Split::none;
-  std::vector<std::uint32_t> servers;        ///< servers of the collection's pool, ascending
-  std::uint32_t first = 0;                   ///< the server that creates its first file
-  std::uint64_t gather_bytes = 0;            ///< model::LayoutSizes::gather_bytes
-  std::vector<std::int32_t> decompositions;  ///< one per variable: id, or -1 for Whole
-  std::vector<StageSetting> stages;          ///< by variable and name
-  std::vector<Reduction> reductions;         ///< by variable
+  model::FileSharing sharing = model::FileSharing::none;
+  std::vector<std::uint32_t> servers;           ///< servers of the collection's pool, ascending
+  std::uint32_t first = 0;                      ///< the server that creates its first file
+  std::uint64_t gather_bytes = 0;               ///< model::LayoutSizes::gather_bytes
+  std::vector<std::int32_t> decompositions;     ///< one per variable: id, or -1 for Whole
+  std::vector<StageSettingValue> stages;        ///< by variable and name
+  std::vector<ReductionDefinition> reductions;  ///< by variable
   /// Names of compressors: servers try chains with them on the first records. Empty: none.
   std::vector<std::string> trial_compressors;
   Schema schema;
   template <class A>
   void fields(A& a) {
-    a(format, existing, split, servers, first, gather_bytes, decompositions, stages, reductions,
+    a(format, existing, sharing, servers, first, gather_bytes, decompositions, stages, reductions,
       trial_compressors, schema);
   }
 };
@@ -244,7 +245,7 @@ enum class RecordKind : std::uint8_t {
   state,         ///< a plane of the states of the reductions, which are restored: it belongs to no file
 };
 
-/// How far the interval of a state that is restored is: statistics::Progress.
+/// How far the interval of a state that is restored is: statistics::IntervalProgress.
 struct SavedProgress {
   std::uint64_t steps = 0;
   double duration = 0;
@@ -265,7 +266,7 @@ struct BeginRecord {
   std::uint64_t file = 0;    ///< no_file for samples
   std::uint64_t record = 0;  ///< for samples a running number; for states the number of the plane
   RecordKind meaning = RecordKind::record;
-  std::uint32_t source = 0;  ///< for samples: Operand::source; 0: they are not operands
+  std::uint32_t source = 0;  ///< for samples: OperandDefinition::source; 0: they are not operands
   /// For samples: how many records with samples of the same step are begun right after this one.
   std::uint32_t more_of_step = 0;
   double duration = 0;                      ///< for samples: see statistics::Bundle::step
@@ -335,7 +336,7 @@ struct EndRecords {
 struct CloseFile {
   static constexpr Kind kind = FromModel::kind<CloseFile>();
   std::uint64_t file = 0;
-  std::uint64_t ticket = 0;  ///< Done is sent for it when the file is published
+  std::uint64_t ticket = 0;  ///< TicketDone is sent for it when the file is published
   template <class A>
   void fields(A& a) {
     a(file, ticket);
@@ -364,10 +365,10 @@ struct Flush {
   }
 };
 
-/// Everything that the rank put before belongs to this epoch. Answered by Done when it is durable
-/// on the server.
-struct Epoch {
-  static constexpr Kind kind = FromModel::kind<Epoch>();
+/// Everything that the rank put before belongs to this epoch. Answered by TicketDone when it is
+/// durable on the server.
+struct EndEpoch {
+  static constexpr Kind kind = FromModel::kind<EndEpoch>();
   struct OpenFile {
     std::uint64_t file = 0;
     std::uint64_t records = 0;  ///< the highest record that was put, plus one

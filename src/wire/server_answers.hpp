@@ -13,9 +13,10 @@
 namespace afterbay::wire {
 
 /// All messages of this direction. The handlers are in client/message_handlers.cpp.
-using ToModel = MessageList<first_to_model, struct Defined, struct MapLosses, struct MapPacking,
-                            struct Assigned, struct FileRecords, struct Done, struct Failed, struct Bye,
-                            struct InputOpened, struct InputMemory, struct InputPiece, struct InputStrings>;
+using ToModel =
+    MessageList<first_to_model, struct Defined, struct MapLosses, struct MapPacking, struct Assigned,
+                struct FileRecords, struct TicketDone, struct SessionFailed, struct Bye, struct InputOpened,
+                struct InputMemory, struct InputPiece, struct InputStrings>;
 
 struct Defined {
   static constexpr Kind kind = ToModel::kind<Defined>();
@@ -86,8 +87,8 @@ struct FileRecords {
   }
 };
 
-struct Done {
-  static constexpr Kind kind = ToModel::kind<Done>();
+struct TicketDone {
+  static constexpr Kind kind = ToModel::kind<TicketDone>();
   std::uint64_t ticket = 0;
   template <class A>
   void fields(A& a) {
@@ -96,8 +97,8 @@ struct Done {
 };
 
 /// The session cannot continue: every later call fails with this error.
-struct Failed {
-  static constexpr Kind kind = ToModel::kind<Failed>();
+struct SessionFailed {
+  static constexpr Kind kind = ToModel::kind<SessionFailed>();
   Error error;
   bool reported = false;  ///< printed on stderr by the sender or by the process that informed it
   template <class A>

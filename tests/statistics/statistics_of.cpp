@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
   const auto type = static_cast<Type>(number(1));
   const std::size_t points = number(2);
-  const Statistic statistic{static_cast<Operation>(number(4)), static_cast<Missing>(number(5)),
+  const Statistic statistic{static_cast<StatisticKind>(number(4)), static_cast<Missing>(number(5)),
                             std::strtod(argv[6], nullptr), number(7) != 0, number(8) != 0};
   const auto missing = read_bytes(size_of(type));
   Bundle bundle = needed(Bundle::create({type, Values::raw(type, missing.data(), 1)}, points));

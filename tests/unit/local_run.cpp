@@ -85,7 +85,7 @@ class LocalRun::Threads {
   std::optional<Error> serve(std::unique_ptr<transport::ServerPort> port,
                              server::FellowServers::Links fellows, int number) const {
     Session::State state("test", config());
-    server::Identity place{number, run_.models_ + number, {}, run_.servers_};
+    server::ServerIdentity place{number, run_.models_ + number, {}, run_.servers_};
     place.terms = run_.terms;
     place.slab_shares = run_.slab_shares;
     for (int r = 0; r < run_.models_; ++r) place.session_ranks.push_back(r);
@@ -116,7 +116,7 @@ class LocalRun::Threads {
   std::unique_ptr<journal::Recorder> journal(const config::Config& config, int number,
                                              const Logger& logger) const {
     if (config.origin("journal.directory").source == config::Source::fallback) return nullptr;
-    journal::Identity identity{"run-1", number, {}};
+    journal::RunIdentity identity{"run-1", number, {}};
     identity.started.session = "test";
     identity.started.servers = run_.servers_;
     return std::make_unique<journal::Recorder>(

@@ -23,7 +23,7 @@ bool is_compressed(const Variable& variable) {
 CollectionTrial::CollectionTrial(const ServedCollection& collection, SampleRoom& room,
                                  std::function<void()> has_come)
     : name_(collection.name),
-      shared_(collection.split != model::Split::none),
+      shared_(collection.sharing != model::FileSharing::none),
       chains_(codec::chains_to_try(collection.trial_compressors)),
       room_(room),
       has_come_(std::move(has_come)) {

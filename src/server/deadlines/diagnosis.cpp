@@ -54,8 +54,8 @@ std::optional<Error> Diagnosis::missing_values() const {
       }
   }
   const std::uint64_t taken = from_.strings.taken();
-  if (const Ticket* const ticket =
-          from_.tickets.open().first_of([taken](const Ticket& it) { return it.strings > taken; }))
+  if (const OpenTicket* const ticket =
+          from_.tickets.open().first_of([taken](const OpenTicket& it) { return it.strings > taken; }))
     return deadline_error(
         fmt::format("model rank {} put {} string variables, model rank 0 only {}: every rank must "
                     "call put_strings, and the values of model rank 0 are written",

@@ -14,11 +14,11 @@
 #include "server/catalog.hpp"
 #include "server/epochs/epoch_keeper.hpp"
 #include "server/files/output_files.hpp"
+#include "server/open_tickets.hpp"
 #include "server/prepare/preparations.hpp"
 #include "server/records.hpp"
 #include "server/shutdown/shutdown.hpp"
 #include "server/string_queue.hpp"
-#include "server/tickets.hpp"
 #include "transport/link.hpp"
 
 namespace afterbay::server {
@@ -32,7 +32,7 @@ class Diagnosis {
     const Preparations& preparations;
     Records& records;
     OutputFiles& files;
-    const Tickets& tickets;
+    const OpenTickets& tickets;
     const StringQueue& strings;
     const EpochKeeper& epochs;
     const Shutdown& shutdown;

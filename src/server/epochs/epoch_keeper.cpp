@@ -10,7 +10,7 @@
 
 namespace afterbay::server {
 
-Result<> EpochKeeper::reach(const wire::Epoch& message, Ticket before) {
+Result<> EpochKeeper::reach(const wire::EndEpoch& message, OpenTicket before) {
   reached_.resize(host_.ranks);
   if (before.peer < reached_.size()) reached_[before.peer] = message.number;
   if (stopped_) return {};

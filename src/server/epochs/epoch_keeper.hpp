@@ -34,7 +34,7 @@ class EpochKeeper {
     std::size_t ranks = 0;
     /// Null if this server does not have the file, or no longer has it.
     IngestFunction<OutputFile*(std::uint64_t file)> file;
-    IngestFunction<bool(const Ticket&)> is_written;
+    IngestFunction<bool(const OpenTicket&)> is_written;
     /// Whether the file must be, and is not yet, recorded in the journal.
     IngestFunction<bool(const OutputFile&)> awaits_journal;
     /// Submits a task that marks the file for the epoch and finally calls `marked`. `parts`: on the
@@ -54,7 +54,7 @@ class EpochKeeper {
 
   /// A rank has reached an epoch. `before`: everything that it put before. Fails if the rank gives
   /// the epoch another name than other ranks.
-  Result<> reach(const wire::Epoch& message, Ticket before) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> reach(const wire::EndEpoch& message, OpenTicket before) AFTERBAY_REQUIRES(ingest_thread);
   /// Advances epochs as far as possible.
   void advance() AFTERBAY_REQUIRES(ingest_thread);
 

@@ -9,7 +9,7 @@
 
 #include "base/ingest_thread.hpp"
 #include "base/result.hpp"
-#include "server/identity.hpp"
+#include "server/server_identity.hpp"
 #include "wire/model_messages.hpp"
 #include "wire/server_messages.hpp"
 
@@ -24,7 +24,7 @@ enum class Witness {
 
 class SessionFailure {
  public:
-  explicit SessionFailure(const Identity& identity) : identity_(identity) {}
+  explicit SessionFailure(const ServerIdentity& identity) : identity_(identity) {}
 
   /// The first error of the session, if any.
   [[nodiscard]] const std::optional<Error>& error() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
@@ -58,7 +58,7 @@ class SessionFailure {
   [[nodiscard]] static Witness of_wrong_message(bool linked) noexcept;
 
  private:
-  const Identity& identity_;
+  const ServerIdentity& identity_;
   std::optional<Error> error_ AFTERBAY_GUARDED_BY(ingest_thread);
   bool ranks_consistent_ AFTERBAY_GUARDED_BY(ingest_thread) = true;
 };

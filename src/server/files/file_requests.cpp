@@ -14,7 +14,7 @@ storage::StripePolicy stripe_policy(const config::Config& config, const ServedCo
           .apply = static_cast<storage::StripeApply>(config.stripe.apply),
           .expected_bytes = settings.expected_bytes.value_or(0),
           .own_file = placement == config::Placement::file || placement == config::Placement::least,
-          .writers = collection.split == model::Split::none ? 1 : collection.servers.size(),
+          .writers = collection.sharing == model::FileSharing::none ? 1 : collection.servers.size(),
           .deadline = config.deadline / 2};  // leaves time to continue without a command that hangs
 }
 

@@ -9,7 +9,7 @@
 
 namespace afterbay::server {
 
-FileTasks::FileTasks(const config::Config& config, const Identity& identity, Stores stores,
+FileTasks::FileTasks(const config::Config& config, const ServerIdentity& identity, Stores stores,
                      transport::FramePool& frames, Observation& observation, SpacePolicy& space,
                      std::size_t workers, Host host)
     : config_(config),
@@ -50,7 +50,7 @@ Result<> FileTasks::check_wanted(const OutputFile& file) const {
 }
 
 bool FileTasks::is_droppable(const ServedCollection& collection) {
-  return config_.when_full == config::WhenFull::drop && collection.split == model::Split::none &&
+  return config_.when_full == config::WhenFull::drop && collection.sharing == model::FileSharing::none &&
          space_.of(collection).droppable;
 }
 

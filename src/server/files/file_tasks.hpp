@@ -17,12 +17,12 @@
 #include "server/completions.hpp"
 #include "server/files/file_requests.hpp"
 #include "server/files/output_file.hpp"
-#include "server/identity.hpp"
 #include "server/memory/frame_memory.hpp"
 #include "server/publish/publisher.hpp"
 #include "server/records.hpp"
 #include "server/reduce/frame_order.hpp"
 #include "server/reduce/frame_states.hpp"
+#include "server/server_identity.hpp"
 #include "server/space/space_policy.hpp"
 #include "server/telemetry/observation.hpp"
 #include "server/thread_functions.hpp"
@@ -46,7 +46,7 @@ class FileTasks {
   };
 
   /// `workers`: their number; 0: the ingest thread runs tasks itself.
-  FileTasks(const config::Config& config, const Identity& identity, Stores stores,
+  FileTasks(const config::Config& config, const ServerIdentity& identity, Stores stores,
             transport::FramePool& frames, Observation& observation, SpacePolicy& space, std::size_t workers,
             Host host);
 

@@ -40,7 +40,7 @@ Result<> OutputFiles::open(std::size_t peer, const ServedCollection& collection,
     file.opened_ns = now_ns();
     file.epochs = epochs;
     file.parts.leader = message.leader;
-    if (collection.split != model::Split::none)
+    if (collection.sharing != model::FileSharing::none)
       file.role = message.leader == host_.server ? Role::leader : Role::member;
     if (file.role == Role::leader) file.parts.missing = collection.servers.size() - 1;
     if (host_.is_given_up(collection)) {

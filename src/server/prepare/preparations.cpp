@@ -10,7 +10,7 @@ namespace afterbay::server {
 /// is opened. Without workers, this would only use this thread's time earlier, and perhaps in vain.
 /// Files that are appended to are not known to benefit.
 void Preparations::begin(const ServedCollection& collection) {
-  const bool makes_files = collection.split == model::Split::none || collection.first == host_.server;
+  const bool makes_files = collection.sharing == model::FileSharing::none || collection.first == host_.server;
   if (!makes_files || host_.workers == 0) return;
   if (collection.existing != Existing::append) {
     structures_.push_back(&collection);

@@ -8,8 +8,8 @@
 
 namespace afterbay::server {
 
-ReceivedDefinitions::ReceivedDefinitions(const config::Config& config, const Identity& identity, Peers& peers,
-                                         Host host)
+ReceivedDefinitions::ReceivedDefinitions(const config::Config& config, const ServerIdentity& identity,
+                                         Peers& peers, Host host)
     : peers_(peers),
       host_(std::move(host)),
       catalog_(identity.session_ranks, config,
@@ -17,7 +17,7 @@ ReceivedDefinitions::ReceivedDefinitions(const config::Config& config, const Ide
                 identity.slab_shares}),
       preparations_(preparations_host(identity)) {}
 
-Preparations::Host ReceivedDefinitions::preparations_host(const Identity& identity) {
+Preparations::Host ReceivedDefinitions::preparations_host(const ServerIdentity& identity) {
   assert_role(ingest_thread);  // no other thread uses the server yet
   Preparations::Host host = host_.preparations;
   host.server = static_cast<std::uint32_t>(identity.number);

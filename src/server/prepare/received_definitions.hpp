@@ -10,9 +10,9 @@
 #include "base/result.hpp"
 #include "config/config.hpp"
 #include "server/catalog.hpp"
-#include "server/identity.hpp"
 #include "server/peers.hpp"
 #include "server/prepare/preparations.hpp"
+#include "server/server_identity.hpp"
 #include "server/thread_functions.hpp"
 #include "wire/model_messages.hpp"
 
@@ -33,7 +33,7 @@ class ReceivedDefinitions {
     IngestFunction<Result<>(const wire::Defined&)> completed;
   };
 
-  ReceivedDefinitions(const config::Config& config, const Identity& identity, Peers& peers, Host host);
+  ReceivedDefinitions(const config::Config& config, const ServerIdentity& identity, Peers& peers, Host host);
 
   // Messages from model rank `peer`. Each call fails if ranks disagree, and names them.
   Result<> add(std::size_t peer, const wire::DefineCollection& message) AFTERBAY_REQUIRES(ingest_thread);
@@ -51,7 +51,7 @@ class ReceivedDefinitions {
   }
 
  private:
-  [[nodiscard]] Preparations::Host preparations_host(const Identity& identity);
+  [[nodiscard]] Preparations::Host preparations_host(const ServerIdentity& identity);
   void complete(const wire::MapsChecked& checked) AFTERBAY_REQUIRES(ingest_thread);
   void answer(const wire::Defined& defined) AFTERBAY_REQUIRES(ingest_thread);
 

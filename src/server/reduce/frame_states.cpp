@@ -20,11 +20,11 @@ const Variable& FrameStates::variable_of(const model::Piece& piece) const {
 }
 
 Result<> FrameStates::add_piece(std::uint32_t number, const model::Piece& piece,
-                                const wire::Reduction& reduction, std::uint64_t room) {
+                                const wire::ReductionDefinition& reduction, std::uint64_t room) {
   PieceState state;
   state.element = size_of(variable_of(piece).type);
   const std::size_t points = piece.bytes / state.element;
-  statistics::Field field{variable_of(piece).type, reduction.missing};
+  statistics::SampleFormat field{variable_of(piece).type, reduction.missing};
   if (reduction.formula) {
     state.formula = formulas_.at(piece.variable).get();
     field = {Type::float64, Values(std::numeric_limits<double>::quiet_NaN())};
@@ -48,7 +48,7 @@ Result<std::unique_ptr<FrameStates>> FrameStates::make(const ServedCollection& c
                                                        std::uint64_t limit) {
   std::unique_ptr<FrameStates> made(new FrameStates(collection));
   const std::uint64_t room = limit - std::min(used, limit);
-  for (const wire::Reduction& it : collection.reductions) {
+  for (const wire::ReductionDefinition& it : collection.reductions) {
     if (it.variable >= collection.schema.variables.size() || (!it.formula && it.is_over_time == 0))
       return fail(ErrorCode::internal, "collection '{}' has a reduction of variable number {} that cannot be",
                   collection.name, it.variable);
@@ -163,9 +163,10 @@ Result<> FrameStates::results(std::span<const std::uint32_t> pieces, std::byte* 
       state.operands->begin_step();
       continue;
     }
-    const statistics::Target target{.type = variable.type, .fill = model::fill_of(variable)};
+    const statistics::ResultFormat target{.type = variable.type, .fill = model::fill_of(variable)};
     const statistics::Bundle& bundle = state.bundle();
-    AFTERBAY_TRY_ASSIGN(const statistics::Outcome outcome, bundle.result(0, target, to, 0, bundle.points()));
+    AFTERBAY_TRY_ASSIGN(const statistics::ResultCounts outcome,
+                        bundle.result(0, target, to, 0, bundle.points()));
     if (outcome.out_of_range > 0)
       return fail(make_error(ErrorCode::wrong_type,
                              "{} results of a period do not fit into {}: give the variable another type, or "

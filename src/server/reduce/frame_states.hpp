@@ -63,8 +63,8 @@ class FrameStates {
 
   explicit FrameStates(const ServedCollection& collection) : collection_(collection) {}
   /// Adds the piece, unless that needs too much memory. Counts its memory in any case.
-  Result<> add_piece(std::uint32_t number, const model::Piece& piece, const wire::Reduction& reduction,
-                     std::uint64_t room);
+  Result<> add_piece(std::uint32_t number, const model::Piece& piece,
+                     const wire::ReductionDefinition& reduction, std::uint64_t room);
   Result<> set_state(PieceState& state, const std::byte* plane, const RecordHead& record);
   static Result<> take_sample(PieceState& state, const std::byte* sample, const RecordHead& record);
   [[nodiscard]] const Variable& variable_of(const model::Piece& piece) const;

@@ -26,7 +26,7 @@ std::size_t distance_of(const ServedFormula& formula, std::size_t points) noexce
 
 }  // namespace
 
-ServedFormula::ServedFormula(const wire::Formula& formula, const Variable& variable)
+ServedFormula::ServedFormula(const wire::FormulaDefinition& formula, const Variable& variable)
     : units_{formula.multiply, formula.add},
       type_(variable.type),
       kernel_(model::kernel(Type::float64, variable.type, false)) {
@@ -41,17 +41,17 @@ ServedFormula::ServedFormula(const wire::Formula& formula, const Variable& varia
     made.formula.operands.resize(step.operands.size());
     made.operands.assign(step.operands.begin(), step.operands.end());
   }
-  for (const wire::Operand& operand : formula.operands)
+  for (const wire::OperandDefinition& operand : formula.operands)
     operands_.push_back({operand.source, operand.is_constant != 0, {variable.type, operand.missing}});
 }
 
-Result<std::unique_ptr<const ServedFormula>> ServedFormula::make(const wire::Formula& formula,
+Result<std::unique_ptr<const ServedFormula>> ServedFormula::make(const wire::FormulaDefinition& formula,
                                                                  const Variable& variable) {
   const auto failed = [&](Error error) { return fail(std::move(error).in_variable(variable.name)); };
   if (variable.type != Type::float32 && variable.type != Type::float64)
     return failed(
         make_error(ErrorCode::wrong_type, "servers compute no formulas of type {}", name_of(variable.type)));
-  for (const wire::Operand& operand : formula.operands)
+  for (const wire::OperandDefinition& operand : formula.operands)
     if (!operand.missing.empty() && operand.missing.type != variable.type)
       return failed(make_error(ErrorCode::internal, "a formula has missing values of type {}",
                                name_of(operand.missing.type)));

@@ -29,7 +29,7 @@ class ServedFormula {
   /// `variable`: whose type the samples have. Fails if the formula cannot be evaluated by this
   /// build, if a step uses later ones, and for variables that are not of floating point; names the
   /// variable.
-  static Result<std::unique_ptr<const ServedFormula>> make(const wire::Formula& formula,
+  static Result<std::unique_ptr<const ServedFormula>> make(const wire::FormulaDefinition& formula,
                                                            const Variable& variable);
 
   [[nodiscard]] std::size_t operands() const noexcept { return operands_.size(); }
@@ -62,7 +62,7 @@ class ServedFormula {
     std::vector<std::size_t> operands;  ///< wire::FormulaStep::operands
   };
   using Evaluators = std::vector<expression::Evaluator>;  ///< one per step
-  explicit ServedFormula(const wire::Formula& formula, const Variable& variable);
+  explicit ServedFormula(const wire::FormulaDefinition& formula, const Variable& variable);
   [[nodiscard]] Result<Evaluators> evaluators() const AFTERBAY_EXCLUDES(mutex_);
 
   std::vector<Step> steps_;

@@ -9,13 +9,13 @@
 
 namespace afterbay::server {
 
-SessionEnd::SessionEnd(const config::Config& config, const Identity& identity, Host host)
+SessionEnd::SessionEnd(const config::Config& config, const ServerIdentity& identity, Host host)
     : host_(std::move(host)),
       failure_(identity),
       shutdown_(config, shutdown_host(identity)),
       deadlines_(config.deadline) {}
 
-Shutdown::Host SessionEnd::shutdown_host(const Identity& identity) {
+Shutdown::Host SessionEnd::shutdown_host(const ServerIdentity& identity) {
   Shutdown::Host host = host_.shutdown;
   host.server = identity.number;
   host.ranks = identity.session_ranks.size();

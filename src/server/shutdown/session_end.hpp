@@ -16,8 +16,8 @@
 #include "config/config.hpp"
 #include "server/deadlines/deadline_watch.hpp"
 #include "server/failure/session_failure.hpp"
-#include "server/identity.hpp"
 #include "server/peers.hpp"
+#include "server/server_identity.hpp"
 #include "server/shutdown/shutdown.hpp"
 #include "server/thread_functions.hpp"
 #include "wire/model_messages.hpp"
@@ -51,7 +51,7 @@ class SessionEnd {
     IngestFunction<void()> finished;
   };
 
-  SessionEnd(const config::Config& config, const Identity& identity, Host host);
+  SessionEnd(const config::Config& config, const ServerIdentity& identity, Host host);
 
   // Failures.
   [[nodiscard]] const std::optional<Error>& failure() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
@@ -111,7 +111,7 @@ class SessionEnd {
   [[nodiscard]] Result<> check_time(const std::string& path) const { return shutdown_.check_time(path); }
 
  private:
-  [[nodiscard]] Shutdown::Host shutdown_host(const Identity& identity);
+  [[nodiscard]] Shutdown::Host shutdown_host(const ServerIdentity& identity);
   void watch_links() AFTERBAY_REQUIRES(ingest_thread);
 
   Host host_;

@@ -3,7 +3,7 @@
 
 namespace afterbay::server {
 
-Observation::Observation(const config::Config& config, const Identity& identity,
+Observation::Observation(const config::Config& config, const ServerIdentity& identity,
                          const transport::FramePool& frames, Logger logger,
                          std::unique_ptr<journal::Recorder> recorder, observe::Profile& profile,
                          std::size_t workers, Host host)
@@ -15,7 +15,7 @@ Observation::Observation(const config::Config& config, const Identity& identity,
       profile_(profile, workers),
       codecs_(workers, host_.submit_last) {}
 
-Telemetry::Host Observation::telemetry_host(const Identity& identity) {
+Telemetry::Host Observation::telemetry_host(const ServerIdentity& identity) {
   return {[this](observe::ServerState& state) AFTERBAY_REQUIRES(ingest_thread) {
             host_.fill(state);
             state.bytes_read = profile_.bytes_read();
@@ -51,23 +51,23 @@ void Observation::created(const ServedCollection& collection, const storage::Fil
 
 void Observation::wrote(const storage::WriteCost& cost, const ServerProfile::CollectionTimers& timers) {
   profile_.add(cost, timers);
-  telemetry_.tally().written(cost.bytes_in, cost.bytes_out);
+  telemetry_.totals().written(cost.bytes_in, cost.bytes_out);
 }
 
 void Observation::wrote_at_end(std::uint64_t bytes) {
   observe::add(profile_.timers().written, bytes);
-  telemetry_.tally().written(0, bytes);
+  telemetry_.totals().written(0, bytes);
 }
 
 void Observation::taken(OutputFile& file, const Record& record) {
   if (record.fixed) return;
   ++file.records_taken;
-  ++telemetry_.tally().of(file.collection->id).records_taken;
+  ++telemetry_.totals().of(file.collection->id).records_taken;
   codecs_.record_taken(file.collection->id, file.id, record.record);
 }
 
 void Observation::written(std::uint32_t collection, const Record& record) {
-  if (!record.fixed && !record.is_sample()) ++telemetry_.tally().of(collection).records_written;
+  if (!record.fixed && !record.is_sample()) ++telemetry_.totals().of(collection).records_written;
 }
 
 void Observation::backlog(std::uint64_t bytes) { observe::peak(profile_.timers().backlog, bytes); }
@@ -79,7 +79,7 @@ void Observation::published(const OutputFile& file) {
   fire_published(file);
   observe::add(profile_.timers().files, 1);
   logger_.info("published {}", file.path);
-  if (const std::string warning = never_put_.warning(file); !warning.empty()) warn(warning);
+  if (const std::string warning = never_put_warnings_.warning(file); !warning.empty()) warn(warning);
 }
 
 /// Files in memory fire no triggers: only tests use them.

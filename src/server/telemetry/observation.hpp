@@ -17,11 +17,11 @@
 #include "journal/recorder.hpp"
 #include "observe/profile.hpp"
 #include "server/codecs/codec_trials.hpp"
-#include "server/files/never_put.hpp"
+#include "server/files/never_put_warnings.hpp"
 #include "server/files/output_file.hpp"
-#include "server/identity.hpp"
 #include "server/journal/run_journal.hpp"
 #include "server/records.hpp"
+#include "server/server_identity.hpp"
 #include "server/telemetry/server_profile.hpp"
 #include "server/telemetry/telemetry.hpp"
 #include "server/thread_functions.hpp"
@@ -50,9 +50,9 @@ class Observation {
   };
 
   /// `recorder`: null: no journal is kept. `workers`: their number.
-  Observation(const config::Config& config, const Identity& identity, const transport::FramePool& frames,
-              Logger logger, std::unique_ptr<journal::Recorder> recorder, observe::Profile& profile,
-              std::size_t workers, Host host);
+  Observation(const config::Config& config, const ServerIdentity& identity,
+              const transport::FramePool& frames, Logger logger, std::unique_ptr<journal::Recorder> recorder,
+              observe::Profile& profile, std::size_t workers, Host host);
 
   // Each states the thread rules of its functions.
   [[nodiscard]] const Logger& log() const noexcept { return logger_; }
@@ -86,14 +86,14 @@ class Observation {
   void given_up(const OutputFile& file, const std::string& why) AFTERBAY_REQUIRES(ingest_thread);
 
  private:
-  [[nodiscard]] Telemetry::Host telemetry_host(const Identity& identity);
+  [[nodiscard]] Telemetry::Host telemetry_host(const ServerIdentity& identity);
   [[nodiscard]] TriggerRunner::Host trigger_host();
   void fire_published(const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
 
   Host host_;
   const Logger logger_;
   const RunJournal journal_;
-  NeverPut never_put_ AFTERBAY_GUARDED_BY(ingest_thread);
+  NeverPutWarnings never_put_warnings_ AFTERBAY_GUARDED_BY(ingest_thread);
   Telemetry telemetry_;
   TriggerRunner triggers_;  ///< its threads use the journal
   ServerProfile profile_;

@@ -29,7 +29,7 @@ double seconds_between(std::uint64_t from_ns, std::uint64_t to_ns) {
   return to_ns > from_ns ? static_cast<double>(to_ns - from_ns) * 1e-9 : 0;
 }
 
-observe::Sampler::Options sampler_options(const config::Config& config, const Identity& identity) {
+observe::Sampler::Options sampler_options(const config::Config& config, const ServerIdentity& identity) {
   observe::Sampler::Options options;
   options.directory = config.statistics_directory();
   options.interval = config.statistics.interval;
@@ -39,13 +39,13 @@ observe::Sampler::Options sampler_options(const config::Config& config, const Id
 
 }  // namespace
 
-Telemetry::Telemetry(const config::Config& config, const Identity& identity,
+Telemetry::Telemetry(const config::Config& config, const ServerIdentity& identity,
                      const transport::FramePool& frames, const Logger& logger, Host host)
     : config_(config),
       identity_(identity),
       frames_(frames),
       host_(std::move(host)),
-      tally_(identity.session_ranks.size()),
+      totals_(identity.session_ranks.size()),
       started_at_s_(observe::time_of_day_s()),
       host_name_(host_name()),
       pid_(::getpid()),
@@ -57,12 +57,12 @@ void Telemetry::file_published(std::uint32_t collection, const std::string& coll
                                const std::string& path, std::uint64_t opened_ns, std::uint64_t bytes,
                                std::uint64_t records) {
   ++files_published_;
-  Tally::Collection& it = tally_.of(collection);
+  ServerTotals::Collection& it = totals_.of(collection);
   ++it.files_published;
   it.records_published += records;
   it.bytes_published += bytes;
-  tally_.published({path, collection_name, identity_.number, seconds_between(started_ns_, opened_ns),
-                    seconds_between(started_ns_, now_ns()), bytes, records});
+  totals_.published({path, collection_name, identity_.number, seconds_between(started_ns_, opened_ns),
+                     seconds_between(started_ns_, now_ns()), bytes, records});
 }
 
 void Telemetry::errors_published(const ServedCollection& collection, const model::LargestErrors& errors) {
@@ -90,14 +90,14 @@ observe::ServerState Telemetry::state() {
   state.backlog_limit_bytes = frames_.capacity_bytes();
   state.backlog_peak_bytes = std::max(frames_.peak_used_bytes(), state.backlog_bytes);
   state.memory_allocated_bytes = frames_.allocated_bytes();
-  state.bytes_in = tally_.bytes_in();
-  state.bytes_out = tally_.bytes_out();
-  state.bytes_written = tally_.bytes_written();
+  state.bytes_in = totals_.bytes_in();
+  state.bytes_out = totals_.bytes_out();
+  state.bytes_written = totals_.bytes_written();
   state.files_published = files_published_;
-  state.waited_for_room_s = tally_.waited_for_room_s();
-  state.waited_for_files_s = tally_.waited_for_files_s();
+  state.waited_for_room_s = totals_.waited_for_room_s();
+  state.waited_for_files_s = totals_.waited_for_files_s();
   host_.fill(state);
-  for (const auto& [id, count] : tally_.collections()) {
+  for (const auto& [id, count] : totals_.collections()) {
     observe::CollectionState& collection = state.collections.emplace_back();
     collection.records_taken = count.records_taken;
     collection.records_written = count.records_written;
@@ -131,8 +131,8 @@ void Telemetry::show_progress(bool last) {
   progress.elapsed_s = seconds_between(started_ns_, now);
   progress.steps = steps_;
   progress.files_published = files_published_;
-  progress.bytes_taken = tally_.bytes_in();
-  progress.bytes_written = tally_.bytes_written();
+  progress.bytes_taken = totals_.bytes_in();
+  progress.bytes_written = totals_.bytes_written();
   progress.backlog_bytes = frames_.used_bytes() + host_.other_backlog_bytes();
   progress.backlog_limit_bytes = frames_.capacity_bytes();
   fmt::print(stderr, "[I/O server {}] {}\n", identity_.number, observe::progress_line(progress, shown_));
@@ -148,8 +148,8 @@ observe::ServerHistory Telemetry::history() const {
   history.records_refused = frames_.older_refusals();
   history.started_at_s = started_at_s_;
   history.points = sampler_.series();
-  history.files.assign(tally_.files().begin(), tally_.files().end());
-  history.older_files = tally_.older_files();
+  history.files.assign(totals_.files().begin(), totals_.files().end());
+  history.older_files = totals_.older_files();
   history.errors = errors_;
   return history;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Telemetry: observability of a server during and after the run: the progress line, the statistics
 // page, the Prometheus file, the series of the report, and warnings of a growing backlog. Used by
-// the ingest thread, except Tally::written.
+// the ingest thread, except ServerTotals::written.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@
 #include "observe/profile.hpp"
 #include "observe/progress.hpp"
 #include "observe/sampler.hpp"
-#include "server/identity.hpp"
 #include "server/served_collection.hpp"
-#include "server/telemetry/tally.hpp"
+#include "server/server_identity.hpp"
+#include "server/telemetry/server_totals.hpp"
 #include "server/thread_functions.hpp"
 #include "transport/link.hpp"
 
@@ -40,11 +40,11 @@ class Telemetry {
     IngestFunction<void(std::string)> warn;
   };
 
-  Telemetry(const config::Config& config, const Identity& identity, const transport::FramePool& frames,
+  Telemetry(const config::Config& config, const ServerIdentity& identity, const transport::FramePool& frames,
             const Logger& logger, Host host);
 
-  Tally& tally() noexcept { return tally_; }
-  [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
+  ServerTotals& totals() noexcept { return totals_; }
+  [[nodiscard]] const ServerTotals& totals() const noexcept { return totals_; }
   /// The model has defined something: from now on, samples are published.
   void activate() noexcept AFTERBAY_REQUIRES(ingest_thread) { active_ = true; }
   /// A rank has ended its step number `step`.
@@ -73,10 +73,10 @@ class Telemetry {
   [[nodiscard]] observe::ServerState state() AFTERBAY_REQUIRES(ingest_thread);
 
   const config::Config& config_;
-  const Identity& identity_;
+  const ServerIdentity& identity_;
   const transport::FramePool& frames_;
   Host host_;
-  Tally tally_;
+  ServerTotals totals_;
   /// A rank has defined decompositions or collections, on this server or another.
   bool active_ AFTERBAY_GUARDED_BY(ingest_thread) = false;
   std::uint64_t steps_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;

@@ -14,7 +14,8 @@ std::string text_of_number(const std::optional<std::int64_t>& number) {
 
 }  // namespace
 
-TriggerRunner::TriggerRunner(const config::Config& config, const Identity& identity, Logger logger, Host host)
+TriggerRunner::TriggerRunner(const config::Config& config, const ServerIdentity& identity, Logger logger,
+                             Host host)
     : config_(config), identity_(identity), logger_(std::move(logger)), host_(std::move(host)) {
   if (!config.triggers.empty())
     triggers_ = std::make_unique<triggers::Triggers>(

@@ -17,7 +17,7 @@
 #include "base/thread_safety.hpp"
 #include "config/config.hpp"
 #include "journal/line.hpp"
-#include "server/identity.hpp"
+#include "server/server_identity.hpp"
 #include "server/thread_functions.hpp"
 #include "triggers/triggers.hpp"
 
@@ -45,7 +45,7 @@ class TriggerRunner {
     std::string date{};
   };
 
-  TriggerRunner(const config::Config& config, const Identity& identity, Logger logger, Host host);
+  TriggerRunner(const config::Config& config, const ServerIdentity& identity, Logger logger, Host host);
 
   /// Names of the triggers that the publication of a file of `collection` fires; any thread.
   [[nodiscard]] std::vector<std::string> due_for_file(const std::string& collection) const;
@@ -70,7 +70,7 @@ class TriggerRunner {
   [[nodiscard]] triggers::Event event_of(triggers::Occasion occasion) const;
 
   const config::Config& config_;
-  const Identity& identity_;
+  const ServerIdentity& identity_;
   Logger logger_;
   Host host_;
   /// Epochs that are not complete elsewhere.

@@ -100,7 +100,7 @@ Result<std::unique_ptr<LibraryFile>> LibraryFile::open(const std::string& path) 
   int id = -1;
   if (const int status = nc_open(path.c_str(), NC_NOWRITE, &id); status != NC_NOERR)
     return fail(complaint.refusal(status));
-  NetcdfFile opened(id);  // closed under this lock if anything fails
+  NetcdfHandle opened(id);  // closed under this lock if anything fails
   AFTERBAY_TRY_ASSIGN(FoundFile found, read_schema_of(id, Demand::what_fits));
   std::unique_ptr<LibraryFile> file(new LibraryFile(opened.release()));
   file->found_ = std::move(found);

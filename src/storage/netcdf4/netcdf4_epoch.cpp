@@ -40,13 +40,13 @@ Result<WriteCost> Netcdf4File::mark(const Epoch& epoch, std::span<const MemberEp
   own->leave_out(epoch.number);
   AFTERBAY_TRY_ASSIGN(const auto written, written_by(*own, epoch, members));
   ledger_.settle(epoch.number);
-  if (readable_) AFTERBAY_TRY(missing_->fill(ledger_, *writer_, cost));
+  if (readable_) AFTERBAY_TRY(unwritten_->fill(ledger_, *writer_, cost));
   AFTERBAY_TRY_ASSIGN(LoggedEpoch marked, flush_structure(epoch));
   if (readable_) AFTERBAY_TRY(make_readable(cost));
   if (alone) alone.unlock();
   for (const MemberEpoch& member : members)
     if (member.logged) marked.members.push_back(member.server);
-  AFTERBAY_TRY(missing_->log(*written, epoch.records, *placed_, *pieces_, *log_));
+  AFTERBAY_TRY(unwritten_->log(*written, epoch.records, *placed_, *pieces_, *log_));
   AFTERBAY_TRY(pieces_->log_chunks(*own, present_, [this]() -> Result<EpochLog*> { return log_.get(); }));
   {
     const Stopwatch watch(cost.write_ns);

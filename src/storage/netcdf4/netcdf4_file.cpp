@@ -38,7 +38,7 @@ Result<> Netcdf4File::begin(StructureCache<Netcdf4Structure>& structures) {
   std::vector<VariableStorage> storage;
   for (const Dataset& dataset : datasets_) storage.push_back(dataset.storage());
   placed_.emplace(*layout_, storage);
-  missing_.emplace(
+  unwritten_.emplace(
       schema_, *layout_, storage, appended_ ? present_ : 0,
       [this](const model::Piece& piece, std::uint64_t record) { return place_plain(piece, record); });
   pieces_.emplace(schema_, *layout_, std::move(storage), *writer_, static_cast<Placer&>(*this),
@@ -285,7 +285,7 @@ Result<Published> Netcdf4File::complete() {
   Published published;
   WriteCost& cost = published.cost;
   AFTERBAY_TRY(pieces_->write_rest(cost));
-  AFTERBAY_TRY(missing_->fill(ledger_, *writer_, cost));
+  AFTERBAY_TRY(unwritten_->fill(ledger_, *writer_, cost));
   {
     const Stopwatch watch(cost.place_ns);
     published.records = ledger_.records();

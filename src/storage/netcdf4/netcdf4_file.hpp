@@ -13,11 +13,11 @@
 #include "storage/ledger.hpp"
 #include "storage/netcdf4/dataset.hpp"
 #include "storage/netcdf4/file_driver.hpp"
-#include "storage/netcdf4/missing_values.hpp"
 #include "storage/netcdf4/netcdf4_structure.hpp"
 #include "storage/netcdf4/piece_writer.hpp"
 #include "storage/netcdf4/placed_chunks.hpp"
 #include "storage/netcdf4/string_records.hpp"
+#include "storage/netcdf4/unwritten_values.hpp"
 #include "storage/open_part.hpp"
 #include "storage/store.hpp"
 #include "storage/structure/structure_cache.hpp"
@@ -100,7 +100,7 @@ class Netcdf4File : public File, private Placer {
   std::unique_ptr<EpochLog> log_;  ///< set after the first epoch; outlives the driver's use of it
   // Set by `begin`.
   std::optional<PlacedChunks> placed_;
-  std::optional<MissingValues> missing_;
+  std::optional<UnwrittenValues> unwritten_;
 };
 
 }  // namespace afterbay::storage

@@ -64,8 +64,8 @@ std::vector<Stripes> parse_stripes(std::string_view output) {
 }
 
 /// Parses "OBDS:", followed by one line per target: "3: scratch-OST0003_UUID ACTIVE".
-Targets parse_targets(std::string_view output) {
-  Targets targets;
+TargetCounts parse_targets(std::string_view output) {
+  TargetCounts targets;
   while (!output.empty()) {
     const std::string_view line = output.substr(0, output.find('\n'));
     output.remove_prefix(std::min(line.size() + 1, output.size()));
@@ -98,7 +98,7 @@ std::string found_targets(const std::string& directory, std::chrono::millisecond
   if (deadline.count() <= 0) return unknown;
   const auto output = output_of({"lfs", "osts", directory}, deadline);
   if (!output) return unknown;
-  const Targets targets = parse_targets(*output);
+  const TargetCounts targets = parse_targets(*output);
   if (targets.all == 0) return unknown;
   const std::string all = fmt::format("of {} OST{}", targets.all, targets.all == 1 ? "" : "s");
   return targets.active == targets.all ? all : fmt::format("{}, {} of them active", all, targets.active);

@@ -30,13 +30,14 @@ std::string found_targets(const std::string& directory, std::chrono::millisecond
 /// The stripes in the output of `lfs getstripe`; empty if there are none.
 std::vector<Stripes> parse_stripes(std::string_view output);
 
-struct Targets {
+/// How many storage targets (OSTs) a file system has.
+struct TargetCounts {
   int all = 0;
   int active = 0;
-  bool operator==(const Targets&) const = default;
+  bool operator==(const TargetCounts&) const = default;
 };
 /// The targets in the output of `lfs osts`.
-Targets parse_targets(std::string_view output);
+TargetCounts parse_targets(std::string_view output);
 
 /// Determines the targets once per file system. Any thread.
 class KnownTargets {

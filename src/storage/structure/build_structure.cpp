@@ -182,7 +182,7 @@ Result<> build_classic(const Schema& schema, const model::FileLayout& layout, St
   int id = -1;
   AFTERBAY_TRY(check_netcdf(nc_create(path.c_str(), create_mode(layout.format), &id),
                             "begin the structure of a file"));
-  NetcdfFile file(id);
+  NetcdfHandle file(id);
   AFTERBAY_TRY(Builder(id, schema, layout).define());
   AFTERBAY_TRY(check_netcdf(file.close(), "write the structure of a file"));
   struct stat status {};
@@ -201,7 +201,7 @@ Result<> build_netcdf4(const Schema& schema, const model::FileLayout& layout, St
   int id = -1;
   AFTERBAY_TRY(check_netcdf(nc_create(name.c_str(), create_mode(layout.format) | NC_DISKLESS, &id),
                             "begin the structure of a file"));
-  NetcdfFile file(id);
+  NetcdfHandle file(id);
   AFTERBAY_TRY_ASSIGN(const Hdf5Id image, reopen(name));
   AFTERBAY_TRY(Builder(id, schema, layout).define());
   AFTERBAY_TRY(check_netcdf(file.close(), "write the structure of a file"));

@@ -42,13 +42,14 @@ struct NetcdfStrings {
   std::vector<char*> pointers;
 };
 
-/// An open netCDF-C file, closed at the end of its life. Used only under a LibraryLock.
-class NetcdfFile {
+/// The id of an open netCDF-C file, which is closed at the end of its life. Used only under a
+/// LibraryLock.
+class NetcdfHandle {
  public:
-  explicit NetcdfFile(int id) noexcept : id_(id) {}
-  NetcdfFile(const NetcdfFile&) = delete;
-  NetcdfFile& operator=(const NetcdfFile&) = delete;
-  ~NetcdfFile() {
+  explicit NetcdfHandle(int id) noexcept : id_(id) {}
+  NetcdfHandle(const NetcdfHandle&) = delete;
+  NetcdfHandle& operator=(const NetcdfHandle&) = delete;
+  ~NetcdfHandle() {
     if (id_ >= 0) nc_close(id_);
   }
   [[nodiscard]] int id() const noexcept { return id_; }

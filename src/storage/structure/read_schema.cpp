@@ -331,7 +331,7 @@ Result<FoundFile> read_schema(const std::string& path) {
   int id = -1;
   if (auto opened = check_netcdf(nc_open(path.c_str(), NC_NOWRITE, &id), "open it"); !opened)
     return fail(about(std::move(opened).error(), path));
-  NetcdfFile file(id);
+  NetcdfHandle file(id);
   return read_schema_of(id, Demand::all).map_error([&](Error error) {
     return about(std::move(error), path);
   });
@@ -343,7 +343,7 @@ Result<Values> read_values(const std::string& path, const std::string& variable)
   int id = -1;
   if (auto opened = check_netcdf(nc_open(path.c_str(), NC_NOWRITE, &id), "open it"); !opened)
     return fail(about(std::move(opened).error(), path));
-  NetcdfFile file(id);
+  NetcdfHandle file(id);
   return read_all(id, variable).map_error([&](Error error) { return about(std::move(error), path); });
 }
 

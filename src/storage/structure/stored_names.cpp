@@ -24,7 +24,7 @@ std::optional<std::string> stored_name(const std::string& name) {
   const LibraryLock lock;
   int id = -1;
   if (nc_create("afterbay-names", NC_CLOBBER | NC_DISKLESS, &id) != NC_NOERR) return std::nullopt;
-  NetcdfFile file(id);
+  NetcdfHandle file(id);
   int dimension = -1;
   std::array<char, NC_MAX_NAME + 1> stored{};
   if (nc_def_dim(id, name.c_str(), 1, &dimension) != NC_NOERR) return std::nullopt;

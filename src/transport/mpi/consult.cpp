@@ -29,16 +29,16 @@ Bytes message_of(std::span<const std::byte> contents) {
 
 Bytes message_of(const Error& error) {
   Bytes bytes{static_cast<std::byte>(Outcome::failed)};
-  wire::Writer writer(bytes);
-  writer(error);
+  wire::OutputArchive archive(bytes);
+  archive(error);
   return bytes;
 }
 
 Error error_of(std::span<const std::byte> contents) {
   Error error;
-  wire::Reader reader(contents);
-  reader(error);
-  return reader.ok() ? error : Error(ErrorCode::internal, "another rank failed; its error cannot be read");
+  wire::InputArchive archive(contents);
+  archive(error);
+  return archive.ok() ? error : Error(ErrorCode::internal, "another rank failed; its error cannot be read");
 }
 
 /// A child that did not answer, and the ranks below it up to `end` - 1.

@@ -15,10 +15,10 @@ namespace {
 using namespace statistics;
 
 constexpr std::size_t points = 3;
-const Statistic all[] = {{Operation::mean, Missing::ignore},
-                         {Operation::maximum},
-                         {Operation::standard_deviation, Missing::threshold, 0.5, true},
-                         {Operation::difference, Missing::poison}};
+const Statistic all[] = {{StatisticKind::mean, Missing::ignore},
+                         {StatisticKind::maximum},
+                         {StatisticKind::standard_deviation, Missing::threshold, 0.5, true},
+                         {StatisticKind::difference, Missing::poison}};
 
 /// A bundle of the statistics above, and the memory of their states.
 struct States {
@@ -59,7 +59,7 @@ void write_states(const std::filesystem::path& directory) {
     std::vector<std::byte> saved;
     states.bundle.save(i, saved);
     const auto write = [&](const char* what) {
-      write_bytes(directory / (std::string(name_of(all[i].operation)) + what),
+      write_bytes(directory / (std::string(name_of(all[i].kind)) + what),
                   {reinterpret_cast<const char*>(saved.data()), saved.size()});
     };
     if (i == 0) write("-empty");

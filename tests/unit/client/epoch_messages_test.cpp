@@ -49,7 +49,7 @@ TEST(ClientEpoch, each_server_learns_of_the_files_that_it_writes) {
   ASSERT_TRUE(epoch) << epoch.error().text();
   for (std::size_t s = 0; s < servers; ++s) {
     EXPECT_FALSE(expected[s].empty());
-    const auto sent = ends[s]->all_sent<wire::Epoch>();
+    const auto sent = ends[s]->all_sent<wire::EndEpoch>();
     ASSERT_EQ(sent.size(), 1U);
     std::vector<std::uint64_t> files;
     for (const auto& it : sent[0].files) files.push_back(it.file);

@@ -151,7 +151,7 @@ class JointRank {
   std::uint64_t next_file_ = 0;
   std::optional<client::SessionCore> core_;
   std::optional<client::RankPuts> rank_puts_;
-  std::optional<client::Endpoint> rank_;
+  std::optional<client::DirectPuts> rank_;
   std::optional<client::SharedLinks> links_;
   std::optional<client::JointPuts> joint_;
 };

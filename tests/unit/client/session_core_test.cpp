@@ -42,8 +42,8 @@ class ClientSessionCore : public ::testing::Test {
 
   Result<> handle(std::size_t server, std::span<const std::byte> message) {
     handled_.push_back(server);
-    if (wire::kind_of(message) == wire::Failed::kind)
-      return core_->server_failed(wire::decode<wire::Failed>(message).value());
+    if (wire::kind_of(message) == wire::SessionFailed::kind)
+      return core_->server_failed(wire::decode<wire::SessionFailed>(message).value());
     if (wire::kind_of(message) == wire::Bye::kind) core_->server_ended(server);
     return {};
   }
@@ -148,7 +148,7 @@ TEST_F(ClientSessionCore, a_dead_server_ends_a_wait_unless_it_ended_in_order) {
 
 TEST_F(ClientSessionCore, the_failure_that_a_server_reports_replaces_the_error_of_its_link) {
   links_[1]->refuses_send = Error(ErrorCode::bad_state, "the link is closed");
-  links_[1]->answer(wire::Failed{Error(ErrorCode::io, "disk full"), true});
+  links_[1]->answer(wire::SessionFailed{Error(ErrorCode::io, "disk full"), true});
   const auto sent = core_->send(1, wire::Finalize{}, transport::Wake::now);
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().message, "disk full");
@@ -169,7 +169,7 @@ TEST_F(ClientSessionCore, a_refused_call_does_not_end_the_session_but_is_the_cau
     EXPECT_FALSE(abandoned[0].session_failed);
   }
   EXPECT_FALSE(core_->await_failure(Millis(20))) << "no server has answered";
-  links_[0]->answer(wire::Failed{Error(ErrorCode::bad_state, "rank 4 ended early"), true});
+  links_[0]->answer(wire::SessionFailed{Error(ErrorCode::bad_state, "rank 4 ended early"), true});
   EXPECT_TRUE(core_->await_failure(Millis(1000)));
 }
 

@@ -12,10 +12,10 @@
 namespace afterbay::expression {
 namespace {
 
+using statistics::StatisticKind;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
-using Operation = statistics::Operation;
 
 Expression parsed(const std::string& text) {
   auto result = parse(text);
@@ -111,7 +111,7 @@ TEST(ExpressionParse, ReductionsComeFirst) {
   const Expression it = parsed("mean(toce*e3t) / mean(e3t)");
   EXPECT_FALSE(it.is_pointwise());
   ASSERT_EQ(it.reductions.size(), 2U);
-  EXPECT_EQ(it.reductions[0].operation, Operation::mean);
+  EXPECT_EQ(it.reductions[0].kind, StatisticKind::mean);
   EXPECT_FALSE(it.reductions[0].period);
   EXPECT_EQ(it.reductions[0].argument.text, "x0*x1");
   EXPECT_EQ(names(it.reductions[0].argument), "toce e3t");
@@ -126,11 +126,11 @@ TEST(ExpressionParse, ReductionsComeFirst) {
 TEST(ExpressionParse, ReductionsInReductions) {
   const Expression it = parsed("tos - mean( max(tas - x, 1d6h) + min(x,12h) ,1mo)^2");
   ASSERT_EQ(it.reductions.size(), 3U);
-  EXPECT_EQ(it.reductions[0].operation, Operation::maximum);
+  EXPECT_EQ(it.reductions[0].kind, StatisticKind::maximum);
   EXPECT_EQ(it.reductions[0].period, Period::parse("1d6h"));
   EXPECT_EQ(it.reductions[0].text, "max(tas - x, 1d6h)");
-  EXPECT_EQ(it.reductions[1].operation, Operation::minimum);
-  EXPECT_EQ(it.reductions[2].operation, Operation::mean);
+  EXPECT_EQ(it.reductions[1].kind, StatisticKind::minimum);
+  EXPECT_EQ(it.reductions[2].kind, StatisticKind::mean);
   EXPECT_EQ(it.reductions[2].period, Period::parse("1mo"));
   EXPECT_EQ(it.reductions[2].argument.text, "x0 + x1");
   EXPECT_EQ(names(it.reductions[2].argument), "#0 #1");
@@ -148,18 +148,18 @@ TEST(ExpressionParse, EqualReductionsOccurOnce) {
 TEST(ExpressionParse, AllOperations) {
   const auto operation = [](const std::string& name) {
     const Expression it = parsed(name + "(a)");
-    return it.reductions.size() == 1 ? it.reductions[0].operation : Operation();
+    return it.reductions.size() == 1 ? it.reductions[0].kind : StatisticKind();
   };
-  EXPECT_EQ(operation("mean"), Operation::mean);
-  EXPECT_EQ(operation("sum"), Operation::sum);
-  EXPECT_EQ(operation("min"), Operation::minimum);
-  EXPECT_EQ(operation("max"), Operation::maximum);
-  EXPECT_EQ(operation("range"), Operation::range);
-  EXPECT_EQ(operation("stddev"), Operation::standard_deviation);
-  EXPECT_EQ(operation("rate"), Operation::rate);
-  EXPECT_EQ(operation("difference"), Operation::difference);
-  EXPECT_EQ(operation("instant"), Operation::instant);
-  EXPECT_EQ(operation("once"), Operation::once);
+  EXPECT_EQ(operation("mean"), StatisticKind::mean);
+  EXPECT_EQ(operation("sum"), StatisticKind::sum);
+  EXPECT_EQ(operation("min"), StatisticKind::minimum);
+  EXPECT_EQ(operation("max"), StatisticKind::maximum);
+  EXPECT_EQ(operation("range"), StatisticKind::range);
+  EXPECT_EQ(operation("stddev"), StatisticKind::standard_deviation);
+  EXPECT_EQ(operation("rate"), StatisticKind::rate);
+  EXPECT_EQ(operation("difference"), StatisticKind::difference);
+  EXPECT_EQ(operation("instant"), StatisticKind::instant);
+  EXPECT_EQ(operation("once"), StatisticKind::once);
 }
 
 TEST(ExpressionParse, MinimumOfTwoValuesIsPointwise) {
@@ -191,7 +191,7 @@ TEST(ExpressionParse, Dimensions) {
   const Expression it = parsed("sum(a*b over lev) / sum(b over lev , x.1) + mean(max(a over lev), 1d)");
   ASSERT_EQ(it.reductions.size(), 4U);
   EXPECT_THAT(it.reductions[0].over, ElementsAre("lev"));
-  EXPECT_EQ(it.reductions[0].operation, Operation::sum);
+  EXPECT_EQ(it.reductions[0].kind, StatisticKind::sum);
   EXPECT_EQ(it.reductions[0].text, "sum(a*b over lev)");
   EXPECT_THAT(it.reductions[1].over, ElementsAre("lev", "x.1"));
   EXPECT_FALSE(it.reductions[2].is_over_time());

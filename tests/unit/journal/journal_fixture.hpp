@@ -39,7 +39,7 @@ class JournalTest : public testing::Test {
   }
   std::unique_ptr<Recorder> recorder(const std::string& run, std::int64_t server = 0,
                                      const std::string& session = "atmosphere") {
-    Identity identity{run, server, {}};
+    RunIdentity identity{run, server, {}};
     identity.started.session = session;
     return std::make_unique<Recorder>(Where{directory_.path.string(), false}, identity, logger_);
   }

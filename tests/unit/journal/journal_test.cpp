@@ -149,7 +149,7 @@ TEST_F(JournalTest, a_run_that_says_nothing_leaves_nothing) {
 
 /// Each server wrote its end, though the run had no output.
 TEST_F(JournalTest, a_run_of_several_servers_that_says_nothing_leaves_nothing) {
-  Identity identity{"first", 0, {}};
+  RunIdentity identity{"first", 0, {}};
   identity.started.servers = 2;
   Recorder it(Where{directory_.path.string(), false}, identity, logger_);
   EXPECT_TRUE(it.ended(true));
@@ -160,7 +160,7 @@ TEST_F(JournalTest, a_run_of_several_servers_that_says_nothing_leaves_nothing) {
 TEST_F(JournalTest, a_journal_that_is_off_is_not_begun_by_the_end_of_a_run) {
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(directory_.path);
-  Identity identity{"first", 0, {}};
+  RunIdentity identity{"first", 0, {}};
   identity.started.servers = 2;
   Recorder it(Where{"", false}, identity, logger_);
   it.expect_output();
@@ -310,7 +310,7 @@ TEST_F(JournalTest, a_recovery_in_between_does_not_hide_a_run_that_was_killed) {
 }
 
 TEST_F(JournalTest, a_journal_that_is_removed_meanwhile_fails_the_run_that_requires_it) {
-  Identity identity{"first", 0, {}};
+  RunIdentity identity{"first", 0, {}};
   for (const bool required : {false, true}) {
     const auto directory = directory_.path / (required ? "required" : "wanted");
     Recorder it(Where{directory.string(), required}, identity, logger_);
@@ -330,7 +330,7 @@ TEST_F(JournalTest, symbolic_links_in_its_place_are_refused) {
   append_text(victim, "untouched");
   std::filesystem::create_symlink(victim, file());
   std::filesystem::create_symlink(victim, file("sequence"));
-  Identity identity{"first", 0, {}};
+  RunIdentity identity{"first", 0, {}};
   Recorder it(Where{directory_.path.string(), true}, identity, logger_);
   const auto begun = it.begin();
   ASSERT_FALSE(begun);
@@ -456,7 +456,7 @@ TEST_F(JournalTest, files_are_compared_with_their_newest_entry) {
 
 TEST_F(JournalTest, a_journal_that_cannot_be_written_is_warned_of_once_and_harms_nothing) {
   append_text(directory_.path / "occupied", "a file where the directory should be");
-  Identity identity{"run", 0, {}};
+  RunIdentity identity{"run", 0, {}};
   Recorder it({(directory_.path / "occupied").string(), false}, identity, logger_);
   EXPECT_TRUE(it.opened(facts("/out/a.nc")));
   EXPECT_TRUE(it.published({facts("/out/a.nc"), 1, 1, 1}));
@@ -469,7 +469,7 @@ TEST_F(JournalTest, a_journal_that_cannot_be_written_is_warned_of_once_and_harms
 
 TEST_F(JournalTest, a_required_journal_that_cannot_be_written_is_an_error) {
   append_text(directory_.path / "occupied", "a file where the directory should be");
-  Identity identity{"run", 0, {}};
+  RunIdentity identity{"run", 0, {}};
   Recorder it({(directory_.path / "occupied").string(), true}, identity, logger_);
   const auto begun = it.begin();
   ASSERT_FALSE(begun);
@@ -508,7 +508,7 @@ TEST_F(JournalTest, what_follows_a_line_that_was_written_in_part_is_readable) {
 
 /// A server that was killed before its first line has not shown that it lost nothing.
 TEST_F(JournalTest, a_run_is_complete_only_if_all_its_servers_have_said_so) {
-  Identity identity{"r1", 0, {}};
+  RunIdentity identity{"r1", 0, {}};
   identity.started.session = "atmosphere";
   identity.started.servers = 2;
   Asker over = this_host();
@@ -548,7 +548,7 @@ TEST_F(JournalTest, an_epoch_is_complete_only_if_all_servers_that_any_line_annou
 
 /// A path that is published twice, and epochs that are complete on all servers only.
 TEST_F(JournalTest, triggers_of_which_nothing_is_said_are_listed) {
-  Identity identity{"r1", 0, {}};
+  RunIdentity identity{"r1", 0, {}};
   identity.started.session = "atmosphere";
   identity.started.servers = 2;
   const auto first = std::make_unique<Recorder>(Where{directory_.path.string(), false}, identity, logger_);
@@ -587,7 +587,7 @@ TEST_F(JournalTest, settings_and_bytes_that_are_no_text_can_be_written) {
 TEST(ThreadJournal, lines_of_many_threads_are_whole) {
   const Directory directory;
   std::ostringstream log;
-  Identity identity{"run", 0, {}};
+  RunIdentity identity{"run", 0, {}};
   Recorder it({directory.path.string(), false}, identity, Logger({}, LogLevel::warning, log));
   {
     std::vector<std::jthread> threads;

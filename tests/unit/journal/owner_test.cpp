@@ -143,7 +143,8 @@ TEST_F(JournalOwner, are_waited_for_at_once_by_who_reads) {
 // disk.
 TEST_F(JournalOwner, warnings_do_not_wait_for_the_thread_that_opens_the_journal) {
   leave(0, "earlier", false);
-  Recorder recorder(Where{directory_.path.string(), true}, Identity{.run = "run", .server = 0, .started = {}},
+  Recorder recorder(Where{directory_.path.string(), true},
+                    RunIdentity{.run = "run", .server = 0, .started = {}},
                     Logger({"atmosphere", "server", 0}, LogLevel::error), 3 * patience);
   std::atomic<bool> begun = false;
   std::atomic<bool> opened = false;

@@ -175,16 +175,16 @@ TEST(ModelFrameOwners, every_server_gets_its_part_of_a_record_that_one_frame_wou
   schema.variable("v", Type::float32, {"time", "y", "x"});
   for (const Format format : {Format::netcdf4, Format::cdf5}) {
     LayoutSizes sizes;
-    sizes.gather_bytes = gather_bytes(schema, Split::slab, 3);
+    sizes.gather_bytes = gather_bytes(schema, FileSharing::slab, 3);
     const FileLayout layout = make_layout(schema, format, sizes).value();
-    const FrameOwners owners(layout, Split::slab, 3);
+    const FrameOwners owners(layout, FileSharing::slab, 3);
     std::vector<std::uint64_t> bytes(3);
     for (std::uint32_t f = 0; f < layout.frames.size(); ++f) bytes[owners.owner(f)] += layout.frames[f].bytes;
     const auto [least, most] = std::ranges::minmax(bytes);
     EXPECT_GT(least, 0u);
     EXPECT_LE(most - least, 1024u * 1000 * 4 / 3 / 4) << name_of(format);
   }
-  EXPECT_EQ(gather_bytes(schema, Split::none, 3), 0u);
+  EXPECT_EQ(gather_bytes(schema, FileSharing::none, 3), 0u);
 }
 
 }  // namespace

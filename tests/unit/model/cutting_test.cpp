@@ -193,15 +193,15 @@ TEST(ModelFrameOwners, every_server_counts_its_own_frames_and_pieces) {
   for (int n = 0; n < 30; ++n) {
     const Schema schema = schema_with(random);
     for (const Format format : {Format::netcdf4, Format::cdf5})
-      for (const Split split : {Split::none, Split::slab, Split::variable}) {
-        const std::size_t servers = split == Split::none ? 1 : 1 + random() % 7;
+      for (const FileSharing sharing : {FileSharing::none, FileSharing::slab, FileSharing::variable}) {
+        const std::size_t servers = sharing == FileSharing::none ? 1 : 1 + random() % 7;
         const LayoutSizes sizes{256u << 10, 8u << 10, 8u << 10};
         const auto layout = make_layout(schema, format, sizes);
         if (!layout) continue;
-        expect_counted(*layout, FrameOwners(*layout, split, servers), servers);
+        expect_counted(*layout, FrameOwners(*layout, sharing, servers), servers);
         std::vector<std::uint64_t> shares(servers);
         for (std::uint64_t& share : shares) share = 1 + random() % 5;
-        expect_counted(*layout, FrameOwners(*layout, split, servers, shares), servers);
+        expect_counted(*layout, FrameOwners(*layout, sharing, servers, shares), servers);
       }
   }
 }
@@ -233,10 +233,10 @@ TEST(ModelFrameOwners, near_slabs_are_shares_of_each_large_variable) {
   const std::vector<std::uint64_t> shares{2, 6, 4};
   for (const Format format : {Format::netcdf4, Format::cdf5}) {
     LayoutSizes sizes;
-    sizes.gather_bytes = gather_bytes(schema, Split::slab, 3, true);
+    sizes.gather_bytes = gather_bytes(schema, FileSharing::slab, 3, true);
     EXPECT_LE(sizes.gather_bytes, 20u * 500 * 400 * 4 / 12);
     const auto layout = make_layout(schema, format, sizes).value();
-    const FrameOwners owners(layout, Split::slab, 3, shares);
+    const FrameOwners owners(layout, FileSharing::slab, 3, shares);
     expect_counted(layout, owners, 3);
     EXPECT_TRUE(owners.suffices_for_all());
     for (std::uint32_t v = 0; v < 3; ++v) {
@@ -245,7 +245,7 @@ TEST(ModelFrameOwners, near_slabs_are_shares_of_each_large_variable) {
         EXPECT_NEAR(parts[s], static_cast<double>(shares[s]) / 12, 0.1)
             << "variable " << v << ", server " << s;
     }
-    const FrameOwners together(layout, Split::slab, 3);
+    const FrameOwners together(layout, FileSharing::slab, 3);
     EXPECT_GT(parts_of_servers(layout, together, 0, 3)[0], 0.9) << "without nodes: of the whole record";
   }
 }
@@ -255,9 +255,9 @@ TEST(ModelFrameOwners, shares_do_not_apply_to_a_record_with_too_few_frames) {
   schema.dimension("time", unlimited).dimension("x", 1000);
   schema.variable("v", Type::float32, {"time", "x"});
   const auto layout = make_layout(schema, Format::netcdf4, {}).value();
-  const FrameOwners owners(layout, Split::slab, 3, std::vector<std::uint64_t>{1, 1, 4});
+  const FrameOwners owners(layout, FileSharing::slab, 3, std::vector<std::uint64_t>{1, 1, 4});
   EXPECT_FALSE(owners.suffices_for_all());
-  EXPECT_EQ(owners.owner(0), FrameOwners(layout, Split::slab, 3).owner(0));
+  EXPECT_EQ(owners.owner(0), FrameOwners(layout, FileSharing::slab, 3).owner(0));
 }
 
 /// Beyond a number of servers times variables, slabs are those of the record: the table stays
@@ -269,9 +269,9 @@ TEST(ModelFrameOwners, memory_of_near_slabs_is_bounded) {
     schema.variable("v" + std::to_string(v), Type::float32, {"time", "level", "y", "x"});
   const auto layout = make_layout(schema, Format::netcdf4, {}).value();
   const std::vector<std::uint64_t> shares(1000, 100);
-  const FrameOwners owners(layout, Split::slab, 1000, shares);
+  const FrameOwners owners(layout, FileSharing::slab, 1000, shares);
   EXPECT_LT(owners.memory_bytes(), 3u << 20);
-  const FrameOwners fewer(layout, Split::slab, 300, std::vector<std::uint64_t>(300, 100));
+  const FrameOwners fewer(layout, FileSharing::slab, 300, std::vector<std::uint64_t>(300, 100));
   EXPECT_EQ(fewer.owner(layout.pieces[layout.variables[7].first_piece].frame), 0);
   EXPECT_LT(fewer.memory_bytes(), 3u << 20);
 }
@@ -284,7 +284,7 @@ TEST(ModelFrameOwners, a_thousand_servers_share_a_large_record) {
   for (int v = 0; v < 50; ++v)
     schema.variable("v" + std::to_string(v), Type::float32, {"time", "level", "y", "x"});
   const auto layout = make_layout(schema, Format::netcdf4, {}).value();
-  const FrameOwners owners(layout, Split::slab, 1000);
+  const FrameOwners owners(layout, FileSharing::slab, 1000);
   const std::uint32_t all = static_cast<std::uint32_t>(layout.frames.size());
   ASSERT_GT(all, 900'000u);
   std::uint32_t sum = 0;

@@ -100,7 +100,7 @@ TEST(ModelMapDivision, owners_need_the_cells_of_their_pieces) {
   for (int n = 0; n < 60; ++n) {
     const Setting it = setting_of(random);
     const std::size_t servers = 1 + random() % 6;
-    const FrameOwners owners(it.layout, Split::slab, servers);
+    const FrameOwners owners(it.layout, FileSharing::slab, servers);
     for (std::uint32_t v = 0; v < it.mapped.size(); ++v) {
       const MapCut cut(it.global, part_of(it.layout.variables[v].part, it.mapped[v]));
       std::set<std::pair<std::uint64_t, std::uint32_t>> expected;
@@ -121,7 +121,7 @@ TEST(ModelMapDivision, every_server_gets_the_points_that_it_needs_once) {
     const Setting it = setting_of(random);
     const std::size_t servers = 2 + random() % 6;
     const bool homes = n % 3 != 0;
-    const FrameOwners owners(it.layout, Split::slab, servers);
+    const FrameOwners owners(it.layout, FileSharing::slab, servers);
     MapDivision division(it.global, servers, homes);
     std::vector<std::set<std::uint64_t>> needed(servers);
     for (std::size_t s = 0; homes && s < servers; ++s) {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "observe/backlog_watch.hpp"
-#include "observe/series.hpp"
+#include "observe/server_series.hpp"
 
 namespace afterbay::observe {
 namespace {
@@ -116,8 +116,8 @@ TEST(BacklogWatch, a_model_that_waits_is_told_why) {
                     HasSubstr("larger memory.server"), Not(HasSubstr("memory.link"))));
 }
 
-TEST(Series, stays_small_and_keeps_peaks_and_totals) {
-  Series series(100, 0.05);
+TEST(ServerSeries, stays_small_and_keeps_peaks_and_totals) {
+  ServerSeries series(100, 0.05);
   for (int i = 0; i < 100'000; ++i)
     series.add({i * 0.05, i == 77'777 ? 1000u : 1u, static_cast<std::uint64_t>(i), 0, 0, 0});
   const auto& points = series.points();

@@ -85,13 +85,13 @@ TEST(ObserveProfile, crosses_the_wire_unchanged) {
   profile.counter(counters::backlog, CounterKind::peak)->peak(77);
   const auto there_and_back = [](auto& sent) {
     std::vector<std::byte> bytes;
-    wire::Writer writer(bytes);
-    writer(sent);
+    wire::OutputArchive output(bytes);
+    output(sent);
     std::remove_reference_t<decltype(sent)> received;
-    wire::Reader reader(bytes);
-    reader(received);
-    EXPECT_TRUE(reader.ok());
-    EXPECT_TRUE(reader.rest().empty());
+    wire::InputArchive input(bytes);
+    input(received);
+    EXPECT_TRUE(input.ok());
+    EXPECT_TRUE(input.rest().empty());
     return received;
   };
   RankProfile sent = profile.snapshot(4, "server");

@@ -113,13 +113,14 @@ class ServerDataPath : public ::testing::Test {
   std::vector<std::pair<std::size_t, std::uint64_t>> answers() {
     std::vector<std::pair<std::size_t, std::uint64_t>> all;
     for (const auto& [peer, message] : port_->sent)
-      if (const auto done = wire::decode<wire::Done>(message); done) all.emplace_back(peer, done->ticket);
+      if (const auto done = wire::decode<wire::TicketDone>(message); done)
+        all.emplace_back(peer, done->ticket);
     port_->sent.clear();
     return all;
   }
 
   config::Config config_;
-  Identity identity_;
+  ServerIdentity identity_;
   std::unique_ptr<storage::Store> store_ = storage::make_store(Format::memory);
   observe::Profile profile_;
   std::ostringstream log_;

@@ -39,12 +39,12 @@ class Fleet {
       variable.chunk.back() = std::max<std::uint64_t>(1, points / 64);
       if (variable.dimensions.size() == 3) variable.chunk[1] = levels;
     }
-    split_ = servers > 1 ? model::Split::slab : model::Split::none;
-    gather_bytes_ = model::gather_bytes(schema_, split_, servers);
+    sharing_ = servers > 1 ? model::FileSharing::slab : model::FileSharing::none;
+    gather_bytes_ = model::gather_bytes(schema_, sharing_, servers);
     layout_ = model::make_layout(schema_, Format::netcdf4,
                                  {config_.memory.block_bytes, config_.chunk_bytes, gather_bytes_})
                   .value();
-    owners_ = model::FrameOwners(layout_, split_, servers);
+    owners_ = model::FrameOwners(layout_, sharing_, servers);
   }
 
   using Indices = std::vector<std::vector<std::int64_t>>;  ///< by rank
@@ -95,7 +95,7 @@ class Fleet {
     message.name = "history";
     if (rank != 0) return message;
     wire::CollectionDefinition& it = message.definition.emplace();
-    it.split = split_;
+    it.sharing = sharing_;
     it.servers.resize(servers_);
     std::iota(it.servers.begin(), it.servers.end(), 0u);
     it.gather_bytes = gather_bytes_;
@@ -135,7 +135,7 @@ class Fleet {
   model::Index global_;
   config::Config config_;
   Schema schema_;
-  model::Split split_ = model::Split::none;
+  model::FileSharing sharing_ = model::FileSharing::none;
   std::uint64_t gather_bytes_ = 0;
   model::FileLayout layout_;
   model::FrameOwners owners_;

@@ -75,10 +75,10 @@ TEST_F(ServerPeers, AMessageThatIsNotTakenStaysAndHoldsBackLaterOnesOfItsRank) {
 }
 
 TEST_F(ServerPeers, SendsToOneOrAllRanks) {
-  peers_->send(1, wire::Done{4});
+  peers_->send(1, wire::TicketDone{4});
   peers_->send_to_ranks(wire::Bye{});
   EXPECT_THAT(port_->sent,
-              ElementsAre(Pair(1, wire::encode(wire::Done{4})), Pair(0, wire::encode(wire::Bye{})),
+              ElementsAre(Pair(1, wire::encode(wire::TicketDone{4})), Pair(0, wire::encode(wire::Bye{})),
                           Pair(1, wire::encode(wire::Bye{})), Pair(2, wire::encode(wire::Bye{}))));
   EXPECT_THAT(end_.received, IsEmpty());
 }

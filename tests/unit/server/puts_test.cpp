@@ -65,7 +65,7 @@ TEST_F(ServerPuts, ATicketWaitsForTheFilesThatItsRankHasClosed) {
 
 TEST_F(ServerPuts, ATicketWaitsForOlderRecords) {
   puts_->records().of(3)[5];
-  const Ticket ticket{0, 1, {{3, 5}, {4, 1}}, {}, 0};
+  const OpenTicket ticket{0, 1, {{3, 5}, {4, 1}}, {}, 0};
   EXPECT_TRUE(puts_->is_written(ticket));
   puts_->records().of(3)[4];
   EXPECT_FALSE(puts_->is_written(ticket));

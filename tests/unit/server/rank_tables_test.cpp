@@ -13,9 +13,9 @@
 
 #include "server/epochs/epoch_keeper.hpp"
 #include "server/files/close_tickets.hpp"
+#include "server/open_tickets.hpp"
 #include "server/records.hpp"
-#include "server/telemetry/tally.hpp"
-#include "server/tickets.hpp"
+#include "server/telemetry/server_totals.hpp"
 #include "unit/allocation_count.hpp"
 #include "unit/server/fake_transport.hpp"
 
@@ -79,13 +79,13 @@ TEST_F(ServerRankTables, of_the_session_and_of_a_collection) {
   const std::vector<int> identity = numbers();
   Catalog catalog(numbers(), config_);
   Records records(catalog);
-  Tally tally(ranks);
+  ServerTotals totals(ranks);
   EpochKeeper::Host host;
   host.ranks = ranks;
   EpochKeeper epochs(std::move(host));
-  wire::Epoch epoch;
+  wire::EndEpoch epoch;
   epoch.number = 1;
-  ASSERT_TRUE(epochs.reach(epoch, Ticket()));
+  ASSERT_TRUE(epochs.reach(epoch, OpenTicket()));
   ServedCollection collection;
   model::HandoverLayout layout;
   layout.variables.resize(1);
@@ -123,7 +123,7 @@ TEST_F(ServerRankTables, of_a_file_that_all_ranks_close) {
 
 TEST_F(ServerRankTables, of_ranks_that_wait_for_a_flush) {
   const std::uint64_t before = heap_bytes();
-  Tickets tickets([](std::size_t, std::uint64_t) {});
+  OpenTickets tickets([](std::size_t, std::uint64_t) {});
   for (std::size_t peer = 0; peer < ranks; ++peer) {
     tickets.add({peer, 4, {{3, 5}}, {}, 0});
     tickets.add_waiter(peer, 4, peer);

@@ -275,7 +275,7 @@ TEST(ModelFrameOwners, slabs_are_contiguous_and_even) {
   schema.variable("fixed", Type::float32, {"y", "x"});
   for (const Format format : {Format::netcdf4, Format::cdf5}) {
     const auto layout = model::make_layout(schema, format, {64 << 10, 64 << 10}).value();
-    const model::FrameOwners owners(layout, model::Split::slab, 3);
+    const model::FrameOwners owners(layout, model::FileSharing::slab, 3);
     std::vector<std::uint64_t> bytes(3);
     for (const bool record : {false, true}) {
       std::uint16_t last = 0;
@@ -289,7 +289,7 @@ TEST(ModelFrameOwners, slabs_are_contiguous_and_even) {
     }
     const auto [least, most] = std::ranges::minmax(bytes);
     EXPECT_LT(most - least, 4u * (64 << 10));
-    const model::FrameOwners by_variable(layout, model::Split::variable, 2);
+    const model::FrameOwners by_variable(layout, model::FileSharing::variable, 2);
     EXPECT_NE(by_variable.of_variable(0).back().last, by_variable.of_variable(1).back().last);
   }
 }

@@ -23,11 +23,12 @@ std::vector<Statistic> all_statistics() {
   for (const auto& [policy, threshold] :
        {std::pair(Missing::none, 0.0), std::pair(Missing::ignore, 0.0), std::pair(Missing::poison, 0.0),
         std::pair(Missing::threshold, 0.6)}) {
-    for (int operation = 1; operation <= 10; ++operation)
-      all.push_back({static_cast<Operation>(operation), policy, threshold});
-    for (const Operation operation : {Operation::mean, Operation::sum, Operation::standard_deviation})
-      all.push_back({operation, policy, threshold, true});
-    all.push_back({Operation::standard_deviation, policy, threshold, false, true});
+    for (int kind = 1; kind <= 10; ++kind)
+      all.push_back({static_cast<StatisticKind>(kind), policy, threshold});
+    for (const StatisticKind kind :
+         {StatisticKind::mean, StatisticKind::sum, StatisticKind::standard_deviation})
+      all.push_back({kind, policy, threshold, true});
+    all.push_back({StatisticKind::standard_deviation, policy, threshold, false, true});
   }
   return all;
 }
@@ -178,13 +179,13 @@ TYPED_TEST(StatisticsCuts, a_difference_across_intervals_survives_a_job) {
   const Values none(T{77});
   Bytes saved;
   {
-    BundleRun run(type_of<T>, none, 1, {{Operation::difference}});
+    BundleRun run(type_of<T>, none, 1, {{StatisticKind::difference}});
     run.step(std::vector<T>{20});
     run.step(std::vector<T>{30});
     run.bundle().begin_interval(0);
     run.bundle().save(0, saved);
   }
-  BundleRun run(type_of<T>, none, 1, {{Operation::difference}});
+  BundleRun run(type_of<T>, none, 1, {{StatisticKind::difference}});
   ASSERT_TRUE(run.bundle().restore(0, saved));
   run.step(std::vector<T>{35});
   EXPECT_EQ(run.result(0, -1.0)[0], 5);

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using Bytes = std::vector<std::byte>;
 
 constexpr std::size_t encoding_points = 5;
-const Statistic mean{Operation::mean, Missing::ignore};
+const Statistic mean{StatisticKind::mean, Missing::ignore};
 const std::vector<float> values{1, 2, 99, 4, 5};
 
 BundleRun run_of(const Statistic& statistic, std::size_t count = encoding_points,
@@ -112,12 +112,13 @@ TEST(StatisticsEncoding, of_something_else_is_refused) {
     return error.text();
   };
   EXPECT_THAT(
-      text(run_of({Operation::sum, Missing::ignore})),
+      text(run_of({StatisticKind::sum, Missing::ignore})),
       HasSubstr("saved: mean, missing values ignored; 5 points of type float32; expected: sum, missing"));
   EXPECT_THAT(text(run_of(mean, 6)), HasSubstr("expected: mean, missing values ignored; 6 points"));
-  EXPECT_THAT(text(run_of({Operation::mean})), HasSubstr("expected: mean; 5 points"));
-  EXPECT_THAT(text(run_of({Operation::mean, Missing::ignore, 0, true})), HasSubstr("weighted by duration"));
-  EXPECT_THAT(text(run_of({Operation::mean, Missing::threshold, 0.5})), HasSubstr("less than 0.5"));
+  EXPECT_THAT(text(run_of({StatisticKind::mean})), HasSubstr("expected: mean; 5 points"));
+  EXPECT_THAT(text(run_of({StatisticKind::mean, Missing::ignore, 0, true})),
+              HasSubstr("weighted by duration"));
+  EXPECT_THAT(text(run_of({StatisticKind::mean, Missing::threshold, 0.5})), HasSubstr("less than 0.5"));
   EXPECT_THAT(text(run_of(mean, encoding_points, Values(99.0))), HasSubstr("of type float64"));
   EXPECT_THAT(text(run_of(mean, encoding_points, Values(98.0F))),
               HasSubstr("the missing values of the field differ"));

@@ -166,26 +166,27 @@ TEST(ExactSum, damaged_sums_are_refused) {
 
 // ---- Totals
 
-constexpr Operation operations[] = {Operation::mean,    Operation::sum,   Operation::minimum,
-                                    Operation::maximum, Operation::range, Operation::standard_deviation};
+constexpr StatisticKind kinds[] = {StatisticKind::mean,    StatisticKind::sum,
+                                   StatisticKind::minimum, StatisticKind::maximum,
+                                   StatisticKind::range,   StatisticKind::standard_deviation};
 
 double result_of(const std::vector<double>& values, const Statistic& statistic) {
-  Totals totals(statistic.operation);
+  Totals totals(statistic.kind);
   for (const double value : values) totals.add(value);
   return totals.result(statistic);
 }
 
 TEST(Totals, are_those_of_the_definitions) {
   const std::vector<double> values{3, -1, 4, 1, -5, 10};
-  const auto result = [&](Operation operation) { return result_of(values, {operation, Missing::ignore}); };
-  EXPECT_EQ(result(Operation::sum), 12);
-  EXPECT_EQ(result(Operation::mean), 2);
-  EXPECT_EQ(result(Operation::minimum), -5);
-  EXPECT_EQ(result(Operation::maximum), 10);
-  EXPECT_EQ(result(Operation::range), 15);
-  EXPECT_DOUBLE_EQ(result(Operation::standard_deviation), std::sqrt(128.0 / 6));
+  const auto result = [&](StatisticKind kind) { return result_of(values, {kind, Missing::ignore}); };
+  EXPECT_EQ(result(StatisticKind::sum), 12);
+  EXPECT_EQ(result(StatisticKind::mean), 2);
+  EXPECT_EQ(result(StatisticKind::minimum), -5);
+  EXPECT_EQ(result(StatisticKind::maximum), 10);
+  EXPECT_EQ(result(StatisticKind::range), 15);
+  EXPECT_DOUBLE_EQ(result(StatisticKind::standard_deviation), std::sqrt(128.0 / 6));
   // Large values with small changes.
-  const Statistic deviation{Operation::standard_deviation, Missing::ignore};
+  const Statistic deviation{StatisticKind::standard_deviation, Missing::ignore};
   EXPECT_EQ(result_of({1e8 + 1, 1e8 - 1}, deviation), 1);
   EXPECT_EQ(result_of({1e15, 1e15, 1e15}, deviation), 0);
   EXPECT_EQ(result_of({0.1, 0.1, 0.1}, deviation), 0);
@@ -193,23 +194,23 @@ TEST(Totals, are_those_of_the_definitions) {
 
 TEST(Totals, follow_the_policies_for_missing_values) {
   const double nan = Limits::quiet_NaN();
-  for (const Operation operation : operations) {
-    EXPECT_TRUE(std::isnan(result_of({}, {operation, Missing::ignore})));
-    EXPECT_TRUE(std::isnan(result_of({nan, nan}, {operation, Missing::ignore})));
-    EXPECT_EQ(result_of({2, nan, 4, nan}, {operation, Missing::ignore}),
-              result_of({2, 4}, {operation, Missing::ignore}));
-    EXPECT_TRUE(std::isnan(result_of({2, nan, 4}, {operation, Missing::poison})));
-    EXPECT_TRUE(std::isnan(result_of({2, nan, 4}, {operation, Missing::none})));
-    EXPECT_FALSE(std::isnan(result_of({2, 4}, {operation, Missing::poison})));
-    EXPECT_FALSE(std::isnan(result_of({2, nan}, {operation, Missing::threshold, 0.5})));
-    EXPECT_TRUE(std::isnan(result_of({2, nan, nan}, {operation, Missing::threshold, 0.5})));
+  for (const StatisticKind kind : kinds) {
+    EXPECT_TRUE(std::isnan(result_of({}, {kind, Missing::ignore})));
+    EXPECT_TRUE(std::isnan(result_of({nan, nan}, {kind, Missing::ignore})));
+    EXPECT_EQ(result_of({2, nan, 4, nan}, {kind, Missing::ignore}),
+              result_of({2, 4}, {kind, Missing::ignore}));
+    EXPECT_TRUE(std::isnan(result_of({2, nan, 4}, {kind, Missing::poison})));
+    EXPECT_TRUE(std::isnan(result_of({2, nan, 4}, {kind, Missing::none})));
+    EXPECT_FALSE(std::isnan(result_of({2, 4}, {kind, Missing::poison})));
+    EXPECT_FALSE(std::isnan(result_of({2, nan}, {kind, Missing::threshold, 0.5})));
+    EXPECT_TRUE(std::isnan(result_of({2, nan, nan}, {kind, Missing::threshold, 0.5})));
   }
 }
 
 TEST(Totals, of_parts_in_any_order_give_the_same_bits) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 200; ++round)
-    for (const Operation operation : operations) {
+    for (const StatisticKind kind : kinds) {
       std::vector<double> values;
       for (int i = 0; i < 40; ++i) {
         const auto number = static_cast<std::int64_t>(random() % 2001) - 1000;
@@ -217,25 +218,25 @@ TEST(Totals, of_parts_in_any_order_give_the_same_bits) {
                          : random() % 9 == 0 ? (random() % 2 == 0 ? 0.0 : -0.0)
                                              : static_cast<double>(number) / 7);
       }
-      const Statistic statistic{operation, Missing::ignore};
+      const Statistic statistic{kind, Missing::ignore};
       const double expected = result_of(values, statistic);
       std::shuffle(values.begin(), values.end(), random);
       std::vector<std::vector<std::byte>> parts;
       for (std::size_t first = 0; first < values.size();) {
         const std::size_t end = std::min(values.size(), first + 1 + random() % 12);
-        Totals part(operation);
+        Totals part(kind);
         for (; first < end; ++first) part.add(values[first]);
         part.encode(parts.emplace_back());
       }
       std::shuffle(parts.begin(), parts.end(), random);
-      Totals all(operation);
+      Totals all(kind);
       for (const auto& part : parts) {
         std::span<const std::byte> rest = part;
         ASSERT_TRUE(all.add_encoded(rest));
         ASSERT_TRUE(rest.empty());
         for (std::size_t length = 0; length < part.size(); ++length) {
           std::span<const std::byte> cut(part.data(), length);
-          ASSERT_FALSE(Totals(operation).add_encoded(cut));
+          ASSERT_FALSE(Totals(kind).add_encoded(cut));
         }
       }
       ASSERT_EQ(all.count(), values.size());

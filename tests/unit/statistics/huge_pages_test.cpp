@@ -53,7 +53,7 @@ class Counted final : public std::pmr::memory_resource {
 
 TEST(StatisticsHugePages, StatesTakeTheirMemoryFromTheResourceAndReturnIt) {
   Counted counted;
-  const Statistic mean{.operation = Operation::mean};
+  const Statistic mean{.kind = StatisticKind::mean};
   {
     std::optional<StateMemory> kept;
     {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each operation for each type and policy, against the definitions, computed point by point from
-// the whole sequence. Odd numbers of points, longer than a strip.
+// Each kind of statistic for each type and policy, against the definitions, computed point by
+// point from the whole sequence. Odd numbers of points, longer than a strip.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,24 +58,24 @@ std::optional<double> expected(const Statistic& s, const std::vector<double>& va
   const auto unless_missing = [&](double value, bool is) {
     return looks && is ? std::nullopt : std::optional(value);
   };
-  if (s.operation == Operation::instant) return unless_missing(values.back(), is_missing(values.back()));
-  if (s.operation == Operation::once) return unless_missing(values.front(), is_missing(values.front()));
-  if (s.operation == Operation::difference)
+  if (s.kind == StatisticKind::instant) return unless_missing(values.back(), is_missing(values.back()));
+  if (s.kind == StatisticKind::once) return unless_missing(values.front(), is_missing(values.front()));
+  if (s.kind == StatisticKind::difference)
     return unless_missing(values.back() - values.front(),
                           is_missing(values.back()) || is_missing(values.front()));
-  const bool by_duration = s.weighted || s.operation == Operation::rate;
+  const bool by_duration = s.weighted || s.kind == StatisticKind::rate;
   const double fraction =
       by_duration ? all.weight / duration : all.count / static_cast<double>(values.size());
   if (used.empty() || (s.missing == Missing::poison && used.size() != values.size()) ||
       fraction < s.threshold)
     return std::nullopt;
-  switch (s.operation) {
-    case Operation::mean: return s.weighted ? all.weighted / all.weight : all.sum / all.count;
-    case Operation::sum: return s.weighted ? all.weighted : all.sum;
-    case Operation::minimum: return all.least;
-    case Operation::maximum: return all.most;
-    case Operation::range: return all.most - all.least;
-    case Operation::rate: return all.sum / all.weight;
+  switch (s.kind) {
+    case StatisticKind::mean: return s.weighted ? all.weighted / all.weight : all.sum / all.count;
+    case StatisticKind::sum: return s.weighted ? all.weighted : all.sum;
+    case StatisticKind::minimum: return all.least;
+    case StatisticKind::maximum: return all.most;
+    case StatisticKind::range: return all.most - all.least;
+    case StatisticKind::rate: return all.sum / all.weight;
     default: break;
   }
   const double mean = s.weighted ? all.weighted / all.weight : all.sum / all.count;
@@ -91,11 +91,12 @@ std::vector<Statistic> operations_all_statistics() {
   for (const auto& [policy, threshold] :
        {std::pair(Missing::none, 0.0), std::pair(Missing::ignore, 0.0), std::pair(Missing::poison, 0.0),
         std::pair(Missing::threshold, 0.8)}) {
-    for (int operation = 1; operation <= 10; ++operation)
-      all.push_back({static_cast<Operation>(operation), policy, threshold, false, false});
-    for (const Operation operation : {Operation::mean, Operation::sum, Operation::standard_deviation})
-      all.push_back({operation, policy, threshold, true, false});
-    all.push_back({Operation::standard_deviation, policy, threshold, false, true});
+    for (int kind = 1; kind <= 10; ++kind)
+      all.push_back({static_cast<StatisticKind>(kind), policy, threshold, false, false});
+    for (const StatisticKind kind :
+         {StatisticKind::mean, StatisticKind::sum, StatisticKind::standard_deviation})
+      all.push_back({kind, policy, threshold, true, false});
+    all.push_back({StatisticKind::standard_deviation, policy, threshold, false, true});
   }
   return all;
 }
@@ -120,30 +121,30 @@ TYPED_TEST(StatisticsOperations, are_as_defined_for_each_policy) {
     run.step(values, durations[static_cast<std::size_t>(step)]);
   }
   for (std::size_t n = 0; n < all.size(); ++n) {
-    Outcome outcome;
+    ResultCounts outcome;
     const std::vector<double> results = run.result(n, operations_fill, &outcome);
     std::uint64_t missing = 0;
     for (std::size_t i = 0; i < odd_points; ++i) {
       const auto wanted = expected(all[n], sequences[i]);
       missing += wanted ? 0 : 1;
-      if (all[n].operation == Operation::standard_deviation)
+      if (all[n].kind == StatisticKind::standard_deviation)
         ASSERT_NEAR(results[i], wanted.value_or(operations_fill), 1e-13 * std::fabs(wanted.value_or(0)))
             << text_of(all[n]) << " at " << i;
       else
         ASSERT_EQ(results[i], wanted.value_or(operations_fill)) << text_of(all[n]) << " at " << i;
     }
-    EXPECT_EQ(outcome, (Outcome{missing, 0})) << text_of(all[n]);
+    EXPECT_EQ(outcome, (ResultCounts{missing, 0})) << text_of(all[n]);
   }
 }
 
 TYPED_TEST(StatisticsOperations, many_missing_values_are_found_too) {
   using T = TypeParam;
   const Values missing(std::vector<T>{99, 101, 103, 104});
-  const std::vector<Statistic> all{{Operation::mean, Missing::ignore},
-                                   {Operation::maximum, Missing::ignore},
-                                   {Operation::sum, Missing::poison},
-                                   {Operation::minimum, Missing::threshold, 0.5},
-                                   {Operation::standard_deviation, Missing::ignore}};
+  const std::vector<Statistic> all{{StatisticKind::mean, Missing::ignore},
+                                   {StatisticKind::maximum, Missing::ignore},
+                                   {StatisticKind::sum, Missing::poison},
+                                   {StatisticKind::minimum, Missing::threshold, 0.5},
+                                   {StatisticKind::standard_deviation, Missing::ignore}};
   BundleRun run(type_of<T>, missing, 3, all);
   run.step(std::vector<T>{103, 4, 5});
   run.step(std::vector<T>{2, 104, 7});
@@ -157,7 +158,7 @@ TYPED_TEST(StatisticsOperations, many_missing_values_are_found_too) {
 TYPED_TEST(StatisticsOperations, each_interval_begins_anew) {
   using T = TypeParam;
   std::vector<Statistic> all;
-  for (int operation = 1; operation <= 10; ++operation) all.push_back({static_cast<Operation>(operation)});
+  for (int kind = 1; kind <= 10; ++kind) all.push_back({static_cast<StatisticKind>(kind)});
   BundleRun run(type_of<T>, Values(T{99}), 1, all);
   run.step(std::vector<T>{50});
   run.step(std::vector<T>{60});
@@ -175,26 +176,28 @@ TEST(StatisticsChecks, refuse_what_has_no_meaning) {
     const auto checked = check(s, type);
     return checked ? std::string() : checked.error().text();
   };
-  EXPECT_EQ(message({Operation::mean}), "");
-  EXPECT_THAT(message({Operation::mean}, Type::text), HasSubstr("needs numbers"));
-  EXPECT_THAT(message({Operation::mean}, Type::string), HasSubstr("needs numbers"));
-  EXPECT_THAT(message({Operation::maximum, Missing::none, 0, true}), HasSubstr("maximum cannot be weighted"));
-  EXPECT_THAT(message({Operation::rate, Missing::none, 0, true}), HasSubstr("rate cannot be weighted"));
-  EXPECT_THAT(message({Operation::mean, Missing::none, 0, false, true}), HasSubstr("of a sample"));
-  EXPECT_THAT(message({Operation::standard_deviation, Missing::none, 0, true, true}),
+  EXPECT_EQ(message({StatisticKind::mean}), "");
+  EXPECT_THAT(message({StatisticKind::mean}, Type::text), HasSubstr("needs numbers"));
+  EXPECT_THAT(message({StatisticKind::mean}, Type::string), HasSubstr("needs numbers"));
+  EXPECT_THAT(message({StatisticKind::maximum, Missing::none, 0, true}),
+              HasSubstr("maximum cannot be weighted"));
+  EXPECT_THAT(message({StatisticKind::rate, Missing::none, 0, true}), HasSubstr("rate cannot be weighted"));
+  EXPECT_THAT(message({StatisticKind::mean, Missing::none, 0, false, true}), HasSubstr("of a sample"));
+  EXPECT_THAT(message({StatisticKind::standard_deviation, Missing::none, 0, true, true}),
               HasSubstr("of a sample"));
-  EXPECT_THAT(message({Operation::mean, Missing::threshold, 0}), HasSubstr("above 0 and up to 1"));
-  EXPECT_THAT(message({Operation::mean, Missing::threshold, 1.5}), HasSubstr("above 0 and up to 1"));
-  EXPECT_THAT(message({Operation::mean, Missing::threshold, std::nan("")}), HasSubstr("above 0 and up to 1"));
-  EXPECT_THAT(message({Operation::mean, Missing::ignore, 0.5}), HasSubstr("0 with other policies"));
-  EXPECT_THAT(message({static_cast<Operation>(77)}), HasSubstr("no statistic with operation 77"));
+  EXPECT_THAT(message({StatisticKind::mean, Missing::threshold, 0}), HasSubstr("above 0 and up to 1"));
+  EXPECT_THAT(message({StatisticKind::mean, Missing::threshold, 1.5}), HasSubstr("above 0 and up to 1"));
+  EXPECT_THAT(message({StatisticKind::mean, Missing::threshold, std::nan("")}),
+              HasSubstr("above 0 and up to 1"));
+  EXPECT_THAT(message({StatisticKind::mean, Missing::ignore, 0.5}), HasSubstr("0 with other policies"));
+  EXPECT_THAT(message({static_cast<StatisticKind>(77)}), HasSubstr("no statistic of kind 77"));
 }
 
 TEST(StatisticsChecks, refuse_wrong_memory_targets_and_durations) {
   EXPECT_THAT(Bundle::create({Type::float32, Values(1.0)}, 3).error().text(), HasSubstr("1 of type float64"));
   EXPECT_THAT(Bundle::create({Type::text, Values("a")}, 3).error().text(), HasSubstr("need numbers"));
   Bundle bundle = Bundle::create({Type::float32, Values(9.0F)}, 10).value();
-  const Statistic mean{Operation::mean};
+  const Statistic mean{StatisticKind::mean};
   alignas(8) std::byte memory[1024];
   const std::size_t bytes = state_bytes(mean, Type::float32, 10);
   EXPECT_THAT(bundle.add(mean, {memory, bytes - 1}).error().text(),
@@ -218,17 +221,17 @@ TEST(StatisticsMemory, is_that_of_the_documented_table) {
     constexpr std::size_t many = 1 << 20;
     return static_cast<double>(state_bytes(s, type, many) - state_bytes(s, type, 0)) / many;
   };
-  using enum Operation;
-  for (const Operation operation : {instant, once, minimum, maximum}) {
-    EXPECT_NEAR(per_point({operation}, Type::float32), 4, 0.01);
-    EXPECT_NEAR(per_point({operation, Missing::ignore}, Type::int16), 2, 0.01);
+  using enum StatisticKind;
+  for (const StatisticKind kind : {instant, once, minimum, maximum}) {
+    EXPECT_NEAR(per_point({kind}, Type::float32), 4, 0.01);
+    EXPECT_NEAR(per_point({kind, Missing::ignore}, Type::int16), 2, 0.01);
   }
   EXPECT_NEAR(per_point({difference}, Type::float32), 8, 0.01);
   EXPECT_NEAR(per_point({range, Missing::threshold, 0.5}, Type::float32), 12, 0.01);
-  for (const Operation operation : {mean, sum, rate}) {
-    EXPECT_NEAR(per_point({operation}, Type::int8), 8, 0.01);
-    EXPECT_NEAR(per_point({operation, Missing::poison}, Type::int8), 8, 0.01);
-    EXPECT_NEAR(per_point({operation, Missing::ignore}, Type::int8), operation == rate ? 16 : 12, 0.01);
+  for (const StatisticKind kind : {mean, sum, rate}) {
+    EXPECT_NEAR(per_point({kind}, Type::int8), 8, 0.01);
+    EXPECT_NEAR(per_point({kind, Missing::poison}, Type::int8), 8, 0.01);
+    EXPECT_NEAR(per_point({kind, Missing::ignore}, Type::int8), kind == rate ? 16 : 12, 0.01);
   }
   EXPECT_NEAR(per_point({mean, Missing::ignore, 0, true}, Type::int8), 16, 0.01);
   EXPECT_NEAR(per_point({standard_deviation}, Type::int8), 16, 0.01);

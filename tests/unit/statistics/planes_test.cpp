@@ -18,14 +18,14 @@ class StatisticsPlanes : public ::testing::Test {};
 using Types = ::testing::Types<float, double, std::int32_t, std::int64_t>;
 TYPED_TEST_SUITE(StatisticsPlanes, Types);
 
-/// Every operation and policy: a state that was taken apart and put together again goes on with the
+/// Every kind and policy: a state that was taken apart and put together again goes on with the
 /// same bits.
 TYPED_TEST(StatisticsPlanes, a_state_made_of_planes_goes_on_as_if_it_were_the_same) {
   const Type type = type_of<TypeParam>;
   const Values missing(TypeParam(7));
   for (const Missing policy : {Missing::none, Missing::ignore, Missing::poison, Missing::threshold})
-    for (int operation = 1; operation <= 10; ++operation) {
-      const Statistic statistic{static_cast<Operation>(operation), policy,
+    for (int kind = 1; kind <= 10; ++kind) {
+      const Statistic statistic{static_cast<StatisticKind>(kind), policy,
                                 policy == Missing::threshold ? 0.5 : 0};
       BundleRun one(type, missing, plane_points, {statistic});
       BundleRun other(type, missing, plane_points, {statistic});
@@ -52,7 +52,7 @@ TYPED_TEST(StatisticsPlanes, a_state_made_of_planes_goes_on_as_if_it_were_the_sa
 }
 
 TEST(StatisticsPlaneSizes, are_those_of_the_values_that_are_handed_over) {
-  const Statistic mean{Operation::mean, Missing::ignore};
+  const Statistic mean{StatisticKind::mean, Missing::ignore};
   BundleRun of_floats(Type::float32, Values(1e20F), plane_points, {mean});
   EXPECT_EQ(Planes(of_floats.bundle().state(0), 4).count(), 3u)
       << "two halves of the sum, and the numbers of values";

@@ -36,7 +36,7 @@ class BundleRun {
   }
 
   template <class T>
-  std::vector<T> result(std::size_t number, T fill, Outcome* outcome = nullptr) const {
+  std::vector<T> result(std::size_t number, T fill, ResultCounts* outcome = nullptr) const {
     const std::size_t points = bundle_.points();
     std::vector<std::byte> bytes(points * sizeof(T) + 1);
     const auto done = bundle_.result(number, {type_of<T>, Values(fill)}, bytes.data() + 1, 0, points);

@@ -31,7 +31,7 @@ bool run(const fs::path& directory, const std::string& id, float value, void (*a
   const auto request = TwoFileStore::request(path, storage::Existing::replace);
   auto file = TwoFileStore().create(request);
   if (!file || !TwoFileStore::write(**file, request, value, artifact_kill_records)) return false;
-  journal::Identity identity{id, 0, {}};
+  journal::RunIdentity identity{id, 0, {}};
   identity.started.session = "killed";
   identity.started.servers = 1;
   journal::Recorder recorder({directory / "journal", true}, identity,

@@ -30,7 +30,7 @@ using testing::SizeIs;
 /// Outcomes in order of arrival; waits for the number that a test needs.
 class Outcomes {
  public:
-  Lane::Tell teller() {
+  TriggerQueue::Tell teller() {
     return [this](Outcome outcome) {
       const MutexLock lock(mutex_);
       list_.push_back(std::move(outcome));

@@ -43,7 +43,7 @@ class ServerCodecTrials : public ::testing::Test {
         .with_deflate(1);
     auto files = std::make_shared<const model::FileLayout>(
         model::make_layout(made->schema, Format::netcdf4, {}).value());
-    made->owners = model::FrameOwners(*files, model::Split::none, 1);
+    made->owners = model::FrameOwners(*files, model::FileSharing::none, 1);
     made->layout = files;
     made->sink = make_direct_sink(std::move(files));
     collections_.push_back(std::move(made));

@@ -22,7 +22,7 @@ class ServerCollectionTrial : public ::testing::Test {
     it_.schema.variable("plain", Type::float64, {"time", "n"});
     auto files = std::make_shared<const model::FileLayout>(
         model::make_layout(it_.schema, Format::netcdf4, {}).value());
-    it_.owners = model::FrameOwners(*files, model::Split::none, 1);
+    it_.owners = model::FrameOwners(*files, model::FileSharing::none, 1);
     it_.layout = files;
     it_.sink = make_direct_sink(std::move(files));
     for (std::size_t i = 0; i < buffer_.size(); ++i) buffer_[i] = std::byte(i / 100 % 7);

@@ -97,7 +97,7 @@ class ServerDiagnosis : public ::testing::Test {
   Records records_{catalog_};
   OutputFiles files_{files_host()};
   Preparations preparations_{preparations_host()};
-  Tickets tickets_{[](std::size_t, std::uint64_t) {}};
+  OpenTickets tickets_{[](std::size_t, std::uint64_t) {}};
   StringQueue strings_{1000};
   EpochKeeper epochs_{epochs_host()};
   Shutdown shutdown_{config_, shutdown_host()};
@@ -131,7 +131,7 @@ TEST_F(ServerDiagnosis, NamesTheVariableThatARankDidNotPut) {
 }
 
 TEST_F(ServerDiagnosis, NamesTheRankThatAlonePutStrings) {
-  Ticket ticket;
+  OpenTicket ticket;
   ticket.peer = 1;
   ticket.strings = 2;
   tickets_.add(ticket);
@@ -141,10 +141,10 @@ TEST_F(ServerDiagnosis, NamesTheRankThatAlonePutStrings) {
 }
 
 TEST_F(ServerDiagnosis, NamesRanksThatDidNotReachAnEpoch) {
-  wire::Epoch epoch;
+  wire::EndEpoch epoch;
   epoch.number = 1;
   epoch.name = "spinup";
-  EXPECT_TRUE(epochs_.reach(epoch, Ticket()));
+  EXPECT_TRUE(epochs_.reach(epoch, OpenTicket()));
   EXPECT_THAT(missed().message, AllOf(HasSubstr("model rank 1"), HasSubstr("spinup")));
 }
 

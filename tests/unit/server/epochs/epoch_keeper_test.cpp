@@ -29,7 +29,7 @@ class ServerEpochKeeper : public ::testing::Test {
     EpochKeeper::Host host;
     host.ranks = 2;
     host.file = [this](std::uint64_t id) { return files_.contains(id) ? &files_.at(id) : nullptr; };
-    host.is_written = [this](const Ticket& ticket) { return ticket.strings <= written_; };
+    host.is_written = [this](const OpenTicket& ticket) { return ticket.strings <= written_; };
     host.awaits_journal = [this](const OutputFile&) { return awaits_journal_; };
     host.mark = [this](const OutputFile& file, const storage::Epoch& epoch, EpochKeeper::Parts parts) {
       marks_.emplace_back(file.id, epoch);
@@ -49,13 +49,13 @@ class ServerEpochKeeper : public ::testing::Test {
     keeper_.emplace(std::move(host));
   }
 
-  Result<> reach(std::size_t peer, std::uint64_t number, std::vector<wire::Epoch::OpenFile> files,
+  Result<> reach(std::size_t peer, std::uint64_t number, std::vector<wire::EndEpoch::OpenFile> files,
                  const std::string& name = "year", std::uint64_t strings = 0) {
     return keeper_->reach(
         {.ticket = 10 * number, .number = number, .name = name, .files = std::move(files)},
         {.peer = peer, .number = 10 * number, .bounds = {}, .files = {}, .strings = strings});
   }
-  void both_reach(std::uint64_t number, const std::vector<wire::Epoch::OpenFile>& files) {
+  void both_reach(std::uint64_t number, const std::vector<wire::EndEpoch::OpenFile>& files) {
     ASSERT_TRUE(reach(0, number, files));
     ASSERT_TRUE(reach(1, number, files));
   }
@@ -234,7 +234,7 @@ TEST_F(ServerEpochKeeper, WaitsUntilTheJournalKnowsTheFile) {
 }
 
 TEST_F(ServerEpochKeeper, ALeaderWaitsForTheMembersAndTakesTheirParts) {
-  collection_.split = model::Split::slab;
+  collection_.sharing = model::FileSharing::slab;
   collection_.servers = {0, 1, 2};
   files_.at(7).role = OutputFile::Role::leader;
   files_.at(7).parts.handed.push_back({2, false, {std::byte{9}}});
@@ -253,7 +253,7 @@ TEST_F(ServerEpochKeeper, ALeaderWaitsForTheMembersAndTakesTheirParts) {
 }
 
 TEST_F(ServerEpochKeeper, AMemberSendsItsPartAndIsNotInTheJournal) {
-  collection_.split = model::Split::slab;
+  collection_.sharing = model::FileSharing::slab;
   files_.at(7).role = files_.at(8).role = OutputFile::Role::member;
   both_reach(1, {{7, 1}, {8, 1}});
   files_.at(8).state = OutputFile::State::handed_over;
@@ -271,7 +271,7 @@ TEST_F(ServerEpochKeeper, AMemberSendsItsPartAndIsNotInTheJournal) {
 }
 
 TEST_F(ServerEpochKeeper, EndsIfAPartCannotBeSent) {
-  collection_.split = model::Split::slab;
+  collection_.sharing = model::FileSharing::slab;
   leader_is_gone_ = true;
   files_.at(7).role = files_.at(8).role = OutputFile::Role::member;
   both_reach(1, {{7, 1}, {8, 1}});

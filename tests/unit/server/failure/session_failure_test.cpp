@@ -14,8 +14,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Identity server(int number) {
-  Identity identity;
+ServerIdentity server(int number) {
+  ServerIdentity identity;
   identity.number = number;
   identity.session_rank = 20 + number;
   return identity;
@@ -28,7 +28,7 @@ int printed_by(const std::function<Witness(const SessionFailure&, int server)>& 
                const std::vector<int>& servers = {0, 1, 2}) {
   int count = 0;
   for (const int number : servers) {
-    const Identity identity = server(number);
+    const ServerIdentity identity = server(number);
     SessionFailure failure(identity);
     if (failure.record(lost(), witness(failure, number)).here) ++count;
   }
@@ -36,7 +36,7 @@ int printed_by(const std::function<Witness(const SessionFailure&, int server)>& 
 }
 
 TEST(ServerSessionFailure, NamesTheServerInItsError) {
-  const Identity identity = server(2);
+  const ServerIdentity identity = server(2);
   SessionFailure failure(identity);
   EXPECT_FALSE(failure.happened());
   EXPECT_FALSE(failure.error());
@@ -48,14 +48,14 @@ TEST(ServerSessionFailure, NamesTheServerInItsError) {
 }
 
 TEST(ServerSessionFailure, KeepsTheRankOfAModelRank) {
-  const Identity identity = server(2);
+  const ServerIdentity identity = server(2);
   SessionFailure failure(identity);
   (void)failure.record(lost().at_rank(5), Witness::this_server);
   EXPECT_EQ(failure.error()->rank, 5);
 }
 
 TEST(ServerSessionFailure, OthersKnowWhetherItIsReported) {
-  const Identity identity = server(1);
+  const ServerIdentity identity = server(1);
   for (const auto& [witness, here, done] :
        {std::tuple(Witness::this_server, true, true), std::tuple(Witness::all_servers, false, false),
         std::tuple(Witness::reported, false, true)}) {
@@ -102,7 +102,7 @@ TEST(ServerSessionFailure, WhatAnotherServerHasPrintedIsNotPrintedAgain) {
 }
 
 TEST(ServerSessionFailure, TrustsRanksUntilTheyContradictEachOther) {
-  const Identity identity = server(0);
+  const ServerIdentity identity = server(0);
   SessionFailure failure(identity);
   EXPECT_TRUE(failure.ranks_consistent());
   failure.ranks_contradict();

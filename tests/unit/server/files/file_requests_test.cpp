@@ -68,7 +68,7 @@ TEST_F(ServerFileRequests, TakeStripesFromTheCollectionBeforeTheCommonSettings) 
   EXPECT_EQ(stripes.count, 6);
   EXPECT_EQ(stripes.deadline, 4s);
   EXPECT_EQ(stripes.writers, 1u);
-  collection_.split = model::Split::slab;
+  collection_.sharing = model::FileSharing::slab;
   EXPECT_EQ(make().request(file_, disk_, false).stripes.writers, 3u);
 }
 

@@ -136,7 +136,7 @@ class ServerFileTasks : public ::testing::Test {
   static wire::PutStrings strings() { return {.file = 7, .record = 3, .variable = 0, .values = {"a", "b"}}; }
 
   config::Config config_;
-  Identity identity_;
+  ServerIdentity identity_;
   ServedCollection collection_;
   std::vector<std::string> calls_;
   OutputFile file_;

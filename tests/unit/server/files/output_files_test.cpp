@@ -311,7 +311,7 @@ TEST_F(ServerOutputFiles, OfACollectionThatIsGivenUpAreNotMade) {
 }
 
 TEST_F(ServerOutputFiles, ALeaderPublishesWhenTheMembersHaveHandedOver) {
-  collection_.split = model::Split::slab;
+  collection_.sharing = model::FileSharing::slab;
   OutputFile& file = made(7);
   EXPECT_EQ(file.role, OutputFile::Role::leader);
   close_by_all(7);
@@ -322,7 +322,7 @@ TEST_F(ServerOutputFiles, ALeaderPublishesWhenTheMembersHaveHandedOver) {
 }
 
 TEST_F(ServerOutputFiles, AMemberBeginsWhenTheLeaderIsReadyAndHandsOverItsPart) {
-  collection_.split = model::Split::slab;
+  collection_.sharing = model::FileSharing::slab;
   open_by_all(7, "a.nc", 2);
   EXPECT_THAT(created_, IsEmpty());
   leader_is_ready_ = true;

@@ -121,7 +121,7 @@ TEST_F(ServerPreparations, PreparesNothingWithoutWorkersAndForFilesOfOtherServer
   EXPECT_THAT(tasks_, IsEmpty());
   make();
   ServedCollection shared = collection("x");
-  shared.split = model::Split::slab;
+  shared.sharing = model::FileSharing::slab;
   shared.first = 0;
   preparations_->begin(shared);
   EXPECT_THAT(tasks_, IsEmpty());

@@ -81,8 +81,8 @@ TEST_F(ServerFrameStates, NeedNoMoreMemoryThanIsAllowed) {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// x0/x1 + x2, where -1 marks missing values of x0, and x2 is constant.
-wire::Formula quotient() {
-  wire::Formula formula;
+wire::FormulaDefinition quotient() {
+  wire::FormulaDefinition formula;
   formula.steps = {{"x0/x1 + x2", {0, 1, 2}}};
   formula.operands = {{.source = 4, .missing = Values(-1.0)}, {.source = 2}, {.source = 1, .is_constant = 1}};
   return formula;
@@ -90,7 +90,7 @@ wire::Formula quotient() {
 
 class ServerFormulas : public ::testing::Test {
  protected:
-  std::unique_ptr<FrameStates> make(wire::Reduction reduction) {
+  std::unique_ptr<FrameStates> make(wire::ReductionDefinition reduction) {
     collection_.emplace(reduction);
     auto made = FrameStates::make(collection_->get(), 0, 1 << 20);
     EXPECT_TRUE(made) << (made ? "" : made.error().text());
@@ -109,8 +109,8 @@ class ServerFormulas : public ::testing::Test {
     AFTERBAY_TRY(states.results(pieces_, to));
     return collection_->values(to);
   }
-  static wire::Reduction instants() {
-    wire::Reduction reduction;
+  static wire::ReductionDefinition instants() {
+    wire::ReductionDefinition reduction;
     reduction.formula = quotient();
     reduction.is_over_time = 0;
     return reduction;
@@ -122,7 +122,7 @@ class ServerFormulas : public ::testing::Test {
 };
 
 TEST_F(ServerFormulas, AreComputedOfSamplesInAnyOrder) {
-  wire::Reduction reduction = instants();
+  wire::ReductionDefinition reduction = instants();
   reduction.formula->multiply = 10;
   reduction.formula->add = 1;
   const auto states = make(reduction);
@@ -138,7 +138,7 @@ TEST_F(ServerFormulas, AreComputedOfSamplesInAnyOrder) {
 }
 
 TEST_F(ServerFormulas, StatisticsTakeTheirValues) {
-  wire::Reduction reduction = test::ReducedCollection::mean();
+  wire::ReductionDefinition reduction = test::ReducedCollection::mean();
   reduction.statistic.missing = statistics::Missing::ignore;
   reduction.formula = quotient();
   const auto states = make(reduction);
@@ -166,7 +166,7 @@ TEST_F(ServerFormulas, RefuseOtherSamples) {
 }
 
 TEST_F(ServerFormulas, ThatCannotBeEvaluatedAreRefused) {
-  wire::Reduction reduction = instants();
+  wire::ReductionDefinition reduction = instants();
   reduction.formula->steps[0].text = "x0 +* x1";
   collection_.emplace(reduction);
   const auto made = FrameStates::make(collection_->get(), 0, 1 << 20);

@@ -21,11 +21,11 @@ class ReducedCollection {
   static constexpr std::size_t points = 4;
 
   /// The mean.
-  static wire::Reduction mean() {
-    return {.statistic = {.operation = statistics::Operation::mean}, .missing = Values(-1.0)};
+  static wire::ReductionDefinition mean() {
+    return {.statistic = {.kind = statistics::StatisticKind::mean}, .missing = Values(-1.0)};
   }
 
-  explicit ReducedCollection(const wire::Reduction& reduction = mean()) {
+  explicit ReducedCollection(const wire::ReductionDefinition& reduction = mean()) {
     wire::DefineCollection message;
     message.id = 3;
     message.name = "history";

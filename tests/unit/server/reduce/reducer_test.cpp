@@ -112,7 +112,7 @@ class ServerReducer : public ::testing::Test {
 
   test::ReducedCollection collection_;
   config::Config config_;
-  Identity identity_;
+  ServerIdentity identity_;
   std::ostringstream log_;
   observe::Profile profile_;
   std::vector<std::vector<double>> written_;

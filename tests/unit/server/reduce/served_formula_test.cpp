@@ -25,8 +25,8 @@ Variable variable_of(Type type) {
   return variable;
 }
 
-wire::Formula product() {
-  wire::Formula formula;
+wire::FormulaDefinition product() {
+  wire::FormulaDefinition formula;
   formula.steps = {{"x0*x1", {0, 1}}};
   formula.operands = {{.source = 1}, {.source = 2}};
   return formula;
@@ -61,7 +61,7 @@ TEST(ServerFormula, DoesNotDependOnTheFloatingPointEnvironment) {
 /// A missing result of an expression is a missing value of those that compute with it, whatever
 /// they do with it.
 TEST(ServerFormula, ComputesStepByStep) {
-  wire::Formula formula = product();
+  wire::FormulaDefinition formula = product();
   formula.steps = {{"x0/x1", {0, 1}}, {"x0 - x1*x2", {2, 0, 2}}};
   if (expression::has_muparser()) formula.steps.push_back({"x0 > 1 ? x1 : 0", {1, 3}});
   const auto served = ServedFormula::make(formula, variable_of(Type::float32)).value();
@@ -72,11 +72,11 @@ TEST(ServerFormula, ComputesStepByStep) {
 
 TEST(ServerFormula, RefusesStepsThatUseLaterOnes) {
   for (const std::uint32_t later : {2U, 3U, 1000U}) {
-    wire::Formula formula = product();
+    wire::FormulaDefinition formula = product();
     formula.steps = {{"x0/x1", {0, later}}, {"x0*x1", {2, 1}}};
     EXPECT_FALSE(ServedFormula::make(formula, variable_of(Type::float32))) << later;
   }
-  wire::Formula none = product();
+  wire::FormulaDefinition none = product();
   none.steps.clear();
   EXPECT_FALSE(ServedFormula::make(none, variable_of(Type::float32)));
 }
@@ -113,7 +113,7 @@ TEST(ServerFormula, AnOperandIsHandedOverOnceInAStep) {
 
 /// Workers use the same formula for different pieces.
 TEST(ThreadServerFormula, ComputesInSeveralWorkers) {
-  wire::Formula formula = product();
+  wire::FormulaDefinition formula = product();
   if (expression::has_muparser()) formula.steps[0].text = "x0 > 100 ? exp(x1/1000) : x0*x1";
   const auto served = ServedFormula::make(formula, variable_of(Type::float32)).value();
   std::vector<float> a(20000);

@@ -60,7 +60,7 @@ class ServerSessionEnd : public ::testing::Test {
   }
 
   config::Config config_;
-  Identity identity_;
+  ServerIdentity identity_;
   std::deque<Peers::Lost> lost_;
   DeadlineWatch::Waits waits_;
   std::vector<std::size_t> ended_;

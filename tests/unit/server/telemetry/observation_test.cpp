@@ -57,7 +57,7 @@ class ServerObservation : public ::testing::Test {
   }
 
   config::Config config_;
-  Identity identity_;
+  ServerIdentity identity_;
   ServedCollection collection_;
   OutputFile file_;
   test::FakeFrames frames_;

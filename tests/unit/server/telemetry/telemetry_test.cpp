@@ -45,7 +45,7 @@ class ServerTelemetry : public ::testing::Test {
   }
 
   config::Config config_;
-  Identity identity_;
+  ServerIdentity identity_;
   test::FakeFrames frames_;
   std::ostringstream log_;
   observe::CollectionState last_;  ///< state that was sampled last
@@ -54,9 +54,9 @@ class ServerTelemetry : public ::testing::Test {
 
 TEST_F(ServerTelemetry, SamplesWhatACollectionHasTakenWrittenAndPublished) {
   Telemetry& telemetry = make();
-  telemetry.tally().take(3, 4000);
-  telemetry.tally().of(3).records_taken = 6;
-  telemetry.tally().of(3).records_written = 5;
+  telemetry.totals().take(3, 4000);
+  telemetry.totals().of(3).records_taken = 6;
+  telemetry.totals().of(3).records_written = 5;
   telemetry.file_published(3, "history", "a.nc", now_ns(), 3500, 4);
   telemetry.sample();
   EXPECT_EQ(last_.bytes_in, 4000u);
@@ -100,14 +100,14 @@ TEST_F(ServerTelemetry, ASampleIsDueSomeTimeAfterTheLast) {
 
 /// Ranks report their waits so far: each report replaces the rank's earlier one in the sum.
 TEST_F(ServerTelemetry, SumsTheWaitsOfAllRanksAsTheyAreReported) {
-  Tally& tally = make().tally();
-  EXPECT_DOUBLE_EQ(tally.waited_for_room_s(), 0);
-  tally.waited(0, 1'000'000'000, 5'000'000'000);
-  tally.waited(1, 2'000'000'000, 0);
-  tally.waited(0, 4'000'000'000, 6'000'000'000);
-  tally.waited(1, 2'000'000'000, 500'000'000);
-  EXPECT_DOUBLE_EQ(tally.waited_for_room_s(), 6);
-  EXPECT_DOUBLE_EQ(tally.waited_for_files_s(), 6.5);
+  ServerTotals& totals = make().totals();
+  EXPECT_DOUBLE_EQ(totals.waited_for_room_s(), 0);
+  totals.waited(0, 1'000'000'000, 5'000'000'000);
+  totals.waited(1, 2'000'000'000, 0);
+  totals.waited(0, 4'000'000'000, 6'000'000'000);
+  totals.waited(1, 2'000'000'000, 500'000'000);
+  EXPECT_DOUBLE_EQ(totals.waited_for_room_s(), 6);
+  EXPECT_DOUBLE_EQ(totals.waited_for_files_s(), 6.5);
 }
 
 TEST_F(ServerTelemetry, PrintsProgressIfItIsConfigured) {
@@ -135,10 +135,10 @@ TEST_F(ServerTelemetry, WritesTheStateForPrometheus) {
   config_.report.prometheus = (directory.path / "afterbay.prom").string();
   {
     Telemetry& telemetry = make();
-    telemetry.tally().take(3, 4000);
-    telemetry.tally().written(2500, 2000);
-    telemetry.tally().waited(1, 1'500'000'000, 0);
-    EXPECT_DOUBLE_EQ(telemetry.tally().waited_for_room_s(), 1.5);
+    telemetry.totals().take(3, 4000);
+    telemetry.totals().written(2500, 2000);
+    telemetry.totals().waited(1, 1'500'000'000, 0);
+    EXPECT_DOUBLE_EQ(telemetry.totals().waited_for_room_s(), 1.5);
     telemetry.sample();
     telemetry_.reset();  // writes what was sampled last
   }

@@ -64,7 +64,7 @@ class ServerTriggerRunner : public ::testing::Test {
   }
 
   config::Config config_;
-  Identity identity_;
+  ServerIdentity identity_;
   std::ostringstream log_;
   std::vector<std::uint64_t> reported_;
   Mutex mutex_;

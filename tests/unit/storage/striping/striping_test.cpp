@@ -102,9 +102,9 @@ TEST(StorageLfs, stripes_are_read_from_what_getstripe_prints) {
 
 TEST(StorageLfs, targets_are_counted_in_what_osts_prints) {
   EXPECT_EQ(parse_targets("OBDS:\n0: fs00-OST0000_UUID ACTIVE\n1: fs00-OST0001_UUID INACTIVE\n"),
-            (Targets{2, 1}));
-  EXPECT_EQ(parse_targets("OBDS::\n10: fs00-OST000a_UUID ACTIVE"), (Targets{1, 1}));
-  EXPECT_EQ(parse_targets("lfs osts: no Lustre file system\nx: y\n"), (Targets{0, 0}));
+            (TargetCounts{2, 1}));
+  EXPECT_EQ(parse_targets("OBDS::\n10: fs00-OST000a_UUID ACTIVE"), (TargetCounts{1, 1}));
+  EXPECT_EQ(parse_targets("lfs osts: no Lustre file system\nx: y\n"), (TargetCounts{0, 0}));
 }
 
 TEST(StorageRunCommand, gives_what_the_command_wrote) {

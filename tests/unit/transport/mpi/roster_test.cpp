@@ -12,8 +12,8 @@ namespace {
 template <class T>
 std::size_t encoded_bytes(const T& value) {
   std::vector<std::byte> bytes;
-  wire::Writer writer(bytes);
-  writer(value);
+  wire::OutputArchive archive(bytes);
+  archive(value);
   return bytes.size();
 }
 

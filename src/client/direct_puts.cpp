@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/endpoint.hpp"
+#include "client/direct_puts.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -26,8 +26,8 @@ Result<std::uint32_t> string_variable(const Collection& collection, std::string_
 
 }  // namespace
 
-Endpoint::Endpoint(SessionCore& core, RankPuts& rank, std::chrono::milliseconds deadline,
-                   observe::Profile& profile)
+DirectPuts::DirectPuts(SessionCore& core, RankPuts& rank, std::chrono::milliseconds deadline,
+                       observe::Profile& profile)
     : core_(core),
       rank_(rank),
       bytes_(profile.counter(observe::counters::bytes)),
@@ -36,18 +36,18 @@ Endpoint::Endpoint(SessionCore& core, RankPuts& rank, std::chrono::milliseconds 
       profile_(profile),
       timer_(profile.timer("put")) {}
 
-void Endpoint::add_collection(const Collection& collection) {
+void DirectPuts::add_collection(const Collection& collection) {
   plans_.emplace_back(collection, profile_.timer(collection.name(), timer_));
 }
 
-tl::unexpected<Error> Endpoint::report(Error error, const File& file, std::string_view variable) {
+tl::unexpected<Error> DirectPuts::report(Error error, const File& file, std::string_view variable) {
   error.in_file(file.path).in_variable(std::string(variable)).at_rank(core_.identity().session_rank);
   return core_.report_to_caller(std::move(error));
 }
 
 /// Fails if the file takes no more puts. The end of the session, which closes all files, is checked
 /// first, so that the error names it.
-Result<> Endpoint::check_open(const File& file) const {
+Result<> DirectPuts::check_open(const File& file) const {
   AFTERBAY_TRY(core_.check_usable());
   if (file.closed)
     return fail(ErrorCode::bad_state, "the file is closed on this rank: open it again before putting");
@@ -57,7 +57,7 @@ Result<> Endpoint::check_open(const File& file) const {
 // ---- records
 
 /// All servers of a file number its collection's records alike.
-Result<std::uint64_t> Endpoint::begin_record(File& file, std::uint64_t record, bool fixed) {
+Result<std::uint64_t> DirectPuts::begin_record(File& file, std::uint64_t record, bool fixed) {
   CollectionRecords& records = file.collection->records();
   if (const auto open = records.find(file.server, file.id, record, fixed)) return *open;
   if (records.is_full(file.server)) {
@@ -74,7 +74,7 @@ Result<std::uint64_t> Endpoint::begin_record(File& file, std::uint64_t record, b
 }
 
 /// Too many records are open: the oldest is assumed to be complete, on every rank alike.
-Result<> Endpoint::end_oldest_record(File& file) {
+Result<> DirectPuts::end_oldest_record(File& file) {
   for (const std::size_t s : file.servers) {
     const std::uint64_t ended = file.collection->records().end_oldest(s);
     const wire::EndRecords message{core_.step(), {{file.collection->id(), ended}}};
@@ -83,8 +83,8 @@ Result<> Endpoint::end_oldest_record(File& file) {
   return {};
 }
 
-Result<Handover> Endpoint::begin(File& file, std::string_view variable, std::uint64_t record, Type type,
-                                 const MemoryLayout& memory) {
+Result<Handover> DirectPuts::begin(File& file, std::string_view variable, std::uint64_t record, Type type,
+                                   const MemoryLayout& memory) {
   AFTERBAY_TRY(check_open(file));
   PutPlans& plans = plans_of(file);
   AFTERBAY_TRY_ASSIGN(const std::uint32_t index, plans.framed_variable(variable));
@@ -95,12 +95,12 @@ Result<Handover> Endpoint::begin(File& file, std::string_view variable, std::uin
   return Handover{&file, index, plan, record, seq, 0};
 }
 
-void Endpoint::take_position(Handover& handover) {
+void DirectPuts::take_position(Handover& handover) {
   handover.position = rank_.take_position();
   for (const std::size_t s : handover.file->servers) core_.link(s).set_position(handover.position);
 }
 
-std::vector<Endpoint::Share> Endpoint::shares(const Handover& handover) {
+std::vector<DirectPuts::Share> DirectPuts::shares(const Handover& handover) {
   std::vector<Share> all;
   for (const std::size_t server : handover.file->servers) {
     Share share{server, {}, 0};
@@ -115,12 +115,12 @@ std::vector<Endpoint::Share> Endpoint::shares(const Handover& handover) {
 }
 
 /// For a put that may not wait. A refusal concerns this put only: the session continues.
-Result<> Endpoint::check_fits(const Handover& handover) const {
+Result<> DirectPuts::check_fits(const Handover& handover) const {
   for (const Share& share : shares(handover)) AFTERBAY_TRY(core_.link(share.server).check_fits(share.slots));
   return {};
 }
 
-Result<bool> Endpoint::has_room(const Handover& handover, transport::RoomFor use) {
+Result<bool> DirectPuts::has_room(const Handover& handover, transport::RoomFor use) {
   for (const Share& share : shares(handover)) {
     auto room = core_.link(share.server).make_room(share.slots, share.packed_bytes, use);
     if (!room) return fail(core_.explain(share.server, std::move(room).error()));
@@ -131,7 +131,7 @@ Result<bool> Endpoint::has_room(const Handover& handover, transport::RoomFor use
 
 /// Refuses values that the file's type cannot hold, before anything is copied: committed data may
 /// already be on the way to the file.
-Result<> Endpoint::check_range(const Handover& handover, const void* data) {
+Result<> DirectPuts::check_range(const Handover& handover, const void* data) {
   const PutPlan& plan = *handover.plan;
   if (!plan.may_be_out_of_range) return {};
   std::uint64_t bad = 0;
@@ -144,7 +144,7 @@ Result<> Endpoint::check_range(const Handover& handover, const void* data) {
               bad, name_of(plan.type), limits_of(*handover.file->collection, handover.variable));
 }
 
-Result<> Endpoint::copy_pieces(const Handover& handover, const void* data) {
+Result<> DirectPuts::copy_pieces(const Handover& handover, const void* data) {
   std::size_t passed = ranges_before(handover);
   for (const PiecePlan& part : handover.plan->pieces) {
     advance_to(handover, part.site.frame, passed, [&](std::size_t server, std::uint32_t frame) {
@@ -156,7 +156,7 @@ Result<> Endpoint::copy_pieces(const Handover& handover, const void* data) {
   return {};
 }
 
-Result<> Endpoint::copy_piece(const Handover& handover, const PiecePlan& part, const void* data) {
+Result<> DirectPuts::copy_piece(const Handover& handover, const PiecePlan& part, const void* data) {
   const std::size_t server = handover.owner(part.site);
   transport::ClientLink& link = core_.link(server);
   const transport::FrameSlot place = handover.slot(part.site);
@@ -178,8 +178,8 @@ Result<> Endpoint::copy_piece(const Handover& handover, const PiecePlan& part, c
 }
 
 /// Tells the link which pages this rank is about to write.
-void Endpoint::announce(transport::ClientLink& link, const Handover& handover, const PiecePlan& part,
-                        const std::byte* to) {
+void DirectPuts::announce(transport::ClientLink& link, const Handover& handover, const PiecePlan& part,
+                          const std::byte* to) {
   if (link.is_announced(to, part.announced)) return;
   part.visit_written_ranges(size_of(handover.plan->file_type),
                             [&](std::uint64_t at, std::uint64_t bytes, transport::Writes pages) {
@@ -188,8 +188,8 @@ void Endpoint::announce(transport::ClientLink& link, const Handover& handover, c
 }
 
 /// Refuses a second put of a record: its bytes may already be on the way to the file.
-Result<> Endpoint::check_not_put(const File& file, const PutRecords& put, std::uint32_t variable,
-                                 std::uint64_t record) {
+Result<> DirectPuts::check_not_put(const File& file, const PutRecords& put, std::uint32_t variable,
+                                   std::uint64_t record) {
   if (put.empty() || !put[variable].contains(record)) return {};
   if (!file.collection->layout().variables[variable].record)
     return fail(ErrorCode::conflict, "the variable was put already: it can be put once while a file is open");
@@ -198,13 +198,13 @@ Result<> Endpoint::check_not_put(const File& file, const PutRecords& put, std::u
               said_index(record));
 }
 
-void Endpoint::mark_put(const File& file, PutRecords& put, std::uint32_t variable, std::uint64_t record) {
+void DirectPuts::mark_put(const File& file, PutRecords& put, std::uint32_t variable, std::uint64_t record) {
   if (put.empty()) put.resize(file.collection->schema().variables.size());
   file.note_put(put[variable], record);
 }
 
 /// After the last piece: sends the log entry that tells the server what this rank has put.
-Result<> Endpoint::finish(const Handover& handover) {
+Result<> DirectPuts::finish(const Handover& handover) {
   const File& file = *handover.file;
   for (const std::size_t s : file.servers) core_.link(s).set_position(handover.position + 1);
   // The lowest rank reports every put: a record exists even if no rank holds a point of it.
@@ -218,8 +218,8 @@ Result<> Endpoint::finish(const Handover& handover) {
   });
 }
 
-Result<bool> Endpoint::put(File& file, std::string_view variable, std::uint64_t record, const void* data,
-                           Type type, const MemoryLayout& memory, bool may_wait) {
+Result<bool> DirectPuts::put(File& file, std::string_view variable, std::uint64_t record, const void* data,
+                             Type type, const MemoryLayout& memory, bool may_wait) {
   observe::Timed timed(plans_of(file).timer());
   const auto failed = [&](Error error) { return report(std::move(error), file, variable); };
   if (auto open = check_open(file); !open) return failed(std::move(open).error());
@@ -250,7 +250,7 @@ Result<bool> Endpoint::put(File& file, std::string_view variable, std::uint64_t 
   return true;
 }
 
-Result<> Endpoint::forward(const Handover& handover, const void* data) {
+Result<> DirectPuts::forward(const Handover& handover, const void* data) {
   for (const std::size_t s : handover.file->servers) core_.link(s).set_position(handover.position);
   rank_.remember_put(*handover.file, handover.variable, handover.record);
   AFTERBAY_TRY(copy_pieces(handover, data));
@@ -261,15 +261,15 @@ Result<> Endpoint::forward(const Handover& handover, const void* data) {
 /// its frames are then handed over one after the other, so that it makes progress although other
 /// ranks, which are ahead, hold the memory that it would need at once; and the servers see that it
 /// waits.
-bool Endpoint::waited_too_long_for_room(const Handover& handover) {
+bool DirectPuts::waited_too_long_for_room(const Handover& handover) {
   const std::uint64_t now = now_ns();
   if (refused_.position != handover.position || refused_.seq != handover.seq)
     refused_ = {handover.position, handover.seq, now};
   return now - refused_.since_ns > static_cast<std::uint64_t>(deadline_.count()) * 500'000;
 }
 
-Result<> Endpoint::put_strings(File& file, std::string_view variable, std::uint64_t record,
-                               std::span<const std::string> values) {
+Result<> DirectPuts::put_strings(File& file, std::string_view variable, std::uint64_t record,
+                                 std::span<const std::string> values) {
   observe::Timed timed(plans_of(file).timer());
   const auto failed = [&](Error error) { return report(std::move(error), file, variable); };
   if (auto open = check_open(file); !open) return failed(std::move(open).error());
@@ -293,13 +293,13 @@ Result<> Endpoint::put_strings(File& file, std::string_view variable, std::uint6
   return {};
 }
 
-Result<> Endpoint::begin(File& file, std::uint64_t record) {
+Result<> DirectPuts::begin(File& file, std::uint64_t record) {
   AFTERBAY_TRY(check_open(file));
   AFTERBAY_TRY(begin_record(file, record, false));
   return {};
 }
 
-Result<> Endpoint::put_reduced(File& file, std::string_view variable, std::uint64_t record) {
+Result<> DirectPuts::put_reduced(File& file, std::string_view variable, std::uint64_t record) {
   const auto done = [&]() -> Result<> {
     AFTERBAY_TRY(check_open(file));
     AFTERBAY_TRY_ASSIGN(const std::uint32_t index, file.collection->index_of(variable));
@@ -318,8 +318,8 @@ Result<> Endpoint::put_reduced(File& file, std::string_view variable, std::uint6
 
 // ---- slots
 
-Result<Endpoint::Acquired> Endpoint::acquire(File& file, std::string_view variable, std::uint64_t record,
-                                             Type type) {
+Result<DirectPuts::Acquired> DirectPuts::acquire(File& file, std::string_view variable, std::uint64_t record,
+                                                 Type type) {
   const auto failed = [&](Error error) { return report(std::move(error), file, variable); };
   auto handover = begin(file, variable, record, type, {});
   if (!handover) return failed(std::move(handover).error());
@@ -348,7 +348,7 @@ Result<Endpoint::Acquired> Endpoint::acquire(File& file, std::string_view variab
 /// ranks on other nodes do. A rank that waited here would hold the frames that it has already, and
 /// those of other slots: ranks that each hold a part of the memory would wait for one another, and
 /// a rank whose part is larger than the memory would wait forever.
-Result<std::optional<std::vector<std::byte*>>> Endpoint::lend_frames(const Handover& handover) {
+Result<std::optional<std::vector<std::byte*>>> DirectPuts::lend_frames(const Handover& handover) {
   using Frames = std::optional<std::vector<std::byte*>>;
   if (!lies_in_frames(handover)) return Frames();
   AFTERBAY_TRY_ASSIGN(const bool room, has_room(handover, transport::RoomFor::slot));
@@ -366,7 +366,7 @@ Result<std::optional<std::vector<std::byte*>>> Endpoint::lend_frames(const Hando
 }
 
 /// Whether this rank can compute its part in the servers' frames.
-bool Endpoint::lies_in_frames(const Handover& handover) const {
+bool DirectPuts::lies_in_frames(const Handover& handover) const {
   const Collection& collection = *handover.file->collection;
   const Type type = collection.schema().variables[handover.variable].type;
   const bool same_order = !model::needs_swap(collection.layout().big_endian) || size_of(type) == 1;
@@ -376,7 +376,7 @@ bool Endpoint::lies_in_frames(const Handover& handover) const {
          std::ranges::none_of(handover.file->servers, [&](auto s) { return core_.link(s).packs(); });
 }
 
-Result<> Endpoint::commit(const Acquired& slot, const void* buffer) {
+Result<> DirectPuts::commit(const Acquired& slot, const void* buffer) {
   Handover handover = slot.handover;
   File& file = *handover.file;
   observe::Timed timed(plans_of(file).timer());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NeverPut without a server: which variables a file is said to lack.
-#include "server/files/never_put.hpp"
+// NeverPutWarnings without a server: which variables a file is said to lack.
+#include "server/files/never_put_warnings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,12 +37,12 @@ class ServerNeverPut : public ::testing::Test {
     file.path = "out.nc";
     file.variables_put = std::move(put);
     file.records_put = records;
-    return never_put_.warning(file);
+    return never_put_warnings_.warning(file);
   }
 
   std::shared_ptr<model::HandoverLayout> layout_ = std::make_shared<model::HandoverLayout>();
   ServedCollection collection_;
-  NeverPut never_put_;
+  NeverPutWarnings never_put_warnings_;
 };
 
 TEST_F(ServerNeverPut, NamesFileVariableAndCollection) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/endpoint.hpp"
+#include "client/direct_puts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,9 +25,9 @@ constexpr std::uint64_t points = 6;
 
 /// One rank, one server, a file with the variables v and w, and a file of another collection with
 /// the variables n and label; no session.
-class ClientEndpoint : public ::testing::Test {
+class ClientDirectPuts : public ::testing::Test {
  protected:
-  ClientEndpoint() {
+  ClientDirectPuts() {
     auto link = std::make_unique<test::ScriptedLink>();
     link_ = link.get();
     SessionCore::Links links;
@@ -63,17 +63,17 @@ class ClientEndpoint : public ::testing::Test {
     file.path = name + ".nc";
   }
 
-  Endpoint endpoint() {
-    Endpoint made(*core_, *rank_, std::chrono::milliseconds(1000), profile_);
+  DirectPuts direct_puts() {
+    DirectPuts made(*core_, *rank_, std::chrono::milliseconds(1000), profile_);
     for (const auto& collection : collections_) made.add_collection(*collection);
     return made;
   }
 
-  static Result<bool> put(Endpoint& endpoint, File& file, std::string_view variable, std::uint64_t record,
+  static Result<bool> put(DirectPuts& puts, File& file, std::string_view variable, std::uint64_t record,
                           double first, bool may_wait = true) {
     std::vector<double> values(points);
     std::iota(values.begin(), values.end(), first);
-    return endpoint.put(file, variable, record, values.data(), Type::float64, {}, may_wait);
+    return puts.put(file, variable, record, values.data(), Type::float64, {}, may_wait);
   }
 
   /// The frame's values; cdf5 is big-endian.
@@ -99,9 +99,9 @@ class ClientEndpoint : public ::testing::Test {
   File other_file_;
 };
 
-TEST_F(ClientEndpoint, a_put_begins_the_record_copies_the_data_and_reports_the_put) {
-  Endpoint endpoint = this->endpoint();
-  ASSERT_EQ(put(endpoint, file_, "v", 3, 10.0), true);
+TEST_F(ClientDirectPuts, a_put_begins_the_record_copies_the_data_and_reports_the_put) {
+  DirectPuts puts = direct_puts();
+  ASSERT_EQ(put(puts, file_, "v", 3, 10.0), true);
   const auto begun = link_->all_sent<wire::BeginRecord>();
   ASSERT_EQ(begun.size(), 1U);
   EXPECT_EQ(begun[0].record, 3U);
@@ -112,7 +112,7 @@ TEST_F(ClientEndpoint, a_put_begins_the_record_copies_the_data_and_reports_the_p
   EXPECT_THAT(values_in(link_->reserved[0]), ElementsAre(10.0, 11.0, 12.0, 13.0, 14.0, 15.0));
 }
 
-TEST_F(ClientEndpoint, the_pages_that_a_put_writes_are_announced_before) {
+TEST_F(ClientDirectPuts, the_pages_that_a_put_writes_are_announced_before) {
   constexpr std::uint64_t long_row = 10000;
   Schema schema;
   schema.dimension("time", unlimited).dimension("x", long_row);
@@ -120,25 +120,25 @@ TEST_F(ClientEndpoint, the_pages_that_a_put_writes_are_announced_before) {
   File file;
   add_collection("long", schema, "cdf5", file);
   collections_.back()->records().set_first_frame(0, 200);
-  Endpoint endpoint = this->endpoint();
-  ASSERT_TRUE(put(endpoint, file_, "v", 0, 1.0));
+  DirectPuts puts = direct_puts();
+  ASSERT_TRUE(put(puts, file_, "v", 0, 1.0));
   EXPECT_TRUE(link_->announced.empty()) << "six values are less than it is worth";
   ASSERT_EQ(link_->noted.size(), 1U) << "but later frames can be mapped ahead";
   EXPECT_EQ(link_->noted[0].second, 6 * sizeof(double));
   const std::vector<double> values(long_row, 2.0);
-  ASSERT_TRUE(endpoint.put(file, "long", 0, values.data(), Type::float64, {}, true));
+  ASSERT_TRUE(puts.put(file, "long", 0, values.data(), Type::float64, {}, true));
   std::uint64_t bytes = 0;
   for (const auto& range : link_->announced) bytes += range.second;
   EXPECT_EQ(bytes, long_row * sizeof(double));
   const std::size_t once = link_->announced.size();
-  ASSERT_TRUE(endpoint.put(file, "long", 1, values.data(), Type::float64, {}, true));
+  ASSERT_TRUE(puts.put(file, "long", 1, values.data(), Type::float64, {}, true));
   EXPECT_EQ(link_->announced.size(), once) << "the block is known";
   ++link_->generation;
-  ASSERT_TRUE(endpoint.put(file, "long", 2, values.data(), Type::float64, {}, true));
+  ASSERT_TRUE(puts.put(file, "long", 2, values.data(), Type::float64, {}, true));
   EXPECT_EQ(link_->announced.size(), 2 * once) << "it was forgotten";
 }
 
-TEST_F(ClientEndpoint, the_pages_that_a_put_on_a_map_writes_densely_are_announced) {
+TEST_F(ClientDirectPuts, the_pages_that_a_put_on_a_map_writes_densely_are_announced) {
   constexpr std::int64_t all = 32768, half = all / 2, window_points = 8192;
   afterbay::Map map;
   map.global = {all};
@@ -154,9 +154,9 @@ TEST_F(ClientEndpoint, the_pages_that_a_put_on_a_map_writes_densely_are_announce
   File file;
   add_collection("map", schema, "cdf5", file, {cells});
   collections_.back()->records().set_first_frame(0, 200);
-  Endpoint endpoint = this->endpoint();
+  DirectPuts puts = direct_puts();
   const std::vector<double> values(held, 2.0);
-  ASSERT_TRUE(endpoint.put(file, "scattered", 0, values.data(), Type::float64, {}, true));
+  ASSERT_TRUE(puts.put(file, "scattered", 0, values.data(), Type::float64, {}, true));
   ASSERT_EQ(link_->announced.size(), 1U);
   EXPECT_EQ(link_->announced[0].first,
             link_->frames.at(link_->reserved[0].frame).data() + link_->reserved[0].phase);
@@ -166,10 +166,10 @@ TEST_F(ClientEndpoint, the_pages_that_a_put_on_a_map_writes_densely_are_announce
   EXPECT_EQ(link_->noted[0].second, (window_points + 1) * sizeof(double)) << "up to the last point";
 }
 
-TEST_F(ClientEndpoint, a_record_is_put_once) {
-  Endpoint endpoint = this->endpoint();
-  ASSERT_TRUE(put(endpoint, file_, "v", 0, 1.0));
-  const auto again = put(endpoint, file_, "v", 0, 1.0);
+TEST_F(ClientDirectPuts, a_record_is_put_once) {
+  DirectPuts puts = direct_puts();
+  ASSERT_TRUE(put(puts, file_, "v", 0, 1.0));
+  const auto again = put(puts, file_, "v", 0, 1.0);
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, ErrorCode::conflict);
   EXPECT_EQ(again.error().file, "c.nc");
@@ -177,19 +177,19 @@ TEST_F(ClientEndpoint, a_record_is_put_once) {
   EXPECT_TRUE(core_->is_usable());
 }
 
-TEST_F(ClientEndpoint, a_try_put_without_room_keeps_its_position) {
-  Endpoint endpoint = this->endpoint();
+TEST_F(ClientDirectPuts, a_try_put_without_room_keeps_its_position) {
+  DirectPuts puts = direct_puts();
   link_->has_room = false;
-  EXPECT_EQ(put(endpoint, file_, "v", 0, 1.0, false), false);
+  EXPECT_EQ(put(puts, file_, "v", 0, 1.0, false), false);
   EXPECT_TRUE(link_->reserved.empty());
   link_->has_room = true;
-  EXPECT_EQ(put(endpoint, file_, "v", 0, 1.0, false), true);
+  EXPECT_EQ(put(puts, file_, "v", 0, 1.0, false), true);
   EXPECT_EQ(link_->reserved.at(0).position, 1U);
 }
 
-TEST_F(ClientEndpoint, two_endpoints_of_a_rank_put_in_one_order) {
-  Endpoint first = endpoint();
-  Endpoint second = endpoint();
+TEST_F(ClientDirectPuts, two_endpoints_of_a_rank_put_in_one_order) {
+  DirectPuts first = direct_puts();
+  DirectPuts second = direct_puts();
   ASSERT_TRUE(put(first, file_, "v", 0, 1.0));
   ASSERT_TRUE(put(first, file_, "v", 1, 1.0));
   ASSERT_TRUE(put(second, file_, "w", 0, 2.0));
@@ -204,9 +204,9 @@ TEST_F(ClientEndpoint, two_endpoints_of_a_rank_put_in_one_order) {
   EXPECT_EQ(link_->reserved[3].frame, 100U) << "the first frame of the other collection";
 }
 
-TEST_F(ClientEndpoint, a_try_put_without_room_keeps_its_position_among_the_puts_of_all_endpoints) {
-  Endpoint first = endpoint();
-  Endpoint second = endpoint();
+TEST_F(ClientDirectPuts, a_try_put_without_room_keeps_its_position_among_the_puts_of_all_endpoints) {
+  DirectPuts first = direct_puts();
+  DirectPuts second = direct_puts();
   ASSERT_TRUE(put(second, file_, "v", 0, 1.0));
   link_->has_room = false;
   EXPECT_EQ(put(first, file_, "w", 0, 1.0, false), false);
@@ -215,18 +215,18 @@ TEST_F(ClientEndpoint, a_try_put_without_room_keeps_its_position_among_the_puts_
   EXPECT_EQ(link_->reserved.at(1).position, 2U);
 }
 
-TEST_F(ClientEndpoint, a_record_is_put_once_by_all_endpoints_of_a_rank) {
-  Endpoint first = endpoint();
-  Endpoint second = endpoint();
+TEST_F(ClientDirectPuts, a_record_is_put_once_by_all_endpoints_of_a_rank) {
+  DirectPuts first = direct_puts();
+  DirectPuts second = direct_puts();
   ASSERT_TRUE(put(first, file_, "v", 0, 1.0));
   const auto again = put(second, file_, "v", 0, 1.0);
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, ErrorCode::conflict);
 }
 
-TEST_F(ClientEndpoint, a_slot_of_any_endpoint_keeps_the_rank_from_ending_its_record) {
-  Endpoint first = endpoint();
-  Endpoint second = endpoint();
+TEST_F(ClientDirectPuts, a_slot_of_any_endpoint_keeps_the_rank_from_ending_its_record) {
+  DirectPuts first = direct_puts();
+  DirectPuts second = direct_puts();
   const auto slot = second.acquire(file_, "w", 0, Type::float64);
   const auto another = first.acquire(other_file_, "n", 0, Type::float64);
   ASSERT_TRUE(slot && another);
@@ -248,9 +248,9 @@ TEST_F(ClientEndpoint, a_slot_of_any_endpoint_keeps_the_rank_from_ending_its_rec
   EXPECT_TRUE(put(first, file_, "v", CollectionRecords::most_open, 1.0));
 }
 
-TEST_F(ClientEndpoint, strings_are_counted_and_the_last_put_is_known_per_rank) {
-  Endpoint first = endpoint();
-  Endpoint second = endpoint();
+TEST_F(ClientDirectPuts, strings_are_counted_and_the_last_put_is_known_per_rank) {
+  DirectPuts first = direct_puts();
+  DirectPuts second = direct_puts();
   const std::vector<std::string> label{"spin-up"};
   ASSERT_TRUE(put(first, file_, "v", 0, 1.0));
   ASSERT_TRUE(first.put_strings(other_file_, "label", 0, label));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// OverGrid: a series that reduces another one over dimensions of its grid, which are divided among
-// ranks. Each rank contributes the totals of its points; the first model rank has the results, some
-// steps later (late_steps.hpp).
+// GridReduction: a series that reduces another one over dimensions of its grid, which are divided
+// among ranks. Each rank contributes the totals of its points; the first model rank has the
+// results, some steps later (late_steps.hpp).
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,13 @@
 
 namespace afterbay::output {
 
-class OverGrid final : public Series, public Consumer {
+class GridReduction final : public Series, public Consumer {
  public:
   /// `space`: Spaces::late of `of` without the dimensions `over`; `groups`: of both. `vanishing`:
   /// the dimensions and regions as text.
-  OverGrid(Series& of, const Space& space, std::shared_ptr<const GridGroups> groups,
-           const std::vector<std::string>& over, const std::string& vanishing,
-           const statistics::Statistic& statistic);
+  GridReduction(Series& of, const Space& space, std::shared_ptr<const GridGroups> groups,
+                const std::vector<std::string>& over, const std::string& vanishing,
+                const statistics::Statistic& statistic);
 
   [[nodiscard]] bool available() const override { return of_->available(); }
   [[nodiscard]] bool is_reduced() const override { return of_->is_reduced(); }

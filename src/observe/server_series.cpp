@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "observe/series.hpp"
+#include "observe/server_series.hpp"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ SeriesPoint joined(const SeriesPoint& earlier, SeriesPoint later) {
 
 }  // namespace
 
-void Series::add(const SeriesPoint& point) {
+void ServerSeries::add(const SeriesPoint& point) {
   if (!points_.empty() && point.at_s - last_began_s_ < gap_s_) {
     points_.back() = joined(points_.back(), point);
     return;
@@ -26,7 +26,7 @@ void Series::add(const SeriesPoint& point) {
 }
 
 /// Joins pairs of points, which halves their number.
-void Series::thin() {
+void ServerSeries::thin() {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < points_.size(); i += 2)
     points_[kept++] = i + 1 < points_.size() ? joined(points_[i], points_[i + 1]) : points_[i];

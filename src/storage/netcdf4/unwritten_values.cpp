@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/netcdf4/missing_values.hpp"
+#include "storage/netcdf4/unwritten_values.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -9,17 +9,17 @@
 
 namespace afterbay::storage {
 
-MissingValues::MissingValues(const Schema& schema, const model::FileLayout& layout,
-                             std::vector<VariableStorage> storage, std::uint64_t present,
-                             FindPosition find_position)
+UnwrittenValues::UnwrittenValues(const Schema& schema, const model::FileLayout& layout,
+                                 std::vector<VariableStorage> storage, std::uint64_t present,
+                                 FindPosition find_position)
     : schema_(schema),
       layout_(layout),
       storage_(std::move(storage)),
       present_(present),
       find_position_(std::move(find_position)) {}
 
-Result<> MissingValues::each_hole(const Ledger& written, const IsPlaced& is_placed,
-                                  const Visit& visit) const {
+Result<> UnwrittenValues::each_hole(const Ledger& written, const IsPlaced& is_placed,
+                                    const Visit& visit) const {
   for (std::uint32_t v = 0; v < storage_.size(); ++v) {
     const VariableStorage& storage = storage_[v];
     const model::Pieces pieces = layout_.pieces_of_variable(v);
@@ -33,8 +33,8 @@ Result<> MissingValues::each_hole(const Ledger& written, const IsPlaced& is_plac
   return {};
 }
 
-Result<> MissingValues::each_hole_of_dense(std::uint32_t variable, const Ledger& written,
-                                           const Visit& visit) const {
+Result<> UnwrittenValues::each_hole_of_dense(std::uint32_t variable, const Ledger& written,
+                                             const Visit& visit) const {
   for (const model::Piece& piece : layout_.pieces_of_variable(variable)) {
     if (written.has(piece, 0)) continue;
     AFTERBAY_TRY_ASSIGN(const std::uint64_t offset, find_position_(piece, 0));
@@ -46,8 +46,8 @@ Result<> MissingValues::each_hole_of_dense(std::uint32_t variable, const Ledger&
 /// Runs of records that are missing in chunks of which some are written. Their positions follow
 /// from that of the chunk: the runs may lie beyond the last record, and requesting a position there
 /// would extend the file.
-Result<> MissingValues::each_hole_of_chunks(const model::Piece& piece, const Ledger& written,
-                                            const Visit& visit) const {
+Result<> UnwrittenValues::each_hole_of_chunks(const model::Piece& piece, const Ledger& written,
+                                              const Visit& visit) const {
   const std::uint64_t span = storage_[piece.variable].span;
   const std::uint64_t begin = (present_ + span - 1) / span * span;
   for (const std::uint64_t first : written.partly_written(piece, begin, span)) {
@@ -65,7 +65,7 @@ Result<> MissingValues::each_hole_of_chunks(const model::Piece& piece, const Led
   return {};
 }
 
-Result<> MissingValues::fill(const Ledger& written, BlockWriter& writer, WriteCost& cost) const {
+Result<> UnwrittenValues::fill(const Ledger& written, BlockWriter& writer, WriteCost& cost) const {
   std::optional<FillPattern> pattern;
   std::uint32_t variable = 0;
   return each_hole(
@@ -79,14 +79,14 @@ Result<> MissingValues::fill(const Ledger& written, BlockWriter& writer, WriteCo
 }
 
 /// The fill value in the byte order of the file, which is little-endian in HDF5.
-LoggedFill MissingValues::logged(const Hole& hole) const {
+LoggedFill UnwrittenValues::logged(const Hole& hole) const {
   std::vector<std::byte> element = fill_of(schema_.variables[hole.variable]).bytes;
   to_file_order(element, element.size(), false);
   return {hole.offset, hole.size_bytes, std::move(element)};
 }
 
-Result<> MissingValues::log(const Ledger& written, std::uint64_t records, PlacedChunks& placed,
-                            const PieceWriter& pieces, EpochLog& log) const {
+Result<> UnwrittenValues::log(const Ledger& written, std::uint64_t records, PlacedChunks& placed,
+                              const PieceWriter& pieces, EpochLog& log) const {
   AFTERBAY_TRY(each_hole(
       written, [&](std::uint32_t variable) { return placed.has_any_of(variable); },
       [&](const Hole& hole) { return log.add(logged(hole)); }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/reducers.hpp"
+#include "output/server_reductions.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace afterbay::output {
 
 namespace {
 
-using describe::Reducer;
+using describe::ComputedBy;
 
 /// Whether ranks hand over samples without a network, and what they leave to servers.
 struct Nearness {
@@ -83,12 +83,12 @@ constexpr std::size_t most_steps_of_expressions = 100;
 
 /// Whether the model puts the series, or one of which it is a subset.
 bool is_given(const Series& series) {
-  if (const auto* const subset = dynamic_cast<const Subset*>(&series)) return is_given(subset->of());
+  if (const auto* const subset = dynamic_cast<const SubsetSeries*>(&series)) return is_given(subset->of());
   return !series.is_computed() && !series.is_reduced();
 }
 
 /// Why servers cannot compute the expression for these variables; empty: they can.
-std::string obstacle(const Computed& computed, const std::vector<Writer*>& writers) {
+std::string obstacle(const FormulaSeries& computed, const std::vector<VariableWriter*>& writers) {
   const Type type = writers.front()->variable().type;
   if (type != Type::float32 && type != Type::float64) return "it is not of type float32 or float64";
   if (std::ranges::all_of(computed.leaves(), &Series::is_constant))
@@ -103,13 +103,13 @@ std::string obstacle(const Computed& computed, const std::vector<Writer*>& write
       return fmt::format("'{}' has values of type {}, and the variable is of type {}", operand->name(),
                          name_of(operand->form().type), name_of(type));
   }
-  for (const Writer* const writer : writers)
+  for (const VariableWriter* const writer : writers)
     if (writer->variable().type != type) return "it is written in several types";
   return "";
 }
 
 /// The number of the statistic that is written.
-std::size_t number_of(const SeriesStatistics& statistics, const Writer& writer) {
+std::size_t number_of(const SeriesStatistics& statistics, const VariableWriter& writer) {
   const auto& results = statistics.results();
   const auto result =
       std::ranges::find_if(results, [&](const auto& some) { return some.get() == &writer.of(); });
@@ -117,8 +117,8 @@ std::size_t number_of(const SeriesStatistics& statistics, const Writer& writer) 
 }
 
 /// Why servers cannot compute it; empty: they can.
-std::string obstacle(const SeriesStatistics& statistics, const Computed* computed,
-                     const std::vector<Writer*>& writers) {
+std::string obstacle(const SeriesStatistics& statistics, const FormulaSeries* computed,
+                     const std::vector<VariableWriter*>& writers) {
   if (computed == nullptr && (!is_given(statistics.of()) || statistics.of().is_constant()))
     return "it is a statistic of a coordinate, or of a reduction";
   if (statistics.schedule().cycle()) return "its periods are folded (cycle)";
@@ -126,12 +126,12 @@ std::string obstacle(const SeriesStatistics& statistics, const Computed* compute
     return "its samples are not those of the file";
   if (statistics.finer() != nullptr || statistics.is_finer())
     return "statistics over other periods are computed together with it";
-  for (const Writer* const writer : writers) {
+  for (const VariableWriter* const writer : writers) {
     if (&writer->files() != &writers.front()->files()) return "it goes into several files";
     const Type type = writer->variable().type;
-    const bool keeps_type = computed != nullptr || type == statistics.taken().type ||
-                            may_widen(statistics.taken().type, type,
-                                      statistics.statistic(number_of(statistics, *writer)).operation);
+    const bool keeps_type =
+        computed != nullptr || type == statistics.taken().type ||
+        may_widen(statistics.taken().type, type, statistics.statistic(number_of(statistics, *writer)).kind);
     if (!writer->is_plain() || !keeps_type) return "its values are converted to another type or other units";
     if (size_of(type) != 4 && size_of(type) != 8) return "it has values of less than 4 bytes";
   }
@@ -141,7 +141,7 @@ std::string obstacle(const SeriesStatistics& statistics, const Computed* compute
 [[noreturn]] void refuse_servers(const describe::File& file, bool is_statistic, const std::string& what,
                                  const std::string& why) {
   // The key that asks for it. A statistic of an expression has both.
-  const bool by_statistics = is_statistic && file.statistics == Reducer::servers;
+  const bool by_statistics = is_statistic && file.statistics == ComputedBy::servers;
   refuse_at(
       file.at, ErrorCode::conflict,
       "the file \"{0}\" has {1}: servers, but servers cannot compute {2}: {3}. Write {1}: auto or model",
@@ -149,35 +149,35 @@ std::string obstacle(const SeriesStatistics& statistics, const Computed* compute
 }
 
 /// The processes that are asked to compute a statistic of an expression.
-Reducer wish_for_both(const describe::File& file, const std::string& what) {
-  const bool asks = file.statistics == Reducer::servers || file.expressions == Reducer::servers;
-  if (file.statistics == Reducer::model && asks)
+ComputedBy wish_for_both(const describe::File& file, const std::string& what) {
+  const bool asks = file.statistics == ComputedBy::servers || file.expressions == ComputedBy::servers;
+  if (file.statistics == ComputedBy::model && asks)
     refuse_servers(file, true, what, "the statistic is left to the model (statistics: model)");
-  if (file.expressions == Reducer::model && asks)
+  if (file.expressions == ComputedBy::model && asks)
     refuse_servers(file, true, what, "the expression is left to the model (expressions: model)");
-  if (asks) return Reducer::servers;
-  const bool leaves = file.statistics == Reducer::model || file.expressions == Reducer::model;
-  return leaves ? Reducer::model : Reducer::automatic;
+  if (asks) return ComputedBy::servers;
+  const bool leaves = file.statistics == ComputedBy::model || file.expressions == ComputedBy::model;
+  return leaves ? ComputedBy::model : ComputedBy::automatic;
 }
 
 }  // namespace
 
-std::string Reducers::Candidate::name() const {
+std::string ServerReductions::Candidate::name() const {
   return statistics == nullptr ? fmt::format("'{}'", computed->name())
                                : "the " + statistics->results().front()->name();
 }
 
-Reducers::Reducers(Plan& plan, Session* session) : plan_(plan) {
+ServerReductions::ServerReductions(Plan& plan, Session* session) : plan_(plan) {
   std::map<FileSeries*, OfFile> near;  // with `auto`
   std::map<const FileSeries*, FileSeries*> files_of_plan;
   for (const auto& file : plan.files) files_of_plan.emplace(file.get(), file.get());
   for (const auto& it : plan.computed) computed_.emplace(it.get(), it.get());
   for (const auto& it : plan.writers) writers_[&it->of()].push_back(it.get());
   const auto series_of = [&](const Candidate& it) { return files_of_plan.at(&it.writers.front()->files()); };
-  const auto consider = [&](Candidate candidate, Reducer wish, std::string why) {
+  const auto consider = [&](Candidate candidate, ComputedBy wish, std::string why) {
     FileSeries* const files = series_of(candidate);
-    if (wish == Reducer::model) return;
-    candidate.is_demanded = wish == Reducer::servers;
+    if (wish == ComputedBy::model) return;
+    candidate.is_demanded = wish == ComputedBy::servers;
     OfFile& of = candidate.is_demanded ? by_file_[files] : near[files];
     if (why.empty() && candidate.computed != nullptr && !add_sources(of, *candidate.computed))
       why = fmt::format("the expressions of the file compute with more than {} fields",
@@ -191,20 +191,20 @@ Reducers::Reducers(Plan& plan, Session* session) : plan_(plan) {
     Candidate candidate{some.get(), find_computed(some->of()), {}};
     bool all_written = !some->results().empty();
     for (const auto& result : some->results()) {
-      const std::vector<Writer*> writers = writers_of(*result);
+      const std::vector<VariableWriter*> writers = writers_of(*result);
       all_written = all_written && writers.size() == result->uses().size() && !writers.empty();
       candidate.writers.insert(candidate.writers.end(), writers.begin(), writers.end());
     }
     if (candidate.writers.empty()) continue;
     const describe::File& file = candidate.writers.front()->files().file();
-    const Reducer wish =
+    const ComputedBy wish =
         candidate.computed == nullptr ? file.statistics : wish_for_both(file, candidate.name());
     const std::string why = all_written ? obstacle(*some, candidate.computed, candidate.writers)
                                         : "other fields are computed from it";
     consider(std::move(candidate), wish, why);
   }
   for (const auto& some : plan.computed)
-    for (Writer* const writer : writers_of(*some)) {
+    for (VariableWriter* const writer : writers_of(*some)) {
       if (writer->variable().kind == TimeKind::once) continue;
       Candidate candidate{nullptr, some.get(), {writer}};
       std::string why = obstacle(*some, candidate.writers);
@@ -219,7 +219,7 @@ Reducers::Reducers(Plan& plan, Session* session) : plan_(plan) {
     for (const auto& file : plan.files)
       if (const auto found = near.find(file.get()); found != near.end())
         for (const Candidate& it : found->second.candidates)
-          for (const Writer* const writer : it.writers)
+          for (const VariableWriter* const writer : it.writers)
             undecided_.push_back(fmt::format("{} in {}", writer->variable().name, file->file().name));
   if (near.empty() || session == nullptr || !servers_are_near(*session)) return;
   for (auto& [file, of] : near)
@@ -232,14 +232,14 @@ Reducers::Reducers(Plan& plan, Session* session) : plan_(plan) {
 
 /// The model computes an expression once for all. What it computes in any case takes less to hand
 /// over than its operands.
-void Reducers::drop_computed_here(std::map<FileSeries*, OfFile>& near) const {
-  const auto is_left = [&](const std::map<const Computed*, std::size_t>& left, const Computed* of) {
+void ServerReductions::drop_computed_here(std::map<FileSeries*, OfFile>& near) const {
+  const auto is_left = [&](const std::map<const FormulaSeries*, std::size_t>& left, const FormulaSeries* of) {
     return left.at(of) >= of->uses().size();
   };
   bool has_dropped = true;
   while (has_dropped) {
     has_dropped = false;
-    std::map<const Computed*, std::size_t> left;  // uses of which servers take care
+    std::map<const FormulaSeries*, std::size_t> left;  // uses of which servers take care
     const auto count = [&](const std::map<FileSeries*, OfFile>& files) {
       for (const auto& [file, of] : files)
         for (const Candidate& it : of.candidates)
@@ -253,19 +253,19 @@ void Reducers::drop_computed_here(std::map<FileSeries*, OfFile>& near) const {
       left.try_emplace(some.get(), 0);
       if (!is_left(left, some.get())) continue;
       for (const Series* const operand : some->operands())
-        if (const Computed* const inner = find_computed(*operand)) ++left[inner];
+        if (const FormulaSeries* const inner = find_computed(*operand)) ++left[inner];
     }
     for (auto& [file, of] : near)
       has_dropped |= std::erase_if(of.candidates, [&](const Candidate& it) {
                        return it.computed != nullptr &&
-                              !std::ranges::all_of(it.computed->steps(), [&](const Computed::Step& step) {
-                                return is_left(left, step.of);
-                              });
+                              !std::ranges::all_of(
+                                  it.computed->steps(),
+                                  [&](const FormulaSeries::Step& step) { return is_left(left, step.of); });
                      }) > 0;
   }
 }
 
-bool Reducers::add_sources(OfFile& of, const Computed& computed) {
+bool ServerReductions::add_sources(OfFile& of, const FormulaSeries& computed) {
   std::vector<const Series*> all = of.sources;
   for (const Series* const operand : computed.leaves())
     if (std::ranges::find(all, operand) == all.end()) all.push_back(operand);
@@ -274,23 +274,24 @@ bool Reducers::add_sources(OfFile& of, const Computed& computed) {
   return true;
 }
 
-std::size_t Reducers::source_of(const OfFile& of, const Series& series) {
+std::size_t ServerReductions::source_of(const OfFile& of, const Series& series) {
   return static_cast<std::size_t>(std::ranges::find(of.sources, &series) - of.sources.begin()) + 1;
 }
 
 /// Null: it is no expression.
-Computed* Reducers::find_computed(const Series& series) const {
+FormulaSeries* ServerReductions::find_computed(const Series& series) const {
   const auto found = computed_.find(&series);
   return found == computed_.end() ? nullptr : found->second;
 }
 
-std::vector<Writer*> Reducers::writers_of(const Series& series) const {
+std::vector<VariableWriter*> ServerReductions::writers_of(const Series& series) const {
   const auto found = writers_.find(&series);
-  return found == writers_.end() ? std::vector<Writer*>() : found->second;
+  return found == writers_.end() ? std::vector<VariableWriter*>() : found->second;
 }
 
-Reduction Reducers::reduction_of(const OfFile& of, const Candidate& candidate, const Writer& writer) {
-  Reduction made;
+ServerReduction ServerReductions::reduction_of(const OfFile& of, const Candidate& candidate,
+                                               const VariableWriter& writer) {
+  ServerReduction made;
   made.variable = writer.variable().name;
   made.is_demanded = candidate.is_demanded;
   if (candidate.statistics != nullptr) {
@@ -302,8 +303,8 @@ Reduction Reducers::reduction_of(const OfFile& of, const Candidate& candidate, c
       made.missing = model::converted(made.missing, writer.variable().type).value();
   }
   if (candidate.computed == nullptr) return made;
-  Reduction::Formula& formula = made.formula.emplace();
-  for (Computed::Step& step : candidate.computed->steps())
+  ServerReduction::Formula& formula = made.formula.emplace();
+  for (FormulaSeries::Step& step : candidate.computed->steps())
     formula.steps.push_back({step.of->formula().text, std::move(step.operands)});
   if (candidate.statistics == nullptr) formula.units = writer.units();
   for (const Series* const operand : candidate.computed->leaves())
@@ -311,17 +312,17 @@ Reduction Reducers::reduction_of(const OfFile& of, const Candidate& candidate, c
   return made;
 }
 
-std::vector<Reduction> Reducers::of(const FileSeries& file) const {
-  std::vector<Reduction> reductions;
+std::vector<ServerReduction> ServerReductions::of(const FileSeries& file) const {
+  std::vector<ServerReduction> reductions;
   const auto found = std::ranges::find_if(by_file_, [&](const auto& entry) { return entry.first == &file; });
   if (found == by_file_.end()) return reductions;
   for (const Candidate& it : found->second.candidates)
-    for (const Writer* const writer : it.writers)
+    for (const VariableWriter* const writer : it.writers)
       reductions.push_back(reduction_of(found->second, it, *writer));
   return reductions;
 }
 
-void Reducers::apply() const {
+void ServerReductions::apply() const {
   for (const auto& [file, of] : by_file_)
     for (const Candidate& it : of.candidates)
       if (file->target().reduces(it.is_demanded))
@@ -330,22 +331,22 @@ void Reducers::apply() const {
         refuse_servers(file->file(), it.statistics != nullptr, it.name(), file->target().why_not_reduced());
 }
 
-void Reducers::leave(FileSeries& file, const OfFile& of, const Candidate& candidate) {
+void ServerReductions::leave(FileSeries& file, const OfFile& of, const Candidate& candidate) {
   if (candidate.statistics != nullptr) {
     std::vector<SeriesStatistics::InFile> variables;
-    for (const Writer* const writer : candidate.writers)
+    for (const VariableWriter* const writer : candidate.writers)
       variables.push_back(
           {writer->number(), number_of(*candidate.statistics, *writer), writer->variable().type});
     candidate.statistics->leave_to_servers(file.samples(), std::move(variables),
                                            candidate.computed != nullptr);
   }
   if (candidate.computed == nullptr) return;
-  Computed::InFile in{&file.samples(), {}, candidate.statistics, {}};
+  FormulaSeries::InFile in{&file.samples(), {}, candidate.statistics, {}};
   if (candidate.statistics == nullptr) {
     in.consumer = candidate.writers.front();
     candidate.writers.front()->leave_to_servers();
   }
-  for (const Writer* const writer : candidate.writers) in.variables.push_back(writer->number());
+  for (const VariableWriter* const writer : candidate.writers) in.variables.push_back(writer->number());
   for (const Series* const operand : candidate.computed->leaves())
     in.sources.push_back(source_of(of, *operand));
   candidate.computed->leave_to_servers(std::move(in));

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Endpoint: the state that one caller of `put` needs: the plans for its data, and buffers. A second
-// endpoint of the same rank is a second object. Endpoints share the session core, RankPuts, and the
-// records of collections and files, nothing else. Used by one thread.
-//
-// It is not the interface's afterbay::Endpoint, which a thread opens: that is a handle of a
-// PartEndpoint.
+// DirectPuts: puts of a rank by one caller, the session, which holds the rank's whole part,
+// straight to the servers: the plans for its data, and buffers. If the rank has endpoints, their
+// puts are joint ones instead (JointPuts). Two objects of a rank share the session core, RankPuts,
+// and the records of collections and files, nothing else. Used by one thread.
 //
 // Order on every link: per (file, record) BeginRecord, pieces, Put. All ranks put in the same
-// order, whichever endpoints they use, so that the running numbers (seq, position) agree without
+// order, whichever of these they use, so that the running numbers (seq, position) agree without
 // messages between ranks.
 #pragma once
 
@@ -32,9 +30,10 @@
 namespace afterbay::client {
 
 /// How a rank puts its whole part straight to the servers.
-class Endpoint {
+class DirectPuts {
  public:
-  Endpoint(SessionCore& core, RankPuts& rank, std::chrono::milliseconds deadline, observe::Profile& profile);
+  DirectPuts(SessionCore& core, RankPuts& rank, std::chrono::milliseconds deadline,
+             observe::Profile& profile);
 
   /// Called for every collection of the session, in the order of ids.
   void add_collection(const Collection& collection);

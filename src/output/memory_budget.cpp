@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/memory.hpp"
+#include "output/memory_budget.hpp"
 
 #include <algorithm>
 #include <map>
@@ -63,9 +63,9 @@ std::vector<MemoryUse> memory_of(const Plan& plan, std::size_t waiting) {
   for (const auto& it : plan.computed)
     sums[fmt::format("values of the expression '{}'{}", it->name(), on_grid(it->space()))] +=
         it->buffer_bytes();
-  for (const auto& it : plan.collapsed)
+  for (const auto& it : plan.axis_reductions)
     sums[fmt::format("reduction '{}'{}", it->name(), on_grid(it->space()))] += it->buffer_bytes();
-  for (const auto& it : plan.over_grids)
+  for (const auto& it : plan.grid_reductions)
     sums[fmt::format("reduction '{}'{}", it->name(), on_grid(it->of().space()))] +=
         it->buffer_bytes(it->part(), waiting);
   std::set<const Space*> spaces;
@@ -90,7 +90,7 @@ std::vector<MemoryUse> memory_of(const Plan& plan, std::size_t waiting) {
   return uses;
 }
 
-void Memory::take(Session& session, std::vector<MemoryUse> uses) {
+void MemoryBudget::take(Session& session, std::vector<MemoryUse> uses) {
   uses_ = std::move(uses);
   for (const MemoryUse& it : uses_) bytes_ += it.bytes;
   observe::peak(counter_, bytes_);
@@ -108,7 +108,7 @@ void Memory::take(Session& session, std::vector<MemoryUse> uses) {
       agree(session, "the memory of described output", Need{bytes_, rank_, largest_of(uses_)}, steps));
 }
 
-void Memory::take(MemoryUse use) {
+void MemoryBudget::take(MemoryUse use) {
   uses_.push_back(std::move(use));
   const std::uint64_t bytes = bytes_ + uses_.back().bytes;
   if (limit_ > 0 && bytes > limit_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identity: identifies a server and its run.
+// ServerIdentity: identifies a server and its run.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace afterbay::server {
 
-struct Identity {
+struct ServerIdentity {
   int number = 0;                               ///< number of this server in the session
   int session_rank = 0;                         ///< rank of its process in the session
   std::vector<int> session_ranks;               ///< session ranks of the model ranks, in model-rank order

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tickets: answers to ranks that asked to be told when their earlier puts are written, and the
+// OpenTickets: answers to ranks that asked to be told when their earlier puts are written, and the
 // ranks that wait for an answer. Used by the ingest thread.
 #pragma once
 
@@ -15,17 +15,17 @@
 
 namespace afterbay::server {
 
-class Tickets {
+class OpenTickets {
  public:
   /// Sends the answer to a rank.
   using Send = IngestFunction<void(std::size_t peer, std::uint64_t number)>;
-  using IsWritten = std::function<bool(const Ticket&)>;
+  using IsWritten = std::function<bool(const OpenTicket&)>;
 
-  explicit Tickets(Send send) : send_(std::move(send)) {}
+  explicit OpenTickets(Send send) : send_(std::move(send)) {}
 
   /// Adds a ticket that `answer_written` answers. Tickets of closes and epochs are answered by
   /// `answer`.
-  void add(Ticket ticket) AFTERBAY_REQUIRES(ingest_thread) { open_.add(std::move(ticket)); }
+  void add(OpenTicket ticket) AFTERBAY_REQUIRES(ingest_thread) { open_.add(std::move(ticket)); }
   [[nodiscard]] const TicketGroups<>& open() const noexcept AFTERBAY_REQUIRES(ingest_thread) { return open_; }
   [[nodiscard]] bool has(std::size_t peer, std::uint64_t number) const AFTERBAY_REQUIRES(ingest_thread) {
     return open_.has({peer, number});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/over_grid.hpp"
+#include "output/grid_reduction.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -59,13 +59,13 @@ class TotalsWriter {
 
 }  // namespace
 
-std::string OverGrid::text_of(const statistics::Statistic& statistic, const std::string& vanishing) {
-  return fmt::format("{} over {}", name_of(statistic.operation), vanishing);
+std::string GridReduction::text_of(const statistics::Statistic& statistic, const std::string& vanishing) {
+  return fmt::format("{} over {}", name_of(statistic.kind), vanishing);
 }
 
-OverGrid::OverGrid(Series& of, const Space& space, std::shared_ptr<const GridGroups> groups,
-                   const std::vector<std::string>& over, const std::string& vanishing,
-                   const statistics::Statistic& statistic)
+GridReduction::GridReduction(Series& of, const Space& space, std::shared_ptr<const GridGroups> groups,
+                             const std::vector<std::string>& over, const std::string& vanishing,
+                             const statistics::Statistic& statistic)
     : Series(text_of(statistic, vanishing) + " of " + of.name(), space, late_form()),
       of_(&of),
       text_(text_of(statistic, vanishing)),
@@ -82,9 +82,9 @@ OverGrid::OverGrid(Series& of, const Space& space, std::shared_ptr<const GridGro
   of.add(*this);
 }
 
-Form OverGrid::wants(const Form& given) const { return of_->gives_any_form() ? late_form() : given; }
+Form GridReduction::wants(const Form& given) const { return of_->gives_any_form() ? late_form() : given; }
 
-void OverGrid::find_levels(const std::vector<std::string>& over) {
+void GridReduction::find_levels(const std::vector<std::string>& over) {
   const Space& from = of_->space();
   levels_ = {{0}};
   for (std::size_t d = from.axes; d < from.local.size(); ++d) points_of_level_ *= from.local[d];
@@ -105,11 +105,11 @@ void OverGrid::find_levels(const std::vector<std::string>& over) {
     for (std::size_t& place : places) place *= points_of_level_;
 }
 
-bool OverGrid::are_doubles(const Form& form) const noexcept {
+bool GridReduction::are_doubles(const Form& form) const noexcept {
   return form.type == Type::float64 && form.missing == late_form().missing;
 }
 
-void OverGrid::take(std::size_t /*slot*/, const Value& value) {
+void GridReduction::take(std::size_t /*slot*/, const Value& value) {
   const DefaultArithmetic arithmetic;
   const std::size_t points = of_->space().points;
   const double* values = reinterpret_cast<const double*>(value.data);
@@ -123,7 +123,7 @@ void OverGrid::take(std::size_t /*slot*/, const Value& value) {
     values = values_.data();
   }
   TotalsWriter writer;
-  statistics::Totals totals(statistic_.operation);
+  statistics::Totals totals(statistic_.kind);
   for (std::size_t level = 0; points > 0 && level < levels_.size(); ++level)
     for (std::size_t p = 0; p < groups_->points.size(); ++p) {
       totals.clear();
@@ -136,10 +136,10 @@ void OverGrid::take(std::size_t /*slot*/, const Value& value) {
   taken_ = Contribution{writer.take(), value.begin, value.end, value.seconds};
 }
 
-std::vector<std::byte> OverGrid::joined(std::span<const std::span<const std::byte>> totals) const {
+std::vector<std::byte> GridReduction::joined(std::span<const std::span<const std::byte>> totals) const {
   const DefaultArithmetic arithmetic;
   std::vector<Totalled> parts(totals.begin(), totals.end());
-  statistics::Totals sum(statistic_.operation);
+  statistics::Totals sum(statistic_.kind);
   TotalsWriter writer;
   for (;;) {
     std::erase_if(parts, [](const Totalled& it) { return it.ended(); });
@@ -152,11 +152,11 @@ std::vector<std::byte> OverGrid::joined(std::span<const std::span<const std::byt
   }
 }
 
-void OverGrid::emit_late(const Contribution& all) {
+void GridReduction::emit_late(const Contribution& all) {
   std::ranges::fill(result_, std::numeric_limits<double>::quiet_NaN());
   {
     const DefaultArithmetic arithmetic;
-    statistics::Totals totals(statistic_.operation);
+    statistics::Totals totals(statistic_.kind);
     for (Totalled rest(all.totals); !rest.ended();) {
       const std::uint64_t point = rest.point();
       totals.clear();
@@ -169,28 +169,28 @@ void OverGrid::emit_late(const Contribution& all) {
 }
 
 /// Counts, the head of a sum, and its digits: three if values differ by less than a factor of 2^32.
-std::size_t OverGrid::bytes_per_point() const noexcept {
+std::size_t GridReduction::bytes_per_point() const noexcept {
   constexpr std::size_t head = 3;
   constexpr std::size_t sum = 3 + 3 * sizeof(std::uint32_t);
-  switch (statistic_.operation) {
-    case statistics::Operation::mean:
-    case statistics::Operation::sum: return head + sum;
-    case statistics::Operation::standard_deviation: return head + 2 * sum + sizeof(std::uint32_t);
-    case statistics::Operation::range: return head + 2 * sizeof(double);
+  switch (statistic_.kind) {
+    case statistics::StatisticKind::mean:
+    case statistics::StatisticKind::sum: return head + sum;
+    case statistics::StatisticKind::standard_deviation: return head + 2 * sum + sizeof(std::uint32_t);
+    case statistics::StatisticKind::range: return head + 2 * sizeof(double);
     default: return head + sizeof(double);
   }
 }
 
-OverGrid::Part OverGrid::part() const noexcept {
+GridReduction::Part GridReduction::part() const noexcept {
   return {groups_->elements.size(), levels_.size() * groups_->points.size(), space().points};
 }
 
-OverGrid::Part OverGrid::part(std::uint64_t elements, bool is_first) const noexcept {
+GridReduction::Part GridReduction::part(std::uint64_t elements, bool is_first) const noexcept {
   return {elements, levels_.size() * std::min(groups_->all, elements),
           is_first ? space().global_points() : 0};
 }
 
-std::uint64_t OverGrid::buffer_bytes(const Part& part, std::size_t waiting) const noexcept {
+std::uint64_t GridReduction::buffer_bytes(const Part& part, std::size_t waiting) const noexcept {
   const std::uint64_t levels = levels_.empty() ? 0 : levels_.size() * levels_.front().size();
   const bool widens = !are_doubles(wants(of_->form()));
   return part.elements * (sizeof(std::uint32_t) + (widens ? levels * sizeof(double) : 0)) +

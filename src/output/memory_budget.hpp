@@ -23,10 +23,10 @@ struct MemoryUse {
 std::vector<MemoryUse> memory_of(const Plan& plan, std::size_t waiting);
 
 /// Counts memory of this rank, and refuses what exceeds a limit.
-class Memory {
+class MemoryBudget {
  public:
   /// `limit`: bytes; 0: none. `counter`: of the report; may be null.
-  Memory(std::uint64_t limit, observe::Counter* counter) : limit_(limit), counter_(counter) {}
+  MemoryBudget(std::uint64_t limit, observe::Counter* counter) : limit_(limit), counter_(counter) {}
 
   /// Adds what the plan needs. Collective over the model ranks if there is a limit: throws
   /// resources on all of them, naming the largest consumers of the rank that needs most, if it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NeverPut: warnings about variables of complete files that no rank has put. Used by the ingest
-// thread.
+// NeverPutWarnings: warnings about variables of complete files that no rank has put. Used by the
+// ingest thread.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace afterbay::server {
 
-class NeverPut {
+class NeverPutWarnings {
  public:
   /// The warning about the variables that a complete file lacks; "" if there is none. Each variable
   /// of a collection is reported once, however many files lack it.

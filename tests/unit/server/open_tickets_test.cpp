@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/tickets.hpp"
+#include "server/open_tickets.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,12 +15,13 @@ using Answers = std::vector<std::pair<std::size_t, std::uint64_t>>;
 class ServerTickets : public ::testing::Test {
  protected:
   void answer_written() {
-    tickets_.answer_written([this](const Ticket& ticket) { return written_.contains(ticket.strings); });
+    tickets_.answer_written([this](const OpenTicket& ticket) { return written_.contains(ticket.strings); });
   }
 
   Answers answers_;
   std::set<std::uint64_t> written_;  ///< numbers of strings, which stand for any work here
-  Tickets tickets_{[this](std::size_t peer, std::uint64_t number) { answers_.emplace_back(peer, number); }};
+  OpenTickets tickets_{
+      [this](std::size_t peer, std::uint64_t number) { answers_.emplace_back(peer, number); }};
 };
 
 TEST_F(ServerTickets, AreAnsweredOnceWhatWasPutBeforeIsWritten) {
@@ -70,18 +71,18 @@ TEST_F(ServerTickets, OfAFailedSessionAreForgotten) {
   EXPECT_EQ(tickets_.waiters(), 0u);
 }
 
-/// What Tickets did before they were indexed: the reference for its contents.
+/// What OpenTickets did before they were indexed: the reference for its contents.
 class PlainTickets {
  public:
   explicit PlainTickets(Answers& answers) : answers_(answers) {}
-  void add(Ticket ticket) { open_.push_back(std::move(ticket)); }
+  void add(OpenTicket ticket) { open_.push_back(std::move(ticket)); }
   [[nodiscard]] bool has(std::size_t peer, std::uint64_t number) const {
     return std::ranges::any_of(open_,
-                               [&](const Ticket& it) { return it.peer == peer && it.number == number; });
+                               [&](const OpenTicket& it) { return it.peer == peer && it.number == number; });
   }
   template <class IsWritten>
   void answer_written(const IsWritten& is_written) {
-    std::erase_if(open_, [&](const Ticket& ticket) {
+    std::erase_if(open_, [&](const OpenTicket& ticket) {
       if (!is_written(ticket)) return false;
       answer(ticket.peer, ticket.number);
       return true;
@@ -108,7 +109,7 @@ class PlainTickets {
     std::uint64_t since_ns = 0;
   };
   Answers& answers_;
-  std::vector<Ticket> open_;
+  std::vector<OpenTicket> open_;
   std::vector<Waiter> waiters_;
 };
 
@@ -122,11 +123,11 @@ TEST(ServerTicketGroups, AnswerAsAPlainListDoes) {
       return std::uniform_int_distribution<std::uint64_t>(0, n - 1)(random);
     };
     Answers answers, expected;
-    Tickets tickets([&](std::size_t peer, std::uint64_t number) { answers.emplace_back(peer, number); });
+    OpenTickets tickets([&](std::size_t peer, std::uint64_t number) { answers.emplace_back(peer, number); });
     PlainTickets plain(expected);
     std::uint64_t written[2] = {0, 0}, strings = 0, now_ns = 0, number = 0;
     std::set<std::uint64_t> published;
-    const auto is_written = [&](const Ticket& ticket) {
+    const auto is_written = [&](const OpenTicket& ticket) {
       return ticket.strings <= strings &&
              std::ranges::all_of(ticket.files,
                                  [&](std::uint64_t file) { return published.contains(file); }) &&
@@ -140,7 +141,7 @@ TEST(ServerTicketGroups, AnswerAsAPlainListDoes) {
         case 0:
         case 1:
         case 2: {
-          Ticket ticket{
+          OpenTicket ticket{
               .peer = peer, .number = ++number, .bounds = {}, .files = {}, .strings = strings + below(3)};
           for (std::uint32_t collection = 0; collection < 2; ++collection)
             ticket.bounds.emplace_back(collection, written[collection] + below(3));
@@ -200,7 +201,7 @@ TEST(ServerTicketGroups, OfAHundredThousandRanksCostLogarithmsAndOneTestPerGroup
   for (std::size_t r = 0; r < ranks; ++r) ASSERT_TRUE(groups.has({r, 7}));
   EXPECT_EQ(groups.groups(), 2u);
   std::uint64_t written = 0;
-  const auto is_written = [&](const Ticket& ticket) {
+  const auto is_written = [&](const OpenTicket& ticket) {
     ++tests;
     return ticket.bounds.front().second <= written;
   };
@@ -217,10 +218,10 @@ TEST(ServerTicketGroups, KeepTheFirstTicketAndTheOrderInWhichTheyWereAdded) {
   groups.add({.peer = 4, .number = 1, .bounds = {}, .files = {}, .strings = 9});
   groups.add({.peer = 2, .number = 1, .bounds = {}, .files = {}, .strings = 5});
   groups.add({.peer = 1, .number = 1, .bounds = {}, .files = {}, .strings = 9});
-  const auto has_strings = [](const Ticket& ticket) { return ticket.strings > 4; };
+  const auto has_strings = [](const OpenTicket& ticket) { return ticket.strings > 4; };
   ASSERT_NE(groups.first_of(has_strings), nullptr);
   EXPECT_EQ(groups.first_of(has_strings)->peer, 4u);
-  EXPECT_EQ(groups.first_of([](const Ticket& ticket) { return ticket.strings > 9; }), nullptr);
+  EXPECT_EQ(groups.first_of([](const OpenTicket& ticket) { return ticket.strings > 9; }), nullptr);
   EXPECT_EQ(groups.all(), (std::vector<TicketId>{{4, 1}, {2, 1}, {1, 1}}));
   EXPECT_EQ(groups.take_if(has_strings), (std::vector<TicketId>{{4, 1}, {2, 1}, {1, 1}}));
   EXPECT_EQ(groups.first_of(has_strings), nullptr);

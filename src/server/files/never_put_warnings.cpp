@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/files/never_put.hpp"
+#include "server/files/never_put_warnings.hpp"
 
 #include <fmt/ranges.h>
 
@@ -23,7 +23,7 @@ bool is_never_put(const OutputFile& file, std::uint32_t variable) AFTERBAY_REQUI
 
 }  // namespace
 
-std::string NeverPut::warning(const OutputFile& file) {
+std::string NeverPutWarnings::warning(const OutputFile& file) {
   if (file.holds_states) return {};
   std::set<std::uint32_t>& reported = reported_[file.collection->id];
   std::vector<std::string> names;

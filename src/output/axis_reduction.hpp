@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collapsed: a series that reduces another one over some of its axes, such as the vertical one.
+// AxisReduction: a series that reduces another one over some of its axes, such as the vertical one.
 // Axes are whole on every rank, so that nothing is exchanged.
 #pragma once
 
@@ -13,12 +13,12 @@
 
 namespace afterbay::output {
 
-class Collapsed final : public Series, public Consumer {
+class AxisReduction final : public Series, public Consumer {
  public:
   /// `space`: that of `of` without the axes `over`. Throws wrong_type if the statistic does not
   /// exist for the type.
-  Collapsed(Series& of, const Space& space, const std::vector<std::string>& over,
-            const statistics::Statistic& statistic);
+  AxisReduction(Series& of, const Space& space, const std::vector<std::string>& over,
+                const statistics::Statistic& statistic);
 
   [[nodiscard]] bool available() const override { return of_->available(); }
   [[nodiscard]] bool is_reduced() const override { return of_->is_reduced(); }

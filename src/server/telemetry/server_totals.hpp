@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tally: the amounts that a server has taken in and written so far, for statistics. Used by the
-// ingest thread, except `written`.
+// ServerTotals: the amounts that a server has taken in and written so far, for statistics. Used by
+// the ingest thread, except `written`.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace afterbay::server {
 
-class Tally {
+class ServerTotals {
  public:
   struct Collection {
     std::uint64_t records_taken = 0;
@@ -25,7 +25,7 @@ class Tally {
     std::uint64_t bytes_published = 0;
   };
 
-  explicit Tally(std::size_t ranks) : waits_(ranks) {}
+  explicit ServerTotals(std::size_t ranks) : waits_(ranks) {}
   /// Memory, for RankTables.
   static constexpr std::uint64_t bytes_per_rank() noexcept { return sizeof(Waits); }
 

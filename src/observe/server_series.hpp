@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Series: the state of a server over time, in bounded memory: the longer the run, the longer the
-// interval between points.
+// ServerSeries: the state of a server over time, in bounded memory: the longer the run, the longer
+// the interval between points.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ struct SeriesPoint {
   }
 };
 
-class Series {
+class ServerSeries {
  public:
-  explicit Series(std::size_t most_points = 600, double shortest_gap_s = 0.05)
+  explicit ServerSeries(std::size_t most_points = 600, double shortest_gap_s = 0.05)
       : most_points_(most_points), gap_s_(shortest_gap_s) {
     points_.reserve(most_points);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MissingValues: values that were never written, at positions that a netCDF-4 file has for them.
+// UnwrittenValues: values that were never written, at positions that a netCDF-4 file has for them.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ namespace afterbay::storage {
 /// allocated storage do: dense variables, and plain chunks of several records. At its end, a file
 /// gets fill values there; an epoch logs the holes, and recovery fills them. Used by one thread at
 /// a time; referenced objects must outlive it.
-class MissingValues {
+class UnwrittenValues {
  public:
   /// The position of a piece that is not encoded.
   using FindPosition = std::function<Result<std::uint64_t>(const model::Piece& piece, std::uint64_t record)>;
 
   /// `present`: number of records of earlier runs; HDF5 writes the chunks that contain some.
-  MissingValues(const Schema& schema, const model::FileLayout& layout, std::vector<VariableStorage> storage,
-                std::uint64_t present, FindPosition find_position);
+  UnwrittenValues(const Schema& schema, const model::FileLayout& layout, std::vector<VariableStorage> storage,
+                  std::uint64_t present, FindPosition find_position);
 
   /// Writes fill values, also after the last record of a chunk: a later append finds them there, as
   /// netCDF-C leaves them.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reducers: who computes expressions and statistics over time, model ranks or servers.
+// ServerReductions: who computes expressions and statistics over time, model ranks or servers.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,17 @@
 
 namespace afterbay::output {
 
-class Reducers {
+class ServerReductions {
  public:
   /// Decides for the files of the plan. All ranks decide alike. Throws, at the place in the
   /// description, if servers are to compute what only model ranks can.
   /// `session`: whose ranks agree on `auto`, which is collective; null: model ranks compute.
-  Reducers(Plan& plan, Session* session);
+  ServerReductions(Plan& plan, Session* session);
   /// Variables that servers compute if they are near (`auto`), with their files, in the order of
   /// the plan: "tas in day".
   [[nodiscard]] const std::vector<std::string>& undecided() const noexcept { return undecided_; }
   /// What servers are to compute of a file, for FileSeries::define.
-  [[nodiscard]] std::vector<Reduction> of(const FileSeries& file) const;
+  [[nodiscard]] std::vector<ServerReduction> of(const FileSeries& file) const;
   /// After the files have been defined: leaves to the servers what they compute.
   void apply() const;
 
@@ -31,8 +31,8 @@ class Reducers {
   /// A statistic, of a field or of an expression, or an expression.
   struct Candidate {
     SeriesStatistics* statistics = nullptr;
-    Computed* computed = nullptr;
-    std::vector<Writer*> writers;
+    FormulaSeries* computed = nullptr;
+    std::vector<VariableWriter*> writers;
     bool is_demanded = false;  ///< not `auto`
     [[nodiscard]] std::string name() const;
   };
@@ -42,17 +42,17 @@ class Reducers {
   };
   void drop_computed_here(std::map<FileSeries*, OfFile>& near) const;
   /// Returns false if there would be too many: SampleRecords::most_sources.
-  static bool add_sources(OfFile& of, const Computed& computed);
+  static bool add_sources(OfFile& of, const FormulaSeries& computed);
   [[nodiscard]] static std::size_t source_of(const OfFile& of, const Series& series);
-  [[nodiscard]] Computed* find_computed(const Series& series) const;
-  [[nodiscard]] std::vector<Writer*> writers_of(const Series& series) const;
-  [[nodiscard]] static Reduction reduction_of(const OfFile& of, const Candidate& candidate,
-                                              const Writer& writer);
+  [[nodiscard]] FormulaSeries* find_computed(const Series& series) const;
+  [[nodiscard]] std::vector<VariableWriter*> writers_of(const Series& series) const;
+  [[nodiscard]] static ServerReduction reduction_of(const OfFile& of, const Candidate& candidate,
+                                                    const VariableWriter& writer);
   static void leave(FileSeries& file, const OfFile& of, const Candidate& candidate);
 
   Plan& plan_;
-  std::map<const Series*, Computed*> computed_;
-  std::map<const Series*, std::vector<Writer*>> writers_;
+  std::map<const Series*, FormulaSeries*> computed_;
+  std::map<const Series*, std::vector<VariableWriter*>> writers_;
   std::map<FileSeries*, OfFile> by_file_;
   std::vector<std::string> undecided_;
 };

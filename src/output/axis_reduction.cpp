@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/collapsed.hpp"
+#include "output/axis_reduction.hpp"
 
 #include <fmt/ranges.h>
 
@@ -18,18 +18,19 @@ Form in_doubles() { return {Type::float64, Values(std::numeric_limits<double>::q
 
 Form form_taken(const Series& of) { return of.gives_any_form() ? in_doubles() : of.form(); }
 
-statistics::Field field_of(const Form& form) {
+statistics::SampleFormat field_of(const Form& form) {
   return {form.type, form.missing.empty() ? model::default_fill(form.type) : form.missing};
 }
 
 }  // namespace
 
-std::string Collapsed::text_of(const statistics::Statistic& statistic, const std::vector<std::string>& over) {
-  return fmt::format("{} over {}", name_of(statistic.operation), fmt::join(over, ", "));
+std::string AxisReduction::text_of(const statistics::Statistic& statistic,
+                                   const std::vector<std::string>& over) {
+  return fmt::format("{} over {}", name_of(statistic.kind), fmt::join(over, ", "));
 }
 
-Collapsed::Collapsed(Series& of, const Space& space, const std::vector<std::string>& over,
-                     const statistics::Statistic& statistic)
+AxisReduction::AxisReduction(Series& of, const Space& space, const std::vector<std::string>& over,
+                             const statistics::Statistic& statistic)
     : Series(text_of(statistic, over) + " of " + of.name(), space, in_doubles()),
       of_(&of),
       text_(text_of(statistic, over)),
@@ -43,7 +44,7 @@ Collapsed::Collapsed(Series& of, const Space& space, const std::vector<std::stri
   of.add(*this);
 }
 
-void Collapsed::find_slabs(const std::vector<std::string>& over) {
+void AxisReduction::find_slabs(const std::vector<std::string>& over) {
   const Space& from = of_->space();
   slabs_ = runs_ = {0};
   run_ = from.points;
@@ -81,7 +82,7 @@ void Collapsed::find_slabs(const std::vector<std::string>& over) {
   if (runs_.size() > 1) slab_.resize(space().points * size_of(taken_.type));
 }
 
-void Collapsed::take(std::size_t /*slot*/, const Value& value) {
+void AxisReduction::take(std::size_t /*slot*/, const Value& value) {
   const std::size_t bytes = size_of(taken_.type);
   bundle_.begin_interval(0);
   for (const std::size_t first : slabs_) {
@@ -106,11 +107,11 @@ void Collapsed::take(std::size_t /*slot*/, const Value& value) {
   emit(made);
 }
 
-std::size_t Collapsed::state_size(std::size_t points) const noexcept {
+std::size_t AxisReduction::state_size(std::size_t points) const noexcept {
   return statistics::state_bytes(bundle_.statistic(0), taken_.type, points) / sizeof(double) + 1;
 }
 
-std::size_t Collapsed::buffer_bytes(std::size_t points) const noexcept {
+std::size_t AxisReduction::buffer_bytes(std::size_t points) const noexcept {
   return (state_size(points) + points) * sizeof(double) + (in_pieces_ ? points * size_of(taken_.type) : 0);
 }
 
