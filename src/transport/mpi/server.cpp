@@ -288,7 +288,7 @@ void MpiPeer::pop() {
 void MpiPeer::send(std::span<const std::byte> message) {
   answers_.keep(message);
   ++messages_;
-  flush_answers();
+  flush_in_turn();
 }
 
 void MpiPeer::send_data(std::span<const std::byte> message, OutgoingData data) {
@@ -296,8 +296,7 @@ void MpiPeer::send_data(std::span<const std::byte> message, OutgoingData data) {
   if (auto sent = answers_.send_data(message, std::move(data)); !sent) note_failure(std::move(sent).error());
 }
 
-/// True: did something.
-bool MpiPeer::flush_answers(SendTurn& turn) {
+bool MpiPeer::flush(SendTurn& turn) {
   auto moved = answers_.flush(turn);
   if (!moved) note_failure(std::move(moved).error());
   const bool is_due = answers_.is_due();
@@ -306,9 +305,9 @@ bool MpiPeer::flush_answers(SendTurn& turn) {
   return moved && *moved;
 }
 
-bool MpiPeer::flush_answers() {
+bool MpiPeer::flush_in_turn() {
   SendTurn unlimited;
-  return flush_answers(turns_ != nullptr ? turns_->turn : unlimited);
+  return flush(turns_ != nullptr ? turns_->turn : unlimited);
 }
 
 mpi::Request* MpiPeer::awaited_batch(const AnswerTurns::Slow& list) noexcept {
@@ -320,7 +319,7 @@ mpi::Request* MpiPeer::awaited_batch(const AnswerTurns::Slow& list) noexcept {
 
 void MpiPeer::flush_now() {
   SendTurn unlimited;
-  flush_answers(unlimited);
+  flush(unlimited);
 }
 
 bool MpiPeer::pump() {
@@ -330,7 +329,7 @@ bool MpiPeer::pump() {
   auto arrived = answers_.complete_data();
   if (!arrived) note_failure(std::move(arrived).error());
   moved = (arrived && *arrived) || moved;
-  return flush_answers() || moved;
+  return flush_in_turn() || moved;
 }
 
 PeerNeeds MpiPeer::needs() const {
