@@ -314,7 +314,7 @@ void check_file_names(const Description& description, Problems& problems) {
     const std::string period = file.timing.every && has_records(file) ? file.timing.every->text() : "fx";
     const FilePlace place = place_of(file);
     const std::string name = partial_name(place.name, {description.case_name, file.name, period, file.grid,
-                                                       file.settings.store.value_or(Format::netcdf4)});
+                                                       file.settings.store.value_or(default_format)});
     // "x", "./x" and "y/../x" are one file.
     std::string path = (std::filesystem::path(place.directory) / name).lexically_normal().string();
     const auto [earlier, fresh] = taken.emplace(std::move(path), &file);

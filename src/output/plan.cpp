@@ -658,7 +658,7 @@ class Planner {
     const Type own = own_type(context.variable.field);
     if (asked.own || is_packed) return own;
     return type_of_results(own, context.variable.operation, converted,
-                           traits_of(context.settings.store.value_or(Format::netcdf4)));
+                           traits_of(context.settings.store.value_or(default_format)));
   }
 
   /// The type of a field. Derived fields are float32 if all that they are computed from are.

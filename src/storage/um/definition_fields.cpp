@@ -7,9 +7,11 @@
 
 #include "base/caller_terms.hpp"
 #include "base/suggest.hpp"
+#include "model/missing_values.hpp"
 #include "packing/wgdos.hpp"
 #include "storage/messages/cf.hpp"
 #include "storage/messages/definition_check.hpp"
+#include "storage/messages/valid_values.hpp"
 #include "storage/um/definition.hpp"
 
 namespace afterbay::storage::um {
@@ -100,40 +102,6 @@ Result<> check_storage(const Variable& variable, const Field& field, const FileK
                   "divide the grid",
                   rows, columns, packing::most_wgdos_points);
   return {};
-}
-
-std::vector<double> numbers_in(const Variable& variable, const char* attribute) {
-  const Attribute* const found = cf::find_attribute(variable.attributes, attribute);
-  return found == nullptr ? std::vector<double>() : cf::numbers_of(found->values);
-}
-
-/// The fill value, or the default of netCDF for the type, which bytes do not have, and the values
-/// of missing_value.
-std::vector<double> missing_of(const Variable& mask) {
-  std::vector<double> missing =
-      mask.fill.empty() ? numbers_in(mask, "_FillValue") : cf::numbers_of(mask.fill);
-  if (missing.empty()) {
-    switch (mask.type) {
-      case Type::int16: missing = {-32767}; break;
-      case Type::uint16: missing = {65535}; break;
-      case Type::int32: missing = {-2147483647}; break;
-      case Type::uint32: missing = {4294967295}; break;
-      case Type::float32:
-      case Type::float64: missing = {0x1.ep+122}; break;
-      default: break;
-    }
-  }
-  for (const double value : numbers_in(mask, "missing_value")) missing.push_back(value);
-  return missing;
-}
-
-std::pair<double, double> valid_range_of(const Variable& mask) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  std::pair<double, double> range{-infinity, infinity};
-  if (const auto both = numbers_in(mask, "valid_range"); both.size() == 2) range = {both[0], both[1]};
-  if (const auto least = numbers_in(mask, "valid_min"); least.size() == 1) range.first = least[0];
-  if (const auto most = numbers_in(mask, "valid_max"); most.size() == 1) range.second = most[0];
-  return range;
 }
 
 /// Readers take values of these names' codes for winds along the rows and columns of the grid.
@@ -365,11 +333,11 @@ Result<std::vector<std::uint8_t>> mask_of(const Schema& schema, const Variable& 
         "has the attribute PP_mask = '{}', which is not a variable with constant values on its grid: its "
         "land points must be known before values are packed",
         mask);
-  const std::vector<double> missing = missing_of(*found);
-  const auto [low, high] = valid_range_of(*found);
+  const std::vector<double> missing = cf::numbers_of(model::missing_marks(*found));
+  const ValidValues valid(*found);
   std::vector<std::uint8_t> land;
   for (const double value : cf::numbers_of(found->constant)) {
-    if (!(value >= low && value <= high) || std::ranges::find(missing, value) != missing.end())
+    if (std::isnan(value) || !valid.has(value) || std::ranges::find(missing, value) != missing.end())
       return refuse(
           field,
           "has the attribute PP_mask = '{}', whose value {} at point {} is a missing value: give each "
