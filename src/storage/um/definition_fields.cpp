@@ -7,11 +7,10 @@
 
 #include "base/caller_terms.hpp"
 #include "base/suggest.hpp"
-#include "model/missing_values.hpp"
+#include "model/fill_value.hpp"
 #include "packing/wgdos.hpp"
 #include "storage/messages/cf.hpp"
 #include "storage/messages/definition_check.hpp"
-#include "storage/messages/valid_values.hpp"
 #include "storage/um/definition.hpp"
 
 namespace afterbay::storage::um {
@@ -102,6 +101,29 @@ Result<> check_storage(const Variable& variable, const Field& field, const FileK
                   "divide the grid",
                   rows, columns, packing::most_wgdos_points);
   return {};
+}
+
+std::vector<double> numbers_in(const Variable& variable, const char* attribute) {
+  const Attribute* const found = cf::find_attribute(variable.attributes, attribute);
+  return found == nullptr ? std::vector<double>() : cf::numbers_of(found->values);
+}
+
+/// Numbers that mark missing points, as model::missing_marks: definitions are built below model,
+/// without its conversions between types.
+std::vector<double> missing_in(const Variable& mask) {
+  std::vector<double> missing = cf::numbers_of(model::missing_fill_of(mask));
+  for (const double value : numbers_in(mask, "missing_value")) missing.push_back(value);
+  return missing;
+}
+
+/// The limits of valid values, as model::valid_range_of, in numbers.
+std::pair<double, double> valid_range_in(const Variable& mask) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::pair<double, double> range{-infinity, infinity};
+  if (const auto both = numbers_in(mask, "valid_range"); both.size() == 2) range = {both[0], both[1]};
+  if (const auto least = numbers_in(mask, "valid_min"); least.size() == 1) range.first = least[0];
+  if (const auto most = numbers_in(mask, "valid_max"); most.size() == 1) range.second = most[0];
+  return range;
 }
 
 /// Readers take values of these names' codes for winds along the rows and columns of the grid.
@@ -333,11 +355,11 @@ Result<std::vector<std::uint8_t>> mask_of(const Schema& schema, const Variable& 
         "has the attribute PP_mask = '{}', which is not a variable with constant values on its grid: its "
         "land points must be known before values are packed",
         mask);
-  const std::vector<double> missing = cf::numbers_of(model::missing_marks(*found));
-  const ValidValues valid(*found);
+  const std::vector<double> missing = missing_in(*found);
+  const auto [low, high] = valid_range_in(*found);
   std::vector<std::uint8_t> land;
   for (const double value : cf::numbers_of(found->constant)) {
-    if (std::isnan(value) || !valid.has(value) || std::ranges::find(missing, value) != missing.end())
+    if (!(value >= low && value <= high) || std::ranges::find(missing, value) != missing.end())
       return refuse(
           field,
           "has the attribute PP_mask = '{}', whose value {} at point {} is a missing value: give each "

@@ -212,7 +212,7 @@ class ChannelEnd {
 
   [[nodiscard]] Channel& channel() const noexcept { return *channel_; }
   [[nodiscard]] std::size_t rank() const noexcept { return rank_; }
-  /// Waits only while the ring is full of words: for the frontend to read, at most for the deadline.
+  /// Waits only while the ring is full of words: until the frontend has read, at most the deadline.
   Result<void> leave(const Note& note, std::span<const std::byte> message = {});
   /// As Carrier::take, give_back and allocate. A rank that has several segments in transit and may
   /// wait gets one that it has used before, if one comes back soon: to allocate a new one takes
