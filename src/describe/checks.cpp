@@ -167,13 +167,13 @@ class FileCheck {
                 const std::optional<Period>& unit) {
     if (!unit || known_multiple(period, *unit) != Multiple::no) return;
     add(unit_key, ErrorCode::invalid_argument,
-        fmt::format("{} ({}) is no multiple of {} ({})", key, period.text(), unit_key, unit->text()));
+        fmt::format("{} ({}) is not a multiple of {} ({})", key, period.text(), unit_key, unit->text()));
   }
 
   void against_step(std::string_view key, const std::optional<Period>& period) {
     if (!period || !options_.step || known_multiple(*period, *options_.step) != Multiple::no) return;
     add(key, ErrorCode::invalid_argument,
-        fmt::format("{} ({}) is no multiple of the model's step ({})", key, period->text(),
+        fmt::format("{} ({}) is not a multiple of the model's step ({})", key, period->text(),
                     options_.step->text()));
   }
 

@@ -128,13 +128,13 @@ class DefinitionReader {
     for (const auto& [key, value] : node->pairs()) {
       const std::size_t before = problems_.size();
       const Entry entry = entry_of(key, value, table, what);
-      // What an entry lacks because a key is wrong is no further problem.
+      // What an entry lacks because a key is wrong is not another problem.
       if (problems_.size() == before) attempt(key.at, [&, &at = key] { add_entry(at, entry); });
       if (problems_.size() > before) refused_.insert(key.name);
     }
   }
 
-  /// Whether one of these was refused: that it does not exist is no further problem.
+  /// Whether one of these was refused: that it does not exist is not another problem.
   bool needs_refused(const Key& key, const std::vector<std::string>& names) {
     const bool needs = std::ranges::any_of(names, [&](const auto& name) { return refused_.contains(name); });
     if (needs) refused_.insert(key.name);

@@ -101,11 +101,12 @@ class Planner {
       Cycle cycle(input_.time, file.timing, file.name);
       if (const auto records = static_cast<std::uint64_t>(file.naming.split.records);
           records % cycle.parts() != 0)
-        refuse(ErrorCode::invalid_argument,
-               "split of the file \"{}\" ({} records) is no multiple of the {} records that each period has "
-               "with "
-               "a cycle: write \"{} records\"",
-               file.name, records, cycle.parts(), (records / cycle.parts() + 1) * cycle.parts());
+        refuse(
+            ErrorCode::invalid_argument,
+            "split of the file \"{}\" ({} records) is not a multiple of the {} records that each period has "
+            "with "
+            "a cycle: write \"{} records\"",
+            file.name, records, cycle.parts(), (records / cycle.parts() + 1) * cycle.parts());
       for (std::size_t part = 0; part < cycle.parts(); ++part)
         parts.push_back(keep(std::make_unique<Schedule>(input_.time, file.timing, file.name, cycle, part)));
       files->fold(cycle);
@@ -253,7 +254,7 @@ class Planner {
     const Period every = context.file.timing.every->resolved(input_.time.step);
     if (input_.time.calendar.multiple(every, reduction.period->resolved(input_.time.step)) == Multiple::no)
       refuse_at(context.variable.at, ErrorCode::invalid_argument,
-                "every ({}) of the file \"{}\" is no multiple of the period of \"{}\"",
+                "every ({}) of the file \"{}\" is not a multiple of the period of \"{}\"",
                 context.file.timing.every->text(), context.file.name, reduction.text);
   }
 

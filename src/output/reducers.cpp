@@ -278,7 +278,7 @@ std::size_t Reducers::source_of(const OfFile& of, const Series& series) {
   return static_cast<std::size_t>(std::ranges::find(of.sources, &series) - of.sources.begin()) + 1;
 }
 
-/// Null: it is no expression.
+/// Null: it is not an expression.
 Computed* Reducers::find_computed(const Series& series) const {
   const auto found = computed_.find(&series);
   return found == computed_.end() ? nullptr : found->second;

@@ -60,7 +60,7 @@ int whole_hours(std::string_view number, std::string_view unit) {
   if (error != std::errc() || end != number.data() + number.size()) return 0;
   value *= hours_per(unit);
   const double nearest = std::round(value);
-  // Minutes and seconds are no exact fractions of hours.
+  // Minutes and seconds are not exact fractions of hours.
   constexpr double tolerance = 1e-9;
   return nearest >= 1 && nearest <= most_sampling_hours && std::abs(value - nearest) <= tolerance
              ? static_cast<int>(nearest)

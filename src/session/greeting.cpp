@@ -76,7 +76,7 @@ struct Greeting {
   std::optional<Error> error;  ///< error of the first rank that has one
   std::vector<SettingsOf> settings;
   std::vector<NameOf> named;        ///< by the setting
-  std::vector<NameOf> first_model;  ///< by the program of the first rank that is no server
+  std::vector<NameOf> first_model;  ///< by the program of the first rank that is not a server
   NameOf first;                     ///< by the program of the first rank
   std::vector<Wishes> wishes;       ///< in rank order
   std::int32_t threads = 0;         ///< the lowest MPI thread level

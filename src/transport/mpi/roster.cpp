@@ -176,7 +176,7 @@ Result<void> Company::check(const Manner& manner) const {
                   manner.called(0));
     for (const int frontend : it.routes)
       if (frontend >= static_cast<int>(cards_.size()) || (frontend >= 0 && card(frontend).frontend == 0))
-        return fail(ErrorCode::internal, "rank {} sends through rank {}, which is no frontend", number,
+        return fail(ErrorCode::internal, "rank {} sends through rank {}, which is not a frontend", number,
                     frontend);
   }
   if (static_cast<TransportChoice>(cards_[0].transport) != TransportChoice::shm) return {};

@@ -413,7 +413,7 @@ Result<MpiPeer*> MpiNetwork::peer_at(int rank, int tag) const {
   const std::size_t at = is_direct ? static_cast<std::size_t>(rank) : number_of_relay_tag(tag);
   MpiPeer* const peer = at < peers.size() ? peers[at] : nullptr;
   if (peer == nullptr || peer->rank() != rank || (!is_direct && tag != relay_tag(at)))
-    return fail(ErrorCode::internal, "rank {} sent a segment but is no model rank over MPI", rank);
+    return fail(ErrorCode::internal, "rank {} sent a segment but is not a model rank over MPI", rank);
   return peer;
 }
 
