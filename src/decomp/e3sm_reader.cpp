@@ -200,7 +200,7 @@ class E3smMapReader {
     if (covered == "false" && gap < all.held.points()) return {};
     return malformed(
         file_, "", "the attribute {}fully_covered is \"{}\"; {}", prefix_, covered,
-        gap < all.held.points() ? fmt::format("nobody holds the point at {}", gap) : "every point is held");
+        gap < all.held.points() ? fmt::format("no rank holds the point at {}", gap) : "every point is held");
   }
 
   /// Pairs to be filled are the gaps, each once, if there are any: E3SM-IO's converter creates them

@@ -305,7 +305,7 @@ Result<ModelDefinitions> read_definitions_text(const std::string& text, const st
 }
 
 Result<ModelDefinitions> read_definitions(const std::string& path) {
-  const auto text = read_text_file(path, describe::most_yaml_bytes, "file of definitions");
+  const auto text = read_text_file(path, describe::most_yaml_bytes, "a file of definitions");
   if (!text) return fail(text.error().code, "{}: {}", printable(path), text.error().message);
   return read_definitions_text(*text, path);
 }

@@ -159,7 +159,7 @@ Result<Date> read_date(std::string_view text) {
     if (!looks_like_zone(zone)) return no_date(text);
     return fail(ErrorCode::invalid_argument,
                 "\"{}\" has the time zone {}: models count in UTC; convert the time and write Z, UTC or "
-                "nothing behind it",
+                "nothing after it",
                 printable(text), printable(zone));
   }
   return date;

@@ -305,7 +305,7 @@ class Recovery {
         all = all && is_in(limit, structure->offset, structure->size_bytes);
     if (all) return {};
     return fail(make_error(ErrorCode::format,
-                           "the log of {} names places behind byte {}, where file and free space end: it is "
+                           "the log of {} names places beyond byte {}, where file and free space end: it is "
                            "damaged, or the disk is full; make room, or recover another epoch",
                            file_.part_path, limit));
   }

@@ -103,8 +103,9 @@ Result<void> MpiPeer::receive_next(ReceiveMemory& memory) {
 Result<void> MpiPeer::Incoming::receive(ReceiveMemory& memory, const PeerName& sender) {
   buffer = memory.take(bytes);
   if (bytes > buffer.capacity)
-    return afterbay::fail(ErrorCode::internal, "{} sent a segment of {} bytes, more than the {} of any",
-                          sender.text(), bytes, buffer.capacity);
+    return afterbay::fail(ErrorCode::internal,
+                          "{} sent a segment of {} bytes, more than any segment has ({})", sender.text(),
+                          bytes, buffer.capacity);
   return mpi::check(
       MPI_Imrecv(buffer.data.get(), static_cast<int>(bytes), MPI_BYTE, &message, request.handle()),
       "MPI_Imrecv");
