@@ -148,7 +148,7 @@ class E3smMapReader {
                          i, rank, offsets[i], points_);
       if (lengths[i] < 1 || lengths[i] > row - offsets[i] % row)
         return malformed(file_, prefix_ + "lengths",
-                         "pair {} of rank {} has the length {} at {}; there the last dimension has {} points",
+                         "pair {} of rank {} has the length {} at {}, where the last dimension has {} points",
                          i, rank, lengths[i], offsets[i], row - offsets[i] % row);
       elements += static_cast<std::uint64_t>(lengths[i]);
       if (elements > most_elements)

@@ -84,7 +84,7 @@ first, then those of the field under `fields`, then those of the file.
 
 **Menus.** `enabled: false` switches off a file, a field, or a variable of a file. With
 `max_detail: 2`, usually under `defaults`, files and variables whose `detail` is 3 or more are not
-written. What is switched off is read and checked all the same.
+written. Entries that are switched off are read and checked as well.
 
 **Periods** are numbers with units, as `30min`, `6h`, `1d`, `1mo`, `1y`; `1ts` is one step of the
 model. See [calendars](calendars.md).

@@ -99,7 +99,7 @@ class DefinitionReader {
       problems_.add(
           ErrorCode::invalid_argument, given == nullptr ? root.at : given->at,
           fmt::format("version: expected {}, found {}: this is not a file of definitions, or it is one "
-                      "of another version of Afterbay; write it anew with the setting "
+                      "of another version of Afterbay; write it again with the setting "
                       "output.definitions",
                       definitions_version, given == nullptr ? "none" : given->described()));
   }

@@ -70,7 +70,7 @@ class Planner {
       if (file.active()) attempt(file.at, [&] { plan(file); });
     if (!problems_.empty()) throw Failure(Error(code_, fmt::format("{}", fmt::join(problems_, "\n"))));
     share_sums(plan_.statistics, of_files_);
-    // Expressions that compute with others come behind them.
+    // Expressions that compute with others come after them.
     for (auto at = plan_.computed.rbegin(); at != plan_.computed.rend(); ++at) (*at)->find_ends();
     plan_.without_effect = fields_without_effect(input_);
     return std::move(plan_);

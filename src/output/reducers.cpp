@@ -247,7 +247,7 @@ void Reducers::drop_computed_here(std::map<FileSeries*, OfFile>& near) const {
     };
     count(near);
     count(by_file_);
-    // Expressions that compute with others come behind them.
+    // Expressions that compute with others come after them.
     for (auto at = plan_.computed.rbegin(); at != plan_.computed.rend(); ++at) {
       const auto& some = *at;
       left.try_emplace(some.get(), 0);

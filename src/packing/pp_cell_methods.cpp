@@ -92,7 +92,7 @@ int code_of(std::string_view dimension, std::string_view method) {
   return zonal && method == "mean" ? pp_zonal_mean : -1;
 }
 
-/// "within years" or "over years" behind a method; empty if there is neither.
+/// "within years" or "over years" after a method; empty if there is neither.
 std::string_view take_years(std::string_view& text) {
   std::string_view ahead = text;
   const std::string_view word = take_word(ahead);

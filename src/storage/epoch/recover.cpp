@@ -158,7 +158,7 @@ Result<> check_has_epochs(const Recoverable& file, int part) {
   if (::fstat(part, &status) != 0 || !S_ISDIR(status.st_mode)) return {};
   return fail(make_error(ErrorCode::io,
                          "{} is a directory, and its format keeps no epochs: it cannot be recovered; run the "
-                         "model again from its last restart, which writes it anew",
+                         "model again from its last restart, which writes it again",
                          file.part_path)
                   .with_native(EISDIR)
                   .in_file(file.path));
