@@ -141,7 +141,7 @@ def parse_header(path: pathlib.Path) -> Case:
     for statement in statements(sections[2]):
         name, _, length = (part.strip() for part in statement.partition("="))
         if length != "UNLIMITED" and not length.isdigit():
-            raise Malformed(f"{path}: dimension {name}: '{length}' is no length")
+            raise Malformed(f"{path}: dimension {name}: '{length}' is not a length")
         case.dimensions[name] = UNLIMITED if length == "UNLIMITED" else int(length)
     attributes: dict[str, list[Attribute]] = {}
     declared = []

@@ -67,7 +67,7 @@ Action prepare_index(CLI::App& app) {
       "`_length` in bytes, as ECMWF's open data have it. Readers fetch single fields with it, also\n"
       "over a network. An index of an earlier file of this name is replaced.\n"
       "Exit codes: 0 written, 2 wrong command line or no ecCodes, 3 a file cannot be read or written,\n"
-      "or is no GRIB file; the others are done all the same.");
+      "or is not a GRIB file; the other files are still indexed.");
   return [options](const Invocation&) { return index_files(*options); };
 }
 

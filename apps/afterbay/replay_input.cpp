@@ -40,7 +40,7 @@ Result<> NetcdfReader::refuse_what_is_not_atomic() const {
   if (!contents().user_types.empty())
     found.push_back(fmt::format("user-defined types '{}'", fmt::join(contents().user_types, "', '")));
   if (found.empty() && !contents().left_out.empty())
-    found.push_back(fmt::format("{}, which are of none of netCDF-4's atomic types",
+    found.push_back(fmt::format("{}, whose types are not atomic types of netCDF-4",
                                 fmt::join(contents().left_out, ", ")));
   if (found.empty()) return {};
   return fail(

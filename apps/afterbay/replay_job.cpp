@@ -58,7 +58,7 @@ ReplayJob::ReplayJob(const config::Config& config) : config_(config) {
 }
 
 PlanRequest ReplayJob::plan_request(const ReplayRequest& request, int model_ranks) const {
-  return {.store = format_of(request.store).value_or(Format::netcdf4),
+  return {.store = format_of(request.store).value_or(default_format),
           .frame_bytes = config_.memory.block_bytes,
           .model_ranks = model_ranks};
 }

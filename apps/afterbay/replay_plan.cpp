@@ -152,7 +152,8 @@ class Planner {
   void check_dimensions(const std::string& what, const InputVariable& input, bool record) {
     const std::size_t fixed = input.dimensions.size() - (record ? 1 : 0);
     if (fixed > max_rank)
-      refuse("{} has {} dimensions besides the unlimited one, the most is {}", what, fixed, max_rank);
+      refuse("{} has {} dimensions besides the unlimited one; at most {} are possible", what, fixed,
+             max_rank);
     for (std::size_t d = 1; d < input.dimensions.size(); ++d)
       if (const InputDimension& dimension = contents_.dimensions[input.dimensions[d]]; dimension.unlimited)
         refuse("{} has the unlimited dimension '{}' as number {}: it must be the first", what, dimension.name,

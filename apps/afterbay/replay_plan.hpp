@@ -54,7 +54,7 @@ struct Plan {
 };
 
 struct PlanRequest {
-  Format store = Format::netcdf4;
+  Format store = default_format;
   std::uint64_t frame_bytes = 4U << 20;  ///< maximum bytes of a chunk that the servers assemble
   int model_ranks = 1;
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "afterbay/session.hpp"
+#include "model/format.hpp"
 #include "replay_plan.hpp"
 
 namespace afterbay::app {
@@ -14,7 +15,7 @@ namespace afterbay::app {
 struct ReplayRequest {
   std::string input;
   std::string output;
-  std::string store = "netcdf4";
+  std::string store{name_of(default_format)};
   int repeat = 1;                      ///< number of repetitions, each into its own file
   std::vector<std::string> arguments;  ///< --afterbay.*
 };

@@ -112,7 +112,7 @@ const char* fate_of(const journal::OpenedFile& file, RunState state) {
 /// The state of an epoch's output in part files that its run left.
 struct LeftOfEpoch {
   std::vector<std::string> to_recover;  ///< can be restored with `afterbay recover`
-  std::vector<std::string> gone;        ///< cannot be restored: removed, damaged, or created anew
+  std::vector<std::string> gone;        ///< cannot be restored: removed, damaged, or created again
                                         ///< by a later run
 };
 
@@ -187,7 +187,7 @@ std::string epoch_of(const journal::Journal& journal, const journal::Run& run, R
                   left.gone.empty() ? "is durable" : "was durable");
   for (const std::string& path : left.gone)
     text += fmt::format(
-        "        no longer there: {}: its part file was removed or truncated, or created anew by a later "
+        "        no longer there: {}: its part file was removed or truncated, or created again by a later "
         "run\n",
         printable(path));
   for (const std::string& path : last->epoch.lost)

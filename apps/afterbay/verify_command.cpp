@@ -34,15 +34,15 @@ std::string text_of(const journal::Verification& found, bool quick) {
               ? fmt::format(", {} of them by their sizes: they have no checksum", found.without_checksum)
               : "";
   text += found.replaced > 0 ? fmt::format("; {} older ones were replaced", found.replaced) : "";
-  text +=
-      found.removed > 0 ? fmt::format("; {} states that newer ones follow were removed", found.removed) : "";
+  text += found.removed > 0 ? fmt::format("; {} states were removed because newer ones follow", found.removed)
+                            : "";
   text += "\n";
   const auto lines = [](std::uint64_t number) {
     return fmt::format("{} line{}", number, number == 1 ? "" : "s");
   };
   if (found.unreadable_lines > 0)
     text += fmt::format(
-        "{} of the journal cannot be read: damaged, or not Afterbay's; files that they are about are missing "
+        "{} of the journal cannot be read: damaged, or not Afterbay's; files that they describe are missing "
         "above\n",
         lines(found.unreadable_lines));
   if (found.torn_lines > 0)

@@ -138,7 +138,7 @@ nlohmann::json measure_rank_open(const Case& it, const config::Config& config) {
   auto* const view = new OneView(must(wire::decode<OneView>(wire::encode(OneView{company.view_of(last)}))));
   session_of(it, config, false);
   const Memory after = memory_now();
-  if (view->view.model < 0) throw Failure(Error(ErrorCode::internal, "the last rank is no model rank"));
+  if (view->view.model < 0) throw Failure(Error(ErrorCode::internal, "the last rank is not a model rank"));
   return {{"memory", grown(before.heap, after.heap)}};
 }
 

@@ -63,8 +63,8 @@ module afterbay_files
     !> without `offset`: it is the shape of `data` then, and 1 in further dimensions. `data` may
     !> lack dimensions in which the section has length 1: a field of one level. Ranks may cut their
     !> parts differently. The record is complete on this rank when all of its part has been put;
-    !> session%end_step is refused before. Waits and fails as put does; AFTERBAY_CONFLICT if a value
-    !> was put before, AFTERBAY_INVALID_ARGUMENT for a section that leaves the part.
+    !> until then session%end_step is refused. Waits and fails as put does; AFTERBAY_CONFLICT if a
+    !> value was put before, AFTERBAY_INVALID_ARGUMENT for a section that leaves the part.
     generic :: put_section => &
         put_section_int8, put_section_int16, put_section_int32, put_section_int64, &
         put_section_float32, put_section_float64, put_section_text

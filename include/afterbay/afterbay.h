@@ -537,8 +537,8 @@ typedef struct afterbay_section {
 /** Puts a section of this rank's part; further calls put the others, in any order, also between
    sections of other variables. `data` points to the values of the section, with the layout
    `memory`. Ranks may cut their parts differently. The record is complete on this rank when all of
-   its part has been put; afterbay_session_end_step is refused before (AFTERBAY_BAD_STATE). Waits
-   and fails as afterbay_file_put does; AFTERBAY_CONFLICT if a value was put before,
+   its part has been put; until then afterbay_session_end_step is refused (AFTERBAY_BAD_STATE).
+   Waits and fails as afterbay_file_put does; AFTERBAY_CONFLICT if a value was put before,
    AFTERBAY_INVALID_ARGUMENT for a section that leaves the part. */
 AFTERBAY_API int afterbay_file_put_section(afterbay_file* file, const char* variable, uint64_t record,
                                            int type, const void* data, const afterbay_memory* memory,

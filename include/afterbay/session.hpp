@@ -153,9 +153,9 @@ class AFTERBAY_API OutputFile {
   /// Puts a section of this rank's part; further calls put the others, in any order, also between
   /// sections of other variables. `data` points to the values of the section, with the layout
   /// `memory`. Not all ranks need to cut their parts alike. The record is complete on this rank
-  /// when all of its part has been put; end_step is refused before. Waits as put does. Throws as
-  /// put does; conflict if a value was put before, invalid_argument for a section that leaves the
-  /// part.
+  /// when all of its part has been put; until then end_step is refused. Waits as put does. Throws
+  /// as put does; conflict if a value was put before, invalid_argument for a section that leaves
+  /// the part.
   template <class T>
   void put_section(std::string_view variable, std::uint64_t record, const Section& section, const T* data,
                    const MemoryLayout& memory = {}) {

@@ -21,7 +21,8 @@ constexpr int attempts = 64;
 
 Error living_owner(const OwnerLink& last, const std::string& name) {
   if (!last.complete)
-    return make_error(ErrorCode::conflict, "{} is just being made by another process: try again", last.path)
+    return make_error(ErrorCode::conflict, "{} is being created by another process at this moment: try again",
+                      last.path)
         .with_native(EWOULDBLOCK)
         .in_file(name);
   return make_error(ErrorCode::conflict,
@@ -125,9 +126,9 @@ Result<OwnerFile> OwnerFile::claim(const std::string& name, std::chrono::millise
                                                       // long time
     return made;
   }
-  return fail(make_error(ErrorCode::conflict,
-                         "{} changes hands all the time: stop the other programs that claim it", name)
-                  .in_file(name));
+  return fail(
+      make_error(ErrorCode::conflict, "{} keeps changing hands: stop the other programs that claim it", name)
+          .in_file(name));
 }
 
 std::vector<bool> OwnerFile::are_owned(std::span<const std::string> names,

@@ -237,10 +237,11 @@ Result<> run(const Command& command, std::chrono::milliseconds deadline, Output&
   }
   if (*status == -1) status = reported_status(report.reading());
   if (!status)
-    return fail(command_error(ErrorCode::io, command,
-                              "ended, but nobody knows how: another part of the program waits for all "
-                              "children, or it was killed",
-                              text));
+    return fail(
+        command_error(ErrorCode::io, command,
+                      "ended, but its exit status is unknown: another part of the program waits for all "
+                      "children, or it was killed",
+                      text));
   if (*status == 0) return {};
   const std::string how = WIFEXITED(*status) ? fmt::format("ended with status {}", WEXITSTATUS(*status))
                                              : fmt::format("was killed by signal {}", WTERMSIG(*status));

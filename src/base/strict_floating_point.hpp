@@ -6,5 +6,5 @@
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
     defined(__ASSOCIATIVE_MATH__) || defined(__NO_SIGNED_ZEROS__)
 #error \
-    "Afterbay must be compiled without -ffast-math, -Ofast and their parts: it would take missing values for others, and round wrongly. Remove these flags, for example from CMAKE_CXX_FLAGS."
+    "Afterbay must be compiled without -ffast-math, -Ofast and their parts: missing values would be mistaken for others, and rounding would be wrong. Remove these flags, for example from CMAKE_CXX_FLAGS."
 #endif

@@ -26,7 +26,7 @@ Result<std::string> contents(int descriptor, std::size_t most_bytes, std::string
     if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
     if (got < 0 && errno != EINTR) return fail(cannot_read(errno, std::generic_category().message(errno)));
   }
-  return fail(ErrorCode::format, "it has more than {} MiB: this is no {}", most_bytes >> 20, what);
+  return fail(ErrorCode::format, "it has more than {} MiB: this is not {}", most_bytes >> 20, what);
 }
 
 }  // namespace

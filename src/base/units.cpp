@@ -45,7 +45,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// A number in decimal notation, split from the unit behind it.
+/// A number in decimal notation, split from the unit after it.
 struct Quantity {
   std::string_view number;
   std::string_view unit;

@@ -198,7 +198,7 @@ class Collection {
   std::uint32_t id_ = 0;
   std::string name_;
   Schema schema_;
-  Format format_ = Format::netcdf4;
+  Format format_{};
   config::Existing existing_ = config::Existing::refuse;
   config::Placement placement_ = config::Placement::collection;
   std::string template_;

@@ -414,7 +414,7 @@ Result<> ModelSession::progress() {
 }
 
 /// Endpoints leave their calls first: one thread at a time uses the links. If one holds them for
-/// long, for example because the server has stopped reading, the servers are told all the same.
+/// long, for example because the server has stopped reading, the servers are told nevertheless.
 void ModelSession::abandon(const std::string& reason, const Error* cause, bool reports) noexcept {
   SessionLock& lock = puts_.joint().links().lock();
   bool locked = false;

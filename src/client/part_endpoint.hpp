@@ -77,8 +77,8 @@ class PartEndpoint {
   Result<> close();
   /// As `close`, but what was begun stays incomplete, which is reported when the step ends.
   void give_up() noexcept;
-  /// Fails (bad_state) while a slot is out or only sections of a variable have been put (of `file`,
-  /// unless null).
+  /// Fails (bad_state) while a slot is not committed or only sections of a variable have been put
+  /// (of `file`, unless null).
   [[nodiscard]] Result<> check_nothing_begun(const char* call, const File* file = nullptr);
   /// The same for a pool. `steps`: set to the number of the step in which it is, unless another
   /// thread is in a call of the endpoint.

@@ -38,10 +38,10 @@ std::uint64_t RankPuts::add_slot(SlotOut slot) {
 Result<> RankPuts::check_no_slot_out(const char* call, const File* file) {
   for (const auto& [number, slot] : slots_out_)
     if (file == nullptr || slot.file == file->id)
-      return core_.report_to_caller(make_error(ErrorCode::bad_state,
-                                               "{} while a slot is out ({}): commit it or destroy it first",
-                                               call, slot.what)
-                                        .at_rank(core_.identity().session_rank));
+      return core_.report_to_caller(
+          make_error(ErrorCode::bad_state,
+                     "{} while a slot is not committed ({}): commit it or destroy it first", call, slot.what)
+              .at_rank(core_.identity().session_rank));
   return {};
 }
 
@@ -53,7 +53,7 @@ Result<> RankPuts::check_oldest_not_lent(const File& file) const {
         (slot.server == file.server || file.collection->is_shared()))
       return fail(ErrorCode::bad_state,
                   "at most {} records of a collection can be begun per step, and the oldest cannot be ended "
-                  "to begin another while a slot is out ({}): commit it or destroy it first",
+                  "to begin another while a slot is not committed ({}): commit it or destroy it first",
                   CollectionRecords::most_open, slot.what);
   return {};
 }

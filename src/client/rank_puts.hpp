@@ -46,10 +46,10 @@ class RankPuts {
   std::uint64_t add_slot(SlotOut slot);
   void forget_slot(std::uint64_t number) noexcept { slots_out_.erase(number); }
   [[nodiscard]] bool is_out(std::uint64_t number) const { return slots_out_.contains(number); }
-  /// Fails if a slot is out (of `file`, unless null): lent memory must not return to the server
-  /// while the model may write to it. `call`: the refused operation, for the error.
+  /// Fails if a slot is not committed (of `file`, unless null): lent memory must not return to the
+  /// server while the model may write to it. `call`: the refused operation, for the error.
   Result<> check_no_slot_out(const char* call, const File* file = nullptr);
-  /// Fails if a slot of the oldest open record of the file's collection is out.
+  /// Fails if a slot of the oldest open record of the file's collection is not committed.
   [[nodiscard]] Result<> check_oldest_not_lent(const File& file) const;
 
   void count_strings(const File& file) { ++strings_put_[file.server]; }

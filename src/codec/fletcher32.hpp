@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fletcher-32 checksums, as HDF5's filter 3 puts them behind a chunk.
+// Fletcher-32 checksums, as HDF5's filter 3 appends them to a chunk.
 #pragma once
 
 #include <cstddef>

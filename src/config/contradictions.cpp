@@ -110,7 +110,7 @@ class Finder {
     if (least > 0)
       problems_.add(
           ErrorCode::conflict, config_.pool_overrides.front().origin.place,
-          fmt::format("every pool has collections_from, {} at least: no pool would take collections of "
+          fmt::format("every pool has a collections_from of at least {}: no pool would take collections of "
                       "smaller files; leave it out for one of them",
                       print_bytes(least)));
   }

@@ -44,7 +44,7 @@ class Search {
       if (!found) {
         if (++refused > patience)
           return fail(std::move(found).error().add(
-              fmt::format("while a number of ranks for {} model ranks was looked for", wanted_)));
+              fmt::format("while the number of ranks for {} model ranks was determined", wanted_)));
         ranks += step;
         continue;
       }

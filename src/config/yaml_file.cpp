@@ -269,7 +269,7 @@ constexpr std::size_t most_file_bytes = std::size_t{16} << 20;
 }  // namespace
 
 void read_file(const std::string& path, std::vector<Assignment>& found, Problems& problems) {
-  const auto text = read_text_file(path, most_file_bytes, "configuration file");
+  const auto text = read_text_file(path, most_file_bytes, "a configuration file");
   if (!text) {
     problems.add(text.error().code, path, text.error().message);
     return;

@@ -148,7 +148,7 @@ class E3smMapReader {
                          i, rank, offsets[i], points_);
       if (lengths[i] < 1 || lengths[i] > row - offsets[i] % row)
         return malformed(file_, prefix_ + "lengths",
-                         "pair {} of rank {} has the length {} at {}; there the last dimension has {} points",
+                         "pair {} of rank {} has the length {} at {}, where the last dimension has {} points",
                          i, rank, lengths[i], offsets[i], row - offsets[i] % row);
       elements += static_cast<std::uint64_t>(lengths[i]);
       if (elements > most_elements)
@@ -200,7 +200,7 @@ class E3smMapReader {
     if (covered == "false" && gap < all.held.points()) return {};
     return malformed(
         file_, "", "the attribute {}fully_covered is \"{}\"; {}", prefix_, covered,
-        gap < all.held.points() ? fmt::format("nobody holds the point at {}", gap) : "every point is held");
+        gap < all.held.points() ? fmt::format("no rank holds the point at {}", gap) : "every point is held");
   }
 
   /// Pairs to be filled are the gaps, each once, if there are any: E3SM-IO's converter creates them

@@ -143,9 +143,8 @@ std::vector<Run> list_of(const Land& land, std::uint64_t rank, std::uint64_t ran
 Result<> check_grid(const LandRequest& request) {
   const std::uint64_t points = request.lat * request.lon;
   if (points > most_grid_points)
-    return fail(ErrorCode::resources,
-                "a grid of {} x {} points is more than the {} (2^33) that are looked at", request.lat,
-                request.lon, most_grid_points);
+    return fail(ErrorCode::resources, "a grid of {} x {} points is more than the limit of {} (2^33)",
+                request.lat, request.lon, most_grid_points);
   constexpr double coasts = 20;
   const double land_runs = std::min(coasts * static_cast<double>(request.lat), static_cast<double>(points));
   const double pieces =

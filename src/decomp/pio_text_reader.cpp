@@ -65,7 +65,7 @@ class Reader {
   Result<> expect_end_of_line(std::string_view behind) {
     const Next next = lines_.next();
     if (next != Next::word) return {};
-    return lines_.malformed("expected nothing more behind {} and found \"{}\"", behind, lines_.word());
+    return lines_.malformed("expected nothing more after {} and found \"{}\"", behind, lines_.word());
   }
 
   Result<> read_header() {
@@ -134,7 +134,7 @@ class Reader {
       if (lines_.word_ends_file()) {
         AFTERBAY_TRY(lines_.status());
         return lines_.malformed(
-            "the file ends directly behind \"{}\", index {} of rank {}, of which digits may be missing "
+            "the file ends directly after \"{}\", index {} of rank {}, of which digits may be missing "
             "(truncated?); if it is complete, end the line",
             lines_.word(), k + 1, rank);
       }
@@ -148,7 +148,7 @@ class Reader {
     const Next next = next_line();
     if (next == Next::end_of_file || lines_.word() == "Obtained") return {};
     return lines_.malformed(
-        "expected the end of the file or a stack trace (\"Obtained ...\") behind the {} ranks and found {}",
+        "expected the end of the file or a stack trace (\"Obtained ...\") after the {} ranks and found {}",
         ranks_, found(next));
   }
 

@@ -167,13 +167,13 @@ class FileCheck {
                 const std::optional<Period>& unit) {
     if (!unit || known_multiple(period, *unit) != Multiple::no) return;
     add(unit_key, ErrorCode::invalid_argument,
-        fmt::format("{} ({}) is no multiple of {} ({})", key, period.text(), unit_key, unit->text()));
+        fmt::format("{} ({}) is not a multiple of {} ({})", key, period.text(), unit_key, unit->text()));
   }
 
   void against_step(std::string_view key, const std::optional<Period>& period) {
     if (!period || !options_.step || known_multiple(*period, *options_.step) != Multiple::no) return;
     add(key, ErrorCode::invalid_argument,
-        fmt::format("{} ({}) is no multiple of the model's step ({})", key, period->text(),
+        fmt::format("{} ({}) is not a multiple of the model's step ({})", key, period->text(),
                     options_.step->text()));
   }
 
@@ -314,7 +314,7 @@ void check_file_names(const Description& description, Problems& problems) {
     const std::string period = file.timing.every && has_records(file) ? file.timing.every->text() : "fx";
     const FilePlace place = place_of(file);
     const std::string name = partial_name(place.name, {description.case_name, file.name, period, file.grid,
-                                                       file.settings.store.value_or(Format::netcdf4)});
+                                                       file.settings.store.value_or(default_format)});
     // "x", "./x" and "y/../x" are one file.
     std::string path = (std::filesystem::path(place.directory) / name).lexically_normal().string();
     const auto [earlier, fresh] = taken.emplace(std::move(path), &file);

@@ -45,7 +45,7 @@ class Joiner {
       return problems_.add(ErrorCode::resources, from,
                            fmt::format("include: more than {} files, or nested more than {} deep",
                                        most_included_files, most_include_depth));
-    const auto text = read_text_file(path, most_yaml_bytes, "output description");
+    const auto text = read_text_file(path, most_yaml_bytes, "an output description");
     if (!text) {
       const bool named = from.line == 0;
       problems_.add(text.error().code, named ? Position{path, 0, 0} : from,

@@ -10,7 +10,7 @@
 namespace afterbay::describe {
 
 /// The directory and the names of the files of an entry. Parts of the directory with tokens, and
-/// those behind them, are the beginning of the names.
+/// those after them, are the beginning of the names.
 struct FilePlace {
   std::string directory;  ///< without tokens; empty: none
   std::string name;       ///< a template: see name_template.hpp

@@ -67,7 +67,7 @@ std::optional<GridSubset::Range> read_range(const std::string& name, const Node&
     report(
         node, ErrorCode::invalid_argument,
         fmt::format("the range from {} to {} is empty; write the lower bound first (only longitudes, whose "
-                    "names begin or end with lon, may go around)",
+                    "names begin or end with lon, may wrap around)",
                     *low, *high));
     return std::nullopt;
   }

@@ -213,8 +213,8 @@ void add_time_axis(Rows& rows) {
 
 void add_values(Rows& rows) {
   rows.push_back(stored<File>("type", output_type(), AFTERBAY_KEY_FIELD(type),
-                              "Type of the variables in the file. `auto`: that of each field; of integer "
-                              "fields one that holds the results, for example float64 for a mean "
+                              "Type of the variables in the file. `auto`: that of each field; for integer "
+                              "fields, one that holds the results, for example float64 for a mean "
                               "([table](#semantics)). `own`: that of each field, also for its means. "
                               "Statistics are computed in float64 and converted when they are written; in "
                               "integers they are rounded."));
@@ -400,7 +400,7 @@ const std::vector<KeyRow<GridSubset>>& grid_keys() {
           "Points whose coordinates lie in these ranges, bounds included. A coordinate is a "
           "dimension with values, or a coordinate of the field's grid, by its name or its "
           "`standard_name`; `lon` and `lat` stand for longitude and latitude. Ranges of longitudes and "
-          "latitudes are in degrees, whatever the units of the coordinate. Longitudes may go around, "
+          "latitudes are in degrees, whatever the units of the coordinate. Longitudes may wrap around, "
           "`lon: [350, 10]`; points keep the order that they have in the field. With coordinates of several "
           "dimensions (curvilinear grids), the smallest index box is kept that contains all points inside "
           "the ranges; of unstructured grids exactly the points inside."),
@@ -422,8 +422,8 @@ const std::vector<KeyRow<GridSubset>>& grid_keys() {
                                       "interpolation. They are written in the order of the field."),
       stored_unless_empty<GridSubset>(
           "stations", station_list(), AFTERBAY_KEY_FIELD(stations),
-          "The points nearest to these places, given in degrees, as the dimension `station`. Nearest is the "
-          "point with the least great-circle distance on a sphere with a radius of 6371229 m, rounded to "
+          "The points nearest to these places, given in degrees, as the dimension `station`. The nearest "
+          "point has the smallest great-circle distance on a sphere with a radius of 6371229 m, rounded to "
           "millimetres; of points with the same distance, the first in the order of the grid. Files that "
           "contain stations only are CF time series. Not together with `box`, `index` or `stride`."),
       stored<GridSubset>(
@@ -455,9 +455,8 @@ const std::vector<TopKey>& top_keys() {
        "it. `{date}` and `{step}` are those of the epoch, also with a format, `{date:%Y%m%d}`, `{step:06}`, "
        "`{member}` is the number of the ensemble's member, and `{case}` is the key `case`. The epoch has the "
        "name "
-       "of its state. When a state and its epoch are durable, all that this run has saved before are "
-       "removed, "
-       "but for the last one."},
+       "of its state. When a state and its epoch are durable, all states that this run saved before are "
+       "removed, except the last one."},
       {"defaults", "keys of files", "Values for all files that do not give or inherit them."},
       {"fields", "`name: expression`, or `name:` and keys of fields",
        "Derived fields, and fields of the model that need properties. Other fields of the model need no "

@@ -45,7 +45,7 @@ ValueKind<OutputType> output_type();
 ValueKind<Missing> missing_rule();
 ValueKind<Split> split_rule();
 ValueKind<Align> alignment();
-/// `of_variable`: those of a variable, whose fill value is no attribute.
+/// `of_variable`: those of a variable, whose fill value is not an attribute.
 ValueKind<Attributes> attribute_values(bool of_variable);
 
 ValueKind<std::vector<GridSubset::Range>> coordinate_ranges();

@@ -37,7 +37,7 @@ struct NameValues {
   std::string file;
   std::string period;
   std::string grid;
-  Format store = Format::netcdf4;  ///< says how names end
+  Format store = default_format;  ///< says how names end
 };
 
 /// The template with what is known, still a template. Files whose results are equal would have the

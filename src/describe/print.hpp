@@ -10,7 +10,7 @@
 namespace afterbay::describe {
 
 /// The description with all properties of every file. Read again (write_yaml or write_json of it),
-/// it gives the same description but for positions.
+/// it gives the same description, except for positions.
 Node node_of(const Description& description);
 
 /// The JSON Schema (draft 2020-12) of a file of a description, for editors. It knows the keys and

@@ -84,7 +84,7 @@ first, then those of the field under `fields`, then those of the file.
 
 **Menus.** `enabled: false` switches off a file, a field, or a variable of a file. With
 `max_detail: 2`, usually under `defaults`, files and variables whose `detail` is 3 or more are not
-written. What is switched off is read and checked all the same.
+written. Entries that are switched off are read and checked as well.
 
 **Periods** are numbers with units, as `30min`, `6h`, `1d`, `1mo`, `1y`; `1ts` is one step of the
 model. See [calendars](calendars.md).
@@ -123,7 +123,7 @@ Output systems differ in these points. The column *option* shows the keys that c
 | files without `split` | one per run | `split: 1mo`, `split: 12 records` |
 | fields of kind `once` | written when they are put first; each file that `split` makes gets them | |
 | files of which all fields are of kind `once` | one per run: `split` and periods, which they may have from `defaults`, have no effect, and in a name from `defaults`, `{start}`, `{end}` and `{part}` are left out | `name` |
-| boxes by coordinates of several dimensions (curvilinear grids) | the smallest index box with all points inside; other points of the index box keep their values. If the first and the last columns (or rows) of the grid are neighbours, the box may go around | `outside: missing`; two grids; `index` |
+| boxes by coordinates of several dimensions (curvilinear grids) | the smallest index box with all points inside; other points of the index box keep their values. If the first and the last columns (or rows) of the grid are neighbours, the box may wrap around | `outside: missing`; two grids; `index` |
 | boxes by coordinates of unstructured grids | exactly the points inside, in the order of the grid | |
 | bounds of boxes in longitude and latitude | in degrees, included, within the precision of the coordinate: 1e-9, of `float32` 2e-5 | |
 | points without a longitude or latitude (not finite, or beyond 720 and 90 degrees) | in no box and at no station | |

@@ -45,7 +45,7 @@ struct Node {
 
 using Nodes = std::vector<Node>;
 
-/// How an operator is written: "+", "<=", ...; empty if the symbol is no binary operator.
+/// How an operator is written: "+", "<=", ...; empty if the symbol is not a binary operator.
 std::string_view text_of(Symbol symbol) noexcept;
 /// Number of arguments.
 std::size_t arguments_of(const Node& node) noexcept;

@@ -17,9 +17,9 @@ std::optional<Values> converted(const Values& values, Type type);
 /// that cannot be converted are not changed: `validate` refuses them.
 void convert_values(Schema& schema);
 
-/// Fails if the fill value, or the attribute `_FillValue`, is no single value that the type of the
-/// variable can hold, or if both are given and differ. The message is a sentence whose subject is
-/// the variable ("is float32, but ...").
+/// Fails if the fill value, or the attribute `_FillValue`, is not a single value that the type of
+/// the variable can hold, or if both are given and differ. The message is a sentence whose subject
+/// is the variable ("is float32, but ...").
 Result<> check_fill(const Variable& variable);
 
 }  // namespace afterbay::model

@@ -81,7 +81,7 @@ const PieceGrid* Cutting::grid_of(std::uint32_t variable) const {
 
 std::uint64_t Cutting::bytes_of(const FrameRun& run, std::uint32_t count) const {
   if (run.bytes != 0) return count * run.bytes;
-  // Each frame is one piece, and these lie behind each other in the record.
+  // Each frame is one piece, and these follow each other in the record.
   const PieceGrid& grid = grid_at(run.first_piece);
   const auto offset = [&](std::uint32_t piece) {
     return piece == grid.first_piece + grid.count ? grid.shape.product() * grid.element_bytes

@@ -28,6 +28,9 @@ namespace afterbay {
 enum class Format : std::uint8_t { AFTERBAY_FORMATS(AFTERBAY_ROW) };
 #undef AFTERBAY_ROW
 
+/// The format of files if nothing says another: that of `CollectionOptions::store`.
+inline constexpr Format default_format = Format::netcdf4;
+
 /// All registered formats.
 std::span<const Format> all_formats() noexcept;
 /// Whether `format` is registered; a received value may be invalid.

@@ -47,7 +47,7 @@ enum class FilterRule : std::uint8_t {
 class FileBytes {
  public:
   virtual ~FileBytes() = default;
-  /// Bytes behind the end of the file are 0.
+  /// Bytes after the end of the file are 0.
   virtual Result<> read(std::uint64_t offset, std::span<std::byte> bytes) = 0;
   virtual Result<> write(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
 };

@@ -49,7 +49,7 @@ struct StoredVariable {
 /// A file layout is also a handover layout: its frames go into the file unchanged, and ranks can
 /// fill them without knowing about files. It shares the tables and adds what only storage needs.
 struct FileLayout : HandoverLayout {
-  Format format = Format::netcdf4;
+  Format format{};
   std::vector<StoredVariable> stored;  ///< one per schema variable, same order
   std::uint64_t record_bytes = 0;      ///< arithmetic places: distance between records
 

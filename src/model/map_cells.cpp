@@ -11,7 +11,7 @@ namespace afterbay::model {
 namespace {
 
 /// Lengths of a variable's dimensions without the record dimension.
-Index shape_of(const Schema& schema, const Variable& variable) {
+Index lengths_without_records(const Schema& schema, const Variable& variable) {
   Index shape;
   for (const std::string& name : variable.dimensions) {
     const Dimension* dimension = schema.find_dimension(name);
@@ -106,7 +106,7 @@ class Dealer {
 
 Result<MapDimensions> dimensions_of_map(const Schema& schema, const Variable& variable,
                                         std::string_view decomposition, const Index& global) {
-  const Index shape = shape_of(schema, variable);
+  const Index shape = lengths_without_records(schema, variable);
   std::vector<std::size_t> positions;
   for (std::size_t first = 0; first + global.size <= shape.size; ++first)
     if (part_of(shape, {first, global.size}) == global) positions.push_back(first);

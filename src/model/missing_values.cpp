@@ -22,10 +22,9 @@ std::optional<Values> exactly(const Values& value, Type type) {
   return back && back->bytes == value.bytes ? result : std::nullopt;
 }
 
-}  // namespace
-
-Values missing_values(const Variable& variable) {
-  Values all = fill_of(variable);
+/// `all` and the values of the attribute.
+Values with_missing_value(Values all, const Variable& variable) {
+  if (all.empty()) all.type = variable.type;
   for (const Attribute& attribute : variable.attributes) {
     if (attribute.name != "missing_value" || attribute.values.type == Type::string) continue;
     const std::size_t size = size_of(attribute.values.type);
@@ -35,6 +34,14 @@ Values missing_values(const Variable& variable) {
         all.bytes.insert(all.bytes.end(), one->bytes.begin(), one->bytes.end());
   }
   return all;
+}
+
+}  // namespace
+
+Values missing_values(const Variable& variable) { return with_missing_value(fill_of(variable), variable); }
+
+Values missing_marks(const Variable& variable) {
+  return with_missing_value(missing_fill_of(variable), variable);
 }
 
 template <class T>

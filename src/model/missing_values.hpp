@@ -19,6 +19,10 @@ namespace afterbay::model {
 /// cannot hold is left out. Source: CF Conventions 1.11, section 2.5.1.
 Values missing_values(const Variable& variable);
 
+/// The same, but without netCDF's default fill value of bytes, which marks no missing points (see
+/// `missing_fill_of`): may be empty.
+Values missing_marks(const Variable& variable);
+
 /// Values that readers take for valid: those from `low` to `high`.
 template <class T>
 struct ValidRange {

@@ -110,8 +110,8 @@ Result<Communicator> Communicator::duplicate(MPI_Comm parent, Millis limit, cons
     if (absent.empty()) return fail(std::move(done).error());
     if (roll.numbers != nullptr && !roll.numbers->empty())
       for (int& rank : absent) rank = roll.numbers->at(static_cast<std::size_t>(rank));
-    return fail(ErrorCode::timed_out, "{} did not come here within {} ms: {}", name_ranks(absent),
-                limit.count(), roll.question);
+    return fail(ErrorCode::timed_out, "{} did not arrive within {} ms: {}", name_ranks(absent), limit.count(),
+                roll.question);
   }
   AFTERBAY_TRY(check(MPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler"));
   return Communicator(*made);

@@ -68,7 +68,7 @@ Result<bool> Tree::progress() {
 
 Result<void> Tree::send(int to, Direction direction, Bytes bytes) {
   if (bytes.size() > INT_MAX)
-    return fail(ErrorCode::resources, "a message of {} bytes between ranks: 2 GiB are possible",
+    return fail(ErrorCode::resources, "a message of {} bytes between ranks: at most 2 GiB are possible",
                 bytes.size());
   auto message = std::make_unique<Transfer>();
   message->bytes = std::move(bytes);

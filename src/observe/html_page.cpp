@@ -330,7 +330,7 @@ std::string run_page(const RunPage& page) {
   out += backlog_sections(page, figures);
   out += timeline_section(page, figures);
   if (page.failure.empty())
-    out += "<section><h2>What the model's time went to</h2>\n" + waits_table(page, figures) + "</section>\n";
+    out += "<section><h2>Where the model's time went</h2>\n" + waits_table(page, figures) + "</section>\n";
   out += bandwidth_section(page, figures);
   out += "<section><h2>Files</h2>\n" + files_tables(page, figures) + "</section>\n";
   out += "<details><summary>All timers</summary><pre>" + [&] {

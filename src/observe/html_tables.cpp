@@ -22,7 +22,7 @@ struct Reason {
 };
 
 constexpr Reason reasons[] = {
-    {Lane::open, "open_session", "until all ranks had come, links were made and memory was ready"},
+    {Lane::open, "open_session", "until all ranks had arrived, links were made and memory was ready"},
     {Lane::put, "copying", "put: the one pass over the data that is always there"},
     {Lane::room, "room in the servers",
      "put found their memory full: they had not yet written what came before"},

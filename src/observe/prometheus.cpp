@@ -66,7 +66,7 @@ void add_server(Metrics& to, const ServerState& it) {
            it.started_at_s + it.elapsed_s);
   to.gauge("model_ranks", "Model ranks of the session.", static_cast<double>(it.model_ranks));
   to.gauge("backlog_bytes", "Memory that holds data not yet written.", number(it.backlog_bytes));
-  to.gauge("backlog_peak_bytes", "The most backlog so far.", number(it.backlog_peak_bytes));
+  to.gauge("backlog_peak_bytes", "The largest backlog so far.", number(it.backlog_peak_bytes));
   to.gauge("backlog_limit_bytes", "Memory for such data; when it is full the model waits.",
            number(it.backlog_limit_bytes));
   to.gauge("memory_allocated_bytes", "Memory allocated for such data so far, in use or not.",
@@ -99,7 +99,7 @@ void add_frontend(Metrics& to, const ServerState& it) {
            "Model ranks that send through it and whose part of its memory is full.",
            number(it.ranks_waiting_for_room));
   to.gauge("frontend_held_bytes", "Memory that holds data not yet passed on.", number(it.backlog_bytes));
-  to.gauge("frontend_held_peak_bytes", "The most so far.", number(it.backlog_peak_bytes));
+  to.gauge("frontend_held_peak_bytes", "The largest amount so far.", number(it.backlog_peak_bytes));
   to.gauge("frontend_held_limit_bytes", "Memory for such data.", number(it.backlog_limit_bytes));
   to.counter("frontend_received_bytes_total", "Taken in from model ranks.", number(it.bytes_in));
   to.counter("frontend_passed_on_bytes_total", "Sent to servers.", number(it.bytes_out));

@@ -136,7 +136,7 @@ std::string estimate(const RunFigures& it) {
   const double times = wanted / one_rate / static_cast<double>(it.servers);
   if (times <= 1) return {};
   const std::string rates =
-      fmt::format("Without waits the model would put out {}/s, and a busy server wrote {}/s",
+      fmt::format("Without waits the model would produce {}/s, and a busy server wrote {}/s",
                   amount_text(wanted), amount_text(one_rate));
   if (times > most_times) return fmt::format("{}: this takes {:.0f} times as many servers.", rates, times);
   return fmt::format("{}: about {:.0f} servers of this kind would keep up; the run had {}.", rates,

@@ -253,7 +253,7 @@ double PointValues::at(const GridPoint& point) const {
     value = values_[place];
   }
   if (!std::isfinite(value)) return no_value;
-  // Fill values are no coordinates.
+  // Fill values are not coordinates.
   if (quantity_ == Quantity::latitude && std::abs(value) > quarter_turn + tolerance_) return no_value;
   if (quantity_ == Quantity::longitude && std::abs(value) > 2 * turn) return no_value;
   return value;

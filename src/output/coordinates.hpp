@@ -64,7 +64,7 @@ std::vector<GridPoint> points_of(const std::vector<std::uint64_t>& lengths,
 class PointValues {
  public:
   /// `coordinate`: of the grid, or of some of its dimensions: see is_of_grid. Throws wrong_type if
-  /// its values are no numbers.
+  /// its values are not numbers.
   PointValues(const FieldDefinitions& definitions, const Grid& grid, const FoundCoordinate& coordinate);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }

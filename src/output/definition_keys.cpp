@@ -93,7 +93,7 @@ void add_texts(std::vector<KeyRow<Entry>>& rows) {
 
 const std::vector<describe::TopKey>& definition_sections() {
   static const std::vector<describe::TopKey> sections{
-      {"version", fmt::format("{}", definitions_version), "The version of this form of file."},
+      {"version", fmt::format("{}", definitions_version), "The version of this file format."},
       {"processes", "keys of processes", "The processes of the run that wrote the file."},
       {"time", "keys of the time", "The calendar, the start and the step of the model."},
       {"dimensions", "`name:` and keys of dimensions", "The dimensions, with their coordinates."},

@@ -99,7 +99,7 @@ class DefinitionReader {
       problems_.add(
           ErrorCode::invalid_argument, given == nullptr ? root.at : given->at,
           fmt::format("version: expected {}, found {}: this is not a file of definitions, or it is one "
-                      "of another version of Afterbay; write it anew with the setting "
+                      "of another version of Afterbay; write it again with the setting "
                       "output.definitions",
                       definitions_version, given == nullptr ? "none" : given->described()));
   }
@@ -128,13 +128,13 @@ class DefinitionReader {
     for (const auto& [key, value] : node->pairs()) {
       const std::size_t before = problems_.size();
       const Entry entry = entry_of(key, value, table, what);
-      // What an entry lacks because a key is wrong is no further problem.
+      // What an entry lacks because a key is wrong is not another problem.
       if (problems_.size() == before) attempt(key.at, [&, &at = key] { add_entry(at, entry); });
       if (problems_.size() > before) refused_.insert(key.name);
     }
   }
 
-  /// Whether one of these was refused: that it does not exist is no further problem.
+  /// Whether one of these was refused: that it does not exist is not another problem.
   bool needs_refused(const Key& key, const std::vector<std::string>& names) {
     const bool needs = std::ranges::any_of(names, [&](const auto& name) { return refused_.contains(name); });
     if (needs) refused_.insert(key.name);
@@ -305,7 +305,7 @@ Result<ModelDefinitions> read_definitions_text(const std::string& text, const st
 }
 
 Result<ModelDefinitions> read_definitions(const std::string& path) {
-  const auto text = read_text_file(path, describe::most_yaml_bytes, "file of definitions");
+  const auto text = read_text_file(path, describe::most_yaml_bytes, "a file of definitions");
   if (!text) return fail(text.error().code, "{}: {}", printable(path), text.error().message);
   return read_definitions_text(*text, path);
 }

@@ -16,7 +16,7 @@ namespace afterbay::output {
 
 class DimensionChoice {
  public:
-  /// A range of a coordinate that is no dimension, which the points of the grid have together.
+  /// A range of a coordinate that is not a dimension, which the points of the grid have together.
   struct JointRange {
     const describe::GridSubset::Range* range;
     FoundCoordinate coordinate;

@@ -191,8 +191,8 @@ void Output::State::report_plan() const {
     for (const auto& file : plan.files)
       if (output::may_be_cut(*file))
         logger.warning(
-            "{}: the file '{}' ({}) cannot be continued by another run: one that resumes from a state of the "
-            "time when it was open needs another name for it",
+            "{}: the file '{}' ({}) cannot be continued by another run: a run that resumes from a state "
+            "saved while it was open must give it another name",
             file->file().at.text(), file->file().name, afterbay::name_of(file->names().store()));
   // A run that resumes goes on with a period of the earlier one.
   if (options.resume.empty())

@@ -80,7 +80,7 @@ class FormulaSeries final : public Series, public Consumer {
     std::optional<statistics::Widening> widening;  ///< nullopt: values come as doubles
     std::vector<double> values;
   };
-  /// A consumer that is no expression, of this one or of another one that computes with it.
+  /// A consumer that is not an expression, of this one or of another one that computes with it.
   struct End {
     const FormulaSeries* of;
     Consumer* consumer;

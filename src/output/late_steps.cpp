@@ -101,8 +101,8 @@ void LateSteps::pass_on(Step& step) {
     if (others.back().number != step.number || others.back().totals.size() != step.of.size())
       refuse(
           ErrorCode::conflict,
-          "a rank has sent contributions of step {} to {} reductions over grids, but expected are {} of step "
-          "{}: all ranks must make the same definitions, call step and save alike, and read the same "
+          "a rank has sent contributions of step {} to {} reductions over grids, but {} of step {} are "
+          "expected: all ranks must make the same definitions, call step and save alike, and read the same "
           "description",
           others.back().number, others.back().totals.size(), step.of.size(), step.number);
   }

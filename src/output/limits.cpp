@@ -44,7 +44,7 @@ bool keeps_limits(describe::Operation operation) {
   return false;
 }
 
-/// NaN if the attribute is no number; nullopt: there is none.
+/// NaN if the attribute is not a number; nullopt: there is none.
 std::optional<double> number_in(const describe::Attributes& attributes, std::string_view name) {
   const auto found = std::ranges::find(attributes, name, &describe::Attributes::value_type::first);
   if (found == attributes.end()) return std::nullopt;

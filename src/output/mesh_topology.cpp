@@ -9,7 +9,7 @@ namespace afterbay::output {
 
 namespace {
 
-/// Empty if there is no such attribute, or if it is no text.
+/// Empty if there is no such attribute, or if it is not text.
 std::string_view text_of(const std::vector<Attribute>& attributes, std::string_view name) {
   const auto found = std::ranges::find(attributes, name, &Attribute::name);
   const bool is_text = found != attributes.end() && found->values.type == Type::text;
@@ -69,7 +69,7 @@ bool is_part_of_grid(const Space& space) {
 
 void remove_wrong_references(std::vector<Attribute>& attributes, const Space& space,
                              const FieldDefinitions& definitions) {
-  // Stations are points: they are no cells of a mesh, and have no vertices.
+  // Stations are points: they are not cells of a mesh, and have no vertices.
   if (space.stations != nullptr) {
     remove(attributes, {"mesh", "location"});
     std::erase_if(attributes,

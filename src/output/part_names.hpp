@@ -103,7 +103,7 @@ class PartNames {
   const describe::File* file_;
   const ModelTime* time_;
   std::optional<std::int64_t> member_;
-  Format store_ = Format::netcdf4;
+  Format store_ = default_format;
   std::string directory_;
   std::optional<Clock> clock_;
   bool has_number_ = false;  ///< {part}

@@ -70,7 +70,7 @@ class Planner {
       if (file.active()) attempt(file.at, [&] { plan(file); });
     if (!problems_.empty()) throw Failure(Error(code_, fmt::format("{}", fmt::join(problems_, "\n"))));
     share_sums(plan_.statistics, of_files_);
-    // Expressions that compute with others come behind them.
+    // Expressions that compute with others come after them.
     for (auto at = plan_.computed.rbegin(); at != plan_.computed.rend(); ++at) (*at)->find_ends();
     plan_.without_effect = fields_without_effect(input_);
     return std::move(plan_);
@@ -101,11 +101,12 @@ class Planner {
       Cycle cycle(input_.time, file.timing, file.name);
       if (const auto records = static_cast<std::uint64_t>(file.naming.split.records);
           records % cycle.parts() != 0)
-        refuse(ErrorCode::invalid_argument,
-               "split of the file \"{}\" ({} records) is no multiple of the {} records that each period has "
-               "with "
-               "a cycle: write \"{} records\"",
-               file.name, records, cycle.parts(), (records / cycle.parts() + 1) * cycle.parts());
+        refuse(
+            ErrorCode::invalid_argument,
+            "split of the file \"{}\" ({} records) is not a multiple of the {} records that each period has "
+            "with "
+            "a cycle: write \"{} records\"",
+            file.name, records, cycle.parts(), (records / cycle.parts() + 1) * cycle.parts());
       for (std::size_t part = 0; part < cycle.parts(); ++part)
         parts.push_back(keep(std::make_unique<Schedule>(input_.time, file.timing, file.name, cycle, part)));
       files->fold(cycle);
@@ -253,7 +254,7 @@ class Planner {
     const Period every = context.file.timing.every->resolved(input_.time.step);
     if (input_.time.calendar.multiple(every, reduction.period->resolved(input_.time.step)) == Multiple::no)
       refuse_at(context.variable.at, ErrorCode::invalid_argument,
-                "every ({}) of the file \"{}\" is no multiple of the period of \"{}\"",
+                "every ({}) of the file \"{}\" is not a multiple of the period of \"{}\"",
                 context.file.timing.every->text(), context.file.name, reduction.text);
   }
 
@@ -660,7 +661,7 @@ class Planner {
     const Type own = own_type(context.variable.field);
     if (asked.own || is_packed) return own;
     return type_of_results(own, context.variable.operation, converted,
-                           traits_of(context.settings.store.value_or(Format::netcdf4)));
+                           traits_of(context.settings.store.value_or(default_format)));
   }
 
   /// The type of a field. Derived fields are float32 if all that they are computed from are.

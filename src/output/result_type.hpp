@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types of variables whose values are results: a mean of integers is no integer, and a sum of small
-// ones is no small integer.
+// Types of variables whose values are results: a mean of integers is not an integer, and a sum of
+// small ones is not a small integer.
 #pragma once
 
 #include "afterbay/types.hpp"
@@ -15,7 +15,7 @@ namespace afterbay::output {
 Type type_of_results(Type field, describe::Operation operation, bool converted, const FormatTraits& format);
 
 /// Whether a result may equal the fill value of the field, -1 of integers or 0 for example: results
-/// of these operations are no values of the field. No result reaches NaN, infinity, or numbers as
+/// of these operations are not values of the field. No result reaches NaN, infinity, or numbers as
 /// large as 1e20, which are usual. `fill`: empty: the field has none.
 bool may_equal_fill(Type field, const Values& fill, describe::Operation operation, bool converted);
 

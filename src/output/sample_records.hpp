@@ -18,7 +18,7 @@ class SampleRecords final : public SampleTarget {
  public:
   /// How many sources expressions of one file can have: all their records are begun at once.
   static constexpr std::size_t most_sources = 24;
-  /// The source of samples that are no operands.
+  /// The source of samples that are not operands.
   static constexpr std::size_t no_operand = 0;
 
   /// `variables`: of the file. Both outlive it.

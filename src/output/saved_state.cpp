@@ -269,7 +269,8 @@ std::int64_t SavedState::read(const std::string& path) {
   const auto& attributes = file.schema().attributes;
   const auto found = std::ranges::find(attributes, head_attribute, &Attribute::name);
   if (found == attributes.end())
-    throw Failure(Error(ErrorCode::format, "this is no state that Output::save has written").in_file(path));
+    throw Failure(
+        Error(ErrorCode::format, "this is not a state that Output::save has written").in_file(path));
   std::int64_t step = 0;
   try {
     const Json head = with_texts(Json::parse(found->values.text()), name_from_utf8);

@@ -124,7 +124,7 @@ Clock::Clock(const ModelTime& time, const Period& every, const describe::Align& 
   });
   if (!is_multiple)
     refuse(ErrorCode::invalid_argument,
-           "{} ({}) is no multiple of the model's step ({}): choose a multiple of it", what, every.text(),
+           "{} ({}) is not a multiple of the model's step ({}): choose a multiple of it", what, every.text(),
            time.step.text());
   if (is_shorter)
     refuse(ErrorCode::invalid_argument,
@@ -171,8 +171,8 @@ Cycle::Cycle(const ModelTime& time, const describe::Timing& timing, const std::s
         file, timing.every->text(), timing.cycle->text());
   if (time.calendar.multiple(cycle_.every(), part_.every()) == Multiple::no)
     refuse(ErrorCode::invalid_argument,
-           "cycle of the file \"{}\" ({}) is no multiple of cycle_step ({}): choose a multiple of it", file,
-           timing.cycle->text(), timing.cycle_step->text());
+           "cycle of the file \"{}\" ({}) is not a multiple of cycle_step ({}): choose a multiple of it",
+           file, timing.cycle->text(), timing.cycle_step->text());
   const Interval cycle = time.calendar.interval(time.start, cycle_.every(), cycle_.alignment());
   const auto number = [&](const Date& date) {
     return time.calendar.interval(date, part_.every(), part_.alignment()).index;
@@ -270,14 +270,15 @@ Schedule::Schedule(const ModelTime& time, const describe::Timing& timing, const 
     samples_.emplace(time, *timing.sample, timing.align, "sample of the file \"" + file + "\"");
     if (time.calendar.multiple(every(), *sample_period_) == Multiple::no)
       refuse(ErrorCode::invalid_argument,
-             "every of the file \"{}\" ({}) is no multiple of sample ({}): choose a multiple of it", file,
+             "every of the file \"{}\" ({}) is not a multiple of sample ({}): choose a multiple of it", file,
              timing.every->text(), timing.sample->text());
     if (timing.sample_offset) offset_ = timing.sample_offset->resolved(time.step);
     if (!offset_.is_zero() && time.calendar.multiple(offset_, time.step) == Multiple::no)
-      refuse(ErrorCode::invalid_argument,
-             "sample_offset of the file \"{}\" ({}) is no multiple of the model's step ({}), so that no step "
-             "would be sampled: choose a multiple of it",
-             file, offset_.text(), time.step.text());
+      refuse(
+          ErrorCode::invalid_argument,
+          "sample_offset of the file \"{}\" ({}) is not a multiple of the model's step ({}), so that no step "
+          "would be sampled: choose a multiple of it",
+          file, offset_.text(), time.step.text());
     if (time.calendar.add(time.start, offset_) < time.start)
       refuse(ErrorCode::invalid_argument,
              "sample_offset of the file \"{}\" ({}) is negative with steps of {}", file,

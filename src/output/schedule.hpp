@@ -18,7 +18,7 @@ Period in_largest_units(const ModelTime& time, Period resolved);
 /// start.
 class Clock {
  public:
-  /// Throws, with `what` in the message, if `every` is no multiple of the model's step, or if no
+  /// Throws, with `what` in the message, if `every` is not a multiple of the model's step, or if no
   /// step ends where a period does.
   Clock(const ModelTime& time, const Period& every, const describe::Align& align, const std::string& what);
 
@@ -81,7 +81,7 @@ class Schedule {
   Schedule(const ModelTime& time, const Period& every, const describe::Align& align, const std::string& what);
 
   /// Goes to a step. Throws conflict if it passes the end of a period, which only steps can do
-  /// whose length is no multiple of it.
+  /// whose length is not a multiple of it.
   void go_to(std::int64_t step);
   /// The same with the dates of the step before and of this one, if they are known. Step 0: both
   /// are the start.

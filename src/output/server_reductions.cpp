@@ -247,7 +247,7 @@ void ServerReductions::drop_computed_here(std::map<FileSeries*, OfFile>& near) c
     };
     count(near);
     count(by_file_);
-    // Expressions that compute with others come behind them.
+    // Expressions that compute with others come after them.
     for (auto at = plan_.computed.rbegin(); at != plan_.computed.rend(); ++at) {
       const auto& some = *at;
       left.try_emplace(some.get(), 0);
@@ -278,7 +278,7 @@ std::size_t ServerReductions::source_of(const OfFile& of, const Series& series) 
   return static_cast<std::size_t>(std::ranges::find(of.sources, &series) - of.sources.begin()) + 1;
 }
 
-/// Null: it is no expression.
+/// Null: it is not an expression.
 FormulaSeries* ServerReductions::find_computed(const Series& series) const {
   const auto found = computed_.find(&series);
   return found == computed_.end() ? nullptr : found->second;

@@ -103,7 +103,7 @@ class Spaces {
   /// which the subset selects (fitting_selection.hpp). Throws, at the place in the description, if
   /// the subset cannot be taken of this field or has no points. Waits for the other ranks, if it
   /// depends on coordinates of a grid that ranks hold together: stations, and boxes by coordinates
-  /// that are no dimensions.
+  /// that are not dimensions.
   const Space& subset(const Field& field, const describe::GridSubset& described);
   /// The points of `of` without some of its dimensions, which are given by name and some of which
   /// belong to the grid; or of a late space. With regions, their dimension is the last one.
@@ -170,7 +170,7 @@ class Spaces {
   void gather_axes(Space& space, const std::vector<std::uint32_t>& of_grid, std::size_t own_points) const;
   const client::Decomposition& decomposition(const std::string& name) const;
   GridGroups make_groups(const Space& of, const std::vector<bool>& vanishes, const Regions& regions) const;
-  /// By element of a space's part of its grid, from 0 on; those that are no region: regions.count.
+  /// By element of a space's part of its grid, from 0 on; regions.count outside of all regions.
   [[nodiscard]] static std::vector<std::uint64_t> regions_of(const Space& of, const Regions& regions);
 
   Session* session_;

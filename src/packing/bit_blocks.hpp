@@ -18,13 +18,13 @@ constexpr std::size_t packed_integer_bytes(std::size_t count, unsigned bits) noe
 }
 
 /// Packs the first `count` integers, which must fit into `bits` bits (1 to 31). The array must
-/// extend to a multiple of `block_integers`: what lies behind `count` is overwritten with zeros.
+/// extend to a multiple of `block_integers`: what follows `count` is overwritten with zeros.
 /// `to` has packed_integer_bytes(count, bits) bytes and must not overlap the integers.
 void pack_integers(unsigned bits, std::span<std::uint32_t> integers, std::size_t count,
                    std::byte* to) noexcept;
 
 /// The reverse. `from` has packed_integer_bytes(count, bits) bytes. The array must extend to a
-/// multiple of `block_integers`; what lies behind `count` is unspecified afterwards.
+/// multiple of `block_integers`; what follows `count` is unspecified afterwards.
 void unpack_integers(unsigned bits, const std::byte* from, std::size_t count,
                      std::span<std::uint32_t> integers) noexcept;
 

@@ -157,11 +157,10 @@ Result<PpEncoded> encode_message(PpHeader header, std::span<const double> values
 
 Result<FixedHeader> read_fixed_header(std::span<const std::byte> file) {
   if (file.size() < fixed_header_bytes)
-    return fail(
-        ErrorCode::format,
-        "the file has {} bytes, but the fixed-length header of a fields file has {}: this is none, or "
-        "it is cut off",
-        file.size(), fixed_header_bytes);
+    return fail(ErrorCode::format,
+                "the file has {} bytes, but the fixed-length header of a fields file has {}: this is not a "
+                "fields file, or it is cut off",
+                file.size(), fixed_header_bytes);
   const FixedHeader header = FixedHeader::read(file.first<fixed_header_bytes>());
   AFTERBAY_TRY(check_word(header, FileWord::version, file_version, "the version of the format"));
   AFTERBAY_TRY(check_word(header, FileWord::dataset, fields_file, "the kind of file"));

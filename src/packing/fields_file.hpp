@@ -128,8 +128,8 @@ struct FileField {
   [[nodiscard]] FieldShape shape() const noexcept { return shape_of(header); }
 };
 
-/// The fixed-length header of a file. Safe with any bytes: fails with format if they are no fields
-/// file of 64-bit words, or if the lookup is not in the file.
+/// The fixed-length header of a file. Safe with any bytes: fails with format if they are not a
+/// fields file of 64-bit words, or if the lookup is not in the file.
 Result<FixedHeader> read_fixed_header(std::span<const std::byte> file);
 /// The number of entries of the lookup, unused ones included.
 std::uint64_t entries_of(const FixedHeader& header) noexcept;

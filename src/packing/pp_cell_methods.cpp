@@ -60,7 +60,7 @@ int whole_hours(std::string_view number, std::string_view unit) {
   if (error != std::errc() || end != number.data() + number.size()) return 0;
   value *= hours_per(unit);
   const double nearest = std::round(value);
-  // Minutes and seconds are no exact fractions of hours.
+  // Minutes and seconds are not exact fractions of hours.
   constexpr double tolerance = 1e-9;
   return nearest >= 1 && nearest <= most_sampling_hours && std::abs(value - nearest) <= tolerance
              ? static_cast<int>(nearest)
@@ -92,7 +92,7 @@ int code_of(std::string_view dimension, std::string_view method) {
   return zonal && method == "mean" ? pp_zonal_mean : -1;
 }
 
-/// "within years" or "over years" behind a method; empty if there is neither.
+/// "within years" or "over years" after a method; empty if there is neither.
 std::string_view take_years(std::string_view& text) {
   std::string_view ahead = text;
   const std::string_view word = take_word(ahead);

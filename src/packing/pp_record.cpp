@@ -90,11 +90,10 @@ FieldShape PpField::shape() const noexcept { return shape_of(header); }
 Result<PpField> read_pp(std::span<const std::byte> file, std::size_t begin) {
   AFTERBAY_TRY_ASSIGN(const auto words, record_at(file, begin, "the header"));
   if (words.size() != pp_header_bytes)
-    return fail(
-        ErrorCode::format,
-        "byte {}: the header of a PP field has {} bytes, but {} are expected: this is no PP file of 32-bit "
-        "words, or it is damaged",
-        begin, words.size(), pp_header_bytes);
+    return fail(ErrorCode::format,
+                "byte {}: the header of a PP field has {} bytes, but {} are expected: this is not a PP file "
+                "of 32-bit words, or it is damaged",
+                begin, words.size(), pp_header_bytes);
   PpField field;
   field.header = PpHeader::read(words.first<pp_header_bytes>());
   const std::size_t data_begin = begin + pp_header_bytes + 2 * word_bytes;

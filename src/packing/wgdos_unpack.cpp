@@ -178,9 +178,10 @@ Result<WgdosHeader> wgdos_header(std::span<const std::byte> packed) {
     return fail(ErrorCode::format, "the WGDOS field has {} words, too few for {} rows: its header is damaged",
                 words, header.shape.rows);
   if (accuracy < least_accuracy || accuracy > most_accuracy)
-    return fail(ErrorCode::format,
-                "the accuracy of the WGDOS field is 2^{}, expected is 2^{} to 2^{}: its header is damaged",
-                accuracy, least_accuracy, most_accuracy);
+    return fail(
+        ErrorCode::format,
+        "the accuracy of the WGDOS field is 2^{}, but 2^{} to 2^{} is expected: its header is damaged",
+        accuracy, least_accuracy, most_accuracy);
   return header;
 }
 

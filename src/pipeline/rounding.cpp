@@ -16,7 +16,7 @@ namespace {
 constexpr double bits_per_digit = std::numbers::ln10 / std::numbers::ln2;
 constexpr double digits_per_bit = std::numbers::ln2 / std::numbers::ln10;
 
-/// The number of decimal digits before the point; negative for zeros behind it.
+/// The number of decimal digits before the point; negative for zeros after it.
 int digits_before_point(double mantissa, int exponent) {
   return static_cast<int>(std::floor(exponent * digits_per_bit + std::log10(mantissa))) + 1;
 }

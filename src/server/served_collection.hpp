@@ -35,7 +35,7 @@ struct PieceFill {
 struct ServedCollection {
   std::uint32_t id = 0;
   std::string name;
-  Format format = Format::netcdf4;
+  Format format{};
   Existing existing = Existing::refuse;
   model::FileSharing sharing = model::FileSharing::none;
   std::vector<std::uint32_t> servers;                 ///< servers of its pool, ascending

@@ -76,7 +76,7 @@ struct Greeting {
   std::optional<Error> error;  ///< error of the first rank that has one
   std::vector<SettingsOf> settings;
   std::vector<NameOf> named;        ///< by the setting
-  std::vector<NameOf> first_model;  ///< by the program of the first rank that is no server
+  std::vector<NameOf> first_model;  ///< by the program of the first rank that is not a server
   NameOf first;                     ///< by the program of the first rank
   std::vector<Wishes> wishes;       ///< in rank order
   std::int32_t threads = 0;         ///< the lowest MPI thread level
@@ -487,7 +487,7 @@ Result<Greeted> greet(mpi::Tree& tree, const mpi::Communicator& comm, const Resu
   };
   const Manner manner{config ? config->deadline : unknown_deadline, "ranks agreed on settings and roles"};
   AFTERBAY_TRY_ASSIGN(AssignedRoles assigned, consult(tree, manner, std::move(mine), steps));
-  if (assigned.parts.empty()) return fail(ErrorCode::internal, "rank 0 told rank {} no role", tree.rank());
+  if (assigned.parts.empty()) return fail(ErrorCode::internal, "rank 0 gave rank {} no role", tree.rank());
   return understood(std::move(assigned), tree.rank());
 }
 
@@ -501,7 +501,7 @@ Result<std::vector<Error>> share_obstacles(mpi::Tree& tree, std::chrono::millise
   steps.decide = [](Obstacles all) -> Result<Obstacles> {
     if (all.more > 0)
       all.found.push_back(
-          make_error(ErrorCode::resources, "{} problems more were found on further ranks", all.more));
+          make_error(ErrorCode::resources, "{} more problems were found on other ranks", all.more));
     return all;
   };
   AFTERBAY_TRY_ASSIGN(Obstacles all,

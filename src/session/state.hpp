@@ -55,7 +55,7 @@ struct __attribute__((visibility("hidden"))) Session::State {
   std::map<Format, std::unique_ptr<storage::Store>> stores AFTERBAY_GUARDED_BY(stores_mutex);
 
   std::unique_ptr<SignalCatcher> stop_signals;     ///< used by a server
-  std::unique_ptr<session::FrontendRun> frontend;  ///< null: this rank is no frontend
+  std::unique_ptr<session::FrontendRun> frontend;  ///< null: this rank is not a frontend
   /// The server of this process: dedicated, or hosted (inline).
   std::unique_ptr<server::Server> server;
   std::jthread host;  ///< used inline in thread mode

@@ -99,7 +99,7 @@ Result<> check_identity(const Head& saved, const Head& own) {
     return fail(
         ErrorCode::conflict,
         "the saved state of a statistic belongs to something else ({}): resume with the description of "
-        "the run that saved it, or begin the interval anew",
+        "the run that saved it, or begin the interval again",
         what);
   };
   const bool same = saved.kind == own.kind && saved.missing == own.missing &&

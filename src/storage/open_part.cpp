@@ -18,7 +18,7 @@ Result<> check_constant(const Variable& variable, const model::VariableLayout& l
     return fail(
         make_error(ErrorCode::invalid_argument,
                    "variable '{}' has constant values and the unlimited dimension: put its values record by "
-                   "record, or take the unlimited dimension away",
+                   "record, or remove the unlimited dimension",
                    variable.name)
             .in_variable(variable.name));
   if (variable.constant.type != variable.type)

@@ -113,7 +113,7 @@ Result<SealedReader> SealedReader::open(std::span<const std::byte> bytes, Sealed
   if (!std::equal(sealed_magic.begin(), sealed_magic.end(), bytes.begin()))
     return reader.broken("is something else");
   if (digest_of(sealed) != digest_at(bytes.last(digest_bytes)))
-    return reader.broken("was changed on its way, or a part of it is missing");
+    return reader.broken("was changed in transit, or a part of it is missing");
   if (sealed[sealed_magic.size()] != std::byte{sealed_version}) return reader.broken("is of another version");
   if (sealed[sealed_magic.size() + 1] != static_cast<std::byte>(kind))
     return reader.broken("is of another kind");

@@ -25,7 +25,7 @@ class Reader {
     rest_.remove_prefix(1);
     return true;
   }
-  /// Whether there are digits behind blanks, which are then the next ones.
+  /// Whether there are digits after blanks, which are then the next ones.
   bool skip_blanks() {
     const std::string_view behind = trimmed(rest_);
     if (behind.size() == rest_.size() || behind.empty() || !is_digit(behind.front())) return false;
@@ -159,7 +159,7 @@ Result<Date> read_date(std::string_view text) {
     if (!looks_like_zone(zone)) return no_date(text);
     return fail(ErrorCode::invalid_argument,
                 "\"{}\" has the time zone {}: models count in UTC; convert the time and write Z, UTC or "
-                "nothing behind it",
+                "nothing after it",
                 printable(text), printable(zone));
   }
   return date;

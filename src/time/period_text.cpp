@@ -120,7 +120,7 @@ class PeriodReader {
     skip_blanks();
     const std::string name = lower(take_while(is_letter));
     if (name.empty())
-      return refused(fmt::format("the number {}{}{} has no unit; write {} behind it", whole,
+      return refused(fmt::format("the number {}{}{} has no unit; write {} after it", whole,
                                  has_point ? "." : "", fraction, all_units));
     for (const Unit& unit : units) {
       if (name == unit.name) return add(unit, whole, fraction);
@@ -208,7 +208,7 @@ class PeriodWriter {
 
 Result<std::int64_t> narrow(Wide value, const char* what) {
   if (!fits(value))
-    return fail(ErrorCode::invalid_argument, "the {} of a period leave the range of 64-bit integers", what);
+    return fail(ErrorCode::invalid_argument, "the {} of a period exceed the range of 64-bit integers", what);
   return static_cast<std::int64_t>(value);
 }
 

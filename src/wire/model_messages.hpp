@@ -143,7 +143,7 @@ struct ReductionDefinition {
 
 /// What the ranks define alike. The lists grow with servers and variables: one rank sends them.
 struct CollectionDefinition {
-  Format format = Format::netcdf4;
+  Format format{};
   Existing existing = Existing::refuse;
   model::FileSharing sharing = model::FileSharing::none;
   std::vector<std::uint32_t> servers;           ///< servers of the collection's pool, ascending

@@ -57,7 +57,7 @@ def main():
         known = set(listed.read_text().splitlines())
         failed += [f"{name} does not export {symbol} any more: that breaks programs; is it a new minor version?" for symbol in sorted(known - strong)]
         failed += [f"{name} exports {symbol}, which {listed} does not list: hide it, or run this script with --write" for symbol in sorted(strong - known)]
-        failed += [f"{name} exports {symbol}, which is no public interface" for symbol in sorted(strong)
+        failed += [f"{name} exports {symbol}, which is not part of the public interface" for symbol in sorted(strong)
                    if not re.fullmatch(PUBLIC[name], symbol) or re.search(INTERNAL, symbol.split("(")[0])]
         failed += [f"{name} exports {symbol}, an inline function or template of something internal" for symbol in sorted(weak)
                    if re.search(INTERNAL, symbol.split("(")[0]) or "afterbay" not in symbol]

@@ -116,7 +116,7 @@ class Limits(CommandTest):
 
     def test_a_text_that_ends_within_a_number_is_refused(self):
         self.write("cut.dat", ONE[:ONE.rindex("7 ") + 1])
-        self.assertIn('cut.dat: line 8: the file ends directly behind "7"', self.expect(IO, "decomp", "stats", "cut.dat").stderr)
+        self.assertIn('cut.dat: line 8: the file ends directly after "7"', self.expect(IO, "decomp", "stats", "cut.dat").stderr)
 
     def test_names_of_maps_do_nothing_to_a_terminal(self):
         self.expect(OK, "decomp", "convert", "one.dat", "out.nc")

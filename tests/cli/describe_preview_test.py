@@ -258,7 +258,7 @@ files:
         self.assertEqual(done.stderr.splitlines(), [
             "afterbay describe: output.yaml:2:25: there is no field 'tsa': the model has not defined it, and it has no "
             'expression under fields; did you mean "tas"?',
-            'output.yaml:3:3: every of the file "b" (7h) is no multiple of the model\'s step (6h): choose a multiple of it'])
+            'output.yaml:3:3: every of the file "b" (7h) is not a multiple of the model\'s step (6h): choose a multiple of it'])
 
     def test_problems_of_the_definitions(self):
         self.write("model.yaml", MODEL.replace("kind: block", "kind: blok").replace("units: K, fill", "unit: K, fill"))

@@ -102,7 +102,7 @@ class Describe(CommandTest):
         self.assertIn("2000-02-30", self.described(text, "--calendar", "360_day"))
         self.refused(text)
         self.assertEqual(self.refused("files: {a: {every: 1d, mean: tas}}\n", "--step", "50min"),
-                         ["d.yaml:1:20: files.a: every (1d) is no multiple of the model's step (50min)"])
+                         ["d.yaml:1:20: files.a: every (1d) is not a multiple of the model's step (50min)"])
 
     def test_help_says_where_to_read_on(self):
         for words in (("describe", "--help"), ("help", "describe")):
@@ -178,7 +178,7 @@ class Describe(CommandTest):
                  ['d.yaml:2:11: expression: column 22 of the expression: there is no function "sqroot"; did you mean "sqrt"?',
                   'd.yaml:3:7: expression: column 10 of the expression: expected an operator, "," or ")", found "v"']),
                 ("files:\n  day: {every: 1d, sample: 7h, mean: tas, missing: mask}\n",
-                 ["d.yaml:2:28: files.day: every (1d) is no multiple of sample (7h)",
+                 ["d.yaml:2:28: files.day: every (1d) is not a multiple of sample (7h)",
                   'd.yaml:2:52: missing: expected ignore, poison or a number above 0 and up to 1, found "mask"']),
                 ("files:\n  day: {every: 1d, mean: &x [tas]}\n  mon: {every: 1mo, mean: *x}\n",
                  ["d.yaml:2:26: YAML anchors (&name) are not accepted; use like:, defaults: or groups: to repeat settings",

@@ -126,7 +126,7 @@ TEST_F(Grib2Headers, writes_regular_grids_of_float32) {
   }
 }
 
-/// The distance is no whole number of 10^-6 degrees: the ends stay what they are.
+/// The distance is not a whole number of 10^-6 degrees: the ends stay what they are.
 TEST_F(Grib2Headers, grids_end_at_the_poles) {
   constexpr std::size_t count = 96;
   Schema schema = grib2_schema();

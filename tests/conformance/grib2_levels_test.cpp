@@ -104,7 +104,7 @@ TEST_F(Grib2Levels, have_the_value_of_the_coordinate_also_if_their_type_is_named
                                   "typeOfLevel,level:d,scaledValueOfFirstFixedSurface,"
                                   "scaleFactorOfFirstFixedSurface");
     for (std::size_t k = 0; k < 3; ++k) {
-      // Which unit readers show is no part of a message.
+      // Which unit readers show is not part of a message.
       if (std::string(it.type) != "isobaricInPa") {
         EXPECT_EQ(messages[k].at("typeOfLevel"), it.type);
         EXPECT_EQ(messages[k].at("level"), it.levels[k]) << it.type;
@@ -157,7 +157,7 @@ TEST_F(Grib2Levels, model_levels_have_numbers_whatever_the_values_of_hybrid_coor
       .with_constant(Values({3, 5, 70}));
   heights.find_variable("ta")->attribute("coordinates", "number");
   EXPECT_EQ(levels(heights, "118"), (Levels{"3", "5", "70"}));
-  // Whole numbers that are no numbers of levels.
+  // Whole numbers that are not numbers of levels.
   EXPECT_EQ(levels(on_levels("atmosphere_hybrid_sigma_pressure_coordinate", "1", {0.5, 1, 1}), "105"),
             (Levels{"1", "2", "3"}));
   EXPECT_EQ(levels(on_levels("model_level_number", "1", {0, 60, 2}), "105"), (Levels{"0", "60", "2"}));

@@ -110,7 +110,7 @@ def statistics():
 
 
 def skipped():
-    """Periods that the run covers in part have no records, and so are no obstacle."""
+    """Periods that the run covers in part have no records, and so are not an obstacle."""
     fresh("skipped")
     append = f"files: {{a: {{every: 1d, partial: skip, existing: append, {UNITS}, mean: [tas]}}}}\n"
     run(append, last=6)

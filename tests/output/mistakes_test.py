@@ -29,16 +29,16 @@ def expect_file(parts, line, fields="", **options):
 # Found at start(), with their places.
 expect_file(["output.yaml:2:25", "no field 'taz'", 'did you mean "tas"'], "every: 1d, mean: [taz]")
 expect_file(["no field 'tas'"], "every: 1d, mean: [tas]", without="tas")
-expect_file(["every of the file \"f\" (5h) is no multiple of the model's step (6h)"], "every: 5h, mean: [tas]")
+expect_file(["every of the file \"f\" (5h) is not a multiple of the model's step (6h)"], "every: 5h, mean: [tas]")
 expect_file(["no step does", "align: start"], "every: 1d, mean: [tas]", start="2000-01-01T01:00")
-expect_file(["sample of the file \"f\" (4h) is no multiple"], "every: 1d, sample: 4h, mean: [tas]")
+expect_file(["sample of the file \"f\" (4h) is not a multiple"], "every: 1d, sample: 4h, mean: [tas]")
 expect_file(["lev 3 x lat 6 x lon 8", "one grid"], "every: 1d, mean: [x]", "fields: {x: tas + toce}\n")
 expect_file(["units of 'tas'", "Pa"], "every: 1d, mean: [tas: {units: Pa}]")
 expect_file(["another zero"], "every: 1d, sum: [tas: {units: degC}]")
 expect_file(["the model defines a field of this name"], "every: 1d, mean: [tas]", "fields: {tas: uas*2}\n")
 expect_file(["depend on themselves"], "every: 1d, mean: [a]", "fields: {a: b + 1, b: a + 1}\n")
 expect_file(["column 7 of the expression"], "every: 1d, mean: [a]", "fields: {a: 'sqrt(+)'}\n")
-expect_file(["no multiple of the period"], "every: 1d, write: [a]", "fields: {a: 'mean(max(tas, 5d))'}\n")
+expect_file(["not a multiple of the period"], "every: 1d, write: [a]", "fields: {a: 'mean(max(tas, 5d))'}\n")
 expect_file(["units of 't'", "Pa"], "every: 1d, write: [t]", "fields: {t: {expression: 'mean(max(tas, 1d))', units: Pa}}\n")
 expect_file(["output.yaml:1:", "has a value every 45d", "some periods of the file \"f\" (1mo) would have none"], "every: 1mo, write: [a]",
             "fields: {a: 'mean(max(tas, 45d))'}\n")
@@ -67,7 +67,7 @@ expect_file(["no dimension 'lev'"], "every: 1d, grid: g, mean: [tas]", "grids: {
 expect_file(["has no level 15", "10, 20, 30"], "every: 1d, grid: g, mean: [toce]", "grids: {g: {levels: {lev: [15]}}}\n")
 expect_file(["two variables 'lat'"], "every: 1d, mean: [tas: lat]")
 expect_file(["'tas' cannot be folded"], "every: 1mo, cycle: 1d, cycle_step: 6h, instant: [tas]")
-expect_file(["cycle_step of the file \"f\" (4h) is no multiple"], "every: 1mo, cycle: 1d, cycle_step: 4h, mean: [tas]")
+expect_file(["cycle_step of the file \"f\" (4h) is not a multiple"], "every: 1mo, cycle: 1d, cycle_step: 4h, mean: [tas]")
 expect_file(["has 1 part of 1d"], "every: 1mo, cycle: 1d, cycle_step: 1d, mean: [tas]")
 expect_file(["2001-02-31"], "every: 1d, align: 2001-02-31, mean: [tas]", calendar="360_day", start="2001-03-01")
 CYCLE = "every: 4y, cycle: 1y, cycle_step: 1d, mean: [tas]"
@@ -76,11 +76,11 @@ expect_file(["has 29 parts of 1d at 2000-02-01", "31 at 2000-03-01"], CYCLE.repl
             start="2000-02-01", step="1d")
 expect_file(["every of the file \"f\" (1mo): a period ends at 2001-04-01", "no step does"], "every: 1mo, mean: [tas]",
             calendar="noleap", start="2001-02-01", step="16h")
-expect_file(["split of the file \"f\" (6 records) is no multiple of the 4 records", 'write "8 records"'],
+expect_file(["split of the file \"f\" (6 records) is not a multiple of the 4 records", 'write "8 records"'],
             "every: 1mo, cycle: 1d, cycle_step: 6h, split: 6 records, name: 'f_{part}', mean: [tas]")
 expect_file(["two parts of the file 'f'", '"x_200001.nc"'],
             "every: 6h, split: 1d, existing: replace, name: 'x_{start:%Y%m}', mean: [tas]")
-expect_file(["every (12h)", "no multiple of the period of \"max(tas, 1d)\""], "every: 12h, write: [y]",
+expect_file(["every (12h)", "not a multiple of the period of \"max(tas, 1d)\""], "every: 12h, write: [y]",
             "fields: {x: 'max(tas, 1d)', y: x * 2}\n")
 for expression in ("max(tas, 1d)", "max(tas, 1d)*2", "tas - max(tas, 1d)", "b + 1", "mean(max(toce, 1d) over lev)",
                    "mean(max(tas, 1d) over lat)"):
@@ -99,7 +99,7 @@ expect_file(["'x' has a value every 1d, but none in a step that the file \"f\" s
             "fields: {x: 'max(tas, 1d)'}\n")
 for options in ({"line": "sample: 12h, sample_offset: 6h", "step": "12h"}, {"line": "sample: 6h, sample_offset: 5h"}):
     line = options.pop("line")
-    expect_file([f"sample_offset of the file \"f\" ({line.split()[-1]})", "no multiple of the model's step", "no step would be sampled"],
+    expect_file([f"sample_offset of the file \"f\" ({line.split()[-1]})", "not a multiple of the model's step", "no step would be sampled"],
                 f"every: 1d, {line}, mean: [tas]", **options)
 # Names in expressions.
 expect_file(["output.yaml:1:13: field 'x': in an expression, \"pi\" is the constant"], "every: 1d, mean: [x]", "fields: {x: 2*pi + tas}\n",

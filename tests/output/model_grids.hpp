@@ -186,7 +186,7 @@ class FurtherGrids {
       session_.decomposition("cells", Block({count}, {first}, {end - first}));
       return "cells";
     }
-    // In turn, in an order of its own; the number of cells is no multiple of 7.
+    // In turn, in an order of its own; the number of cells is not a multiple of 7.
     Map map;
     map.global = {count};
     for (std::uint64_t k = 0; k < count; ++k) {

@@ -156,7 +156,7 @@ def test_large_difference(large):
 def test_refusals():
     base("a.nc")
     expect("no such file", "a.nc", "missing.nc", 3, "missing.nc", "No such file")
-    pathlib.Path("text.nc").write_text("this is no netCDF file\n")
+    pathlib.Path("text.nc").write_text("this is not a netCDF file\n")
     expect("no netCDF file", "text.nc", "a.nc", 3, "text.nc")
     with netCDF4.Dataset("groups.nc", "w") as data:
         data.createGroup("forecast")

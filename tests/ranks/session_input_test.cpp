@@ -125,7 +125,7 @@ void write_damaged() {
   good(nc_close(nc));
   std::fstream file("damaged.nc", std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(static_cast<std::streamoff>(std::filesystem::file_size("damaged.nc") / 2));
-  file << "overwritten by something else, which is no part of this file";
+  file << "overwritten by something else, which is not part of this file";
 }
 
 /// The call fails, with the file's name; afterwards everything that is whole can be read.

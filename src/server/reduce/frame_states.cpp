@@ -50,7 +50,8 @@ Result<std::unique_ptr<FrameStates>> FrameStates::make(const ServedCollection& c
   const std::uint64_t room = limit - std::min(used, limit);
   for (const wire::ReductionDefinition& it : collection.reductions) {
     if (it.variable >= collection.schema.variables.size() || (!it.formula && it.is_over_time == 0))
-      return fail(ErrorCode::internal, "collection '{}' has a reduction of variable number {} that cannot be",
+      return fail(ErrorCode::internal,
+                  "collection '{}' has a reduction of variable number {} that is not possible",
                   collection.name, it.variable);
     const Variable& variable = collection.schema.variables[it.variable];
     if (it.formula) {

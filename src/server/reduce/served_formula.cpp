@@ -49,8 +49,8 @@ Result<std::unique_ptr<const ServedFormula>> ServedFormula::make(const wire::For
                                                                  const Variable& variable) {
   const auto failed = [&](Error error) { return fail(std::move(error).in_variable(variable.name)); };
   if (variable.type != Type::float32 && variable.type != Type::float64)
-    return failed(
-        make_error(ErrorCode::wrong_type, "servers compute no formulas of type {}", name_of(variable.type)));
+    return failed(make_error(ErrorCode::wrong_type, "servers do not compute formulas of type {}",
+                             name_of(variable.type)));
   for (const wire::OperandDefinition& operand : formula.operands)
     if (!operand.missing.empty() && operand.missing.type != variable.type)
       return failed(make_error(ErrorCode::internal, "a formula has missing values of type {}",

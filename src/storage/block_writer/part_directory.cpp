@@ -205,7 +205,7 @@ Result<> PartDirectory::remove_left() const {
 Error PartDirectory::made_too_often(const std::string& name) const {
   return make_error(
              ErrorCode::conflict,
-             "{} cannot be made anew: others make, rename or fill it at the same time, or something in "
+             "{} cannot be created again: others create, rename or fill it at the same time, or something in "
              "it cannot be removed: stop them, or remove it",
              name)
       .in_file(path_);

@@ -71,7 +71,7 @@ struct LoggedEpoch {
   std::uint64_t size_bytes = 0;
   /// Size of the part file when the epoch completed; set by `commit`.
   std::uint64_t part_bytes = 0;
-  Format format = Format::netcdf4;
+  Format format{};
   std::vector<std::string> datasets;        ///< for netCDF-4, by variable
   std::vector<std::uint64_t> with_records;  ///< indices of variables; for formats of messages that key
   std::vector<std::uint64_t> members;       ///< I/O servers whose own logs are part of it

@@ -158,7 +158,7 @@ Result<> check_has_epochs(const Recoverable& file, int part) {
   if (::fstat(part, &status) != 0 || !S_ISDIR(status.st_mode)) return {};
   return fail(make_error(ErrorCode::io,
                          "{} is a directory, and its format keeps no epochs: it cannot be recovered; run the "
-                         "model again from its last restart, which writes it anew",
+                         "model again from its last restart, which writes it again",
                          file.part_path)
                   .with_native(EISDIR)
                   .in_file(file.path));
@@ -305,7 +305,7 @@ class Recovery {
         all = all && is_in(limit, structure->offset, structure->size_bytes);
     if (all) return {};
     return fail(make_error(ErrorCode::format,
-                           "the log of {} names places behind byte {}, where file and free space end: it is "
+                           "the log of {} names places beyond byte {}, where file and free space end: it is "
                            "damaged, or the disk is full; make room, or recover another epoch",
                            file_.part_path, limit));
   }

@@ -43,7 +43,7 @@ bool is_on_wind_points(const packing::PpStash& stash) noexcept;  // definition_w
 
 /// MessageTraits::seal: finds the messages of the file from its end, writes the lookup, and the
 /// fixed-length header with its address. The lookup is before the values if there is room, as
-/// programs of the Unified Model want it, otherwise after them. Entries behind the last one, which
+/// programs of the Unified Model want it, otherwise after them. Entries after the last one, which
 /// an interrupted call left, become zeros.
 Result<std::uint64_t> seal(FileBytes& file, std::uint64_t end_bytes);
 

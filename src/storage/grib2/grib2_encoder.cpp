@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "base/caller_terms.hpp"
-#include "model/fill_value.hpp"
 #include "model/missing_values.hpp"
 #include "storage/grib2/packed_field.hpp"
 #include "storage/grib2/prototype.hpp"
@@ -157,9 +156,7 @@ Result<Grib2Encoder::Written> Grib2Encoder::written_of(const Schema& schema, con
   AFTERBAY_TRY_ASSIGN(made.prototype, prototype_of(schema, variable));
   made.name = variable.name;
   made.type = variable.type;
-  made.missing = cf::numbers_of(model::missing_values(variable));
-  // missing_values begins with the default of netCDF, which bytes do not have.
-  if (model::missing_fill_of(variable).empty()) made.missing.erase(made.missing.begin());
+  made.missing = cf::numbers_of(model::missing_marks(variable));
   made.valid = ValidValues(variable);
   made.reuses_handles = can_reuse_handles(made.prototype.packing);
   return made;

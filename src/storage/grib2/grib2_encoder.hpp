@@ -34,7 +34,7 @@ class Grib2Encoder : public MessageEncoder {
     Type type = Type::float32;
     std::vector<double> missing;  ///< values that mark missing points
     ValidValues valid;            ///< others are missing too
-    Prototype prototype;          ///< without a message if the variable is no field
+    Prototype prototype;          ///< without a message if the variable is not a field
     bool reuses_handles = false;
   };
   /// The values of a slab.

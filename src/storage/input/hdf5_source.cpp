@@ -198,7 +198,7 @@ Result<ChunkAddress> Hdf5Source::find_one(hid_t dataset, const model::Index& fir
   auto* address = const_cast<std::byte*>(target.data());  // NOLINT: HDF5 hands it to the driver only
   if (H5Dread_chunk(dataset, H5P_DEFAULT, at.data(), &skipped, address) < 0)
     return fail(driver_->error("find a chunk"));
-  if (!capture.offset()) return fail(ErrorCode::internal, "HDF5 gave no place of a chunk");
+  if (!capture.offset()) return fail(ErrorCode::internal, "HDF5 gave no place for a chunk");
   return ChunkAddress{*capture.offset(), bytes, skipped};
 }
 

@@ -25,7 +25,7 @@ enum class Role : std::uint8_t {
   coordinate    ///< any other variable that describes fields: it is read for headers, not written
 };
 
-/// The text of an attribute; empty if there is none, or if it is no text.
+/// The text of an attribute; empty if there is none, or if it is not text.
 std::string_view text_of(const std::vector<Attribute>& attributes, std::string_view name);
 const Attribute* find_attribute(const std::vector<Attribute>& attributes, std::string_view name);
 /// The words of a text, which blanks separate.
@@ -104,8 +104,8 @@ struct Earth {
 Result<std::optional<Earth>> earth_of(const Schema& schema, const Variable& field);
 
 /// The number of trailing dimensions that a slab of a field has: two if the last but one is a
-/// latitude or another y axis, otherwise one. 0 if the variable is no field, or has no dimensions
-/// but the unlimited one.
+/// latitude or another y axis, otherwise one. 0 if the variable is not a field, or has no
+/// dimensions but the unlimited one.
 unsigned slab_dimensions(const Schema& schema, const Variable& variable);
 
 /// Numbers of a time axis as dates.
@@ -116,7 +116,7 @@ struct TimeAxis {
   bool is_float32 = false;
 
   /// A number of the type of the time variable: a whole second, if it is within 1 ms of the number
-  /// or within the precision of the type. Models add up time steps, which are no sums of binary
+  /// or within the precision of the type. Models add up time steps, which are not sums of binary
   /// fractions.
   [[nodiscard]] Result<Date> date(double number) const;
   /// Seconds from one date to another, rounded down.

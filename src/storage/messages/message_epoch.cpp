@@ -65,7 +65,7 @@ Result<LoggedEpoch> MessageFile::log_messages(const Epoch& epoch) {
   return marked;
 }
 
-/// Messages of the epoch behind a message that does not belong to it: the log gets a copy.
+/// Messages of the epoch after a message that does not belong to it: the log gets a copy.
 Result<> MessageFile::log_placed(const Epoch& epoch, const MessageKey& from) {
   for (MessageOrder::Placed& it : order_->placed()) {
     if (it.logged || it.key < from || !belongs(epoch, it.key, it.epochs)) continue;

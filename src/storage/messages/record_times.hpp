@@ -24,7 +24,7 @@ class RecordTimes {
 
   /// Whether the variable gives times: then its values are given to `add`.
   [[nodiscard]] bool takes(std::uint32_t variable) const noexcept;
-  /// Values of one record, in the byte order of the machine. Fails if they are no times.
+  /// Values of one record, in the byte order of the machine. Fails if they are not times.
   Result<> add(std::uint32_t variable, std::uint64_t record, std::span<const std::byte> values);
 
   /// The time of a record; nullopt as long as it is not complete.

@@ -135,7 +135,7 @@ Result<std::uint64_t> Dataset::place_chunk(const model::Piece& piece, std::uint6
   if (H5Dwrite_chunk(id_.get(), H5P_DEFAULT, skipped, at.data(), bytes.size(), bytes.data()) < 0)
     return fail(error("place a chunk of"));
   if (!capture.offset())
-    return fail(make_error(ErrorCode::internal, "HDF5 gave no place to a chunk of variable '{}'", name_)
+    return fail(make_error(ErrorCode::internal, "HDF5 gave no place for a chunk of variable '{}'", name_)
                     .in_variable(name_));
   return *capture.offset();
 }
@@ -157,7 +157,7 @@ Result<std::uint64_t> Dataset::place_dense(std::uint64_t size_bytes) {
     return fail(error("allocate"));
   if (!capture.offset())
     return fail(
-        make_error(ErrorCode::internal, "HDF5 gave no place to variable '{}'", name_).in_variable(name_));
+        make_error(ErrorCode::internal, "HDF5 gave no place for variable '{}'", name_).in_variable(name_));
   dense_offset_ = capture.offset();
   return *dense_offset_;
 }

@@ -54,7 +54,7 @@ Result<codec::ChunkCodec> open_codec(SealedReader& reader) {
   }
   auto codec = codec::ChunkCodec::make(std::move(chain), element_bytes);
   if (!codec)
-    return fail(ErrorCode::format, "the description of a shared file has filters that cannot be: {}",
+    return fail(ErrorCode::format, "the description of a shared file has filters that are not possible: {}",
                 codec.error().message);
   return codec;
 }

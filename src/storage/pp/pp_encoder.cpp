@@ -9,7 +9,7 @@ namespace {
 
 using packing::PpHeader;
 
-/// The header lies behind the length of its record.
+/// The header follows the length of its record.
 constexpr std::size_t header_begin = 4;
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace afterbay::storage {
 namespace {
 
-/// Bob Jenkins' lookup3 (hashlittle, start 0) of bytes whose number is no multiple of 12 and a
+/// Bob Jenkins' lookup3 (hashlittle, start 0) of bytes whose number is not a multiple of 12 and a
 /// multiple of 4. Source: HDF5 File Format Specification 3.0, appendix on the checksum;
 /// burtleburtle.net/bob/c/lookup3.c.
 std::uint32_t lookup3(std::span<const std::uint8_t> bytes) {

@@ -236,7 +236,7 @@ class Reader {
     return {};
   }
 
-  /// When not all is demanded, attributes that cannot be read are left out: they are no data.
+  /// When not all is demanded, attributes that cannot be read are left out: they are not data.
   Result<std::vector<Attribute>> read_attributes(int variable) {
     int count = 0;
     AFTERBAY_TRY(check_netcdf(nc_inq_varnatts(id_, variable, &count), "count the attributes"));

@@ -22,7 +22,7 @@ struct FoundFile {
   /// `fill` is what the file says in `_FillValue`; constants are not read. `chunk` and the filters
   /// are the file's, as far as codecs are known; an empty `chunk` means that there are none.
   Schema schema;
-  Format format = Format::netcdf4;  ///< cdf2 for CDF-1 too
+  Format format{};  ///< cdf2 for CDF-1 too
   std::uint64_t records = 0;
   std::vector<int> numbers;  ///< netCDF-C's number of each variable of the schema
   std::vector<LeftOut> left_out;

@@ -7,6 +7,7 @@
 
 #include "base/caller_terms.hpp"
 #include "base/suggest.hpp"
+#include "model/fill_value.hpp"
 #include "packing/wgdos.hpp"
 #include "storage/messages/cf.hpp"
 #include "storage/messages/definition_check.hpp"
@@ -107,27 +108,16 @@ std::vector<double> numbers_in(const Variable& variable, const char* attribute) 
   return found == nullptr ? std::vector<double>() : cf::numbers_of(found->values);
 }
 
-/// The fill value, or the default of netCDF for the type, which bytes do not have, and the values
-/// of missing_value.
-std::vector<double> missing_of(const Variable& mask) {
-  std::vector<double> missing =
-      mask.fill.empty() ? numbers_in(mask, "_FillValue") : cf::numbers_of(mask.fill);
-  if (missing.empty()) {
-    switch (mask.type) {
-      case Type::int16: missing = {-32767}; break;
-      case Type::uint16: missing = {65535}; break;
-      case Type::int32: missing = {-2147483647}; break;
-      case Type::uint32: missing = {4294967295}; break;
-      case Type::float32:
-      case Type::float64: missing = {0x1.ep+122}; break;
-      default: break;
-    }
-  }
+/// Numbers that mark missing points, as model::missing_marks: definitions are built below model,
+/// without its conversions between types.
+std::vector<double> missing_in(const Variable& mask) {
+  std::vector<double> missing = cf::numbers_of(model::missing_fill_of(mask));
   for (const double value : numbers_in(mask, "missing_value")) missing.push_back(value);
   return missing;
 }
 
-std::pair<double, double> valid_range_of(const Variable& mask) {
+/// The limits of valid values, as model::valid_range_of, in numbers.
+std::pair<double, double> valid_range_in(const Variable& mask) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   std::pair<double, double> range{-infinity, infinity};
   if (const auto both = numbers_in(mask, "valid_range"); both.size() == 2) range = {both[0], both[1]};
@@ -365,8 +355,8 @@ Result<std::vector<std::uint8_t>> mask_of(const Schema& schema, const Variable& 
         "has the attribute PP_mask = '{}', which is not a variable with constant values on its grid: its "
         "land points must be known before values are packed",
         mask);
-  const std::vector<double> missing = missing_of(*found);
-  const auto [low, high] = valid_range_of(*found);
+  const std::vector<double> missing = missing_in(*found);
+  const auto [low, high] = valid_range_in(*found);
   std::vector<std::uint8_t> land;
   for (const double value : cf::numbers_of(found->constant)) {
     if (!(value >= low && value <= high) || std::ranges::find(missing, value) != missing.end())

@@ -30,7 +30,7 @@ class FieldEncoder : public MessageEncoder {
     std::string cell_methods;
     Type type = Type::float32;
     bool over_time = false;
-    std::vector<packing::PpHeader> headers;  ///< one per slab; empty: the variable is no field
+    std::vector<packing::PpHeader> headers;  ///< one per slab; empty: the variable is not a field
     std::vector<std::uint32_t> extra;
     packing::PpEncoding encoding;
     std::vector<std::uint8_t> land;

@@ -133,7 +133,7 @@ class Consultation {
     if (!message) {
       if (failure_) return fail(*failure_);
       return fail(make_error(ErrorCode::timed_out,
-                             "rank {} did not pass the answer of all ranks on within {} ms while {}: some "
+                             "rank {} did not pass on the answer of all ranks within {} ms while {}: some "
                              "rank does not participate; see the other ranks' output",
                              manner_.called(parent), manner_.limit.count(), manner_.what)
                       .at_rank(manner_.called(parent)));

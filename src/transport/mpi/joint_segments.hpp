@@ -170,7 +170,7 @@ class JointArrivals {
     MPI_Message message = MPI_MESSAGE_NULL;
   };
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
-  /// Adds a segment behind those that were added before.
+  /// Adds a segment after those that were added before.
   Result<void> add(Found found);
   /// Receives joint messages as far as there is memory, and calls joint(bytes) or single(found) for
   /// those that can be delivered.

@@ -176,7 +176,7 @@ Result<void> Company::check(const Manner& manner) const {
                   manner.called(0));
     for (const int frontend : it.routes)
       if (frontend >= static_cast<int>(cards_.size()) || (frontend >= 0 && card(frontend).frontend == 0))
-        return fail(ErrorCode::internal, "rank {} sends through rank {}, which is no frontend", number,
+        return fail(ErrorCode::internal, "rank {} sends through rank {}, which is not a frontend", number,
                     frontend);
   }
   if (static_cast<TransportChoice>(cards_[0].transport) != TransportChoice::shm) return {};
@@ -293,7 +293,7 @@ Result<Roster> Roster::exchange(mpi::Tree& tree, const Manner& manner, const Con
   };
   AFTERBAY_TRY_ASSIGN(Views views, consult(tree, manner, Cards{{roster.self_}}, steps));
   if (views.views.empty() || views.models.size() % 2 != 0)
-    return fail(ErrorCode::internal, "rank 0 told rank {} nothing about the others",
+    return fail(ErrorCode::internal, "rank 0 told rank {} nothing about the other ranks",
                 manner.called(tree.rank()));
   for (std::size_t i = 0; i < views.models.size(); i += 2)
     roster.models_.add(views.models[i], views.models[i + 1]);

@@ -103,8 +103,9 @@ Result<void> MpiPeer::receive_next(ReceiveMemory& memory) {
 Result<void> MpiPeer::Incoming::receive(ReceiveMemory& memory, const PeerName& sender) {
   buffer = memory.take(bytes);
   if (bytes > buffer.capacity)
-    return afterbay::fail(ErrorCode::internal, "{} sent a segment of {} bytes, more than the {} of any",
-                          sender.text(), bytes, buffer.capacity);
+    return afterbay::fail(ErrorCode::internal,
+                          "{} sent a segment of {} bytes, more than any segment has ({})", sender.text(),
+                          bytes, buffer.capacity);
   return mpi::check(
       MPI_Imrecv(buffer.data.get(), static_cast<int>(bytes), MPI_BYTE, &message, request.handle()),
       "MPI_Imrecv");
@@ -288,7 +289,7 @@ void MpiPeer::pop() {
 void MpiPeer::send(std::span<const std::byte> message) {
   answers_.keep(message);
   ++messages_;
-  flush_answers();
+  flush_in_turn();
 }
 
 void MpiPeer::send_data(std::span<const std::byte> message, OutgoingData data) {
@@ -296,8 +297,7 @@ void MpiPeer::send_data(std::span<const std::byte> message, OutgoingData data) {
   if (auto sent = answers_.send_data(message, std::move(data)); !sent) note_failure(std::move(sent).error());
 }
 
-/// True: did something.
-bool MpiPeer::flush_answers(SendTurn& turn) {
+bool MpiPeer::flush(SendTurn& turn) {
   auto moved = answers_.flush(turn);
   if (!moved) note_failure(std::move(moved).error());
   const bool is_due = answers_.is_due();
@@ -306,9 +306,9 @@ bool MpiPeer::flush_answers(SendTurn& turn) {
   return moved && *moved;
 }
 
-bool MpiPeer::flush_answers() {
+bool MpiPeer::flush_in_turn() {
   SendTurn unlimited;
-  return flush_answers(turns_ != nullptr ? turns_->turn : unlimited);
+  return flush(turns_ != nullptr ? turns_->turn : unlimited);
 }
 
 mpi::Request* MpiPeer::awaited_batch(const AnswerTurns::Slow& list) noexcept {
@@ -320,7 +320,7 @@ mpi::Request* MpiPeer::awaited_batch(const AnswerTurns::Slow& list) noexcept {
 
 void MpiPeer::flush_now() {
   SendTurn unlimited;
-  flush_answers(unlimited);
+  flush(unlimited);
 }
 
 bool MpiPeer::pump() {
@@ -330,7 +330,7 @@ bool MpiPeer::pump() {
   auto arrived = answers_.complete_data();
   if (!arrived) note_failure(std::move(arrived).error());
   moved = (arrived && *arrived) || moved;
-  return flush_answers() || moved;
+  return flush_in_turn() || moved;
 }
 
 PeerNeeds MpiPeer::needs() const {
@@ -414,7 +414,7 @@ Result<MpiPeer*> MpiNetwork::peer_at(int rank, int tag) const {
   const std::size_t at = is_direct ? static_cast<std::size_t>(rank) : number_of_relay_tag(tag);
   MpiPeer* const peer = at < peers.size() ? peers[at] : nullptr;
   if (peer == nullptr || peer->rank() != rank || (!is_direct && tag != relay_tag(at)))
-    return fail(ErrorCode::internal, "rank {} sent a segment but is no model rank over MPI", rank);
+    return fail(ErrorCode::internal, "rank {} sent a segment but is not a model rank over MPI", rank);
   return peer;
 }
 

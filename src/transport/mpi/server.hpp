@@ -148,9 +148,11 @@ class MpiPeer final : public PeerEnd {
   bool contribute(const ItemHeader& item, std::span<const std::byte> packed);
   tl::expected<FrameView, shm::Refusal> room_for(const FrameSlot& slot);
   void take_message(const ItemHeader& item, std::span<const std::byte> payload);
-  bool flush_answers(SendTurn& turn);
-  /// As far as the turn of the network allows.
-  bool flush_answers();
+  /// Sends what is due to the rank, messages only as far as `turn` allows; true: did something.
+  bool flush(SendTurn& turn);
+  /// `flush` with the turn that the ends of the network share: for what may be sent later.
+  bool flush_in_turn();
+  /// `flush` without regard to other ends: when the rank, or the caller, must not wait.
   void flush_now();
   void broken(const char* what, std::uint64_t value);
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 #include <thread>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/units.hpp"
@@ -22,6 +23,7 @@ constexpr std::size_t most_noted_headers = 512;     // without a segment
 constexpr std::uint64_t least_default_bytes = std::uint64_t{512} << 20;
 constexpr Millis longest_turn{1000};  // for one turn of a working frontend
 constexpr Millis look_at_turns{10};
+constexpr Millis look_at_frontend{10};  // whether it is alive, while its ring is full
 // For a rank that may wait for a segment that it has used before.
 constexpr std::size_t enough_in_transit = 8;           // segments, as many as over MPI with the defaults
 constexpr std::uint64_t allocation_ns_per_kib = 2400;  // for new shared memory: 0.43 GB/s were measured
@@ -265,19 +267,32 @@ Result<void> ChannelEnd::leave(const Note& note, std::span<const std::byte> mess
   const auto head = std::as_bytes(std::span(&note, 1));
   note_.assign(head.begin(), head.end());
   note_.insert(note_.end(), message.begin(), message.end());
-  std::size_t written = up_.write(note_, 0);
+  const std::size_t written = up_.write(note_, 0);
   ring_doorbell();
+  if (up_.message_done()) return {};
+  slot_.up_is_full.store(1, std::memory_order_seq_cst);  // from now on the frontend rings when it has read
+  auto done = write_rest(written);
+  slot_.up_is_full.store(0, std::memory_order_relaxed);
+  return done;
+}
+
+/// The rest of the note, as the frontend reads what was written before.
+Result<void> ChannelEnd::write_rest(std::size_t written) {
   const auto end = std::chrono::steady_clock::now() + deadline_;
-  while (!up_.message_done()) {
-    AFTERBAY_TRY(check_alive());
-    if (std::chrono::steady_clock::now() > end)
-      return fail(ErrorCode::timed_out, "{}: it has not read this rank's requests for {} ms; is it stuck?",
-                  frontend_, deadline_.count());
-    std::this_thread::sleep_for(Millis(1));
-    written = up_.write(note_, written);
-    ring_doorbell();
+  while (true) {
+    const std::uint32_t seen = slot_.bell.prepare();
+    const std::size_t before = std::exchange(written, up_.write(note_, written));
+    if (written != before || up_.message_done()) ring_doorbell();
+    auto checked = up_.message_done() ? Result<void>() : check_alive();
+    if (checked && !up_.message_done() && std::chrono::steady_clock::now() > end)
+      checked = fail(ErrorCode::timed_out, "{}: it has not read this rank's requests for {} ms; is it stuck?",
+                     frontend_, deadline_.count());
+    if (!checked || up_.message_done()) {
+      slot_.bell.cancel();
+      return checked;
+    }
+    slot_.bell.wait(seen, look_at_frontend);
   }
-  return {};
 }
 
 void ChannelEnd::collect() {

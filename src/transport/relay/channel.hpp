@@ -80,8 +80,8 @@ struct ChannelHeader {
 struct RankSlot {
   alignas(64) std::atomic<shm::Life> life{shm::Life::absent};
   ProcessId process;
-  EventCount bell;  ///< wakes the rank
-  std::atomic<std::uint32_t> up_is_full{0};
+  EventCount bell;                           ///< wakes the rank
+  std::atomic<std::uint32_t> up_is_full{0};  ///< the rank waits for room in its ring of notes
   std::atomic<std::uint32_t> down_is_full{0};
   std::atomic<std::uint32_t> wants_segment{0};  ///< the rank waits for a common segment
   shm::RingCursor up;
@@ -212,7 +212,7 @@ class ChannelEnd {
 
   [[nodiscard]] Channel& channel() const noexcept { return *channel_; }
   [[nodiscard]] std::size_t rank() const noexcept { return rank_; }
-  /// Waits only while the ring is full of words.
+  /// Waits only while the ring is full of words: until the frontend has read, at most the deadline.
   Result<void> leave(const Note& note, std::span<const std::byte> message = {});
   /// As Carrier::take, give_back and allocate. A rank that has several segments in transit and may
   /// wait gets one that it has used before, if one comes back soon: to allocate a new one takes
@@ -241,6 +241,7 @@ class ChannelEnd {
 
  private:
   void ring_doorbell() noexcept;
+  Result<void> write_rest(std::size_t written);
   void collect();
   void take_answer(const Answer& answer, std::span<const std::byte> rest);
   std::optional<network::SegmentMemory> take_one(std::uint32_t first, std::uint32_t count);

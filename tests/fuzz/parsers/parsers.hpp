@@ -21,7 +21,7 @@ void parse_configuration(Bytes bytes);  ///< YAML
 void parse_decomposition(Bytes bytes);  ///< PIO's text, E3SM-IO's and our own files
 void parse_encoded_chunk(Bytes bytes);  ///< chunks of any codec
 void parse_epoch_log(Bytes bytes);      ///< epoch log beside a part file
-/// Expressions of fields, one per line; units, if a line is no expression.
+/// Expressions of fields, one per line; units, if a line is not an expression.
 void parse_expression(Bytes bytes);
 void parse_fields_file(Bytes bytes);         ///< fields files of the Unified Model, complete or not
 void parse_journal(Bytes bytes);             ///< journal of one server

@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "unit/client/scripted_link.hpp"
-#include "unit/config/config_sources.hpp"
+#include "unit/client/scripted_servers.hpp"
 
 namespace afterbay::client {
 namespace {
@@ -24,24 +23,14 @@ using ::testing::SizeIs;
 /// Rank 1 of 4, with four servers: 0 in pool a, 1 to 3 in pool b. Servers answer every batch.
 class ClientDefinitions : public ::testing::Test {
  protected:
-  void make(std::vector<std::pair<std::string, std::string>> settings) {
-    config::Sources sources = config::no_environment();
-    sources.settings = std::move(settings);
-    sources.settings.insert(sources.settings.begin(), {{"pools.a.servers", "1"},
-                                                       {"pools.b.servers", "3"},
-                                                       {"memory.server", "4MiB"},
-                                                       {"memory.block", "64KiB"},
-                                                       {"chunk", "16KiB"}});
-    config_ = config::load(sources).value();
-    SessionCore::Links links;
-    for (std::size_t s = 0; s < 4; ++s) {
-      auto link = std::make_unique<test::ScriptedLink>();
-      links_.push_back(link.get());
-      links.push_back(std::move(link));
-    }
+  void make(test::Settings settings) {
+    settings.insert(settings.begin(), {{"pools.a.servers", "1"}, {"pools.b.servers", "3"}});
+    config_ = test::config_of(test::with_small_frames(std::move(settings)));
+    test::ScriptedServers servers(4);
+    ends_ = servers.ends;
     core_.emplace(
         RankIdentity{.session_rank = 1, .model_rank = 1, .model_size = 4, .pool_of_server = {0, 1, 1, 1}},
-        config_, std::move(links),
+        config_, std::move(servers.links),
         SessionCore::Host{
             .handle = [this](std::size_t server, std::span<const std::byte> message) -> Result<> {
               definitions_->answer(server, wire::decode<wire::Defined>(message).value());
@@ -64,25 +53,20 @@ class ClientDefinitions : public ::testing::Test {
   }
   /// Sends what is new; gives the messages about blocks that each server got.
   std::vector<std::vector<wire::DefineDecomposition>> send() {
-    ++serial_;
-    for (test::ScriptedLink* const link : links_) {
-      link->sent.clear();
-      wire::Defined answer;
-      answer.serial = serial_;
-      link->answer(answer);
-    }
+    for (test::ScriptedLink* const end : ends_) end->sent.clear();
+    test::answer_definitions(ends_, ++serial_);
     const auto sent = definitions_->send();
     EXPECT_TRUE(sent) << sent.error().text();
     std::vector<std::vector<wire::DefineDecomposition>> by_server;
-    for (const test::ScriptedLink* const link : links_)
-      by_server.push_back(link->all_sent<wire::DefineDecomposition>());
+    for (const test::ScriptedLink* const end : ends_)
+      by_server.push_back(end->all_sent<wire::DefineDecomposition>());
     return by_server;
   }
 
   static constexpr std::uint64_t points = 400'000;  ///< a record is many frames
   config::Config config_;
   observe::Profile profile_;
-  std::vector<test::ScriptedLink*> links_;
+  std::vector<test::ScriptedLink*> ends_;
   std::optional<SessionCore> core_;
   std::optional<Definitions> definitions_;
   std::uint64_t serial_ = 0;

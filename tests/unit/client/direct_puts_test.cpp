@@ -11,8 +11,7 @@
 #include <numeric>
 
 #include "client/pools.hpp"
-#include "unit/client/scripted_link.hpp"
-#include "unit/config/config_sources.hpp"
+#include "unit/client/scripted_servers.hpp"
 #include "wire/model_messages.hpp"
 
 namespace afterbay::client {
@@ -28,12 +27,10 @@ constexpr std::uint64_t points = 6;
 class ClientDirectPuts : public ::testing::Test {
  protected:
   ClientDirectPuts() {
-    auto link = std::make_unique<test::ScriptedLink>();
-    link_ = link.get();
-    SessionCore::Links links;
-    links.push_back(std::move(link));
+    test::ScriptedServers servers(1);
+    link_ = servers.ends.front();
     core_.emplace(
-        RankIdentity{}, config_, std::move(links),
+        RankIdentity{}, config_, std::move(servers.links),
         SessionCore::Host{.handle = [](std::size_t, std::span<const std::byte>) -> Result<> { return {}; },
                           .add_work = [](Error&) {}});
     rank_.emplace(*core_, profile_);
@@ -89,7 +86,7 @@ class ClientDirectPuts : public ::testing::Test {
     return values;
   }
 
-  config::Config config_ = config::load(config::no_environment()).value();
+  config::Config config_ = test::config_of({});
   observe::Profile profile_;
   test::ScriptedLink* link_ = nullptr;
   std::optional<SessionCore> core_;

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "client/model_session.hpp"
-#include "unit/client/scripted_link.hpp"
-#include "unit/config/config_sources.hpp"
+#include "unit/client/scripted_servers.hpp"
 
 namespace afterbay::client {
 namespace {
@@ -16,22 +15,13 @@ namespace {
 /// All servers got all open files: servers x files entries per rank.
 TEST(ClientEpoch, each_server_learns_of_the_files_that_it_writes) {
   constexpr std::size_t servers = 3;
-  config::Sources sources = config::no_environment();
-  sources.settings = {{"placement", "file"}, {"servers", "3"}};
-  const config::Config config = config::load(sources).value();
+  const config::Config config = test::config_of({{"placement", "file"}, {"servers", "3"}});
   observe::Profile profile;
-  std::vector<test::ScriptedLink*> ends;
-  ModelSession::Links links;
-  for (std::size_t s = 0; s < servers; ++s) {
-    auto link = std::make_unique<test::ScriptedLink>();
-    wire::Defined answer;
-    answer.serial = 1;
-    link->answer(answer);
-    ends.push_back(link.get());
-    links.push_back(std::move(link));
-  }
+  test::ScriptedServers scripted(servers);
+  test::answer_definitions(scripted.ends, 1);
   ModelSession session({.session_rank = 1, .model_rank = 1, .model_size = 2, .pool_of_server = {0, 0, 0}},
-                       config, std::move(links), profile, Logger({"test", "model", 1}, LogLevel::error));
+                       config, std::move(scripted.links), profile,
+                       Logger({"test", "model", 1}, LogLevel::error));
   Schema schema;
   schema.dimension("time", unlimited);
   schema.variable("v", Type::float64, {"time"});
@@ -49,7 +39,7 @@ TEST(ClientEpoch, each_server_learns_of_the_files_that_it_writes) {
   ASSERT_TRUE(epoch) << epoch.error().text();
   for (std::size_t s = 0; s < servers; ++s) {
     EXPECT_FALSE(expected[s].empty());
-    const auto sent = ends[s]->all_sent<wire::EndEpoch>();
+    const auto sent = scripted.ends[s]->all_sent<wire::EndEpoch>();
     ASSERT_EQ(sent.size(), 1U);
     std::vector<std::uint64_t> files;
     for (const auto& it : sent[0].files) files.push_back(it.file);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "transport/shm/port.hpp"
-#include "unit/config/config_sources.hpp"
+#include "unit/client/scripted_servers.hpp"
 #include "wire/frame_messages.hpp"
 
 namespace afterbay::test {
@@ -14,13 +14,11 @@ namespace {
 constexpr std::uint64_t joint_block_bytes = JointRank::piece_cells * sizeof(double);
 
 config::Config joint_config(std::size_t servers) {
-  config::Sources sources = config::no_environment();
-  sources.settings = {{"servers", std::to_string(servers)},
-                      {"placement", "slab"},
-                      {"memory.server", "2MiB"},
-                      {"memory.block", std::to_string(joint_block_bytes)},
-                      {"chunk", std::to_string(joint_block_bytes)}};
-  return config::load(sources).value();
+  return config_of({{"servers", std::to_string(servers)},
+                    {"placement", "slab"},
+                    {"memory.server", "2MiB"},
+                    {"memory.block", std::to_string(joint_block_bytes)},
+                    {"chunk", std::to_string(joint_block_bytes)}});
 }
 
 transport::ThreadHub make_joint_hub(std::size_t server, const JointRank::Options& options,

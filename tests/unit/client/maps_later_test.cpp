@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "client/model_session.hpp"
-#include "unit/client/scripted_link.hpp"
-#include "unit/config/config_sources.hpp"
+#include "unit/client/scripted_servers.hpp"
 
 namespace afterbay::client {
 namespace {
@@ -24,18 +23,12 @@ class ClientMapsLater : public testing::Test {
   static constexpr std::size_t servers = 3;
 
   void open_session(const std::string& most_bytes) {
-    config::Sources sources = config::no_environment();
-    sources.settings = {{"placement", "file"}, {"servers", "3"}, {"memory.maps", most_bytes}};
-    config_ = config::load(sources).value();
-    ModelSession::Links links;
-    for (std::size_t s = 0; s < servers; ++s) {
-      auto link = std::make_unique<test::ScriptedLink>();
-      ends_.push_back(link.get());
-      links.push_back(std::move(link));
-    }
+    config_ = test::config_of({{"placement", "file"}, {"servers", "3"}, {"memory.maps", most_bytes}});
+    test::ScriptedServers scripted(servers);
+    ends_ = scripted.ends;
     session_ = std::make_unique<ModelSession>(
         RankIdentity{.session_rank = 1, .model_rank = 1, .model_size = 2, .pool_of_server = {0, 0, 0}},
-        config_, std::move(links), profile_, Logger({"test", "model", 1}, LogLevel::error));
+        config_, std::move(scripted.links), profile_, Logger({"test", "model", 1}, LogLevel::error));
     Map map;
     map.global = {100};
     map.indices.resize(50);
@@ -48,11 +41,7 @@ class ClientMapsLater : public testing::Test {
     answer_all();
     ASSERT_TRUE(session_->start());
   }
-  void answer_all() {
-    wire::Defined answer;
-    answer.serial = ++serial_;
-    for (test::ScriptedLink* const end : ends_) end->answer(answer);
-  }
+  void answer_all() { test::answer_definitions(ends_, ++serial_); }
   void open(int step) {
     answer_all();
     FileName name;

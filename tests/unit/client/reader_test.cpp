@@ -89,7 +89,7 @@ TEST_F(ClientReader, a_file_that_cannot_be_opened_is_refused_before_a_server_is_
 TEST_F(ClientReader, a_file_that_no_server_can_read_is_closed_again) {
   make();
   wire::InputOpened answer;
-  answer.error = Error(ErrorCode::format, "it is no netCDF file");
+  answer.error = Error(ErrorCode::format, "it is not a netCDF file");
   links_[2]->answer(answer);
   const auto input = reader_->open_input("in.nc", {});
   ASSERT_FALSE(input);

@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "client/reader.hpp"
-#include "unit/client/scripted_link.hpp"
-#include "unit/config/config_sources.hpp"
+#include "unit/client/scripted_servers.hpp"
 
 namespace afterbay::test {
 
@@ -28,18 +27,12 @@ class ReadingRank : public ::testing::Test {
   static constexpr std::uint64_t piece_bytes = piece_points * sizeof(double);
 
   void make(const std::string& deadline = "5s") {
-    config::Sources sources = config::no_environment();
-    sources.settings = {{"servers", "3"}, {"deadline", deadline}};
-    config_ = config::load(sources).value();
-    client::SessionCore::Links owned;
-    for (std::size_t s = 0; s < 3; ++s) {
-      auto link = std::make_unique<ScriptedLink>();
-      links_.push_back(link.get());
-      owned.push_back(std::move(link));
-    }
+    config_ = config_of({{"servers", "3"}, {"deadline", deadline}});
+    ScriptedServers servers(3);
+    links_ = servers.ends;
     core_.emplace(
         client::RankIdentity{.session_rank = 5, .model_rank = 1, .model_size = 2, .pool_of_server = {}},
-        config_, std::move(owned),
+        config_, std::move(servers.links),
         client::SessionCore::Host{
             .handle = [this](std::size_t server,
                              std::span<const std::byte> message) { return handle(server, message); },

@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "unit/client/scripted_link.hpp"
-#include "unit/config/config_sources.hpp"
+#include "unit/client/scripted_servers.hpp"
 
 namespace afterbay::client {
 namespace {
@@ -21,8 +20,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
-
-using ChoiceSettings = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::size_t choice_servers = 4;
 constexpr std::uint32_t first_id = 7;  ///< the collection's id in its first pool
@@ -33,22 +30,14 @@ constexpr bool in_two_pools = true;
 class ChoosingRank {
  public:
   /// `has_pools`: server 0 is in pool a, the others are in pool b.
-  ChoosingRank(bool has_pools, ChoiceSettings settings, int model_rank = 0) {
-    config::Sources sources = config::no_environment();
-    sources.settings = std::move(settings);
-    sources.settings.insert(sources.settings.begin(),
-                            {{"memory.server", "4MiB"}, {"memory.block", "64KiB"}, {"chunk", "16KiB"}});
+  ChoosingRank(bool has_pools, test::Settings settings, int model_rank = 0) {
     if (has_pools)
-      sources.settings.insert(sources.settings.begin(), {{"pools.a.servers", "1"}, {"pools.b.servers", "3"}});
+      settings.insert(settings.begin(), {{"pools.a.servers", "1"}, {"pools.b.servers", "3"}});
     else
-      sources.settings.emplace_back("servers", "4");
-    config_ = config::load(sources).value();
-    SessionCore::Links owned;
-    for (std::size_t s = 0; s < choice_servers; ++s) {
-      auto link = std::make_unique<test::ScriptedLink>();
-      links.push_back(link.get());
-      owned.push_back(std::move(link));
-    }
+      settings.emplace_back("servers", "4");
+    config_ = test::config_of(test::with_small_frames(std::move(settings)));
+    test::ScriptedServers servers(choice_servers);
+    ends = servers.ends;
     std::vector<std::size_t> pool_of_server;
     if (has_pools) pool_of_server = {0, 1, 1, 1};
     core.emplace(
@@ -56,7 +45,7 @@ class ChoosingRank {
                      .model_rank = model_rank,
                      .model_size = 2,
                      .pool_of_server = pool_of_server},
-        config_, std::move(owned),
+        config_, std::move(servers.links),
         SessionCore::Host{.handle = [this](std::size_t, std::span<const std::byte> message) -> Result<> {
                             choice_->answer(wire::decode<wire::Assigned>(message).value());
                             return {};
@@ -76,7 +65,7 @@ class ChoosingRank {
 
   /// The choosing server gives file number `nth` of a collection to `server`.
   void assign(std::uint64_t nth, std::uint32_t server, std::uint32_t collection = first_id) {
-    links[wire::choosing_server]->answer(wire::Assigned{collection, nth, server});
+    ends[wire::choosing_server]->answer(wire::Assigned{collection, nth, server});
   }
   Result<bool> choose(std::optional<std::size_t> earlier = {}) {
     file.emplace();
@@ -103,15 +92,15 @@ class ChoosingRank {
   std::vector<wire::AskServer> asked() {
     for (std::size_t s = 0; s < choice_servers; ++s)
       if (s != wire::choosing_server) {
-        EXPECT_THAT(links[s]->sent, IsEmpty()) << s;
+        EXPECT_THAT(ends[s]->sent, IsEmpty()) << s;
       }
-    auto questions = links[wire::choosing_server]->all_sent<wire::AskServer>();
-    EXPECT_EQ(links[wire::choosing_server]->sent.size(), questions.size());
-    links[wire::choosing_server]->sent.clear();
+    auto questions = ends[wire::choosing_server]->all_sent<wire::AskServer>();
+    EXPECT_EQ(ends[wire::choosing_server]->sent.size(), questions.size());
+    ends[wire::choosing_server]->sent.clear();
     return questions;
   }
 
-  std::vector<test::ScriptedLink*> links;
+  std::vector<test::ScriptedLink*> ends;
   std::optional<SessionCore> core;
   std::optional<File> file;  ///< the last one
 

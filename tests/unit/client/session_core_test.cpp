@@ -5,8 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.hpp"
-#include "unit/client/scripted_link.hpp"
-#include "unit/config/config_sources.hpp"
+#include "unit/client/scripted_servers.hpp"
 #include "wire/model_messages.hpp"
 
 namespace afterbay::client {
@@ -16,23 +15,16 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using transport::Millis;
 
-config::Config short_deadline() {
-  config::Sources sources = config::no_environment();
-  sources.settings = {{"deadline", "100ms"}};
-  return config::load(sources).value();
-}
+config::Config short_deadline() { return test::config_of({{"deadline", "100ms"}}); }
 
 /// Two servers, whose messages are noted.
 class ClientSessionCore : public ::testing::Test {
  protected:
   ClientSessionCore() {
-    for (auto& link : links_) {
-      auto made = std::make_unique<test::ScriptedLink>();
-      link = made.get();
-      owned_.push_back(std::move(made));
-    }
+    test::ScriptedServers servers(2);
+    links_ = servers.ends;
     core_.emplace(RankIdentity{.session_rank = 4, .model_rank = 1, .model_size = 2, .pool_of_server = {}},
-                  config_, std::move(owned_),
+                  config_, std::move(servers.links),
                   SessionCore::Host{.handle =
                                         [this](std::size_t server, std::span<const std::byte> message) {
                                           return handle(server, message);
@@ -49,8 +41,7 @@ class ClientSessionCore : public ::testing::Test {
   }
 
   config::Config config_ = short_deadline();
-  std::array<test::ScriptedLink*, 2> links_{};
-  SessionCore::Links owned_;
+  std::vector<test::ScriptedLink*> links_;
   std::vector<std::size_t> handled_;  ///< senders, in order
   std::optional<SessionCore> core_;
 };
@@ -112,16 +103,13 @@ TEST_F(ClientSessionCore, silent_servers_get_one_common_time_for_a_farewell) {
 }
 
 TEST(ClientSessionCoreOfManyServers, a_deadline_error_describes_two_servers_and_numbers_the_others) {
-  SessionCore::Links links;
-  for (int s = 0; s < 100; ++s) {
-    auto link = std::make_unique<test::ScriptedLink>();
-    // Those of a frontend that does not serve have it in common.
-    link->silent = s == 1 ? "I/O server 0" : s == 50 ? "" : fmt::format("I/O server {}", s);
-    links.push_back(std::move(link));
-  }
+  test::ScriptedServers servers(100);
+  // Those of a frontend that does not serve have it in common.
+  for (std::size_t s = 0; s < servers.ends.size(); ++s)
+    servers.ends[s]->silent = s == 1 ? "I/O server 0" : s == 50 ? "" : fmt::format("I/O server {}", s);
   const config::Config config = short_deadline();
   SessionCore core({.session_rank = 4, .model_rank = 1, .model_size = 2, .pool_of_server = {}}, config,
-                   std::move(links),
+                   std::move(servers.links),
                    {.handle = [](std::size_t, std::span<const std::byte>) { return Result<>(); },
                     .add_work = [](Error&) {}});
   const auto waited = core.wait_until(never, "the definitions");

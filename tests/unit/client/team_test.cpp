@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "client/pools.hpp"
-#include "unit/config/config_sources.hpp"
+#include "unit/client/scripted_servers.hpp"
 
 namespace afterbay::client {
 namespace {
@@ -347,7 +347,7 @@ class ClientTeamPut : public ::testing::Test {
     return made;
   }
 
-  config::Config config_ = config::load(config::no_environment()).value();
+  config::Config config_ = test::config_of({});
   Pools pools_{config_, {}, 1};
   Decomposition rank_cells_ = cells_of_rank();
   std::unique_ptr<Collection> collection_;

@@ -154,7 +154,7 @@ TEST(ConfigContradictions, ClassicFormatsHaveNoFilters) {
       contradiction({{"collections.h.store", "cdf5"}, {"collections.h.deflate", "4"}}).message,
       HasSubstr("collections.h.deflate is 4 (set in code), but collections.h.store is cdf5 (set in code), a "
                 "format without filters; remove deflate or use the store netcdf4"));
-  // A checksum is no compression.
+  // A checksum is not compression.
   EXPECT_THAT(
       contradiction({{"collections.h.store", "cdf5"}, {"collections.h.fletcher32", "on"}}).message,
       HasSubstr("collections.h.fletcher32 is on (set in code), but collections.h.store is cdf5 (set in "

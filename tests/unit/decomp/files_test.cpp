@@ -312,7 +312,7 @@ TEST_F(DecompFiles, e3sms_file_says_whether_every_point_is_held) {
   EXPECT_EQ(said(small(), "false"), "accepted");
   EXPECT_EQ(said(all, "true"), "accepted");
   EXPECT_THAT(said(small(), "true"),
-              AllOf(HasSubstr("fully_covered"), HasSubstr("nobody holds the point at 1")));
+              AllOf(HasSubstr("fully_covered"), HasSubstr("no rank holds the point at 1")));
   EXPECT_THAT(said(all, "false"), AllOf(HasSubstr("fully_covered"), HasSubstr("every point is held")));
   EXPECT_THAT(said(all, "yes"), HasSubstr("\"yes\""));
 }

@@ -227,17 +227,17 @@ TEST(DescribeRules, ValuesOfAWrongKind) {
 
 TEST(DescribeRules, PeriodsMustFitTogether) {
   EXPECT_EQ(file_with("every: 1d, sample: 7h"),
-            "d.yaml:2:37: files.a: every (1d) is no multiple of sample (7h)");
+            "d.yaml:2:37: files.a: every (1d) is not a multiple of sample (7h)");
   EXPECT_EQ(file_with("every: 1mo, sample: 1d"), "accepted");
   EXPECT_EQ(file_with("every: 6ts, sample: 4ts"),
-            "d.yaml:2:38: files.a: every (6ts) is no multiple of sample (4ts)");
+            "d.yaml:2:38: files.a: every (6ts) is not a multiple of sample (4ts)");
   EXPECT_EQ(file_with("every: 1d, sample: 4ts"), "accepted") << "the step is not known";
   ReadOptions options = no_variables();
   options.step = Period::parse("50min");
   EXPECT_THAT(file_with("every: 1d", options),
-              HasSubstr("every (1d) is no multiple of the model's step (50min)"));
+              HasSubstr("every (1d) is not a multiple of the model's step (50min)"));
   EXPECT_THAT(file_with("every: 100min, sample: 4ts", options),
-              HasSubstr("every (1h40min) is no multiple of sample (4ts)"));
+              HasSubstr("every (1h40min) is not a multiple of sample (4ts)"));
   EXPECT_EQ(file_with("every: 3ts", options), "accepted");
   EXPECT_THAT(file_with("every: 1mo, split: 1d"), HasSubstr("split (1d) is shorter than every (1mo)"));
   EXPECT_EQ(file_with("every: 30d, split: 1mo"), "accepted");
@@ -248,7 +248,7 @@ TEST(DescribeRules, PeriodsMustFitTogether) {
   EXPECT_THAT(file_with("every: 1mo, cycle: 1d"), HasSubstr("cycle needs cycle_step"));
   EXPECT_THAT(file_with("every: 1mo, cycle_step: 1h"), HasSubstr("cycle_step needs cycle"));
   EXPECT_THAT(file_with("every: 1mo, cycle: 1d, cycle_step: 7h"),
-              HasSubstr("cycle (1d) is no multiple of cycle_step (7h)"));
+              HasSubstr("cycle (1d) is not a multiple of cycle_step (7h)"));
   EXPECT_EQ(file_with("every: 30y, cycle: 1y, cycle_step: 1mo"), "accepted");
   for (const char* const key : {"every", "sample", "cycle", "cycle_step", "split", "epochs"})
     EXPECT_THAT(file_with(std::string(key) + ": 1mo1d"),

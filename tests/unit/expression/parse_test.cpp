@@ -220,7 +220,7 @@ TEST(ExpressionParse, Regions) {
   EXPECT_EQ(it.reductions[0].along, "region");
   EXPECT_EQ(it.reductions[0].text, "mean(a over x, y by basin along region)");
   EXPECT_EQ(it.reductions[1].by, "");
-  EXPECT_THAT(it.fields(), ElementsAre("a")) << "a coordinate is no field";
+  EXPECT_THAT(it.fields(), ElementsAre("a")) << "a coordinate is not a field";
   EXPECT_THAT(parsed("mean(by over by by by along along)").reductions[0].by, "by");
   EXPECT_EQ(parsed("sum(a over x by b along r) + sum(a over x by b along r) + sum(a over x by c along r)")
                 .reductions.size(),

@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "afterbay/session.hpp"
 #include "model/message_accuracy.hpp"
 #include "storage/store.hpp"
 
@@ -41,6 +42,10 @@ TEST(ModelFormat, every_row_is_complete_and_has_a_store) {
     EXPECT_NE(accuracy->packs, nullptr) << it.name;
     EXPECT_NE(accuracy->keep_error, nullptr) << it.name;
   }
+}
+
+TEST(ModelFormat, the_default_is_that_of_programs) {
+  EXPECT_EQ(CollectionOptions().store.name(), name_of(default_format));
 }
 
 TEST(ModelFormat, names_of_files_end_as_their_format_says) {

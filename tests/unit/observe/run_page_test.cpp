@@ -152,7 +152,7 @@ TEST(RunPage, of_a_run_that_failed_says_why_and_nothing_of_the_model) {
   const std::string text = run_page(page);
   EXPECT_THAT(text, AllOf(HasSubstr("The run failed"), HasSubstr("model rank 2 &lt;did not&gt; put"),
                           HasSubstr("and more"), HasSubstr("<h2>Backlog</h2>")));
-  EXPECT_THAT(text, AllOf(Not(HasSubstr("kept up")), Not(HasSubstr("What the model's time went to")),
+  EXPECT_THAT(text, AllOf(Not(HasSubstr("kept up")), Not(HasSubstr("Where the model's time went")),
                           Not(HasSubstr("of it the model waited"))));
 }
 

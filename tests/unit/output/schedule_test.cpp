@@ -105,7 +105,8 @@ TEST(OutputSchedule, OffsetsOfSamplesAddAndSubtractSteps) {
   EXPECT_THAT(steps_of(earlier, time, 16).sampled, ElementsAre(3, 7, 11, 15));
   EXPECT_THAT(refused([&] { Schedule(time, every("1d", "12h", "6h-3ts"), "f"); }),
               HasSubstr("(6h-3ts) is negative with steps of 3h"));
-  EXPECT_THAT(refused([&] { Schedule(time, every("1d", "12h", "11h+1ts"), "f"); }), HasSubstr("no multiple"));
+  EXPECT_THAT(refused([&] { Schedule(time, every("1d", "12h", "11h+1ts"), "f"); }),
+              HasSubstr("not a multiple"));
 }
 
 TEST(OutputSchedule, TheRunEndsPeriodsThatHaveBegun) {
@@ -135,7 +136,7 @@ TEST(OutputSchedule, RefusesPeriodsThatNoStepEnds) {
   const ModelTime time = time_of("2000-01-01T01:00", "6h");
   EXPECT_THAT(refused([&] { Schedule(time, every("1d"), "f"); }), HasSubstr("align: start"));
   EXPECT_THAT(refused([&] { Schedule(time, every("5h"), "f"); }),
-              HasSubstr("no multiple of the model's step"));
+              HasSubstr("not a multiple of the model's step"));
   const ModelTime aligned = time_of("2000-01-01", "6h");
   EXPECT_THAT(refused([&] { Schedule(aligned, every("1d", "4h"), "f"); }), HasSubstr("sample of the file"));
   // Whether a month is a multiple of a week depends on the date.
@@ -158,7 +159,7 @@ TEST(OutputSchedule, RefusesPeriodsThatNoStepEnds) {
       refused([&] { Schedule(years, every("1y"), "f"); }),
       testing::AllOf(HasSubstr("every of the file \"f\" (1y): a period ends at 2005-01-01"),
                      HasSubstr("not all years are multiples of steps of 5d"), HasSubstr("divides a day")));
-  // 2100 is no leap year, so that the four years that end there are a day shorter.
+  // 2100 is not a leap year, so that the four years that end there are a day shorter.
   const ModelTime after_leap_day = time_of("1904-03-01", "1461d");
   EXPECT_THAT(refused([&] {
                 describe::Timing four = every("4y");
@@ -342,12 +343,12 @@ TEST(OutputSchedule, PeriodsInStepsMustFitOthersToo) {
   EXPECT_THAT(refused([&] { folded("1mo", "7d", "1d"); }),
               HasSubstr("(1mo) is not always a multiple of cycle (7d)"));
   EXPECT_THAT(refused([&] { folded("1mo", "1d", "10ts"); }),
-              HasSubstr("cycle of the file \"f\" (1d) is no multiple of cycle_step (10ts)"));
+              HasSubstr("cycle of the file \"f\" (1d) is not a multiple of cycle_step (10ts)"));
   EXPECT_EQ(folded("480ts", "1d", "1h"), 24U);
   EXPECT_THAT(refused([&] { Schedule(time, every("10ts", "2h"), "f"); }),
-              HasSubstr("every of the file \"f\" (10ts) is no multiple of sample (2h)"));
+              HasSubstr("every of the file \"f\" (10ts) is not a multiple of sample (2h)"));
   EXPECT_THAT(refused([&] { Schedule(time, every("1d", "10ts"), "f"); }),
-              HasSubstr("(1d) is no multiple of sample (10ts)"));
+              HasSubstr("(1d) is not a multiple of sample (10ts)"));
   EXPECT_EQ(Schedule(time, every("12ts", "2h"), "f").every(), Period::parse("6h"));
 }
 

@@ -364,8 +364,8 @@ TEST(ThreadSessionEndpoint, slots_of_endpoints_lie_in_the_servers_memory) {
         EXPECT_TRUE(slot.direct());
         const Error early = error_of([&] { endpoint.end_step(); });
         EXPECT_EQ(early.code, ErrorCode::bad_state);
-        // A later variable while the slot is out; its values must be converted, so its slot is
-        // private.
+        // A later variable while the slot is not committed; its values must be converted, so its
+        // slot is private.
         Slot other = endpoint.acquire(file, "s", step, Type::float64);
         EXPECT_FALSE(other.direct());
         for (const Slot::Part& box : other.parts()) {

@@ -385,7 +385,7 @@ TEST(JobDemand, memory_that_is_missing_is_refused_with_settings_that_fit) {
   std::vector<std::pair<std::string, std::string>> settings{{"servers", "64"}};
   for (const auto& [name, bytes] : advised) settings.emplace_back(name, print_bytes(bytes));
   EXPECT_TRUE(find_obstacles(config_of(settings), nodes.at(0), system).empty());
-  // It is no less than needed.
+  // It is not less than needed.
   EXPECT_FALSE(settings_that_fit(config, nodes.at(0), 40 * GiB) == advised);
 }
 

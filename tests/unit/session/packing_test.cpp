@@ -317,7 +317,7 @@ TEST(ThreadSessionPacking, refuses_what_cannot_be_packed) {
   EXPECT_THAT(said(good, [](Variable& v) { v.attribute("valid_min", std::nan("")); }),
               HasSubstr("its attribute valid_min is NaN"));
   EXPECT_THAT(said(good, [](Variable& v) { v.attribute("valid_max", "high"); }),
-              HasSubstr("its attribute valid_max is no number"));
+              HasSubstr("its attribute valid_max is not a number"));
   EXPECT_EQ(said({{"pack", "int16"}, {"pack_range", "[0, 1]"}}), "accepted");
   EXPECT_THAT(said({}, [](Variable& v) { v.with_packing("int64", 0, 1); }),
               HasSubstr("packed as 'int64': expected int8, int16, int32 or auto"));

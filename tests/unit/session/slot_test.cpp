@@ -77,7 +77,7 @@ TEST_P(ThreadSessionSlot, a_record_with_a_slot_out_is_not_ended_to_begin_another
     const std::vector<float> last(rank_points, 32.0F);
     const Error refused = slot_error_of([&] { file.put("v", 32, last.data()); });
     EXPECT_EQ(refused.code, ErrorCode::bad_state);
-    EXPECT_THAT(refused.text(), HasSubstr("while a slot is out"));
+    EXPECT_THAT(refused.text(), HasSubstr("while a slot is not committed"));
     if (slot.direct())
       fill_slot(slot, 0.0F);
     else

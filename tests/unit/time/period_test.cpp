@@ -107,7 +107,7 @@ TEST(Period, SumsAndMultiplesKeepMonthsAndSecondsApart) {
   EXPECT_EQ(read("0.75s") + read("0.75s"), read("1.5s"));
   EXPECT_EQ(read("0.25s") + read("-1s"), read("-0.75s"));
   EXPECT_THAT(refused([] { (void)(Period{largest_number} + Period{1}); }),
-              HasSubstr("years of a period leave the range"));
+              HasSubstr("years of a period exceed the range"));
   EXPECT_THAT(refused([] { (void)(largest_number * Period{0, 2}); }), HasSubstr("months of a period"));
   EXPECT_THAT(refused([] { (void)(-2 * Period{0, 0, 0, -largest_number - 1}); }),
               HasSubstr("seconds of a period"));

@@ -103,7 +103,7 @@ TEST(Grib2Definition, says_what_a_message_cannot_hold) {
          s.variable("z", Type::float32, {"lat", "lon"}).constant = Values(std::vector<float>(12));
        },
        "z", "has constant values"},
-      // One dimension that is no grid.
+      // One dimension that is not a grid.
       {[](Schema& s) { s.find_variable("ta")->dimensions = {"time", "plev"}; }, "ta",
        "'plev' is a vertical coordinate"},
       {[](Schema& s) { s.find_variable("ta")->dimensions = {"time", "plev", "lat"}; }, "ta",

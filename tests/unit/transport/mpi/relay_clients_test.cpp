@@ -6,10 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace afterbay::transport::network {
@@ -36,9 +39,9 @@ class TransportRelayClients : public ::testing::Test {
   }
   /// In another order than the clients.
   static std::size_t slot_of(std::size_t client) { return ranks - 1 - (client - (client > far ? 1 : 0)); }
-  std::unique_ptr<relay::ChannelEnd> end_of(std::size_t client) {
+  std::unique_ptr<relay::ChannelEnd> end_of(std::size_t client, Millis deadline = Millis(5000)) {
     return std::make_unique<relay::ChannelEnd>(options_.channel, slot_of(client), "the frontend", "host",
-                                               std::chrono::milliseconds(5000));
+                                               deadline);
   }
   static relay::Note note(std::uint64_t order) {
     relay::Note note;
@@ -96,6 +99,39 @@ TEST_F(TransportRelayClients, answers_are_written_for_those_that_have_some) {
   EXPECT_FALSE(clients_->write_answers(count));
   EXPECT_EQ(written, 1u);
   EXPECT_EQ(one->next(1)->size(), 10u);
+}
+
+/// A rank looked every millisecond whether there is room.
+TEST_F(TransportRelayClients, a_rank_whose_ring_is_full_sleeps_until_the_frontend_has_read) {
+  const auto one = end_of(5);
+  const std::atomic<std::uint32_t>& is_full = options_.channel->slot(slot_of(5)).up_is_full;
+  const Bytes message(3 * options_.channel->geometry().up_bytes, std::byte{7});
+  std::optional<Result<void>> left;
+  std::jthread rank([&] { left = one->leave(note(1), message); });
+  const auto end = std::chrono::steady_clock::now() + Millis(3000);
+  while (is_full.load() == 0 && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(Millis(1));
+  EXPECT_EQ(is_full.load(), 1U) << "the frontend does not ring the rank's bell";
+  Bytes got;
+  while (got.empty() && std::chrono::steady_clock::now() < end)
+    clients_->take_notes([&](std::size_t, const relay::Note&, std::span<const std::byte> rest) {
+      got.assign(rest.begin(), rest.end());
+      return true;
+    });
+  rank.join();
+  ASSERT_TRUE(left && *left) << left->error().text();
+  EXPECT_TRUE(got == message);
+  EXPECT_EQ(is_full.load(), 0U);
+}
+
+TEST_F(TransportRelayClients, a_rank_whose_ring_is_not_read_gives_up_at_its_deadline) {
+  const auto one = end_of(6, Millis(60));
+  const Bytes message(3 * options_.channel->geometry().up_bytes);
+  const auto left = one->leave(note(1), message);
+  ASSERT_FALSE(left);
+  EXPECT_EQ(left.error().code, ErrorCode::timed_out);
+  EXPECT_EQ(left.error().message,
+            "the frontend: it has not read this rank's requests for 60 ms; is it stuck?");
 }
 
 /// It has ended in order; what it left is read first.
