@@ -12,6 +12,7 @@
 #include "base/suggest.hpp"
 #include "expression/functions.hpp"
 #include "expression/names.hpp"
+#include "statistics/operation_traits.hpp"
 #include "time/periods.hpp"
 
 namespace afterbay::expression {
@@ -250,10 +251,7 @@ Result<std::string> Parser::take_name(std::string_view expected) {
 
 Result<> Parser::take_dimensions(Call& call) {
   const Function& row = functions()[call.row];
-  constexpr std::array allowed{statistics::Operation::mean,    statistics::Operation::sum,
-                               statistics::Operation::minimum, statistics::Operation::maximum,
-                               statistics::Operation::range,   statistics::Operation::standard_deviation};
-  if (std::ranges::find(allowed, *row.reduction) == allowed.end())
+  if (!statistics::traits_of(*row.reduction).may_reduce_dimensions)
     return problem(
         call.at, ErrorCode::invalid_argument,
         "{} is a reduction over time only; over dimensions there are mean, sum, min, max, range and "

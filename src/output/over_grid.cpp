@@ -177,8 +177,15 @@ std::size_t OverGrid::bytes_per_point() const noexcept {
     case statistics::Operation::sum: return head + sum;
     case statistics::Operation::standard_deviation: return head + 2 * sum + sizeof(std::uint32_t);
     case statistics::Operation::range: return head + 2 * sizeof(double);
-    default: return head + sizeof(double);
+    case statistics::Operation::minimum:
+    case statistics::Operation::maximum:
+    // These reduce over time only.
+    case statistics::Operation::instant:
+    case statistics::Operation::once:
+    case statistics::Operation::rate:
+    case statistics::Operation::difference: break;
   }
+  return head + sizeof(double);
 }
 
 OverGrid::Part OverGrid::part() const noexcept {

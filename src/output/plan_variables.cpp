@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "describe/operation_traits.hpp"
 #include "expression/units.hpp"
 #include "model/converted_values.hpp"
 #include "model/fill_value.hpp"
@@ -17,30 +18,8 @@ namespace afterbay::output {
 
 namespace {
 
-statistics::Operation operation_of(describe::Operation operation) {
-  using From = describe::Operation;
-  using To = statistics::Operation;
-  switch (operation) {
-    case From::mean: return To::mean;
-    case From::sum: return To::sum;
-    case From::min: return To::minimum;
-    case From::max: return To::maximum;
-    case From::range: return To::range;
-    case From::stddev: return To::standard_deviation;
-    case From::rate: return To::rate;
-    case From::difference: return To::difference;
-    case From::once: return To::once;
-    case From::instant:
-    case From::write: return To::instant;
-  }
-  return To::instant;
-}
-
 void check_folded(const describe::Variable& variable, const Series& of) {
-  const bool fits = variable.operation != describe::Operation::instant &&
-                    variable.operation != describe::Operation::write &&
-                    variable.operation != describe::Operation::difference;
-  if (!fits || of.is_reduced())
+  if (!traits_of(variable.operation).may_be_folded || of.is_reduced())
     refuse_at(variable.at, ErrorCode::conflict,
               "'{}' cannot be folded: files with a cycle have statistics of fields, such as means, and "
               "fields that "
@@ -72,29 +51,24 @@ void PlanVariables::add(FileSeries& files, const VariableContext& context,
   made.name = variable.name;
   made.kind = TimeKind::period;
   made.identity = fmt::format("{} of {}", describe::name_of(variable.operation), identities_.of(*of));
-  switch (variable.operation) {
-    case describe::Operation::once:
-      made.kind = TimeKind::once;
-      if (of->is_reduced()) refuse_reduced_once(variable);
-      break;
-    case describe::Operation::instant:
-    case describe::Operation::write:
-      if (!of->is_reduced() || has_values_of_steps(*of)) made.kind = TimeKind::instant;
-      if (schedule != nullptr) check_periods(*of, *schedule, file, variable, input_.time);
-      break;
-    default: {
-      check_times(*of, context.needed_schedule(), variable.at, fmt::format("'{}'", variable.field),
-                  input_.time);
-      const auto statistic = statistic_with(operation_of(variable.operation), *of, context.missing());
-      made.identity += ", " + text_of(statistic);
-      for (Schedule* const part : parts) folded.push_back(&reductions_.over_periods(*of, *part, statistic));
-      const bool servers =
-          file.statistics == describe::Reducer::servers ||
-          (file.expressions == describe::Reducer::servers && dynamic_cast<const Computed*>(of) != nullptr);
-      of = folded.empty() ? &reductions_.over_periods(*of, context.needed_schedule(), statistic,
-                                                      servers ? &file : nullptr)
-                          : folded.front();
-    }
+  if (variable.operation == describe::Operation::once) {
+    made.kind = TimeKind::once;
+    if (of->is_reduced()) refuse_reduced_once(variable);
+  } else if (traits_of(variable.operation).copies_a_step) {
+    if (!of->is_reduced() || has_values_of_steps(*of)) made.kind = TimeKind::instant;
+    if (schedule != nullptr) check_periods(*of, *schedule, file, variable, input_.time);
+  } else {
+    check_times(*of, context.needed_schedule(), variable.at, fmt::format("'{}'", variable.field),
+                input_.time);
+    const auto statistic = statistic_with(describe::statistic_of(variable.operation), *of, context.missing());
+    made.identity += ", " + text_of(statistic);
+    for (Schedule* const part : parts) folded.push_back(&reductions_.over_periods(*of, *part, statistic));
+    const bool servers =
+        file.statistics == describe::Reducer::servers ||
+        (file.expressions == describe::Reducer::servers && dynamic_cast<const Computed*>(of) != nullptr);
+    of = folded.empty()
+             ? &reductions_.over_periods(*of, context.needed_schedule(), statistic, servers ? &file : nullptr)
+             : folded.front();
   }
   if (made.kind != TimeKind::once) static_cast<void>(context.needed_schedule());
   made.space = &of->space();

@@ -10,6 +10,7 @@
 #include "model/moves.hpp"
 #include "output/refuse.hpp"
 #include "output/sample_records.hpp"
+#include "statistics/operation_traits.hpp"
 
 namespace afterbay::output {
 
@@ -122,15 +123,7 @@ Reduced::Reduced(const Series& of, Form form, const Schedule& schedule, statisti
       schedule_(&schedule),
       operation_(operation) {}
 
-bool Reduced::gives_values_of_steps() const {
-  switch (operation_) {
-    case statistics::Operation::minimum:
-    case statistics::Operation::maximum:
-    case statistics::Operation::instant:
-    case statistics::Operation::once: return true;
-    default: return false;
-  }
-}
+bool Reduced::gives_values_of_steps() const { return statistics::traits_of(operation_).selects_a_value; }
 
 std::size_t Reduced::buffer_bytes() const {
   std::size_t largest = 0;

@@ -11,16 +11,14 @@
 #include "base/strict_floating_point.hpp"
 #include "model/convert/kernels.hpp"
 #include "statistics/bundle.hpp"
+#include "statistics/operation_traits.hpp"
 #include "statistics/strip.hpp"
 #include "statistics/sums.hpp"
 
 namespace afterbay::statistics {
 namespace {
 
-bool selects(Operation operation) {
-  return operation == Operation::instant || operation == Operation::once || operation == Operation::minimum ||
-         operation == Operation::maximum;
-}
+bool selects(Operation operation) { return traits_of(operation).selects_a_value; }
 
 bool is_integer(Type type) { return type != Type::float32 && type != Type::float64; }
 

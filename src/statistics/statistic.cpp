@@ -19,8 +19,12 @@ bool can_be_absorbed(const Statistic& statistic, Type type) noexcept {
     case Operation::mean:
     case Operation::sum:
     case Operation::rate: return !statistic.weighted && size_of(type) <= sizeof(float);
-    default: return false;
+    case Operation::instant:
+    case Operation::standard_deviation:
+    case Operation::once:
+    case Operation::difference: return false;
   }
+  return false;
 }
 
 std::string_view name_of(Operation operation) noexcept {
