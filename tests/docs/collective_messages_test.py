@@ -40,7 +40,7 @@ def main():
     found = list(problems(header, sources))
     assert not found, "\n".join(found)
 
-    # The test itself: two structs of one kind, one struct less, another file, a kind without a file.
+    # The test itself: two structs of one kind, one less, another file, a kind without a file.
     first, file = ENUMERATOR.findall(header)[0]
     again = {**sources, "src/base/again.cpp": f"wire::kind_of(wire::CollectiveMessage::{first});"}
     assert [line.split()[0] for line in problems(header, again)] == [first]
