@@ -13,7 +13,7 @@ import pathlib
 import re
 import sys
 
-ERRORS = "include/afterbay/afterbay.h"
+ERRORS = "include/afterbay/error.h"
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 HEADING = re.compile(r"/\*\s*-{3,}\s*[^-\s].*?-{3,}\s*\*/$")
 FUNCTION = re.compile(r"AFTERBAY_API\s+int\s+(afterbay_\w+)\s*\(")

@@ -188,7 +188,7 @@ void end(Numbered<Object>& all, std::int64_t number) {
 
 }  // namespace
 
-// Declared in afterbay_c.f90, afterbay_endpoint_pools.f90 and afterbay_output_forms.f90.
+// Declared in afterbay_c.f90, afterbay_endpoint_pools.f90 and afterbay_c_outputs.f90.
 extern "C" {
 AFTERBAY_API std::int64_t afterbay_fortran_keep_session(afterbay_session* session) {
   return sessions().keep(session);

@@ -4,6 +4,7 @@ module afterbay_calendars
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int, c_int64_t, c_loc, c_null_char, c_null_ptr, c_ptr, c_size_t
   use afterbay_base
   use afterbay_c
+  use afterbay_c_calendars
   use afterbay_dates
   implicit none
   private

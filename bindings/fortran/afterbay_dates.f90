@@ -3,7 +3,7 @@
 module afterbay_dates
   use, intrinsic :: iso_c_binding, only: c_char, c_int, c_int64_t, c_null_char, c_size_t
   use afterbay_base
-  use afterbay_c
+  use afterbay_c_calendars
   implicit none
   private
   public :: afterbay_date, afterbay_duration, afterbay_period, afterbay_interval

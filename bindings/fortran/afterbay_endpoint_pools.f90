@@ -9,7 +9,7 @@ module afterbay_endpoint_pools
   private
   public :: afterbay_endpoint_pool
 
-  ! The functions of afterbay.h, and of bindings/c/fortran_handles.cpp.
+  ! The functions of afterbay/endpoint.h, and of bindings/c/fortran_handles.cpp.
   interface
     integer(c_int64_t) function afterbay_fortran_keep_endpoint_pool(object) bind(C)
       import :: c_int64_t, c_ptr

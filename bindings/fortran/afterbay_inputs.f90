@@ -5,6 +5,7 @@ module afterbay_inputs
       c_int64_t, c_loc, c_null_ptr, c_ptr, c_size_t
   use afterbay_base
   use afterbay_c
+  use afterbay_c_schemas
   use afterbay_selections, only: selection
   implicit none
   private

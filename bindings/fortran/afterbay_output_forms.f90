@@ -1,52 +1,17 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Lists of attributes, and what described output passes to C: afterbay/output.h.
+! Lists of attributes, and properties of coordinates and fields in C's form.
 module afterbay_output_forms
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_float, c_int, c_int8_t, c_int16_t, &
       c_int32_t, c_int64_t, c_null_ptr, c_ptr, c_size_t
   use afterbay_base
   use afterbay_c
+  use afterbay_c_outputs
   implicit none
   private
-  public :: afterbay_attributes, c_values, c_output_options, c_coordinate_options, c_computed_coordinates
-  public :: c_field_options, coordinate_form
-  public :: collect_described, names_described, release_values, collect_fill, attributes_object
+  public :: afterbay_attributes, coordinate_form, collect_fill, attributes_object
 
   ! As in descriptors.c.
   integer(c_int), parameter :: LIST_ATTRIBUTE = 5
-
-  type, bind(C) :: c_values
-    integer(c_int) :: type = 0
-    integer(c_size_t) :: count = 0
-    type(c_ptr) :: data = c_null_ptr
-  end type
-
-  type, bind(C) :: c_output_options
-    type(c_ptr) :: calendar = c_null_ptr, start = c_null_ptr, reference = c_null_ptr, step = c_null_ptr
-    integer(c_int) :: has_member = 0
-    integer(c_int64_t) :: member = 0
-    type(c_ptr) :: resume = c_null_ptr
-  end type
-
-  type, bind(C) :: c_computed_coordinates
-    type(c_ptr) :: latitude = c_null_ptr, longitude = c_null_ptr
-    integer(c_int) :: bounds = 0
-  end type
-
-  type, bind(C) :: c_coordinate_options
-    type(c_ptr) :: units = c_null_ptr, standard_name = c_null_ptr, long_name = c_null_ptr, attributes = c_null_ptr
-    type(c_values) :: bounds
-    type(c_ptr) :: vertices = c_null_ptr
-  end type
-
-  type, bind(C) :: c_field_options
-    type(c_ptr) :: grid = c_null_ptr
-    integer(c_int) :: axis_count = 0
-    type(c_ptr) :: axes = c_null_ptr
-    integer(c_int) :: type = 0
-    type(c_ptr) :: units = c_null_ptr, standard_name = c_null_ptr, long_name = c_null_ptr
-    type(c_values) :: fill
-    type(c_ptr) :: attributes = c_null_ptr
-  end type
 
   !> Properties of a coordinate, with the texts that the C form points to. Valid as long as this
   !> object (a target) is not moved.
@@ -69,34 +34,6 @@ module afterbay_output_forms
     generic :: set => set_int8, set_int16, set_int32, set_int64, set_float32, set_float64, set_text
     procedure :: free => free_attributes
   end type
-
-  interface
-    integer(c_int) function afterbay_attributes_create(attributes) bind(C)
-      import :: c_int, c_ptr
-      type(c_ptr), intent(inout) :: attributes
-    end function
-    subroutine afterbay_attributes_free(attributes) bind(C)
-      import :: c_ptr
-      type(c_ptr), value :: attributes
-    end subroutine
-
-    ! descriptors.c. Lists are released with release_values, whatever is returned.
-    integer(c_int) function collect_described(as_type, array, values) bind(C, name='afterbay_fortran_collect')
-      import :: c_int, c_values
-      integer(c_int), value :: as_type
-      type(*), intent(in) :: array(..)
-      type(c_values), intent(inout) :: values
-    end function
-    integer(c_int) function names_described(names, values) bind(C, name='afterbay_fortran_names')
-      import :: c_int, c_values
-      type(*), intent(in) :: names(..)
-      type(c_values), intent(inout) :: values
-    end function
-    subroutine release_values(values) bind(C, name='afterbay_fortran_release')
-      import :: c_values
-      type(c_values), intent(inout) :: values
-    end subroutine
-  end interface
 
 contains
 

@@ -5,6 +5,7 @@ module afterbay_schemas
       c_int64_t, c_null_char, c_null_ptr, c_ptr
   use afterbay_base
   use afterbay_c
+  use afterbay_c_schemas
   implicit none
   private
   public :: afterbay_schema, afterbay_changes

@@ -56,9 +56,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "afterbay/afterbay.h"
 #include "afterbay/calendar.h"
+#include "afterbay/error.h"
 #include "afterbay/export.h"
+#include "afterbay/file.h"
+#include "afterbay/schema.h"
+#include "afterbay/session.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -55,8 +55,7 @@ model::FileSharing sharing_of(config::Placement placement, Format format, config
                               std::size_t servers) {
   if (servers < 2 || !traits_of(format).shared || existing == config::Existing::append)
     return model::FileSharing::none;
-  if (placement == config::Placement::slab) return model::FileSharing::slab;
-  return placement == config::Placement::variable ? model::FileSharing::variable : model::FileSharing::none;
+  return traits_of(placement).sharing;
 }
 
 }  // namespace
@@ -150,8 +149,8 @@ Result<> Collection::lay_out(const Pools::Pool& pool, std::size_t pools,
   const config::Config& config = pool.config;
   placement_ = settings.placement.value_or(config.placement);
   sharing_ = sharing_of(placement_, format_, existing_, pool_.size());
-  const bool takes_turns = placement_ == config::Placement::file || placement_ == config::Placement::least;
-  processing_.leave_to_ranks(schema_, pools > 1 || (pool_.size() > 1 && takes_turns), format_, settings);
+  const bool spreads_files = traits_of(placement_).spreads_files();
+  processing_.leave_to_ranks(schema_, pools > 1 || (pool_.size() > 1 && spreads_files), format_, settings);
   gather_bytes_ = model::gather_bytes(schema_, sharing_, pool_.size(), !pool.slab_shares.empty());
   const model::LayoutSizes sizes{config.memory.block_bytes, config.chunk_bytes, gather_bytes_,
                                  processing_.reduces()};
@@ -182,7 +181,7 @@ Collection* Collection::in_pool_of(std::size_t server) const noexcept {
 }
 
 void Collection::add_candidates(std::vector<wire::Candidate>& candidates, std::uint64_t files) const {
-  if (placement_ == config::Placement::least) {
+  if (traits_of(placement_).by_load) {
     for (const std::size_t server : pool_) {
       const auto number = static_cast<std::uint32_t>(server);
       candidates.push_back({number, {number}});
@@ -295,13 +294,11 @@ void Collection::note_chunks(const model::FileLayout& files, const std::vector<m
 
 bool Collection::serves(std::size_t server) const noexcept {
   if (in_pool_[server] == not_in_pool) return false;
-  const bool any =
-      placement_ == config::Placement::file || placement_ == config::Placement::least || is_shared();
-  return any || server == server_of(0);
+  return traits_of(placement_).spreads_files() || is_shared() || server == server_of(0);
 }
 
 std::size_t Collection::server_of(std::uint64_t nth_file) const noexcept {
-  return pool_[(number_in_pool_ + (placement_ == config::Placement::file ? nth_file : 0)) % pool_.size()];
+  return pool_[(number_in_pool_ + (traits_of(placement_).in_turn ? nth_file : 0)) % pool_.size()];
 }
 
 wire::DefineCollection Collection::message(bool whole) const {

@@ -22,7 +22,7 @@
 #include "client/decomposition.hpp"
 #include "client/pools.hpp"
 #include "client/processing.hpp"
-#include "config/config.hpp"
+#include "config/placement.hpp"
 #include "model/chunk_choice.hpp"
 #include "model/frame_owners.hpp"
 #include "model/layout.hpp"
@@ -122,7 +122,7 @@ class Collection {
   [[nodiscard]] const std::vector<std::size_t>& pool() const noexcept { return pool_; }
   /// Whether each file goes to the least loaded server of the pool.
   [[nodiscard]] bool takes_least_loaded() const noexcept {
-    return placement_ == config::Placement::least && pool_.size() > 1;
+    return traits_of(placement_).by_load && pool_.size() > 1;
   }
   /// Whether each file goes to the least loaded pool; otherwise the collection's pools take turns.
   [[nodiscard]] bool takes_least_loaded_pool() const noexcept { return takes_least_loaded_pool_; }

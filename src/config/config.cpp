@@ -6,6 +6,7 @@
 #include "base/glob.hpp"
 #include "base/own_collections.hpp"
 #include "config/layout.hpp"
+#include "config/placement.hpp"
 #include "config/settings.hpp"
 #include "config/writer_memory.hpp"
 
@@ -85,7 +86,7 @@ bool Config::joins_ranks() const {
 }
 
 bool Config::servers_talk() const {
-  const auto talks = [](Placement it) { return it != Placement::collection && it != Placement::file; };
+  const auto talks = [](Placement it) { return traits_of(it).servers_talk; };
   if (talks(placement) || waits_for_epochs()) return true;
   if (std::ranges::any_of(pools(), [&](const auto& name) { return talks(of_pool(name).placement); }))
     return true;

@@ -11,6 +11,7 @@
 #include "base/suggest.hpp"
 #include "base/units.hpp"
 #include "codec/codec.hpp"
+#include "config/placement.hpp"
 #include "config/settings.hpp"
 
 namespace afterbay::config {
@@ -213,7 +214,7 @@ class Finder {
           ErrorCode::conflict, item.origin.place, item.full_name(),
           fmt::format("{} is on, but with the placement {} several servers write each file, and such "
                       "a file cannot be {}; set collections.{}.placement to collection or file",
-                      item.full_name(), placement == Placement::slab ? "slab" : "variable", item.setting,
+                      item.full_name(), traits_of(placement).name, item.setting,
                       item.pattern));
     }
   }
@@ -250,7 +251,7 @@ class Finder {
   }
 
   static bool is_shared(Placement placement) {
-    return placement == Placement::slab || placement == Placement::variable;
+    return traits_of(placement).split != model::Split::none;
   }
 
   static bool is_filter(const CollectionOverride& item) {

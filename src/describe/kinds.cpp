@@ -9,6 +9,7 @@
 #include "base/utf8.hpp"
 #include "describe/name_template.hpp"
 #include "expression/units.hpp"
+#include "model/types.hpp"
 #include "time/periods.hpp"
 
 namespace afterbay::describe {
@@ -323,8 +324,8 @@ ValueKind<OutputType> output_type() {
   OutputType own;
   own.own = true;
   std::vector<std::pair<std::string, OutputType>> choices{{"auto", OutputType()}, {"own", own}};
-  for (int number = 1; number <= 12; ++number)
-    if (const Type type{static_cast<std::uint8_t>(number)}; type != Type::text && type != Type::string)
+  for (const Type type : model::every_type)
+    if (type != Type::text && type != Type::string)
       choices.emplace_back(std::string(name_of(type)), type);
   return one_of_words<OutputType>(std::move(choices));
 }

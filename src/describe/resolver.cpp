@@ -6,6 +6,7 @@
 
 #include "describe/checks.hpp"
 #include "describe/name_template.hpp"
+#include "describe/operation_traits.hpp"
 #include "expression/expression.hpp"
 #include "expression/names.hpp"
 
@@ -33,14 +34,7 @@ double number_in(const Node* node) {
 /// and the width of a range negative.
 void check_factor(Operation operation, const Pairs& of_field, const Entry& entry, Problems& problems) {
   const Node* const multiply = value_in(of_field, "multiply");
-  if (number_in(multiply) >= 0) return;
-  switch (operation) {
-    case Operation::min:
-    case Operation::max:
-    case Operation::range:
-    case Operation::stddev: break;
-    default: return;
-  }
+  if (number_in(multiply) >= 0 || !traits_of(operation).needs_positive_factor) return;
   problems.add(
       ErrorCode::conflict, entry.at,
       fmt::format("the field \"{}\" has \"multiply: {}\" under fields (at {}), by which its {} would be that "
@@ -53,14 +47,8 @@ void check_factor(Operation operation, const Pairs& of_field, const Entry& entry
 /// `add` of a field moves the zero of its scale, as units such as degC do: differences of values
 /// stay as they are, and a sum would change by it as often as there are values.
 Pairs moved_for(Operation operation, Pairs of_field, const Entry& entry, Problems& problems) {
-  switch (operation) {
-    case Operation::range:
-    case Operation::stddev:
-    case Operation::difference: return without_keys(std::move(of_field), {"add"});
-    case Operation::sum:
-    case Operation::rate: break;
-    default: return of_field;
-  }
+  if (traits_of(operation).is_difference) return without_keys(std::move(of_field), {"add"});
+  if (!traits_of(operation).is_sum) return of_field;
   const Node* const add = value_in(of_field, "add");
   if (number_in(add) != 0)
     problems.add(

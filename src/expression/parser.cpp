@@ -12,6 +12,7 @@
 #include "base/suggest.hpp"
 #include "expression/functions.hpp"
 #include "expression/names.hpp"
+#include "statistics/statistic_traits.hpp"
 #include "time/periods.hpp"
 
 namespace afterbay::expression {
@@ -250,11 +251,7 @@ Result<std::string> Parser::take_name(std::string_view expected) {
 
 Result<> Parser::take_dimensions(Call& call) {
   const Function& row = functions()[call.row];
-  constexpr std::array allowed{
-      statistics::StatisticKind::mean,    statistics::StatisticKind::sum,
-      statistics::StatisticKind::minimum, statistics::StatisticKind::maximum,
-      statistics::StatisticKind::range,   statistics::StatisticKind::standard_deviation};
-  if (std::ranges::find(allowed, *row.reduction) == allowed.end())
+  if (!statistics::traits_of(*row.reduction).may_reduce_dimensions)
     return problem(
         call.at, ErrorCode::invalid_argument,
         "{} is a reduction over time only; over dimensions there are mean, sum, min, max, range and "

@@ -94,7 +94,7 @@ std::string text_of(TypeSet types) {
   if (types.bits == all_types.bits) return "all types";
   if (types.bits == all_types.without(Type::string).bits) return "all types but string";
   std::vector<std::string> names;
-  for (auto type = Type::int8; type <= Type::string; type = Type{static_cast<std::uint8_t>(int(type) + 1)})
+  for (const Type type : model::every_type)
     if (types.has(type)) names.emplace_back(name_of(type));
   return list_of(names, " and ");
 }

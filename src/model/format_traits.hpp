@@ -16,6 +16,7 @@
 #include "afterbay/schema.hpp"
 #include "afterbay/types.hpp"
 #include "base/result.hpp"
+#include "model/types.hpp"
 
 namespace afterbay {
 
@@ -34,7 +35,11 @@ struct TypeSet {
   }
 };
 
-inline constexpr TypeSet all_types{0x1ffeu};
+inline constexpr TypeSet all_types = [] {
+  TypeSet all;
+  for (const Type type : model::every_type) all = all.with(type);
+  return all;
+}();
 
 /// The treatment of a variable's filters.
 enum class FilterRule : std::uint8_t {

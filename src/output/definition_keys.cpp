@@ -6,6 +6,7 @@
 
 #include "describe/key_page.hpp"
 #include "describe/key_rows.hpp"
+#include "model/types.hpp"
 
 namespace afterbay::output {
 
@@ -24,10 +25,8 @@ constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
 ValueKind<Type> type_word() {
   std::vector<std::pair<std::string, Type>> choices;
-  for (int number = 1; number <= static_cast<int>(Type::string); ++number) {
-    const Type type{static_cast<std::uint8_t>(number)};
+  for (const Type type : model::every_type)
     choices.emplace_back(std::string(afterbay::name_of(type)), type);
-  }
   return describe::one_of_words<Type>(std::move(choices));
 }
 

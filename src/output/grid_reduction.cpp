@@ -177,8 +177,15 @@ std::size_t GridReduction::bytes_per_point() const noexcept {
     case statistics::StatisticKind::sum: return head + sum;
     case statistics::StatisticKind::standard_deviation: return head + 2 * sum + sizeof(std::uint32_t);
     case statistics::StatisticKind::range: return head + 2 * sizeof(double);
-    default: return head + sizeof(double);
+    case statistics::StatisticKind::minimum:
+    case statistics::StatisticKind::maximum:
+    // These reduce over time only.
+    case statistics::StatisticKind::instant:
+    case statistics::StatisticKind::once:
+    case statistics::StatisticKind::rate:
+    case statistics::StatisticKind::difference: break;
   }
+  return head + sizeof(double);
 }
 
 GridReduction::Part GridReduction::part() const noexcept {

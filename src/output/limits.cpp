@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "describe/operation_traits.hpp"
 #include "model/converted_values.hpp"
 #include "model/packing.hpp"
 #include "output/refuse.hpp"
@@ -25,25 +26,6 @@ bool is_limit(const Attribute& attribute) {
   return std::ranges::find(limits, attribute.name) != limits.end();
 }
 
-/// Whether results lie between the smallest and the largest value.
-bool keeps_limits(describe::Operation operation) {
-  using From = describe::Operation;
-  switch (operation) {
-    case From::mean:
-    case From::instant:
-    case From::min:
-    case From::max:
-    case From::once:
-    case From::write: return true;
-    case From::sum:
-    case From::range:
-    case From::stddev:
-    case From::rate:
-    case From::difference: return false;
-  }
-  return false;
-}
-
 /// NaN if the attribute is not a number; nullopt: there is none.
 std::optional<double> number_in(const describe::Attributes& attributes, std::string_view name) {
   const auto found = std::ranges::find(attributes, name, &describe::Attributes::value_type::first);
@@ -57,7 +39,7 @@ std::optional<double> number_in(const describe::Attributes& attributes, std::str
 
 void convert_limits(std::vector<Attribute>& attributes, describe::Operation operation,
                     const expression::Linear& conversion) {
-  if (!keeps_limits(operation)) {
+  if (!traits_of(operation).keeps_limits) {
     std::erase_if(attributes, is_limit);
     return;
   }
@@ -113,7 +95,6 @@ void check_packing(const describe::Variable& variable, Type own, Type type) {
 
 void check_unpacking(std::vector<Attribute>& attributes, const describe::Variable& variable,
                      const expression::Linear& units, const expression::Linear& setting) {
-  using Operation = describe::Operation;
   const auto pack = variable.options.settings.stages.find("pack");
   if (pack != variable.options.settings.stages.end() && pack->second != "off") return;
   const auto number = [&](std::string_view name, double otherwise) {
@@ -136,34 +117,19 @@ void check_unpacking(std::vector<Attribute>& attributes, const describe::Variabl
     refuse_it(
         "units, multiply and add would change the packed values; remove them, or let the model put unpacked "
         "values");
-  switch (variable.operation) {
-    case Operation::sum:
-    case Operation::rate:
-      if (offset != 0)
-        refuse_it(
-            "a sum would be unpacked with add_offset once; write the mean, or let the model put "
-            "unpacked values");
-      break;
-    case Operation::min:
-    case Operation::max:
-      if (scale < 0)
-        refuse_it(
-            "with a negative factor the smallest packed value is the largest one; let the model put "
-            "unpacked values");
-      break;
-    case Operation::range:
-    case Operation::stddev:
-      if (scale < 0)
-        refuse_it(
-            "with a negative factor it would be unpacked with the other sign; let the model put "
-            "unpacked values");
-      std::erase_if(attributes, [](const Attribute& it) { return it.name == "add_offset"; });
-      break;
-    case Operation::difference:
-      std::erase_if(attributes, [](const Attribute& it) { return it.name == "add_offset"; });
-      break;
-    default: break;
-  }
+  const statistics::StatisticTraits traits = traits_of(variable.operation);
+  if (traits.is_sum && offset != 0)
+    refuse_it(
+        "a sum would be unpacked with add_offset once; write the mean, or let the model put "
+        "unpacked values");
+  if (traits.needs_positive_factor && scale < 0)
+    refuse_it(traits.is_difference
+                  ? "with a negative factor it would be unpacked with the other sign; let the model put "
+                    "unpacked values"
+                  : "with a negative factor the smallest packed value is the largest one; let the model put "
+                    "unpacked values");
+  if (traits.is_difference)
+    std::erase_if(attributes, [](const Attribute& it) { return it.name == "add_offset"; });
 }
 
 bool has_packed_values(const std::vector<Attribute>& attributes, const describe::Variable& variable) {

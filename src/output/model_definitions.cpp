@@ -38,7 +38,14 @@ std::optional<describe::AttributeValue> attribute_value(const Values& values) {
       if (numbers.size() == 1) return numbers.front();
       return numbers;
     }
-    default: break;
+    case Type::int8:
+    case Type::int16:
+    case Type::int32:
+    case Type::uint8:
+    case Type::uint16:
+    case Type::uint32:
+    case Type::int64:
+    case Type::uint64: break;
   }
   std::vector<std::int64_t> whole;
   for (const double number : numbers_of(values)) whole.push_back(static_cast<std::int64_t>(number));
@@ -67,8 +74,16 @@ std::optional<Node> node_of_fill(const Values& fill) {
     case Type::uint64: return Node::scalar(fmt::format("{}", fill.at<std::uint64_t>(0)), false);
     case Type::float32:
     case Type::float64: return Node::real(numbers_of(fill).front());
-    default: return Node::integer(static_cast<std::int64_t>(numbers_of(fill).front()));
+    case Type::int8:
+    case Type::text:
+    case Type::int16:
+    case Type::int32:
+    case Type::uint8:
+    case Type::uint16:
+    case Type::uint32:
+    case Type::string: break;
   }
+  return Node::integer(static_cast<std::int64_t>(numbers_of(fill).front()));
 }
 
 Node node_of(const OutputOptions& options) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "describe/operation_traits.hpp"
 #include "expression/expression.hpp"
 #include "output/limits.hpp"
 #include "output/refuse.hpp"
@@ -11,37 +12,6 @@
 namespace afterbay::output {
 
 namespace {
-
-/// Method names of CF; empty: CF has none.
-std::string method_of(describe::Operation operation) {
-  using From = describe::Operation;
-  switch (operation) {
-    case From::mean: return "mean";
-    case From::instant: return "point";
-    case From::sum: return "sum";
-    case From::min: return "minimum";
-    case From::max: return "maximum";
-    case From::range: return "range";
-    case From::stddev: return "standard_deviation";
-    case From::rate:
-    case From::difference:
-    case From::once:
-    case From::write: return {};
-  }
-  return {};
-}
-
-std::string method_of(statistics::StatisticKind kind) {
-  switch (kind) {
-    case statistics::StatisticKind::mean: return "mean";
-    case statistics::StatisticKind::sum: return "sum";
-    case statistics::StatisticKind::minimum: return "minimum";
-    case statistics::StatisticKind::maximum: return "maximum";
-    case statistics::StatisticKind::range: return "range";
-    case statistics::StatisticKind::standard_deviation: return "standard_deviation";
-    default: return {};
-  }
-}
 
 /// "6 hours", "1 day": as CF writes intervals, with a single unit of UDUNITS.
 std::string interval_text(const Period& period, std::int64_t day_seconds) {
@@ -128,7 +98,7 @@ Chain chain_of(const PlanInput& input, const std::string& name, bool over_time, 
   Chain chain;
   for (std::size_t i = 0; i < expression->reductions.size(); ++i) {
     const expression::Reduction& reduction = expression->reductions[i];
-    const std::string method = method_of(reduction.kind);
+    const std::string_view method = traits_of(reduction.kind).cell_method;
     const bool chained =
         i == 0 || (reduction.argument.text == "x0" &&
                    reduction.argument.operands.front().kind == expression::Operand::Kind::reduction &&
@@ -148,15 +118,9 @@ Chain chain_of(const PlanInput& input, const std::string& name, bool over_time, 
       chain.is_over_time = true;
       chain.period = reduction.period;
     }
-    chain.text += (chain.text.empty() ? "" : " ") + dimensions + method + interval;
+    chain.text += fmt::format("{}{}{}{}", chain.text.empty() ? "" : " ", dimensions, method, interval);
   }
   return chain;
-}
-
-/// Whether a shift of all values changes nothing.
-bool is_difference(describe::Operation operation) {
-  return operation == describe::Operation::range || operation == describe::Operation::stddev ||
-         operation == describe::Operation::difference;
 }
 
 /// The units of the values of a field, before an operation over the period of a file.
@@ -194,18 +158,9 @@ OwnUnits kept_units(const PlanInput& input, const expression::Expression& expres
       return units;
     }
     const expression::Reduction& reduction = expression.reductions[of.reduction];
-    using enum statistics::StatisticKind;
-    switch (reduction.kind) {
-      case mean:
-      case minimum:
-      case maximum:
-      case instant:
-      case once: break;
-      case range:
-      case standard_deviation:
-      case difference: of_differences = true; break;
-      default: return {};
-    }
+    const statistics::StatisticKindTraits traits = traits_of(reduction.kind);
+    if (traits.is_sum) return {};
+    of_differences = of_differences || traits.is_difference;
     formula = &reduction.argument;
   }
   return {{}, false, of_differences};
@@ -232,9 +187,9 @@ std::string cell_methods(const PlanInput& input, const describe::File& file,
   const std::string& reductions = chain.text;
   if (kind == TimeKind::once) return reductions;
   const std::string before = reductions.empty() ? "" : reductions + " ";
-  if (variable.operation == describe::Operation::write || variable.operation == describe::Operation::instant)
+  if (traits_of(variable.operation).copies_a_step)
     return kind == TimeKind::instant ? before + "time: point" : reductions;
-  const std::string method = method_of(variable.operation);
+  const std::string method(traits_of(variable.operation).cell_method);
   if (method.empty()) return {};
   std::string interval;
   if (!chain.is_over_time || intervals.has_samples())
@@ -253,7 +208,7 @@ std::string cell_methods(const PlanInput& input, const describe::File& file,
 
 /// Units of what is written, before they are converted.
 std::string units_before(const std::string& units, describe::Operation operation) {
-  if (operation != describe::Operation::rate || units.empty()) return units;
+  if (!traits_of(operation).is_per_second || units.empty()) return units;
   return units == "1" ? "s-1" : units + " s-1";
 }
 
@@ -268,24 +223,16 @@ void mark_difference(std::vector<Attribute>& attributes, const std::string& unit
     scale->values = difference;
 }
 
-/// Values of an operation that are no longer those of the standard name, which belongs to its
-/// units. Empty: they are.
-std::string new_quantity(describe::Operation operation) {
-  if (operation == describe::Operation::rate) return "rate of ";
-  return operation == describe::Operation::difference ? "difference of " : "";
-}
-
 /// `given`: units of the results of the operation.
 expression::Linear conversion_for(const OwnUnits& own, const std::string& given, const std::string& to,
                                   const describe::Variable& variable) {
   auto linear = expression::conversion(given, to);
   if (!linear)
     refuse_at(variable.at, linear.error().code, "units of '{}': {}", variable.field, linear.error().message);
-  const bool of_sums =
-      variable.operation == describe::Operation::sum || variable.operation == describe::Operation::rate;
-  if (own.of_differences || is_difference(variable.operation))
+  const statistics::StatisticTraits traits = traits_of(variable.operation);
+  if (own.of_differences || traits.is_difference)
     linear->add = 0;
-  else if (of_sums && linear->add != 0)
+  else if (traits.is_sum && linear->add != 0)
     refuse_at(variable.at, ErrorCode::conflict,
               "units of '{}': a sum in {} cannot be converted to {}, which have another zero", variable.field,
               given, to);
@@ -321,7 +268,8 @@ void check_attribute(const describe::Variable& variable, const OwnUnits& own, co
               "the attribute units of '{}' is a number, but units are text: put it in quotes",
               variable.field);
   const auto linear = expression::conversion(units, *text);
-  const bool shifts = linear && linear->add != 0 && !own.of_differences && !is_difference(variable.operation);
+  const bool shifts =
+      linear && linear->add != 0 && !own.of_differences && !traits_of(variable.operation).is_difference;
   if (linear && linear->multiply == 1 && !shifts) return;
   // Units that nobody knows cannot be compared.
   if (!expression::check_units(units)) return;
@@ -352,8 +300,8 @@ VariableText describe_variable(const PlanInput& input, const describe::File& fil
     const auto method = std::ranges::find(text.attributes, "cell_methods", &Attribute::name);
     if (method != text.attributes.end()) methods = method->values.text();
     units = given;
-    if (is_difference(variable.operation)) mark_difference(text.attributes, units);
-    if (const std::string quantity = new_quantity(variable.operation); !quantity.empty()) {
+    if (traits_of(variable.operation).is_difference) mark_difference(text.attributes, units);
+    if (const std::string quantity(traits_of(variable.operation).new_quantity); !quantity.empty()) {
       set_attribute(text.attributes, "standard_name", {});
       const std::string& name = options.long_name.empty() ? options.standard_name : options.long_name;
       if (!name.empty()) set_attribute(text.attributes, "long_name", quantity + name);

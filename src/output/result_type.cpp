@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "describe/operation_traits.hpp"
 #include "output/numbers.hpp"
 
 namespace afterbay::output {
@@ -59,21 +60,13 @@ Type type_of_results(Type field, describe::Operation operation, bool converted, 
 }
 
 bool may_equal_fill(Type field, const Values& fill, describe::Operation operation, bool converted) {
-  using From = describe::Operation;
-  switch (operation) {
-    case From::instant:
-    case From::min:
-    case From::max:
-    case From::once:
-    case From::write: return converted && can_be_reached(field, fill);
-    default: return can_be_reached(field, fill);
-  }
+  if (traits_of(operation).selects_a_value && !converted) return false;
+  return can_be_reached(field, fill);
 }
 
 bool may_widen(Type field, Type variable, statistics::StatisticKind kind) {
-  using enum statistics::StatisticKind;
-  const bool keeps_sums = kind == mean || kind == sum || kind == standard_deviation || kind == rate;
-  if (!keeps_sums || is_real(field) || size_of(field) == sizeof(std::int64_t)) return false;
+  if (!traits_of(kind).keeps_sums || is_real(field) || size_of(field) == sizeof(std::int64_t))
+    return false;
   return variable == Type::float64 || variable == Type::int64 || variable == real_for(field);
 }
 

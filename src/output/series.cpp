@@ -10,6 +10,7 @@
 #include "model/moves.hpp"
 #include "output/refuse.hpp"
 #include "output/sample_records.hpp"
+#include "statistics/statistic_traits.hpp"
 
 namespace afterbay::output {
 
@@ -123,15 +124,7 @@ ReducedSeries::ReducedSeries(const Series& of, Form form, const Schedule& schedu
       schedule_(&schedule),
       kind_(kind) {}
 
-bool ReducedSeries::gives_values_of_steps() const {
-  switch (kind_) {
-    case statistics::StatisticKind::minimum:
-    case statistics::StatisticKind::maximum:
-    case statistics::StatisticKind::instant:
-    case statistics::StatisticKind::once: return true;
-    default: return false;
-  }
-}
+bool ReducedSeries::gives_values_of_steps() const { return statistics::traits_of(kind_).selects_a_value; }
 
 std::size_t ReducedSeries::buffer_bytes() const {
   std::size_t largest = 0;

@@ -6,6 +6,7 @@
 #include "base/crc64.hpp"
 #include "config/settings.hpp"
 #include "describe/file_place.hpp"
+#include "describe/operation_traits.hpp"
 #include "describe/print.hpp"
 #include "describe/read.hpp"
 #include "describe/yaml.hpp"
@@ -39,8 +40,7 @@ bool may_reduce(const describe::Description& description, const describe::File& 
            (who == ComputedBy::automatic && config.topology == config::Topology::dedicated);
   };
   return std::ranges::any_of(file.variables, [&](const describe::Variable& variable) {
-    const bool is_plain = variable.operation == Operation::instant || variable.operation == Operation::once ||
-                          variable.operation == Operation::write;
+    const bool is_plain = traits_of(variable.operation).copies_a_step;
     const auto described = std::ranges::find(description.fields, variable.field, &describe::Field::name);
     const bool is_derived = described != description.fields.end() && !described->expression.empty();
     return file.active(variable) && variable.operation != Operation::once &&

@@ -11,16 +11,14 @@
 #include "base/strict_floating_point.hpp"
 #include "model/convert/kernels.hpp"
 #include "statistics/bundle.hpp"
+#include "statistics/statistic_traits.hpp"
 #include "statistics/strip.hpp"
 #include "statistics/sums.hpp"
 
 namespace afterbay::statistics {
 namespace {
 
-bool selects(StatisticKind kind) {
-  return kind == StatisticKind::instant || kind == StatisticKind::once || kind == StatisticKind::minimum ||
-         kind == StatisticKind::maximum;
-}
+bool selects(StatisticKind kind) { return traits_of(kind).selects_a_value; }
 
 bool is_integer(Type type) { return type != Type::float32 && type != Type::float64; }
 

@@ -19,8 +19,12 @@ bool can_be_absorbed(const Statistic& statistic, Type type) noexcept {
     case StatisticKind::mean:
     case StatisticKind::sum:
     case StatisticKind::rate: return !statistic.weighted && size_of(type) <= sizeof(float);
-    default: return false;
+    case StatisticKind::instant:
+    case StatisticKind::standard_deviation:
+    case StatisticKind::once:
+    case StatisticKind::difference: return false;
   }
+  return false;
 }
 
 std::string_view name_of(StatisticKind kind) noexcept {

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "config/placement.hpp"
+
 namespace afterbay::server {
 namespace {
 
@@ -13,7 +15,7 @@ storage::StripePolicy stripe_policy(const config::Config& config, const ServedCo
           .size_bytes = settings.stripe_size_bytes.value_or(config.stripe.size_bytes),
           .apply = static_cast<storage::StripeApply>(config.stripe.apply),
           .expected_bytes = settings.expected_bytes.value_or(0),
-          .own_file = placement == config::Placement::file || placement == config::Placement::least,
+          .own_file = traits_of(placement).spreads_files(),
           .writers = collection.sharing == model::FileSharing::none ? 1 : collection.servers.size(),
           .deadline = config.deadline / 2};  // leaves time to continue without a command that hangs
 }

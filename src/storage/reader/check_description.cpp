@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "model/types.hpp"
 #include "storage/structure/read_schema.hpp"
 
 namespace afterbay::storage {
 namespace {
-
-bool known(Type type) { return type >= Type::int8 && type <= Type::string; }
 
 /// A flag that was received from a socket may have any bits.
 void normalise(bool& flag) {
@@ -19,7 +18,7 @@ void normalise(bool& flag) {
 }
 
 bool sound(const Values& values) {
-  if (!known(values.type)) return false;
+  if (!model::is_type(values.type)) return false;
   if (values.type == Type::string) return values.bytes.empty();
   return values.strings.empty() && values.bytes.size() % size_of(values.type) == 0;
 }
@@ -31,7 +30,7 @@ bool sound(const std::vector<Attribute>& attributes) {
 
 std::optional<std::string> mistake_in(Variable& variable, const FoundFile& found) {
   const std::string name = "variable '" + variable.name + "' ";
-  if (!known(variable.type)) return name + "is of an unknown type";
+  if (!model::is_type(variable.type)) return name + "is of an unknown type";
   if (!sound(variable.attributes) || !sound(variable.fill))
     return name + "has an attribute of an unknown type";
   if (!variable.fill.empty() && variable.fill.count() != 1) return name + "has several fill values";
@@ -96,7 +95,7 @@ std::optional<std::string> mistake_in(ArrayContents& contents) {
   if (!sound(contents.attributes)) return "it has an attribute of an unknown type";
   for (ArrayVariable& variable : contents.variables) {
     const std::string name = "variable '" + variable.name + "' ";
-    if (!known(variable.type) || !sound(variable.attributes)) return name + "is of an unknown type";
+    if (!model::is_type(variable.type) || !sound(variable.attributes)) return name + "is of an unknown type";
     if (!variable.chunk.empty() && variable.chunk.size() != variable.dimensions.size())
       return name + "has chunks of another shape";
     for (const std::size_t number : variable.dimensions)

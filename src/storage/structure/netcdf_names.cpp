@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/structure/netcdf_names.hpp"
 
+#include "model/types.hpp"
 #include "storage/block_writer/system_error.hpp"
 
 namespace afterbay::storage {
@@ -24,8 +25,8 @@ nc_type netcdf_type(Type type) noexcept {
 }
 
 std::optional<Type> type_of_netcdf(nc_type type) noexcept {
-  for (int value = static_cast<int>(Type::int8); value <= static_cast<int>(Type::string); ++value)
-    if (netcdf_type(static_cast<Type>(value)) == type) return static_cast<Type>(value);
+  for (const Type it : model::every_type)
+    if (netcdf_type(it) == type) return it;
   return std::nullopt;
 }
 

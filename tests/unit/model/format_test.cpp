@@ -2,10 +2,14 @@
 // The rows of traits.
 #include "model/format.hpp"
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "afterbay/session.hpp"
 #include "model/message_accuracy.hpp"
@@ -59,8 +63,24 @@ TEST(ModelFormat, names_of_files_end_as_their_format_says) {
 }
 
 TEST(ModelFormat, endings_of_all_published_formats_can_be_listed) {
-  EXPECT_EQ(appended_endings(), "`.nc`, `.grib2`, `.pp` or `.ff`");
-  EXPECT_EQ(other_endings(), "`.nc4`, `.cdf`, `.grb2`, `.grib` or `.grb`");
+  std::vector<std::string> appended, others;
+  const auto add = [](std::vector<std::string>& list, std::string_view ending) {
+    const std::string code = fmt::format("`{}`", ending);
+    if (std::ranges::find(list, code) == list.end()) list.push_back(code);
+  };
+  for (const Format format : all_formats()) {
+    const auto endings = traits_of(format).endings;
+    if (!traits_of(format).publishes) continue;
+    add(appended, endings.front());
+    for (const std::string_view other : endings.subspan(1)) add(others, other);
+  }
+  const auto listed = [](const std::vector<std::string>& list) {
+    return fmt::format("{} or {}", fmt::join(list.begin(), list.end() - 1, ", "), list.back());
+  };
+  EXPECT_EQ(appended_endings(), listed(appended));
+  EXPECT_EQ(other_endings(), listed(others));
+  EXPECT_THAT(appended_endings(), testing::StartsWith("`.nc`, "));
+  EXPECT_THAT(other_endings(), testing::StartsWith("`.nc4`, `.cdf`, "));
 }
 
 TEST(ModelFormat, stores_of_the_interface_are_formats) {
