@@ -16,6 +16,7 @@
 
 #include "base/printable.hpp"
 #include "base/shell_line.hpp"
+#include "base/units.hpp"
 #include "command.hpp"
 #include "journal/judge.hpp"
 #include "journal/recovered.hpp"
