@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triggers/triggers.hpp"
 
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
