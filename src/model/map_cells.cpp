@@ -6,20 +6,10 @@
 
 #include "base/caller_terms.hpp"
 #include "base/rounding.hpp"
+#include "model/variable_shape.hpp"
 
 namespace afterbay::model {
 namespace {
-
-/// Lengths of a variable's dimensions without the record dimension.
-Index lengths_without_records(const Schema& schema, const Variable& variable) {
-  Index shape;
-  for (const std::string& name : variable.dimensions) {
-    const Dimension* dimension = schema.find_dimension(name);
-    if (dimension != nullptr && !dimension->is_unlimited() && shape.size < max_dimensions)
-      shape.push_back(dimension->length);
-  }
-  return shape;
-}
 
 std::string text_of_lengths(const Index& lengths) { return said_lengths({lengths.begin(), lengths.size}); }
 
@@ -106,7 +96,7 @@ class Dealer {
 
 Result<MapDimensions> dimensions_of_map(const Schema& schema, const Variable& variable,
                                         std::string_view decomposition, const Index& global) {
-  const Index shape = lengths_without_records(schema, variable);
+  const Index shape = shape_of(schema, variable);
   std::vector<std::size_t> positions;
   for (std::size_t first = 0; first + global.size <= shape.size; ++first)
     if (part_of(shape, {first, global.size}) == global) positions.push_back(first);

@@ -42,7 +42,7 @@ class Fleet {
     sharing_ = servers > 1 ? model::FileSharing::slab : model::FileSharing::none;
     gather_bytes_ = model::gather_bytes(schema_, sharing_, servers);
     layout_ = model::make_layout(schema_, Format::netcdf4,
-                                 {config_.memory.block_bytes, config_.chunk_bytes, gather_bytes_})
+                                 {config_.memory.block_bytes, config_.writing.chunk_bytes, gather_bytes_})
                   .value();
     owners_ = model::FrameOwners(layout_, sharing_, servers);
   }
