@@ -479,7 +479,7 @@ TEST_F(PpStore, a_date_that_no_header_holds_is_refused_with_the_variable) {
   const auto published = written ? (*file)->publish() : tl::unexpected(written.error());
   ASSERT_FALSE(published);
   EXPECT_EQ(published.error().variable, "ta");
-  EXPECT_NE(published.error().text().find("years 1583 to 9999"), std::string::npos)
+  EXPECT_NE(published.error().text().find("dates 1582-10-15 to 9999"), std::string::npos)
       << published.error().text();
 }
 
