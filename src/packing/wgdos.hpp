@@ -63,7 +63,8 @@ std::size_t most_wgdos_bytes(const FieldShape& shape) noexcept;
 /// Fails, with the row and the column counted from 0 and the value, with
 ///   invalid_argument  if the shape or the accuracy is outside the format's limits, a value is NaN
 ///                     or infinite and not missing, a row spans more than 2^31 - 1 multiples of
-///                     2^n (the message gives the finest accuracy that is possible), or a value
+///                     2^n or comes so close to the largest number of the type that decoders refuse
+///                     it (the message gives the finest accuracy that is possible), or a value
 ///                     would be decoded as um_missing;
 ///   internal          if verification finds an error above 2^(n-1), which is a defect.
 Result<PackedField> wgdos_pack(std::span<const float> values, const FieldShape& shape,

@@ -34,7 +34,8 @@ struct RowRange {
   bool narrow = true;
 };
 
-/// nullopt: the row needs more than 31 bits per value.
+/// nullopt: the row needs more than 31 bits per value, or decoders might exceed the range of T.
+template <class T>
 std::optional<RowRange> range_at(const RowScan& scan, int accuracy) {
   const double inverse = std::ldexp(1.0, -accuracy);
   const double most = std::max(std::abs(scan.least), std::abs(scan.largest)) * inverse;
@@ -43,6 +44,8 @@ std::optional<RowRange> range_at(const RowScan& scan, int accuracy) {
   const std::int64_t steps = nearest(scan.largest * inverse) - range.base.multiple;
   if (steps > most_steps) return std::nullopt;
   range.bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(steps)));
+  if (!stays_in_range<T>(ibm_value(range.base.word), std::ldexp(1.0, accuracy), range.bits))
+    return std::nullopt;
   return range;
 }
 
@@ -125,7 +128,7 @@ class FieldPacker {
     if (!scan.finite) return fail_not_finite();
     missing_count_ += scan.missing;
     if (scan.missing == values_.size()) return pack_missing(to);
-    const auto range = range_at(scan, options_.accuracy);
+    const auto range = range_at<T>(scan, options_.accuracy);
     if (!range) return fail_range(scan);
     most_bits_ = std::max(most_bits_, range->bits);
     const double margin = scale_;
@@ -223,7 +226,7 @@ class FieldPacker {
     const auto largest = std::find(values_.begin(), values_.end(), static_cast<T>(scan.largest));
     const auto least = std::find(values_.begin(), values_.end(), static_cast<T>(scan.least));
     int possible = options_.accuracy + 1;
-    while (possible <= most_accuracy && !range_at(scan, possible)) ++possible;
+    while (possible <= most_accuracy && !range_at<T>(scan, possible)) ++possible;
     const std::string advice = possible <= most_accuracy
                                    ? fmt::format("the finest accuracy for this row is 2^{}", possible)
                                    : std::string("leave the field unpacked");

@@ -142,6 +142,18 @@ TEST_F(PpStore, values_that_wgdos_cannot_hold_are_stored_unpacked_and_counted) {
   EXPECT_EQ(read_fields(path())[0].values[10], 1e6F);
 }
 
+/// They ended the run, as a defect of Afterbay.
+TEST_F(PpStore, values_beside_the_largest_float32_are_stored_unpacked) {
+  Schema schema = pp_schema();
+  schema.find_variable("ta")->attribute("PP_accuracy", 100);
+  EXPECT_EQ(write_with(2e38F, schema), 1u) << error_.text();
+  const std::vector<ReadField> fields = read_fields(path());
+  ASSERT_EQ(fields.size(), 5u);
+  EXPECT_EQ(fields[0].values[10], 2e38F);
+  EXPECT_EQ(fields[0].header[PpInteger::lbpack], 0);
+  EXPECT_EQ(fields[1].header[PpInteger::lbpack], 1);
+}
+
 TEST_F(PpStore, a_stated_accuracy_that_neither_wgdos_nor_32_bits_keep_is_refused) {
   for (const double bad : {1e6, std::numeric_limits<double>::quiet_NaN()}) {
     Schema schema = pp_schema();

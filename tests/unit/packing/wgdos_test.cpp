@@ -333,6 +333,22 @@ TYPED_TEST(Wgdos, RangesAboveThirtyOneBitsAreRefusedWithTheFinestAccuracy) {
   EXPECT_THAT(refusal<TypeParam>({huge, huge}, {1, 2}, {.accuracy = 0}), HasSubstr("row 0, column 0"));
 }
 
+/// Integers of 28 bits are enough for 2e38, but the largest of them would exceed float32. This was
+/// reported as a defect, and ended the run.
+TYPED_TEST(Wgdos, RowsThatDecodersRefuseAreRefused) {
+  const auto result = packed<TypeParam>({0, TypeParam(2e38)}, {1, 2}, {.accuracy = 100});
+  if (sizeof(TypeParam) == 8) {
+    EXPECT_TRUE(result) << result.error().text();
+    return;
+  }
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::invalid_argument) << result.error().text();
+  EXPECT_THAT(result.error().text(),
+              AllOf(HasSubstr("row 0, column 1"), HasSubstr("leave the field unpacked")));
+  EXPECT_FALSE(packed<TypeParam>({0, TypeParam(2e38)}, {1, 2}, {.accuracy = 100, .verify = false}));
+  EXPECT_TRUE(packed<TypeParam>({0, TypeParam(1.6e38)}, {1, 2}, {.accuracy = 100}));
+}
+
 TYPED_TEST(Wgdos, ValuesThatWouldBecomeTheMissingValueAreRefused) {
   const std::vector<TypeParam> values{1, TypeParam(um_missing + 64), 3};
   EXPECT_TRUE(packed(values, {1, 3}, {.accuracy = 6}));
