@@ -5,8 +5,8 @@
 // A field is a sequence of big-endian 32-bit words: the number of words, the exponent of the
 // accuracy, columns * 65536 + rows; then for each row its base value (32-bit IBM float), flags and
 // bits per value * 65536 + number of words that follow, bitmaps, and integers of that many bits,
-// which are multiples of the accuracy above the base. Sources: Unified Model Documentation Papers
-// C4 and F3; the public library shumlib and its documentation.
+// which are multiples of the accuracy above the base; without bits, all values are the base. Sources: Unified
+// Model Documentation Papers C4 and F3; the public library shumlib and its documentation.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,8 @@ struct FieldShape {
 };
 
 struct WgdosOptions {
-  /// n: values are rounded to multiples of 2^n, so that errors are at most 2^(n-1).
+  /// n: values are rounded to multiples of 2^n, so that errors are at most 2^(n-1). The value of a
+  /// row that has only one is kept exactly if a 32-bit IBM float can be it.
   int accuracy = 0;
   /// Points with this value, in the type of the field, are missing. NaN: all NaN are missing.
   double missing = um_missing;
@@ -51,6 +52,7 @@ struct PackedField {
   /// Bits of the largest integers. Readers that compute in single precision add errors of their own
   /// if it is more than 24.
   unsigned most_bits = 0;
+  bool constant = false;  ///< all points that are not missing have one value
 };
 
 /// Bytes that no field of this shape exceeds. 0 if the format cannot hold such a field.

@@ -115,6 +115,26 @@ TEST_F(Grib2Accuracy, a_slab_of_one_value_has_the_bits_that_it_needs) {
   EXPECT_EQ(grib_keys(path(), "bitsPerValue")[3].at("bitsPerValue"), "0");
 }
 
+/// They had the error of the reference value, 1.2e-7 of them.
+TEST_F(Grib2Accuracy, constant_fields_survive) {
+  for (const char* packing : {"grid_simple", "grid_ccsds"})
+    for (const double value : {273.15, -1e-5, 16777217.0, 273.5, 0.0})
+      for (const bool gaps : {false, true})
+        for (const bool decimals : {false, true}) {
+          std::vector<double> values(points, value);
+          if (gaps) values[7] = -999;
+          Schema schema = decimals ? accurate(1e-3, packing) : of_type(Type::float64, packing);
+          schema.find_variable("ps")->with_fill(Values(-999.0));
+          EXPECT_EQ(write_pressures(schema, values), 0) << error_.text();
+          EXPECT_LE(error_read(values), 1e-11 * std::abs(value)) << packing << ' ' << value;  // twelve digits
+          const bool single = static_cast<double>(static_cast<float>(value)) == value;
+          const std::string type = grib_keys("-w count=4 " + path(), "packingType")[0].at("packingType");
+          if (single || !decimals) {
+            EXPECT_EQ(type, single ? packing : "grid_ieee") << value;
+          }
+        }
+}
+
 /// Identifiers from 0 to 1000000 had errors of up to 8, as 16 bits for all values were the default.
 TEST_F(Grib2Accuracy, integers_of_no_stated_accuracy_are_kept_exactly) {
   constexpr auto least = std::numeric_limits<std::int32_t>::min(),

@@ -142,6 +142,34 @@ TEST_F(PpStore, values_that_wgdos_cannot_hold_are_stored_unpacked_and_counted) {
   EXPECT_EQ(read_fields(path())[0].values[10], 1e6F);
 }
 
+/// They became the nearest multiples.
+TEST_F(PpStore, constant_fields_survive) {
+  struct Constant {
+    double value;
+    int accuracy;
+    std::int32_t packing;  ///< LBPACK
+  };
+  for (const auto& [value, accuracy, lbpack] :
+       {Constant{273.5, 4, 1}, {0, -3, 1}, {273.15, -3, 0}, {1e10 + 0.3, -3, 1}}) {
+    Schema schema = pp_schema();
+    schema.find_variable("ps")->attribute("PP_accuracy", accuracy).with_fill(Values(-999.0));
+    const auto request = request_of(path(), schema, Format::pp, storage::Existing::replace);
+    std::vector<double> values(19u * 36u, value);
+    values[5] = -999;
+    const auto* const bytes = reinterpret_cast<const std::byte*>(values.data());
+    const Source source = [&](std::uint32_t v, std::uint64_t record) {
+      if (request.schema.variables[v].name != "ps") return grib2_data(schema, *request.layout)(v, record);
+      return std::vector<std::byte>(bytes, bytes + 8 * values.size());
+    };
+    write(request, all_jobs(request, 1), source);
+    const ReadField field = read_fields(path()).at(3);
+    EXPECT_EQ(field.header[PpInteger::lbpack], lbpack) << value;
+    EXPECT_EQ(field.values[5], -1e30F);
+    EXPECT_EQ(field.values[6], static_cast<float>(value));
+    EXPECT_EQ(field.values.back(), static_cast<float>(value));
+  }
+}
+
 /// They ended the run, as a defect of Afterbay.
 TEST_F(PpStore, values_beside_the_largest_float32_are_stored_unpacked) {
   Schema schema = pp_schema();
