@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the files of the benchmarks `packing` and `servers` and compares every value with those that
-were put: netCDF by netCDF4 for Python, PP by cf-python, which unpacks WGDOS (iris does only with
-mo_pack), GRIB2 by ecCodes. Where packing changes values, errors are compared with its bound."""
+"""Reads the files of the benchmarks `packing` and `servers` and compares every value with those
+that were put: netCDF by netCDF4 for Python, PP by cf-python, which unpacks WGDOS (iris does only
+with mo_pack), GRIB2 by ecCodes. Where packing changes values, errors are compared with its bound."""
 
 import pathlib
 import warnings
@@ -16,8 +16,8 @@ REFERENCE_ERROR = 1.2e-7  #: of the 32-bit reference value of GRIB2, relative
 
 
 def packed(row: Row, directory: pathlib.Path, files: int, variables: int, steps: int) -> str:
-    """The first error in the files of a row, which hold the same values in every record; "" if there
-    is none."""
+    """The first error in the files of a row, which hold the same values in every record; "" if
+    there is none."""
     import numpy
 
     shape = tuple(int(argument(row, name)) for name in ("--levels", "--rows", "--columns"))
@@ -76,7 +76,7 @@ def bound_of(row: Row, variable: int, expected):
 
 
 def half_of_last_digit(magnitude, digits: int):
-    """Of numbers of so many significant decimal digits."""
+    """Half a unit of the last of so many significant decimal digits, per number."""
     import numpy
 
     with numpy.errstate(divide="ignore"):

@@ -5,8 +5,9 @@
 // A field is a sequence of big-endian 32-bit words: the number of words, the exponent of the
 // accuracy, columns * 65536 + rows; then for each row its base value (32-bit IBM float), flags and
 // bits per value * 65536 + number of words that follow, bitmaps, and integers of that many bits,
-// which are multiples of the accuracy above the base; without bits, all values are the base. Sources: Unified
-// Model Documentation Papers C4 and F3; the public library shumlib and its documentation.
+// which are multiples of the accuracy above the base. Without bits, all values are the base.
+// Sources: Unified Model Documentation Papers C4 and F3; the public library shumlib and its
+// documentation.
 #pragma once
 
 #include <cstddef>

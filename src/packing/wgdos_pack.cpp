@@ -289,7 +289,7 @@ class FieldPacker {
   std::size_t row_ = 0;
   std::span<const T> values_;  ///< values of the row
   std::size_t missing_count_ = 0;
-  double least_ = std::numeric_limits<double>::infinity();  ///< of the rows so far
+  double least_ = std::numeric_limits<double>::infinity();  ///< in the rows so far
   double largest_ = -std::numeric_limits<double>::infinity();
   double largest_error_ = 0;
   unsigned most_bits_ = 0;

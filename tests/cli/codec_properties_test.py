@@ -75,7 +75,7 @@ class Case:
         if name != "packed":  # rounding must not make them missing
             near = self.random.random(self.shape) < 0.05
             values[near] = MISSING * (1 + self.random.choice([-1e-3, 1e-4, 1e-6], self.shape)[near])
-        # Nor may it make values beside a limit or another missing value valid or invalid.
+        # Values beside a limit or another missing value must not become valid or invalid, either.
         critical = [*self.limits.get(name, ()), *(OTHER_MISSING if name in self.lists else ())]
         if name == "packed":  # limits are packed, too
             for limit in self.limits.get(name, ()):
