@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the files of the benchmarks `packing` and `servers` and compares every value with those
 that were put: netCDF by netCDF4 for Python, PP by cf-python, which unpacks WGDOS (iris does only
-with mo_pack), GRIB2 by ecCodes. Where packing changes values, errors are compared with its bound."""
+with mo_pack), GRIB2 by ecCodes. Errors of values that packing changes are compared with its
+bound."""
 
 import pathlib
 import warnings

@@ -360,8 +360,8 @@ class AFTERBAY_API Collection {
   /// there are new definitions; with the placement or pool choice `least`, until a server is
   /// chosen; for all model ranks, if the server gets the collection's maps now (setting
   /// `memory.maps`); and, on the lowest model rank, until an older file of the same path is
-  /// published, if another server wrote it. Throws conflict if this session has the path open, or if
-  /// `changes` contradict how values are rounded or packed for all files of the collection;
+  /// published, if another server wrote it. Throws conflict if this session has the path open, or
+  /// if `changes` contradict how values are rounded or packed for all files of the collection;
   /// invalid_argument, unknown_name and wrong_type for `name` and `changes`. What the server finds
   /// ends the session, and a later call throws it: exists, conflict, io, format.
   OutputFile open(const FileName& name = {}, const SchemaChanges& changes = {});

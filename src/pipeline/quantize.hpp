@@ -27,7 +27,7 @@ bool rounds(const Settings& given);
 /// Whether the settings state an accuracy, so that errors are measured.
 bool states_accuracy(const Settings& given);
 
-/// Whether an attribute of a variable says how Afterbay or netCDF-C rounded it, or with which error.
+/// Whether an attribute of a variable says how Afterbay or netCDF-C rounded it, or the error.
 bool describes_quantization(std::string_view attribute) noexcept;
 /// Removes what the variable says about an earlier rounding and its error: it is of other values.
 void forget_quantization(Variable& variable);
