@@ -40,7 +40,8 @@ std::optional<RowRange> range_at(const RowScan& scan, int accuracy) {
   const double inverse = std::ldexp(1.0, -accuracy);
   const double most = std::max(std::abs(scan.least), std::abs(scan.largest)) * inverse;
   if (!(most < most_multiple)) return std::nullopt;
-  RowRange range{.narrow = most <= most_narrow};
+  RowRange range;
+  range.narrow = most <= most_narrow;
   const auto exact = scan.least == scan.largest ? ibm_exactly(scan.least) : std::nullopt;
   if (exact) {
     // Without bits, decoders take the base itself.

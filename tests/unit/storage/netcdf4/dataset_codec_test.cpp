@@ -28,6 +28,7 @@ const codec::Codec& never_fits() {
   static const codec::Codec codec{
       .name = "never_fits",
       .kind = codec::FilterKind::compress,
+      .most_expansion = 1000,
       .from_hdf5 = [](std::span<const unsigned>,
                       std::size_t) { return std::optional(std::vector<std::uint32_t>()); },
       .encode = [](const codec::Filtering&, std::span<const std::byte>,
