@@ -8,6 +8,7 @@
 #include "client/collection_schema.hpp"
 #include "client/file_changes.hpp"
 #include "config/names.hpp"
+#include "model/changes.hpp"
 #include "model/decomposition.hpp"
 #include "model/naming.hpp"
 #include "model/schema_bytes.hpp"
