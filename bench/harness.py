@@ -179,6 +179,11 @@ class Results:
         return [a / b for a, b in pairs if a is not None and b]
 
     @staticmethod
+    def unmeasured_check(name: str, relation: str, bound: float, why: str) -> Check:
+        """A bound that cannot be measured here: it does not hold."""
+        return Check(name, None, bound, relation, False, why)
+
+    @staticmethod
     def median_check(name: str, values: list[float], relation: str, bound: float, note: str = "") -> Check:
         """The median of `values` against a bound; without values it does not hold."""
         if not values:

@@ -8,6 +8,7 @@ against that of the codec alone, and the time that the model is blocked with pac
 
 import argparse
 import importlib.util
+import math
 import os
 import pathlib
 import sys
@@ -15,7 +16,7 @@ from statistics import median
 
 import packing_data
 import tables
-import verify
+import verify_packed
 from harness import Check, Panel, Plan, Results, Row, argument
 
 NAME = "packing"
@@ -147,7 +148,7 @@ def worker_rows(dataset: packing_data.Dataset, options: argparse.Namespace) -> l
             rows.append(Row(f"workers/{key}/{workers}", f"{label}: {workers} worker{'s' * (workers > 1)}", PIPELINE, "afterbay", "afterbay_packed", 2,
                             dataset.arguments(1) + ("--steps", str(steps), "--warm-up-steps", "1" if options.smallest else str(steps),
                                                     f"--afterbay.writers={workers}", "--afterbay.memory.server=1GiB", REPORT, *session),
-                            model=1, verify="--store" not in session, group=key))
+                            model=1, verify=True, group=key))
     return rows
 
 
@@ -158,7 +159,7 @@ def blocked_rows(dataset: packing_data.Dataset, options: argparse.Namespace) -> 
                     "--files", "2", "--variables", "2", "--steps", "2" if options.smallest else "15" if options.quick else "30",
                     "--warm-up-steps", "1" if options.smallest else "4", "--compute-ms", str(compute), "--reference",
                     "--afterbay.writers=1", REPORT, *session),
-                model=1, verify=key != "rounding" and "--store" not in session) for key, label, session in PACKINGS]
+                model=1, verify=True) for key, label, session in PACKINGS]
 
 
 def rates(results: Results, key: str, path: str = "end_s") -> list[float]:
@@ -187,16 +188,54 @@ def checks(results: Results, datasets) -> list[Check]:
             ours, theirs = f"{dataset.key}/deflate-{level}", f"{dataset.key}/netcdf-deflate-{level}"
             found.append(results.median_check(f"{dataset.key}, shuffle, deflate {level}: rate / that of netCDF-4's own filters",
                                               results.ratios(theirs, "end_s", ours, "end_s"), ">=", LEAST_DEFLATE, sizes(results, ours, theirs)))
+        found += error_checks(results, dataset)
     for key, label, *_ in WORKERS:
         if f"workers/{key}/1" in results.rows:
             found.append(results.median_check(f"{label}, 1 worker: rate / that of the codec alone", against_codec(results, key, 1), ">=", LEAST_ONE_WORKER))
-        if f"workers/{key}/2" in results.rows and len(os.sched_getaffinity(0)) >= 2:
-            found.append(results.median_check(f"{label}, 2 workers: rate / that of the codec alone", against_codec(results, key, 2), ">=", LEAST_TWO_WORKERS))
+        if f"workers/{key}/2" in results.rows:
+            name = f"{label}, 2 workers: rate / that of the codec alone"
+            found.append(results.median_check(name, against_codec(results, key, 2), ">=", LEAST_TWO_WORKERS) if has_two_cores()
+                         else results.unmeasured_check(name, ">=", LEAST_TWO_WORKERS, "two workers need two cores"))
     for key, label, _ in PACKINGS:
         row = f"blocked/{key}"
         if row in results.rows:
             found.append(results.median_check(f"blocked / memcpy, {label}", results.ratios(row, "blocked_s.max", row, "copy_s.max"), "<=", MOST_BLOCKED))
     return found
+
+
+def has_two_cores() -> bool:
+    return len(os.sched_getaffinity(0)) >= 2
+
+
+def error_checks(results: Results, dataset: packing_data.Dataset) -> list[Check]:
+    """The largest error of every codec: of Afterbay's rows, and of others that were run."""
+    found = []
+    for key, row in results.rows.items():
+        if not key.startswith(f"{dataset.key}/") or (row.kind != "afterbay" and not results.present(key)):
+            continue
+        errors = results.values(key, "largest_error")
+        found.append(results.median_check(f"{dataset.key}, {row.label}: largest error", [max(errors)] if errors else [], "<=", error_bound(row, dataset)))
+    return found
+
+
+def error_bound(row: Row, dataset: packing_data.Dataset) -> float:
+    """The largest error that the arguments of a program of this benchmark allow for the data; 0:
+    lossless."""
+    magnitude, spread = dataset.magnitude_and_spread()
+    last_digit = verify_packed.half_of_last_digit
+    rules = {"bitround": lambda n: magnitude * 2.0 ** -(int(n) + 1), "relative_error": lambda e: magnitude * float(e),
+             "absolute_error": float, "granular_bitround": lambda n: float(last_digit(magnitude, int(n))),
+             "significant_digits": lambda n: float(last_digit(magnitude, int(n))),
+             "bitgroom": lambda n: magnitude * 2.0 ** -(math.ceil(int(n) * math.log2(10)) + 1)}
+    given = {option: argument(row, option) for option in ("--round", "--codecs", "--quantize", "--wgdos", "--packing") if option in row.arguments}
+    if "--wgdos" in given:
+        return 2.0 ** (int(given["--wgdos"]) - 1)
+    if "--packing" in given:
+        return (spread + verify_packed.REFERENCE_ERROR * magnitude) / (2.0**verify_packed.DEFAULT_GRIB_BITS - 1) + 9e-16 * magnitude
+    settings = [text.partition("=") for option in ("--round", "--codecs") for text in given.get(option, "").split(",")]
+    if "--quantize" in given:
+        settings.append((given["--quantize"], "=", argument(row, "--number")))
+    return min((rules[name](value) for name, _, value in settings if name in rules), default=0.0)
 
 
 def sizes(results: Results, ours: str, theirs: str) -> str:
@@ -318,5 +357,4 @@ def draw_codecs(axis, results: Results, scenario: str) -> None:
 def verify_row(row: Row, directory: pathlib.Path) -> str:
     def number(name: str) -> int:
         return int(argument(row, name)) if name in row.arguments else 1
-    shape = tuple(number(name) for name in ("--levels", "--rows", "--columns"))
-    return verify.packed(directory, pathlib.Path(argument(row, "--data")), shape, number("--files"), number("--variables"), number("--steps"))
+    return verify_packed.packed(row, directory, number("--files"), number("--variables"), number("--steps"))

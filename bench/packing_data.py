@@ -42,6 +42,14 @@ class Dataset:
     def bytes(self) -> int:
         return 4 * self.levels * self.rows * self.columns
 
+    def magnitude_and_spread(self) -> tuple[float, float]:
+        """The largest magnitude, and the difference of the largest and the least value."""
+        import numpy
+
+        values = numpy.fromfile(self.path, "<f4").astype("f8")
+        values = values[values != MISSING] if self.missing else values
+        return float(numpy.abs(values).max()), float(values.max() - values.min())
+
     def arguments(self, copies: int) -> tuple[str, ...]:
         """For all programs."""
         missing = ("--missing", f"{MISSING:.0f}") if self.missing else ()

@@ -221,25 +221,3 @@ def fields_of_file(path: pathlib.Path, counts: tuple[int, int], levels: int, pla
                     if found.shape != expected.shape or not numpy.allclose(found, expected, rtol=1e-5 if by_cdo else 0, atol=0):
                         return f"{path.name}: {variable.name}, record {record} differs"
     return ""
-
-
-def packed(directory: pathlib.Path, data: pathlib.Path, shape: tuple, files: int, variables: int, steps: int) -> str:
-    """The first error in the netCDF files of the benchmarks `packing` and `servers`, which hold the
-    same values in every record; "" if there is none."""
-    import netCDF4
-    import numpy
-
-    expected = numpy.fromfile(data, "<f4", int(numpy.prod(shape))).reshape(shape)
-    names = sorted(path.name for path in directory.glob("packed.*"))
-    if names != sorted(f"packed.{file}" for file in range(files)):
-        return f"files are {names}, but {files} are expected"
-    for name in names:
-        with netCDF4.Dataset(directory / name) as file:
-            file.set_auto_mask(False)
-            for variable in ("ta", "ua", "va", "wap")[:variables]:
-                if file[variable].shape != (steps, *shape):
-                    return f"{name}: the shape of {variable} is {file[variable].shape}"
-                for record in range(steps):
-                    if not numpy.array_equal(file[variable][record], expected):
-                        return f"{name}: record {record} of {variable} differs"
-    return ""

@@ -58,12 +58,14 @@ typedef struct afterbay_file_name {
 } afterbay_file_name;
 
 /** Opens a file. `name` NULL: the template without values. `changes` NULL: none; those of the
-   lowest model rank are applied. Every model rank calls it. The server creates the file in the
-   background; a later call reports that the file exists already or cannot be created. Waits as
+   lowest model rank are applied. Each rank checks those that it gives: give the same ones on all,
+   so that all refuse. Every model rank calls it. The server creates the file in the background; a
+   later call reports that the file exists already or cannot be created. Waits as
    afterbay_session_start does if there are new definitions; with the placement or pool choice
    `least`, until a server is chosen; for all model ranks, if the server gets the collection's maps
    now (setting `memory.maps`); on the lowest model rank, until an older file of the same path is
-   published, if another server wrote it. AFTERBAY_CONFLICT if this session has the path open;
+   published, if another server wrote it. AFTERBAY_CONFLICT if this session has the path open, or if
+   `changes` contradict how values are rounded or packed for all files of the collection;
    AFTERBAY_INVALID_ARGUMENT, AFTERBAY_UNKNOWN_NAME and AFTERBAY_WRONG_TYPE for `name` and
    `changes`. What the server finds ends the session, and a later call returns it: AFTERBAY_EXISTS,
    AFTERBAY_CONFLICT, AFTERBAY_IO, AFTERBAY_FORMAT. */

@@ -87,7 +87,8 @@ AFTERBAY_API int afterbay_schema_set_filter(afterbay_schema* schema, const char*
    "int32", or "auto": the smallest of them that absolute_error allows) for numbers in [low, high],
    in the units of the file; readers unpack them with the attributes scale_factor and add_offset.
    The error is at most absolute_error; 0: as small as the type allows. Ranges and errors that the
-   type cannot hold are refused when a collection is defined. See docs/how-to/which-codec.md. */
+   type cannot hold are refused when a collection is defined, and so are errors that are negative or
+   not finite. See docs/how-to/which-codec.md. */
 AFTERBAY_API int afterbay_schema_set_packing(afterbay_schema* schema, const char* variable,
                                              const char* packed_type, double low, double high,
                                              double absolute_error);

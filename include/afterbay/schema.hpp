@@ -131,9 +131,11 @@ using FilterChain = std::vector<Filter>;
 struct AFTERBAY_API Packing {
   /// "int8", "int16" or "int32"; "auto": the smallest of them that `absolute_error` allows.
   std::string type;
-  double low = 0;             ///< the smallest number, in the units of the file
-  double high = 0;            ///< the largest number, in the units of the file
-  double absolute_error = 0;  ///< the largest error, in the units of the file; 0: what the type allows
+  double low = 0;   ///< the smallest number, in the units of the file
+  double high = 0;  ///< the largest number, in the units of the file
+  /// The largest error, in the units of the file; 0: what the type allows. Negative numbers,
+  /// infinities and NaN are refused when the collection is defined.
+  double absolute_error = 0;
   friend bool operator==(const Packing&, const Packing&) = default;
 };
 

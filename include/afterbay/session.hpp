@@ -354,12 +354,14 @@ class AFTERBAY_API Endpoint {
 class AFTERBAY_API Collection {
  public:
   /// Opens a file of this collection. `changes` apply to this file only; those of the lowest model
-  /// rank are applied. Every model rank calls it. The server creates the file in the background; a
-  /// later call reports that the file exists already or cannot be created. Waits as Session::start
-  /// does if there are new definitions; with the placement or pool choice `least`, until a server
-  /// is chosen; for all model ranks, if the server gets the collection's maps now (setting
+  /// rank are applied. Each rank checks those that it gives: give the same ones on all, so that all
+  /// refuse. Every model rank calls it. The server creates the file in the background; a later call
+  /// reports that the file exists already or cannot be created. Waits as Session::start does if
+  /// there are new definitions; with the placement or pool choice `least`, until a server is
+  /// chosen; for all model ranks, if the server gets the collection's maps now (setting
   /// `memory.maps`); and, on the lowest model rank, until an older file of the same path is
-  /// published, if another server wrote it. Throws conflict if this session has the path open;
+  /// published, if another server wrote it. Throws conflict if this session has the path open, or
+  /// if `changes` contradict how values are rounded or packed for all files of the collection;
   /// invalid_argument, unknown_name and wrong_type for `name` and `changes`. What the server finds
   /// ends the session, and a later call throws it: exists, conflict, io, format.
   OutputFile open(const FileName& name = {}, const SchemaChanges& changes = {});

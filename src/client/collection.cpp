@@ -6,14 +6,12 @@
 #include "base/caller_terms.hpp"
 #include "base/suggest.hpp"
 #include "client/collection_schema.hpp"
+#include "client/file_changes.hpp"
 #include "config/names.hpp"
 #include "model/changes.hpp"
 #include "model/decomposition.hpp"
-#include "model/fill_value.hpp"
-#include "model/missing_values.hpp"
 #include "model/naming.hpp"
 #include "model/schema_bytes.hpp"
-#include "model/validate.hpp"
 #include "pipeline/plan.hpp"
 
 namespace afterbay::client {
@@ -40,12 +38,6 @@ Result<Format> parse_format(const std::string& word) {
   const std::vector<std::string> accepted = format_names();
   return fail(ErrorCode::invalid_argument, "store is '{}': expected {}{}", word, one_of(accepted),
               did_you_mean(word, accepted));
-}
-
-/// The values of an attribute; none if there is no such attribute.
-Values values_of(const Variable& variable, std::string_view attribute) {
-  const auto found = std::ranges::find(variable.attributes, attribute, &Attribute::name);
-  return found == variable.attributes.end() ? Values() : found->values;
 }
 
 }  // namespace
@@ -81,32 +73,8 @@ Result<std::vector<std::unique_ptr<Collection>>> Collection::make(
 }
 
 Result<> Collection::check(const SchemaChanges& changes) const {
-  AFTERBAY_TRY_ASSIGN(const Schema changed, model::apply(schema_, changes));
-  AFTERBAY_TRY(model::validate(changed, format_));
-  for (std::uint32_t v = 0; v < changed.variables.size(); ++v)
-    AFTERBAY_TRY(check_missing_values(v, changed.variables[v]));
-  return {};
-}
-
-/// Servers fill gaps, and stages keep missing values, with the schema of the collection.
-Result<> Collection::check_missing_values(std::uint32_t variable, const Variable& changed) const {
-  const Variable& ours = schema_.variables[variable];
-  if (!layout().variables[variable].framed) return {};
-  const auto refuse = [&](const char* attribute) {
-    return fail(make_error(ErrorCode::conflict,
-                           "a file cannot have its own {} for variable '{}': all files of collection '{}' "
-                           "have the same one; give it in the schema of the collection",
-                           attribute, ours.name, name_)
-                    .in_variable(ours.name));
-  };
-  if (!(model::fill_of(changed) == model::fill_of(ours))) return refuse("_FillValue");
-  if (processing_.packing(variable) != nullptr)
-    for (const char* const attribute : {"scale_factor", "add_offset", "missing_value"})
-      if (!(values_of(changed, attribute) == values_of(ours, attribute))) return refuse(attribute);
-  const bool computed = processing_.has_stages(variable);
-  if (computed && !(model::missing_values(changed) == model::missing_values(ours)))
-    return refuse("missing_value");
-  return {};
+  const auto is_put = [this](std::uint32_t variable) { return layout().variables[variable].framed; };
+  return check_changes({name_, schema_, format_, processing_, is_put}, changes);
 }
 
 /// The part of the definition that does not depend on the pool.

@@ -105,8 +105,7 @@ class Collection {
   [[nodiscard]] Format format() const noexcept { return format_; }
   [[nodiscard]] const Schema& schema() const noexcept { return schema_; }
   [[nodiscard]] const model::HandoverLayout& layout() const noexcept { return *layout_; }
-  /// Refuses changes that do not fit the schema, changes with which the schema cannot be written,
-  /// and changes of missing values.
+  /// Fails as check_changes does (file_changes.hpp).
   [[nodiscard]] Result<> check(const SchemaChanges& changes) const;
   /// The collection's entry in the report.
   [[nodiscard]] observe::CollectionRecord record_for_report() const;
@@ -159,7 +158,6 @@ class Collection {
   /// `pools`: in how many the collection is.
   Result<> lay_out(const Pools::Pool& pool, std::size_t pools, const config::CollectionSettings& settings,
                    const std::vector<Decomposition>& decompositions, const Sides& sides);
-  [[nodiscard]] Result<> check_missing_values(std::uint32_t variable, const Variable& changed) const;
   std::vector<model::ChunkChoice> choose_chunks(const config::CollectionSettings& settings,
                                                 const config::Config& config,
                                                 const std::vector<Decomposition>& decompositions,

@@ -15,18 +15,33 @@ Result<> Processing::take_settings(Schema& schema, Format format,
     Variable& variable = schema.variables[v];
     pipeline::Settings own = settings.settings_for(variable.name).stages;
     std::optional<model::PackedValues> packing;
+    pipeline::Settings before;
     if (v < packed.size() && packed[v]) {
       packing = packed[v];
       own.clear();  // packing has used them
     } else {
       AFTERBAY_TRY_ASSIGN(packing, pipeline::pack(variable, own, format));
+      before = own;
       AFTERBAY_TRY(pipeline::leave_accuracy_to_messages(schema, variable, own, format));
     }
     stages.push_back(std::move(own));
+    before_messages.push_back(std::move(before));
     packings.push_back(std::move(packing));
   }
   if (std::ranges::all_of(stages, &pipeline::Settings::empty)) stages.clear();
   return {};
+}
+
+Result<> Processing::check_accuracy(const Schema& changed, std::uint32_t variable, Format format) const {
+  if (variable >= before_messages.size() || before_messages[variable].empty()) return {};
+  const Variable& asked = changed.variables[variable];
+  Variable packed = asked;
+  pipeline::Settings left = before_messages[variable];
+  AFTERBAY_TRY(pipeline::leave_accuracy_to_messages(changed, packed, left, format));
+  if (packed == asked && left == (stages.empty() ? pipeline::Settings() : stages[variable])) return {};
+  return fail(ErrorCode::conflict,
+              "variable '{}' would be packed otherwise than in the other files of the collection",
+              asked.name);
 }
 
 void Processing::leave_to_ranks(const Schema& schema, bool changes_servers, Format format,

@@ -28,6 +28,8 @@ struct AskedReduction {
 /// What servers compute with the values of a collection's variables between ranks and files.
 struct Processing {
   std::vector<pipeline::Settings> stages;  ///< one per variable; empty if no variable has any
+  /// Settings of stages before messages of the format took `absolute_error`: one per variable.
+  std::vector<pipeline::Settings> before_messages;
   /// How ranks pack values in `put`: one per variable; empty if they pack none.
   std::vector<std::optional<model::PackedValues>> packings;
   /// Expressions and statistics over time. Servers can compute them if all files have the same
@@ -56,6 +58,9 @@ struct Processing {
   Result<> take_settings(Schema& schema, Format format,
                          const std::vector<std::optional<model::PackedValues>>& packed,
                          const config::CollectionSettings& settings);
+  /// Fails if attributes of the changed variable let messages of the format pack it otherwise than
+  /// its settings say, with which the schema of the collection was made.
+  [[nodiscard]] Result<> check_accuracy(const Schema& changed, std::uint32_t variable, Format format) const;
   /// Decides which of the `asked` reductions servers compute; ranks compute the others. If servers
   /// cannot compute a demanded one, ranks compute all; if servers cannot compute another one, ranks
   /// compute all that are not demanded. `changes_servers`: files go to different servers.

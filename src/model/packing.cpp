@@ -216,6 +216,11 @@ Result<PackedValues> packing_for(Type type, double low, double high, double erro
     return fail(ErrorCode::invalid_argument,
                 "the range of packed numbers is from {} to {}: expected two numbers, the smaller one first",
                 low, high);
+  if (!(error >= 0) || !std::isfinite(error))
+    return fail(ErrorCode::invalid_argument,
+                "the absolute_error of packed numbers is {}: expected a positive number, or 0 for what the "
+                "type allows",
+                error);
   PackedValues made;
   made.packed = type;
   made.low = low;

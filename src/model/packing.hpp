@@ -33,9 +33,9 @@ std::int64_t most_packed(Type type) noexcept;
 
 /// Scale and offset for numbers in [low, high] in the units of the file, so that each is at most
 /// half a scale from what readers compute. Zero is exact if it lies in the range. With an error
-/// above 0, the scale is as large as it allows; otherwise as small as the type allows. `type`
-/// text: the smallest type for the error. Fails with invalid_argument if no type, or not this one,
-/// can hold the range with this error, and says what is possible.
+/// above 0, the scale is as large as it allows; with 0, as small as the type allows. `type` text:
+/// the smallest type for the error. Fails with invalid_argument if the error is negative or not
+/// finite, or if no type, or not this one, can hold the range with it, and says what is possible.
 Result<PackedValues> packing_for(Type type, double low, double high, double error);
 
 /// Packs rows of `from`, and remembers the largest error. One thread at a time.

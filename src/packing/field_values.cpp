@@ -68,7 +68,7 @@ class ValueEncoder {
     const WgdosOptions options{encoding_.accuracy, encoding_.missing, encoding_.verify};
     AFTERBAY_TRY_ASSIGN(const PackedField packed,
                         wgdos_pack(values_, shape_, options, to.first(most_wgdos_bytes(shape_))));
-    return PpEncoded{packed.bytes, packed.missing, packed.largest_error, packed.most_bits};
+    return PpEncoded{packed.bytes, packed.missing, packed.largest_error, packed.most_bits, packed.constant};
   }
 
  private:

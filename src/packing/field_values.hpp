@@ -46,6 +46,7 @@ struct PpEncoded {
   std::size_t missing = 0;   ///< number of missing points
   double largest_error = 0;  ///< largest error of the decoded values
   unsigned most_bits = 0;    ///< maximum number of bits of packed integers: see PackedField
+  bool constant = false;     ///< wgdos: all points that are not missing have one value
 };
 
 /// The shape of a field by LBROW and LBNPT.

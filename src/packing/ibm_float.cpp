@@ -39,6 +39,19 @@ IbmMultiple ibm_at_most(std::int64_t multiple, int exponent) noexcept {
           negative ? -rounded : rounded};
 }
 
+std::optional<std::uint32_t> ibm_exactly(double value) noexcept {
+  if (value == 0) return 0;
+  if (!std::isfinite(value)) return std::nullopt;
+  int exponent = 0;
+  const double fraction = std::frexp(std::abs(value), &exponent);
+  const int power = quarter_up(exponent);
+  const double scaled = std::ldexp(fraction, fraction_bits + exponent - 4 * power);
+  if (scaled != std::trunc(scaled) || power < -exponent_offset || power >= exponent_offset)
+    return std::nullopt;
+  return static_cast<std::uint32_t>(power + exponent_offset) << fraction_bits |
+         static_cast<std::uint32_t>(scaled) | (value < 0 ? sign_bit : 0);
+}
+
 double ibm_value(std::uint32_t word) noexcept {
   const int power = static_cast<int>(word >> fraction_bits & 0x7f) - exponent_offset;
   const double value = std::ldexp(static_cast<double>(word & fraction_mask), 4 * power - fraction_bits);

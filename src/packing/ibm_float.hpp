@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace afterbay::packing {
 
@@ -18,6 +19,10 @@ struct IbmMultiple {
 /// of the time it is that number itself: 21 bits of the fraction always count.
 /// |multiple| <= 2^62, -126 <= exponent <= 126.
 IbmMultiple ibm_at_most(std::int64_t multiple, int exponent) noexcept;
+
+/// The normalised word of a number; nullopt if no word has exactly this value. Zero of either sign
+/// is the word 0.
+std::optional<std::uint32_t> ibm_exactly(double value) noexcept;
 
 /// The value of a word, also of one that is not normalised. Exact.
 double ibm_value(std::uint32_t word) noexcept;

@@ -100,8 +100,8 @@ Result<> check_date(const PpTime& time, const Date& date, int code, const char* 
   const bool early = code == 1 && date < first_gregorian;
   if (date.year >= 1 && date.year <= special_level && date.nanosecond == 0 && !early) return {};
   return fail(ErrorCode::invalid_argument,
-              "{} is {}, but PP headers hold whole seconds of the years {} to 9999{}", what,
-              time.calendar.text(date), code == 1 ? 1583 : 1,
+              "{} is {}, but PP headers hold whole seconds of the dates {} to 9999-12-31{}", what,
+              time.calendar.text(date), code == 1 ? "1582-10-15" : "0001-01-01",
               code == 1 ? " of this calendar: earlier ones are read differently by different readers" : "");
 }
 

@@ -5,8 +5,9 @@
 // A field is a sequence of big-endian 32-bit words: the number of words, the exponent of the
 // accuracy, columns * 65536 + rows; then for each row its base value (32-bit IBM float), flags and
 // bits per value * 65536 + number of words that follow, bitmaps, and integers of that many bits,
-// which are multiples of the accuracy above the base. Sources: Unified Model Documentation Papers
-// C4 and F3; the public library shumlib and its documentation.
+// which are multiples of the accuracy above the base. Without bits, all values are the base.
+// Sources: Unified Model Documentation Papers C4 and F3; the public library shumlib and its
+// documentation.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,8 @@ struct FieldShape {
 };
 
 struct WgdosOptions {
-  /// n: values are rounded to multiples of 2^n, so that errors are at most 2^(n-1).
+  /// n: values are rounded to multiples of 2^n, so that errors are at most 2^(n-1). The value of a
+  /// row that has only one is kept exactly if a 32-bit IBM float can be it.
   int accuracy = 0;
   /// Points with this value, in the type of the field, are missing. NaN: all NaN are missing.
   double missing = um_missing;
@@ -51,6 +53,7 @@ struct PackedField {
   /// Bits of the largest integers. Readers that compute in single precision add errors of their own
   /// if it is more than 24.
   unsigned most_bits = 0;
+  bool constant = false;  ///< all points that are not missing have one value
 };
 
 /// Bytes that no field of this shape exceeds. 0 if the format cannot hold such a field.
@@ -63,7 +66,8 @@ std::size_t most_wgdos_bytes(const FieldShape& shape) noexcept;
 /// Fails, with the row and the column counted from 0 and the value, with
 ///   invalid_argument  if the shape or the accuracy is outside the format's limits, a value is NaN
 ///                     or infinite and not missing, a row spans more than 2^31 - 1 multiples of
-///                     2^n (the message gives the finest accuracy that is possible), or a value
+///                     2^n or comes so close to the largest number of the type that decoders refuse
+///                     it (the message gives the finest accuracy that is possible), or a value
 ///                     would be decoded as um_missing;
 ///   internal          if verification finds an error above 2^(n-1), which is a defect.
 Result<PackedField> wgdos_pack(std::span<const float> values, const FieldShape& shape,

@@ -34,15 +34,26 @@ struct RowRange {
   bool narrow = true;
 };
 
-/// nullopt: the row needs more than 31 bits per value.
+/// nullopt: the row needs more than 31 bits per value, or decoders might exceed the range of T.
+template <class T>
 std::optional<RowRange> range_at(const RowScan& scan, int accuracy) {
   const double inverse = std::ldexp(1.0, -accuracy);
   const double most = std::max(std::abs(scan.least), std::abs(scan.largest)) * inverse;
   if (!(most < most_multiple)) return std::nullopt;
-  RowRange range{.base = ibm_at_most(nearest(scan.least * inverse), accuracy), .narrow = most <= most_narrow};
-  const std::int64_t steps = nearest(scan.largest * inverse) - range.base.multiple;
-  if (steps > most_steps) return std::nullopt;
-  range.bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(steps)));
+  RowRange range;
+  range.narrow = most <= most_narrow;
+  const auto exact = scan.least == scan.largest ? ibm_exactly(scan.least) : std::nullopt;
+  if (exact) {
+    // Without bits, decoders take the base itself.
+    range.base = {*exact, nearest(scan.least * inverse)};
+  } else {
+    range.base = ibm_at_most(nearest(scan.least * inverse), accuracy);
+    const std::int64_t steps = nearest(scan.largest * inverse) - range.base.multiple;
+    if (steps > most_steps) return std::nullopt;
+    range.bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(steps)));
+  }
+  if (!stays_in_range<T>(ibm_value(range.base.word), std::ldexp(1.0, accuracy), range.bits))
+    return std::nullopt;
   return range;
 }
 
@@ -116,7 +127,8 @@ class FieldPacker {
     store_word(to + word_bytes, static_cast<std::uint32_t>(options_.accuracy));
     store_word(to + 2 * word_bytes, static_cast<std::uint32_t>(shape_.columns << 16 | shape_.rows));
     return PackedField{words * word_bytes, missing_count_,
-                       options_.verify ? largest_error_ : std::ldexp(scale_, -1), most_bits_};
+                       options_.verify ? largest_error_ : std::ldexp(scale_, -1), most_bits_,
+                       least_ == largest_};
   }
 
  private:
@@ -125,12 +137,14 @@ class FieldPacker {
     if (!scan.finite) return fail_not_finite();
     missing_count_ += scan.missing;
     if (scan.missing == values_.size()) return pack_missing(to);
-    const auto range = range_at(scan, options_.accuracy);
+    least_ = std::min(least_, scan.least);
+    largest_ = std::max(largest_, scan.largest);
+    const auto range = range_at<T>(scan, options_.accuracy);
     if (!range) return fail_range(scan);
     most_bits_ = std::max(most_bits_, range->bits);
     const double margin = scale_;
     if (scan.least <= um_missing + margin && scan.largest >= um_missing - margin)
-      AFTERBAY_TRY(check_collisions());
+      AFTERBAY_TRY(check_collisions(*range));
     if (range->bits == 0 && scan.missing == 0) return pack_header(to, range->base.word, 0, 0);
     const Quantising<T> how{missing_, static_cast<T>(scan.least), std::ldexp(1.0, -options_.accuracy),
                             range->base.multiple, range->narrow};
@@ -223,7 +237,7 @@ class FieldPacker {
     const auto largest = std::find(values_.begin(), values_.end(), static_cast<T>(scan.largest));
     const auto least = std::find(values_.begin(), values_.end(), static_cast<T>(scan.least));
     int possible = options_.accuracy + 1;
-    while (possible <= most_accuracy && !range_at(scan, possible)) ++possible;
+    while (possible <= most_accuracy && !range_at<T>(scan, possible)) ++possible;
     const std::string advice = possible <= most_accuracy
                                    ? fmt::format("the finest accuracy for this row is 2^{}", possible)
                                    : std::string("leave the field unpacked");
@@ -234,12 +248,14 @@ class FieldPacker {
         options_.accuracy, advice);
   }
 
-  Result<> check_collisions() const {
+  Result<> check_collisions(const RowRange& range) const {
     const double inverse = std::ldexp(1.0, -options_.accuracy);
     for (std::size_t column = 0; column < values_.size(); ++column) {
       if (is_missing(values_[column])) continue;
       const double value = static_cast<double>(values_[column]);
-      if (static_cast<double>(nearest(value * inverse)) * scale_ != um_missing) continue;
+      const double decoded = range.bits == 0 ? ibm_value(range.base.word)
+                                             : static_cast<double>(nearest(value * inverse)) * scale_;
+      if (decoded != um_missing) continue;
       return fail(
           ErrorCode::invalid_argument,
           "{} would be decoded as {}, which readers take for a missing value: give another accuracy than "
@@ -274,6 +290,8 @@ class FieldPacker {
   std::size_t row_ = 0;
   std::span<const T> values_;  ///< values of the row
   std::size_t missing_count_ = 0;
+  double least_ = std::numeric_limits<double>::infinity();  ///< in the rows so far
+  double largest_ = -std::numeric_limits<double>::infinity();
   double largest_error_ = 0;
   unsigned most_bits_ = 0;
 };

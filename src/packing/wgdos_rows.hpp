@@ -2,8 +2,10 @@
 // Rows of a WGDOS field. Private to packing/.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "base/result.hpp"
@@ -27,6 +29,14 @@ inline constexpr std::uint32_t row_has_zeros = 128;   ///< bits set: points that
 inline constexpr std::uint32_t row_flags = row_bits_mask | row_has_missing | row_has_least | row_has_zeros;
 
 constexpr std::size_t whole_blocks(std::size_t count) noexcept { return rounded_up(count, block_integers); }
+
+/// Whether all numbers that a row with this base and integers of so many bits may hold are in the
+/// range of T. Decoders refuse other rows, so that encoders must not make them.
+template <class T>
+bool stays_in_range(double base, double scale, unsigned bits) noexcept {
+  return std::abs(base) + std::ldexp(scale, static_cast<int>(bits)) <
+         static_cast<double>(std::numeric_limits<T>::max());
+}
 
 /// Unpacks rows of one field, with memory for one row.
 template <class T>

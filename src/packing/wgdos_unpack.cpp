@@ -83,8 +83,7 @@ Result<std::size_t> RowUnpacker<T>::unpack(const std::byte* from, std::size_t av
 
 template <class T>
 Result<> RowUnpacker<T>::check_range(const Row& row) const {
-  const double most = std::abs(row.base) + std::ldexp(scale_, static_cast<int>(row.bits));
-  if (most < static_cast<double>(std::numeric_limits<T>::max())) return {};
+  if (stays_in_range<T>(row.base, scale_, row.bits)) return {};
   return fail(ErrorCode::format, "the base of the row is {:g}: values may exceed the range of float{}",
               row.base, sizeof(T) * 8);
 }

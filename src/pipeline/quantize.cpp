@@ -398,6 +398,8 @@ const StageKind& stages::quantize() {
   return kind;
 }
 
+bool rounds(const Settings& given) { return Wanted(given).methods() > 0 || states_accuracy(given); }
+
 bool states_accuracy(const Settings& given) {
   const Wanted wanted(given);
   return wanted.absolute_error > 0 || wanted.bits_for_accuracy() > 0 || wanted.significant_digits > 0;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "afterbay/schema.hpp"
 #include "pipeline/stage.hpp"
@@ -21,9 +22,13 @@ struct Quantization {
 /// The method for settings of one variable, which `make_stages` has accepted.
 Quantization quantization_of(const Settings& given);
 
+/// Whether the settings round values.
+bool rounds(const Settings& given);
 /// Whether the settings state an accuracy, so that errors are measured.
 bool states_accuracy(const Settings& given);
 
+/// Whether an attribute of a variable says how Afterbay or netCDF-C rounded it, or the error.
+bool describes_quantization(std::string_view attribute) noexcept;
 /// Removes what the variable says about an earlier rounding and its error: it is of other values.
 void forget_quantization(Variable& variable);
 

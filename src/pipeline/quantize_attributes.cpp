@@ -41,13 +41,15 @@ void describe_method(Schema& schema, const MethodNames& names) {
 
 }  // namespace
 
+bool describes_quantization(std::string_view attribute) noexcept {
+  return attribute == "quantization" || attribute == model::largest_error_attribute ||
+         std::ranges::any_of(method_names, [&](const MethodNames& names) {
+           return attribute == names.netcdf || attribute == names.cf_number;
+         });
+}
+
 void forget_quantization(Variable& variable) {
-  std::erase_if(variable.attributes, [](const Attribute& it) {
-    return it.name == "quantization" || it.name == model::largest_error_attribute ||
-           std::ranges::any_of(method_names, [&](const MethodNames& names) {
-             return it.name == names.netcdf || it.name == names.cf_number;
-           });
-  });
+  std::erase_if(variable.attributes, [](const Attribute& it) { return describes_quantization(it.name); });
 }
 
 void describe_quantization(Schema& schema, std::span<const Settings> given) {

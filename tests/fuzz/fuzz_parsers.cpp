@@ -7,6 +7,7 @@
 //   fuzz_parsers --write-fields-files DIRECTORY
 //   fuzz_parsers --write-states DIRECTORY
 //   fuzz_parsers --write-chunks DIRECTORY
+//   fuzz_parsers --check-chunks DIRECTORY
 //   fuzz_parsers --write-wgdos-fields DIRECTORY
 //
 // Works in the working directory. Ends with 1 at the first input that the parser does not survive:
@@ -118,6 +119,11 @@ int main(int argc, char** argv) {
   if (words.size() == 2 && words[0] == "--write-chunks") {
     write_chunks(words[1]);
     return 0;
+  }
+  if (words.size() == 2 && words[0] == "--check-chunks") {
+    const std::string problem = check_chunks(words[1]);
+    if (!problem.empty()) std::fprintf(stderr, "fuzz_parsers: %s\n", problem.c_str());
+    return problem.empty() ? 0 : 1;
   }
   if (words.size() == 2 && words[0] == "--write-pp-file") {
     write_pp_file(words[1]);

@@ -268,6 +268,9 @@ Result<Message> Grib2Encoder::encode(const Slab& slab) {
   const Written& written = variables_[slab.variable];
   AFTERBAY_TRY_ASSIGN(Field field, field_of(written, slab));
   auto packed = pack(written, slab, field);
+  // Fields of one value survive: they are packed if the packed value is this value.
+  if (packed && packed->largest_error > 0 && field.least == field.largest)
+    if (auto unpacked = leave_unpacked(written, slab, field)) return unpacked;
   if (!packed) {
     auto unpacked = leave_unpacked(written, slab, field);
     if (unpacked) return unpacked;

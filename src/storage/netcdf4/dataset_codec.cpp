@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -32,43 +33,18 @@ bool filters_all_chunks(hid_t creation_list) {
   return H5Pget_chunk_opts(creation_list, &options) >= 0 && options == 0;
 }
 
-/// Decodes or encodes `input` into memory of HDF5; empty if that fails.
-std::span<std::byte> filtered(const codec::Codec& codec, bool decodes, std::span<const unsigned> values,
-                              std::span<const std::byte> input) {
-  std::size_t element_bytes = 1;
-  if (const int place = codec.element_value; place >= 0 && static_cast<std::size_t>(place) < values.size())
-    element_bytes = values[static_cast<std::size_t>(place)];
-  const auto parameters = codec.from_hdf5(values, element_bytes);
-  std::uint64_t room = input.size() + input.size() / 64 + 4096;  // more than any compressor adds
-  if (decodes) room = codec.decoded_bytes(input).value_or(0);
-  if (codec.kind != codec::FilterKind::compress) room = input.size();
-  if (!parameters || room / codec.most_expansion > input.size()) return {};
-  auto* const memory = static_cast<std::byte*>(H5allocate_memory(std::max<std::uint64_t>(1, room), false));
-  if (memory == nullptr) return {};
-  const std::span output(memory, room);
-  const codec::Filtering filtering{*parameters, element_bytes};
-  if (decodes) {
-    if (codec.decode(filtering, input, output)) return output;
-  } else if (const auto encoded = codec.encode(filtering, input, output)) {
-    return output.first(*encoded);
-  }
-  H5free_memory(memory);
-  return {};
-}
+struct FreeHdf5Memory {
+  void operator()(std::byte* memory) const { H5free_memory(memory); }
+};
+using Hdf5Memory = std::unique_ptr<std::byte, FreeHdf5Memory>;
 
 /// A filter of HDF5 (H5Z_func_t). HDF5 calls it if it writes or reads chunks itself: for netCDF-C,
-/// and when a chunk that was incomplete is completed. Gives 0 if it fails.
+/// and when a chunk that was incomplete is completed.
 template <const codec::Codec& codec>
 std::size_t filter_for_hdf5(unsigned flags, std::size_t value_count, const unsigned* values,
                             std::size_t input_bytes, std::size_t* buffer_bytes, void** buffer) {
-  const std::span<const std::byte> input(static_cast<const std::byte*>(*buffer), input_bytes);
-  const std::span<std::byte> output =
-      filtered(codec, (flags & H5Z_FLAG_REVERSE) != 0, {values, value_count}, input);
-  if (output.empty()) return 0;
-  H5free_memory(*buffer);
-  *buffer = output.data();
-  *buffer_bytes = output.size();
-  return output.size();
+  return filter_buffer(codec, (flags & H5Z_FLAG_REVERSE) != 0, {values, value_count}, input_bytes,
+                       *buffer_bytes, *buffer);
 }
 
 /// HDF5 calls it when a dataset with the filter is made (H5Z_set_local_func_t).
@@ -104,6 +80,33 @@ void register_codec() noexcept {
 }
 
 }  // namespace
+
+std::size_t filter_buffer(const codec::Codec& codec, bool decodes, std::span<const unsigned> values,
+                          std::size_t input_bytes, std::size_t& buffer_bytes, void*& buffer) {
+  const std::span<const std::byte> input(static_cast<const std::byte*>(buffer), input_bytes);
+  std::size_t element_bytes = 1;
+  if (const int place = codec.element_value; place >= 0 && static_cast<std::size_t>(place) < values.size())
+    element_bytes = values[static_cast<std::size_t>(place)];
+  const auto parameters = codec.from_hdf5(values, element_bytes);
+  std::uint64_t room = input.size() + input.size() / 64 + 4096;  // more than any compressor adds
+  if (decodes) room = codec.decoded_bytes(input).value_or(0);
+  if (codec.kind != codec::FilterKind::compress) room = input.size();
+  if (!parameters || room / codec.most_expansion > input.size()) return 0;
+  Hdf5Memory memory(static_cast<std::byte*>(H5allocate_memory(std::max<std::uint64_t>(1, room), false)));
+  if (memory == nullptr) return 0;
+  const std::span output(memory.get(), room);
+  const codec::Filtering filtering{*parameters, element_bytes};
+  std::size_t made = 0;  // stays 0 if it fails, or if the result does not fit
+  if (decodes)
+    made = codec.decode(filtering, input, output) ? output.size() : 0;
+  else
+    made = codec.encode(filtering, input, output).value_or(0);
+  if (made == 0) return 0;
+  H5free_memory(buffer);
+  buffer = memory.release();
+  buffer_bytes = room;
+  return made;
+}
 
 void register_codecs() noexcept {
 #define AFTERBAY_REGISTER(NAME) register_codec<codec::NAME##_codec>();

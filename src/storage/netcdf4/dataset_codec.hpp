@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "afterbay/schema.hpp"
@@ -27,6 +28,13 @@ Result<FilterChain> read_filters(int file, int variable, Type type, const std::s
 /// unknown filters. Plug-ins that HDF5 finds take precedence over our codecs when HDF5 itself reads
 /// or writes a chunk. The first LibraryLock of a process calls this.
 void register_codecs() noexcept;
+
+/// What a filter that is registered with HDF5 does (H5Z_func_t): decodes or encodes the first
+/// `input_bytes` of `buffer`, with HDF5's list of values. Frees `buffer`, which is memory of HDF5,
+/// and replaces it and its size; returns the number of bytes in it. Returns 0, and changes nothing,
+/// if that fails.
+std::size_t filter_buffer(const codec::Codec& codec, bool decodes, std::span<const unsigned> values,
+                          std::size_t input_bytes, std::size_t& buffer_bytes, void*& buffer);
 
 /// Defines the filters of a new variable. Needs a LibraryLock.
 Result<> define_filters(int file, int variable, const FilterChain& chain, const std::string& what);

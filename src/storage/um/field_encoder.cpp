@@ -161,16 +161,25 @@ Result<Message> FieldEncoder::encode_as(const Prototype& prototype, std::uint64_
   std::vector<std::byte> buffer =
       take_buffer(std::max(most_bytes(header, prototype.extra.size(), encoding.packing),
                            most_bytes(header, prototype.extra.size(), otherwise)));
-  auto encoded = make(header, values, prototype.extra, encoding, buffer);
+  const auto make_as = [&](PpPacking packing) {
+    encoding.packing = packing;
+    return make(header, values, prototype.extra, encoding, buffer);
+  };
+  auto encoded = make_as(encoding.packing);
   Message message;
   // Anything but values that WGDOS cannot hold fails again.
   if (!encoded && encoded.error().code == ErrorCode::invalid_argument && packs) {
     const std::string why = encoded.error().message;
-    encoding.packing = otherwise;
+    encoded = make_as(otherwise);
     message.unpacked = true;
-    encoded = make(header, values, prototype.extra, encoding, buffer);
     if (encoded && encoded->largest_error > allowed_error(encoding.accuracy))
       encoded = cannot_keep(encoding.accuracy, encoded->largest_error, why);
+  } else if (encoded && packs && encoded->constant && encoded->largest_error > 0) {
+    // Constant fields survive, as far as words of the file can hold their value.
+    const double of_packing = encoded->largest_error;
+    encoded = make_as(otherwise);
+    message.unpacked = encoded && encoded->largest_error < of_packing;
+    if (!message.unpacked) encoded = make_as(PpPacking::wgdos);
   }
   const bool rounds =
       prototype.type == Type::float64 && (!kind_->wide || encoding.packing == PpPacking::bits32);

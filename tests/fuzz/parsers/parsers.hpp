@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <string>
 
 namespace afterbay::test {
 
@@ -38,6 +39,10 @@ void write_messages(const std::filesystem::path& directory);
 
 /// Writes one chunk per codec, alone and in a chain: the corpus of parse_encoded_chunk.
 void write_chunks(const std::filesystem::path& directory);
+
+/// What is wrong with this corpus: each codec that the build has must have its seeds, and they must
+/// be decoded. Empty: nothing.
+std::string check_chunks(const std::filesystem::path& directory);
 
 /// Writes one saved state of each kind: the corpus of parse_statistics_state.
 void write_states(const std::filesystem::path& directory);

@@ -231,6 +231,12 @@ TEST(Packing, says_what_is_possible) {
   EXPECT_THAT(refusal(Type::text, 0, 1e10, 0.1),
               HasSubstr("do not fit into int32: allow an absolute_error of"));
   EXPECT_THAT(refusal(Type::int16, 1e9, 1e9 + 1e-6, 0), HasSubstr("float64 cannot hold numbers"));
+  for (const double error :
+       {-0.01, -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity(),
+        std::numeric_limits<double>::quiet_NaN()})
+    for (const Type type : {Type::int16, Type::text})
+      EXPECT_THAT(refusal(type, 180, 340, error),
+                  HasSubstr(fmt::format("the absolute_error of packed numbers is {}", error)));
   EXPECT_THAT(refusal(Type::int16, 2, 1, 0), HasSubstr("the smaller one first"));
   EXPECT_THAT(refusal(Type::int16, -1e308, 1e308, 0),
               HasSubstr("whose difference float64 cannot hold: give a smaller range"));

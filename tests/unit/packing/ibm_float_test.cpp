@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <random>
 
 namespace afterbay::packing {
@@ -32,6 +34,30 @@ TEST(IbmFloat, TheResultIsTheLargestAtMostTheMultiple) {
     const std::int64_t magnitude = multiple < 0 ? -multiple : multiple;
     ASSERT_LE(multiple - found.multiple, magnitude >> 20) << multiple;
     ASSERT_TRUE(found.multiple == 0 || (found.word & 0x00f00000) != 0) << "not normalised";
+  }
+}
+
+TEST(IbmFloat, ExactWordsOfNumbers) {
+  EXPECT_EQ(ibm_exactly(100), 0x42640000U);
+  EXPECT_EQ(ibm_exactly(-118.625), 0xc276a000U);
+  EXPECT_EQ(ibm_exactly(1), 0x41100000U);
+  EXPECT_EQ(ibm_exactly(0), 0U);
+  EXPECT_EQ(ibm_exactly(-0.0), 0U);
+  EXPECT_EQ(ibm_exactly(16777215), 0x46ffffffU);
+  EXPECT_EQ(ibm_exactly(16777216), 0x47100000U);
+  EXPECT_EQ(ibm_exactly(16777217), std::nullopt);
+  EXPECT_EQ(ibm_exactly(0.1), std::nullopt);
+  EXPECT_EQ(ibm_exactly(std::numeric_limits<double>::infinity()), std::nullopt);
+  EXPECT_EQ(ibm_exactly(std::numeric_limits<double>::quiet_NaN()), std::nullopt);
+  EXPECT_EQ(ibm_exactly(std::ldexp(1.0, 252)), std::nullopt);
+  EXPECT_EQ(ibm_exactly(std::ldexp(1.0, 251)), 0x7f800000U);
+  EXPECT_EQ(ibm_exactly(std::ldexp(1.0, -261)), std::nullopt);
+  EXPECT_EQ(ibm_exactly(std::ldexp(1.0, -260)), 0x00100000U);
+  std::mt19937_64 generator(6);
+  for (int i = 0; i < 100000; ++i) {
+    const auto word = static_cast<std::uint32_t>(generator());
+    if ((word & 0x00f00000) == 0) continue;  // not normalised
+    ASSERT_EQ(ibm_exactly(ibm_value(word)), word);
   }
 }
 

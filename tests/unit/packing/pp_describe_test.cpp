@@ -323,7 +323,15 @@ TEST(PpDescribe, RefusalsNameVariableWordAndRemedy) {
   EXPECT_THAT(refusal(description), AllOf(HasSubstr("all_leap"), HasSubstr("LBTIM (word 13)")));
   description.time.calendar = Calendar("standard");
   description.time.begin = {1500, 1, 1};
-  EXPECT_THAT(refusal(description), AllOf(HasSubstr("LBYR, word 1"), HasSubstr("1583")));
+  EXPECT_THAT(refusal(description), AllOf(HasSubstr("LBYR, word 1"), HasSubstr("dates 1582-10-15 to 9999")));
+  description.time.begin = {1582, 10, 4};
+  EXPECT_THAT(refusal(description), HasSubstr("dates 1582-10-15 to 9999"));
+  description.time.begin = {1582, 10, 15};
+  EXPECT_EQ(header_of(description)[I::lbyr], 1582);
+  description.time.calendar = Calendar("proleptic_gregorian");
+  description.time.begin = {1582, 10, 14};
+  EXPECT_THAT(refusal(description), HasSubstr("dates 1582-10-15 to 9999"));
+  description.time.calendar = Calendar("standard");
   description.time.begin = {10000, 1, 1};
   EXPECT_THAT(refusal(description), HasSubstr("9999"));
   description.time.begin = {2000, 2, 30};

@@ -224,19 +224,38 @@ TYPED_TEST(Wgdos, BasesThatIbmNumbersCannotHoldAreLoweredAndNotCut) {
   }
 }
 
-TYPED_TEST(Wgdos, ConstantFieldsBecomeTheNearestMultiple) {
-  for (const auto& [value, accuracy, wanted] :
-       {std::tuple{273.15, -3, 273.125}, {273.125, -3, 273.125}, {-101325.4, -1, -101325.5}, {0.4, 0, 0.0}})
+/// Values that IBM floats hold were rounded to the nearest multiple too.
+TYPED_TEST(Wgdos, RowsOfOneValueAreExactIfAnIbmFloatHoldsIt) {
+  for (const auto& [value, accuracy, wanted] : {std::tuple{273.15, -3, 273.125},
+                                                {273.125, -3, 273.125},
+                                                {273.5, 4, 273.5},
+                                                {-101325.5, 10, -101325.5},
+                                                {-101325.4, -1, -101325.5},
+                                                {0.4, 0, 0.0},
+                                                {0.375, 0, 0.375},
+                                                {std::ldexp(-1.0, -140), 0, std::ldexp(-1.0, -140)}})
     for (const bool gaps : {false, true}) {
       std::vector<TypeParam> values(80, TypeParam(value));
       std::vector<TypeParam> expected(80, TypeParam(wanted));
       if (gaps) values[41] = expected[41] = TypeParam(um_missing);
-      const auto bytes = packed(values, {2, 40}, {.accuracy = accuracy});
-      ASSERT_TRUE(bytes) << bytes.error().text();
+      std::vector<std::byte> bytes(most_wgdos_bytes({2, 40}));
+      const auto result =
+          wgdos_pack(std::span<const TypeParam>(values), {2, 40}, {.accuracy = accuracy}, bytes);
+      ASSERT_TRUE(result) << result.error().text();
+      EXPECT_TRUE(result->constant);
       std::vector<TypeParam> back(80);
-      ASSERT_TRUE(wgdos_unpack(*bytes, std::span(back)));
+      ASSERT_TRUE(wgdos_unpack(bytes, std::span(back)));
       EXPECT_EQ(back, expected) << value;
+      EXPECT_EQ(result->largest_error, std::abs(TypeParam(value) - TypeParam(wanted)));
     }
+  std::vector<std::byte> bytes(most_wgdos_bytes({2, 2}));
+  const std::vector<TypeParam> rows{TypeParam(273.5), TypeParam(273.5), 1, 1};
+  const auto result = wgdos_pack(std::span<const TypeParam>(rows), {2, 2}, {.accuracy = 4}, bytes);
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_FALSE(result->constant);
+  std::vector<TypeParam> back(4);
+  ASSERT_TRUE(wgdos_unpack(bytes, std::span(back)));
+  EXPECT_EQ(back, rows);
 }
 
 TYPED_TEST(Wgdos, OtherMissingValuesAndNan) {
@@ -333,6 +352,22 @@ TYPED_TEST(Wgdos, RangesAboveThirtyOneBitsAreRefusedWithTheFinestAccuracy) {
   EXPECT_THAT(refusal<TypeParam>({huge, huge}, {1, 2}, {.accuracy = 0}), HasSubstr("row 0, column 0"));
 }
 
+/// Integers of 28 bits are enough for 2e38, but the largest of them would exceed float32. This was
+/// reported as a defect, and ended the run.
+TYPED_TEST(Wgdos, RowsThatDecodersRefuseAreRefused) {
+  const auto result = packed<TypeParam>({0, TypeParam(2e38)}, {1, 2}, {.accuracy = 100});
+  if (sizeof(TypeParam) == 8) {
+    EXPECT_TRUE(result) << result.error().text();
+    return;
+  }
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::invalid_argument) << result.error().text();
+  EXPECT_THAT(result.error().text(),
+              AllOf(HasSubstr("row 0, column 1"), HasSubstr("leave the field unpacked")));
+  EXPECT_FALSE(packed<TypeParam>({0, TypeParam(2e38)}, {1, 2}, {.accuracy = 100, .verify = false}));
+  EXPECT_TRUE(packed<TypeParam>({0, TypeParam(1.6e38)}, {1, 2}, {.accuracy = 100}));
+}
+
 TYPED_TEST(Wgdos, ValuesThatWouldBecomeTheMissingValueAreRefused) {
   const std::vector<TypeParam> values{1, TypeParam(um_missing + 64), 3};
   EXPECT_TRUE(packed(values, {1, 3}, {.accuracy = 6}));
@@ -340,6 +375,10 @@ TYPED_TEST(Wgdos, ValuesThatWouldBecomeTheMissingValueAreRefused) {
               AllOf(HasSubstr("row 0, column 1"), HasSubstr("missing value")));
   EXPECT_THAT(refusal<TypeParam>({1, TypeParam(um_missing)}, {1, 2}, {.accuracy = 6, .missing = 1e20}),
               HasSubstr("row 0, column 1"));
+  // Rows of one value keep it, though the nearest multiple is the missing value.
+  EXPECT_TRUE(packed<TypeParam>({TypeParam(um_missing + 1024)}, {1, 1}, {.accuracy = 12}));
+  EXPECT_THAT(refusal<TypeParam>({TypeParam(um_missing)}, {1, 1}, {.accuracy = 6, .missing = 1e20}),
+              HasSubstr("row 0, column 0"));
 }
 
 TYPED_TEST(Wgdos, DamagedFieldsAreRefused) {

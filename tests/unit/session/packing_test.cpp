@@ -18,6 +18,7 @@
 namespace afterbay::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr std::uint64_t packed_rows = 12, packed_columns = 50, packed_steps = 2;
@@ -376,6 +377,20 @@ TEST(ThreadSessionPacking, refuses_fill_values_that_the_type_cannot_hold) {
               HasSubstr("of 2 elements"));
   EXPECT_THAT(said([](Variable& v) { v.with_fill(1.0F).attribute("_FillValue", 2.0); }),
               HasSubstr("another one as attribute '_FillValue'"));
+}
+
+/// The API takes any float64, unlike settings.
+TEST(ThreadSessionPacking, refuses_errors_that_are_no_bounds) {
+  const auto said = [](double error) {
+    return one_variable({}, [&](Variable& v) { v.with_packing("int16", 0, 1, error); });
+  };
+  EXPECT_THAT(said(-0.001),
+              AllOf(HasSubstr("variable v"), HasSubstr("absolute_error of packed numbers is -0.001")));
+  EXPECT_THAT(said(std::numeric_limits<double>::quiet_NaN()),
+              HasSubstr("absolute_error of packed numbers is nan"));
+  EXPECT_THAT(said(std::numeric_limits<double>::infinity()),
+              HasSubstr("absolute_error of packed numbers is inf"));
+  EXPECT_EQ(said(0), "accepted");
 }
 
 TEST(ThreadSessionPacking, refuses_values_that_do_not_fit_and_goes_on) {
