@@ -18,6 +18,9 @@ namespace {
 
 constexpr int most_waits_for_lock = 500;  ///< number of waits of one millisecond
 
+/// A server that works on its links answers at once.
+constexpr transport::Millis servers_tell_others{1000};
+
 /// Lets links rest to those servers of a closed file that have no other open file.
 void let_links_rest(SessionCore& core, const File& closed, std::span<const std::shared_ptr<File>> open) {
   for (const std::size_t s : closed.servers)
@@ -426,6 +429,14 @@ void ModelSession::abandon(const std::string& reason, const Error* cause, bool r
   }
   core_.abandon(reason, cause, reports);
   if (locked) lock.unlock();
+}
+
+Error ModelSession::fail_for_all(Error error) {
+  error = core_.record_failure(std::move(error.at_rank(core_.identity().session_rank)));
+  stop_endpoints();
+  core_.abandon("the session has failed", nullptr, false);
+  (void)core_.await_failure(servers_tell_others);
+  return error;
 }
 
 void ModelSession::stop_endpoints() noexcept {

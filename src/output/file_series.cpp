@@ -124,7 +124,6 @@ void FileSeries::take_path() {
   const std::string path = target_->path(FileName{.name = state_.path});
   const TakenPaths::Owner own{file_, state_.part};
   if (const auto owner = taken_->owner(path)) refuse_path(path, own, *owner);
-  if (const OtherWriters* const others = taken_->others()) others->check(*file_, path);
   taken_->take(path, own);
 }
 
@@ -177,17 +176,28 @@ std::int64_t FileSeries::earlier_files() const {
   return count;
 }
 
+PartNames::Part FileSeries::last_of(std::int64_t earlier) const {
+  PartNames::Part part = names_.first(1).front();
+  if (names_.are_counted()) part.number = earlier;
+  return part;
+}
+
+std::optional<Error> FileSeries::refusal_of_writer(std::int64_t earlier) const {
+  const OtherWriters* const others = taken_->others();
+  if (others == nullptr || earlier == 0 || !appends_) return std::nullopt;
+  return others->refusal(*file_, target_->path(FileName{.name = names_.of(last_of(earlier))}));
+}
+
 void FileSeries::begin_after(std::int64_t earlier) {
   if (earlier == 0) return;
-  PartNames::Part part = names_.first(1).front();
   if (existing_ != Existing::append) {
-    const std::string path = target_->path(FileName{.name = names_.of(part)});
+    const std::string path = target_->path(FileName{.name = names_.of(names_.first(1).front())});
     refuse_at(file_->at, ErrorCode::exists,
               "the file '{}' is to be written to {}, which exists already: remove it, choose another name, "
               "write \"existing: replace\", or resume from the saved state of the run that wrote it",
               file_->name, path);
   }
-  if (names_.are_counted()) part.number = earlier;
+  const PartNames::Part part = last_of(earlier);
   const std::string path = target_->path(FileName{.name = names_.of(part)});
   if (traits_of(names_.store()).magic.empty())
     refuse_at(file_->at, ErrorCode::conflict,
@@ -212,11 +222,7 @@ void FileSeries::begin_after(std::int64_t earlier) {
   state_.part = part.number;
   state_.record_end = time_->start;
   if (is_full) return;
-  Target::Compared compared = target_->compared(path);
-  if (!compared.differences.empty())
-    throw Failure(refusal_of_differences(*file_, path, compared.differences,
-                                         "choose another name, or write \"existing: replace\""));
-  first_values_ = std::move(compared.kept);
+  first_values_ = kept_of(target_->compared(path, distributed_), path);
   // A state that is saved before the first record says where the records of this run begin.
   state_.path = names_.of(part);
   state_.records = found.records;
@@ -225,6 +231,41 @@ void FileSeries::begin_after(std::int64_t earlier) {
   names_.begin(part, state_.path);
   take_path();
   is_continued_ = true;
+}
+
+SchemaChanges FileSeries::kept_of(Target::Compared compared, const std::string& path) const {
+  if (compared.differences.empty()) return std::move(compared.kept);
+  throw Failure(refusal_of_differences(*file_, path, compared.differences,
+                                       existing_ ? "choose another name, or write \"existing: replace\""
+                                                 : "or change it when the file has ended"));
+}
+
+SchemaChanges FileSeries::kept_of_found(const std::string& path) const {
+  Target::Compared compared;
+  try {
+    compared = target_->compared(path, distributed_);
+  } catch (const Failure&) {
+    // Opening it for output says what is wrong with it.
+  }
+  return kept_of(std::move(compared), path);
+}
+
+/// Only the first rank knows of other sessions. If nothing is appended, the others need not wait for
+/// it.
+SchemaChanges FileSeries::texts_to_keep(const std::string& path) const {
+  if (!appends_) {
+    check_writer(path);
+    return {};
+  }
+  const bool is_there = target_->is_there(path, [&]() -> std::optional<Error> {
+    const OtherWriters* const others = taken_->others();
+    return others == nullptr ? std::nullopt : others->refusal(*file_, path);
+  });
+  return is_there ? kept_of_found(path) : SchemaChanges();
+}
+
+void FileSeries::check_writer(const std::string& path) const {
+  if (const OtherWriters* const others = taken_->others()) others->check(*file_, path);
 }
 
 bool FileSeries::is_in_open_part(const Date& end) const {
@@ -247,11 +288,11 @@ void FileSeries::open_part(const Date& end) {
     state_.path = names_.of(part);
     names_.begin(part, state_.path);
     take_path();
-    open_ = target_->open(FileName{.name = state_.path, .replace = resumes_ && !appends_}, {});
+    const FileName name{.name = state_.path, .replace = resumes_ && !appends_};
+    open_ = target_->open(name, texts_to_keep(target_->path(name)));
     if (appends_ && open_->records() > 0) go_on_after_found(end);
   } else {
-    if (const OtherWriters* const others = taken_->others())
-      others->check(*file_, target_->path(FileName{.name = state_.path}));
+    check_writer(target_->path(FileName{.name = state_.path}));
     open_ = target_->open(FileName{.name = state_.path}, std::exchange(first_values_, {}));
     found_ = open_->records();
     if (found_ < state_.records)
@@ -433,16 +474,7 @@ void FileSeries::resume(FileState state, bool continues) {
   if (!is_continued_) return;
   const std::string path = target_->path(FileName{.name = state_.path});
   taken_->take(path, {file_, state_.part});
-  Target::Compared compared;
-  try {
-    compared = target_->compared(path);
-  } catch (const Failure&) {
-    // Opening the file for output says what is wrong with it.
-  }
-  if (!compared.differences.empty())
-    throw Failure(
-        refusal_of_differences(*file_, path, compared.differences, "or change it when the file has ended"));
-  first_values_ = std::move(compared.kept);
+  first_values_ = kept_of_found(path);
 }
 
 // ---- Writer

@@ -54,6 +54,8 @@ class FileSeries {
   /// How many of its first files there are, of earlier runs; 0 if they do not matter. Without parts
   /// that are counted, it is at most 1.
   [[nodiscard]] std::int64_t earlier_files() const;
+  /// On the first rank: why the last one of them must not be appended to (OtherWriters::refusal).
+  [[nodiscard]] std::optional<Error> refusal_of_writer(std::int64_t earlier) const;
   /// Refuses these files, or goes on after the last one. On all ranks, before the first step.
   void begin_after(std::int64_t earlier);
   /// Where samples go of what servers compute.
@@ -132,6 +134,18 @@ class FileSeries {
   void open_part(const Date& end);
   [[nodiscard]] bool is_in_open_part(const Date& end) const;
   void go_on_after_found(const Date& end);
+  /// The texts that a file keeps that exists; throws conflict if it differs from what this run
+  /// writes.
+  [[nodiscard]] SchemaChanges kept_of(Target::Compared compared, const std::string& path) const;
+  /// The same for a file that exists. On all model ranks together.
+  [[nodiscard]] SchemaChanges kept_of_found(const std::string& path) const;
+  /// Before a new part is opened, which may exist. Throws conflict if another session has written
+  /// it. On all model ranks together, if records are appended.
+  [[nodiscard]] SchemaChanges texts_to_keep(const std::string& path) const;
+  /// See OtherWriters::check.
+  void check_writer(const std::string& path) const;
+  /// The last one of so many files of earlier runs.
+  [[nodiscard]] PartNames::Part last_of(std::int64_t earlier) const;
   void begin_record(const Date& end);
   void put_time(const Date& end);
   void put_time_of_instants(const Date& at);
