@@ -18,9 +18,6 @@ namespace {
 
 constexpr int most_waits_for_lock = 500;  ///< number of waits of one millisecond
 
-/// A server that works on its links answers at once.
-constexpr transport::Millis servers_tell_others{1000};
-
 /// Lets links rest to those servers of a closed file that have no other open file.
 void let_links_rest(SessionCore& core, const File& closed, std::span<const std::shared_ptr<File>> open) {
   for (const std::size_t s : closed.servers)
@@ -418,7 +415,8 @@ Result<> ModelSession::progress() {
 
 /// Endpoints leave their calls first: one thread at a time uses the links. If one holds them for
 /// long, for example because the server has stopped reading, the servers are told all the same.
-void ModelSession::abandon(const std::string& reason, const Error* cause, bool reports) noexcept {
+void ModelSession::abandon(const std::string& reason, const Error* cause, bool reports,
+                           bool for_all) noexcept {
   SessionLock& lock = puts_.joint().links().lock();
   bool locked = false;
   if (puts_.joint().started() && !lock.is_in_call_here()) {
@@ -427,16 +425,8 @@ void ModelSession::abandon(const std::string& reason, const Error* cause, bool r
     for (int i = 0; i < most_waits_for_lock && !locked; ++i)
       if (locked = lock.try_lock(); !locked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  core_.abandon(reason, cause, reports);
+  core_.abandon(reason, cause, reports, for_all);
   if (locked) lock.unlock();
-}
-
-Error ModelSession::fail_for_all(Error error) {
-  error = core_.record_failure(std::move(error.at_rank(core_.identity().session_rank)));
-  stop_endpoints();
-  core_.abandon("the session has failed", nullptr, false);
-  (void)core_.await_failure(servers_tell_others);
-  return error;
 }
 
 void ModelSession::stop_endpoints() noexcept {

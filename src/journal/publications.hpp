@@ -33,7 +33,7 @@ class Publications {
   /// A file of the journal.
   struct Source {
     std::uint64_t inode = 0;
-    std::uint64_t end = 0;  ///< of the last line that was read
+    std::uint64_t end = 0;  ///< where the last line that was read ends
   };
   struct Publication {
     std::string run;

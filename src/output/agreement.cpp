@@ -68,7 +68,7 @@ Result<std::vector<std::byte>> consult(Session& session, const std::string& subj
   return answer;
 }
 
-/// Of ranks that have nothing to ask.
+/// What ranks ask that have no question.
 EncodedAgreement nothing_to_ask() {
   EncodedAgreement steps;
   steps.join = [](std::span<const std::byte>) -> Result<> { return {}; };

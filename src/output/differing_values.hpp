@@ -15,8 +15,8 @@ namespace afterbay::output {
 /// `wanted`. Collective over the model ranks; all get the same answer. Throws Failure on all ranks
 /// if one of them cannot read the file.
 ///
-/// Constants of the schema must be equal; each is read by one rank. Of the `distributed`
-/// coordinates each rank reads its own part, and compares it up to rounding: ranks compute them.
+/// Constants of the schema must be equal; each is read by one rank. Each rank reads its own part of
+/// the `distributed` coordinates, and compares it up to rounding: ranks compute them.
 /// They are not compared on maps on which points may be listed several times: ranks may give a
 /// point several values, of which the file has one.
 std::vector<std::string> differing_values(Session& session, InputFile& file, const Schema& wanted,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/earlier_files.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -73,15 +74,24 @@ Found find(Session& session, const std::string& subject, const std::function<Fou
   return found;
 }
 
+/// The servers tell the other ranks.
+Error fail_on_all_ranks(Session& session, Error error) {
+  constexpr std::chrono::milliseconds until_they_have{1000};
+  const SessionCall model = call_of(session.state(), "open");
+  error.at_rank(model->identity().session_rank);
+  model->puts().joint().stop(error);
+  model->abandon("the session has failed", &error, false, true);
+  static_cast<void>(model->await_failure(until_they_have));
+  return error;
+}
+
 }  // namespace
 
 void look_for_other_writers(Session& session, Plan& plan) {
   const Session::State& of = session.state();
   if (of.model->identity().model_rank != 0) return;
   OtherWriters others(of.name, of.config->journal.directory, Logger({of.name, "model", 0}, of.config->log),
-                      [&session](Error error) {
-                        return call_of(session.state(), "open")->fail_for_all(std::move(error));
-                      });
+                      [&session](Error error) { return fail_on_all_ranks(session, std::move(error)); });
   for (const auto& file : plan.files)
     if (const std::string path = first_path(*file); !path.empty()) others.watch(path);
   plan.taken->set_others(std::move(others));

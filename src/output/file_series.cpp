@@ -43,6 +43,13 @@ Error placed(const describe::File& file, Error error) {
   return error;
 }
 
+/// What can be done about a file that differs from what is written, for errors. `existing`: of the
+/// run; none if it resumes.
+const char* otherwise(const std::optional<Existing>& existing) {
+  return existing ? "choose another name, or write \"existing: replace\""
+                  : "or change it when the file has ended";
+}
+
 /// What the record covers that ends at `end`; with a cycle, its record for a part of the cycle.
 /// `schedule`: null if there are only instants.
 Cycle::Span span_of(const Schedule* schedule, const std::optional<Cycle>& cycle, std::size_t part,
@@ -176,16 +183,9 @@ std::int64_t FileSeries::earlier_files() const {
   return count;
 }
 
-PartNames::Part FileSeries::last_of(std::int64_t earlier) const {
-  PartNames::Part part = names_.first(1).front();
-  if (names_.are_counted()) part.number = earlier;
-  return part;
-}
-
 std::optional<Error> FileSeries::refusal_of_writer(std::int64_t earlier) const {
-  const OtherWriters* const others = taken_->others();
-  if (others == nullptr || earlier == 0 || !appends_) return std::nullopt;
-  return others->refusal(*file_, target_->path(FileName{.name = names_.of(last_of(earlier))}));
+  if (earlier == 0 || !appends_) return std::nullopt;
+  return taken_->refusal(*file_, target_->path(FileName{.name = names_.of(names_.last(earlier))}));
 }
 
 void FileSeries::begin_after(std::int64_t earlier) {
@@ -197,7 +197,7 @@ void FileSeries::begin_after(std::int64_t earlier) {
               "write \"existing: replace\", or resume from the saved state of the run that wrote it",
               file_->name, path);
   }
-  const PartNames::Part part = last_of(earlier);
+  const PartNames::Part part = names_.last(earlier);
   const std::string path = target_->path(FileName{.name = names_.of(part)});
   if (traits_of(names_.store()).magic.empty())
     refuse_at(file_->at, ErrorCode::conflict,
@@ -222,7 +222,7 @@ void FileSeries::begin_after(std::int64_t earlier) {
   state_.part = part.number;
   state_.record_end = time_->start;
   if (is_full) return;
-  first_values_ = kept_of(target_->compared(path, distributed_), path);
+  first_values_ = texts_kept(*file_, path, target_->compared(path, distributed_), otherwise(existing_));
   // A state that is saved before the first record says where the records of this run begin.
   state_.path = names_.of(part);
   state_.records = found.records;
@@ -233,39 +233,16 @@ void FileSeries::begin_after(std::int64_t earlier) {
   is_continued_ = true;
 }
 
-SchemaChanges FileSeries::kept_of(Target::Compared compared, const std::string& path) const {
-  if (compared.differences.empty()) return std::move(compared.kept);
-  throw Failure(refusal_of_differences(*file_, path, compared.differences,
-                                       existing_ ? "choose another name, or write \"existing: replace\""
-                                                 : "or change it when the file has ended"));
-}
-
-SchemaChanges FileSeries::kept_of_found(const std::string& path) const {
-  Target::Compared compared;
-  try {
-    compared = target_->compared(path, distributed_);
-  } catch (const Failure&) {
-    // Opening it for output says what is wrong with it.
-  }
-  return kept_of(std::move(compared), path);
-}
-
-/// Only the first rank knows of other sessions. If nothing is appended, the others need not wait for
-/// it.
+/// Only the first rank knows of other sessions. If nothing is appended, the others need not wait
+/// for it.
 SchemaChanges FileSeries::texts_to_keep(const std::string& path) const {
   if (!appends_) {
-    check_writer(path);
+    taken_->check_writer(*file_, path);
     return {};
   }
-  const bool is_there = target_->is_there(path, [&]() -> std::optional<Error> {
-    const OtherWriters* const others = taken_->others();
-    return others == nullptr ? std::nullopt : others->refusal(*file_, path);
-  });
-  return is_there ? kept_of_found(path) : SchemaChanges();
-}
-
-void FileSeries::check_writer(const std::string& path) const {
-  if (const OtherWriters* const others = taken_->others()) others->check(*file_, path);
+  const bool is_there = target_->is_there(path, [&] { return taken_->refusal(*file_, path); });
+  return is_there ? texts_of_found(*file_, *target_, distributed_, path, otherwise(existing_))
+                  : SchemaChanges();
 }
 
 bool FileSeries::is_in_open_part(const Date& end) const {
@@ -292,7 +269,7 @@ void FileSeries::open_part(const Date& end) {
     open_ = target_->open(name, texts_to_keep(target_->path(name)));
     if (appends_ && open_->records() > 0) go_on_after_found(end);
   } else {
-    check_writer(target_->path(FileName{.name = state_.path}));
+    taken_->check_writer(*file_, target_->path(FileName{.name = state_.path}));
     open_ = target_->open(FileName{.name = state_.path}, std::exchange(first_values_, {}));
     found_ = open_->records();
     if (found_ < state_.records)
@@ -474,7 +451,7 @@ void FileSeries::resume(FileState state, bool continues) {
   if (!is_continued_) return;
   const std::string path = target_->path(FileName{.name = state_.path});
   taken_->take(path, {file_, state_.part});
-  first_values_ = kept_of_found(path);
+  first_values_ = texts_of_found(*file_, *target_, distributed_, path, otherwise(existing_));
 }
 
 // ---- Writer

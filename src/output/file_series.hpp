@@ -134,18 +134,10 @@ class FileSeries {
   void open_part(const Date& end);
   [[nodiscard]] bool is_in_open_part(const Date& end) const;
   void go_on_after_found(const Date& end);
-  /// The texts that a file keeps that exists; throws conflict if it differs from what this run
-  /// writes.
-  [[nodiscard]] SchemaChanges kept_of(Target::Compared compared, const std::string& path) const;
-  /// The same for a file that exists. On all model ranks together.
-  [[nodiscard]] SchemaChanges kept_of_found(const std::string& path) const;
-  /// Before a new part is opened, which may exist. Throws conflict if another session has written
-  /// it. On all model ranks together, if records are appended.
+  /// Before a new part is opened, which may exist: the texts that it keeps. Throws conflict if
+  /// another session has written it, or if it differs. On all model ranks together, if records are
+  /// appended.
   [[nodiscard]] SchemaChanges texts_to_keep(const std::string& path) const;
-  /// See OtherWriters::check.
-  void check_writer(const std::string& path) const;
-  /// The last one of so many files of earlier runs.
-  [[nodiscard]] PartNames::Part last_of(std::int64_t earlier) const;
   void begin_record(const Date& end);
   void put_time(const Date& end);
   void put_time_of_instants(const Date& at);

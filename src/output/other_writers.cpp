@@ -129,10 +129,10 @@ std::optional<Error> OtherWriters::refusal(const describe::File& file, const std
       fmt::format("{}: the file '{}' of the session '{}'", file.at.text(), file.name, session_);
   if (!writer->empty())
     return make_error(ErrorCode::conflict,
-                   "{} would have the name \"{}\", which the session '{}' has given to a file of its "
-                   "own while this session runs: give the files of each component names or "
-                   "directories of their own",
-                   opens, whole_path(path), *writer);
+                      "{} would have the name \"{}\", which the session '{}' has given to a file of its "
+                      "own while this session runs: give the files of each component names or "
+                      "directories of their own",
+                      opens, whole_path(path), *writer);
   logger_.warning(
       "{} replaces or continues \"{}\", which another program, or a session with another journal, has "
       "written "

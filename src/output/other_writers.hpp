@@ -49,8 +49,8 @@ class OtherWriters {
   /// The session that has given the file its name since this one looked first (`watch`). Empty:
   /// a program or session that the journal does not name. Nullopt: nobody.
   [[nodiscard]] std::optional<std::string> later_writer(const std::string& path) const;
-  /// Before a file is opened for output: the refusal (conflict), at the place in the description, if
-  /// another session has written it since `watch`; warns if it is not known who has.
+  /// Before a file is opened for output: the refusal (conflict), at the place in the description,
+  /// if another session has written it since `watch`; warns if it is not known who has.
   [[nodiscard]] std::optional<Error> refusal(const describe::File& file, const std::string& path) const;
   /// Throws the refusal, with which the session fails on all ranks: only this one knows.
   void check(const describe::File& file, const std::string& path) const;

@@ -262,7 +262,7 @@ def storing():
 
 
 def damaged():
-    """States of statistics whose parts lead to themselves would never have been read to their end."""
+    """States of statistics whose parts lead to themselves: adding them up would not end."""
     both = "files: {t: {every: 1d, mean: [tas]}, u: {every: 1d, mean: [uas]}}\n"
     run(both, last=6, finalize_to="state.nc", settings=["--afterbay.topology=inline"], servers=0)
     whole = pathlib.Path("state.nc").read_bytes()

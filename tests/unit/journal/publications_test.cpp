@@ -20,8 +20,8 @@ class JournalPublications : public JournalTest {
     started.session = session;
     line(name, run, started);
   }
-  void publish(const std::string& name, const std::string& run, std::uint64_t number,
-               const std::string& path, std::uint64_t inode) const {
+  void publish(const std::string& name, const std::string& run, std::uint64_t number, const std::string& path,
+               std::uint64_t inode) const {
     line(name, run, FileOpened{facts(path, "history", number), inode, 0});
     line(name, run, FilePublished{facts(path, "history", number), 1, 1, 0});
   }
@@ -36,8 +36,8 @@ TEST_F(JournalPublications, each_line_is_read_once) {
   for (std::uint64_t i = 1; i <= 100; ++i)
     publish("server-0.1.jsonl", "b", i, "/run/sea_" + std::to_string(i) + ".nc", 1000 + i);
   publications.look();
-  const std::uint64_t whole =
-      std::filesystem::file_size(file("server-0.jsonl")) + std::filesystem::file_size(file("server-0.1.jsonl"));
+  const std::uint64_t whole = std::filesystem::file_size(file("server-0.jsonl")) +
+                              std::filesystem::file_size(file("server-0.1.jsonl"));
   EXPECT_EQ(publications.bytes_read(), whole);
   for (std::uint64_t i = 1; i <= 100; ++i) {
     publications.look();
