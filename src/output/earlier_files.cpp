@@ -104,6 +104,8 @@ void look_at_earlier_files(Session& session, Plan& plan) {
 
 bool is_there(Session& session, const std::string& path,
               const std::function<std::optional<Error>()>& refusal) {
+  // Servers in the model's processes do not work during an agreement: no rank may need them then.
+  must(call_of(session.state(), "open")->waits().for_all("all ranks to open " + path));
   const auto look = [&] {
     std::error_code error;
     Found found{{std::filesystem::exists(path, error) ? 1 : 0}, {}};
