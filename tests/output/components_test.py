@@ -108,9 +108,9 @@ def all_ranks_know():
     deadline, or until it stopped, and got another error."""
     first = "files: {day: {every: 1d, existing: replace, name: x.nc, mean: [tas]}}\n"
     for keys in ("replace", "append"):
-        second = f"files: {{sea: {{every: 2d, existing: {keys}, name: x.nc, mean: [toce]}}}}\n"
+        second = f"files: {{sea: {{every: 5d, existing: {keys}, name: x.nc, mean: [toce]}}}}\n"
         # Ranks that fail do something else for 10 s.
-        code, said = together((first, "last=8"), (second, "last=12", "pause_ms=300"), "hesitate_ms=10000", ranks=7, seconds=60)
+        code, said = together((first, "last=8", "pause_ms=200"), (second, "last=24", "pause_ms=400"), "hesitate_ms=10000", ranks=7, seconds=60)
         assert code != 0, said
         failed = re.findall(r"rank (\d) failed at (\d+) ms: (.*)", said)
         assert sorted(rank for rank, _, _ in failed) == ["0", "1", "2"], said
