@@ -134,6 +134,7 @@ void Input::opened(wire::InputOpened answer, const model::InputSizes& sizes) {
   error = std::move(answer.error);
   schema = std::move(answer.schema);
   records = answer.records;
+  format = answer.format;
   for (std::size_t i = 0; i < answer.unreadable.size() && i < answer.reasons.size(); ++i)
     unreadable.emplace(std::move(answer.unreadable[i]), std::move(answer.reasons[i]));
   for (const Variable& variable : schema.variables) cuts.emplace_back(schema, variable, sizes);

@@ -15,6 +15,7 @@
 #include "afterbay/input.hpp"
 #include "base/result.hpp"
 #include "client/decomposition.hpp"
+#include "model/format.hpp"
 #include "model/input_cut.hpp"
 #include "model/moves.hpp"
 #include "wire/model_messages.hpp"
@@ -30,6 +31,7 @@ struct Input {
   std::optional<Error> error;  ///< the reason if it could not be opened
   Schema schema;
   std::uint64_t records = 0;
+  Format format = Format::netcdf4;
   std::map<std::string, std::string, std::less<>> unreadable;  ///< reasons, by variable
   std::vector<model::InputCut> cuts;                           ///< one per variable
 

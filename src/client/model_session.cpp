@@ -415,7 +415,8 @@ Result<> ModelSession::progress() {
 
 /// Endpoints leave their calls first: one thread at a time uses the links. If one holds them for
 /// long, for example because the server has stopped reading, the servers are told nevertheless.
-void ModelSession::abandon(const std::string& reason, const Error* cause, bool reports) noexcept {
+void ModelSession::abandon(const std::string& reason, const Error* cause, bool reports,
+                           bool for_all) noexcept {
   SessionLock& lock = puts_.joint().links().lock();
   bool locked = false;
   if (puts_.joint().started() && !lock.is_in_call_here()) {
@@ -424,7 +425,7 @@ void ModelSession::abandon(const std::string& reason, const Error* cause, bool r
     for (int i = 0; i < most_waits_for_lock && !locked; ++i)
       if (locked = lock.try_lock(); !locked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  core_.abandon(reason, cause, reports);
+  core_.abandon(reason, cause, reports, for_all);
   if (locked) lock.unlock();
 }
 

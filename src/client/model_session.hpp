@@ -100,9 +100,9 @@ class ModelSession {
   Result<> finalize();
   /// Tells the servers that this rank ends early, and the error that caused it, if any. Never fails
   /// and never waits long. All later calls fail. `reports`: if no server answers, the ranks report
-  /// it.
-  void abandon(const std::string& reason, const Error* cause = nullptr,
-               bool reports = false) noexcept AFTERBAY_NO_THREAD_SAFETY_ANALYSIS;
+  /// it. `for_all`: the error concerns the session, which fails with it on all ranks.
+  void abandon(const std::string& reason, const Error* cause = nullptr, bool reports = false,
+               bool for_all = false) noexcept AFTERBAY_NO_THREAD_SAFETY_ANALYSIS;
   /// After `abandon`: waits until a server has answered that the session has failed, which that
   /// server has then reported on stderr. Returns false if no server has answered within `limit`.
   bool await_failure(transport::Millis limit) noexcept { return core_.await_failure(limit); }

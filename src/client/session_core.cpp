@@ -243,10 +243,11 @@ bool SessionCore::all_servers_ended() const {
   return std::ranges::all_of(servers_, [](const Server& server) { return server.ended; });
 }
 
-void SessionCore::abandon(const std::string& reason, const Error* cause, bool reports) noexcept {
+void SessionCore::abandon(const std::string& reason, const Error* cause, bool reports,
+                          bool for_all) noexcept {
   if (finalized_) return;
   finalized_ = true;
-  if (cause != nullptr && !failure_) last_error_ = *cause;
+  if (cause != nullptr && !failure_) (for_all ? failure_ : last_error_) = *cause;
   const std::uint64_t end_ns = now_ns() + farewell_to_silent_ns;
   std::vector<std::uint32_t> lost;
   for (std::size_t s = 0; s < links_.size(); ++s) {

@@ -142,7 +142,7 @@ class SessionCore {
   [[nodiscard]] bool all_servers_ended() const;
   void finish() noexcept { finalized_ = true; }
   /// See ModelSession.
-  void abandon(const std::string& reason, const Error* cause, bool reports) noexcept;
+  void abandon(const std::string& reason, const Error* cause, bool reports, bool for_all = false) noexcept;
   bool await_failure(transport::Millis limit) noexcept;
   void release_links() noexcept;
 

@@ -23,6 +23,8 @@ class Waits {
     return core_.wait_until(reached,
                             {.what = what, .file = {}, .servers = {}, .slice = transport::Millis(1)});
   }
+  /// Synchronous sessions: waits until all ranks are here. Otherwise returns at once.
+  Result<> for_all(const std::string& what) { return core_.wait_for_all(what); }
 
  private:
   SessionCore& core_;

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <iterator>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -125,6 +124,7 @@ class Collector {
   }
 
   [[nodiscard]] Journal finish(std::string directory) && {
+    places_.clear();  // the lists are sorted
     Journal journal{std::move(directory), {}, unreadable_, torn_};
     const auto by_time = [](const auto& a, const auto& b) { return a.at < b.at; };
     for (auto& [id, run] : runs_) {
@@ -220,43 +220,53 @@ class Collector {
     }
   }
 
-  static void make_ready(Run& run, const FileReady& ready, const Line& line) {
-    auto same = std::ranges::find_if(run.unpublished, [&](const OpenedFile& other) {
-      return other.file.number == ready.file.file.number;
-    });
-    if (same == run.unpublished.end()) {
-      run.unpublished.push_back({ready.file.file, ready.inode, ready.born_ns, {}, line.at, line.server});
-      same = std::prev(run.unpublished.end());
-    }
+  /// Numbers of files, with where their entries lie in a list.
+  using Places = std::set<std::pair<std::uint64_t, std::size_t>>;
+
+  /// The first entry of the number; null: there is none.
+  OpenedFile* find(Run& run, std::uint64_t number) {
+    const Places& places = places_[run.id];
+    const auto at = places.lower_bound({number, 0});
+    return at == places.end() || at->first != number ? nullptr : &run.unpublished[at->second];
+  }
+
+  OpenedFile& add(Run& run, OpenedFile opened) {
+    places_[run.id].emplace(opened.file.number, run.unpublished.size());
+    return run.unpublished.emplace_back(std::move(opened));
+  }
+
+  void make_ready(Run& run, const FileReady& ready, const Line& line) {
+    OpenedFile* same = find(run, ready.file.file.number);
+    if (same == nullptr)
+      same = &add(run, {ready.file.file, ready.inode, ready.born_ns, {}, line.at, line.server});
     same->ready = ready;
     same->ready_at = line.at;
     same->ready_sequence = ready.name ? line.sequence : 0;
   }
 
   /// Another thread of the server may have reported before that the file was given up.
-  static void open(Run& run, OpenedFile opened) {
-    const auto same = std::ranges::find_if(run.unpublished, [&](const OpenedFile& other) {
-      return other.file.number == opened.file.number && other.inode == 0 && !other.given_up.empty();
-    });
-    if (same == run.unpublished.end()) {
-      run.unpublished.push_back(std::move(opened));
+  void open(Run& run, OpenedFile opened) {
+    const Places& places = places_[run.id];
+    const std::uint64_t number = opened.file.number;
+    for (auto at = places.lower_bound({number, 0}); at != places.end() && at->first == number; ++at) {
+      OpenedFile& same = run.unpublished[at->second];
+      if (same.inode != 0 || same.given_up.empty()) continue;
+      opened.given_up = same.given_up;
+      opened.ready = same.ready;
+      opened.ready_at = same.ready_at;
+      opened.ready_sequence = same.ready_sequence;
+      same = std::move(opened);
       return;
     }
-    opened.given_up = same->given_up;
-    opened.ready = same->ready;
-    opened.ready_at = same->ready_at;
-    opened.ready_sequence = same->ready_sequence;
-    *same = std::move(opened);
+    add(run, std::move(opened));
   }
 
   /// A file may be given up before it was created.
-  static void give_up(Run& run, const FileGivenUp& given_up, const Line& line) {
-    const auto same = std::ranges::find_if(
-        run.unpublished, [&](const OpenedFile& other) { return other.file.number == given_up.file.number; });
-    if (same != run.unpublished.end())
+  void give_up(Run& run, const FileGivenUp& given_up, const Line& line) {
+    if (OpenedFile* const same = find(run, given_up.file.number))
       same->given_up = given_up.why;
     else
-      run.unpublished.push_back({given_up.file, 0, 0, given_up.why, line.at, line.server});
+      add(run, {given_up.file, 0, 0, given_up.why, line.at, line.server});
   }
 
   /// Each server reports the files that it creates.
@@ -275,16 +285,25 @@ class Collector {
   /// A path may be opened and published several times in a run. Publication lines do not identify
   /// the file, and do not list the files of a directory; the lines before them do.
   static void drop_published(Run& run) {
+    Places places;
+    for (std::size_t i = 0; i < run.unpublished.size(); ++i)
+      places.emplace(run.unpublished[i].file.number, i);
+    std::vector<bool> is_published(run.unpublished.size(), false);
     for (PublishedFile& it : run.published) {
-      const auto same = std::ranges::find_if(
-          run.unpublished, [&](const OpenedFile& other) { return other.file.number == it.file.file.number; });
-      if (same == run.unpublished.end()) continue;
+      const auto at = places.lower_bound({it.file.file.number, 0});
+      if (at == places.end() || at->first != it.file.file.number) continue;
+      OpenedFile* const same = &run.unpublished[at->second];
+      is_published[at->second] = true;
+      places.erase(at);
       const bool was_ready = same->ready && same->ready->inode != 0;
       it.identity = was_ready ? FileIdentity{same->ready->inode, same->ready->born_ns} : same->identity();
       if (same->ready && it.file.file_count && it.file.files.empty())
         it.file.files = std::move(same->ready->file.files);
-      run.unpublished.erase(same);
     }
+    std::vector<OpenedFile> others;
+    for (std::size_t i = 0; i < run.unpublished.size(); ++i)
+      if (!is_published[i]) others.push_back(std::move(run.unpublished[i]));
+    run.unpublished = std::move(others);
   }
 
   /// How often a trigger has run, by its name and by what it ran for.
@@ -311,6 +330,7 @@ class Collector {
   }
 
   std::map<std::string, Run> runs_;
+  std::map<std::string, Places> places_;                        ///< in Run::unpublished, by run
   std::map<std::string, TriggersRan> ran_;                      ///< by run
   std::vector<std::pair<std::string, std::string>> abandoned_;  ///< run, and the run that found it
   std::uint64_t unreadable_ = 0;

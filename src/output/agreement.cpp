@@ -34,15 +34,14 @@ Error different(const Envelope& mine, const Envelope& theirs) {
 
 }  // namespace
 
-Result<std::vector<std::byte>> agree_encoded(Session& session, const std::string& subject,
-                                             const EncodedAgreement& steps) {
+namespace {
+
+/// `problem`: of this rank, whatever the others look for.
+Result<std::vector<std::byte>> consult(Session& session, const std::string& subject,
+                                       const EncodedAgreement& steps, std::optional<Error> problem) {
   Session::State& of = session.state();
   const client::RankIdentity& identity = of.model_side().identity();
-  if (of.group == nullptr && identity.model_size > 1)
-    return fail(ErrorCode::bad_state, "{}: model ranks that are threads cannot look for points together",
-                subject);
-  if (of.group == nullptr) return steps.decide();
-  Envelope mine{subject, identity.session_rank, std::nullopt, {}};
+  Envelope mine{subject, identity.session_rank, std::move(problem), {}};
   session::Group::Consultation question;
   const std::string what = "looking for " + subject;
   question.what = what.c_str();
@@ -64,7 +63,42 @@ Result<std::vector<std::byte>> agree_encoded(Session& session, const std::string
     return steps.decide();
   };
   question.part = steps.part;
-  return of.group->consult_models(question);
+  auto answer = of.group->consult_models(question);
+  of.output.agreed_to_fail = !answer;
+  return answer;
+}
+
+/// What ranks ask that have no question.
+EncodedAgreement nothing_to_ask() {
+  EncodedAgreement steps;
+  steps.join = [](std::span<const std::byte>) -> Result<> { return {}; };
+  steps.report = [] { return std::vector<std::byte>(); };
+  steps.decide = [] { return Result<std::vector<std::byte>>(std::vector<std::byte>()); };
+  return steps;
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> agree_encoded(Session& session, const std::string& subject,
+                                             const EncodedAgreement& steps) {
+  Session::State& of = session.state();
+  if (of.group == nullptr && of.model_side().identity().model_size > 1)
+    return fail(ErrorCode::bad_state, "{}: model ranks that are threads cannot look for points together",
+                subject);
+  if (of.group == nullptr) return steps.decide();
+  return consult(session, subject, steps, std::nullopt);
+}
+
+void await_all(Session& session, const std::string& subject) {
+  if (session.state().group == nullptr) return;
+  static_cast<void>(must(consult(session, subject, nothing_to_ask(), std::nullopt)));
+}
+
+Error error_of_all(Session& session, const Error& mine) {
+  const Session::State& of = session.state();
+  if (of.group == nullptr || of.model->failure() || of.output.agreed_to_fail) return mine;
+  const auto all = consult(session, "an error", nothing_to_ask(), mine);
+  return all ? mine : all.error();
 }
 
 }  // namespace afterbay::output

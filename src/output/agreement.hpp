@@ -31,6 +31,14 @@ struct EncodedAgreement {
 Result<std::vector<std::byte>> agree_encoded(Session& session, const std::string& subject,
                                              const EncodedAgreement& steps);
 
+/// Returns when all model ranks have called it. Throws on all ranks the error of those that call
+/// error_of_all instead.
+void await_all(Session& session, const std::string& subject);
+/// On ranks that fail while the others may go on, if all of those come to another agreement: they
+/// fail there. Returns the error of all, which is that of the lowest rank that has one. Does not
+/// wait if all ranks have failed together, or the session has.
+[[nodiscard]] Error error_of_all(Session& session, const Error& mine);
+
 template <class Report, class Answer>
 struct AgreementSteps {
   /// Adds the report of higher ranks. Called in the order of the ranks.

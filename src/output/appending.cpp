@@ -43,6 +43,25 @@ Error refusal_of_differences(const describe::File& file, const std::string& path
   return {ErrorCode::conflict, std::move(text)};
 }
 
+SchemaChanges texts_kept(const describe::File& file, const std::string& path, Target::Compared compared,
+                         const char* what_to_do) {
+  if (!compared.differences.empty())
+    throw Failure(refusal_of_differences(file, path, compared.differences, what_to_do));
+  return std::move(compared.kept);
+}
+
+SchemaChanges texts_of_found(const describe::File& file, Target& target,
+                             const std::vector<DistributedCoordinate>& distributed, const std::string& path,
+                             const char* what_to_do) {
+  Target::Compared compared;
+  try {
+    compared = target.compared(path, distributed);
+  } catch (const Failure&) {
+    return {};
+  }
+  return texts_kept(file, path, std::move(compared), what_to_do);
+}
+
 double rounding_of_times(const ModelTime& time, const TimeUnits& units) {
   constexpr double share = 1e-6;  // share of a step
   return share * std::abs(units.number(time.at(1)) - units.number(time.start));

@@ -31,6 +31,15 @@ double rounding_of_times(const ModelTime& time, const TimeUnits& units);
 Error refusal_of_differences(const describe::File& file, const std::string& path,
                              const std::vector<std::string>& differences, const char* what_to_do);
 
+/// The texts that a file of this path keeps. Throws the refusal if it differs.
+SchemaChanges texts_kept(const describe::File& file, const std::string& path, Target::Compared compared,
+                         const char* what_to_do);
+/// The same for a file that exists, on all model ranks together. None if it cannot be read: opening
+/// it for output says what is wrong with it.
+SchemaChanges texts_of_found(const describe::File& file, Target& target,
+                             const std::vector<DistributedCoordinate>& distributed, const std::string& path,
+                             const char* what_to_do);
+
 /// Why records of this run cannot follow those that are found in a file of the part. `begin`: of
 /// what the first one covers; if there are only instants, its time. The message begins with the
 /// place in the description.

@@ -14,6 +14,7 @@
 #include "base/suggest.hpp"
 #include "base/units.hpp"
 #include "model/moves.hpp"
+#include "output/agreement.hpp"
 #include "output/earlier_files.hpp"
 #include "output/meaning.hpp"
 #include "output/model_definitions.hpp"
@@ -114,8 +115,8 @@ void Output::State::check_defining(const char* call) const {
   if (started) refuse(ErrorCode::bad_state, "{} comes before start()", call);
 }
 
-void Output::State::start() {
-  check_defining("start");
+/// Until ranks wait for each other in other ways.
+void Output::State::prepare() {
   output::check_same_options(session, time, options);
   write_definitions();
   spaces.emplace(&session, definitions);
@@ -131,6 +132,17 @@ void Output::State::start() {
   epochs->check_paths(known);
   output::look_for_other_writers(session, plan);
   reductions.apply();
+}
+
+void Output::State::start() {
+  check_defining("start");
+  session.state().output.agreed_to_fail = false;
+  try {
+    prepare();
+  } catch (const Failure& failure) {
+    throw Failure(output::error_of_all(session, failure.error()));
+  }
+  output::await_all(session, "the plan of the output");
   late.emplace(&session, plan, time);
   Session::State& of = session.state();
   memory.emplace(of.config->output.memory_bytes,

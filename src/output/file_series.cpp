@@ -43,6 +43,13 @@ Error placed(const describe::File& file, Error error) {
   return error;
 }
 
+/// What can be done about a file that differs from what is written, for errors. `existing`: of the
+/// run; none if it resumes.
+const char* otherwise(const std::optional<Existing>& existing) {
+  return existing ? "choose another name, or write \"existing: replace\""
+                  : "or change it when the file has ended";
+}
+
 /// What the record covers that ends at `end`; with a cycle, its record for a part of the cycle.
 /// `schedule`: null if there are only instants.
 Cycle::Span span_of(const Schedule* schedule, const std::optional<Cycle>& cycle, std::size_t part,
@@ -124,7 +131,6 @@ void FileSeries::take_path() {
   const std::string path = target_->path(FileName{.name = state_.path});
   const TakenPaths::Owner own{file_, state_.part};
   if (const auto owner = taken_->owner(path)) refuse_path(path, own, *owner);
-  if (const OtherWriters* const others = taken_->others()) others->check(*file_, path);
   taken_->take(path, own);
 }
 
@@ -177,17 +183,21 @@ std::int64_t FileSeries::earlier_files() const {
   return count;
 }
 
+std::optional<Error> FileSeries::refusal_of_writer(std::int64_t earlier) const {
+  if (earlier == 0 || !appends_) return std::nullopt;
+  return taken_->refusal(*file_, target_->path(FileName{.name = names_.of(names_.last(earlier))}));
+}
+
 void FileSeries::begin_after(std::int64_t earlier) {
   if (earlier == 0) return;
-  PartNames::Part part = names_.first(1).front();
   if (existing_ != Existing::append) {
-    const std::string path = target_->path(FileName{.name = names_.of(part)});
+    const std::string path = target_->path(FileName{.name = names_.of(names_.first(1).front())});
     refuse_at(file_->at, ErrorCode::exists,
               "the file '{}' is to be written to {}, which exists already: remove it, choose another name, "
               "write \"existing: replace\", or resume from the saved state of the run that wrote it",
               file_->name, path);
   }
-  if (names_.are_counted()) part.number = earlier;
+  const PartNames::Part part = names_.last(earlier);
   const std::string path = target_->path(FileName{.name = names_.of(part)});
   if (traits_of(names_.store()).magic.empty())
     refuse_at(file_->at, ErrorCode::conflict,
@@ -212,11 +222,7 @@ void FileSeries::begin_after(std::int64_t earlier) {
   state_.part = part.number;
   state_.record_end = time_->start;
   if (is_full) return;
-  Target::Compared compared = target_->compared(path);
-  if (!compared.differences.empty())
-    throw Failure(refusal_of_differences(*file_, path, compared.differences,
-                                         "choose another name, or write \"existing: replace\""));
-  first_values_ = std::move(compared.kept);
+  first_values_ = texts_kept(*file_, path, target_->compared(path, distributed_), otherwise(existing_));
   // A state that is saved before the first record says where the records of this run begin.
   state_.path = names_.of(part);
   state_.records = found.records;
@@ -225,6 +231,18 @@ void FileSeries::begin_after(std::int64_t earlier) {
   names_.begin(part, state_.path);
   take_path();
   is_continued_ = true;
+}
+
+/// Only the first rank knows of other sessions. If nothing is appended, the others need not wait
+/// for it.
+SchemaChanges FileSeries::texts_to_keep(const std::string& path) const {
+  if (!appends_) {
+    taken_->check_writer(*file_, path);
+    return {};
+  }
+  const bool is_there = target_->is_there(path, [&] { return taken_->refusal(*file_, path); });
+  return is_there ? texts_of_found(*file_, *target_, distributed_, path, otherwise(existing_))
+                  : SchemaChanges();
 }
 
 bool FileSeries::is_in_open_part(const Date& end) const {
@@ -247,11 +265,11 @@ void FileSeries::open_part(const Date& end) {
     state_.path = names_.of(part);
     names_.begin(part, state_.path);
     take_path();
-    open_ = target_->open(FileName{.name = state_.path, .replace = resumes_ && !appends_}, {});
+    const FileName name{.name = state_.path, .replace = resumes_ && !appends_};
+    open_ = target_->open(name, texts_to_keep(target_->path(name)));
     if (appends_ && open_->records() > 0) go_on_after_found(end);
   } else {
-    if (const OtherWriters* const others = taken_->others())
-      others->check(*file_, target_->path(FileName{.name = state_.path}));
+    taken_->check_writer(*file_, target_->path(FileName{.name = state_.path}));
     open_ = target_->open(FileName{.name = state_.path}, std::exchange(first_values_, {}));
     found_ = open_->records();
     if (found_ < state_.records)
@@ -433,16 +451,7 @@ void FileSeries::resume(FileState state, bool continues) {
   if (!is_continued_) return;
   const std::string path = target_->path(FileName{.name = state_.path});
   taken_->take(path, {file_, state_.part});
-  Target::Compared compared;
-  try {
-    compared = target_->compared(path);
-  } catch (const Failure&) {
-    // Opening the file for output says what is wrong with it.
-  }
-  if (!compared.differences.empty())
-    throw Failure(
-        refusal_of_differences(*file_, path, compared.differences, "or change it when the file has ended"));
-  first_values_ = std::move(compared.kept);
+  first_values_ = texts_of_found(*file_, *target_, distributed_, path, otherwise(existing_));
 }
 
 // ---- VariableWriter

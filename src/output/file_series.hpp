@@ -54,6 +54,8 @@ class FileSeries {
   /// How many of its first files there are, of earlier runs; 0 if they do not matter. Without parts
   /// that are counted, it is at most 1.
   [[nodiscard]] std::int64_t earlier_files() const;
+  /// On the first rank: why the last one of them must not be appended to (OtherWriters::refusal).
+  [[nodiscard]] std::optional<Error> refusal_of_writer(std::int64_t earlier) const;
   /// Refuses these files, or goes on after the last one. On all ranks, before the first step.
   void begin_after(std::int64_t earlier);
   /// Where samples go of what servers compute.
@@ -132,6 +134,10 @@ class FileSeries {
   void open_part(const Date& end);
   [[nodiscard]] bool is_in_open_part(const Date& end) const;
   void go_on_after_found(const Date& end);
+  /// Before a new part is opened, which may exist: the texts that it keeps. Throws conflict if
+  /// another session has written it, or if it differs. On all model ranks together, if records are
+  /// appended.
+  [[nodiscard]] SchemaChanges texts_to_keep(const std::string& path) const;
   void begin_record(const Date& end);
   void put_time(const Date& end);
   void put_time_of_instants(const Date& at);

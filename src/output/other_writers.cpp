@@ -54,15 +54,15 @@ int open_nameless(const std::filesystem::path& directory) {
   return named;
 }
 
-/// The session that published the file which has the name now. `living`: only one that still runs.
-std::optional<std::string> session_of(const journal::Journal& journal, const std::string& path,
-                                      const NumberedFile& file, bool living) {
+/// The session that published the file which has the name now, if it still runs.
+std::optional<std::string> living_session_of(const journal::Journal& journal, const std::string& path,
+                                             const NumberedFile& file) {
   const std::string whole = whole_path(path);
   std::optional<std::string> session;
   for (const journal::Run& run : journal.runs)
     for (const journal::PublishedFile& published : run.published)
       if (published.file.file.path == whole && published.identity.inode == file.st_ino)
-        session = !living || journal::state_of(run, journal::this_host()) == journal::RunState::running
+        session = journal::state_of(run, journal::this_host()) == journal::RunState::running
                       ? std::optional(run.session())
                       : std::nullopt;
   return session;
@@ -95,7 +95,7 @@ std::optional<Error> OtherWriters::living_writer(const std::vector<Wanted>& file
     const auto read = journal::read_journal(journal_, patience);
     if (!read) return std::nullopt;
     for (const auto& [it, file] : existing)
-      if (const auto session = session_of(*read, it->path, file, true))
+      if (const auto session = living_session_of(*read, it->path, file))
         return make_error(
             ErrorCode::conflict,
             "{}: the file '{}' of the session '{}' would have the name \"{}\", which the session "
@@ -113,29 +113,33 @@ std::optional<std::string> OtherWriters::later_writer(const std::string& path) c
   if (::lstat(path.c_str(), &file) != 0) return std::nullopt;
   const auto since = since_.find(file.st_dev);
   if (since == since_.end() || written_ns(file) <= since->second) return std::nullopt;
-  if (journal_.empty()) return std::string();
-  const auto read = journal::read_journal(journal_, OwnerFile::no_patience);
-  return (read ? session_of(*read, path, file, false) : std::nullopt).value_or(std::string());
+  if (published_ == nullptr) return std::string();
+  published_->look();
+  return published_->session_of(whole_path(path), file.st_ino).value_or(std::string());
 }
 
 void OtherWriters::check(const describe::File& file, const std::string& path) const {
+  if (auto refused = refusal(file, path)) refuse(*std::move(refused));
+}
+
+std::optional<Error> OtherWriters::refusal(const describe::File& file, const std::string& path) const {
   const auto writer = later_writer(path);
-  if (!writer) return;
+  if (!writer) return std::nullopt;
   const std::string opens =
       fmt::format("{}: the file '{}' of the session '{}'", file.at.text(), file.name, session_);
   if (!writer->empty())
-    throw Failure(
-        make_error(ErrorCode::conflict,
-                   "{} would have the name \"{}\", which the session '{}' has given to a file of its "
-                   "own while this session runs: give the files of each component names or "
-                   "directories of their own",
-                   opens, whole_path(path), *writer));
+    return make_error(ErrorCode::conflict,
+                      "{} would have the name \"{}\", which the session '{}' has given to a file of its "
+                      "own while this session runs: give the files of each component names or "
+                      "directories of their own",
+                      opens, whole_path(path), *writer);
   logger_.warning(
       "{} replaces or continues \"{}\", which another program, or a session with another journal, has "
       "written "
       "while this session runs: if it is another component's, give the files of each names or directories of "
       "their own",
       opens, whole_path(path));
+  return std::nullopt;
 }
 
 }  // namespace afterbay::output

@@ -33,6 +33,13 @@ class TakenPaths {
   /// Files of other sessions. Null: this rank does not look for them.
   [[nodiscard]] const OtherWriters* others() const noexcept { return others_ ? &*others_ : nullptr; }
   void set_others(OtherWriters others) { others_ = std::move(others); }
+  /// See OtherWriters; nothing on ranks that do not look for them.
+  [[nodiscard]] std::optional<Error> refusal(const describe::File& file, const std::string& path) const {
+    return others_ ? others_->refusal(file, path) : std::nullopt;
+  }
+  void check_writer(const describe::File& file, const std::string& path) const {
+    if (others_) others_->check(file, path);
+  }
 
  private:
   std::optional<OtherWriters> others_;
@@ -75,6 +82,13 @@ class PartNames {
   [[nodiscard]] Part until(const Date& end);
   /// Parts from the start of the run, as far as their names are known before it: at most `most`.
   [[nodiscard]] std::vector<Part> first(std::int64_t most) const;
+
+  /// The last one of so many files of earlier runs.
+  [[nodiscard]] Part last(std::int64_t earlier) const {
+    Part part = first(1).front();
+    if (are_counted()) part.number = earlier;
+    return part;
+  }
 
   /// What a run that resumes must know of the parts before: digests of their names, if they do not
   /// follow from the description.

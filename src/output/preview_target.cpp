@@ -64,7 +64,14 @@ class CountedTarget final : public Target {
     return inside ? directory_ + (directory_.ends_with('/') ? "" : "/") + path : path;
   }
 
-  [[nodiscard]] Compared compared(const std::string& /*path*/) override { return {}; }
+  [[nodiscard]] Compared compared(const std::string& /*path*/,
+                                  const std::vector<DistributedCoordinate>& /*distributed*/) override {
+    return {};
+  }
+  [[nodiscard]] bool is_there(const std::string& /*path*/,
+                              const std::function<std::optional<Error>()>& /*refusal*/) override {
+    return false;
+  }
   [[nodiscard]] FoundRecords found(const std::string& /*path*/, std::uint64_t /*period*/) override {
     return {};
   }

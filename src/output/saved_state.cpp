@@ -223,12 +223,11 @@ Ticket SavedState::write(Collection& collection, const std::string& path, std::i
     const OtherWriters* const others = replaces && !owner ? plan_.taken->others() : nullptr;
     if (const auto writer = others == nullptr ? std::nullopt : others->later_writer(file)) {
       if (!writer->empty())
-        throw Failure(
-            make_error(ErrorCode::conflict,
-                       "a state would replace one that the session '{}' has saved while this session "
-                       "runs: give the states of each component names of their own",
-                       *writer)
-                .in_file(file));
+        others->refuse(make_error(ErrorCode::conflict,
+                                  "a state would replace one that the session '{}' has saved while this "
+                                  "session runs: give the states of each component names of their own",
+                                  *writer)
+                           .in_file(file));
       others->logger().warning(
           "the state {} replaces one that another program has written while this session runs", file);
     }

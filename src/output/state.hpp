@@ -46,6 +46,8 @@ struct __attribute__((visibility("hidden"))) Output::State {
   };
 
   void start();
+  /// Makes the plan and defines its files.
+  void prepare();
   void begin_step(std::int64_t number);
   void end_step();
   void close_files();

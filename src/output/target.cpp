@@ -6,6 +6,8 @@
 
 #include "afterbay/input.hpp"
 #include "model/changes.hpp"
+#include "output/differing_values.hpp"
+#include "output/earlier_files.hpp"
 #include "output/file_schema.hpp"
 #include "output/refuse.hpp"
 #include "session/facade.hpp"
@@ -132,7 +134,8 @@ class SessionTarget final : public Target {
     return std::make_unique<SessionFile>(std::move(file));
   }
   [[nodiscard]] std::string path(const FileName& name) const override { return unwrap(made_->path(name)); }
-  [[nodiscard]] Compared compared(const std::string& path) override {
+  [[nodiscard]] Compared compared(const std::string& path,
+                                  const std::vector<DistributedCoordinate>& distributed) override {
     InputFile file = of_.open_input(path, {.as_of = AsOf::published});
     const Schema& found = file.schema();
     Compared compared;
@@ -140,11 +143,21 @@ class SessionTarget final : public Target {
     for (const Variable& wanted : made_->schema().variables)
       if (const Variable* const same = found.find_variable(wanted.name))
         keep_texts(compared.kept, wanted.name, wanted.attributes, same->attributes);
-    // As the servers do when they open it; they compare constants and the format, too.
+    // As the servers do when they open it.
     compared.differences =
         storage::schema_differences(must(model::apply(made_->schema(), compared.kept)), found);
+    if (const Format store = file.state().input->format; store != made_->format())
+      compared.differences.insert(
+          compared.differences.begin(),
+          fmt::format("store: {} wanted, {} in the file", name_of(made_->format()), name_of(store)));
+    if (compared.differences.empty())
+      compared.differences = differing_values(of_, file, made_->schema(), distributed);
     file.close();
     return compared;
+  }
+  [[nodiscard]] bool is_there(const std::string& path,
+                              const std::function<std::optional<Error>()>& refusal) override {
+    return output::is_there(of_, path, refusal);
   }
   [[nodiscard]] FoundRecords found(const std::string& path, std::uint64_t period) override {
     InputFile file = of_.open_input(path, {.as_of = AsOf::published});

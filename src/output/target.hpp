@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@
 #include "statistics/statistic.hpp"
 
 namespace afterbay::output {
+
+struct DistributedCoordinate;
 
 /// A file that is open. Errors are thrown as by OutputFile.
 class TargetFile {
@@ -62,13 +65,20 @@ class Target {
   Target& operator=(const Target&) = delete;
 
   virtual std::unique_ptr<TargetFile> open(const FileName& name, const SchemaChanges& changes) = 0;
-  /// A published file, compared with what this run writes.
+  /// A published file, compared with what this run writes: the schema, the store and the values of
+  /// coordinates.
   struct Compared {
     SchemaChanges kept;  ///< texts of attributes that only tell of it: it keeps them if it is continued
     std::vector<std::string> differences;  ///< others, for which it cannot be: sentences
   };
-  /// On all model ranks together.
-  [[nodiscard]] virtual Compared compared(const std::string& path) = 0;
+  /// On all model ranks together. `distributed`: coordinates that this run writes, this rank's
+  /// values. See differing_values for what is read.
+  [[nodiscard]] virtual Compared compared(const std::string& path,
+                                          const std::vector<DistributedCoordinate>& distributed) = 0;
+  /// Whether there is a file, as the first model rank sees it. On all model ranks together; throws
+  /// the refusal, for which the first one asks.
+  [[nodiscard]] virtual bool is_there(const std::string& path,
+                                      const std::function<std::optional<Error>()>& refusal) = 0;
   /// The path of a file that is opened with this name.
   [[nodiscard]] virtual std::string path(const FileName& name) const = 0;
   /// Reads a published file, on all model ranks together. `period`: records of a period.

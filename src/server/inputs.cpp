@@ -127,6 +127,7 @@ void Inputs::answer_open(const File& file, std::size_t peer) {
   if (file.file) {
     answer.schema = file.file->schema();
     answer.records = file.file->records();
+    answer.format = file.file->format();
     for (const auto& [name, reason] : file.file->left_out()) {
       answer.unreadable.push_back(name);
       answer.reasons.push_back(reason);

@@ -20,6 +20,8 @@ struct OutputOfSession {
   std::function<std::optional<Error>()> refusal;
   /// Why the session cannot end yet: the model has not finalized the output. Empty: it can.
   std::function<std::optional<Error>()> unfinished;
+  /// Whether the last agreement of the model ranks was an error, which all of them have.
+  bool agreed_to_fail = false;
 };
 
 }  // namespace afterbay::session

@@ -35,6 +35,7 @@ enum class CollectiveMessage : std::uint8_t {
   earlier_files,           ///< earlier_files.cpp
   given_options,           ///< same_options.cpp
   options_agree,           ///< same_options.cpp
+  different_values,        ///< differing_values.cpp
   count
 };
 

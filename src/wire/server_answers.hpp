@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/format.hpp"
 #include "wire/data_fields.hpp"
 #include "wire/message_list.hpp"
 
@@ -124,9 +125,10 @@ struct InputOpened {
   std::vector<std::string> unreadable;  ///< names of variables that are not in the schema
   std::vector<std::string> reasons;     ///< the reasons
   std::optional<Error> error;
+  Format format = Format::netcdf4;
   template <class A>
   void fields(A& a) {
-    a(input, schema, records, unreadable, reasons, error);
+    a(input, schema, records, unreadable, reasons, error, format);
   }
 };
 

@@ -261,6 +261,69 @@ def texts():
         assert file.uas.attrs["units"] == "m s-1", file.uas
 
 
+INLINE = {"servers": 0, "settings": ["--afterbay.topology=inline"]}
+
+
+def coordinates():
+    """Coordinates and the store were compared when the first record was written, and coordinates of
+    which each rank holds a part not at all: the file had got other ones for all of its records."""
+    fresh("coordinates")
+    append = f"files: {{a: {{every: 6h, existing: append, {UNITS}, instant: [tas, toce]}}}}\n"
+    run(append, last=4, ranks=3)
+    later = {"last": 4, "start": "2000-01-02"}
+    goes_on = ["output.yaml:1:9: the file 'a' goes on with", "a.nc", "Give the file what it had", "existing: replace"]
+    for options in ({"ranks": 3}, {"servers": 2}, {"decomposition": "map"}, {"ranks": 1}, INLINE):
+        refused(append, [*goes_on, "variable 'lat': constant value 0 is -74.5 as wanted, -75 in the file"], **{**later, **options, "lat_shift": 0.5})
+        refused(append, [*goes_on, "variable 'cell_index': value 0 of rank", "in the file"], **{**later, **options, "index_shift": 1})
+    said = refused(append, ["variable 'height': constant value 0 is 10 as wanted, 2 in the file", "'cell_index': value 0 of rank 2 is 17.25 as wanted, 16.25 in the file"],
+                   ranks=3, height=10, index_shift=1, shift_rank=2, **later)
+    assert "of rank 0" not in said and "of rank 1" not in said, said
+    refused(append.replace("every", "store: cdf5, every"), [*goes_on, "store: cdf5 wanted, netcdf4 in the file"], **later)
+    # Ranks may compute their parts; other decompositions round differently.
+    run(append, index_shift=1e-13, **later)
+    run(append, decomposition="map", last=4, start="2000-01-03", ranks=3)
+    run(append, last=4, start="2000-01-04", **INLINE)
+    ascend("a.nc", 16)
+    assert np.array_equal(read("a.nc", "cell_index")[0].ravel(), np.arange(48) + 0.25), read("a.nc", "cell_index")
+    # A later file of the run, which has another grid.
+    fresh("later_coordinates")
+    months = f"files: {{a: {{every: 1d, split: 1mo, existing: append, {UNITS}, instant: [tas]}}}}\n"
+    run(months, last=8, start="2000-02-01")
+    said = refused_later(months, "a_2000-02-2000-02.nc", last=40 * 4, index_shift=1, shift_rank=1)
+    assert "value 0 of rank 1" in said, said
+
+
+def texts_of_later_parts():
+    """A file that the run comes to, and that exists, had been refused if its title was another one:
+    that of a run that resumes after a crash, and appends."""
+    fresh("texts_of_later_parts")
+    job = (f'files: {{a: {{every: 1d, split: 2 records, name: "a_{{part}}", existing: append, {UNITS}, attributes: {{title: JOB, NUMBER}},\n'
+           "  mean: [tas: {attributes: {comment: JOB, standard_name: air_temperature}}]}}\n")
+    first, second = (job.replace("JOB", name).replace("NUMBER", number) for name, number in (("first", "serial: 1"), ("second", "serial: 2, source: x")))
+    run(first, last=11, save_at=9)
+    ascend("a_2.nc", 1)
+    second_file = pathlib.Path("a_2.nc").read_bytes()
+    said = run(second.replace("air_t", "sea_t"), first=10, last=24, resume="state.nc", expect=1)
+    assert "output.yaml:2:" in said and "goes on with" in said and "attribute 'tas:standard_name'" in said, said
+    assert pathlib.Path("a_2.nc").read_bytes() == second_file
+    for path in glob.glob("*.part*"):
+        os.remove(path)
+    run(second, first=10, last=24, resume="state.nc", ranks=3)
+    values = np.concatenate([read(f"a_{k}.nc", "tas")[0] for k in (1, 2, 3)])
+    expected = np.array([sum(FIELDS.value("tas", n) for n in range(a + 1, a + 5)) / 4 for a in range(0, 24, 4)])
+    assert values.shape == expected.shape and np.allclose(values, expected, rtol=1e-6), values.shape
+    for path, texts in (("a_2.nc", ("first", "first", 1, False)), ("a_3.nc", ("second", "second", 2, True))):
+        with xarray.open_dataset(path) as file:
+            assert (file.attrs["title"], file.tas.attrs["comment"], file.attrs["serial"], "source" in file.attrs) == texts, (path, file)
+    # Without a state.
+    fresh("texts_of_later_months")
+    months = f"files: {{a: {{every: 1d, split: 1mo, existing: append, {UNITS}, attributes: {{title: JOB}}, instant: [tas]}}}}\n"
+    run(months.replace("JOB", "first"), last=28 * 4, start="2000-02-01")
+    run(months.replace("JOB", "second"), last=4 * 4, start="2000-02-28T12:00", ranks=3)
+    with xarray.open_dataset("a_2000-02-2000-02.nc") as file:
+        assert file.attrs["title"] == "first" and len(file.time) == 29, file
+
+
 def files_that_exist():
     """The default: found before the first step, however long the period."""
     fresh("files_that_exist")
@@ -273,6 +336,7 @@ def files_that_exist():
 
 
 os.environ["SCRATCH_ROOT"] = os.getcwd()
-for case in (instants, statistics, skipped, folded, parts, resumed, written_again, in_memory, axes, texts, files_that_exist):
+for case in (instants, statistics, skipped, folded, parts, resumed, written_again, in_memory, axes, texts, coordinates, texts_of_later_parts,
+             files_that_exist):
     case()
     print(f"{case.__name__}: as expected", flush=True)

@@ -4,6 +4,7 @@
 each is as it is alone."""
 import os
 import pathlib
+import re
 import subprocess
 import time
 
@@ -47,13 +48,13 @@ for servers, ocean_servers in ((1, 1), (1, 2)):
 assert os.path.isdir("journal-ocean") and os.path.isdir("journal-atmosphere"), os.listdir()
 
 
-def together(atmosphere, ocean, *settings):
+def together(atmosphere, ocean, *settings, ranks=5, seconds=30):
     """Both components with a server each; returns the exit code and what they said. If processes
     fail, mpirun itself sometimes waits for ever (PMIx_server_finalize) when all of them have ended:
     it is not given long."""
     pathlib.Path("output.yaml").write_text(atmosphere[0])
     pathlib.Path("ocean.yaml").write_text(ocean[0])
-    command = ["timeout", "-k", "5", "30", "mpirun", "--oversubscribe", "-np", "5", str(MODEL), "ocean_from=3", *atmosphere[1:],
+    command = ["timeout", "-k", "5", str(seconds), "mpirun", "--oversubscribe", "-np", str(ranks), str(MODEL), "ocean_from=3", *atmosphere[1:],
                *(f"ocean.{option}" for option in ocean[1:]), "--afterbay.servers=1", "--afterbay.report.table=off", *settings]
     done = subprocess.run(command, capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
@@ -102,6 +103,26 @@ def states_of_both():
         assert part in said, f"expected {part!r} in:\n{said}"
 
 
+def all_ranks_know():
+    """Only the first rank of a component looks for files of others: its ranks had waited until the
+    deadline, or until it stopped, and got another error."""
+    first = "files: {day: {every: 1d, existing: replace, name: x.nc, mean: [tas]}}\n"
+    for keys in ("replace", "append"):
+        second = f"files: {{sea: {{every: 5d, existing: {keys}, name: x.nc, mean: [toce]}}}}\n"
+        # Ranks that fail do something else for 10 s.
+        code, said = together((first, "last=8", "pause_ms=200"), (second, "last=24", "pause_ms=400"), "hesitate_ms=10000", ranks=7, seconds=60)
+        assert code != 0, said
+        failed = re.findall(r"rank (\d) failed at (\d+) ms: (.*)", said)
+        assert sorted(rank for rank, _, _ in failed) == ["0", "1", "2"], said
+        times = [int(at) for _, at, _ in failed]
+        assert max(times) - min(times) < 5000, f"{keys}: some ranks learnt late\n{said}"
+        messages = {message for _, _, message in failed}
+        assert len(messages) == 1, f"{keys}: {messages}"
+        assert "the session 'atmosphere' has given to a file of its own" in messages.pop(), said
+        os.remove("x.nc")
+        print(f"all ranks know, {keys}: as expected", flush=True)
+
+
 def while_another_session_runs():
     """A session that has published the file still runs: the next one does not begin. When it has
     ended, its file is that of an earlier run, and is replaced."""
@@ -129,4 +150,5 @@ def while_another_session_runs():
 inside("one_after_the_other", one_after_the_other)
 inside("with_journals_of_their_own", with_journals_of_their_own)
 inside("states_of_both", states_of_both)
+inside("all_ranks_know", all_ranks_know)
 inside("while_another_session_runs", while_another_session_runs)

@@ -5,6 +5,7 @@ published as complete."""
 import glob
 import os
 import pathlib
+import re
 import subprocess
 
 from lib_described import MODEL, run
@@ -25,6 +26,18 @@ def expect_file(parts, line, fields="", **options):
     expect(["output.yaml:", *parts], f"{fields}files:\n  f: {{{line}}}\n", **options)
     assert not glob.glob("*.nc"), "a file was made although the description is wrong"
 
+
+def one_rank():
+    """A definition that one rank lacks: the others had waited for it until the deadline."""
+    said = run(DAY, expect=1, ranks=4, seconds=60, last=8, without="uas", without_rank=2, hesitate_ms=8000)
+    failed = re.findall(r"rank (\d) failed at (\d+) ms: (.*)", said)
+    assert sorted(rank for rank, _, _ in failed) == ["0", "1", "2", "3"], said
+    times = [int(at) for _, at, _ in failed]
+    assert max(times) - min(times) < 4000, said
+    assert {message for _, _, message in failed} == {failed[0][2]} and "no field 'uas'" in failed[0][2], said
+
+
+one_rank()
 
 # Found at start(), with their places.
 expect_file(["output.yaml:2:25", "no field 'taz'", 'did you mean "tas"'], "every: 1d, mean: [taz]")

@@ -138,6 +138,12 @@ class Model {
   }
 
  private:
+  /// "without=tas": there is no such field; with "without_rank=2" only there.
+  [[nodiscard]] bool is_without(const std::string& field) const {
+    return options_.text("without", "") == field &&
+           options_.number("without_rank", session_.model_rank()) == session_.model_rank();
+  }
+
   /// "months=30,31,29": user-defined, with leap_year and leap_month.
   [[nodiscard]] Calendar calendar() const {
     if (!options_.given.contains("months")) return Calendar(options_.text("calendar", "standard"));
@@ -225,7 +231,7 @@ class Model {
     std::vector<double> lon(nlon_);
     for (std::uint64_t j = 0; j < nlat_; ++j) {
       const double width = 180.0 / static_cast<double>(nlat_);
-      lat[j] = -90 + (static_cast<double>(j) + 0.5) * width;
+      lat[j] = -90 + (static_cast<double>(j) + 0.5) * width + std::stod(options_.text("lat_shift", "0"));
       lat_bounds.push_back(lat[j] - width / 2);
       lat_bounds.push_back(lat[j] + width / 2);
     }
@@ -249,9 +255,11 @@ class Model {
     const bool plain = options_.given.contains("plain");
     CoordinateOptions of_height{.units = "m", .standard_name = "height"};
     if (options_.given.contains("limits")) of_height.attributes = {{"positive", "up"}};
-    output.coordinate("height", {}, Values(plain ? 1.5 : 2.0), of_height);
+    output.coordinate("height", {}, Values(plain ? 1.5 : std::stod(options_.text("height", "2"))), of_height);
     std::vector<double> areas;
-    for (const std::uint64_t p : part_.points) areas.push_back(static_cast<double>(p) + 0.25);
+    const bool shifts = options_.number("shift_rank", session_.model_rank()) == session_.model_rank();
+    const double shift = shifts ? std::stod(options_.text("index_shift", "0")) : 0;
+    for (const std::uint64_t p : part_.points) areas.push_back(static_cast<double>(p) + 0.25 + shift);
     if (!plain)
       output.grid_coordinate(
           "cell_index", "atm", areas.data(),
@@ -269,7 +277,7 @@ class Model {
       if (const std::string fill = other("fill_of"); !fill.empty()) options.fill = Values(std::stof(fill));
       if (const std::string fill = other("fill_attribute_of"); !fill.empty())
         options.attributes.push_back({"_FillValue", Values(std::stof(fill))});
-      if (options_.text("without", "") != name) output.field(name, options);
+      if (!is_without(name)) output.field(name, options);
     };
     std::vector<Attribute> of_tas{{"coordinates", "height"}};
     if (rich)
@@ -354,7 +362,7 @@ class Model {
   template <class T>
   void put_field(Output& output, const std::string& name, std::uint64_t number, std::int64_t step,
                  std::uint64_t levels, bool on_grid = true) {
-    if (options_.text("without", "") == name || options_.text("forget", "") == name) return;
+    if (is_without(name) || options_.text("forget", "") == name) return;
     if (output.wants(name)) ++wanted_in_step_;
     const std::uint64_t columns = on_grid ? part_.points.size() : 1;
     // With a halo, rows of a block lie in a larger array.
@@ -484,6 +492,19 @@ MPI_Comm component(Options& options, SessionOptions& given) {
   return ranks;
 }
 
+/// "hesitate_ms=5000": a model rank prints its error and then does something else before it stops:
+/// the others cannot learn from its end.
+void hesitate(const Session& session, const Options& options, const Error& error) {
+  const std::int64_t pause_ms = options.number("hesitate_ms", 0);
+  if (pause_ms == 0) return;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  std::printf("rank %d failed at %lld ms: %s\n", session.model_rank(),
+              static_cast<long long>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()),
+              error.message.c_str());
+  std::fflush(stdout);
+  std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -509,6 +530,7 @@ int main(int argc, char** argv) {
       else
         Model(session, options).run();
     } catch (const Failure& failure) {
+      if (!session.is_server()) hesitate(session, options, failure.error());
       stop(failure.error());
     }
   } catch (const Failure& failure) {

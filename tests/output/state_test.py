@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What belongs to saved states: settings for all files leave them alone, fields of a resumed run
 must be those of the state, and files of another run are never published."""
+import copy
 import glob
+import json
 import os
 import pathlib
 import subprocess
@@ -259,7 +261,31 @@ def storing():
     assert os.path.exists("elsewhere/day_2000-02-04-2000-02-04.nc"), os.listdir("elsewhere")
 
 
+def damaged():
+    """States of statistics whose parts lead to themselves: adding them up would not end."""
+    both = "files: {t: {every: 1d, mean: [tas]}, u: {every: 1d, mean: [uas]}}\n"
+    run(both, last=6, finalize_to="state.nc", settings=["--afterbay.topology=inline"], servers=0)
+    whole = pathlib.Path("state.nc").read_bytes()
+    with netCDF4.Dataset("state.nc") as file:
+        good = json.loads(file.getncattr("afterbay_output_state"))
+    first, second = (it["of"] for it in good["statistics"])
+    before = {path: pathlib.Path(path).read_bytes() for path in ("t.nc", "u.nc")}
+    for parts in ({0: first}, {0: second, 1: first}, {0: second, 1: second}):
+        head = copy.deepcopy(good)
+        for number, part in parts.items():
+            head["statistics"][number]["from"] = part
+        pathlib.Path("state.nc").write_bytes(whole)
+        with netCDF4.Dataset("state.nc", "a") as file:
+            file.setncattr("afterbay_output_state", json.dumps(head))
+        found = run(both, first=7, last=8, resume="state.nc", expect=1, ranks=3, seconds=60)
+        assert "state.nc" in found and "the state is damaged: a statistic is a part of itself" in found, f"{parts}: {found}"
+        assert not glob.glob("*.part*"), os.listdir()
+    assert all(pathlib.Path(path).read_bytes() == content for path, content in before.items())
+    pathlib.Path("state.nc").write_bytes(whole)
+    run(both, first=7, last=8, resume="state.nc", ranks=3)
+
+
 for task in (settings_for_all_files, other_fields, changed_descriptions, never_published, not_finalized, fill_as_attribute,
-             text_in_other_encodings, other_spellings, stores, attributes, storing):
+             text_in_other_encodings, other_spellings, stores, attributes, storing, damaged):
     inside(task.__name__, task)
     print(f"{task.__name__}: good", flush=True)

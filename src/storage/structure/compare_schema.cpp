@@ -169,7 +169,16 @@ class Comparison {
   std::vector<std::string> differences_;
 };
 
-/// The first element in which two value lists of one type differ, as a sentence; empty when equal.
+std::string listed(const std::vector<std::string>& differences) {
+  constexpr std::size_t most = 20;
+  std::string text;
+  for (std::size_t i = 0; i < differences.size() && i < most; ++i) text += "\n  - " + differences[i];
+  if (differences.size() > most) text += fmt::format("\n  - and {} more", differences.size() - most);
+  return text;
+}
+
+}  // namespace
+
 std::string value_difference(const std::string& variable, const Values& wanted, const Values& found) {
   if (wanted == found) return {};
   if (wanted.type != found.type || wanted.count() != found.count())
@@ -187,16 +196,6 @@ std::string value_difference(const std::string& variable, const Values& wanted, 
   }
   return {};
 }
-
-std::string listed(const std::vector<std::string>& differences) {
-  constexpr std::size_t most = 20;
-  std::string text;
-  for (std::size_t i = 0; i < differences.size() && i < most; ++i) text += "\n  - " + differences[i];
-  if (differences.size() > most) text += fmt::format("\n  - and {} more", differences.size() - most);
-  return text;
-}
-
-}  // namespace
 
 std::vector<std::string> schema_differences(const Schema& wanted, const Schema& found) {
   return Comparison().compare(wanted, found);

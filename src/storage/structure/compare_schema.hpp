@@ -17,6 +17,10 @@ namespace afterbay::storage {
 /// `date_modified`) are not compared: an appended file keeps its own.
 std::vector<std::string> schema_differences(const Schema& wanted, const Schema& found);
 
+/// The first element in which the constant values of a variable differ from those in a file, as a
+/// sentence; empty if they are equal.
+std::string value_difference(const std::string& variable, const Values& wanted, const Values& found);
+
 /// Fails with conflict, listing all differences, when the file under `path` cannot take records of
 /// `wanted`; constant values are compared too. Otherwise returns the number of records in it.
 Result<std::uint64_t> check_appendable(const std::string& path, const Schema& wanted, Format format);

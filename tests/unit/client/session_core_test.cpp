@@ -161,5 +161,21 @@ TEST_F(ClientSessionCore, a_refused_call_does_not_end_the_session_but_is_the_cau
   EXPECT_TRUE(core_->await_failure(Millis(1000)));
 }
 
+/// The servers had waited for other ranks that might give up, and called it the end of this rank.
+TEST_F(ClientSessionCore, an_error_that_concerns_all_ranks_is_passed_on_as_the_failure_of_the_session) {
+  const Error refused(ErrorCode::conflict, "the file belongs to another session");
+  core_->abandon("the session has failed", &refused, false, true);
+  ASSERT_TRUE(core_->failure());
+  EXPECT_EQ(core_->failure()->message, refused.message);
+  EXPECT_EQ(core_->check_usable().error().code, ErrorCode::conflict);
+  for (const test::ScriptedLink* const link : links_) {
+    const auto abandoned = link->all_sent<wire::Abandon>();
+    ASSERT_EQ(abandoned.size(), 1U);
+    EXPECT_TRUE(abandoned[0].session_failed);
+    ASSERT_TRUE(abandoned[0].cause);
+    EXPECT_EQ(abandoned[0].cause->message, refused.message);
+  }
+}
+
 }  // namespace
 }  // namespace afterbay::client
