@@ -253,7 +253,7 @@ class Finder {
   }
 
   static bool is_shared(Placement placement) {
-    return traits_of(placement).split != model::Split::none;
+    return traits_of(placement).sharing != model::FileSharing::none;
   }
 
   static bool is_filter(const CollectionOverride& item) {
