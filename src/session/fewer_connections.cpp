@@ -55,9 +55,9 @@ std::optional<NodeLoad> with_frontends(const config::Config& config, const confi
   const std::size_t models = load.models(config.servers.topology);
   std::size_t taken = 0;
   for (std::size_t p = 0; p < after.size(); ++p) {
-    if (after[p].topology == before[p].topology) continue;
-    if (after[p].layout.isolate) return std::nullopt;
-    const int wanted = std::max(after[p].layout.frontends_per_node, 1);
+    if (after[p].servers.topology == before[p].servers.topology) continue;
+    if (after[p].servers.layout.isolate) return std::nullopt;
+    const int wanted = std::max(after[p].servers.layout.frontends_per_node, 1);
     taken += static_cast<std::size_t>(wanted);
     PoolLoad& pool = with.pools[p];
     pool.job_frontends = static_cast<std::size_t>(wanted) * load.job.model_nodes;
