@@ -158,7 +158,7 @@ OwnUnits kept_units(const PlanInput& input, const expression::Expression& expres
       return units;
     }
     const expression::Reduction& reduction = expression.reductions[of.reduction];
-    const statistics::StatisticKindTraits traits = traits_of(reduction.kind);
+    const statistics::StatisticTraits traits = traits_of(reduction.kind);
     if (traits.is_sum) return {};
     of_differences = of_differences || traits.is_difference;
     formula = &reduction.argument;
