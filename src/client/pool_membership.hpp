@@ -40,9 +40,7 @@ class PoolMembership {
   [[nodiscard]] bool is_shared() const noexcept { return sharing_ != model::FileSharing::none; }
   [[nodiscard]] model::FileSharing sharing() const noexcept { return sharing_; }
   /// Whether each file may go to another server.
-  [[nodiscard]] bool takes_turns() const noexcept {
-    return traits_of(placement_).spreads_files();
-  }
+  [[nodiscard]] bool takes_turns() const noexcept { return traits_of(placement_).spreads_files(); }
   /// Whether each file goes to the least loaded server of the pool.
   [[nodiscard]] bool takes_least_loaded() const noexcept {
     return traits_of(placement_).by_load && servers_.size() > 1;

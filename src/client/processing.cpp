@@ -34,14 +34,14 @@ Result<> Processing::take_settings(Schema& schema, Format format,
 
 Result<> Processing::check_accuracy(const Schema& changed, std::uint32_t variable, Format format) const {
   if (variable >= before_messages.size() || before_messages[variable].empty()) return {};
-  const Variable& asked = changed.variables[variable];
-  Variable packed = asked;
+  const Variable& given = changed.variables[variable];
+  Variable packed = given;
   pipeline::Settings left = before_messages[variable];
   AFTERBAY_TRY(pipeline::leave_accuracy_to_messages(changed, packed, left, format));
-  if (packed == asked && left == (stages.empty() ? pipeline::Settings() : stages[variable])) return {};
+  if (packed == given && left == (stages.empty() ? pipeline::Settings() : stages[variable])) return {};
   return fail(ErrorCode::conflict,
               "variable '{}' would be packed otherwise than in the other files of the collection",
-              asked.name);
+              given.name);
 }
 
 void Processing::leave_to_ranks(const Schema& schema, bool changes_servers, Format format,

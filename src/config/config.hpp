@@ -235,7 +235,7 @@ struct CollectionOverride {
 struct PoolOverride {
   std::string pool;
   std::string setting;  ///< empty: the pool has no settings of its own
-  std::string value;  ///< in its canonical form
+  std::string value;    ///< in its canonical form
   Origin origin;
 
   /// "pools.large.servers"; "pools.large" for a pool without settings of its own.

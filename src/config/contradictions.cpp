@@ -216,8 +216,7 @@ class Finder {
           ErrorCode::conflict, item.origin.place, item.full_name(),
           fmt::format("{} is on, but with the placement {} several servers write each file, and such "
                       "a file cannot be {}; set collections.{}.placement to collection or file",
-                      item.full_name(), traits_of(placement).name, item.setting,
-                      item.pattern));
+                      item.full_name(), traits_of(placement).name, item.setting, item.pattern));
     }
   }
 
@@ -253,7 +252,7 @@ class Finder {
   }
 
   static bool is_shared(Placement placement) {
-    return traits_of(placement).split != model::Split::none;
+    return traits_of(placement).sharing != model::FileSharing::none;
   }
 
   static bool is_filter(const CollectionOverride& item) {

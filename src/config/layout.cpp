@@ -59,11 +59,11 @@ class RankAssigner {
   Result<std::vector<RankAssignment>> run() {
     for (const bool isolated : {true, false})
       for (std::size_t p = pools_.size(); p-- > 0;)
-        if (pools_[p].layout.isolate == isolated)
+        if (pools_[p].servers.layout.isolate == isolated)
           if (auto placed = assign(static_cast<int>(p)); !placed)
             return fail(std::move(placed).error().add(of_pool(static_cast<int>(p))));
     for (std::size_t p = 0; p < pools_.size(); ++p)
-      if (pools_[p].topology == Topology::tiered && !pools_[p].layout.isolate)
+      if (pools_[p].servers.topology == Topology::tiered && !pools_[p].servers.layout.isolate)
         AFTERBAY_TRY(place_frontends(static_cast<int>(p)));
     AFTERBAY_TRY(count_models());
     return std::move(assignments_);

@@ -83,7 +83,7 @@ void add_to_trigger(const Assignment& assignment, Config& config, Problems& prob
 
 void add_to_pool(const Assignment& assignment, Config& config, Problems& problems) {
   if (assignment.name.empty()) {
-    config.pool_overrides.push_back({assignment.pool, {}, "{}", assignment.origin});
+    config.overrides.pools.push_back({assignment.pool, {}, "{}", assignment.origin});
     return;
   }
   Config target;

@@ -325,8 +325,7 @@ ValueKind<OutputType> output_type() {
   own.own = true;
   std::vector<std::pair<std::string, OutputType>> choices{{"auto", OutputType()}, {"own", own}};
   for (const Type type : model::every_type)
-    if (type != Type::text && type != Type::string)
-      choices.emplace_back(std::string(name_of(type)), type);
+    if (type != Type::text && type != Type::string) choices.emplace_back(std::string(name_of(type)), type);
   return one_of_words<OutputType>(std::move(choices));
 }
 

@@ -25,8 +25,7 @@ constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
 ValueKind<Type> type_word() {
   std::vector<std::pair<std::string, Type>> choices;
-  for (const Type type : model::every_type)
-    choices.emplace_back(std::string(afterbay::name_of(type)), type);
+  for (const Type type : model::every_type) choices.emplace_back(std::string(afterbay::name_of(type)), type);
   return describe::one_of_words<Type>(std::move(choices));
 }
 

@@ -66,11 +66,12 @@ class Planner {
       Cycle cycle(input_.time, file.timing, file.name);
       if (const auto records = static_cast<std::uint64_t>(file.naming.split.records);
           records % cycle.parts() != 0)
-        refuse(ErrorCode::invalid_argument,
-               "split of the file \"{}\" ({} records) is not a multiple of the {} records that each period has "
-               "with "
-               "a cycle: write \"{} records\"",
-               file.name, records, cycle.parts(), (records / cycle.parts() + 1) * cycle.parts());
+        refuse(
+            ErrorCode::invalid_argument,
+            "split of the file \"{}\" ({} records) is not a multiple of the {} records that each period has "
+            "with "
+            "a cycle: write \"{} records\"",
+            file.name, records, cycle.parts(), (records / cycle.parts() + 1) * cycle.parts());
       for (std::size_t part = 0; part < cycle.parts(); ++part)
         parts.push_back(
             reductions_.keep(std::make_unique<Schedule>(input_.time, file.timing, file.name, cycle, part)));
@@ -103,7 +104,7 @@ class Planner {
   }
 
   [[nodiscard]] const describe::GridSubset* subset_for(const describe::File& file,
-                                                 const describe::Variable& variable) const {
+                                                       const describe::Variable& variable) const {
     const std::string& name = variable.options.grid.value_or(file.grid);
     if (name == "own") return nullptr;
     const auto found = std::ranges::find(input_.description.grids, name, &describe::GridSubset::name);

@@ -49,7 +49,8 @@ Schedule* PlanReductions::keep(std::unique_ptr<Schedule> schedule) {
 }
 
 ReducedSeries& PlanReductions::over_periods(Series& of, const Schedule& schedule,
-                                      const statistics::Statistic& statistic, const describe::File* file) {
+                                            const statistics::Statistic& statistic,
+                                            const describe::File* file) {
   return statistics_of(of, schedule, file).add(statistic);
 }
 
@@ -75,7 +76,7 @@ SeriesStatistics& PlanReductions::statistics_of(Series& of, const Schedule& sche
 }
 
 ReducedSeries& PlanReductions::reduce_time(Series& of, const expression::Reduction& reduction,
-                                     const VariableContext& context, const describe::Field& field) {
+                                           const VariableContext& context, const describe::Field& field) {
   Schedule* schedule = nullptr;
   if (reduction.period) {
     schedule = keep(std::make_unique<Schedule>(input_.time, *reduction.period, context.file.timing.align,
@@ -114,9 +115,11 @@ Series& PlanReductions::collapse(Series& of, const expression::Reduction& reduct
     refuse_at(field.expression_at, ErrorCode::invalid_argument,
               "field '{}': \"{}\" has regions, but reduces over no dimension of a grid", field.name,
               reduction.text);
-  AxisReduction*& known = axis_reductions_[{&of, fmt::format("{}", fmt::join(over, ",")), text_of(statistic)}];
+  AxisReduction*& known =
+      axis_reductions_[{&of, fmt::format("{}", fmt::join(over, ",")), text_of(statistic)}];
   if (known == nullptr) {
-    plan_.axis_reductions.push_back(std::make_unique<AxisReduction>(of, spaces_.without(from, over), over, statistic));
+    plan_.axis_reductions.push_back(
+        std::make_unique<AxisReduction>(of, spaces_.without(from, over), over, statistic));
     known = plan_.axis_reductions.back().get();
     identities_.set(*known, fmt::format("{} over {} of ({})", text_of(statistic), fmt::join(over, ", "),
                                         identities_.of(of)));
@@ -168,9 +171,9 @@ Series& PlanReductions::reduce_grid(Series& of, const std::vector<std::string>& 
   GridReduction*& known = grid_reductions_[{&of, vanishing, text_of(statistic)}];
   if (known != nullptr) return *known;
   try {
-    plan_.grid_reductions.push_back(std::make_unique<GridReduction>(of, spaces_.late(of.space(), over, regions),
-                                                          spaces_.groups(of.space(), over, regions), over,
-                                                          vanishing, statistic));
+    plan_.grid_reductions.push_back(std::make_unique<GridReduction>(
+        of, spaces_.late(of.space(), over, regions), spaces_.groups(of.space(), over, regions), over,
+        vanishing, statistic));
   } catch (const Failure& failure) {
     refuse_at(field.expression_at, failure.code(), "field '{}': {}", field.name, failure.error().message);
   }

@@ -36,7 +36,7 @@ class PlanReductions {
   /// A statistic over the periods of a schedule. `file`: for which servers are to compute it; null:
   /// all files share it.
   ReducedSeries& over_periods(Series& of, const Schedule& schedule, const statistics::Statistic& statistic,
-                        const describe::File* file = nullptr);
+                              const describe::File* file = nullptr);
   /// A reduction in the expression of `field`: over time, axes or a grid. Throws, at the place of
   /// the expression.
   Series& reduce(Series& of, const expression::Reduction& reduction, const VariableContext& context,
@@ -46,8 +46,8 @@ class PlanReductions {
 
  private:
   SeriesStatistics& statistics_of(Series& of, const Schedule& schedule, const describe::File* file);
-  ReducedSeries& reduce_time(Series& of, const expression::Reduction& reduction, const VariableContext& context,
-                       const describe::Field& field);
+  ReducedSeries& reduce_time(Series& of, const expression::Reduction& reduction,
+                             const VariableContext& context, const describe::Field& field);
   Series& collapse(Series& of, const expression::Reduction& reduction, const VariableContext& context,
                    const describe::Field& field);
   [[nodiscard]] Regions regions_of(const Series& of, const expression::Reduction& reduction,

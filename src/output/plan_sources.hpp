@@ -19,7 +19,8 @@ class PlanSources {
   /// `grid`: a subset; null: all points. Throws, at the place of the subset, if it cannot be taken.
   Series& field(const Field& field, const describe::GridSubset* grid);
   /// `others`: operands of the same formula, as far as they are known.
-  Series& constant(const Coordinate& of, const std::vector<Series*>& others, const describe::GridSubset* grid);
+  Series& constant(const Coordinate& of, const std::vector<Series*>& others,
+                   const describe::GridSubset* grid);
 
  private:
   Series& subset_of(Series& of, const Space& space);

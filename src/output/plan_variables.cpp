@@ -63,9 +63,9 @@ void PlanVariables::add(FileSeries& files, const VariableContext& context,
     const auto statistic = statistic_with(describe::statistic_of(variable.operation), *of, context.missing());
     made.identity += ", " + text_of(statistic);
     for (Schedule* const part : parts) folded.push_back(&reductions_.over_periods(*of, *part, statistic));
-    const bool servers =
-        file.statistics == describe::ComputedBy::servers ||
-        (file.expressions == describe::ComputedBy::servers && dynamic_cast<const FormulaSeries*>(of) != nullptr);
+    const bool servers = file.statistics == describe::ComputedBy::servers ||
+                         (file.expressions == describe::ComputedBy::servers &&
+                          dynamic_cast<const FormulaSeries*>(of) != nullptr);
     of = folded.empty()
              ? &reductions_.over_periods(*of, context.needed_schedule(), statistic, servers ? &file : nullptr)
              : folded.front();
@@ -82,7 +82,8 @@ void PlanVariables::add(FileSeries& files, const VariableContext& context,
   const std::size_t number = files.add(std::move(made));
   if (folded.empty()) folded.push_back(of);
   for (std::size_t part = 0; part < folded.size(); ++part)
-    plan_.writers.push_back(std::make_unique<VariableWriter>(*folded[part], files, number, schedule, units, part));
+    plan_.writers.push_back(
+        std::make_unique<VariableWriter>(*folded[part], files, number, schedule, units, part));
 }
 
 expression::Linear PlanVariables::describe_values(FileVariable& made, const VariableContext& context,

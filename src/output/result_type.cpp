@@ -65,8 +65,7 @@ bool may_equal_fill(Type field, const Values& fill, describe::Operation operatio
 }
 
 bool may_widen(Type field, Type variable, statistics::StatisticKind kind) {
-  if (!traits_of(kind).keeps_sums || is_real(field) || size_of(field) == sizeof(std::int64_t))
-    return false;
+  if (!traits_of(kind).keeps_sums || is_real(field) || size_of(field) == sizeof(std::int64_t)) return false;
   return variable == Type::float64 || variable == Type::int64 || variable == real_for(field);
 }
 

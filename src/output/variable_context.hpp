@@ -11,7 +11,7 @@ namespace afterbay::output {
 struct VariableContext {
   const describe::File& file;
   const describe::Variable& variable;
-  Schedule* schedule;            ///< null: the file has no records
+  Schedule* schedule;                  ///< null: the file has no records
   const describe::GridSubset* subset;  ///< null: all points
   const TargetSettings& settings;
 

@@ -50,8 +50,8 @@ Result<> FileTasks::check_wanted(const OutputFile& file) const {
 }
 
 bool FileTasks::is_droppable(const ServedCollection& collection) {
-  return config_.writing.when_full == config::WhenFull::drop && collection.sharing == model::FileSharing::none &&
-         space_.of(collection).droppable;
+  return config_.writing.when_full == config::WhenFull::drop &&
+         collection.sharing == model::FileSharing::none && space_.of(collection).droppable;
 }
 
 // ---- creation
