@@ -251,7 +251,7 @@ struct RoleCounts {
 };
 
 /// Which ranks are servers, and which servers write and read which files.
-struct Servers {
+struct ServerSettings {
   Topology topology = Topology::dedicated;
   int number = 1;  ///< dedicated servers, per pool
   ServerLayout layout;
@@ -265,7 +265,7 @@ struct Servers {
 };
 
 /// How servers write files.
-struct Writing {
+struct WritingSettings {
   int writers = 2;
   DirectIo direct_io = DirectIo::automatic;
   std::uint64_t chunk_bytes = std::uint64_t{4} << 20;
@@ -277,7 +277,7 @@ struct Writing {
 };
 
 /// Described output.
-struct Output {
+struct OutputSettings {
   std::vector<std::string> paths;  ///< files of the output description; empty: none
   std::string definitions;         ///< where the model's definitions are written; empty: nowhere
   std::uint64_t memory_bytes = 0;  ///< limit of a model rank, for described output; 0: none
@@ -286,12 +286,12 @@ struct Output {
 };
 
 /// How data get to the servers.
-struct Network {
+struct NetworkSettings {
   Transport transport = Transport::automatic;
   std::vector<int> nodes;  ///< declared node per rank of the communicator; empty: the real nodes
 };
 
-struct Triggers {
+struct TriggerSettings {
   std::vector<triggers::Trigger> all;  ///< in the order in which they were found
   std::chrono::milliseconds at_end{30'000};
 };
@@ -304,17 +304,17 @@ struct Overrides {
 
 struct Config {
   std::string session;  ///< the session's name; empty: not set, and `name_session` was not called
-  Output output;
-  Servers servers;
-  Network network;
+  OutputSettings output;
+  ServerSettings servers;
+  NetworkSettings network;
   MemorySettings memory;
   std::chrono::milliseconds deadline{60'000};
   StopSettings stop;
   Checks checks = Checks::refuse;
-  Writing writing;
+  WritingSettings writing;
   JournalSettings journal;
   StatisticsSettings statistics;
-  Triggers triggers;
+  TriggerSettings triggers;
   ReportSettings report;
   LogLevel log = LogLevel::warning;
   Overrides overrides;
