@@ -58,10 +58,10 @@ std::string difference_of_part(const std::string& variable, int rank, const Valu
   const std::vector<double> there = numbers_of(found);
   if (here.empty())
     return fmt::format("variable '{}': the characters of rank {} are not those in the file", variable, rank);
-  double largest = 0;
+  double greatest = 0;
   for (const double number : here)
-    if (std::isfinite(number)) largest = std::max(largest, std::abs(number));
-  const double rounding = rounding_of(wanted.type) * largest;
+    if (std::isfinite(number)) greatest = std::max(greatest, std::abs(number));
+  const double rounding = rounding_of(wanted.type) * greatest;
   const std::size_t bytes = size_of(wanted.type);
   for (std::size_t i = 0; i < here.size(); ++i) {
     const bool equal =
