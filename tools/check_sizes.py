@@ -2,8 +2,7 @@
 """Checks the lengths of source files (asks about more than 500 lines, fails above 800) and the
 sizes of C++ classes: at most FIELDS data members, including those of base classes in the same
 file, and METHODS member functions; nested classes are counted separately. A class above this
-limit has more than one responsibility. Classes in CEILINGS are older than the limit; their sizes
-may only fall: a ceiling above the size of its class is an error."""
+limit has more than one responsibility."""
 import pathlib
 import re
 import subprocess
@@ -12,11 +11,6 @@ import sys
 ASK, STOP = 500, 800
 PATTERNS = ["*.cpp", "*.hpp", "*.c", "*.h", "*.f90", "*.F90", "*.py", "*.sh", "*.cmake", "CMakeLists.txt", "dev"]
 FIELDS, METHODS = 25, 40
-CEILINGS = {
-    ("src/config/config.hpp", "Config"): (38, 11),
-    ("src/observe/server_state.hpp", "ServerState"): (36, 2),
-    ("src/transport/mpi/client.hpp", "MpiClientLink"): (22, 45),
-}
 
 #: the head of a class without attributes and template arguments; the name may be qualified
 CLASS = re.compile(r"\b(?:class|struct)\s+(?:\w+::)*(\w+)(?:\s+final)?\s*(?::([^:;{][^;{]*))?$")
@@ -93,24 +87,11 @@ def classes_of(text):
     return found
 
 
-def wrong_sizes(name, source, ceilings):
-    """Complaints about classes of a source text that are too large, and about ceilings that are too
-    high."""
-    largest = {}
+def wrong_sizes(name, source):
+    """Complaints about classes of a source text that are too large."""
     for cls, fields, methods in classes_of(source):
-        most_fields, most_methods = ceilings.get((name, cls), (FIELDS, METHODS))
-        if fields > most_fields or methods > most_methods:
-            yield f"{name}: class {cls} has {fields} data members and {methods} member functions; at most {most_fields} and {most_methods}: split it by responsibility"
-        seen = largest.get(cls, (0, 0))  # a template and its specializations have one name
-        largest[cls] = (max(seen[0], fields), max(seen[1], methods))
-    for (file, cls), ceiling in ceilings.items():
-        if file != name:
-            continue
-        fields, methods = largest.get(cls, (0, 0))
-        if fields <= FIELDS and methods <= METHODS:
-            yield f"{name}: class {cls} has {fields} data members and {methods} member functions and needs no ceiling: remove it from CEILINGS of tools/check_sizes.py"
-        elif fields < ceiling[0] or methods < ceiling[1]:
-            yield f"{name}: class {cls} has {fields} data members and {methods} member functions: lower its ceiling in tools/check_sizes.py from {ceiling} to {fields, methods}"
+        if fields > FIELDS or methods > METHODS:
+            yield f"{name}: class {cls} has {fields} data members and {methods} member functions; at most {FIELDS} and {METHODS}: split it by responsibility"
 
 
 def main():
@@ -119,10 +100,6 @@ def main():
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", *PATTERNS],
         cwd=root, capture_output=True, text=True, check=True)
     failed = False
-    for name, cls in CEILINGS:
-        if not (root / name).is_file():
-            print(f"{name}: there is no such file: remove {cls} from CEILINGS of tools/check_sizes.py", file=sys.stderr)
-            failed = True
     for name in listed.stdout.splitlines():
         path = root / name
         source = path.read_text(errors="replace") if path.is_file() else ""
@@ -133,7 +110,7 @@ def main():
         elif lines > ASK:
             print(f"{name}: {lines} lines; could it be two files?")
         if name.endswith((".hpp", ".cpp")):
-            for complaint in wrong_sizes(name, source, CEILINGS):
+            for complaint in wrong_sizes(name, source):
                 print(complaint, file=sys.stderr)
                 failed = True
     return 1 if failed else 0

@@ -62,7 +62,7 @@ std::string arithmetic(const config::Config& config, const config::Split& split)
   const std::string memory =
       kinds.size() == 1 ? "each server has " + *kinds.begin() : fmt::format("{}", fmt::join(pools, "; "));
   const std::string people =
-      config.topology == config::Topology::inline_
+      config.servers.topology == config::Topology::inline_
           ? fmt::format("{} model ranks that write themselves", split.model_ranks)
           : fmt::format("{} model rank{} and {} server{}", split.model_ranks,
                         split.model_ranks == 1 ? "" : "s", split.servers, split.servers == 1 ? "" : "s");
@@ -76,7 +76,7 @@ std::string arithmetic(const config::Config& config, const config::Split& split)
 std::string crossing(const config::Config& config, std::span<const config::RankAssignment> assignments,
                      std::span<const int> nodes) {
   if (std::ranges::all_of(nodes, [&](int node) { return node == nodes[0]; })) return "";
-  const bool is_inline = config.topology == config::Topology::inline_;
+  const bool is_inline = config.servers.topology == config::Topology::inline_;
   std::vector<int> models;
   std::map<int, std::vector<int>> servers;  // by pool
   for (std::size_t r = 0; r < assignments.size(); ++r) {
@@ -108,8 +108,8 @@ struct Roles {
 
 Result<Roles> roles_of(const config::Config& config, int ranks) {
   const std::vector<int> one_node(static_cast<std::size_t>(ranks), 0);
-  const std::vector<int>& nodes = config.nodes.empty() ? one_node : config.nodes;
-  if (config.topology == config::Topology::inline_) {
+  const std::vector<int>& nodes = config.network.nodes.empty() ? one_node : config.network.nodes;
+  if (config.servers.topology == config::Topology::inline_) {
     const std::vector<config::RankAssignment> all(static_cast<std::size_t>(ranks));
     return Roles{"", crossing(config, all, nodes), session::loads_of(config, all, nodes)};
   }
@@ -152,13 +152,13 @@ std::optional<Error> obstacles(const config::Config& config, const std::vector<s
 /// The pools of the collections for which the configuration names some.
 std::string pools_of_collections(const config::Config& config) {
   std::set<std::string> patterns;
-  for (const config::CollectionOverride& item : config.overrides)
+  for (const config::CollectionOverride& item : config.overrides.collections)
     if (item.setting == "pool") patterns.insert(item.pattern);
   std::string text;
   for (const std::string& pattern : patterns) {
     const config::CollectionSettings settings = config.settings_for(pattern);
     const std::vector<std::string>& pools = *settings.pools;
-    const bool least = settings.pool_choice.value_or(config.pool_choice) == config::PoolChoice::least;
+    const bool least = settings.pool_choice.value_or(config.servers.pool_choice) == config::PoolChoice::least;
     const std::string how = pools.size() == 1 ? ""
                             : least           ? ", each file to the least loaded one"
                                               : ", files in turn";
@@ -179,7 +179,7 @@ std::string what_to_start(const config::Config& config, const config::RanksToSta
   text += "\n";
   if (total.left_over == 0) return text;
   const std::string ranks = fmt::format("{} rank{}", total.left_over, total.left_over == 1 ? "" : "s");
-  if (config.model_ranks > 0)
+  if (config.servers.model_ranks > 0)
     return text + fmt::format("{} left over, spare by model_ranks ({})\n", ranks,
                               config.origin("model_ranks").place);
   return text + fmt::format("set model_ranks: {}, so that the {} left over {} spare\n", options.model_ranks,
@@ -213,8 +213,8 @@ Exit check(const CheckOptions& options, const Invocation& invocation) {
   if (ranks > 0) {
     config::Config on_nodes = *config;
     if (options.ranks_per_node > 0 || options.model_ranks > 0)
-      on_nodes.nodes = config::nodes_in_turn(ranks, options.ranks_per_node);
-    if (options.model_ranks > 0) on_nodes.model_ranks = options.model_ranks;
+      on_nodes.network.nodes = config::nodes_in_turn(ranks, options.ranks_per_node);
+    if (options.model_ranks > 0) on_nodes.servers.model_ranks = options.model_ranks;
     const auto split = on_nodes.check_against(ranks);
     if (!split) return report(what, split.error());
     auto roles = roles_of(on_nodes, ranks);
@@ -225,10 +225,12 @@ Exit check(const CheckOptions& options, const Invocation& invocation) {
             session::text_of(on_nodes, loads) + roles->crossing;
   }
   if (options.run) {
-    const bool is_inline = config->topology == config::Topology::inline_;
-    const int servers = options.servers_here > 0 ? options.servers_here : is_inline ? 1 : config->servers;
+    const bool is_inline = config->servers.topology == config::Topology::inline_;
+    const int servers = options.servers_here > 0 ? options.servers_here
+                        : is_inline              ? 1
+                                                 : config->servers.number;
     if (loads.empty()) {
-      const int others = config->topology == config::Topology::tiered ? 2 : is_inline ? 0 : 1;
+      const int others = config->servers.topology == config::Topology::tiered ? 2 : is_inline ? 0 : 1;
       loads = {{servers, servers + others, false, others > 1 ? 1 : 0, 0, {}}};
     } else if (options.servers_here > 0) {
       auto alike = like_here(loads, servers);

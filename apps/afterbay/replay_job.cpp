@@ -26,8 +26,8 @@ constexpr std::chrono::seconds patience_after_failure{10};
 
 /// The session's server thread calls MPI concurrently with the model if it must reach other nodes.
 int thread_level(const config::Config& config) {
-  const bool background =
-      config.topology == config::Topology::inline_ && config.inline_mode == config::InlineMode::thread;
+  const bool background = config.servers.topology == config::Topology::inline_ &&
+                          config.servers.inline_mode == config::InlineMode::thread;
   return background ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
 }
 
@@ -110,7 +110,8 @@ void ReplayJob::print_summary(const Plan& plan, const NetcdfReader& input, const
              count(playback.records, "record"), static_cast<double>(playback.bytes) * 1e-6);
   const auto beside = static_cast<std::uint64_t>(world_size_ - model_ranks);
   std::string servers = beside == 0 ? "inline" : count(beside, "server");
-  if (config_.topology == config::Topology::tiered) servers = fmt::format("{} servers and frontends", beside);
+  if (config_.servers.topology == config::Topology::tiered)
+    servers = fmt::format("{} servers and frontends", beside);
   fmt::print("{}, {}; {:.3f} s in all, most on one rank: {:.3f} s reading, {:.3f} s in put\n",
              count(static_cast<std::uint64_t>(model_ranks), "model rank"), servers, seconds, playback.read_s,
              playback.put_s);

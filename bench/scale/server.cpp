@@ -98,7 +98,7 @@ void open_file(EmulatedServer& server, const std::vector<std::size_t>& ranks) {
 
 /// The links of a server with these settings.
 EmulatedServer::Links links_of(const config::Config& config) {
-  return {.relayed = config.topology == config::Topology::tiered, .fellows = config.servers_talk()};
+  return {.relayed = config.servers.topology == config::Topology::tiered, .fellows = config.servers_talk()};
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ nlohmann::json measure_server_memory(const Case& it, const config::Config& confi
   auto& server = *new EmulatedServer(it.ranks, near, it.servers, config, with);
   const Memory tables = memory_now();
   for (std::size_t r = 0; r < near; ++r) must(server.segment().allocate_rings(r));
-  const bool divided = config.placement == config::Placement::slab;
+  const bool divided = config.servers.placement == config::Placement::slab;
   define(server, it, {it.fields, divided ? std::min(it.servers, most_defined_servers) : 1}, config);
   std::vector<std::size_t> putting(active);
   for (std::size_t i = 0; i < active; ++i) putting[i] = i;

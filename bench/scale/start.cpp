@@ -69,7 +69,8 @@ std::vector<transport::network::RankCard> cards_of(const Case& it, bool tiered) 
 
 nlohmann::json measure_start(const Case& it, const config::Config& config) {
   const Memory before = memory_now();
-  std::vector<transport::network::RankCard> cards = cards_of(it, config.topology == config::Topology::tiered);
+  std::vector<transport::network::RankCard> cards =
+      cards_of(it, config.servers.topology == config::Topology::tiered);
   const auto all = static_cast<int>(cards.size());
   const double begin = thread_cpu_s();
   const transport::network::Company company(std::move(cards));

@@ -83,7 +83,7 @@ Result<std::vector<std::unique_ptr<Collection>>> Collection::make(
     AFTERBAY_TRY(made.back()->describe(definition, session, settings));
     AFTERBAY_TRY(made.back()->lay_out(*pools[p], pools.size(), settings, decompositions, sides));
   }
-  const bool least = settings.pool_choice.value_or(session.pool_choice) == config::PoolChoice::least;
+  const bool least = settings.pool_choice.value_or(session.servers.pool_choice) == config::PoolChoice::least;
   for (const auto& it : made) {
     it->takes_least_loaded_pool_ = least && made.size() > 1;
     first.by_pool_.push_back(it.get());
@@ -148,12 +148,12 @@ Result<> Collection::lay_out(const Pools::Pool& pool, std::size_t pools,
   records_ = CollectionRecords(sides.servers);
   join(pool, sides.servers);
   const config::Config& config = pool.config;
-  placement_ = settings.placement.value_or(config.placement);
+  placement_ = settings.placement.value_or(config.servers.placement);
   split_ = split_of(placement_, format_, existing_, pool_.size());
   const bool takes_turns = placement_ == config::Placement::file || placement_ == config::Placement::least;
   processing_.leave_to_ranks(schema_, pools > 1 || (pool_.size() > 1 && takes_turns), format_, settings);
   gather_bytes_ = model::gather_bytes(schema_, split_, pool_.size(), !pool.slab_shares.empty());
-  const model::LayoutSizes sizes{config.memory.block_bytes, config.chunk_bytes, gather_bytes_,
+  const model::LayoutSizes sizes{config.memory.block_bytes, config.writing.chunk_bytes, gather_bytes_,
                                  processing_.reduces()};
   std::vector<model::ChunkChoice> choices;
   if (traits_of(format_).chunks) choices = choose_chunks(settings, config, decompositions, sides, sizes);

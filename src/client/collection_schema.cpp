@@ -65,7 +65,7 @@ Result<> check_layout(Schema schema, Format format, const config::CollectionSett
   const config::Config session;
   model::LayoutSizes sizes;
   sizes.frame_bytes = session.memory.block_bytes;
-  sizes.chunk_bytes = session.chunk_bytes;
+  sizes.chunk_bytes = session.writing.chunk_bytes;
   if (traits_of(format).chunks) {
     std::vector<model::VariableFacts> variables;
     for (const Variable& variable : schema.variables) {

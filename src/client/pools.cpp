@@ -10,7 +10,7 @@ namespace afterbay::client {
 
 Pools::Pools(const config::Config& config, const std::vector<std::size_t>& pool_of_server,
              std::size_t servers, std::span<const std::uint64_t> slab_shares)
-    : choice_(config.pool_choice) {
+    : choice_(config.servers.pool_choice) {
   for (const std::string& name : config.pools()) pools_.push_back({name, config.of_pool(name), {}, {}});
   for (std::size_t s = 0; s < servers; ++s)
     pools_[s < pool_of_server.size() ? pool_of_server[s] : 0].servers.push_back(s);
@@ -18,7 +18,7 @@ Pools::Pools(const config::Config& config, const std::vector<std::size_t>& pool_
   readers_.resize(servers);
   std::iota(readers_.begin(), readers_.end(), std::size_t{0});
   for (const Pool& pool : pools_)
-    if (!pool.name.empty() && pool.name == config.input_pool) readers_ = pool.servers;
+    if (!pool.name.empty() && pool.name == config.servers.input_pool) readers_ = pool.servers;
 }
 
 std::vector<Pools::Pool*> Pools::choose(const config::CollectionSettings& settings,
@@ -39,9 +39,9 @@ std::vector<Pools::Pool*> Pools::choose(const config::CollectionSettings& settin
 std::size_t Pools::choose_by_size(std::uint64_t expected_bytes) {
   std::vector<std::size_t> fit;
   for (std::size_t p = 0; p < pools_.size(); ++p) {
-    const std::uint64_t from = pools_[p].config.collections_from_bytes;
+    const std::uint64_t from = pools_[p].config.servers.collections_from_bytes;
     if (from > expected_bytes) continue;
-    const std::uint64_t best = fit.empty() ? from : pools_[fit.front()].config.collections_from_bytes;
+    const std::uint64_t best = fit.empty() ? from : pools_[fit.front()].config.servers.collections_from_bytes;
     if (from > best) fit.clear();
     if (from >= best) fit.push_back(p);
   }

@@ -33,15 +33,15 @@ std::vector<AgreedSetting> agreed_settings(const Config& config) {
   std::vector<AgreedSetting> all;
   for (const Setting<Config>& setting : session_settings())
     if (setting.agreed) all.push_back({setting.name, setting.print(config)});
-  for (const PoolOverride& item : config.pool_overrides) all.push_back({item.full_name(), item.value});
-  for (const CollectionOverride& item : config.overrides)
+  for (const PoolOverride& item : config.overrides.pools) all.push_back({item.full_name(), item.value});
+  for (const CollectionOverride& item : config.overrides.collections)
     if (item.variable.empty() ? is_agreed(collection_settings(), item.setting)
                               : is_agreed(variable_settings(), item.setting))
       all.push_back({item.full_name(), item.value});
   all.push_back({"servers that exchange messages (by placement, pools and triggers)",
                  config.servers_talk() ? "on" : "off"});
-  if (!config.output_digest.empty())
-    all.push_back({"the output description (checksum)", config.output_digest});
+  if (!config.output.digest.empty())
+    all.push_back({"the output description (checksum)", config.output.digest});
   all.push_back({"checksum with a journal", config.sums_files() ? "on" : "off"});
   return all;
 }

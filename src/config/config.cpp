@@ -46,7 +46,7 @@ VariableSettings CollectionSettings::settings_for(std::string_view variable) con
 
 CollectionSettings Config::settings_for(std::string_view collection) const {
   CollectionSettings settings;
-  for (const CollectionOverride& item : overrides) {
+  for (const CollectionOverride& item : overrides.collections) {
     if (is_own_collection(collection) && item.pattern != collection) continue;
     if (glob_match(item.pattern, collection)) apply(item, settings);
   }
@@ -55,7 +55,7 @@ CollectionSettings Config::settings_for(std::string_view collection) const {
 
 std::vector<std::string> Config::pools() const {
   std::vector<std::string> names;
-  for (const PoolOverride& item : pool_overrides)
+  for (const PoolOverride& item : overrides.pools)
     if (std::ranges::find(names, item.pool) == names.end()) names.push_back(item.pool);
   if (names.empty()) names.emplace_back();
   return names;
@@ -63,19 +63,19 @@ std::vector<std::string> Config::pools() const {
 
 Config Config::of_pool(std::string_view name) const {
   Config pool = *this;
-  for (const PoolOverride& item : pool_overrides) {
+  for (const PoolOverride& item : overrides.pools) {
     if (item.pool != name) continue;
     (void)find_setting(pool_settings(), item.setting)->assign(pool, item.value);
     pool.origins[item.setting] = item.origin;
   }
-  if (pool.topology == Topology::tiered && pool.origin("placement").source == Source::fallback)
-    pool.placement = Placement::least;
+  if (pool.servers.topology == Topology::tiered && pool.origin("placement").source == Source::fallback)
+    pool.servers.placement = Placement::least;
   pool.memory.writer_buffers = config::writer_buffers(pool);
   return pool;
 }
 
 bool Config::joins_ranks() const {
-  return report.is_wanted() || std::ranges::any_of(overrides, [](const CollectionOverride& item) {
+  return report.is_wanted() || std::ranges::any_of(overrides.collections, [](const CollectionOverride& item) {
            CollectionSettings settings;
            apply(item, settings);
            return settings.compress.value_or(Compress::off) != Compress::off;
@@ -84,22 +84,22 @@ bool Config::joins_ranks() const {
 
 bool Config::servers_talk() const {
   const auto talks = [](Placement it) { return it != Placement::collection && it != Placement::file; };
-  if (talks(placement) || waits_for_epochs()) return true;
-  if (std::ranges::any_of(pools(), [&](const auto& name) { return talks(of_pool(name).placement); }))
+  if (talks(servers.placement) || waits_for_epochs()) return true;
+  if (std::ranges::any_of(pools(), [&](const auto& name) { return talks(of_pool(name).servers.placement); }))
     return true;
   CollectionSettings any;
-  for (const CollectionOverride& item : overrides) {
+  for (const CollectionOverride& item : overrides.collections) {
     CollectionSettings settings;
     apply(item, settings);
     if (settings.placement && talks(*settings.placement)) return true;
     if (settings.pools && settings.pools->size() > 1) any.pools = settings.pools;
     if (settings.pool_choice == PoolChoice::least) any.pool_choice = settings.pool_choice;
   }
-  return any.pools && any.pool_choice.value_or(pool_choice) == PoolChoice::least;
+  return any.pools && any.pool_choice.value_or(servers.pool_choice) == PoolChoice::least;
 }
 
 bool Config::waits_for_epochs() const {
-  return std::ranges::any_of(triggers, [](const auto& it) { return it.on == triggers::Occasion::epoch; });
+  return std::ranges::any_of(triggers.all, [](const auto& it) { return it.on == triggers::Occasion::epoch; });
 }
 
 const Origin& Config::origin(std::string_view name) const {
@@ -109,13 +109,14 @@ const Origin& Config::origin(std::string_view name) const {
 }
 
 Result<Split> Config::check_against(int ranks) const {
+  const std::vector<int>& nodes = network.nodes;
   if (!nodes.empty() && nodes.size() != static_cast<std::size_t>(ranks)) {
     return fail(
         ErrorCode::conflict,
         "{}: nodes declares the nodes of {} ranks, but the communicator has {}; give one number per rank",
         origin("nodes").place, nodes.size(), ranks);
   }
-  if (topology == Topology::inline_) return Split{ranks, 0};
+  if (servers.topology == Topology::inline_) return Split{ranks, 0};
   const std::vector<int> one_node(static_cast<std::size_t>(ranks), 0);
   AFTERBAY_TRY_ASSIGN(const auto assignments, assign_ranks(*this, nodes.empty() ? one_node : nodes));
   const auto count = [&](RankKind kind) {

@@ -252,7 +252,7 @@ struct Split {
 /// Which ranks are servers, and which servers write and read which files.
 struct Servers {
   Topology topology = Topology::dedicated;
-  int servers = 1;
+  int number = 1;  ///< dedicated servers, per pool
   ServerLayout layout;
   int model_ranks = 0;  ///< 0: all ranks that do not serve
   InlineMode inline_mode = InlineMode::synchronous;
@@ -275,30 +275,48 @@ struct Writing {
   bool checksum = true;  ///< compute checksums of whole files, for the journal
 };
 
-struct Config : Servers, Writing {
-  std::string session;              ///< the session's name; empty: not set, and `name_session` was not called
-  std::vector<std::string> output;  ///< paths of the output description; empty: none
-  std::string output_definitions;   ///< where the model's definitions are written; empty: nowhere
-  std::uint64_t output_memory_bytes = 0;  ///< limit of a model rank, for described output; 0: none
-  bool output_reduces = false;            ///< derived: servers may compute statistics of the described output
-  std::string output_digest;  ///< digest of the description that was read from `output`; empty: none
+/// Described output.
+struct Output {
+  std::vector<std::string> paths;  ///< files of the output description; empty: none
+  std::string definitions;         ///< where the model's definitions are written; empty: nowhere
+  std::uint64_t memory_bytes = 0;  ///< limit of a model rank, for described output; 0: none
+  bool reduces = false;            ///< derived: servers may compute statistics of the described output
+  std::string digest;              ///< digest of the description that was read from `paths`; empty: none
+};
+
+/// How data get to the servers.
+struct Network {
   Transport transport = Transport::automatic;
   std::vector<int> nodes;  ///< declared node per rank of the communicator; empty: the real nodes
+};
+
+struct Triggers {
+  std::vector<triggers::Trigger> all;  ///< in the order in which they were found
+  std::chrono::milliseconds at_end{30'000};
+};
+
+/// Settings of single collections and pools, in the order in which they apply: later ones win.
+struct Overrides {
+  std::vector<CollectionOverride> collections;
+  std::vector<PoolOverride> pools;
+};
+
+struct Config {
+  std::string session;  ///< the session's name; empty: not set, and `name_session` was not called
+  Output output;
+  Servers servers;
+  Network network;
   Memory memory;
   std::chrono::milliseconds deadline{60'000};
   Stop stop;
   Checks checks = Checks::refuse;
+  Writing writing;
   Journal journal;
   Statistics statistics;
-  std::vector<triggers::Trigger> triggers;  ///< in the order in which they were found
-  std::chrono::milliseconds triggers_at_end{30'000};
+  Triggers triggers;
   Report report;
   LogLevel log = LogLevel::warning;
-
-  /// Overrides in the order in which they apply: later ones win.
-  std::vector<CollectionOverride> overrides;
-  /// Overrides of pools in the order in which they apply: later ones win.
-  std::vector<PoolOverride> pool_overrides;
+  Overrides overrides;
   /// By dotted name; settings that are not set are missing.
   std::map<std::string, Origin, std::less<>> origins;
 
@@ -322,7 +340,7 @@ struct Config : Servers, Writing {
   [[nodiscard]] const Origin& origin(std::string_view name) const;
 
   /// Whether checksums of files are computed, for the journal.
-  [[nodiscard]] bool sums_files() const noexcept { return checksum && !journal.directory.empty(); }
+  [[nodiscard]] bool sums_files() const noexcept { return writing.checksum && !journal.directory.empty(); }
 
   /// The directory of the statistics pages; empty: none.
   [[nodiscard]] const std::string& statistics_directory() const noexcept {
@@ -350,7 +368,7 @@ struct Sources {
   /// Unset: the process's own environment.
   std::optional<std::map<std::string, std::string>> environment;
   std::vector<std::string> arguments;
-  /// Reads the output description, that in Config::output and that which the program gives, and
+  /// Reads the output description, from the files of Config::output and from the program, and
   /// returns its settings of collections, over which those of all other sources take precedence.
   /// Unset: it is not read.
   std::function<Result<std::vector<CollectionOverride>>(Config& config)> read_output = {};

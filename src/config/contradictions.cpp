@@ -61,7 +61,8 @@ class Finder {
   }
 
   void spill() {
-    if (config_.when_full != WhenFull::spill || config_.spill.quota_bytes >= config_.memory.block_bytes)
+    if (config_.writing.when_full != WhenFull::spill ||
+        config_.writing.spill.quota_bytes >= config_.memory.block_bytes)
       return;
     conflict({"spill.quota", "memory.block"},
              fmt::format("{}, but {}; at least one block must fit in the quota", said("spill.quota"),
@@ -69,13 +70,13 @@ class Finder {
   }
 
   void chunk() {
-    if (config_.chunk_bytes <= config_.memory.block_bytes) return;
+    if (config_.writing.chunk_bytes <= config_.memory.block_bytes) return;
     conflict({"chunk", "memory.block"},
              fmt::format("{}, but {}; a chunk must fit in a block", said("chunk"), said("memory.block")));
   }
 
   void topology() {
-    if (config_.topology == Topology::inline_) {
+    if (config_.servers.topology == Topology::inline_) {
       for (const std::string_view name : settings_of_servers)
         unused(name,
                fmt::format("with the inline topology the model's own processes write; remove {}", name));
@@ -83,33 +84,33 @@ class Finder {
       unused(
           "inline.mode",
           fmt::format("with the {} topology it has no effect; remove inline.mode or set topology to inline",
-                      config_.topology == Topology::tiered ? "tiered" : "dedicated"));
+                      config_.servers.topology == Topology::tiered ? "tiered" : "dedicated"));
     }
   }
 
   void pools() {
     const std::vector<std::string> names = config_.pools();
-    for (const CollectionOverride& item : config_.overrides)
+    for (const CollectionOverride& item : config_.overrides.collections)
       if (item.setting == "pool" && item.variable.empty()) collection_pools(item, names);
-    if (!config_.input_pool.empty())
-      must_exist(config_.input_pool, names, "input_pool", config_.origin("input_pool").place);
-    if (config_.pool_overrides.empty()) return;
-    if (config_.topology == Topology::inline_) {
-      problems_.add(ErrorCode::conflict, config_.pool_overrides.front().origin.place,
+    if (!config_.servers.input_pool.empty())
+      must_exist(config_.servers.input_pool, names, "input_pool", config_.origin("input_pool").place);
+    if (config_.overrides.pools.empty()) return;
+    if (config_.servers.topology == Topology::inline_) {
+      problems_.add(ErrorCode::conflict, config_.overrides.pools.front().origin.place,
                     fmt::format("{} is set, but {}: with the inline topology there are no pools; remove them",
-                                config_.pool_overrides.front().full_name(), said("topology")));
+                                config_.overrides.pools.front().full_name(), said("topology")));
       return;
     }
     std::uint64_t least = ~std::uint64_t{0};
     for (const std::string& name : names) {
       const Config pool = config_.of_pool(name);
-      least = std::min(least, pool.collections_from_bytes);
+      least = std::min(least, pool.servers.collections_from_bytes);
       if (has_own_memory(name)) Finder(pool, problems_).memory();
       Finder(pool, problems_).frontends();
     }
     if (least > 0)
       problems_.add(
-          ErrorCode::conflict, config_.pool_overrides.front().origin.place,
+          ErrorCode::conflict, config_.overrides.pools.front().origin.place,
           fmt::format("every pool has collections_from, {} at least: no pool would take collections of "
                       "smaller files; leave it out for one of them",
                       print_bytes(least)));
@@ -117,12 +118,13 @@ class Finder {
 
   /// With nodes reserved for servers, the other ranks of these nodes are frontends.
   void frontends() {
-    if (config_.layout.frontends_per_node == 0 || config_.topology == Topology::inline_) return;
-    if (config_.topology != Topology::tiered)
+    if (config_.servers.layout.frontends_per_node == 0 || config_.servers.topology == Topology::inline_)
+      return;
+    if (config_.servers.topology != Topology::tiered)
       conflict({"frontends_per_node", "topology"},
                fmt::format("{}, but {}: only the tiered topology has frontends; remove frontends_per_node",
                            said("frontends_per_node"), said("topology")));
-    else if (config_.layout.isolate)
+    else if (config_.servers.layout.isolate)
       conflict({"frontends_per_node", "isolate_nodes"},
                fmt::format(
                    "{}, but {}: all ranks of a server's node that are not servers are its frontends; remove "
@@ -131,9 +133,9 @@ class Finder {
   }
 
   void transport() {
-    const auto& nodes = config_.nodes;
+    const auto& nodes = config_.network.nodes;
     const bool several = std::adjacent_find(nodes.begin(), nodes.end(), std::not_equal_to<>()) != nodes.end();
-    if (config_.transport != Transport::shm || !several) return;
+    if (config_.network.transport != Transport::shm || !several) return;
     conflict({"transport", "nodes"},
              fmt::format(
                  "{}, but {} declares ranks on different nodes, which share no memory; set transport to auto "
@@ -156,7 +158,7 @@ class Finder {
 
   /// Triggers without an effect.
   void triggers() {
-    for (const triggers::Trigger& it : config_.triggers) {
+    for (const triggers::Trigger& it : config_.triggers.all) {
       const std::string name = "triggers." + it.name;
       if (!it.command.empty() || !it.touch.empty() || problems_.concerns(name + ".touch") ||
           problems_.concerns(name + ".command"))
@@ -170,10 +172,10 @@ class Finder {
 
   /// Filters that the store does not have.
   void collections() {
-    for (const CollectionOverride& store : config_.overrides) {
+    for (const CollectionOverride& store : config_.overrides.collections) {
       if (store.setting != "store" || traits_of(*format_of(store.value)).filters != FilterRule::refused)
         continue;
-      for (const CollectionOverride& filter : config_.overrides) {
+      for (const CollectionOverride& filter : config_.overrides.collections) {
         if ((is_filter(filter) || chooses_filters(filter)) && both_hold(store, filter))
           refuse_filter(store, filter);
       }
@@ -182,9 +184,9 @@ class Finder {
 
   /// Filters beside `compress`, which chooses them.
   void compress() {
-    for (const CollectionOverride& compress : config_.overrides) {
+    for (const CollectionOverride& compress : config_.overrides.collections) {
       if (!chooses_filters(compress)) continue;
-      for (const CollectionOverride& filter : config_.overrides) {
+      for (const CollectionOverride& filter : config_.overrides.collections) {
         if (!is_filter(filter) || !both_hold(compress, filter)) continue;
         if (codec::find_codec(filter.setting)->kind == codec::FilterKind::checksum) continue;
         problems_.add(
@@ -199,16 +201,16 @@ class Finder {
 
   /// Options that files written by several servers cannot have.
   void shared_files() {
-    for (const CollectionOverride& item : config_.overrides) {
+    for (const CollectionOverride& item : config_.overrides.collections) {
       if ((item.setting != "readable" && item.setting != "droppable") || item.value != "on") continue;
       const CollectionSettings settings = config_.settings_for(item.pattern);
       const std::vector<std::string> pools = settings.pools.value_or(std::vector<std::string>{""});
       const auto shared_in = std::ranges::find_if(pools, [&](const std::string& name) {
         const Config pool = config_.of_pool(name);
-        return is_shared(settings.placement.value_or(pool.placement)) && pool.servers > 1;
+        return is_shared(settings.placement.value_or(pool.servers.placement)) && pool.servers.number > 1;
       });
       if (shared_in == pools.end() || !effective(item.pattern, item)) continue;
-      const Placement placement = settings.placement.value_or(config_.of_pool(*shared_in).placement);
+      const Placement placement = settings.placement.value_or(config_.of_pool(*shared_in).servers.placement);
       problems_.add(
           ErrorCode::conflict, item.origin.place, item.full_name(),
           fmt::format("{} is on, but with the placement {} several servers write each file, and such "
@@ -244,7 +246,7 @@ class Finder {
   }
 
   [[nodiscard]] bool has_own_memory(const std::string& pool) const {
-    return std::ranges::any_of(config_.pool_overrides, [&](const PoolOverride& item) {
+    return std::ranges::any_of(config_.overrides.pools, [&](const PoolOverride& item) {
       return item.pool == pool && (item.setting.starts_with("memory.") || item.setting == "writers");
     });
   }
@@ -270,7 +272,7 @@ class Finder {
 
   /// Whether some named collection or pattern gets both settings.
   [[nodiscard]] bool both_hold(const CollectionOverride& store, const CollectionOverride& filter) const {
-    return std::any_of(config_.overrides.begin(), config_.overrides.end(),
+    return std::any_of(config_.overrides.collections.begin(), config_.overrides.collections.end(),
                        [&](const CollectionOverride& named) {
                          return effective(named.pattern, store) && effective(named.pattern, filter);
                        });
@@ -279,7 +281,7 @@ class Finder {
   /// Whether `item` is the effective value of its setting for `collection`.
   [[nodiscard]] bool effective(const std::string& collection, const CollectionOverride& item) const {
     const CollectionOverride* last = nullptr;
-    for (const CollectionOverride& other : config_.overrides) {
+    for (const CollectionOverride& other : config_.overrides.collections) {
       if (other.setting == item.setting && other.variable == item.variable &&
           glob_match(other.pattern, collection)) {
         last = &other;

@@ -59,11 +59,11 @@ class RankAssigner {
   Result<std::vector<RankAssignment>> run() {
     for (const bool isolated : {true, false})
       for (std::size_t p = pools_.size(); p-- > 0;)
-        if (pools_[p].layout.isolate == isolated)
+        if (pools_[p].servers.layout.isolate == isolated)
           if (auto placed = assign(static_cast<int>(p)); !placed)
             return fail(std::move(placed).error().add(of_pool(static_cast<int>(p))));
     for (std::size_t p = 0; p < pools_.size(); ++p)
-      if (pools_[p].topology == Topology::tiered && !pools_[p].layout.isolate)
+      if (pools_[p].servers.topology == Topology::tiered && !pools_[p].servers.layout.isolate)
         AFTERBAY_TRY(place_frontends(static_cast<int>(p)));
     AFTERBAY_TRY(count_models());
     return std::move(assignments_);
@@ -103,7 +103,7 @@ class RankAssigner {
 
   /// Two of servers, servers per node and nodes determine the third.
   Result<Demand> demand(const Config& it) const {
-    Demand demand{it.servers, it.layout.per_node, it.layout.nodes};
+    Demand demand{it.servers.number, it.servers.layout.per_node, it.servers.layout.nodes};
     const bool fixed = said(it, "servers");
     if (demand.per_node > 0 && demand.nodes > 0) {
       const std::int64_t product = std::int64_t{demand.per_node} * demand.nodes;
@@ -127,9 +127,9 @@ class RankAssigner {
                     quoted(it, "servers", demand.servers), demand.nodes, demand.servers, demand.nodes,
                     demand.servers % demand.nodes);
       demand.per_node = demand.servers / demand.nodes;
-    } else if (demand.nodes > 0 && !it.layout.isolate) {
+    } else if (demand.nodes > 0 && !it.servers.layout.isolate) {
       demand.per_node = 1;
-    } else if (demand.per_node > 0 && it.layout.isolate) {
+    } else if (demand.per_node > 0 && it.servers.layout.isolate) {
       demand.nodes = 1;
     }
     return demand;
@@ -138,7 +138,7 @@ class RankAssigner {
   Result<> assign(int p) {
     const Config& it = pool(p);
     AFTERBAY_TRY_ASSIGN(const Demand wanted, demand(it));
-    if (it.layout.isolate) return place_on_own_nodes(p, wanted);
+    if (it.servers.layout.isolate) return place_on_own_nodes(p, wanted);
     if (wanted.per_node > 0) return place_by_node(p, wanted);
     return place_by_rank(p, wanted.servers);
   }
@@ -160,7 +160,7 @@ class RankAssigner {
       AFTERBAY_TRY_ASSIGN(const std::vector<int> servers,
                           choose(it, node.ranks, here, fmt::format("node {}", n), RankKind::spare));
       for (const int rank : servers) take(rank, p, RankKind::server);
-      if (it.topology == Topology::tiered) AFTERBAY_TRY(make_rest_frontends(p, n));
+      if (it.servers.topology == Topology::tiered) AFTERBAY_TRY(make_rest_frontends(p, n));
     }
     return {};
   }
@@ -231,7 +231,7 @@ class RankAssigner {
     const Config& it = pool(p);
     std::vector<int> usable;
     for (int r = 0; r < ranks(); ++r)
-      if (is_free(r) || it.layout.offset >= 0 || it.layout.spacing > 0) usable.push_back(r);
+      if (is_free(r) || it.servers.layout.offset >= 0 || it.servers.layout.spacing > 0) usable.push_back(r);
     const auto room = static_cast<int>(usable.size());
     if (wanted >= room)
       return fail(
@@ -257,7 +257,7 @@ class RankAssigner {
     };
     const auto size = static_cast<int>(ranks.size());
     std::vector<int> chosen;
-    if (it.layout.offset < 0 && it.layout.spacing == 0) {
+    if (it.servers.layout.offset < 0 && it.servers.layout.spacing == 0) {
       for (int i = size; i-- > 0 && static_cast<int>(chosen.size()) < count;)
         if (usable(ranks[static_cast<std::size_t>(i)]))
           chosen.insert(chosen.begin(), ranks[static_cast<std::size_t>(i)]);
@@ -265,8 +265,8 @@ class RankAssigner {
       return fail(ErrorCode::conflict, "{} requested on {}, which has {}, {} of them free",
                   counted(count, "server"), where, counted(size, "rank"), chosen.size());
     }
-    const int offset = std::max(it.layout.offset, 0);
-    const int spacing = std::max(it.layout.spacing, 1);
+    const int offset = std::max(it.servers.layout.offset, 0);
+    const int spacing = std::max(it.servers.layout.spacing, 1);
     for (int i = 0; i < count; ++i) {
       const std::int64_t at = offset + std::int64_t{i} * spacing;
       if (at >= size)
@@ -290,7 +290,7 @@ class RankAssigner {
   /// Places frontends on every node that has or would have model ranks.
   Result<> place_frontends(int p) {
     const Config& it = pool(p);
-    const int wanted = std::max(it.layout.frontends_per_node, 1);
+    const int wanted = std::max(it.servers.layout.frontends_per_node, 1);
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
       std::vector<int> free;
       for (const int rank : nodes_[n].ranks)
@@ -317,7 +317,7 @@ class RankAssigner {
     std::vector<int> left;
     for (int r = 0; r < ranks(); ++r)
       if (is_free(r)) left.push_back(r);
-    const int wanted = config_.model_ranks;
+    const int wanted = config_.servers.model_ranks;
     const auto found = static_cast<int>(left.size());
     if (found == 0)
       return fail(
@@ -422,9 +422,9 @@ Result<std::vector<RankAssignment>> assign_started_servers(const Config& config,
   for (std::size_t p = 0; p < names.size(); ++p) {
     const Config pool = config.of_pool(names[p]);
     AFTERBAY_TRY(check_nothing_is_placed(pool));
-    const bool tiered = pool.topology == Topology::tiered;
+    const bool tiered = pool.servers.topology == Topology::tiered;
     const bool all = names.size() == 1 && pool.origin("servers").source == Source::fallback;
-    const int backends = all && !tiered ? started : pool.servers;
+    const int backends = all && !tiered ? started : pool.servers.number;
     const int frontends = tiered ? (names.size() == 1 ? started - backends : 1) : 0;
     wanted += backends + std::max(frontends, tiered ? 1 : 0);
     for (int i = 0; i < frontends + backends && next < servers.size(); ++i)
@@ -439,9 +439,9 @@ Result<std::vector<RankAssignment>> assign_started_servers(const Config& config,
     return fail(
         ErrorCode::conflict,
         "{} of {} ranks are server processes, but 'servers' is {} ({}){}: leave it out or make it equal",
-        started, serves.size(), config.of_pool(names[0]).servers,
+        started, serves.size(), config.of_pool(names[0]).servers.number,
         config.of_pool(names[0]).origin("servers").place,
-        wanted > started && config.of_pool(names[0]).topology == Topology::tiered
+        wanted > started && config.of_pool(names[0]).servers.topology == Topology::tiered
             ? ", and a tiered topology needs at least one more, as a frontend"
             : "");
   return fail(ErrorCode::conflict,

@@ -66,14 +66,15 @@ void add_override(const Assignment& assignment, const std::vector<Setting<Target
                   Problems& problems) {
   Target target;
   if (!assign(assignment, table, target, problems)) return;
-  config.overrides.push_back({assignment.collection, assignment.variable, assignment.name,
-                              find_setting(table, assignment.name)->print(target), assignment.origin});
+  config.overrides.collections.push_back({assignment.collection, assignment.variable, assignment.name,
+                                          find_setting(table, assignment.name)->print(target),
+                                          assignment.origin});
 }
 
 void add_to_trigger(const Assignment& assignment, Config& config, Problems& problems) {
-  auto at = std::ranges::find(config.triggers, assignment.trigger, &triggers::Trigger::name);
-  if (at == config.triggers.end()) {
-    at = config.triggers.emplace(at);
+  auto at = std::ranges::find(config.triggers.all, assignment.trigger, &triggers::Trigger::name);
+  if (at == config.triggers.all.end()) {
+    at = config.triggers.all.emplace(at);
     at->name = assignment.trigger;
   }
   if (assign(assignment, trigger_settings(), *at, problems))
@@ -83,9 +84,9 @@ void add_to_trigger(const Assignment& assignment, Config& config, Problems& prob
 void add_to_pool(const Assignment& assignment, Config& config, Problems& problems) {
   Config target;
   if (!assign(assignment, pool_settings(), target, problems)) return;
-  config.pool_overrides.push_back({assignment.pool, assignment.name,
-                                   find_setting(pool_settings(), assignment.name)->print(target),
-                                   assignment.origin});
+  config.overrides.pools.push_back({assignment.pool, assignment.name,
+                                    find_setting(pool_settings(), assignment.name)->print(target),
+                                    assignment.origin});
 }
 
 void apply(const Assignment& assignment, Config& config, Problems& problems) {
@@ -126,7 +127,7 @@ void leave_out(Config& config, const std::string& name) {
 void follow_block_size(Config& config) {
   const std::uint64_t block = config.memory.block_bytes;
   if (config.origin("chunk").source == Source::fallback)
-    config.chunk_bytes = std::min(config.chunk_bytes, block);
+    config.writing.chunk_bytes = std::min(config.writing.chunk_bytes, block);
   if (config.origin("memory.small_block").source == Source::fallback &&
       config.memory.small_block_bytes >= block) {
     constexpr std::uint64_t page = 4096;
@@ -172,14 +173,15 @@ Result<Config> load(const Sources& sources) {
   for (const Assignment& assignment : found) apply(assignment, config, problems);
   if (sources.read_output && problems.empty()) {
     AFTERBAY_TRY_ASSIGN(const std::vector<CollectionOverride> described, sources.read_output(config));
-    config.overrides.insert(config.overrides.begin(), described.begin(), described.end());
+    config.overrides.collections.insert(config.overrides.collections.begin(), described.begin(),
+                                        described.end());
   }
-  sort_overrides(config.overrides);
+  sort_overrides(config.overrides.collections);
   follow_block_size(config);
   config.memory.writer_buffers = writer_buffers(config);
   find_contradictions(config, problems);
   if (!problems.empty()) return fail(problems.error());
-  if (config.topology != Topology::inline_) {
+  if (config.servers.topology != Topology::inline_) {
     leave_out(config, "inline.mode");
   } else {
     for (const std::string_view name : settings_of_servers) leave_out(config, std::string(name));

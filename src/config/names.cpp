@@ -20,7 +20,7 @@ bool has(std::span<const std::string> names, std::string_view name) {
 Result<void> check_variables(const Config& config, std::string_view collection,
                              std::span<const std::string> variables) {
   Problems problems;
-  for (const CollectionOverride& item : config.overrides) {
+  for (const CollectionOverride& item : config.overrides.collections) {
     if (item.pattern != collection || item.variable.empty() || is_glob(item.variable)) continue;
     if (has(variables, item.variable)) continue;
     problems.add(ErrorCode::unknown_name, item.origin.place, item.full_name(),
@@ -34,7 +34,7 @@ Result<void> check_variables(const Config& config, std::string_view collection,
 std::vector<std::string> unknown_collections(const Config& config, std::span<const std::string> defined) {
   std::vector<std::string> lines;
   std::vector<std::string> seen;
-  for (const CollectionOverride& item : config.overrides) {
+  for (const CollectionOverride& item : config.overrides.collections) {
     if (item.origin.source == Source::fallback) continue;  // set by an output description
     if (is_glob(item.pattern) || has(defined, item.pattern) || has(seen, item.pattern)) continue;
     seen.push_back(item.pattern);

@@ -21,12 +21,13 @@ class Search {
  public:
   Search(const Config& config, int model_ranks, int ranks_per_node)
       : config_(config), wanted_(model_ranks), per_node_(ranks_per_node) {
-    config_.model_ranks = 0;  // otherwise all other ranks would be spare
+    config_.servers.model_ranks = 0;  // otherwise all other ranks would be spare
     for (const std::string& name : config.pools()) pools_.push_back(config.of_pool(name));
   }
 
   Result<RanksToStart> run() {
-    const auto isolating = std::ranges::find_if(pools_, [](const Config& it) { return it.layout.isolate; });
+    const auto isolating =
+        std::ranges::find_if(pools_, [](const Config& it) { return it.servers.layout.isolate; });
     if (isolating != pools_.end() && per_node_ == 0)
       return fail(ErrorCode::conflict,
                   "{}: isolate_nodes is on, so the node of each rank matters: give the number of ranks per "
@@ -64,25 +65,25 @@ class Search {
   [[nodiscard]] std::int64_t least() const {
     std::int64_t own_nodes = 0, servers = 0, others = 0;
     for (const Config& it : pools_) {
-      const bool by_node = it.layout.per_node > 0 || it.layout.nodes > 0;
+      const bool by_node = it.servers.layout.per_node > 0 || it.servers.layout.nodes > 0;
       const bool fixed = !by_node || it.origin("servers").source != Source::fallback;
-      const std::int64_t here = it.layout.per_node > 0 ? it.layout.per_node
-                                : it.layout.isolate    ? per_node_
-                                                       : 1;
-      const std::int64_t nodes = it.layout.nodes > 0 ? it.layout.nodes
-                                 : fixed             ? divided_up(it.servers, here)
-                                                     : 1;
-      if (it.layout.isolate) {
+      const std::int64_t here = it.servers.layout.per_node > 0 ? it.servers.layout.per_node
+                                : it.servers.layout.isolate    ? per_node_
+                                                               : 1;
+      const std::int64_t nodes = it.servers.layout.nodes > 0 ? it.servers.layout.nodes
+                                 : fixed                     ? divided_up(it.servers.number, here)
+                                                             : 1;
+      if (it.servers.layout.isolate) {
         own_nodes += nodes;
         continue;
       }
-      const std::int64_t count = fixed ? it.servers : here * nodes;
+      const std::int64_t count = fixed ? it.servers.number : here * nodes;
       servers += count;
       if (by_node)
         others = std::max(others, (nodes - 1) * std::max(per_node_, 1) + 1);
-      else if (it.layout.offset >= 0 || it.layout.spacing > 0)
-        others = std::max(others,
-                          std::max(it.layout.offset, 0) + (count - 1) * std::max(it.layout.spacing, 1) + 1);
+      else if (it.servers.layout.offset >= 0 || it.servers.layout.spacing > 0)
+        others = std::max(others, std::max(it.servers.layout.offset, 0) +
+                                      (count - 1) * std::max(it.servers.layout.spacing, 1) + 1);
     }
     return own_nodes * per_node_ + std::max(wanted_ + servers, others);
   }
@@ -96,13 +97,14 @@ class Search {
 }  // namespace
 
 Result<RanksToStart> ranks_for(const Config& config, int model_ranks, int ranks_per_node) {
-  if (config.model_ranks != 0 && config.model_ranks != model_ranks)
+  if (config.servers.model_ranks != 0 && config.servers.model_ranks != model_ranks)
     return fail(
         ErrorCode::conflict,
         "{}: model_ranks is {}, but a number of ranks for {} model ranks is requested: request {}, or "
         "leave the setting out",
-        config.origin("model_ranks").place, config.model_ranks, model_ranks, config.model_ranks);
-  if (config.topology == Topology::inline_) return RanksToStart{model_ranks, 0};
+        config.origin("model_ranks").place, config.servers.model_ranks, model_ranks,
+        config.servers.model_ranks);
+  if (config.servers.topology == Topology::inline_) return RanksToStart{model_ranks, 0};
   return Search(config, model_ranks, ranks_per_node).run();
 }
 

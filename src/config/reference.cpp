@@ -228,9 +228,9 @@ std::map<std::string, std::string> given_settings(const Config& config) {
   std::map<std::string, std::string> given;
   for (const auto& setting : session_settings())
     if (config.origin(setting.name).source != Source::fallback) given[setting.name] = setting.print(config);
-  for (const PoolOverride& item : config.pool_overrides) given[item.full_name()] = item.value;
-  for (const CollectionOverride& item : config.overrides) given[item.full_name()] = item.value;
-  for (const triggers::Trigger& it : config.triggers)
+  for (const PoolOverride& item : config.overrides.pools) given[item.full_name()] = item.value;
+  for (const CollectionOverride& item : config.overrides.collections) given[item.full_name()] = item.value;
+  for (const triggers::Trigger& it : config.triggers.all)
     for (const auto& setting : trigger_settings())
       if (const std::string name = "triggers." + it.name + "." + setting.name; config.origins.contains(name))
         given[name] = setting.print(it);
@@ -243,12 +243,12 @@ std::string show(const Config& config) {
     const std::string value = setting.print(config);
     rows.push_back({setting.name, value.empty() ? "-" : value, config.origin(setting.name).place});
   }
-  for (const PoolOverride& item : config.pool_overrides)
+  for (const PoolOverride& item : config.overrides.pools)
     rows.push_back({item.full_name(), item.value, item.origin.place});
-  for (const CollectionOverride& item : config.overrides) {
+  for (const CollectionOverride& item : config.overrides.collections) {
     rows.push_back({item.full_name(), item.value, item.origin.place});
   }
-  for (const triggers::Trigger& it : config.triggers)
+  for (const triggers::Trigger& it : config.triggers.all)
     for (const auto& setting : trigger_settings())
       if (const std::string name = "triggers." + it.name + "." + setting.name; config.origins.contains(name))
         rows.push_back({name, setting.print(it), config.origin(name).place});

@@ -53,7 +53,7 @@ Result<> name_session(Config& config, const std::string& name) {
   config.session = name;
   for (std::string* const path :
        {&config.report.json, &config.report.trace, &config.report.html, &config.report.prometheus,
-        &config.journal.directory, &config.statistics.directory, &config.spill.directory})
+        &config.journal.directory, &config.statistics.directory, &config.writing.spill.directory})
     replace_all(*path, name);
   return {};
 }

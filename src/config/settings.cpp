@@ -89,7 +89,7 @@ void add_session(std::vector<Setting<Config>>& table) {
 
 void add_output(std::vector<Setting<Config>>& table) {
   table.push_back(
-      session("output", words("a path, or several"), AFTERBAY_FIELD(output),
+      session("output", words("a path, or several"), AFTERBAY_FIELD(output.paths),
               "The output description: YAML files that say which files the fields of the model "
               "go to, how often, and with which operations; see [Output descriptions](description.md). "
               "All ranks and servers must read the same one. A program may also give it as text, which is "
@@ -97,7 +97,7 @@ void add_output(std::vector<Setting<Config>>& table) {
               "`collections` override what it says about a file; there, a file has the same name as in the "
               "description."));
   table.push_back(session(
-      "output.definitions", text("path", "a path"), AFTERBAY_FIELD(output_definitions),
+      "output.definitions", text("path", "a path"), AFTERBAY_FIELD(output.definitions),
       "Where the definitions of the model's described output are written when the output begins: a small "
       "YAML file with its time, dimensions, grids, coordinates and fields, which replaces an older one. "
       "`afterbay describe DESCRIPTION --definitions FILE` shows with it what a run with a description will "
@@ -106,7 +106,7 @@ void add_output(std::vector<Setting<Config>>& table) {
   table.push_back(session(
       agreed, "output.memory",
       or_words(size_in({.low = 64 * KiB, .high = TiB}), {{"unlimited", std::uint64_t{0}}}),
-      AFTERBAY_FIELD(output_memory_bytes),
+      AFTERBAY_FIELD(output.memory_bytes),
       "Maximum memory of a model rank, in bytes, for described output: states of statistics, values of "
       "expressions and subsets, conversions, copies of arrays that are put in sections or with a layout. "
       "If the description needs more, the run does not begin, and the message names what needs most; the "
@@ -118,11 +118,11 @@ void add_transport(std::vector<Setting<Config>>& table) {
   table.push_back(session(
       agreed, "transport",
       choice<Transport>({{"auto", Transport::automatic}, {"shm", Transport::shm}, {"mpi", Transport::mpi}}),
-      AFTERBAY_FIELD(transport),
+      AFTERBAY_FIELD(network.transport),
       "How data get from a model rank to a server. `auto`: shared memory if both are "
       "on one node, else MPI. `shm` and `mpi` force one of them; `shm` fails if the "
       "two are on different nodes."));
-  table.push_back(session("nodes", integers_from_zero(), AFTERBAY_FIELD(nodes),
+  table.push_back(session("nodes", integers_from_zero(), AFTERBAY_FIELD(network.nodes),
                           "Declares the node of each rank of the communicator, one number per rank, as in "
                           "0,0,1,1. Use it to test a run over several nodes on one machine. By default the "
                           "real nodes are detected."));
@@ -242,7 +242,7 @@ void add_server(std::vector<Setting<Config>>& table) {
                           "Longest wait for a server, a rank or a disk that makes no progress. After it, "
                           "the operation fails with a message on every rank that waits. A process that "
                           "died is usually detected much sooner."));
-  table.push_back(session("space.retry", duration_in(100ms, 168h, true), AFTERBAY_FIELD(space_retry),
+  table.push_back(session("space.retry", duration_in(100ms, 168h, true), AFTERBAY_FIELD(writing.space_retry),
                           "How long a server retries when the disk or the quota is full. Meanwhile it "
                           "keeps the data, and model ranks wait when its memory is full. Then `optional` "
                           "collections are given up, if there are any, and the server retries for the "
@@ -275,17 +275,17 @@ void add_server(std::vector<Setting<Config>>& table) {
   table.push_back(session("stop.inline", toggle(), AFTERBAY_FIELD(stop.inline_too),
                           "Whether handlers are also installed in model ranks that write files themselves "
                           "(`topology: inline`)."));
-  table.push_back(session("writers", integer_in(1, 256), AFTERBAY_FIELD(writers),
+  table.push_back(session("writers", integer_in(1, 256), AFTERBAY_FIELD(writing.writers),
                           "Number of worker threads of one server, which convert, compress and write."));
   table.push_back(
       session("direct_io",
               choice<DirectIo>({{"auto", DirectIo::automatic}, {"on", DirectIo::on}, {"off", DirectIo::off}}),
-              AFTERBAY_FIELD(direct_io),
+              AFTERBAY_FIELD(writing.direct_io),
               "Whether data bypass the page cache on their way to the disk (O_DIRECT), which "
               "is faster and takes less processor time. `auto` tries it and falls back if the "
               "file system refuses; `on` fails if the file system refuses; `off` never tries."));
   table.push_back(session(agreed, "chunk", size_in({.low = 4 * KiB, .high = 4 * GiB}),
-                          AFTERBAY_FIELD(chunk_bytes),
+                          AFTERBAY_FIELD(writing.chunk_bytes),
                           "Largest chunk, in bytes, that is chosen for netCDF-4 variables whose schema "
                           "gives no chunk lengths. At most `memory.block`; if not set, 4MiB or "
                           "`memory.block`, whichever is less."));
@@ -295,29 +295,29 @@ void add_overflow(std::vector<Setting<Config>>& table) {
   table.push_back(session(
       "when_full",
       choice<WhenFull>({{"wait", WhenFull::wait}, {"spill", WhenFull::spill}, {"drop", WhenFull::drop}}),
-      AFTERBAY_FIELD(when_full),
+      AFTERBAY_FIELD(writing.when_full),
       "What happens when `memory.server` is full. `wait`: model ranks wait in `put`. "
       "`spill`: frames that wait for the disk are moved to a file on the server's "
       "node, up to `spill.quota`, and read back in order. `drop`: records of "
       "`droppable` collections are left out, the newest first; they hold fill values, "
       "and the journal counts them. If nothing can be spilled or dropped, ranks wait."));
-  table.push_back(session("spill.directory", text("path", "a path"), AFTERBAY_FIELD(spill.directory),
+  table.push_back(session("spill.directory", text("path", "a path"), AFTERBAY_FIELD(writing.spill.directory),
                           "Directory of the spill file: on a disk of the node, not on the file system of "
                           "the output. The file has no name and disappears with the process."));
   table.push_back(session("spill.quota", size_in({.low = MiB, .high = 1024 * TiB, .multiple = 4 * KiB}),
-                          AFTERBAY_FIELD(spill.quota_bytes),
+                          AFTERBAY_FIELD(writing.spill.quota_bytes),
                           "Maximum bytes that one server spills at a time, in whole blocks of "
                           "`memory.block` (each takes another page of 4 KiB). At least one block."));
 }
 
 void add_stripe(std::vector<Setting<Config>>& table) {
-  table.push_back(session("stripe.count", stripe_count_kind(), AFTERBAY_FIELD(stripe.count),
+  table.push_back(session("stripe.count", stripe_count_kind(), AFTERBAY_FIELD(writing.stripe.count),
                           "Number of storage targets (OSTs) of a Lustre file system over which a new file "
                           "is striped. `auto`: 1 for files that are expected to stay below 64MiB, and for "
                           "`placement` `file` and `least`, with which every server writes files of its "
                           "own; 4 for files that fewer than 96 servers write together; else `all`. Has no "
                           "effect on other file systems."));
-  table.push_back(session("stripe.size", stripe_size_kind(), AFTERBAY_FIELD(stripe.size_bytes),
+  table.push_back(session("stripe.size", stripe_size_kind(), AFTERBAY_FIELD(writing.stripe.size_bytes),
                           "Bytes that go to one storage target (OST) of a Lustre file system before the "
                           "next target follows. `auto`: grows with the expected size of the file: 1MiB "
                           "below 1GiB, 4MiB below 8GiB, 8MiB below 64GiB, 16MiB below 512GiB, 32MiB "
@@ -326,7 +326,7 @@ void add_stripe(std::vector<Setting<Config>>& table) {
       "stripe.apply",
       choice<StripeApply>(
           {{"auto", StripeApply::automatic}, {"always", StripeApply::always}, {"never", StripeApply::never}}),
-      AFTERBAY_FIELD(stripe.apply),
+      AFTERBAY_FIELD(writing.stripe.apply),
       "Whether stripes are set, with the command `lfs setstripe` just before a file "
       "is created. `auto`: if the directory is on Lustre. `always`: on any file "
       "system (for Lustre behind another file system, and for tests). `never`: the "
@@ -344,14 +344,14 @@ void add_journal(std::vector<Setting<Config>>& table) {
   table.push_back(session("journal.required", toggle(), AFTERBAY_FIELD(journal.required),
                           "Whether the run fails if its journal cannot be written. With `off`, one warning "
                           "is logged, and output continues."));
-  table.push_back(session("checksum", toggle(), AFTERBAY_FIELD(checksum),
+  table.push_back(session("checksum", toggle(), AFTERBAY_FIELD(writing.checksum),
                           "Whether the checksum (CRC-64/XZ) of every published file is computed for the "
                           "journal. It is computed from the data as they are written; nothing is read "
                           "again."));
 }
 
 void add_triggers(std::vector<Setting<Config>>& table) {
-  table.push_back(session("triggers_at_end", duration_in(100ms, 24h, true), AFTERBAY_FIELD(triggers_at_end),
+  table.push_back(session("triggers_at_end", duration_in(100ms, 24h, true), AFTERBAY_FIELD(triggers.at_end),
                           "How long the end of the run waits for triggers that are running or queued; at "
                           "most half the deadline. After that they are killed, or not started, and "
                           "recorded as failed."));

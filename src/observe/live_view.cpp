@@ -23,10 +23,10 @@ ServerLife life_of(const FoundPage& page, const LiveAsker& asker) {
   if (page.state.phase == "ended") return ServerLife::ended;
   if (page.held) return page.state.phase == "failed" ? ServerLife::failed : ServerLife::running;
   if (page.state.phase == "failed") return ServerLife::failed;
-  if (page.state.host != asker.host)
+  if (page.state.identity.host != asker.host)
     return asker.now_s - page.updated_at_s < believed_s ? ServerLife::running : ServerLife::unclear;
   if (page.locked) return ServerLife::dead;
-  return asker.is_alive(page.state.pid) ? ServerLife::running : ServerLife::dead;
+  return asker.is_alive(page.state.identity.pid) ? ServerLife::running : ServerLife::dead;
 }
 
 /// Sums over all servers of a session.
@@ -43,16 +43,16 @@ Sums sums_of(const LiveSession& session) {
   for (const LiveServer& one : session.servers) {
     const ServerState& it = one.page.state;
     sums.elapsed_s = std::max(sums.elapsed_s, it.elapsed_s);
-    sums.in_per_s += it.in_bytes_per_s;
-    sums.out_per_s += it.out_bytes_per_s;
-    sums.room_s += it.waited_for_room_s;  // room is counted per server; waits for files belong to
-                                          // the session
-    sums.files_s = std::max(sums.files_s, it.waited_for_files_s);
+    sums.in_per_s += it.rates.in_bytes_per_s;
+    sums.out_per_s += it.rates.out_bytes_per_s;
+    sums.room_s += it.ranks.waited_for_room_s;  // room is counted per server; waits for files belong to
+                                                // the session
+    sums.files_s = std::max(sums.files_s, it.ranks.waited_for_files_s);
     sums.steps = std::max(sums.steps, it.steps);
-    sums.in += it.bytes_in;
-    sums.out += it.bytes_out;
-    sums.model_ranks = std::max(sums.model_ranks, static_cast<std::uint64_t>(it.model_ranks));
-    sums.waiting_now = std::max(sums.waiting_now, it.ranks_waiting_for_room);
+    sums.in += it.traffic.in_bytes;
+    sums.out += it.traffic.out_bytes;
+    sums.model_ranks = std::max(sums.model_ranks, static_cast<std::uint64_t>(it.identity.model_ranks));
+    sums.waiting_now = std::max(sums.waiting_now, it.ranks.waiting_for_room);
     if (it.model_waits_in_s >= 0)
       sums.waits_in_s =
           sums.waits_in_s < 0 ? it.model_waits_in_s : std::min(sums.waits_in_s, it.model_waits_in_s);
@@ -70,19 +70,19 @@ std::string duration_text(double seconds) {
 
 std::string bar_of(const ServerState& it) {
   constexpr std::size_t cells = 12;
-  const double share = it.backlog_limit_bytes == 0 ? 0
-                                                   : static_cast<double>(it.backlog_bytes) /
-                                                         static_cast<double>(it.backlog_limit_bytes);
+  const double share = it.backlog.limit_bytes == 0 ? 0
+                                                   : static_cast<double>(it.backlog.bytes) /
+                                                         static_cast<double>(it.backlog.limit_bytes);
   const auto full =
-      std::min(cells, static_cast<std::size_t>(share * cells + (it.backlog_bytes > 0 ? 0.999 : 0)));
+      std::min(cells, static_cast<std::size_t>(share * cells + (it.backlog.bytes > 0 ? 0.999 : 0)));
   return fmt::format("[{}{}]", std::string(full, '#'), std::string(cells - full, '.'));
 }
 
 std::string waiting_text(const ServerState& it) {
   std::string text;
-  if (it.ranks_waiting_for_room > 0) text = fmt::format("{} for room", it.ranks_waiting_for_room);
-  if (it.ranks_waiting_for_files > 0)
-    text += fmt::format("{}{} for files", text.empty() ? "" : ", ", it.ranks_waiting_for_files);
+  if (it.ranks.waiting_for_room > 0) text = fmt::format("{} for room", it.ranks.waiting_for_room);
+  if (it.ranks.waiting_for_files > 0)
+    text += fmt::format("{}{} for files", text.empty() ? "" : ", ", it.ranks.waiting_for_files);
   return text.empty() ? "-" : text;
 }
 
@@ -111,20 +111,21 @@ std::string servers_table(const LiveSession& session, std::size_t columns_shown)
     const ServerState& it = one.page.state;
     const bool runs = one.life == ServerLife::running;
     const auto per_s = [&](double rate) { return runs ? text_of_bytes(rate) + "/s" : std::string("-"); };
-    const std::string cells[] = {std::to_string(it.server),
-                                 life_text(one),
-                                 printable(it.host),
-                                 bar_of(it),
-                                 bytes_of(it.backlog_bytes),
-                                 bytes_of(it.backlog_limit_bytes),
-                                 per_s(it.in_bytes_per_s),
-                                 per_s(it.out_bytes_per_s),
-                                 per_s(it.written_bytes_per_s),
-                                 std::to_string(it.tasks_queued),
-                                 std::to_string(it.files_open),
-                                 std::to_string(it.files_published),
-                                 runs ? waiting_text(it) : "-",
-                                 it.waited_for_room_s < 0.005 ? "-" : text_of_seconds(it.waited_for_room_s)};
+    const std::string cells[] = {
+        std::to_string(it.identity.server),
+        life_text(one),
+        printable(it.identity.host),
+        bar_of(it),
+        bytes_of(it.backlog.bytes),
+        bytes_of(it.backlog.limit_bytes),
+        per_s(it.rates.in_bytes_per_s),
+        per_s(it.rates.out_bytes_per_s),
+        per_s(it.rates.written_bytes_per_s),
+        std::to_string(it.tasks_queued),
+        std::to_string(it.files.open),
+        std::to_string(it.files.published),
+        runs ? waiting_text(it) : "-",
+        it.ranks.waited_for_room_s < 0.005 ? "-" : text_of_seconds(it.ranks.waited_for_room_s)};
     for (std::size_t c = 0; c < columns.size(); ++c) columns[c].cells.push_back(cells[c]);
   }
   return text_table(std::move(columns), columns_shown);
@@ -140,16 +141,16 @@ std::string frontends_table(const LiveSession& session, std::size_t columns_show
     const ServerState& it = one.page.state;
     const bool runs = one.life == ServerLife::running;
     const auto per_s = [&](double rate) { return runs ? text_of_bytes(rate) + "/s" : std::string("-"); };
-    const std::string cells[] = {std::to_string(it.server),
+    const std::string cells[] = {std::to_string(it.identity.server),
                                  life_text(one),
-                                 printable(it.host),
+                                 printable(it.identity.host),
                                  bar_of(it),
-                                 bytes_of(it.backlog_bytes),
-                                 bytes_of(it.backlog_limit_bytes),
-                                 per_s(it.in_bytes_per_s),
-                                 per_s(it.out_bytes_per_s),
-                                 std::to_string(it.model_ranks),
-                                 std::to_string(it.ranks_waiting_for_room)};
+                                 bytes_of(it.backlog.bytes),
+                                 bytes_of(it.backlog.limit_bytes),
+                                 per_s(it.rates.in_bytes_per_s),
+                                 per_s(it.rates.out_bytes_per_s),
+                                 std::to_string(it.identity.model_ranks),
+                                 std::to_string(it.ranks.waiting_for_room)};
     for (std::size_t c = 0; c < columns.size(); ++c) columns[c].cells.push_back(cells[c]);
   }
   std::string text = "\n" + text_table(std::move(columns), columns_shown);
@@ -246,7 +247,8 @@ const LiveServer* first_that_is(const LiveSession& session, ServerLife life) {
 }
 
 std::string label_of(const LiveServer& it) {
-  return fmt::format("{} {}", it.page.state.is_frontend() ? "frontend" : "I/O server", it.page.state.server);
+  return fmt::format("{} {}", it.page.state.is_frontend() ? "frontend" : "I/O server",
+                     it.page.state.identity.server);
 }
 
 }  // namespace
@@ -266,16 +268,16 @@ std::vector<LiveSession> live_sessions(std::vector<FoundPage> pages, const LiveA
   std::map<std::string, std::pair<double, std::string>> newest;  // by session: the start of its
                                                                  // latest run, and the run
   for (const FoundPage& page : pages) {
-    auto& [begun, run] = newest[page.state.session];
-    if (run.empty() || page.state.started_at_s > begun)
-      std::tie(begun, run) = std::tie(page.state.started_at_s, page.state.run);
+    auto& [begun, run] = newest[page.state.identity.session];
+    if (run.empty() || page.state.identity.started_at_s > begun)
+      std::tie(begun, run) = std::tie(page.state.identity.started_at_s, page.state.identity.run);
   }
   std::map<std::string, LiveSession> sessions;
   for (FoundPage& page : pages) {
-    if (page.state.run != newest[page.state.session].second) continue;
-    LiveSession& session = sessions[page.state.session];
-    session.name = page.state.session;
-    session.run = page.state.run;
+    if (page.state.identity.run != newest[page.state.identity.session].second) continue;
+    LiveSession& session = sessions[page.state.identity.session];
+    session.name = page.state.identity.session;
+    session.run = page.state.identity.run;
     const ServerLife life = life_of(page, asker);
     auto& its_like = page.state.is_frontend() ? session.frontends : session.servers;
     its_like.push_back({std::move(page), life});
@@ -283,7 +285,7 @@ std::vector<LiveSession> live_sessions(std::vector<FoundPage> pages, const LiveA
   std::vector<LiveSession> list;
   for (auto& [name, session] : sessions) {
     for (auto* const all : {&session.servers, &session.frontends})
-      std::ranges::sort(*all, {}, [](const LiveServer& it) { return it.page.state.server; });
+      std::ranges::sort(*all, {}, [](const LiveServer& it) { return it.page.state.identity.server; });
     if (session.servers.empty()) continue;  // frontends have pages slightly earlier
     list.push_back(std::move(session));
   }
@@ -298,14 +300,15 @@ LiveVerdict verdict_on(const LiveSession& session) {
   if (const LiveServer* dead = first_that_is(session, ServerLife::dead))
     return {Pace::over, fmt::format("dead: {} did not end, and its process {} on {} is gone; `afterbay "
                                     "status` says what is complete",
-                                    label_of(*dead), dead->page.state.pid, printable(dead->page.state.host))};
+                                    label_of(*dead), dead->page.state.identity.pid,
+                                    printable(dead->page.state.identity.host))};
   if (first_that_is(session, ServerLife::failed) != nullptr)
     return {Pace::over, "failed: `afterbay status` says why, and what is complete"};
   if (all_are(session, ServerLife::ended))
     return {Pace::over, fmt::format("ended after {}: {}", duration_text(sums.elapsed_s), waited)};
   if (const LiveServer* lost = first_that_is(session, ServerLife::unclear))
     return {Pace::over, fmt::format("unclear: {} on {} has not updated its page for a while", label_of(*lost),
-                                    printable(lost->page.state.host))};
+                                    printable(lost->page.state.identity.host))};
   if (sums.waits_in_s == 0)
     return {Pace::holds_up_model, "too slow: the model waits for the I/O servers now; " + waited + " so far"};
   if (sums.waits_in_s > 0)
@@ -329,7 +332,7 @@ std::string screen_of(const LiveSession& session, ScreenSize size, bool colour) 
   const std::string title = fmt::format(
       "{}  {}, step {}  {} model rank{}, {} I/O server{} ({})  in {}{}  out {}{}", printable(session.name),
       duration_text(sums.elapsed_s), sums.steps, sums.model_ranks, sums.model_ranks == 1 ? "" : "s",
-      any.servers, any.servers == 1 ? "" : "s", printable(any.topology),
+      any.identity.servers, any.identity.servers == 1 ? "" : "s", printable(any.identity.topology),
       runs ? text_of_bytes(sums.in_per_s) : bytes_of(sums.in), runs ? "/s" : "",
       runs ? text_of_bytes(sums.out_per_s) : bytes_of(sums.out), runs ? "/s" : "");
   const auto in_style = [&](const char* style, const std::string& text) {

@@ -26,7 +26,8 @@ std::string escaped(const std::string& text) {
 class Metrics {
  public:
   Metrics(const ServerState& state, int turn)
-      : labels_(fmt::format("session=\"{}\",{}=\"{}\"", escaped(state.session), state.role, state.server)) {
+      : labels_(fmt::format("session=\"{}\",{}=\"{}\"", escaped(state.identity.session), state.identity.role,
+                            state.identity.server)) {
     if (turn > 1) labels_ += fmt::format(",turn=\"{}\"", turn);
   }
 
@@ -58,34 +59,35 @@ double number(std::uint64_t value) { return static_cast<double>(value); }
 
 void add_server(Metrics& to, const ServerState& it) {
   to.begin("run_info", "gauge", "Which run this is; always 1.");
-  to.value(1, fmt::format("run=\"{}\",host=\"{}\",topology=\"{}\",phase=\"{}\"", escaped(it.run),
-                          escaped(it.host), escaped(it.topology), escaped(it.phase)));
+  to.value(1, fmt::format("run=\"{}\",host=\"{}\",topology=\"{}\",phase=\"{}\"", escaped(it.identity.run),
+                          escaped(it.identity.host), escaped(it.identity.topology), escaped(it.phase)));
   to.gauge("running", "Whether the server serves (1) or has ended (0).", it.phase == "running" ? 1 : 0);
-  to.gauge("start_time_seconds", "When the session began, seconds since 1970.", it.started_at_s);
+  to.gauge("start_time_seconds", "When the session began, seconds since 1970.", it.identity.started_at_s);
   to.gauge("updated_timestamp_seconds", "When these figures were taken, seconds since 1970.",
-           it.started_at_s + it.elapsed_s);
-  to.gauge("model_ranks", "Model ranks of the session.", static_cast<double>(it.model_ranks));
-  to.gauge("backlog_bytes", "Memory that holds data not yet written.", number(it.backlog_bytes));
-  to.gauge("backlog_peak_bytes", "The most backlog so far.", number(it.backlog_peak_bytes));
+           it.identity.started_at_s + it.elapsed_s);
+  to.gauge("model_ranks", "Model ranks of the session.", static_cast<double>(it.identity.model_ranks));
+  to.gauge("backlog_bytes", "Memory that holds data not yet written.", number(it.backlog.bytes));
+  to.gauge("backlog_peak_bytes", "The most backlog so far.", number(it.backlog.peak_bytes));
   to.gauge("backlog_limit_bytes", "Memory for such data; when it is full the model waits.",
-           number(it.backlog_limit_bytes));
+           number(it.backlog.limit_bytes));
   to.gauge("memory_allocated_bytes", "Memory allocated for such data so far, in use or not.",
-           number(it.memory_allocated_bytes));
-  to.counter("received_bytes_total", "Payload taken in from model ranks.", number(it.bytes_in));
-  to.counter("drained_bytes_total", "Payload written, before compression.", number(it.bytes_out));
-  to.counter("written_bytes_total", "Bytes written to files.", number(it.bytes_written));
-  to.counter("read_bytes_total", "Bytes of input files handed to model ranks.", number(it.bytes_read));
+           number(it.backlog.allocated_bytes));
+  to.counter("received_bytes_total", "Payload taken in from model ranks.", number(it.traffic.in_bytes));
+  to.counter("drained_bytes_total", "Payload written, before compression.", number(it.traffic.out_bytes));
+  to.counter("written_bytes_total", "Bytes written to files.", number(it.traffic.written_bytes));
+  to.counter("read_bytes_total", "Bytes of input files handed to model ranks.",
+             number(it.traffic.read_bytes));
   to.counter("steps_total", "Steps that the model has ended.", number(it.steps));
   to.gauge("queued_tasks", "Tasks that no worker has begun.", number(it.tasks_queued));
-  to.gauge("open_files", "Files open for output.", number(it.files_open));
-  to.counter("published_files_total", "Files complete under their final names.", number(it.files_published));
+  to.gauge("open_files", "Files open for output.", number(it.files.open));
+  to.counter("published_files_total", "Files complete under their final names.", number(it.files.published));
   to.begin("waiting_model_ranks", "gauge", "Model ranks that wait now, by reason.");
-  to.value(number(it.ranks_waiting_for_room), "reason=\"room\"");
-  to.value(number(it.ranks_waiting_for_files), "reason=\"files\"");
+  to.value(number(it.ranks.waiting_for_room), "reason=\"room\"");
+  to.value(number(it.ranks.waiting_for_files), "reason=\"files\"");
   to.begin("model_wait_seconds_total", "counter",
            "Time that model ranks have waited, all together, by reason.");
-  to.value(it.waited_for_room_s, "reason=\"room\"");
-  to.value(it.waited_for_files_s, "reason=\"files\"");
+  to.value(it.ranks.waited_for_room_s, "reason=\"room\"");
+  to.value(it.ranks.waited_for_files_s, "reason=\"files\"");
 }
 
 /// With their own names, because data that servers take in have also passed through frontends.
@@ -93,16 +95,17 @@ void add_frontend(Metrics& to, const ServerState& it) {
   to.gauge("frontend_running", "Whether the frontend passes data on (1) or has ended (0).",
            it.phase == "running" ? 1 : 0);
   to.gauge("frontend_updated_timestamp_seconds", "When these figures were taken, seconds since 1970.",
-           it.started_at_s + it.elapsed_s);
-  to.gauge("frontend_model_ranks", "Model ranks that send through it.", static_cast<double>(it.model_ranks));
+           it.identity.started_at_s + it.elapsed_s);
+  to.gauge("frontend_model_ranks", "Model ranks that send through it.",
+           static_cast<double>(it.identity.model_ranks));
   to.gauge("frontend_full_model_ranks",
            "Model ranks that send through it and whose part of its memory is full.",
-           number(it.ranks_waiting_for_room));
-  to.gauge("frontend_held_bytes", "Memory that holds data not yet passed on.", number(it.backlog_bytes));
-  to.gauge("frontend_held_peak_bytes", "The most so far.", number(it.backlog_peak_bytes));
-  to.gauge("frontend_held_limit_bytes", "Memory for such data.", number(it.backlog_limit_bytes));
-  to.counter("frontend_received_bytes_total", "Taken in from model ranks.", number(it.bytes_in));
-  to.counter("frontend_passed_on_bytes_total", "Sent to servers.", number(it.bytes_out));
+           number(it.ranks.waiting_for_room));
+  to.gauge("frontend_held_bytes", "Memory that holds data not yet passed on.", number(it.backlog.bytes));
+  to.gauge("frontend_held_peak_bytes", "The most so far.", number(it.backlog.peak_bytes));
+  to.gauge("frontend_held_limit_bytes", "Memory for such data.", number(it.backlog.limit_bytes));
+  to.counter("frontend_received_bytes_total", "Taken in from model ranks.", number(it.traffic.in_bytes));
+  to.counter("frontend_passed_on_bytes_total", "Sent to servers.", number(it.traffic.out_bytes));
 }
 
 using Get = std::function<double(const CollectionState&)>;

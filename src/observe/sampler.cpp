@@ -15,7 +15,8 @@ constexpr double rate_window_s = 5;
 constexpr std::uint64_t prometheus_interval_ns = 5'000'000'000;
 
 bool has_work(const ServerState& state) {
-  return state.bytes_in > 0 || state.bytes_read > 0 || state.files_open > 0 || state.files_published > 0;
+  return state.traffic.in_bytes > 0 || state.traffic.read_bytes > 0 || state.files.open > 0 ||
+         state.files.published > 0;
 }
 
 }  // namespace
@@ -33,8 +34,8 @@ void Sampler::offer(ServerState state, bool model_has_defined) {
   const bool begin = files && !thread_.joinable() && (model_has_defined || has_work(state));
   {
     const MutexLock lock(mutex_);
-    series_.add({state.elapsed_s, state.backlog_bytes, state.bytes_in, state.bytes_out, state.bytes_written,
-                 state.ranks_waiting_for_room});
+    series_.add({state.elapsed_s, state.backlog.bytes, state.traffic.in_bytes, state.traffic.out_bytes,
+                 state.traffic.written_bytes, state.ranks.waiting_for_room});
     state_ = std::move(state);
     offered_ns_ = now_ns();
   }
@@ -72,7 +73,7 @@ void Sampler::write(ServerState state, bool last) {
   }
   if (options_.directory.empty()) return;
   if (!page_) {
-    auto opened = StatisticsPage::open(options_.directory, state.server, state.is_frontend());
+    auto opened = StatisticsPage::open(options_.directory, state.identity.server, state.is_frontend());
     if (!opened) return warn_once(opened.error());
     page_ = std::move(*opened);
   }
@@ -81,14 +82,15 @@ void Sampler::write(ServerState state, bool last) {
 
 /// Averaged over the last seconds, so that bursts do not make them jump.
 void Sampler::add_rates(ServerState& state) {
-  recent_.push_back({state.elapsed_s, state.bytes_in, state.bytes_out, state.bytes_written});
+  recent_.push_back(
+      {state.elapsed_s, state.traffic.in_bytes, state.traffic.out_bytes, state.traffic.written_bytes});
   while (recent_.size() > 2 && recent_[1].at_s <= state.elapsed_s - rate_window_s) recent_.pop_front();
   const Totals& from = recent_.front();
   const double passed = state.elapsed_s - from.at_s;
   if (passed <= 0) return;
-  state.in_bytes_per_s = static_cast<double>(state.bytes_in - from.in) / passed;
-  state.out_bytes_per_s = static_cast<double>(state.bytes_out - from.out) / passed;
-  state.written_bytes_per_s = static_cast<double>(state.bytes_written - from.written) / passed;
+  state.rates.in_bytes_per_s = static_cast<double>(state.traffic.in_bytes - from.in) / passed;
+  state.rates.out_bytes_per_s = static_cast<double>(state.traffic.out_bytes - from.out) / passed;
+  state.rates.written_bytes_per_s = static_cast<double>(state.traffic.written_bytes - from.written) / passed;
 }
 
 /// A failure of the display must not end a run.

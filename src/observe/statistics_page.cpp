@@ -271,7 +271,8 @@ Result<std::vector<FoundPage>> read_pages(const std::string& directory) {
             directory, inside)
             .in_file(directory));
   std::ranges::sort(pages, {}, [](const FoundPage& it) {
-    return std::tuple(it.state.session, it.state.run, it.state.is_frontend(), it.state.server);
+    return std::tuple(it.state.identity.session, it.state.identity.run, it.state.is_frontend(),
+                      it.state.identity.server);
   });
   return pages;
 }

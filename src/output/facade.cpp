@@ -133,7 +133,7 @@ void Output::State::start() {
   reducers.apply();
   late.emplace(&session, plan, time);
   Session::State& of = session.state();
-  memory.emplace(of.config->output_memory_bytes,
+  memory.emplace(of.config->output.memory_bytes,
                  of.model_profile.counter(observe::counters::output_memory, observe::CounterKind::peak));
   memory->take(session, output::memory_of(plan, late->waiting()));
   for (std::size_t f = 0; f < definitions.fields().size(); ++f) {
@@ -160,7 +160,7 @@ void Output::State::start() {
 /// For `afterbay describe --definitions`. A file that cannot be written ends no run.
 void Output::State::write_definitions() const {
   const Session::State& of = session.state();
-  const std::string& path = of.config->output_definitions;
+  const std::string& path = of.config->output.definitions;
   const client::RankIdentity& identity = of.model->identity();
   if (path.empty() || identity.model_rank != 0) return;
   output::GridKinds kinds;

@@ -60,7 +60,7 @@ bool servers_are_near(Session& session) {
   const Session::State& of = session.state();
   // A server that a model rank hosts would take the time from the model; behind frontends there is
   // a network.
-  if (of.config->topology != config::Topology::dedicated) return false;
+  if (of.config->servers.topology != config::Topology::dedicated) return false;
   AgreementSteps<Nearness, Verdict> steps;
   steps.join = [](Nearness& mine, const Nearness& theirs) {
     Processors all = mine.processors();

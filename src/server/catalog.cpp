@@ -63,7 +63,7 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
   it.reductions = definition.reductions;
   it.trial_compressors = definition.trial_compressors;
   it.schema = definition.schema;
-  const model::LayoutSizes sizes{config_.memory.block_bytes, config_.chunk_bytes, it.gather_bytes,
+  const model::LayoutSizes sizes{config_.memory.block_bytes, config_.writing.chunk_bytes, it.gather_bytes,
                                  !it.reductions.empty()};
   AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema, it.format, sizes));
   AFTERBAY_TRY_ASSIGN(pipeline::Plan plan,

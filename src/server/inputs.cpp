@@ -95,7 +95,7 @@ Result<> Inputs::open(std::size_t peer, const wire::OpenInput& message) {
   }
   if (!is_new) return {};
   host_.workers.submit_first([this, id = message.input, path = message.path, timer = observed_.open,
-                              direct = host_.config.direct_io, deadline = host_.config.deadline] {
+                              direct = host_.config.writing.direct_io, deadline = host_.config.deadline] {
     observe::Timed timed(timer);
     auto result = std::make_shared<Result<std::unique_ptr<storage::StoredFile>>>(
         storage::StoredFile::open(path, direct, nullptr, deadline));

@@ -100,10 +100,10 @@ Result<> SpillFile::read(std::uint64_t slot, std::span<std::byte> frame) const {
 // ---- Overflow
 
 Overflow::Overflow(const config::Config& config, Hooks hooks)
-    : policy_(config.when_full),
+    : policy_(config.writing.when_full),
       block_bytes_(config.memory.block_bytes),
-      directory_(config.spill.directory),
-      quota_bytes_(config.spill.quota_bytes),
+      directory_(config.writing.spill.directory),
+      quota_bytes_(config.writing.spill.quota_bytes),
       hooks_(std::move(hooks)) {}
 
 Overflow::~Overflow() {

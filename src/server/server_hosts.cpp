@@ -188,10 +188,10 @@ Observation::Host Server::observation_host() {
     const Shutdown& shutdown = end_.shutdown();
     state.phase = end_.failed() ? "failed" : shutdown.said_goodbye() ? "ended" : "running";
     state.tasks_queued = workers_.queued();
-    state.files_open = data_.files().all().size();
-    state.ranks_ended = shutdown.ranks_ended();
-    state.ranks_waiting_for_room = peers_.port().waiting_for_room();
-    state.ranks_waiting_for_files = data_.puts().tickets().waiters();
+    state.files.open = data_.files().all().size();
+    state.ranks.ended = shutdown.ranks_ended();
+    state.ranks.waiting_for_room = peers_.port().waiting_for_room();
+    state.ranks.waiting_for_files = data_.puts().tickets().waiters();
   };
   host.other_backlog_bytes = [this]()
                                  AFTERBAY_REQUIRES(ingest_thread) { return data_.puts().strings().bytes(); };

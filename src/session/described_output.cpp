@@ -36,7 +36,7 @@ bool may_reduce(const describe::Description& description, const describe::File& 
   using describe::Reducer;
   const auto may_be = [&](Reducer who) {
     return who == Reducer::servers ||
-           (who == Reducer::automatic && config.topology == config::Topology::dedicated);
+           (who == Reducer::automatic && config.servers.topology == config::Topology::dedicated);
   };
   return std::ranges::any_of(file.variables, [&](const describe::Variable& variable) {
     const bool is_plain = variable.operation == Operation::instant || variable.operation == Operation::once ||
@@ -52,18 +52,18 @@ bool may_reduce(const describe::Description& description, const describe::File& 
 }  // namespace
 
 Result<std::vector<config::CollectionOverride>> DescribedOutput::read(config::Config& config) {
-  if (config.output.empty() && text_.empty()) return std::vector<config::CollectionOverride>();
+  if (config.output.paths.empty() && text_.empty()) return std::vector<config::CollectionOverride>();
   // The calendar and the step of the model follow later.
   describe::ReadOptions options;
   options.calendar.reset();
   AFTERBAY_TRY_ASSIGN(describe::Description description,
-                      describe::read_files_and_text(config.output, text_, options));
+                      describe::read_files_and_text(config.output.paths, text_, options));
   const std::string text = describe::write_yaml(describe::node_of(description));
-  config.output_digest = fmt::format("{:016x}", crc64(std::as_bytes(std::span(text))));
+  config.output.digest = fmt::format("{:016x}", crc64(std::as_bytes(std::span(text))));
   std::vector<config::CollectionOverride> overrides;
   for (const describe::File& file : description.files) {
     if (!file.active()) continue;
-    config.output_reduces = config.output_reduces || may_reduce(description, file, config);
+    config.output.reduces = config.output.reduces || may_reduce(description, file, config);
     add_settings(config::collection_settings(), describe::settings_in_run(file), file, {}, file.at,
                  overrides);
     for (const describe::Variable& variable : file.variables)

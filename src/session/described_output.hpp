@@ -18,8 +18,8 @@ class DescribedOutput {
   /// `text`: a description that the program gives; empty: none.
   explicit DescribedOutput(std::string text = {}) : text_(std::move(text)) {}
 
-  /// For config::Sources::read_output: reads the files in `config.output` and the text, sets
-  /// `config.output_digest`, and returns the settings of the files that are written. Does nothing
+  /// For config::Sources::read_output: reads the files in `config.output.paths` and the text, sets
+  /// `config.output.digest`, and returns the settings of the files that are written. Does nothing
   /// if there is neither.
   Result<std::vector<config::CollectionOverride>> read(config::Config& config);
 

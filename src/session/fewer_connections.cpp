@@ -25,7 +25,7 @@ std::optional<config::Config> changed(const config::Config& config, const Settin
   config::Config with = config;
   for (const auto& [name, value] : settings) {
     bool of_pool = false;
-    for (config::PoolOverride& it : with.pool_overrides) {
+    for (config::PoolOverride& it : with.overrides.pools) {
       if (it.full_name() != name) continue;
       it.value = value;
       of_pool = true;
@@ -49,15 +49,15 @@ std::optional<NodeLoad> with_frontends(const config::Config& config, const confi
   const std::vector<config::Config> before = settings_of_pools(config);
   const std::vector<config::Config> after = settings_of_pools(tiered);
   if (load.job.model_nodes == 0 || load.job.servers_started || load.pools.size() != after.size() ||
-      config.model_ranks > 0 || config.topology == config::Topology::inline_)
+      config.servers.model_ranks > 0 || config.servers.topology == config::Topology::inline_)
     return std::nullopt;
   NodeLoad with = load;
-  const std::size_t models = load.models(config.topology);
+  const std::size_t models = load.models(config.servers.topology);
   std::size_t taken = 0;
   for (std::size_t p = 0; p < after.size(); ++p) {
-    if (after[p].topology == before[p].topology) continue;
-    if (after[p].layout.isolate) return std::nullopt;
-    const int wanted = std::max(after[p].layout.frontends_per_node, 1);
+    if (after[p].servers.topology == before[p].servers.topology) continue;
+    if (after[p].servers.layout.isolate) return std::nullopt;
+    const int wanted = std::max(after[p].servers.layout.frontends_per_node, 1);
     taken += static_cast<std::size_t>(wanted);
     PoolLoad& pool = with.pools[p];
     pool.job_frontends = static_cast<std::size_t>(wanted) * load.job.model_nodes;
@@ -93,11 +93,11 @@ SettingsToChange settings_with_fewer_connections(const config::Config& config, c
   SettingsToChange topology;
   bool of_session = false;
   for (const std::string& name : config.pools()) {
-    if (config.of_pool(name).topology != config::Topology::dedicated) continue;
-    const auto own = std::ranges::find_if(config.pool_overrides, [&](const config::PoolOverride& it) {
+    if (config.of_pool(name).servers.topology != config::Topology::dedicated) continue;
+    const auto own = std::ranges::find_if(config.overrides.pools, [&](const config::PoolOverride& it) {
       return it.pool == name && it.setting == "topology";
     });
-    if (own == config.pool_overrides.end())
+    if (own == config.overrides.pools.end())
       of_session = true;
     else
       topology.emplace_back(own->full_name(), "tiered");
@@ -106,7 +106,7 @@ SettingsToChange settings_with_fewer_connections(const config::Config& config, c
   if (topology.empty()) return {};
   std::vector<SettingsToChange> candidates{topology};
   // With frontends servers exchange messages, unless the placement is set.
-  if (config.pool_overrides.empty() && config.origin("placement").source == config::Source::fallback) {
+  if (config.overrides.pools.empty() && config.origin("placement").source == config::Source::fallback) {
     candidates.push_back(topology);
     candidates.back().emplace_back("placement", "collection");
   }
@@ -114,7 +114,7 @@ SettingsToChange settings_with_fewer_connections(const config::Config& config, c
     const auto with = changed(config, it);
     const auto node = with ? with_frontends(config, *with, load) : std::nullopt;
     if (!node || !fits(*with, *node, most, most_tag)) continue;
-    if (load.frontends == 0 && load.models(config.topology) > 0 &&
+    if (load.frontends == 0 && load.models(config.servers.topology) > 0 &&
         !fits(*with, without_servers(*node), most, most_tag))
       continue;
     return std::move(it);
@@ -161,7 +161,7 @@ std::string without_joint_figures(const config::Config& config) {
                                    {"report.trace", &config.report.trace},
                                    {"report.html", &config.report.html}})
     if (!path->empty()) out.insert(name);
-  for (const config::CollectionOverride& item : config.overrides)
+  for (const config::CollectionOverride& item : config.overrides.collections)
     if (item.setting == "compress" && item.value != "off") out.insert(item.full_name());
   if (!out.empty()) ways.push_back(fmt::format("leave out {}", fmt::join(out, ", ")));
   return fmt::format("{}", fmt::join(ways, " and "));

@@ -52,26 +52,26 @@ FrontendRun::FrontendRun(std::unique_ptr<transport::network::Relay> relay, Front
 observe::ServerState FrontendRun::state_now(const char* phase) const {
   const auto figures = relay_->figures();
   observe::ServerState state;
-  state.role = "frontend";
-  state.session = identity_.session;
-  state.run = identity_.run;
-  state.host = host_;
-  state.topology = "tiered";
-  state.server = identity_.number;
-  state.servers = identity_.frontends;
-  state.rank = identity_.session_rank;
-  state.pid = ::getpid();
-  state.model_ranks = static_cast<std::int64_t>(figures.ranks);
-  state.started_at_s = started_at_s_;
+  state.identity.role = "frontend";
+  state.identity.session = identity_.session;
+  state.identity.run = identity_.run;
+  state.identity.host = host_;
+  state.identity.topology = "tiered";
+  state.identity.server = identity_.number;
+  state.identity.servers = identity_.frontends;
+  state.identity.rank = identity_.session_rank;
+  state.identity.pid = ::getpid();
+  state.identity.model_ranks = static_cast<std::int64_t>(figures.ranks);
+  state.identity.started_at_s = started_at_s_;
   state.phase = phase;
   state.elapsed_s = static_cast<double>(now_ns() - started_ns_) * 1e-9;
-  state.backlog_bytes = figures.held_bytes;
-  state.backlog_limit_bytes = figures.limit_bytes;
-  state.backlog_peak_bytes = figures.peak_bytes;
-  state.bytes_in = figures.bytes_in;
-  state.bytes_out = figures.bytes;
-  state.ranks_ended = figures.ranks_ended;
-  state.ranks_waiting_for_room = figures.ranks_full;
+  state.backlog.bytes = figures.held_bytes;
+  state.backlog.limit_bytes = figures.limit_bytes;
+  state.backlog.peak_bytes = figures.peak_bytes;
+  state.traffic.in_bytes = figures.bytes_in;
+  state.traffic.out_bytes = figures.bytes;
+  state.ranks.ended = figures.ranks_ended;
+  state.ranks.waiting_for_room = figures.ranks_full;
   return state;
 }
 

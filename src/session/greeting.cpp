@@ -173,10 +173,10 @@ Result<int> node_of(const mpi::Communicator& comm, const config::Config* config)
   const int code = MPI_Bcast(&lowest, 1, MPI_INT, 0, node);
   MPI_Comm_free(&node);
   AFTERBAY_TRY(mpi::check(code, "MPI_Bcast"));
-  if (config != nullptr && config->nodes.size() == static_cast<std::size_t>(comm.size())) {
+  if (config != nullptr && config->network.nodes.size() == static_cast<std::size_t>(comm.size())) {
     lowest = 0;
-    while (config->nodes[static_cast<std::size_t>(lowest)] !=
-           config->nodes[static_cast<std::size_t>(comm.rank())])
+    while (config->network.nodes[static_cast<std::size_t>(lowest)] !=
+           config->network.nodes[static_cast<std::size_t>(comm.rank())])
       ++lowest;
   }
   return lowest;
@@ -212,9 +212,10 @@ Result<Greeting> own_greeting(const mpi::Communicator& comm, const Result<config
     }
     settings.names.emplace_back("the version of Afterbay");
     settings.values.emplace_back(AFTERBAY_VERSION);
-    if (!config->nodes.empty() && config->nodes.size() != static_cast<std::size_t>(comm.size()))
+    if (!config->network.nodes.empty() &&
+        config->network.nodes.size() != static_cast<std::size_t>(comm.size()))
       mine.error = make_error(ErrorCode::conflict, "'nodes' declares {} ranks, the communicator has {}",
-                              config->nodes.size(), comm.size());
+                              config->network.nodes.size(), comm.size());
     session = config::session_name(*config, arrival.name);
     if (!config->session.empty()) mine.named.push_back({rank, session});
     if (!mine.error) mine.error = check_names(*config, session, rank);
@@ -275,10 +276,11 @@ Result<std::string> common_name(const Greeting& all) {
 
 /// An inline server in a thread that uses MPI needs MPI_THREAD_MULTIPLE.
 Result<> check_threads(const config::Config& config, const Greeting& all) {
-  if (config.topology != config::Topology::inline_ || config.inline_mode != config::InlineMode::thread)
+  if (config.servers.topology != config::Topology::inline_ ||
+      config.servers.inline_mode != config::InlineMode::thread)
     return {};
   const bool several =
-      config.transport == config::Transport::mpi ||
+      config.network.transport == config::Transport::mpi ||
       std::ranges::any_of(all.wishes, [&](const Wishes& it) { return it.node != all.wishes[0].node; });
   if (!several || all.threads == MPI_THREAD_MULTIPLE) return {};
   return fail(ErrorCode::conflict,

@@ -34,7 +34,7 @@ Processes job_of(const config::Config& config, const NodeLoad& load) {
   if (load.job.ranks != 0) return load.job;
   Processes here;
   here.ranks = of(load.ranks);
-  here.models = load.models(config.topology);
+  here.models = load.models(config.servers.topology);
   here.servers = of(load.servers);
   here.frontends = of(load.frontends);
   return here;
@@ -46,7 +46,8 @@ std::vector<PoolLoad> pools_of(const NodeLoad& load, const Processes& job,
   if (load.pools.size() == settings.size()) return load.pools;
   const auto bytes = [](const config::Config& it) { return it.memory.server_bytes; };
   const auto largest = std::ranges::max_element(settings, {}, bytes) - settings.begin();
-  const auto tiered = std::ranges::find(settings, config::Topology::tiered, &config::Config::topology);
+  const auto tiered = std::ranges::find(settings, config::Topology::tiered,
+                                        [](const config::Config& it) { return it.servers.topology; });
   std::vector<PoolLoad> pools(settings.size());
   PoolLoad& with_servers = pools[static_cast<std::size_t>(largest)];
   with_servers.servers = load.servers;
@@ -156,7 +157,7 @@ std::vector<NodeLoad> loads_of(const config::Config& config,
     ++node.ranks;
     ++job.ranks;
     // Inline, the first rank of each node has a server.
-    const bool is_inline = config.topology == config::Topology::inline_;
+    const bool is_inline = config.servers.topology == config::Topology::inline_;
     const bool serves = is_inline ? is_first : assignments[r].kind == config::RankKind::server;
     const bool passes_on = assignments[r].kind == config::RankKind::frontend;
     for (int* const count : {&node.servers, &pool.servers}) *count += serves ? 1 : 0;
@@ -177,7 +178,7 @@ std::vector<NodeLoad> loads_of(const config::Config& config,
       for (int* const most : {&node.clients, &pool.clients}) *most = std::max(*most, count);
     }
   }
-  for (const auto& [number, node] : by_node) job.add_node(node.models(config.topology));
+  for (const auto& [number, node] : by_node) job.add_node(node.models(config.servers.topology));
   std::vector<NodeLoad> loads;
   for (auto& [number, node] : by_node) {
     node.job = job;
@@ -185,7 +186,7 @@ std::vector<NodeLoad> loads_of(const config::Config& config,
       node.pools[p].job_servers = in_job[p].job_servers;
       node.pools[p].job_frontends = in_job[p].job_frontends;
     }
-    node.network = of(node.ranks) < job.ranks || config.transport == config::Transport::mpi;
+    node.network = of(node.ranks) < job.ranks || config.network.transport == config::Transport::mpi;
     loads.push_back(node);
   }
   return loads;
@@ -200,8 +201,8 @@ class Demands {
       : config_(config), load_(load), job_(job_of(config, load)), names_(config.pools()) {
     for (const std::string& name : names_) settings_.push_back(config.of_pool(name));
     pools_ = pools_of(load, job_, settings_);
-    only_mpi_ = config.transport == config::Transport::mpi;
-    models_here_ = load.models(config.topology);
+    only_mpi_ = config.network.transport == config::Transport::mpi;
+    models_here_ = load.models(config.servers.topology);
     const std::size_t far_ranks = job_.ranks - std::min(job_.ranks, of(load.ranks));
     tree_ = std::min<std::uint64_t>(tree_connections(job_.ranks), far_ranks);
   }
@@ -220,7 +221,9 @@ class Demands {
   }
 
  private:
-  static bool is_tiered(const config::Config& pool) { return pool.topology == config::Topology::tiered; }
+  static bool is_tiered(const config::Config& pool) {
+    return pool.servers.topology == config::Topology::tiered;
+  }
 
   void add_alike(const char* kind, std::size_t pool, int count, ProcessDemand each,
                  std::optional<ProcessDemand>& most) {
@@ -233,7 +236,7 @@ class Demands {
     transport::ServerPairs pairs{.models = job_.models};
     pairs.relayed = is_tiered(config);
     // An inline server's own rank uses its segment in any case.
-    const std::size_t own = config.topology == config::Topology::inline_ ? 1 : 0;
+    const std::size_t own = config.servers.topology == config::Topology::inline_ ? 1 : 0;
     pairs.near = pairs.relayed ? 0 : only_mpi_ ? own : models_here_;
     if (!config_.servers_talk()) return pairs;
     pairs.servers = job_.servers;
@@ -267,7 +270,8 @@ class Demands {
     server.far = {direct, pairs.servers > 0 ? job_.servers - std::min(job_.servers, of(load_.servers)) : 0,
                   through, tree_};
     server.descriptors +=
-        own_files + files_a_file * std::max<std::uint64_t>(files_in_making, config_.overrides.size());
+        own_files +
+        files_a_file * std::max<std::uint64_t>(files_in_making, config_.overrides.collections.size());
     add_alike("I/O server", p, pool.servers, std::move(server), demand_.server);
     return {};
   }
@@ -391,15 +395,15 @@ class Fitting {
   struct Setting {
     std::string name;
     std::uint64_t config::Memory::*member;
-    std::optional<std::size_t> of_pool = std::nullopt;  ///< its number in Config::pool_overrides
+    std::optional<std::size_t> of_pool = std::nullopt;  ///< its number in Config::overrides.pools
   };
   [[nodiscard]] std::uint64_t value(const Setting& setting) const {
     if (!setting.of_pool) return tried_.memory.*setting.member;
-    return tried_.of_pool(tried_.pool_overrides[*setting.of_pool].pool).memory.*setting.member;
+    return tried_.of_pool(tried_.overrides.pools[*setting.of_pool].pool).memory.*setting.member;
   }
   void set(const Setting& setting, std::uint64_t bytes) {
     if (setting.of_pool)
-      tried_.pool_overrides[*setting.of_pool].value = print_bytes(bytes);
+      tried_.overrides.pools[*setting.of_pool].value = print_bytes(bytes);
     else
       tried_.memory.*setting.member = bytes;
   }
@@ -464,8 +468,8 @@ std::vector<std::pair<std::string, std::uint64_t>> settings_that_fit(const confi
   std::vector<Fitting::Setting> choices;
   for (const Fitting::Setting& setting : of_session) {
     std::vector<Fitting::Setting> alike{setting};
-    for (std::size_t i = 0; i < config.pool_overrides.size(); ++i)
-      if (const config::PoolOverride& it = config.pool_overrides[i]; it.setting == setting.name)
+    for (std::size_t i = 0; i < config.overrides.pools.size(); ++i)
+      if (const config::PoolOverride& it = config.overrides.pools[i]; it.setting == setting.name)
         alike.push_back({it.full_name(), setting.member, i});
     std::ranges::stable_sort(alike, std::ranges::greater(),
                              [&](const Fitting::Setting& it) { return fitting.value(it); });
@@ -477,8 +481,9 @@ std::vector<std::pair<std::string, std::uint64_t>> settings_that_fit(const confi
     const auto before = fitting.needs();
     if (setting.member == &config::Memory::server_bytes) {
       const std::uint64_t of_writers =
-          setting.of_pool ? config.of_pool(config.pool_overrides[*setting.of_pool].pool).memory.writer_bytes()
-                          : given.writer_bytes();
+          setting.of_pool
+              ? config.of_pool(config.overrides.pools[*setting.of_pool].pool).memory.writer_bytes()
+              : given.writer_bytes();
       fitting.lower(setting, of_writers + given.block_bytes);
     } else if (setting.member == &config::Memory::frontend_bytes) {
       fitting.lower(setting, 0);

@@ -39,7 +39,7 @@ class Finder {
   Finder(const config::Config& config, const NodeLoad& load, const SystemFacts& system)
       : config_(config), load_(load), system_(system) {
     std::set<std::string> names;
-    for (const auto& override_ : config.overrides) names.insert(override_.pattern);
+    for (const auto& override_ : config.overrides.collections) names.insert(override_.pattern);
     for (const std::string& name : names) collections_.emplace_back(name, config.settings_for(name));
   }
 
@@ -48,8 +48,8 @@ class Finder {
     for (const auto& [name, settings] : collections_)
       if (settings.directory) writable(*settings.directory, "collections." + name + ".directory", seen);
     if (!config_.journal.directory.empty()) writable(config_.journal.directory, "journal.directory", seen);
-    if (config_.when_full == config::WhenFull::spill)
-      writable(config_.spill.directory, "spill.directory", seen);
+    if (config_.writing.when_full == config::WhenFull::spill)
+      writable(config_.writing.spill.directory, "spill.directory", seen);
     if (const std::string pages = config_.statistics_directory(); !pages.empty())
       writable(pages, "statistics.directory", seen);
     const std::pair<const char*, const std::string*> reports[] = {
@@ -62,15 +62,15 @@ class Finder {
   }
 
   void spilling() {
-    if (config_.when_full != config::WhenFull::spill) return;
-    const std::string directory = existing(config_.spill.directory);
-    const std::uint64_t most = config_.spill.quota_bytes * static_cast<std::uint64_t>(load_.servers);
+    if (config_.writing.when_full != config::WhenFull::spill) return;
+    const std::string directory = existing(config_.writing.spill.directory);
+    const std::uint64_t most = config_.writing.spill.quota_bytes * static_cast<std::uint64_t>(load_.servers);
     if (const auto room = system_.room(directory); room && room->free_bytes < most)
       add(make_error(ErrorCode::no_space,
                      "{}: {} are free, and {} I/O servers may spill {} there (spill.quota {} each): lower "
                      "spill.quota, or choose another spill.directory",
                      directory, print_about(room->free_bytes), load_.servers, print_about(most),
-                     print_bytes(config_.spill.quota_bytes)));
+                     print_bytes(config_.writing.spill.quota_bytes)));
   }
 
   /// Compares the space of each file system with the declared volume of all collections that write

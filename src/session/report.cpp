@@ -103,7 +103,7 @@ struct JoinedReports {
 /// servers.
 std::vector<std::string> hints_of(const std::vector<observe::RankProfile>& profiles,
                                   const config::Config& config) {
-  if (config.topology == config::Topology::inline_) return {};
+  if (config.servers.topology == config::Topology::inline_) return {};
   const std::string placement = config::find_setting(config::session_settings(), "placement")->print(config);
   std::string hint = observe::hint_on_idle(observe::idle_servers(profiles), profiles.size(), placement,
                                            config.pools().size() > 1);
@@ -160,7 +160,7 @@ Result<> report_failure(const ProcessReport& mine, const config::Config& config,
   if (config.report.html.empty() || mine.servers.empty()) return {};
   observe::RunPage page{mine.session, observe::merge(mine.profiles), mine.timelines, mine.servers, {}};
   page.settings = config::given_settings(config);
-  page.writers = static_cast<std::uint32_t>(config.writers);
+  page.writers = static_cast<std::uint32_t>(config.writing.writers);
   page.failure = why.text();
   const std::string path = failure_page(config, mine.servers.front().server);
   return write_in_time(files, path, observe::run_page(page), "report.html");
@@ -199,7 +199,7 @@ Result<> report(const ProcessReport& mine, const config::Config& config, Group& 
     observe::RunPage page{mine.session, joined, std::move(all.timelines), std::move(all.servers), {}};
     page.settings = config::given_settings(config);
     page.frontends = std::move(all.frontends);
-    page.writers = static_cast<std::uint32_t>(config.writers);
+    page.writers = static_cast<std::uint32_t>(config.writing.writers);
     page.hints = hints;
     AFTERBAY_TRY(writer.write(config.report.html, observe::run_page(page), "report.html"));
   }

@@ -37,7 +37,7 @@ const char* name_of(config::RankKind kind) {
 
 Result<std::vector<RankRole>> assign_roles(const std::vector<Role>& wishes, const std::vector<int>& nodes,
                                            const config::Config& config) {
-  if (config.topology == config::Topology::inline_) return inline_roles(wishes, nodes);
+  if (config.servers.topology == config::Topology::inline_) return inline_roles(wishes, nodes);
   std::vector<bool> serves;
   for (const Role wish : wishes) serves.push_back(wish == Role::server);
   const bool started = std::ranges::count(serves, true) > 0;

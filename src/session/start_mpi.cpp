@@ -49,8 +49,9 @@ transport::ConnectOptions connect_options(const config::Config& config, int rank
   options.frontend = role.frontend;
   options.pool = role.pool;
   options.frontend_bytes = session::frontend_bytes(config);
-  if (!config.nodes.empty()) options.declared_node = config.nodes[static_cast<std::size_t>(rank)];
-  options.transport = static_cast<transport::TransportChoice>(config.transport);
+  if (!config.network.nodes.empty())
+    options.declared_node = config.network.nodes[static_cast<std::size_t>(rank)];
+  options.transport = static_cast<transport::TransportChoice>(config.network.transport);
   options.sizes = session::link_sizes(config.memory);
   options.policy.deadline =
       // Servers and sessions detect failures first, and report more.
@@ -104,7 +105,7 @@ class Starter {
     if (connection.port) make_server(std::move(connection.port), std::move(connection.server_links));
     if (role.model) make_model(std::move(connection.links));
     if (role.model && role.server)
-      state_->host_server(state_->config->inline_mode == config::InlineMode::thread);
+      state_->host_server(state_->config->servers.inline_mode == config::InlineMode::thread);
     AFTERBAY_TRY(state_->watch_for_end());
     state_->opened(began_ns_, state_->server ? cast().number_of(rank_) : 0);
     return std::move(state_);
@@ -133,7 +134,7 @@ class Starter {
     if (config.checks == config::Checks::off) return {};
     std::vector<Error> mine;
     session::NodeLoad load = greeted_.load;
-    load.network = load.network || config.transport == config::Transport::mpi;
+    load.network = load.network || config.network.transport == config::Transport::mpi;
     if (greeted_.checks_node) mine = session::find_obstacles(config, load, session::this_system());
     AFTERBAY_TRY_ASSIGN(const std::vector<Error> found,
                         session::share_obstacles(tree, config.deadline, std::move(mine)));
@@ -205,7 +206,7 @@ class Starter {
     identity.slab_shares = cast().slab_shares;
     const bool hosted = greeted_.role.model;
     const config::Config& config = *state_->pool_config;
-    const auto threads = hosted ? 0 : static_cast<std::size_t>(config.writers);
+    const auto threads = hosted ? 0 : static_cast<std::size_t>(config.writing.writers);
     auto stores = [state = state_.get()](Format format) -> storage::Store& { return state->store(format); };
     auto journal = make_journal(identity);
     state_->server = std::make_unique<server::Server>(
@@ -255,8 +256,9 @@ class Starter {
     state_->model = std::make_shared<client::ModelSession>(
         identity, *state_->config, std::move(links), state_->model_profile,
         Logger({greeted_.session, "model", rank_}, state_->config->log));
-    const bool inline_ = state_->config->topology == config::Topology::inline_;
-    const bool synchronous = inline_ && state_->config->inline_mode == config::InlineMode::synchronous;
+    const bool inline_ = state_->config->servers.topology == config::Topology::inline_;
+    const bool synchronous =
+        inline_ && state_->config->servers.inline_mode == config::InlineMode::synchronous;
     if (synchronous)
       state_->model->set_synchronous([group = state_->group.get()] { return group->arrive(); });
     state_->bind_threads(over_mpi || synchronous);

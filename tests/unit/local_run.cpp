@@ -93,8 +93,8 @@ class LocalRun::Threads {
         run_.stores ? run_.stores : [&](Format format) -> storage::Store& { return state.store(format); };
     const Logger logger({"test", "server", run_.models_ + number}, LogLevel::error);
     server::Server server(place, *state.config, std::move(port), std::move(fellows), source,
-                          static_cast<std::size_t>(state.config->writers), state.server_profile, logger,
-                          journal(*state.config, number, logger));
+                          static_cast<std::size_t>(state.config->writing.writers), state.server_profile,
+                          logger, journal(*state.config, number, logger));
     if (run_.stop_signal) server.stop_at(run_.stop_signal);
     if (auto served = server.run(); !served) return served.error();
     if (run_.at_end) run_.at_end(server.history());
@@ -105,11 +105,11 @@ class LocalRun::Threads {
   static std::size_t pool_of(const config::Config& config, int server) {
     std::size_t pool = 0;
     for (const std::string& name : config.pools()) {
-      server -= config.of_pool(name).servers;
+      server -= config.of_pool(name).servers.number;
       if (server < 0) break;
       ++pool;
     }
-    return config.pool_overrides.empty() ? 0 : pool;
+    return config.overrides.pools.empty() ? 0 : pool;
   }
 
   /// Used if a test names a directory.

@@ -8,10 +8,10 @@ namespace {
 
 storage::StripePolicy stripe_policy(const config::Config& config, const ServedCollection& collection) {
   const config::CollectionSettings settings = config.settings_for(collection.name);
-  const config::Placement placement = settings.placement.value_or(config.placement);
-  return {.count = settings.stripe_count.value_or(config.stripe.count),
-          .size_bytes = settings.stripe_size_bytes.value_or(config.stripe.size_bytes),
-          .apply = static_cast<storage::StripeApply>(config.stripe.apply),
+  const config::Placement placement = settings.placement.value_or(config.servers.placement);
+  return {.count = settings.stripe_count.value_or(config.writing.stripe.count),
+          .size_bytes = settings.stripe_size_bytes.value_or(config.writing.stripe.size_bytes),
+          .apply = static_cast<storage::StripeApply>(config.writing.stripe.apply),
           .expected_bytes = settings.expected_bytes.value_or(0),
           .own_file = placement == config::Placement::file || placement == config::Placement::least,
           .writers = collection.split == model::Split::none ? 1 : collection.servers.size(),
@@ -35,7 +35,7 @@ storage::FileRequest FileRequests::request(const OutputFile& file, std::shared_p
   request.existing = file.collection->existing;
   if (request.existing == Existing::append && file.name.replace) request.existing = Existing::replace;
   if (file.holds_states) request.existing = file.name.replace ? Existing::replace : Existing::refuse;
-  request.direct_io = config_.direct_io;
+  request.direct_io = config_.writing.direct_io;
   request.chunk_memory = chunk_memory_;
   request.disk = std::move(disk);
   request.stripes = stripe_policy(config_, *file.collection);

@@ -50,7 +50,7 @@ Result<> FileTasks::check_wanted(const OutputFile& file) const {
 }
 
 bool FileTasks::is_droppable(const ServedCollection& collection) {
-  return config_.when_full == config::WhenFull::drop && collection.split == model::Split::none &&
+  return config_.writing.when_full == config::WhenFull::drop && collection.split == model::Split::none &&
          space_.of(collection).droppable;
 }
 

@@ -18,7 +18,7 @@ double seconds_since(std::uint64_t since_ns) { return static_cast<double>(now_ns
 SpacePolicy::SpacePolicy(const config::Config& config, Host host, std::shared_ptr<storage::Disk> disk)
     : config_(config),
       host_(std::move(host)),
-      guard_(config.space_retry,
+      guard_(config.writing.space_retry,
              {host_.alive, host_.work,
               [this](const SpaceNotice& notice) {
                 if (!host_.work)
@@ -49,7 +49,7 @@ void SpacePolicy::take(const SpaceNotice& notice) {
     host_.warn(fmt::format(
         "{} for {}: I/O server {} keeps the data and tries again for {} s (the setting 'space.retry'); model "
         "ranks wait when its memory is full; free space so that the run can continue",
-        missing, path, host_.server, static_cast<double>(config_.space_retry.count()) / 1000));
+        missing, path, host_.server, static_cast<double>(config_.writing.space_retry.count()) / 1000));
     return host_.report_short(true);
   }
   if (notice.what == What::sacrifice)

@@ -18,7 +18,7 @@ Observation::Observation(const config::Config& config, const Identity& identity,
 Telemetry::Host Observation::telemetry_host(const Identity& identity) {
   return {[this](observe::ServerState& state) AFTERBAY_REQUIRES(ingest_thread) {
             host_.fill(state);
-            state.bytes_read = profile_.bytes_read();
+            state.traffic.read_bytes = profile_.bytes_read();
           },
           host_.other_backlog_bytes, host_.fill_collection,
           [this, server = identity.number](const std::string& text) AFTERBAY_REQUIRES(ingest_thread) {

@@ -74,28 +74,28 @@ void Telemetry::errors_published(const ServedCollection& collection, const model
 
 observe::ServerState Telemetry::state() {
   observe::ServerState state;
-  state.session = identity_.session;
-  state.run = identity_.run;
-  state.host = host_name_;
-  state.topology = topology_name(config_.topology);
-  state.server = identity_.number;
-  state.servers = static_cast<std::int64_t>(identity_.servers);
-  state.rank = identity_.session_rank;
-  state.pid = pid_;
-  state.model_ranks = static_cast<std::int64_t>(identity_.session_ranks.size());
-  state.started_at_s = started_at_s_;
+  state.identity.session = identity_.session;
+  state.identity.run = identity_.run;
+  state.identity.host = host_name_;
+  state.identity.topology = topology_name(config_.servers.topology);
+  state.identity.server = identity_.number;
+  state.identity.servers = static_cast<std::int64_t>(identity_.servers);
+  state.identity.rank = identity_.session_rank;
+  state.identity.pid = pid_;
+  state.identity.model_ranks = static_cast<std::int64_t>(identity_.session_ranks.size());
+  state.identity.started_at_s = started_at_s_;
   state.elapsed_s = seconds_between(started_ns_, now_ns());
   state.steps = steps_;
-  state.backlog_bytes = frames_.used_bytes() + host_.other_backlog_bytes();
-  state.backlog_limit_bytes = frames_.capacity_bytes();
-  state.backlog_peak_bytes = std::max(frames_.peak_used_bytes(), state.backlog_bytes);
-  state.memory_allocated_bytes = frames_.allocated_bytes();
-  state.bytes_in = tally_.bytes_in();
-  state.bytes_out = tally_.bytes_out();
-  state.bytes_written = tally_.bytes_written();
-  state.files_published = files_published_;
-  state.waited_for_room_s = tally_.waited_for_room_s();
-  state.waited_for_files_s = tally_.waited_for_files_s();
+  state.backlog.bytes = frames_.used_bytes() + host_.other_backlog_bytes();
+  state.backlog.limit_bytes = frames_.capacity_bytes();
+  state.backlog.peak_bytes = std::max(frames_.peak_used_bytes(), state.backlog.bytes);
+  state.backlog.allocated_bytes = frames_.allocated_bytes();
+  state.traffic.in_bytes = tally_.bytes_in();
+  state.traffic.out_bytes = tally_.bytes_out();
+  state.traffic.written_bytes = tally_.bytes_written();
+  state.files.published = files_published_;
+  state.ranks.waited_for_room_s = tally_.waited_for_room_s();
+  state.ranks.waited_for_files_s = tally_.waited_for_files_s();
   host_.fill(state);
   for (const auto& [id, count] : tally_.collections()) {
     observe::CollectionState& collection = state.collections.emplace_back();
@@ -113,10 +113,10 @@ observe::ServerState Telemetry::state() {
 void Telemetry::sample() {
   next_sample_ns_ = now_ns() + sample_interval_ns;
   observe::ServerState now = state();
-  const auto warning =
-      backlog_watch_.look({now.elapsed_s, now.backlog_bytes, now.backlog_limit_bytes, now.bytes_in,
-                           now.bytes_out, now.steps, now.waited_for_room_s, identity_.session_ranks.size(),
-                           frames_.older_refusals(), frames_.most_instances()});
+  const auto warning = backlog_watch_.look({now.elapsed_s, now.backlog.bytes, now.backlog.limit_bytes,
+                                            now.traffic.in_bytes, now.traffic.out_bytes, now.steps,
+                                            now.ranks.waited_for_room_s, identity_.session_ranks.size(),
+                                            frames_.older_refusals(), frames_.most_instances()});
   if (warning) host_.warn(*warning);
   now.model_waits_in_s = backlog_watch_.model_waits_in_s().value_or(-1);
   sampler_.offer(std::move(now), active_);

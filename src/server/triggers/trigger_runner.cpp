@@ -16,9 +16,9 @@ std::string text_of_number(const std::optional<std::int64_t>& number) {
 
 TriggerRunner::TriggerRunner(const config::Config& config, const Identity& identity, Logger logger, Host host)
     : config_(config), identity_(identity), logger_(std::move(logger)), host_(std::move(host)) {
-  if (!config.triggers.empty())
+  if (!config.triggers.all.empty())
     triggers_ = std::make_unique<triggers::Triggers>(
-        config.triggers, [this](const triggers::Outcome& outcome) { ran(outcome); });
+        config.triggers.all, [this](const triggers::Outcome& outcome) { ran(outcome); });
 }
 
 triggers::Event TriggerRunner::event_of(triggers::Occasion occasion) const {
@@ -122,7 +122,7 @@ bool TriggerRunner::ended(std::uint64_t now_ns, std::uint64_t deadline_ns) {
   if (!triggers_ || triggers_->idle()) return true;
   if (triggers_until_ns_ == 0) {
     // The other processes of the session wait for this one, at most until the deadline.
-    const auto most = std::min(config_.triggers_at_end, config_.deadline / 2);
+    const auto most = std::min(config_.triggers.at_end, config_.deadline / 2);
     triggers_until_ns_ = now_ns + static_cast<std::uint64_t>(most.count()) * 1'000'000;
   }
   if (now_ns > triggers_until_ns_) triggers_->give_up();

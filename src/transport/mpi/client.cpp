@@ -11,13 +11,36 @@ namespace afterbay::transport::network {
 namespace {
 
 constexpr std::uint64_t most_part_bytes = 64u << 10;  // per message part
-constexpr std::uint64_t ping_every_ns = 250'000'000;
 constexpr mpi::BackOff::Time shortest_pause{20};
 constexpr mpi::BackOff::Time longest_pause{10'000};
 // For all links of a rank together: for segments in transit when they are closed, and for the last
 // messages to frontends of a session that ends in order.
 constexpr Millis farewell{2000};
 constexpr Millis last_words{500};
+
+/// Waiting for a segment that only the caller can complete would never end.
+Result<void> check_open_parts(const MpiClientOptions& options, const Carrier& carrier,
+                              const StagedSegments& segments, std::uint64_t bytes) {
+  const HeldSegments held = options.rank_links->held(carrier.memory());
+  if (segments.sending() || held.by_caller < carrier.segments()) return {};
+  return fail(ErrorCode::resources,
+              "{}: acquired parts fill all {} staging segments of {} bytes, there is no room for {} more "
+              "bytes; commit some first or raise {}",
+              options.server, carrier.segments(), carrier.capacity(), bytes, carrier.setting());
+}
+
+Error stalled_error(const MpiClientOptions& options, Carrier& carrier, Millis patience,
+                    const std::string& never_heard) {
+  const HeldSegments held = options.rank_links->held(carrier.memory());
+  const bool another = !held.server.empty() && held.server != options.server;
+  return make_error(
+      ErrorCode::timed_out,
+      "{}: no sign of progress for {} ms while waiting for it to take one of {} staging segments; is it "
+      "stuck, or the network down?{}{}{}",
+      options.server, patience.count(), carrier.segments(),
+      another ? fmt::format(" {} of them hold data for {}.", held.most, held.server) : "",
+      note_of_stuck(carrier.stuck_between()), note_of_silence(never_heard));
+}
 
 }  // namespace
 
@@ -26,7 +49,7 @@ MpiClientLink::MpiClientLink(std::unique_ptr<Carrier> carrier, MpiClientOptions 
       options_(std::move(options)),
       capacity_(carrier_->capacity()),
       segments_(*carrier_),
-      credits_(carrier_->credits()),
+      replies_(carrier_->credits()),
       process_(options_.process),
       quiet_(shortest_pause, longest_pause) {
   options_.rank_links->add(*this);
@@ -54,124 +77,27 @@ void MpiClientLink::end() {
 
 bool MpiClientLink::under_way() {
   const Result<bool> header_left = carrier_->header_sent();
-  return (header_left && !*header_left) || std::ranges::any_of(segments_, [](const Segment& s) {
-           return s.stage == Stage::sending || (s.open == 0 && (s.stage == Stage::ready || s.flush));
-         });
+  return (header_left && !*header_left) || segments_.under_way();
 }
 
 Result<void> MpiClientLink::poll() {
-  AFTERBAY_TRY(complete_sends());
-  AFTERBAY_TRY(take_replies());
-  return send_ready();
-}
-
-Result<void> MpiClientLink::complete_sends() {
   AFTERBAY_TRY(segments_.complete(waiting_));
-  AFTERBAY_TRY(carrier_->header_sent());
+  AFTERBAY_TRY_ASSIGN(const bool arrived, replies_.take(*carrier_, options_.server));
+  if (replies_.take_pong()) order_.note_pong();
+  AFTERBAY_TRY_ASSIGN(const std::uint32_t sent, segments_.send_ready(replies_.credits(), order_));
+  replies_.use_credits(sent);
+  segments_sent_ += sent;
+  if (arrived || sent > 0) quiet_.reset();
   return {};
-}
-
-Result<void> MpiClientLink::send_ready() {
-  for (Segment& segment : segments_) {
-    if (!segment.unsent()) continue;
-    const bool wanted = segment.stage == Stage::ready || segment.flush;
-    if (credits_ == 0 || !wanted || segment.open != 0) return {};
-    AFTERBAY_TRY(send_segment(segment));
-  }
-  return {};
-}
-
-Result<void> MpiClientLink::send_segment(Segment& segment) {
-  // Segments that are sent later may contain parts of an earlier order than the rank's latest one.
-  const std::uint64_t order = segment.stage == Stage::ready ? segment.order : order_.latest;
-  const SegmentHeader header{SegmentKind::data, 0, segment.used - alignment, order};
-  std::memcpy(segment.memory.data, &header, sizeof header);
-  AFTERBAY_TRY(carrier_->send(segment.memory, segment.used));
-  segments_.note_sending(segment);
-  --credits_;
-  ++segments_sent_;
-  order_.stated = std::max(order_.stated, order);
-  quiet_.reset();
-  return {};
-}
-
-Result<void> MpiClientLink::take_replies() {
-  for (;;) {
-    const bool receiving = carrier_->receiving();
-    AFTERBAY_TRY_ASSIGN(const auto batch, carrier_->next_batch());
-    if (!receiving && carrier_->receiving())
-      quiet_.reset();  // from now on each look makes it
-                       // progress
-    if (!batch) break;
-    take_batch(*batch);
-  }
-  return take_data_messages();
-}
-
-Result<void> MpiClientLink::take_data_messages() {
-  for (;;) {
-    const bool receiving = carrier_->receiving();
-    AFTERBAY_TRY_ASSIGN(auto data, carrier_->next_data());
-    if (data || (!receiving && carrier_->receiving())) quiet_.reset();
-    if (!data) return {};
-    const auto parts = parts_of_data(data->bytes);
-    if (!parts)
-      return fail(ErrorCode::internal, "{} sent {} bytes of data with an invalid header", options_.server,
-                  data->bytes.size());
-    ++data_messages_;
-    heard_ = true;
-    inbox_.push_back(
-        {Bytes(parts->message.begin(), parts->message.end()), {parts->data, std::move(data->keeper)}});
-  }
-}
-
-void MpiClientLink::take_batch(std::span<const std::byte> batch) {
-  if (batch.size() < sizeof(BatchHeader)) return;
-  const auto header = read_header<BatchHeader>(batch.data());
-  credits_ += header.credits;
-  progress_ = std::max(progress_, header.progress);
-  // A frontend may send credits alone.
-  heard_ = heard_ || header.progress != 0 || header.flags != 0 || header.bytes != 0;
-  ping_answered_ = ping_answered_ || (header.flags & BatchHeader::pong) != 0;
-  server_failed_ = server_failed_ || (header.flags & BatchHeader::failed) != 0;
-  server_ended_ = server_ended_ || (header.flags & BatchHeader::ended) != 0;
-  batch = batch.subspan(sizeof header);
-  if (!batch.empty()) quiet_.reset();
-  while (batch.size() >= sizeof(std::uint64_t)) {
-    const auto bytes = read_header<std::uint64_t>(batch.data());
-    batch = batch.subspan(sizeof bytes);
-    if (bytes > batch.size()) return;
-    inbox_.push_back({Bytes(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(bytes))});
-    batch = batch.subspan(bytes);
-  }
-}
-
-/// Staged messages are sent first.
-Result<void> MpiClientLink::ping() {
-  const std::uint64_t order = segments_.staged() ? order_.stated : order_.latest;
-  AFTERBAY_TRY(carrier_->send_header({SegmentKind::ping, 0, 0, order}));
-  ping_answered_ = false;
-  pinged_ns_ = now_ns();
-  order_.stated = order;
-  return {};
-}
-
-/// While the rank waits, it periodically asks the server whether it is alive and working.
-Result<void> MpiClientLink::ping_if_due() {
-  if (!ping_answered_ || now_ns() - pinged_ns_ < ping_every_ns) return {};
-  AFTERBAY_TRY_ASSIGN(const bool left, carrier_->header_sent());
-  return left ? ping() : Result<void>();
 }
 
 void MpiClientLink::set_position(std::uint64_t position) {
-  order_.follows = true;
   options_.rank_links->note(position);
-  order_.note(shm::order_of(position, 0));
+  order_.follow(shm::order_of(position, 0));
 }
 
 void MpiClientLink::advance(std::uint64_t position, std::uint32_t frame) {
-  order_.follows = true;
-  order_.note(shm::order_of(position, frame));
+  order_.follow(shm::order_of(position, frame));
 }
 
 /// Another link of this rank may wait for the memory of this one.
@@ -186,7 +112,7 @@ HeldSegments MpiClientLink::held(const void* memory) const {
   if (memory == carrier_->memory()) all = segments_.held();
   if (all.segments == 0) return all;
   all.server = options_.server;
-  all.progress = progress_;
+  all.progress = replies_.progress();
   return all;
 }
 
@@ -202,11 +128,11 @@ Result<bool> MpiClientLink::make_item_room(std::uint64_t bytes, const FrameSlot*
         return true;
       }
       if (last->holds_items())
-        segments_.end_filling(*last, order_.latest);
+        segments_.end_filling(*last, order_.latest());
       else
         segments_.release_unused();
     }
-    AFTERBAY_TRY(complete_sends());
+    AFTERBAY_TRY(segments_.complete(waiting_));
     auto begun = segments_.begin_another(bytes, may_wait);
     // Memory that was allocated before comes back.
     if (!begun && options_.rank_links->held(carrier_->memory()).segments != 0) return false;
@@ -214,41 +140,21 @@ Result<bool> MpiClientLink::make_item_room(std::uint64_t bytes, const FrameSlot*
   }
 }
 
-/// Waiting for a segment that only the caller can complete would never end.
-Result<void> MpiClientLink::check_open_parts(std::uint64_t bytes) const {
-  const HeldSegments held = options_.rank_links->held(carrier_->memory());
-  if (segments_.sending() || held.by_caller < carrier_->segments()) return {};
-  return fail(ErrorCode::resources,
-              "{}: acquired parts fill all {} staging segments of {} bytes, there is no room for {} more "
-              "bytes; commit some first or raise {}",
-              options_.server, carrier_->segments(), capacity_, bytes, carrier_->setting());
-}
-
 Result<void> MpiClientLink::check_server() {
-  if (server_failed_)
+  if (replies_.server_failed())
     return fail(ErrorCode::bad_state, "{} has failed; its message says why", options_.server);
   return check_alive();
-}
-
-Error MpiClientLink::stalled(Millis patience) {
-  const HeldSegments held = options_.rank_links->held(carrier_->memory());
-  const bool another = !held.server.empty() && held.server != options_.server;
-  return make_error(
-      ErrorCode::timed_out,
-      "{}: no sign of progress for {} ms while waiting for it to take one of {} staging segments; is it "
-      "stuck, or the network down?{}{}{}",
-      options_.server, patience.count(), carrier_->segments(),
-      another ? fmt::format(" {} of them hold data for {}.", held.most, held.server) : "",
-      note_of_stuck(carrier_->stuck_between()), note_of_silence(never_heard()));
 }
 
 Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes, const FrameSlot* slot) {
   const std::uint64_t begin = now_ns();
   const Millis patience = options_.policy.patience(never_heard().empty());
-  const auto progress = [this] { return progress_ + options_.rank_links->held(carrier_->memory()).progress; };
+  const auto progress = [this] {
+    return replies_.progress() + options_.rank_links->held(carrier_->memory()).progress;
+  };
   StallClock stall(patience, progress());
   mpi::BackOff back_off;
-  Result<void> result = check_open_parts(bytes);
+  Result<void> result = check_open_parts(options_, *carrier_, segments_, bytes);
   waiting_ = true;
   while (result && (result = poll())) {
     const Result<bool> made = make_item_room(bytes, slot, slot != nullptr);
@@ -256,8 +162,9 @@ Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes, const FrameS
     if (!made || *made) break;
     result = check_server();
     if (result) result = options_.rank_links->check_holding(carrier_->memory());
-    if (result) result = ping_if_due();
-    if (result && stall.expired(progress())) result = fail(stalled(patience));
+    if (result) result = order_.ping_if_due(*carrier_, segments_);
+    if (result && stall.expired(progress()))
+      result = fail(stalled_error(options_, *carrier_, patience, never_heard()));
     options_.rank_links->keep_moving(*this);
     if (result && !(idle_ && idle_()))
       carrier_->pause(back_off, longest_pause, segments_.sending() || carrier_->receiving());
@@ -265,14 +172,6 @@ Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes, const FrameS
   waiting_ = false;
   waited_ns_ += now_ns() - begin;
   return result;
-}
-
-std::byte* MpiClientLink::append(const ItemHeader& header) {
-  Segment& segment = segments_.last();
-  std::byte* at = segment.memory.data + segment.used;
-  std::memcpy(at, &header, sizeof header);
-  segment.used += item_bytes(header.bytes);
-  return at + alignment;
 }
 
 Result<void> MpiClientLink::send(std::span<const std::byte> message, Wake wake) {
@@ -283,7 +182,7 @@ Result<void> MpiClientLink::send(std::span<const std::byte> message, Wake wake) 
     AFTERBAY_TRY_ASSIGN(const bool made, make_item_room(item_bytes(bytes)));
     if (!made) AFTERBAY_TRY(wait_for_item_room(item_bytes(bytes)));
     const bool last = from + bytes == message.size();
-    std::byte* at = append({last ? ItemKind::message : ItemKind::part, 0, bytes, {}});
+    std::byte* at = segments_.append({last ? ItemKind::message : ItemKind::part, 0, bytes, {}});
     if (bytes != 0) std::memcpy(at, message.data() + from, bytes);
     from += bytes;
   } while (from < message.size());
@@ -293,19 +192,17 @@ Result<void> MpiClientLink::send(std::span<const std::byte> message, Wake wake) 
 Result<void> MpiClientLink::send_ahead(std::span<const std::byte> message) {
   if (message.size() > most_word_bytes) return send(message, Wake::now);
   AFTERBAY_TRY(check_server());
-  AFTERBAY_TRY(carrier_->send_word(make_word(message, order_.stated)));
+  AFTERBAY_TRY(carrier_->send_word(make_word(message, order_.stated())));
   quiet_.reset();
   return poll();
 }
 
 Result<void> MpiClientLink::flush() {
-  if (order_.follows) order_.note(shm::order_of(options_.rank_links->position(), 0));
+  if (order_.follows()) order_.follow(shm::order_of(options_.rank_links->position(), 0));
   if (Segment* const last = segments_.filling()) last->flush = last->flush || last->holds_items();
   AFTERBAY_TRY(poll());
   // Ranks ahead of this one may be waiting for its progress.
-  if (segments_.staged() || order_.latest == order_.stated || !ping_answered_) return {};
-  AFTERBAY_TRY_ASSIGN(const bool left, carrier_->header_sent());
-  return left ? ping() : Result<void>();
+  return order_.state(*carrier_, segments_);
 }
 
 Result<Landing> MpiClientLink::reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
@@ -315,9 +212,8 @@ Result<Landing> MpiClientLink::reserve(const FrameSlot& slot, std::uint32_t piec
     return fail(ErrorCode::resources,
                 "{}: a part of {} bytes does not fit into a staging segment of {} bytes (memory.block)",
                 options_.server, packed_bytes, capacity_);
-  order_.follows = true;
   options_.rank_links->note(slot.position);
-  order_.note(shm::order_of(slot.position, slot.frame));
+  order_.follow(shm::order_of(slot.position, slot.frame));
   AFTERBAY_TRY_ASSIGN(bool made, make_item_room(bytes, &slot, may_wait));
   if (!made) {
     AFTERBAY_TRY(poll());
@@ -331,13 +227,7 @@ Result<Landing> MpiClientLink::reserve(const FrameSlot& slot, std::uint32_t piec
       AFTERBAY_TRY(wait_for_item_room(bytes, &slot));
     }
   }
-  open_.push_back({slot.frame, slot.seq, piece, segments_.number_of_last()});
-  Segment& segment = segments_.last();
-  const std::pair of(slot.frame, slot.seq);
-  segment.mixed = segment.mixed || (segment.frame && *segment.frame != of);
-  segment.frame = of;
-  ++segment.open;
-  return Landing{append({ItemKind::contribution, piece, packed_bytes, slot}), true};
+  return Landing{segments_.append_open_part(slot, piece, packed_bytes), true};
 }
 
 Result<bool> MpiClientLink::make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes,
@@ -369,26 +259,19 @@ Result<bool> MpiClientLink::make_room(std::span<const FrameSlot> slots, std::uin
 }
 
 Result<void> MpiClientLink::commit(const FrameSlot& slot, std::uint32_t piece) {
-  const auto found = std::find_if(open_.rbegin(), open_.rend(), [&](const OpenPart& part) {
-    return part.frame == slot.frame && part.seq == slot.seq && part.piece == piece;
-  });
-  if (found == open_.rend())
+  const Segment* const segment = segments_.close_part(slot, piece);
+  if (segment == nullptr)
     return fail(ErrorCode::internal,
                 "{}: piece {} of frame {} of record number {} is committed but not reserved", options_.server,
                 piece, slot.frame, said_index(slot.seq));
-  Segment& segment = segments_.numbered(found->segment);
-  --segment.open;
-  open_.erase(std::next(found).base());
-  if (segment.open == 0 && (segment.stage == Stage::ready || segment.flush)) return poll();
-  return {};
+  return segment->is_due() ? poll() : Result<void>();
 }
 
 Result<std::optional<Bytes>> MpiClientLink::receive() {
-  if (inbox_.empty()) AFTERBAY_TRY(poll());
+  if (replies_.empty()) AFTERBAY_TRY(poll());
   data_ = {};
-  if (inbox_.empty()) return std::nullopt;
-  Message first = std::move(inbox_.front());
-  inbox_.pop_front();
+  if (replies_.empty()) return std::nullopt;
+  Replies::Message first = replies_.pop();
   data_ = std::move(first.data);
   return std::move(first.bytes);
 }
@@ -396,9 +279,9 @@ Result<std::optional<Bytes>> MpiClientLink::receive() {
 void MpiClientLink::wait(Millis most) {
   const std::uint64_t end =
       now_ns() + static_cast<std::uint64_t>(std::max<Millis::rep>(most.count(), 0)) * 1'000'000;
-  while (flush() && inbox_.empty()) {
+  while (flush() && replies_.empty()) {
     options_.rank_links->keep_moving(*this);
-    if ((idle_ && idle_()) || !ping_if_due()) return;
+    if ((idle_ && idle_()) || !order_.ping_if_due(*carrier_, segments_)) return;
     const std::uint64_t now = now_ns();
     if (now >= end) return;
     carrier_->pause(quiet_, std::chrono::nanoseconds(end - now),
@@ -407,13 +290,13 @@ void MpiClientLink::wait(Millis most) {
 }
 
 std::string MpiClientLink::never_heard() const {
-  if (heard_) return "";
+  if (replies_.heard()) return "";
   const std::string before = carrier_->never_heard();
   return before.empty() ? options_.dedicated : before;
 }
 
 Result<void> MpiClientLink::check_alive() {
-  if (server_ended_)
+  if (replies_.server_ended())
     return fail(ErrorCode::peer_lost, "{} has ended; its own message says why", options_.server);
   if (!process_.running())
     return fail(

@@ -5,21 +5,20 @@
 // caller's thread; `reserve` and `commit` make none while the segment has room.
 #pragma once
 
-#include <algorithm>
 #include <functional>
-#include <list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/clock.hpp"
 #include "base/process_watch.hpp"
 #include "mpi/request.hpp"
 #include "transport/link.hpp"
 #include "transport/mpi/carrier.hpp"
+#include "transport/mpi/replies.hpp"
 #include "transport/mpi/staged_segments.hpp"
+#include "transport/mpi/stated_order.hpp"
 #include "transport/mpi/stream.hpp"
 #include "transport/rank_links.hpp"
 
@@ -55,11 +54,13 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   Result<void> commit(const FrameSlot& slot, std::uint32_t piece) override;
   void set_position(std::uint64_t position) override;
   void advance(std::uint64_t position, std::uint32_t frame) override;
-  void rest() override { order_.follows = false; }
+  void rest() override { order_.rest(); }
   Result<std::optional<Bytes>> receive() override;
   [[nodiscard]] ReceivedData take_data() override { return std::exchange(data_, {}); }
   void wait(Millis most) override;
-  [[nodiscard]] std::uint64_t progress() const override { return progress_ + data_messages_; }
+  [[nodiscard]] std::uint64_t progress() const override {
+    return replies_.progress() + replies_.data_messages();
+  }
   Result<void> check_alive() override;
   std::string stuck_between() override { return carrier_->stuck_between(); }
   [[nodiscard]] std::string never_heard() const override;
@@ -79,61 +80,22 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   [[nodiscard]] Result<void> check_holding(const void* memory) override;
 
   using Segment = StagedSegments::Segment;
-  using Stage = StagedSegments::Stage;
-  struct OpenPart {
-    std::uint32_t frame = 0;
-    std::uint64_t seq = 0;
-    std::uint32_t piece = 0;
-    std::uint64_t segment = 0;  ///< its running number
-  };
 
   /// Makes progress on sends, replies and credits.
   Result<void> poll();
-  Result<void> complete_sends();
-  Result<void> send_ready();
-  Result<void> send_segment(Segment& segment);
-  Result<void> take_replies();
-  void take_batch(std::span<const std::byte> batch);
-  Result<void> take_data_messages();
-  Result<void> ping();
-  Result<void> ping_if_due();
 
   /// Whether a segment with room for an item of this size is being filled; false: not now.
   Result<bool> make_item_room(std::uint64_t bytes, const FrameSlot* slot = nullptr, bool may_wait = false);
   Result<void> wait_for_item_room(std::uint64_t bytes, const FrameSlot* slot = nullptr);
-  Result<void> check_open_parts(std::uint64_t bytes) const;
   Result<void> check_server();
-  [[nodiscard]] Error stalled(Millis patience);
-  std::byte* append(const ItemHeader& header);
 
   std::unique_ptr<Carrier> carrier_;
   MpiClientOptions options_;
   std::uint64_t capacity_;  ///< size of the largest segments
   StagedSegments segments_;
-  std::vector<OpenPart> open_;
-  std::uint32_t credits_;
-  /// The position before which the rank will request nothing.
-  struct Order {
-    std::uint64_t latest = 0;
-    std::uint64_t stated = 0;  ///< to the server
-    bool follows = false;      ///< rises with puts to other servers, too: see `rest`
-    void note(std::uint64_t order) noexcept { latest = std::max(latest, order); }
-  } order_;
-
-  bool ping_answered_ = true;
-  std::uint64_t pinged_ns_ = 0;
-
-  struct Message {
-    Bytes bytes;
-    ReceivedData data = {};
-  };
-  std::list<Message> inbox_;         ///< small while it is empty: a rank has many links
-  ReceivedData data_;                ///< data of the message that `receive` returned last
-  std::uint64_t data_messages_ = 0;  ///< received so far
-  std::uint64_t progress_ = 0;
-  bool heard_ = false;  ///< the server has answered
-  bool server_failed_ = false;
-  bool server_ended_ = false;
+  StatedOrder order_;
+  Replies replies_;
+  ReceivedData data_;  ///< data of the message that `receive` returned last
   bool ended_ = false;
 
   ProcessWatch process_;

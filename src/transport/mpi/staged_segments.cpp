@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/mpi/staged_segments.hpp"
 
+#include <cstring>
+
 namespace afterbay::transport::network {
 namespace {
 
@@ -19,6 +21,11 @@ bool StagedSegments::sending() const noexcept {
 
 bool StagedSegments::staged() const noexcept {
   return std::ranges::any_of(segments_, [](const Segment& it) { return it.unsent() && it.holds_items(); });
+}
+
+bool StagedSegments::under_way() const noexcept {
+  return std::ranges::any_of(segments_,
+                             [](const Segment& it) { return it.stage == Stage::sending || it.is_due(); });
 }
 
 HeldSegments StagedSegments::held() const noexcept {
@@ -66,6 +73,53 @@ void StagedSegments::end_filling(Segment& segment, std::uint64_t order) noexcept
   bulk_ = bulk_memory;  // it was too small
 }
 
+std::byte* StagedSegments::append(const ItemHeader& header) {
+  Segment& segment = segments_.back();
+  std::byte* at = segment.memory.data + segment.used;
+  std::memcpy(at, &header, sizeof header);
+  segment.used += item_bytes(header.bytes);
+  return at + alignment;
+}
+
+std::byte* StagedSegments::append_open_part(const FrameSlot& slot, std::uint32_t piece,
+                                            std::uint64_t packed_bytes) {
+  Segment& segment = segments_.back();
+  open_.push_back({slot.frame, slot.seq, piece, first_number_ + segments_.size() - 1});
+  const std::pair of(slot.frame, slot.seq);
+  segment.mixed = segment.mixed || (segment.frame && *segment.frame != of);
+  segment.frame = of;
+  ++segment.open;
+  return append({ItemKind::contribution, piece, packed_bytes, slot});
+}
+
+const StagedSegments::Segment* StagedSegments::close_part(const FrameSlot& slot, std::uint32_t piece) {
+  const auto found = std::find_if(open_.rbegin(), open_.rend(), [&](const OpenPart& part) {
+    return part.frame == slot.frame && part.seq == slot.seq && part.piece == piece;
+  });
+  if (found == open_.rend()) return nullptr;
+  Segment& segment = segments_[found->segment - first_number_];
+  --segment.open;
+  open_.erase(std::next(found).base());
+  return &segment;
+}
+
+Result<std::uint32_t> StagedSegments::send_ready(std::uint32_t credits, StatedOrder& order) {
+  std::uint32_t sent = 0;
+  for (Segment& segment : segments_) {
+    if (!segment.unsent()) continue;
+    if (sent == credits || !segment.is_due()) break;
+    // Segments that are sent later may contain parts of an earlier order than the latest.
+    const std::uint64_t its = segment.stage == Stage::ready ? segment.order : order.latest();
+    const SegmentHeader header{SegmentKind::data, 0, segment.used - alignment, its};
+    std::memcpy(segment.memory.data, &header, sizeof header);
+    AFTERBAY_TRY(carrier_.send(segment.memory, segment.used));
+    note_sending(segment);
+    order.note_stated(its);
+    ++sent;
+  }
+  return sent;
+}
+
 void StagedSegments::note_sending(Segment& segment) noexcept {
   segment.stage = Stage::sending;
   segment.flush = false;
@@ -82,6 +136,7 @@ Result<void> StagedSegments::complete(bool eagerly) {
     if (done) segment.stage = Stage::sent;
   }
   for (; !segments_.empty() && segments_.front().stage == Stage::sent; ++first_number_) segments_.pop_front();
+  AFTERBAY_TRY(carrier_.header_sent());
   return {};
 }
 

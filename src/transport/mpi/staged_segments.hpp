@@ -13,6 +13,7 @@
 
 #include "base/result.hpp"
 #include "transport/mpi/carrier.hpp"
+#include "transport/mpi/stated_order.hpp"
 #include "transport/rank_links.hpp"
 
 namespace afterbay::transport::network {
@@ -42,24 +43,22 @@ class StagedSegments {
     [[nodiscard]] bool holds_items() const noexcept { return used > alignment; }
     [[nodiscard]] std::uint64_t room() const noexcept { return memory.capacity - used; }
     [[nodiscard]] bool unsent() const noexcept { return stage == Stage::filling || stage == Stage::ready; }
+    /// Whether it is to be sent as soon as there is a credit.
+    [[nodiscard]] bool is_due() const noexcept {
+      return open == 0 && (stage == Stage::ready || (stage == Stage::filling && flush));
+    }
   };
 
   explicit StagedSegments(Carrier& carrier) : carrier_(carrier) {}
 
-  [[nodiscard]] auto begin() noexcept { return segments_.begin(); }
-  [[nodiscard]] auto end() noexcept { return segments_.end(); }
-  [[nodiscard]] auto begin() const noexcept { return segments_.begin(); }
-  [[nodiscard]] auto end() const noexcept { return segments_.end(); }
   /// The segment that is being filled; null: none.
   [[nodiscard]] Segment* filling() noexcept;
-  /// The one that was begun last.
-  [[nodiscard]] Segment& last() noexcept { return segments_.back(); }
-  [[nodiscard]] std::uint64_t number_of_last() const noexcept { return first_number_ + segments_.size() - 1; }
-  [[nodiscard]] Segment& numbered(std::uint64_t number) noexcept { return segments_[number - first_number_]; }
   /// Whether any is being sent.
   [[nodiscard]] bool sending() const noexcept;
   /// Whether data are staged that have not been passed to the carrier.
   [[nodiscard]] bool staged() const noexcept;
+  /// Whether segments are being sent or are due.
+  [[nodiscard]] bool under_way() const noexcept;
   /// What it holds of memory that links share; without `server` and `progress`.
   [[nodiscard]] HeldSegments held() const noexcept;
 
@@ -68,8 +67,19 @@ class StagedSegments {
   Result<bool> begin_another(std::uint64_t bytes, bool may_wait);
   /// It is full. `order`: of the rank's next reservation.
   void end_filling(Segment& segment, std::uint64_t order) noexcept;
-  void note_sending(Segment& segment) noexcept;
-  /// Forgets those that have been sent. `eagerly`: the link waits for that.
+  /// Appends an item, for which there is room, to the segment that was begun last. Returns where
+  /// its payload goes.
+  std::byte* append(const ItemHeader& header);
+  /// Likewise, for a part that the caller fills; until `close_part` its segment is not sent.
+  std::byte* append_open_part(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes);
+  /// The segment of the part; null: there is no such open part.
+  const Segment* close_part(const FrameSlot& slot, std::uint32_t piece);
+
+  /// Sends those that are due, in order, at most `credits`, with the rank's order in their headers.
+  /// Returns their number.
+  Result<std::uint32_t> send_ready(std::uint32_t credits, StatedOrder& order);
+  /// Makes progress on what is being sent, and forgets segments that have been sent. `eagerly`: the
+  /// link waits for that.
   Result<void> complete(bool eagerly);
   /// Takes segments of at least `bytes` for the next put; false: there are not as many now.
   bool set_aside(std::size_t segments, std::uint64_t bytes);
@@ -77,11 +87,20 @@ class StagedSegments {
   void release_unused();
 
  private:
+  struct OpenPart {
+    std::uint32_t frame = 0;
+    std::uint64_t seq = 0;
+    std::uint32_t piece = 0;
+    std::uint64_t segment = 0;  ///< its running number
+  };
+
+  void note_sending(Segment& segment) noexcept;
   [[nodiscard]] SegmentRequest request_for(std::uint64_t bytes) const;
 
   Carrier& carrier_;
-  std::deque<Segment> segments_;      ///< in the order of the stream; the last may be filled
-  std::uint64_t first_number_ = 0;    ///< the running number of the first
+  std::deque<Segment> segments_;    ///< in the order of the stream; the last may be filled
+  std::uint64_t first_number_ = 0;  ///< the running number of the first
+  std::vector<OpenPart> open_;
   unsigned bulk_ = 0;                 ///< segments to come that probably hold more than a small one can
   std::vector<SegmentMemory> aside_;  ///< taken for the next put
 };

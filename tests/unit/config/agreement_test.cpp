@@ -80,25 +80,25 @@ TEST(ConfigAgreement, EachFlaggedSettingCounts) {
 /// Stages decide what ranks hand over, and how much memory a server has for it.
 TEST(ConfigAgreement, StagesOfVariablesCount) {
   Config one, other;
-  one.overrides.push_back({"history", "t", "multiply", "2", {}});
+  one.overrides.collections.push_back({"history", "t", "multiply", "2", {}});
   EXPECT_EQ(difference(one, other),
             "collections.history.variables.t.multiply is 2 on rank 0 and not set on rank 3");
-  other.overrides.push_back({"history", "t", "deflate", "4", {}});
-  other.overrides.push_back({"history", "t", "multiply", "2", {}});
+  other.overrides.collections.push_back({"history", "t", "deflate", "4", {}});
+  other.overrides.collections.push_back({"history", "t", "multiply", "2", {}});
   EXPECT_EQ(difference(one, other), "");
 }
 
 TEST(ConfigAgreement, FlaggedSettingsOfCollectionsCount) {
   Config one;
-  one.overrides.push_back({"history", "", "pool", "large", {}});
+  one.overrides.collections.push_back({"history", "", "pool", "large", {}});
   EXPECT_EQ(difference(one, Config()), "collections.history.pool is large on rank 0 and not set on rank 3");
   Config measures;
-  measures.overrides.push_back({"history", "", "compress", "auto", {}});
+  measures.overrides.collections.push_back({"history", "", "compress", "auto", {}});
   EXPECT_EQ(difference(measures, Config()),
             "collections.history.compress is auto on rank 0 and not set on rank 3");
   Config another;
-  another.overrides.push_back({"history", "", "priority", "3", {}});
-  another.overrides.push_back({"history", "t", "access", "series", {}});
+  another.overrides.collections.push_back({"history", "", "priority", "3", {}});
+  another.overrides.collections.push_back({"history", "t", "access", "series", {}});
   EXPECT_EQ(difference(another, Config()), "");
 }
 
@@ -109,24 +109,24 @@ TEST(ConfigAgreement, WhatRanksMayHaveForThemselvesIsNotCompared) {
 
 TEST(ConfigAgreement, PoolsAndTheirOrderCount) {
   Config one;
-  one.pool_overrides = {{"a", "servers", "2", {}}, {"b", "servers", "1", {}}};
+  one.overrides.pools = {{"a", "servers", "2", {}}, {"b", "servers", "1", {}}};
   Config other = one;
-  std::swap(other.pool_overrides[0], other.pool_overrides[1]);
+  std::swap(other.overrides.pools[0], other.overrides.pools[1]);
   EXPECT_EQ(difference(Config(), one), "pools.a.servers is not set on rank 0 and 2 on rank 3");
   EXPECT_THAT(difference(one, other), HasSubstr("the order of pools"));
 }
 
 TEST(ConfigAgreement, OfSeveralSourcesTheLastCounts) {
   Config one;
-  one.pool_overrides = {{"a", "servers", "2", {}}, {"a", "servers", "3", {}}};
+  one.overrides.pools = {{"a", "servers", "2", {}}, {"a", "servers", "3", {}}};
   Config other = one;
-  other.pool_overrides[1].value = "4";
+  other.overrides.pools[1].value = "4";
   EXPECT_EQ(difference(one, other), "pools.a.servers is 3 on rank 0 and 4 on rank 3");
 }
 
 TEST(ConfigAgreement, WhatFollowsFromOtherSettingsCounts) {
   Config none;
-  none.checksum = false;
+  none.writing.checksum = false;
   EXPECT_EQ(difference(Config(), none), "checksum with a journal is on on rank 0 and off on rank 3");
 }
 

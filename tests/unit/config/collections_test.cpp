@@ -151,9 +151,9 @@ collections:
   Sources sources = file.sources();
   sources.arguments = {"--afterbay.collections.re*.stripe.size=auto"};
   const Config config = load(sources).value();
-  EXPECT_EQ(config.stripe.count, stripes_all);
-  EXPECT_EQ(config.stripe.size_bytes, 8u << 20);
-  EXPECT_EQ(config.stripe.apply, StripeApply::never);
+  EXPECT_EQ(config.writing.stripe.count, stripes_all);
+  EXPECT_EQ(config.writing.stripe.size_bytes, 8u << 20);
+  EXPECT_EQ(config.writing.stripe.apply, StripeApply::never);
   EXPECT_THAT(config.settings_for("history").stripe_count, Optional(stripes_automatic));
   EXPECT_THAT(config.settings_for("history").stripe_size_bytes, Optional(std::uint64_t{4} << 20));
   EXPECT_THAT(config.settings_for("history").expected_bytes, Optional(std::uint64_t{20} << 30));
@@ -237,8 +237,9 @@ TEST(ConfigCollections, NamesMayHaveDots) {
   const Config config = load(sources).value();
   EXPECT_THAT(config.settings_for("ocean.daily").store, Optional(Format::cdf2));
   ASSERT_TRUE(config.settings_for("ocean.daily").settings_for("sea.ice").chunk);
-  EXPECT_EQ(config.overrides.back().full_name(), "collections.ocean.daily.variables.sea.ice.chunk");
-  EXPECT_EQ(config.overrides.back().origin.place,
+  EXPECT_EQ(config.overrides.collections.back().full_name(),
+            "collections.ocean.daily.variables.sea.ice.chunk");
+  EXPECT_EQ(config.overrides.collections.back().origin.place,
             "--afterbay.collections.ocean.daily.variables.sea.ice.chunk");
 }
 

@@ -128,7 +128,7 @@ TEST(ConfigContradictions, AHigherSourceMaySwitchTheTopology) {
   Sources sources = dedicated.sources();
   sources.arguments = {"--afterbay.topology=inline"};
   EXPECT_EQ(load(sources).value().check_against(4).value().servers, 0);
-  EXPECT_EQ(load(sources).value().servers, Config().servers);
+  EXPECT_EQ(load(sources).value().servers.number, Config().servers.number);
   EXPECT_EQ(load(sources).value().origin("servers").source, Source::fallback);
   sources.arguments.push_back("--afterbay.servers=2");
   EXPECT_FALSE(load(sources));
@@ -214,7 +214,7 @@ TEST(ConfigContradictions, WrongValuesAreNotJudgedTwice) {
 
 TEST(ConfigRanks, DivideIntoModelAndServers) {
   Config config;
-  config.servers = 2;
+  config.servers.number = 2;
   EXPECT_EQ(config.check_against(6).value().model_ranks, 4);
   EXPECT_EQ(config.check_against(6).value().servers, 2);
 }

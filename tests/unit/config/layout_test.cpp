@@ -66,10 +66,10 @@ std::optional<std::pair<int, int>> tried_out(const Config& config, const Setting
   for (int ranks = model; ranks <= 5 * model + 80; ++ranks) {
     if (whole && ranks % per_node != 0) continue;
     Config on_nodes = config;
-    on_nodes.nodes = nodes_in_turn(ranks, per_node);
+    on_nodes.network.nodes = nodes_in_turn(ranks, per_node);
     const auto all = on_nodes.check_against(ranks);
     if (all && all->model_ranks == model) return std::pair(ranks, 0);
-    on_nodes.model_ranks = model;
+    on_nodes.servers.model_ranks = model;
     const auto some = on_nodes.check_against(ranks);
     if (some && some->model_ranks == model && !with_rest)
       with_rest = std::pair(ranks, all ? all->model_ranks - model : -1);
@@ -140,7 +140,7 @@ TEST(ConfigLayout, WhatIsLeftOverOfANodeIsSpareWithTheTotal) {
   ASSERT_TRUE(total) << total.error().text();
   EXPECT_EQ(total->ranks, 56);
   EXPECT_EQ(total->left_over, 8);
-  config.model_ranks = 20;
+  config.servers.model_ranks = 20;
   const auto set = ranks_for(config, 20, 28);
   ASSERT_TRUE(set) << set.error().text();
   EXPECT_EQ(set->ranks, 56);
@@ -172,7 +172,7 @@ TEST(ConfigLayout, TheLargestNumbersGiveATotalOrAreRefused) {
 /// Before, no number above 65 536 was accepted.
 TEST(ConfigLayout, MoreThan65536ModelRanksCanBeSet) {
   const Config config = configured({{"model_ranks", "100000"}, {"servers", "1000"}});
-  EXPECT_EQ(config.model_ranks, 100'000);
+  EXPECT_EQ(config.servers.model_ranks, 100'000);
   const std::vector<int> nodes = nodes_in_turn(101'024, 128);
   const auto assignments = assign_ranks(config, nodes);
   ASSERT_TRUE(assignments) << assignments.error().text();

@@ -18,12 +18,12 @@ using testing::HasSubstr;
 
 TEST(ConfigLoad, NothingGivesTheDefaults) {
   const Config config = load(no_environment()).value();
-  EXPECT_EQ(config.topology, Topology::dedicated);
-  EXPECT_EQ(config.servers, 1);
+  EXPECT_EQ(config.servers.topology, Topology::dedicated);
+  EXPECT_EQ(config.servers.number, 1);
   EXPECT_EQ(config.memory.server_bytes, std::uint64_t{512} << 20);
   EXPECT_EQ(config.deadline, 60s);
   EXPECT_EQ(config.report.progress_ms, 0ms);
-  EXPECT_TRUE(config.nodes.empty());
+  EXPECT_TRUE(config.network.nodes.empty());
   EXPECT_EQ(config.origin("servers").source, Source::fallback);
   EXPECT_EQ(config.origin("servers").place, "default");
 }
@@ -65,9 +65,9 @@ afterbay:
   log: debug
 )");
   const Config config = load(file.sources()).value();
-  EXPECT_EQ(config.servers, 3);
-  EXPECT_EQ(config.transport, Transport::mpi);
-  EXPECT_THAT(config.nodes, ElementsAre(0, 0, 1));
+  EXPECT_EQ(config.servers.number, 3);
+  EXPECT_EQ(config.network.transport, Transport::mpi);
+  EXPECT_THAT(config.network.nodes, ElementsAre(0, 0, 1));
   EXPECT_EQ(config.memory.server_bytes, std::uint64_t{1} << 30);
   EXPECT_EQ(config.memory.block_bytes, std::uint64_t{8} << 20);
   EXPECT_EQ(config.memory.small_block_bytes, std::uint64_t{64} << 10);
@@ -76,10 +76,10 @@ afterbay:
   EXPECT_EQ(config.memory.receive_bytes, std::uint64_t{32} << 20);
   EXPECT_EQ(config.memory.ring_bytes, std::uint64_t{64} << 10);
   EXPECT_EQ(config.deadline, 5s);
-  EXPECT_EQ(config.writers, 4);
-  EXPECT_EQ(config.direct_io, DirectIo::off);
-  EXPECT_EQ(config.chunk_bytes, std::uint64_t{1} << 20);
-  EXPECT_EQ(config.placement, Placement::file);
+  EXPECT_EQ(config.writing.writers, 4);
+  EXPECT_EQ(config.writing.direct_io, DirectIo::off);
+  EXPECT_EQ(config.writing.chunk_bytes, std::uint64_t{1} << 20);
+  EXPECT_EQ(config.servers.placement, Placement::file);
   EXPECT_EQ(config.report.table, ReportTable::on);
   EXPECT_EQ(config.report.json, "r.json");
   EXPECT_EQ(config.report.trace, "t.json");
@@ -93,8 +93,8 @@ TEST(ConfigLoad, InlineModeIsRead) {
   Sources sources = no_environment();
   sources.settings = {{"topology", "inline"}, {"inline.mode", "thread"}};
   const Config config = load(sources).value();
-  EXPECT_EQ(config.topology, Topology::inline_);
-  EXPECT_EQ(config.inline_mode, InlineMode::thread);
+  EXPECT_EQ(config.servers.topology, Topology::inline_);
+  EXPECT_EQ(config.servers.inline_mode, InlineMode::thread);
 }
 
 /// Code, file, environment and flags in turn; each overrides the earlier ones.
@@ -102,16 +102,16 @@ TEST(ConfigLoad, LaterSourcesWin) {
   const YamlFile file("afterbay:\n  servers: 3\n");
   Sources sources = no_environment();
   sources.settings = {{"servers", "2"}};
-  EXPECT_EQ(load(sources).value().servers, 2);
+  EXPECT_EQ(load(sources).value().servers.number, 2);
   EXPECT_EQ(load(sources).value().origin("servers").place, "set in code");
   sources.config_file = file.path();
-  EXPECT_EQ(load(sources).value().servers, 3);
+  EXPECT_EQ(load(sources).value().servers.number, 3);
   EXPECT_EQ(load(sources).value().origin("servers").place, file.path() + ":2:12");
   sources.environment->emplace("AFTERBAY_SERVERS", "4");
-  EXPECT_EQ(load(sources).value().servers, 4);
+  EXPECT_EQ(load(sources).value().servers.number, 4);
   EXPECT_EQ(load(sources).value().origin("servers").place, "AFTERBAY_SERVERS");
   sources.arguments = {"model", "--afterbay.servers=5"};
-  EXPECT_EQ(load(sources).value().servers, 5);
+  EXPECT_EQ(load(sources).value().servers.number, 5);
   EXPECT_EQ(load(sources).value().origin("servers").place, "--afterbay.servers");
   EXPECT_EQ(load(sources).value().origin("servers").source, Source::flag);
 }
@@ -126,7 +126,7 @@ TEST(ConfigLoad, EverySettingHasItsVariable) {
   EXPECT_EQ(config.memory.small_share, 0.0);
   EXPECT_EQ(config.memory.small_blocks(), 0U);
   EXPECT_EQ(config.report.progress_ms, 2s);
-  EXPECT_EQ(config.direct_io, DirectIo::on);
+  EXPECT_EQ(config.writing.direct_io, DirectIo::on);
 }
 
 TEST(ConfigLoad, TheVariableNamesTheFile) {
@@ -135,21 +135,21 @@ TEST(ConfigLoad, TheVariableNamesTheFile) {
   const YamlFile third("afterbay: {servers: 5}\n");
   Sources sources = no_environment();
   sources.environment->emplace("AFTERBAY_CONFIG", file.path());
-  EXPECT_EQ(load(sources).value().servers, 3);
+  EXPECT_EQ(load(sources).value().servers.number, 3);
   sources.config_file = other.path();
-  EXPECT_EQ(load(sources).value().servers, 4);
+  EXPECT_EQ(load(sources).value().servers.number, 4);
   sources.arguments = {"--afterbay.config", third.path()};
-  EXPECT_EQ(load(sources).value().servers, 5);
+  EXPECT_EQ(load(sources).value().servers.number, 5);
 }
 
 TEST(ConfigLoad, FlagsTakeTheirValueEitherWay) {
   Sources sources = no_environment();
   sources.arguments = {"--steps", "10", "--afterbay.servers", "2", "input.nml", "--afterbay.log=info", "-v"};
   const Config config = load(sources).value();
-  EXPECT_EQ(config.servers, 2);
+  EXPECT_EQ(config.servers.number, 2);
   EXPECT_EQ(config.log, LogLevel::info);
   sources.arguments = {"--afterbay.servers=2", "--afterbay.servers=3", "--", "--afterbay.servers=4"};
-  EXPECT_EQ(load(sources).value().servers, 3);
+  EXPECT_EQ(load(sources).value().servers.number, 3);
 }
 
 TEST(ConfigLoad, EmptyFilesAndSectionsAreRight) {
@@ -170,7 +170,7 @@ TEST(ConfigLoad, DefaultsFollowTheBlockSize) {
   Sources sources = no_environment();
   sources.settings = {{"memory.block", "128KiB"}};
   const Config config = load(sources).value();
-  EXPECT_EQ(config.chunk_bytes, std::uint64_t{128} << 10);
+  EXPECT_EQ(config.writing.chunk_bytes, std::uint64_t{128} << 10);
   EXPECT_EQ(config.memory.small_block_bytes, std::uint64_t{32} << 10);
   EXPECT_EQ(config.origin("chunk").source, Source::fallback);
 }
@@ -187,7 +187,7 @@ TEST(ConfigLoad, ReadsTheProcessEnvironment) {
   const auto config = load(Sources{});
   unsetenv("AFTERBAY_WRITERS");
   ASSERT_TRUE(config) << config.error().message;
-  EXPECT_EQ(config->writers, 7);
+  EXPECT_EQ(config->writing.writers, 7);
 }
 
 /// For every setting of the table, `assign` accepts the output of `print`.

@@ -31,7 +31,7 @@ std::string pools_refusal(const std::vector<std::pair<std::string, std::string>>
 TEST(ConfigPools, WithoutPoolsThereIsOneWithoutAName) {
   const Config config;
   EXPECT_THAT(config.pools(), ElementsAre(""));
-  EXPECT_EQ(config.of_pool("").servers, 1);
+  EXPECT_EQ(config.of_pool("").servers.number, 1);
 }
 
 TEST(ConfigPools, APoolHasItsOwnSettingsAndTheSessionsElse) {
@@ -51,26 +51,26 @@ collections:
   const Config config = load(file.sources()).value();
   ASSERT_THAT(config.pools(), ElementsAre("fast", "slow"));
   const Config fast = config.of_pool("fast");
-  EXPECT_EQ(fast.servers, 1);
+  EXPECT_EQ(fast.servers.number, 1);
   EXPECT_EQ(fast.memory.server_bytes, 64u << 20);
-  EXPECT_EQ(fast.writers, 3);
+  EXPECT_EQ(fast.writing.writers, 3);
   const Config slow = config.of_pool("slow");
-  EXPECT_EQ(slow.servers, 2);
-  EXPECT_EQ(slow.placement, Placement::slab);
-  EXPECT_EQ(slow.collections_from_bytes, 1u << 30);
+  EXPECT_EQ(slow.servers.number, 2);
+  EXPECT_EQ(slow.servers.placement, Placement::slab);
+  EXPECT_EQ(slow.servers.collections_from_bytes, 1u << 30);
   EXPECT_TRUE(config.servers_talk());
   EXPECT_THAT(*config.settings_for("history").pools, ElementsAre("slow"));
   EXPECT_THAT(show(config), HasSubstr("pools.fast.memory.server"));
 }
 
 TEST(ConfigPools, TieredOnesPlaceFilesByTheLeastLoadUnlessToldOtherwise) {
-  EXPECT_EQ(pools_in_code({}).of_pool("").placement, Placement::collection);
-  EXPECT_EQ(pools_in_code({{"topology", "tiered"}}).of_pool("").placement, Placement::least);
-  EXPECT_EQ(pools_in_code({{"topology", "tiered"}, {"placement", "slab"}}).of_pool("").placement,
+  EXPECT_EQ(pools_in_code({}).of_pool("").servers.placement, Placement::collection);
+  EXPECT_EQ(pools_in_code({{"topology", "tiered"}}).of_pool("").servers.placement, Placement::least);
+  EXPECT_EQ(pools_in_code({{"topology", "tiered"}, {"placement", "slab"}}).of_pool("").servers.placement,
             Placement::slab);
   const Config two = pools_in_code({{"pools.a.topology", "tiered"}, {"pools.b.servers", "2"}});
-  EXPECT_EQ(two.of_pool("a").placement, Placement::least);
-  EXPECT_EQ(two.of_pool("b").placement, Placement::collection);
+  EXPECT_EQ(two.of_pool("a").servers.placement, Placement::least);
+  EXPECT_EQ(two.of_pool("b").servers.placement, Placement::collection);
   EXPECT_TRUE(two.servers_talk());
 }
 
@@ -78,9 +78,9 @@ TEST(ConfigPools, FlagsWinOverTheFile) {
   const YamlFile file("pools: {a: {servers: 1}}\n");
   Sources sources = file.sources();
   sources.environment->emplace("AFTERBAY_POOLS", "{a: {servers: 2}, b: {writers: 1}}");
-  EXPECT_EQ(load(sources).value().of_pool("a").servers, 2);
+  EXPECT_EQ(load(sources).value().of_pool("a").servers.number, 2);
   sources.arguments = {"--afterbay.pools.a.servers=3"};
-  EXPECT_EQ(load(sources).value().of_pool("a").servers, 3);
+  EXPECT_EQ(load(sources).value().of_pool("a").servers.number, 3);
   EXPECT_THAT(load(sources).value().pools(), ElementsAre("a", "b"));
 }
 

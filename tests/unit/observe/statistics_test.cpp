@@ -33,21 +33,21 @@ constexpr std::uint64_t mebibyte = 1 << 20;
 
 ServerState sample_state(std::int64_t server = 0) {
   ServerState state;
-  state.session = "ocean";
-  state.run = "run-1";
-  state.host = host_name();
-  state.topology = "dedicated";
-  state.server = server;
-  state.servers = 2;
-  state.model_ranks = 4;
-  state.started_at_s = 1000;
+  state.identity.session = "ocean";
+  state.identity.run = "run-1";
+  state.identity.host = host_name();
+  state.identity.topology = "dedicated";
+  state.identity.server = server;
+  state.identity.servers = 2;
+  state.identity.model_ranks = 4;
+  state.identity.started_at_s = 1000;
   state.elapsed_s = 60;
   state.steps = 12;
-  state.backlog_bytes = 64 * mebibyte;
-  state.backlog_limit_bytes = 512 * mebibyte;
-  state.bytes_in = 900 * mebibyte;
-  state.bytes_out = 836 * mebibyte;
-  state.files_published = 3;
+  state.backlog.bytes = 64 * mebibyte;
+  state.backlog.limit_bytes = 512 * mebibyte;
+  state.traffic.in_bytes = 900 * mebibyte;
+  state.traffic.out_bytes = 836 * mebibyte;
+  state.files.published = 3;
   CollectionState history;
   history.name = "history";
   history.records_taken = 12;
@@ -87,15 +87,15 @@ TEST(StatisticsPage, is_read_as_it_was_written) {
   const auto page = StatisticsPage::open(directory.path.string(), 3);
   ASSERT_TRUE(page) << page.error().text();
   ServerState state = sample_state(3);
-  state.session = "oc\"e\nan";
+  state.identity.session = "oc\"e\nan";
   ASSERT_TRUE((*page)->write(state));
   const auto pages = read_pages(directory.path.string());
   ASSERT_TRUE(pages) << pages.error().text();
   ASSERT_EQ(pages->size(), 1u);
   const FoundPage& found = pages->front();
-  EXPECT_EQ(found.state.session, "oc\"e\nan");
-  EXPECT_EQ(found.state.server, 3);
-  EXPECT_EQ(found.state.bytes_in, state.bytes_in);
+  EXPECT_EQ(found.state.identity.session, "oc\"e\nan");
+  EXPECT_EQ(found.state.identity.server, 3);
+  EXPECT_EQ(found.state.traffic.in_bytes, state.traffic.in_bytes);
   ASSERT_EQ(found.state.collections.size(), 1u);
   EXPECT_EQ(found.state.collections[0].records_taken, 12u);
   EXPECT_DOUBLE_EQ(found.state.collections[0].lag_s, 0.5);
@@ -125,7 +125,7 @@ TEST(StatisticsPage, a_reader_never_sees_half_of_a_state) {
     ServerState state = sample_state();
     for (int i = 0; i < 40; ++i) state.collections.push_back(state.collections.front());
     for (std::uint64_t turn = 1; !done; ++turn) {
-      state.bytes_in = turn;
+      state.traffic.in_bytes = turn;
       for (auto& one : state.collections) one.bytes_in = turn;
       ASSERT_TRUE((*page)->write(state));
     }
@@ -136,7 +136,7 @@ TEST(StatisticsPage, a_reader_never_sees_half_of_a_state) {
     if (!found) continue;  // no complete page within a tenth of a second
     ++read;
     for (const auto& one : found->front().state.collections)
-      ASSERT_EQ(one.bytes_in, found->front().state.bytes_in);
+      ASSERT_EQ(one.bytes_in, found->front().state.traffic.in_bytes);
   }
   done = true;
   EXPECT_GT(read, 100);
@@ -164,7 +164,7 @@ TEST(StatisticsPage, a_second_session_in_the_directory_has_its_own) {
   const auto second = StatisticsPage::open(directory.path.string(), 0);
   ASSERT_TRUE((*first)->write(sample_state()));
   ServerState other = sample_state();
-  other.session = "atmosphere";
+  other.identity.session = "atmosphere";
   ASSERT_TRUE((*second)->write(other));
   const auto sessions = live_sessions(*read_pages(directory.path.string()), this_asker());
   ASSERT_EQ(sessions.size(), 2u);
@@ -179,7 +179,7 @@ TEST(StatisticsPage, frontends_have_pages_of_their_own) {
   auto frontend = *StatisticsPage::open(directory.path.string(), 0, true);
   ASSERT_TRUE((*server)->write(sample_state()));
   ServerState state = sample_state();
-  state.role = "frontend";
+  state.identity.role = "frontend";
   state.collections.clear();
   ASSERT_TRUE(frontend->write(state));
   const auto look = [&] { return live_sessions(*read_pages(directory.path.string()), this_asker()).front(); };
@@ -266,7 +266,7 @@ TEST(LiveView, who_lives_and_who_does_not) {
   EXPECT_EQ(life(), ServerLife::ended);
 
   ServerState elsewhere = sample_state();
-  elsewhere.host = "another-node";
+  elsewhere.identity.host = "another-node";
   ASSERT_TRUE(page->write(elsewhere));
   page.reset();
   EXPECT_EQ(life(time_of_day_s()), ServerLife::running) << "its lock may not be seen from here";
@@ -276,8 +276,8 @@ TEST(LiveView, who_lives_and_who_does_not) {
 TEST(LiveView, pages_of_an_older_run_are_left_out) {
   std::vector<FoundPage> pages(3);
   for (std::size_t i = 0; i < 3; ++i) pages[i].state = sample_state(static_cast<std::int64_t>(i));
-  pages[2].state.run = "run-0";  // had one server more
-  pages[2].state.started_at_s = 900;
+  pages[2].state.identity.run = "run-0";  // had one server more
+  pages[2].state.identity.started_at_s = 900;
   const auto sessions = live_sessions(pages, this_asker());
   ASSERT_EQ(sessions.size(), 1u);
   EXPECT_EQ(sessions[0].run, "run-1");
@@ -293,14 +293,14 @@ LiveSession running_session(const ServerState& state) {
 TEST(LiveView, the_first_words_say_whether_servers_keep_up) {
   ServerState state = sample_state();
   EXPECT_THAT(verdict_on(running_session(state)).text, HasSubstr("keeps up: the model has waited 0.0 %"));
-  state.ranks_waiting_for_room = 2;
+  state.ranks.waiting_for_room = 2;
   EXPECT_THAT(verdict_on(running_session(state)).text, HasSubstr("full: 2 model ranks wait for room now"));
-  state.ranks_waiting_for_room = 0;
+  state.ranks.waiting_for_room = 0;
   state.model_waits_in_s = 40;
   EXPECT_THAT(verdict_on(running_session(state)).text,
               AllOf(HasSubstr("falls behind"), HasSubstr("40.00 s")));
   state.model_waits_in_s = 0;
-  state.waited_for_room_s = 24;  // out of 4 ranks x 60 s
+  state.ranks.waited_for_room_s = 24;  // out of 4 ranks x 60 s
   EXPECT_THAT(verdict_on(running_session(state)).text, AllOf(HasSubstr("too slow"), HasSubstr("10.0 %")));
 }
 
@@ -332,8 +332,8 @@ TEST(LiveView, many_servers_fit_on_the_screen) {
 
 TEST(Prometheus, text_names_units_and_labels) {
   ServerState state = sample_state(1);
-  state.session = "a\"b\\c";
-  state.waited_for_room_s = 1.5;
+  state.identity.session = "a\"b\\c";
+  state.ranks.waited_for_room_s = 1.5;
   const std::string text = prometheus_text(state);
   EXPECT_THAT(text, HasSubstr("afterbay_updated_timestamp_seconds{"));
   EXPECT_THAT(text,
@@ -350,7 +350,7 @@ TEST(Prometheus, text_names_units_and_labels) {
 /// count twice.
 TEST(Prometheus, frontends_have_metrics_of_their_own) {
   ServerState state = sample_state(1);
-  state.role = "frontend";
+  state.identity.role = "frontend";
   const std::string text = prometheus_text(state);
   EXPECT_THAT(
       text,
@@ -383,7 +383,7 @@ TEST(Sampler, writes_the_last_state_and_leaves_nothing_of_a_session_without_work
     ServerState last = sample_state();
     last.phase = "ended";
     last.elapsed_s = 61;
-    last.bytes_in += 5 * mebibyte;
+    last.traffic.in_bytes += 5 * mebibyte;
     busy.offer(last);
     EXPECT_EQ(busy.series().size(), 2u);
   }

@@ -42,7 +42,7 @@ class Fleet {
     split_ = servers > 1 ? model::Split::slab : model::Split::none;
     gather_bytes_ = model::gather_bytes(schema_, split_, servers);
     layout_ = model::make_layout(schema_, Format::netcdf4,
-                                 {config_.memory.block_bytes, config_.chunk_bytes, gather_bytes_})
+                                 {config_.memory.block_bytes, config_.writing.chunk_bytes, gather_bytes_})
                   .value();
     owners_ = model::FrameOwners(layout_, split_, servers);
   }

@@ -31,7 +31,7 @@ config::Config config_of(std::vector<std::pair<std::string, std::string>> settin
 
 std::vector<NodeLoad> loads(const config::Config& config, int ranks, int ranks_per_node) {
   const std::vector<int> nodes = config::nodes_in_turn(ranks, ranks_per_node);
-  if (config.topology == config::Topology::inline_)
+  if (config.servers.topology == config::Topology::inline_)
     return loads_of(config, std::vector<config::RankAssignment>(nodes.size()), nodes);
   auto assignments = config::assign_ranks(config, nodes);
   EXPECT_TRUE(assignments) << assignments.error().text();
@@ -46,7 +46,7 @@ TEST(JobDemand, counts_the_processes_of_each_node) {
   EXPECT_EQ(nodes[0].job.models + nodes[0].job.frontends + nodes[0].job.servers, 131u);
   EXPECT_EQ(nodes[0].frontends, 1);
   EXPECT_TRUE(nodes[0].network);
-  EXPECT_EQ(nodes[0].models(config.topology), 64u);
+  EXPECT_EQ(nodes[0].models(config.servers.topology), 64u);
 }
 
 TEST(JobDemand, inline_a_node_has_one_server) {
@@ -54,7 +54,7 @@ TEST(JobDemand, inline_a_node_has_one_server) {
   const auto nodes = loads(config, 128, 64);
   ASSERT_EQ(nodes.size(), 2u);
   EXPECT_EQ(nodes[1].servers, 1);
-  EXPECT_EQ(nodes[1].models(config.topology), 64u);
+  EXPECT_EQ(nodes[1].models(config.servers.topology), 64u);
   EXPECT_EQ(nodes[1].job.servers, 2u);
   EXPECT_EQ(nodes[1].job.models, 128u);
 }
@@ -82,7 +82,7 @@ TEST(JobDemand, of_100_000_ranks_is_bounded) {
     auto all = settings;
     all.emplace_back("servers_per_node", "1");
     const auto config = config_of(all);
-    const bool tiered = config.topology == config::Topology::tiered;
+    const bool tiered = config.servers.topology == config::Topology::tiered;
     SCOPED_TRACE((tiered ? "tiered, servers that talk: " : "dedicated, servers that talk: ") +
                  std::to_string(config.servers_talk()));
     const int per_node = tiered ? 102 : 101;
@@ -610,7 +610,7 @@ TEST(JobDemand, settings_for_fewer_sockets_are_advised_exactly_if_they_suffice) 
               if (what == "servers") {
                 limit_to(servers_here, fewer.job.servers);
               } else {
-                const std::size_t models_here = fewer.models(config.topology);
+                const std::size_t models_here = fewer.models(config.servers.topology);
                 if (what == "model ranks and servers") {
                   const std::size_t far_servers =
                       std::min(fewer.job.servers - servers_here, std::size_t{most} / 2);

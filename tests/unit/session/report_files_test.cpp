@@ -115,21 +115,21 @@ TEST_F(SessionReportFiles, a_directory_that_is_missing_is_an_error) {
 
 TEST_F(SessionReportFiles, one_prometheus_file_per_session_at_a_time) {
   observe::ServerState state;
-  state.session = "s";
+  state.identity.session = "s";
   const std::string path = at("run.prom");
   auto a = std::make_unique<observe::PrometheusFile>(path);
   observe::PrometheusFile b(path);
   for (int i = 0; i < 3; ++i) {
-    state.bytes_in = 111;
+    state.traffic.in_bytes = 111;
     ASSERT_TRUE(a->write(state));
-    state.bytes_in = 222;
+    state.traffic.in_bytes = 222;
     ASSERT_TRUE(b.write(state));
   }
   EXPECT_NE(contents("run.prom").find(" 111\n"), std::string::npos);
   EXPECT_NE(contents("run-2.prom").find(" 222\n"), std::string::npos);
   EXPECT_NE(contents("run-2.prom").find("turn=\"2\""), std::string::npos);
   a.reset();
-  state.bytes_in = 333;
+  state.traffic.in_bytes = 333;
   observe::PrometheusFile later(path);  // that session has ended
   ASSERT_TRUE(later.write(state));
   EXPECT_NE(contents("run.prom").find(" 333\n"), std::string::npos);

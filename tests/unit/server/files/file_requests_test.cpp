@@ -61,9 +61,9 @@ TEST_F(ServerFileRequests, ShareMemoryForChunksAndStorageTargets) {
 }
 
 TEST_F(ServerFileRequests, TakeStripesFromTheCollectionBeforeTheCommonSettings) {
-  config_.stripe.count = 2;
+  config_.writing.stripe.count = 2;
   EXPECT_EQ(make().request(file_, disk_, false).stripes.count, 2);
-  config_.overrides.push_back({"history", "", "stripe.count", "6", {}});
+  config_.overrides.collections.push_back({"history", "", "stripe.count", "6", {}});
   const auto stripes = make().request(file_, disk_, false).stripes;
   EXPECT_EQ(stripes.count, 6);
   EXPECT_EQ(stripes.deadline, 4s);

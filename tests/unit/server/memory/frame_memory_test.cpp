@@ -24,7 +24,7 @@ using ::testing::Pair;
 class ServerFrameMemory : public ::testing::Test {
  protected:
   FrameMemory& make(config::WhenFull when_full = config::WhenFull::drop) {
-    config_.when_full = when_full;
+    config_.writing.when_full = when_full;
     config_.memory.server_bytes = 4'096'000;
     FrameMemory::Host host;
     host.server = 3;

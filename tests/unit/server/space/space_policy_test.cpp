@@ -33,9 +33,9 @@ class SpacePolicyFullDisk : public storage::Disk {
 class ServerSpacePolicy : public ::testing::Test {
  protected:
   ServerSpacePolicy() {
-    config_.space_retry = 0ms;
-    config_.overrides.push_back({"extra", "", "optional", "true", {}});
-    config_.overrides.push_back({"extra", "", "priority", "3", {}});
+    config_.writing.space_retry = 0ms;
+    config_.overrides.collections.push_back({"extra", "", "optional", "true", {}});
+    config_.overrides.collections.push_back({"extra", "", "priority", "3", {}});
     needed_.id = 1;
     needed_.name = "history";
     extra_.id = 2;
@@ -84,7 +84,7 @@ TEST_F(ServerSpacePolicy, KnowsWhatTheConfigurationSaysOfACollection) {
 }
 
 TEST_F(ServerSpacePolicy, ReportsThatACallWaitsAndThatThereIsSpaceAgain) {
-  config_.space_retry = 60s;
+  config_.writing.space_retry = 60s;
   disk_->refusals = 1;
   make();
   EXPECT_EQ(call(), 0);
@@ -97,7 +97,7 @@ TEST_F(ServerSpacePolicy, ReportsThatACallWaitsAndThatThereIsSpaceAgain) {
 }
 
 TEST_F(ServerSpacePolicy, GivesUpOptionalCollectionsWhenTheTimeIsOver) {
-  config_.space_retry = 1ms;
+  config_.writing.space_retry = 1ms;
   disk_->error = EDQUOT;
   disk_->refusals = 4;
   make();
@@ -130,7 +130,7 @@ TEST_F(ServerSpacePolicy, GivesUpNothingAfterAFailure) {
 }
 
 TEST_F(ServerSpacePolicy, CallsStillWaitWhenTheRunWasAskedToStop) {
-  config_.space_retry = 60s;
+  config_.writing.space_retry = 60s;
   disk_->refusals = 1;
   make();
   policy_->session_failed(Error(ErrorCode::stopped, "SIGTERM"));
@@ -139,7 +139,7 @@ TEST_F(ServerSpacePolicy, CallsStillWaitWhenTheRunWasAskedToStop) {
 }
 
 TEST_F(ServerSpacePolicy, PutsOffWhatNeedsTheFormatLibraryWhileACallWaits) {
-  config_.space_retry = 60s;
+  config_.writing.space_retry = 60s;
   disk_->refusals = 1;
   std::vector<bool> done;
   make();

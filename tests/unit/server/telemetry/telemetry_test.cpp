@@ -32,7 +32,7 @@ class ServerTelemetry : public ::testing::Test {
   }
   Telemetry& make() {
     Telemetry::Host host;
-    host.fill = [](observe::ServerState& state) { state.files_open = 5; };
+    host.fill = [](observe::ServerState& state) { state.files.open = 5; };
     host.other_backlog_bytes = [] { return std::uint64_t{30}; };
     host.fill_collection = [this](std::uint32_t id, observe::CollectionState& state) {
       EXPECT_EQ(id, 3u);

@@ -35,7 +35,7 @@ class ServerTriggerRunner : public ::testing::Test {
     trigger.name = "archive";
     trigger.on = on;
     trigger.command = command;
-    config_.triggers.push_back(std::move(trigger));
+    config_.triggers.all.push_back(std::move(trigger));
   }
 
   std::unique_ptr<TriggerRunner> make() {
@@ -145,7 +145,7 @@ TEST_F(ServerTriggerRunner, TheEndOfAFailedSessionWaitsForNoEpoch) {
 
 TEST_F(ServerTriggerRunner, TheEndKillsWhatRunsForTooLong) {
   configure(triggers::Occasion::published, "sleep 600");
-  config_.triggers_at_end = 5s;
+  config_.triggers.at_end = 5s;
   const auto runner = make();
   runner->file_published({.path = "a.nc", .collection = "history"});
   EXPECT_FALSE(runner->ended(100 * trigger_runner_second_ns, trigger_runner_second_ns));
