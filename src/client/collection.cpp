@@ -19,8 +19,6 @@
 namespace afterbay::client {
 namespace {
 
-constexpr std::size_t not_in_pool = ~std::size_t{0};
-
 std::vector<std::string> variable_names(const Schema& schema) {
   std::vector<std::string> names;
   for (const Variable& variable : schema.variables) names.push_back(variable.name);
@@ -48,15 +46,6 @@ Result<Format> parse_format(const std::string& word) {
 Values values_of(const Variable& variable, std::string_view attribute) {
   const auto found = std::ranges::find(variable.attributes, attribute, &Attribute::name);
   return found == variable.attributes.end() ? Values() : found->values;
-}
-
-/// How a collection's files are divided among servers. Files that are appended to have one writer.
-model::Split split_of(config::Placement placement, Format format, config::Existing existing,
-                      std::size_t servers) {
-  if (servers < 2 || !traits_of(format).shared || existing == config::Existing::append)
-    return model::Split::none;
-  if (placement == config::Placement::slab) return model::Split::slab;
-  return placement == config::Placement::variable ? model::Split::variable : model::Split::none;
 }
 
 }  // namespace
@@ -146,13 +135,12 @@ Result<> Collection::lay_out(const Pools::Pool& pool, std::size_t pools,
                              const config::CollectionSettings& settings,
                              const std::vector<Decomposition>& decompositions, const Sides& sides) {
   records_ = CollectionRecords(sides.servers);
-  join(pool, sides.servers);
   const config::Config& config = pool.config;
-  placement_ = settings.placement.value_or(config.servers.placement);
-  split_ = split_of(placement_, format_, existing_, pool_.size());
-  const bool takes_turns = placement_ == config::Placement::file || placement_ == config::Placement::least;
-  processing_.leave_to_ranks(schema_, pools > 1 || (pool_.size() > 1 && takes_turns), format_, settings);
-  gather_bytes_ = model::gather_bytes(schema_, split_, pool_.size(), !pool.slab_shares.empty());
+  const config::Placement placement = settings.placement.value_or(config.servers.placement);
+  pool_ = PoolMembership(pool.servers, sides.servers, pool.collections - 1, {placement, format_, existing_});
+  const bool takes_turns = pool_.size() > 1 && pool_.takes_turns();
+  processing_.leave_to_ranks(schema_, pools > 1 || takes_turns, format_, settings);
+  gather_bytes_ = model::gather_bytes(schema_, pool_.split(), pool_.size(), !pool.slab_shares.empty());
   const model::LayoutSizes sizes{config.memory.block_bytes, config.writing.chunk_bytes, gather_bytes_,
                                  processing_.reduces()};
   std::vector<model::ChunkChoice> choices;
@@ -162,37 +150,15 @@ Result<> Collection::lay_out(const Pools::Pool& pool, std::size_t pools,
   AFTERBAY_TRY_ASSIGN(const pipeline::Plan plan,
                       pipeline::make_plan(schema_, processing_.stages, processing_.reduces()));
   layout_ = pipeline::handover_layout(std::make_shared<const model::FileLayout>(std::move(files)), plan);
-  owners_ = model::FrameOwners(*layout_, split_, pool_.size(), pool.slab_shares);
-  // With fewer frames than servers, collections begin with different ones, so that all get some.
-  begins_with_first_ = split_ == model::Split::slab && owners_.suffices_for_all();
+  owners_ = model::FrameOwners(*layout_, pool_.split(), pool_.size(), pool.slab_shares);
+  if (pool_.split() == model::Split::slab && owners_.suffices_for_all()) pool_.begin_with_first();
   return resolve(decompositions, sides.model_rank);
 }
 
-void Collection::join(const Pools::Pool& pool, std::size_t session_servers) {
-  pool_ = pool.servers;
-  in_pool_.resize(session_servers, not_in_pool);
-  for (std::size_t i = 0; i < pool_.size(); ++i) in_pool_[pool_[i]] = i;
-  number_in_pool_ = pool.collections - 1;
-}
-
 Collection* Collection::in_pool_of(std::size_t server) const noexcept {
-  const auto found =
-      std::ranges::find_if(by_pool_, [&](const Collection* in_pool) { return in_pool->serves(server); });
+  const auto found = std::ranges::find_if(
+      by_pool_, [&](const Collection* in_pool) { return in_pool->pool().serves(server); });
   return found == by_pool_.end() ? nullptr : *found;
-}
-
-void Collection::add_candidates(std::vector<wire::Candidate>& candidates, std::uint64_t files) const {
-  if (placement_ == config::Placement::least) {
-    for (const std::size_t server : pool_) {
-      const auto number = static_cast<std::uint32_t>(server);
-      candidates.push_back({number, {number}});
-    }
-    return;
-  }
-  const auto leader = static_cast<std::uint32_t>(server_of(files));
-  wire::Candidate& it = candidates.emplace_back(wire::Candidate{leader, {leader}});
-  // Without a split, the one server that writes is known.
-  if (is_split()) it.servers.assign(pool_.begin(), pool_.end());
 }
 
 /// Chooses the shapes of chunks and writes them into the schema, through which the servers get
@@ -219,7 +185,7 @@ std::vector<model::ChunkChoice> Collection::choose_chunks(const config::Collecti
     }
     variables.push_back(facts);
   }
-  const std::uint64_t writers = split_ == model::Split::slab ? pool_.size() : 1;
+  const std::uint64_t writers = pool_.split() == model::Split::slab ? pool_.size() : 1;
   const std::uint64_t expected = settings.expected_bytes.value_or(0);
   return model::choose_chunks(schema_, variables, {sizes, config.memory.chunks_bytes * writers, expected});
 }
@@ -293,24 +259,13 @@ void Collection::note_chunks(const model::FileLayout& files, const std::vector<m
   }
 }
 
-bool Collection::serves(std::size_t server) const noexcept {
-  if (in_pool_[server] == not_in_pool) return false;
-  const bool any =
-      placement_ == config::Placement::file || placement_ == config::Placement::least || is_split();
-  return any || server == server_of(0);
-}
-
-std::size_t Collection::server_of(std::uint64_t nth_file) const noexcept {
-  return pool_[(number_in_pool_ + (placement_ == config::Placement::file ? nth_file : 0)) % pool_.size()];
-}
-
 wire::DefineCollection Collection::message(bool whole) const {
   wire::CollectionDefinition it;
   it.format = format_;
   it.existing = existing_;
-  it.split = split_;
-  it.servers.assign(pool_.begin(), pool_.end());
-  it.first = static_cast<std::uint32_t>(first_owner());
+  it.split = pool_.split();
+  it.servers.assign(pool_.servers().begin(), pool_.servers().end());
+  it.first = static_cast<std::uint32_t>(pool_.first_owner());
   it.gather_bytes = gather_bytes_;
   for (const VariableState& variable : variables_) it.decompositions.push_back(variable.decomposition);
   for (std::uint32_t v = 0; v < processing_.stages.size(); ++v)

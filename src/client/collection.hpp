@@ -20,6 +20,7 @@
 #include "base/result.hpp"
 #include "client/collection_records.hpp"
 #include "client/decomposition.hpp"
+#include "client/pool_membership.hpp"
 #include "client/pools.hpp"
 #include "client/processing.hpp"
 #include "config/config.hpp"
@@ -107,28 +108,13 @@ class Collection {
   /// Refuses changes that do not fit the schema, changes with which the schema cannot be written,
   /// and changes of missing values.
   [[nodiscard]] Result<> check(const SchemaChanges& changes) const;
-  [[nodiscard]] bool serves(std::size_t server) const noexcept;
   /// The collection's entry in the report.
   [[nodiscard]] observe::CollectionRecord record_for_report() const;
-  /// Whether all servers of its pool write each file of this collection.
-  [[nodiscard]] bool is_split() const noexcept { return split_ != model::Split::none; }
-  /// The server that has all frames of one owner, if the collection is split: the same for all
-  /// files, so that each server needs to know its own frames only.
-  [[nodiscard]] std::size_t server_of_owner(std::uint16_t owner) const noexcept {
-    return nth_after(first_owner(), owner);
-  }
+  /// Its servers, and which of them writes what.
+  [[nodiscard]] const PoolMembership& pool() const noexcept { return pool_; }
   [[nodiscard]] const model::FrameOwners& owners() const noexcept { return owners_; }
-  /// The servers of its pool; only these write its files.
-  [[nodiscard]] const std::vector<std::size_t>& pool() const noexcept { return pool_; }
-  /// Whether each file goes to the least loaded server of the pool.
-  [[nodiscard]] bool takes_least_loaded() const noexcept {
-    return placement_ == config::Placement::least && pool_.size() > 1;
-  }
   /// Whether each file goes to the least loaded pool; otherwise the collection's pools take turns.
   [[nodiscard]] bool takes_least_loaded_pool() const noexcept { return takes_least_loaded_pool_; }
-  /// Adds the servers that may write the next file in this pool, for a choice by load. `files`:
-  /// number of files in this pool so far.
-  void add_candidates(std::vector<wire::Candidate>& candidates, std::uint64_t files) const;
   /// The collection in each of its pools, beginning with this one; empty for all but the one that
   /// the model uses.
   [[nodiscard]] const std::vector<Collection*>& by_pool() const noexcept { return by_pool_; }
@@ -141,22 +127,14 @@ class Collection {
   template <class Visit>
   Result<> for_each_server_of(std::uint32_t variable, std::size_t leader, Visit&& visit) const {
     AFTERBAY_TRY(visit(leader));  // which knows what is missing
-    if (!is_split()) return {};
+    if (!pool_.is_split()) return {};
     for (const auto& [first, last] : owners_.of_variable(variable))
       for (std::uint32_t owner = first; owner <= last; ++owner)
-        if (const std::size_t server = server_of_owner(static_cast<std::uint16_t>(owner)); server != leader)
+        if (const std::size_t server = pool_.server_of_owner(static_cast<std::uint16_t>(owner));
+            server != leader)
           AFTERBAY_TRY(visit(server));
     return {};
   }
-  /// The server with the first part of split files. Slabs begin with the first server of the pool,
-  /// whose servers are in the order of their ranks, and so of their nodes: if ranks are too, parts
-  /// lie near.
-  [[nodiscard]] std::size_t first_owner() const noexcept {
-    return begins_with_first_ ? pool_.front() : server_of(0);
-  }
-  /// The server of this collection's next file with a new name (with placement `file`, servers take
-  /// turns). If several servers write the file, this is its leader.
-  [[nodiscard]] std::size_t server_of(std::uint64_t nth_file) const noexcept;
   /// For the servers. Only a message that is `whole` has the definition itself, the others its
   /// digest.
   [[nodiscard]] wire::DefineCollection message(bool whole) const;
@@ -176,17 +154,12 @@ class Collection {
   [[nodiscard]] const CollectionRecords& records() const noexcept { return records_; }
 
  private:
-  /// The server that comes `offset` places after `leader` in the pool.
-  [[nodiscard]] std::size_t nth_after(std::size_t leader, std::size_t offset) const noexcept {
-    return pool_[(in_pool_[leader] + offset) % pool_.size()];
-  }
   Result<> describe(const Definition& definition, const config::Config& session,
                     const config::CollectionSettings& settings);
   /// `pools`: in how many the collection is.
   Result<> lay_out(const Pools::Pool& pool, std::size_t pools, const config::CollectionSettings& settings,
                    const std::vector<Decomposition>& decompositions, const Sides& sides);
   [[nodiscard]] Result<> check_missing_values(std::uint32_t variable, const Variable& changed) const;
-  void join(const Pools::Pool& pool, std::size_t session_servers);
   std::vector<model::ChunkChoice> choose_chunks(const config::CollectionSettings& settings,
                                                 const config::Config& config,
                                                 const std::vector<Decomposition>& decompositions,
@@ -200,22 +173,16 @@ class Collection {
   Schema schema_;
   Format format_ = Format::netcdf4;
   config::Existing existing_ = config::Existing::refuse;
-  config::Placement placement_ = config::Placement::collection;
   std::string template_;
   std::string directory_;
   std::shared_ptr<const model::HandoverLayout> layout_;
-  model::Split split_ = model::Split::none;
-  std::vector<std::size_t> pool_;  ///< the servers of its pool
-  /// One per server of the session: its index in the pool, or none.
-  std::vector<std::size_t> in_pool_;
-  std::size_t number_in_pool_ = 0;  ///< this collection's number among the pool's collections
+  PoolMembership pool_;
   bool takes_least_loaded_pool_ = false;
   std::uint64_t expected_bytes_ = 0;
   std::uint64_t gather_bytes_ = 0;  ///< model::LayoutSizes::gather_bytes
   Processing processing_;
   std::vector<observe::ChunkRecord> chunks_;  ///< the chunks of its files, for the report
-  bool begins_with_first_ = false;            ///< slabs: the first server of the pool has the first one
-  model::FrameOwners owners_;                 ///< counted from first_owner()
+  model::FrameOwners owners_;                 ///< counted from pool_.first_owner()
   std::vector<VariableState> variables_;
   PackedVariables packed_;
   CollectionRecords records_{0};

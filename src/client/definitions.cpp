@@ -97,8 +97,8 @@ void Definitions::add_needs(const Collection& collection, const Decomposition& d
   for (std::uint32_t v = 0; v < collection.schema().variables.size(); ++v) {
     const VariableState& variable = collection.variable(v);
     if (!variable.framed || variable.map != decomposition.map) continue;
-    if (!collection.is_split()) {
-      for (const std::size_t s : collection.pool()) {
+    if (!collection.pool().is_split()) {
+      for (const std::size_t s : collection.pool().servers()) {
         if (sent[s] == Sent::no) continue;
         division.need_all(s);
         more[s] = more[s] || sent[s] == Sent::in_this_batch;
@@ -107,7 +107,7 @@ void Definitions::add_needs(const Collection& collection, const Decomposition& d
     }
     auto cells = model::cells_of_owners(collection.layout(), v, variable.mapped, collection.owners());
     for (model::CellRange& range : cells) {
-      const std::size_t server = collection.server_of_owner(static_cast<std::uint16_t>(range.owner));
+      const std::size_t server = collection.pool().server_of_owner(static_cast<std::uint16_t>(range.owner));
       range.owner = static_cast<std::uint32_t>(server);
       more[server] = more[server] || sent[server] == Sent::in_this_batch;
     }
@@ -184,8 +184,8 @@ void Definitions::add_needs(const Collection& collection, const Decomposition& d
   for (std::uint32_t v = 0; v < collection.schema().variables.size(); ++v) {
     const VariableState& variable = collection.variable(v);
     if (variable.decomposition != static_cast<int>(decomposition.id)) continue;
-    const bool whole_files = !collection.is_split();
-    for (const std::size_t s : collection.pool())
+    const bool whole_files = !collection.pool().is_split();
+    for (const std::size_t s : collection.pool().servers())
       if (sent[s] == Sent::in_this_batch) need(s, whole_files && holds ? Told::block : Told::that_it_exists);
     if (whole_files || !holds || !variable.framed) continue;
     const auto& ranges = collection.owners().ranges();
@@ -193,7 +193,7 @@ void Definitions::add_needs(const Collection& collection, const Decomposition& d
     collection.layout().for_each_touching(v, variable.mine, [&](std::uint32_t piece) {
       if (range != ranges.end() && range->first_piece <= piece && piece < range->end_piece) return;
       range = std::ranges::upper_bound(ranges, piece, {}, &model::FrameOwners::Range::first_piece) - 1;
-      need(collection.server_of_owner(range->owner), Told::block);
+      need(collection.pool().server_of_owner(range->owner), Told::block);
     });
   }
 }
@@ -270,8 +270,8 @@ wire::DefineEnd Definitions::end_of_batch(bool has_maps) const {
   wire::DefineEnd end;
   end.serial = serial_;
   end.writes_files = any([](const Collection& it) { return traits_of(it.format()).publishes; });
-  end.balances_load =
-      any([](const Collection& it) { return it.takes_least_loaded() || it.takes_least_loaded_pool(); });
+  end.balances_load = any(
+      [](const Collection& it) { return it.pool().takes_least_loaded() || it.takes_least_loaded_pool(); });
   end.has_maps = has_maps ? 1 : 0;
   return end;
 }
@@ -286,7 +286,7 @@ Result<Definitions::Collections> Definitions::send() {
     std::vector<Sent>& sent = sent_.emplace_back(core_.servers(), Sent::no);
     if (gives_maps_later(collection)) continue;
     for (std::size_t s = 0; s < sent.size(); ++s)
-      if (collection.serves(s)) sent[s] = Sent::in_this_batch;
+      if (collection.pool().serves(s)) sent[s] = Sent::in_this_batch;
   }
   AFTERBAY_TRY_ASSIGN(const bool has_maps, send_decompositions());
   for (std::size_t s = 0; s < core_.servers(); ++s) {
@@ -311,9 +311,9 @@ Result<Definitions::Collections> Definitions::send() {
 }
 
 bool Definitions::gives_maps_later(const Collection& collection) const {
-  const std::vector<std::size_t>& pool = collection.pool();
-  const auto writes = [&](std::size_t server) { return collection.serves(server); };
-  if (collection.is_split() || pool.size() < 2 || !std::ranges::all_of(pool, writes)) return false;
+  const std::vector<std::size_t>& pool = collection.pool().servers();
+  const auto writes = [&](std::size_t server) { return collection.pool().serves(server); };
+  if (collection.pool().is_split() || pool.size() < 2 || !std::ranges::all_of(pool, writes)) return false;
   return bytes_of_maps(collection) > config_.memory.maps_bytes / pool.size();
 }
 

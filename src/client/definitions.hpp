@@ -49,7 +49,7 @@ class Definitions {
   [[nodiscard]] bool gives_maps_later(const Collection& collection) const;
   /// Whether a server that is to get a file of the collection must be told of it before.
   [[nodiscard]] bool lacks(std::size_t server, const Collection& collection) const {
-    return !collection.is_split() && sent_[collection.id()][server] == Sent::no;
+    return !collection.pool().is_split() && sent_[collection.id()][server] == Sent::no;
   }
   /// Tells the server, and waits for its answer, and so for all ranks. All ranks call it alike.
   Result<> define_at(const Collection& collection, std::size_t server);

@@ -25,7 +25,7 @@ struct Handover {
 
   /// The server that gets a piece.
   [[nodiscard]] std::size_t owner(const PieceSite& site) const {
-    return file->collection->is_split() ? site.server : file->server;
+    return file->collection->pool().is_split() ? site.server : file->server;
   }
   /// The instance of the piece's frame.
   [[nodiscard]] transport::FrameSlot slot(const PieceSite& site) const {
@@ -63,7 +63,7 @@ void advance_to(const Handover& handover, std::uint32_t frame, std::size_t& pass
   const Collection& collection = *handover.file->collection;
   const auto& ranges = collection.owners().ranges();
   for (; passed < ranges.size() && ranges[passed].end <= frame; ++passed) {
-    const std::size_t server = collection.server_of_owner(ranges[passed].owner);
+    const std::size_t server = collection.pool().server_of_owner(ranges[passed].owner);
     publish(server, collection.records().first_frame(server) + ranges[passed].number_of(ranges[passed].end));
   }
 }

@@ -129,8 +129,8 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
     AFTERBAY_TRY(core_.wait_for_all("all ranks to have a server's answer to the definitions"));
   }
   file->servers.push_back(file->server);
-  if (in_pool.is_split())
-    for (const std::size_t s : in_pool.pool())
+  if (in_pool.pool().is_split())
+    for (const std::size_t s : in_pool.pool().servers())
       if (s != file->server) file->servers.push_back(s);
   AFTERBAY_TRY(wait_for_older(*file));
   wire::OpenFile message;

@@ -186,9 +186,9 @@ PieceSite PutPlans::site_of(std::uint32_t index, const model::Piece& piece) cons
   site.frame_offset = piece.frame_offset;
   const model::FrameOwners::Range& range = collection_->owners().range_of(piece.frame);
   site.number = range.number_of(piece.frame);
-  site.server = collection_->server_of_owner(range.owner);
+  site.server = collection_->pool().server_of_owner(range.owner);
   // Servers describe files that are not split alike: one that has answered does it.
-  if (!collection_->is_split()) site.server = collection_->packed().answered().value_or(site.server);
+  if (!collection_->pool().is_split()) site.server = collection_->packed().answered().value_or(site.server);
   return site;
 }
 

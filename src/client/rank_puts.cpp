@@ -50,7 +50,7 @@ Result<> RankPuts::check_oldest_not_lent(const File& file) const {
   const std::uint64_t oldest = file.collection->records().oldest(file.server);
   for (const auto& [number, slot] : slots_out_)
     if (slot.collection == file.collection && slot.seq == oldest &&
-        (slot.server == file.server || file.collection->is_split()))
+        (slot.server == file.server || file.collection->pool().is_split()))
       return fail(ErrorCode::bad_state,
                   "at most {} records of a collection can be begun per step, and the oldest cannot be ended "
                   "to begin another while a slot is out ({}): commit it or destroy it first",

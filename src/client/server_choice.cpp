@@ -23,8 +23,8 @@ Result<bool> ServerChoice::choose(File& file, std::optional<std::size_t> earlier
   Collection& chosen = *collection.by_pool()[nth % collection.by_pool().size()];
   file.collection = &chosen;
   const std::uint64_t nth_in_pool = files_[chosen.id()].in_pool++;
-  if (!chosen.takes_least_loaded()) {
-    file.server = chosen.server_of(nth_in_pool);
+  if (!chosen.pool().takes_least_loaded()) {
+    file.server = chosen.pool().server_of(nth_in_pool);
     return false;
   }
   AFTERBAY_TRY_ASSIGN(file.server, least_loaded(chosen, nth_in_pool));
@@ -56,10 +56,10 @@ Result<> ServerChoice::ask(const Collection& collection, std::uint64_t nth) {
 std::vector<wire::Candidate> ServerChoice::candidates(const Collection& collection) {
   std::vector<wire::Candidate> candidates;
   if (!collection.takes_least_loaded_pool())
-    collection.add_candidates(candidates, files_[collection.id()].in_pool);
+    collection.pool().add_candidates(candidates, files_[collection.id()].in_pool);
   else
     for (const Collection* const in_pool : collection.by_pool())
-      in_pool->add_candidates(candidates, files_[in_pool->id()].in_pool);
+      in_pool->pool().add_candidates(candidates, files_[in_pool->id()].in_pool);
   std::ranges::sort(candidates, {}, [](const wire::Candidate& it) { return it.servers.front(); });
   return candidates;
 }

@@ -116,10 +116,11 @@ std::shared_ptr<File> SessionPuts::samples_of(Collection& collection) {
   file->is_the_sessions = true;
   file->collection = &collection;
   file->path = fmt::format("the samples of collection '{}'", collection.name());
-  file->server = collection.is_split() ? collection.first_owner() : collection.server_of(0);
+  file->server =
+      collection.pool().is_split() ? collection.pool().first_owner() : collection.pool().server_of(0);
   file->servers.push_back(file->server);
-  if (collection.is_split())
-    for (const std::size_t s : collection.pool())
+  if (collection.pool().is_split())
+    for (const std::size_t s : collection.pool().servers())
       if (s != file->server) file->servers.push_back(s);
   samples_.push_back(file);
   return file;

@@ -12,8 +12,7 @@
 namespace afterbay::transport::network {
 namespace {
 
-constexpr std::size_t most_kept_of_message = 4096;  // a server has an end per rank
-constexpr std::size_t most_slowest = 16;            // equally slow ranks among which a free one is looked for
+constexpr std::size_t most_slowest = 16;  // equally slow ranks among which a free one is looked for
 
 bool passes(shm::Refusal refusal) {
   return refusal == shm::Refusal::older_instance || refusal == shm::Refusal::no_block ||
@@ -48,7 +47,7 @@ MpiPeer::MpiPeer(const std::shared_ptr<const mpi::Communicator>& comm, shm::Port
       answers_(comm, {options.rank, options.down_tag, options.data_tag}, options.reply_bytes, progress) {}
 
 MpiPeer::~MpiPeer() {
-  if (parked_) port_.pool().end_to_wait();
+  room_.end(port_.pool());
   for (Incoming& incoming : incoming_) {
     if (incoming.request.active()) static_cast<void>(new ReceiveMemory::Buffer(std::move(incoming.buffer)));
     incoming.request.abandon();
@@ -134,7 +133,7 @@ bool MpiPeer::complete_receives() {
     if (kind != SegmentKind::word) continue;
     if (header.bytes > incoming.bytes - sizeof header) continue;  // reported in its turn
     const std::byte* const message = incoming.buffer.data.get() + sizeof header;
-    ahead_.emplace_back(message, message + header.bytes);
+    messages_.add_word({message, header.bytes});
     memory_->give_back(std::move(incoming.buffer));
     incoming.is_word = any_word = true;
   }
@@ -162,7 +161,7 @@ void MpiPeer::end_segment() {
   port_.pool().publish(peer_, segment_.order);
   if (segment_.kind == SegmentKind::data) {
     answers_.add_credit();
-    ++messages_;
+    ++handled_;
     progress_.fetch_add(1, std::memory_order_relaxed);
   }
   memory_->give_back(std::move(incoming_.front().buffer));
@@ -173,7 +172,7 @@ void MpiPeer::end_segment() {
 
 bool MpiPeer::work() {
   bool moved = false;
-  while (!current_ && !failure_) {
+  while (!messages_.has_message() && !failure_) {
     if (!in_segment_ && !begin_segment()) break;
     if (items_.empty())
       end_segment();
@@ -198,38 +197,10 @@ bool MpiPeer::next_item() {
   if (item.kind == ItemKind::contribution) {
     if (!contribute(item, payload)) return false;
   } else {
-    take_message(item, payload);
+    messages_.add(item.kind, payload);
   }
   items_ = items_.subspan(item_bytes(item.bytes));
   return true;
-}
-
-void MpiPeer::take_message(const ItemHeader& item, std::span<const std::byte> payload) {
-  if (item.kind == ItemKind::message && !assembling_) {
-    current_ = payload;
-    return;
-  }
-  if (!assembling_) assembly_.clear();
-  assembly_.insert(assembly_.end(), payload.begin(), payload.end());
-  assembling_ = item.kind == ItemKind::part;
-  if (!assembling_) current_ = assembly_;
-}
-
-tl::expected<FrameView, shm::Refusal> MpiPeer::room_for(const FrameSlot& slot) {
-  const std::uint64_t moved = progress_.load(std::memory_order_relaxed);
-  // As for ranks on this node: a rank that is behind, but puts nothing for a long time, no longer
-  // reserves the last blocks.
-  const bool last_too = parked_ && parked_->clock.stalled_ns(moved) > parked_->clock.limit_ns() / 2;
-  auto view = port_.pool().try_acquire(slot, last_too ? shm::Blocks::all : shm::Blocks::by_order);
-  if (view.has_value() == !parked_) return view;
-  if (view) {
-    parked_.reset();
-    port_.pool().end_to_wait();
-  } else {
-    parked_ = Parked{StallClock(deadline_, moved), {shm::order_of(slot.position, slot.frame), slot.seq}};
-    port_.pool().begin_to_wait();
-  }
-  return view;
 }
 
 /// False: not now, or not at all.
@@ -240,7 +211,8 @@ bool MpiPeer::contribute(const ItemHeader& item, std::span<const std::byte> pack
     return false;
   }
   port_.pool().publish(peer_, shm::order_of(slot.position, slot.frame));
-  const auto view = room_for(slot);
+  const std::uint64_t moved = progress_.load(std::memory_order_relaxed);
+  const auto view = room_.acquire(port_.pool(), slot, moved, deadline_);
   if (!view) {
     if (view.error() == shm::Refusal::no_memory)
       note_failure(port_.pool().no_memory("this I/O server"));
@@ -257,8 +229,7 @@ bool MpiPeer::contribute(const ItemHeader& item, std::span<const std::byte> pack
     return false;
   }
   if (port_.pool().contribute(*view, item.piece)) {
-    own_message_ = wire::encode(wire::FrameReady{slot.frame, slot.seq});
-    current_ = own_message_;
+    messages_.set_own(wire::encode(wire::FrameReady{slot.frame, slot.seq}));
   }
   return true;
 }
@@ -266,33 +237,25 @@ bool MpiPeer::contribute(const ItemHeader& item, std::span<const std::byte> pack
 std::optional<std::span<const std::byte>> MpiPeer::peek() {
   if (!incoming_.empty()) {
     complete_receives();
-    if (!current_) work();
+    if (!messages_.has_message()) work();
   }
-  gave_ahead_ = !ahead_.empty();
-  if (gave_ahead_) return std::span<const std::byte>(ahead_.front());
-  return current_;
+  return messages_.next();
 }
 
 void MpiPeer::pop() {
-  ++messages_;
+  ++handled_;
   progress_.fetch_add(1, std::memory_order_relaxed);
-  if (std::exchange(gave_ahead_, false)) {
-    ahead_.pop_front();
-    return;
-  }
-  current_.reset();
-  if (!assembling_ && assembly_.capacity() > most_kept_of_message) assembly_ = {};
-  if (in_segment_ && items_.empty()) end_segment();
+  if (messages_.pop() && in_segment_ && items_.empty()) end_segment();
 }
 
 void MpiPeer::send(std::span<const std::byte> message) {
   answers_.keep(message);
-  ++messages_;
+  ++handled_;
   flush_answers();
 }
 
 void MpiPeer::send_data(std::span<const std::byte> message, OutgoingData data) {
-  ++messages_;
+  ++handled_;
   if (auto sent = answers_.send_data(message, std::move(data)); !sent) note_failure(std::move(sent).error());
 }
 
@@ -335,24 +298,25 @@ bool MpiPeer::pump() {
 
 PeerNeeds MpiPeer::needs() const {
   PeerNeeds needs;
-  needs.message = current_.has_value() || !ahead_.empty();
+  needs.message = !messages_.empty();
   needs.check = !end_.forgotten && (failure_ || end_.died || end_.closed);
   if (failure_) return needs;
   const bool receiving = std::ranges::any_of(
       incoming_, [](const Incoming& it) { return !it.arrived && it.message == MPI_MESSAGE_NULL; });
-  const bool working = !incoming_.empty() && incoming_.front().arrived && !current_ && !parked_;
+  const bool working =
+      !incoming_.empty() && incoming_.front().arrived && !messages_.has_message() && !room_.awaited();
   // A batch that the rank does not receive is looked at by the network; what is due waits for it.
   const bool answering = !(answers_.is_slow() && is_listed_[answers_.is_due()]) &&
                          (answers_.batch_in_transit() || answers_.is_due());
   needs.pump = receiving || working || answers_.sends_data() || answering;
   needs.transferring = receiving || answers_.transferring();
   needs.sending = sending();
-  if (parked_) needs.room = parked_->room;
+  needs.room = room_.awaited();
   return needs;
 }
 
 Result<void> MpiPeer::check_alive() {
-  if (end_.forgotten || current_) return {};
+  if (end_.forgotten || messages_.has_message()) return {};
   if (failure_) return afterbay::fail(*failure_);
   if (end_.died)
     return afterbay::fail(ErrorCode::peer_lost, "{} has died, says {}", name_.text(),

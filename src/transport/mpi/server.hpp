@@ -22,7 +22,9 @@
 #include "mpi/request.hpp"
 #include "transport/mpi/answers.hpp"
 #include "transport/mpi/joint_segments.hpp"
+#include "transport/mpi/message_assembly.hpp"
 #include "transport/mpi/receive_memory.hpp"
+#include "transport/mpi/room_wait.hpp"
 #include "transport/mpi/slow_receivers.hpp"
 #include "transport/mpi/stream.hpp"
 #include "transport/mpi/waiting_senders.hpp"
@@ -92,7 +94,7 @@ class MpiPeer final : public PeerEnd {
   /// Informs the rank that the server has ended, if it has not ended before.
   bool leave() override;
   [[nodiscard]] std::string transport() const override { return "mpi"; }
-  [[nodiscard]] std::uint64_t messages() const override { return messages_; }
+  [[nodiscard]] std::uint64_t messages() const override { return handled_; }
 
   /// A message from this rank has arrived. Receives it now, or, if it needs a large buffer, in
   /// `receive_next`.
@@ -128,14 +130,9 @@ class MpiPeer final : public PeerEnd {
     MPI_Message message = MPI_MESSAGE_NULL;  ///< not received yet
     mpi::Request request;
     bool arrived = false;
-    bool is_word = false;  ///< already moved to `ahead_`
+    bool is_word = false;  ///< already moved to `messages_`
     /// Receives it into memory.
     Result<void> receive(ReceiveMemory& memory, const PeerName& sender);
-  };
-
-  struct Parked {
-    StallClock clock;
-    AwaitedRoom room;
   };
 
   bool complete_receives();
@@ -146,8 +143,6 @@ class MpiPeer final : public PeerEnd {
   bool next_item();
   void end_segment();
   bool contribute(const ItemHeader& item, std::span<const std::byte> packed);
-  tl::expected<FrameView, shm::Refusal> room_for(const FrameSlot& slot);
-  void take_message(const ItemHeader& item, std::span<const std::byte> payload);
   bool flush_answers(SendTurn& turn);
   /// As far as the turn of the network allows.
   bool flush_answers();
@@ -169,13 +164,8 @@ class MpiPeer final : public PeerEnd {
   bool in_segment_ = false;          ///< the first of `incoming_` is being processed
   SegmentHeader segment_;
   std::span<const std::byte> items_;  ///< the unprocessed rest
-  Bytes assembly_;                    ///< parts of a message so far
-  bool assembling_ = false;
-  Bytes own_message_;  ///< FrameReady
-  std::optional<std::span<const std::byte>> current_;
-  std::list<Bytes> ahead_;   ///< words
-  bool gave_ahead_ = false;  ///< the first of them has been handed out
-  std::optional<Parked> parked_;
+  MessageAssembly messages_;
+  RoomWait room_;
 
   Answers answers_;
   AnswerTurns* turns_ = nullptr;
@@ -189,7 +179,7 @@ class MpiPeer final : public PeerEnd {
     bool forgotten = false;
     bool left = false;  ///< `leave` was called
   } end_;
-  std::uint64_t messages_ = 0;
+  std::uint64_t handled_ = 0;  ///< messages and segments, in both directions
 };
 
 /// Receives messages from any model rank.

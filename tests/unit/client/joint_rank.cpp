@@ -113,7 +113,7 @@ void JointRank::declare_frames() {
   assert_role(ingest_thread);  // the test is the server
   const model::FrameOwners& owners = collection_->owners();
   for (std::uint16_t owner = 0; owner < ports_.size(); ++owner) {
-    const std::size_t server = collection_->server_of_owner(owner);
+    const std::size_t server = collection_->pool().server_of_owner(owner);
     std::vector<transport::FrameDeclaration> frames;
     for (std::uint32_t number = 0; number < owners.frames_of(owner); ++number) {
       const model::Frame frame = collection_->layout().frames[owners.frame(owner, number)];
@@ -127,9 +127,9 @@ std::shared_ptr<client::File> JointRank::another_file(const std::string& path) {
   auto file = std::make_shared<client::File>();
   file->id = next_file_++;
   file->collection = collection_.get();
-  file->server = collection_->first_owner();
+  file->server = collection_->pool().first_owner();
   for (std::size_t i = 0; i < ports_.size(); ++i)
-    file->servers.push_back(collection_->server_of_owner(static_cast<std::uint16_t>(i)));
+    file->servers.push_back(collection_->pool().server_of_owner(static_cast<std::uint16_t>(i)));
   file->path = path;
   return file;
 }
@@ -203,7 +203,7 @@ std::string JointRank::text_of(std::size_t server, std::span<const std::byte> me
 std::string JointRank::piece_text(std::size_t server, std::uint32_t number) const {
   const model::FrameOwners& owners = collection_->owners();
   std::uint16_t owner = 0;
-  while (collection_->server_of_owner(owner) != server) ++owner;
+  while (collection_->pool().server_of_owner(owner) != server) ++owner;
   const std::uint32_t in_server = number - collection_->records().first_frame(server);
   const model::Frame frame = collection_->layout().frames[owners.frame(owner, in_server)];
   EXPECT_EQ(frame.piece_count, 1U) << "the pieces of this layout are frames";
@@ -217,7 +217,7 @@ JointRank::Place JointRank::place_of(std::string_view name, std::uint32_t piece)
   place.piece = layout.pieces[layout.variables[variable(name)].first_piece + piece];
   place.frame = layout.frames[place.piece.frame];
   const model::FrameOwners::Range& range = collection_->owners().range_of(place.piece.frame);
-  place.server = collection_->server_of_owner(range.owner);
+  place.server = collection_->pool().server_of_owner(range.owner);
   place.number = collection_->records().first_frame(place.server) + range.number_of(place.piece.frame);
   return place;
 }
