@@ -18,6 +18,7 @@
 
 #include "base/log.hpp"
 #include "base/result.hpp"
+#include "base/transport_choice.hpp"
 #include "model/chunk_shape.hpp"
 #include "model/file_options.hpp"
 #include "model/format.hpp"
@@ -30,7 +31,7 @@ namespace afterbay::config {
 
 enum class Topology { dedicated, inline_, tiered };
 enum class InlineMode { synchronous, thread };
-enum class Transport { automatic, shm, mpi };
+using Transport = afterbay::TransportChoice;
 using afterbay::DirectIo;
 enum class Placement { collection, file, slab, variable, least };
 enum class PoolChoice { turn, least };
@@ -50,7 +51,7 @@ enum class Compress {
   automatic,  ///< among all compressors of the build
   portable,   ///< among those that every HDF5 library has
 };
-enum class StripeApply { automatic, always, never };  ///< run `lfs`: on Lustre, everywhere, nowhere
+using afterbay::StripeApply;
 
 /// The source of a value, in order of precedence.
 enum class Source { fallback, code, file, environment, flag };

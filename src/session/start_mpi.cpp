@@ -51,7 +51,7 @@ transport::ConnectOptions connect_options(const config::Config& config, int rank
   options.frontend_bytes = session::frontend_bytes(config);
   if (!config.network.nodes.empty())
     options.declared_node = config.network.nodes[static_cast<std::size_t>(rank)];
-  options.transport = static_cast<transport::TransportChoice>(config.network.transport);
+  options.transport = config.network.transport;
   options.sizes = session::link_sizes(config.memory);
   options.policy.deadline =
       // Servers and sessions detect failures first, and report more.

@@ -6,12 +6,15 @@
 namespace afterbay::server {
 namespace {
 
+static_assert(config::stripes_automatic == storage::StripePolicy::automatic &&
+              config::stripes_all == storage::StripePolicy::all);
+
 storage::StripePolicy stripe_policy(const config::Config& config, const ServedCollection& collection) {
   const config::CollectionSettings settings = config.settings_for(collection.name);
   const config::Placement placement = settings.placement.value_or(config.servers.placement);
   return {.count = settings.stripe_count.value_or(config.writing.stripe.count),
           .size_bytes = settings.stripe_size_bytes.value_or(config.writing.stripe.size_bytes),
-          .apply = static_cast<storage::StripeApply>(config.writing.stripe.apply),
+          .apply = config.writing.stripe.apply,
           .expected_bytes = settings.expected_bytes.value_or(0),
           .own_file = placement == config::Placement::file || placement == config::Placement::least,
           .writers = collection.split == model::Split::none ? 1 : collection.servers.size(),

@@ -8,12 +8,12 @@
 #include <memory>
 #include <string>
 
+#include "model/file_options.hpp"
 #include "model/layout.hpp"
 
 namespace afterbay::storage {
 
-/// Whether to run `lfs`: on Lustre, everywhere, nowhere.
-enum class StripeApply { automatic, always, never };
+using afterbay::StripeApply;
 
 class KnownTargets;
 

@@ -8,17 +8,14 @@
 #include <optional>
 #include <vector>
 
+#include "base/transport_choice.hpp"
 #include "mpi/communicator.hpp"
 #include "transport/link.hpp"
 #include "transport/mpi/relay.hpp"
 
 namespace afterbay::transport {
 
-enum class TransportChoice {
-  automatic,  ///< shared memory on a node, MPI between nodes
-  shm,        ///< shared memory for all pairs; refused if a pair spans two nodes
-  mpi,        ///< MPI for all pairs, except of an inline server with its own rank
-};
+using afterbay::TransportChoice;
 
 struct ConnectOptions {
   MPI_Comm comm = MPI_COMM_NULL;  ///< only used during the call; a duplicate is kept

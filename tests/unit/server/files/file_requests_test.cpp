@@ -63,6 +63,10 @@ TEST_F(ServerFileRequests, ShareMemoryForChunksAndStorageTargets) {
 TEST_F(ServerFileRequests, TakeStripesFromTheCollectionBeforeTheCommonSettings) {
   config_.writing.stripe.count = 2;
   EXPECT_EQ(make().request(file_, disk_, false).stripes.count, 2);
+  for (const StripeApply apply : {StripeApply::automatic, StripeApply::always, StripeApply::never}) {
+    config_.writing.stripe.apply = apply;
+    EXPECT_EQ(make().request(file_, disk_, false).stripes.apply, apply);
+  }
   config_.overrides.collections.push_back({"history", "", "stripe.count", "6", {}});
   const auto stripes = make().request(file_, disk_, false).stripes;
   EXPECT_EQ(stripes.count, 6);
