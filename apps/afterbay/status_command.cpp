@@ -16,6 +16,7 @@
 
 #include "base/printable.hpp"
 #include "base/shell_line.hpp"
+#include "base/units.hpp"
 #include "command.hpp"
 #include "journal/judge.hpp"
 #include "journal/recovered.hpp"
@@ -37,15 +38,6 @@ struct StatusOptions {
   bool moved = false;
   std::size_t most_runs = 10;
 };
-
-/// "1.5 GiB": rounded, for display.
-std::string about(std::uint64_t bytes) {
-  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  auto amount = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; amount >= 1024 && unit + 1 < std::size(units); ++unit) amount /= 1024;
-  return fmt::format("{:.{}f} {}", amount, unit == 0 ? 0 : 1, units[unit]);
-}
 
 std::uint64_t bytes_of(const journal::Run& run) {
   std::uint64_t bytes = 0;
@@ -100,7 +92,7 @@ std::string line_of(const journal::Run& run, RunState state) {
   const std::string servers = count(run.servers.size(), "I/O server");
   return fmt::format("{:<8}  {} to {} UTC  session \"{}\", {}: {}, {}  [{}]\n", name_of(state),
                      readable(run.started_at), readable(run.last_at), printable(run.session()), servers,
-                     count(run.published.size(), "file"), about(bytes_of(run)), run.id);
+                     count(run.published.size(), "file"), print_about(bytes_of(run)), run.id);
 }
 
 const char* fate_of(const journal::OpenedFile& file, RunState state) {
@@ -334,8 +326,8 @@ std::string text_of(const journal::Journal& journal, const journal::Asker& asker
   std::size_t file = 0;
   for (const auto& [series, it] : last_files)
     text += fmt::format("    {}: {}  ({}, {}{}; {} UTC)\n", printable(names[file++]),
-                        printable(it.file.file.path), count(it.file.records, "record"), about(it.file.bytes),
-                        labels(it.file.file), readable(it.at));
+                        printable(it.file.file.path), count(it.file.records, "record"),
+                        print_about(it.file.bytes), labels(it.file.file), readable(it.at));
   text += gaps_of(journal);
   text += presence_of(files);
   for (const std::string& part : left_beside(journal))

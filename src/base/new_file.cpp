@@ -86,6 +86,10 @@ int write_new_file(const std::string& path, std::string_view text) noexcept {
   return number;
 }
 
+std::string name_beside(const std::string& path) {
+  return path + "." + std::to_string(::getpid()) + "." + std::to_string(::gettid()) + ".tmp";
+}
+
 int rename_durably(const std::string& from, const std::string& to) noexcept {
   const auto sync = [](const char* path, int flags) {
     const int file = ::open(path, flags | O_CLOEXEC);
@@ -110,7 +114,7 @@ int rename_durably(const std::string& from, const std::string& to) noexcept {
 }
 
 int replace_file(const std::string& path, std::string_view text) {
-  const std::string beside = path + "." + std::to_string(::getpid()) + ".tmp";
+  const std::string beside = name_beside(path);
   if (const int number = write_new_file(beside, text); number != 0) return number;
   if (std::rename(beside.c_str(), path.c_str()) == 0) return 0;
   const int number = errno;

@@ -13,6 +13,10 @@ namespace afterbay {
 /// write to. Returns 0 or errno; after a failure there is no file.
 int write_new_file(const std::string& path, std::string_view text) noexcept;
 
+/// A name beside `path` for a file that takes its place when it is complete. No other thread of
+/// this machine uses it. It does not end as `path` does.
+std::string name_beside(const std::string& path);
+
 /// Renames a file. Returns 0 or errno once its contents and new name are durable, as far as the
 /// file system can do that for directories.
 int rename_durably(const std::string& from, const std::string& to) noexcept;

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/hard_link.hpp"
 #include "base/new_file.hpp"
 
 namespace afterbay {
@@ -120,30 +121,12 @@ Result<std::optional<OwnerLink>> read_link(const std::string& path) {
   return OwnerLink{path, unknown_token, {}, 0, false};
 }
 
-bool same_inode(const std::string& a, const std::string& b) {
-  struct stat first {};
-  struct stat second {};
-  return ::lstat(a.c_str(), &first) == 0 && ::lstat(b.c_str(), &second) == 0 &&
-         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
-}
-
 int make_durable(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (file < 0) return errno;
   const int number = ::fsync(file) == 0 || errno == EINVAL ? 0 : errno;
   ::close(file);
   return number;
-}
-
-bool has_no_links(int number) {
-  return number == EPERM || number == EOPNOTSUPP || number == ENOSYS || number == EINVAL || number == EMLINK;
-}
-
-int link_to(const std::string& of, const std::string& path) {
-  if (::link(of.c_str(), path.c_str()) == 0) return 0;
-  const int number = errno;
-  // An NFS server may have completed the request although its answer was lost.
-  return number == EEXIST && same_inode(of, path) ? 0 : number;
 }
 
 /// Others may see the file before it is complete: they wait for the rest (OwnerLink::complete).
@@ -216,7 +199,7 @@ Result<std::vector<OwnerLink>> owner_chain(const std::string& name) {
 int make_owner_link(const std::string& path, const std::string& text, const std::string& temporary) {
   int number = write_new_file(temporary, text);
   if (number == 0) number = make_durable(temporary);
-  if (number == 0) number = link_to(temporary, path);
+  if (number == 0) number = link_file(temporary, path);
   if (has_no_links(number)) {
     if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0) return 0;
     number = errno == EEXIST ? EEXIST : write_in_place(path, text);
@@ -227,7 +210,7 @@ int make_owner_link(const std::string& path, const std::string& text, const std:
 
 int repeat_owner_link(const std::string& path, const std::string& of, const std::string& text,
                       const std::string& temporary) {
-  const int number = link_to(of, path);
+  const int number = link_file(of, path);
   return has_no_links(number) ? make_owner_link(path, text, temporary) : number;
 }
 

@@ -116,12 +116,16 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
   return *bytes;
 }
 
-std::string print_about(std::uint64_t bytes) {
-  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  auto amount = static_cast<double>(bytes);
+BinaryAmount in_binary_unit(double bytes) noexcept {
+  constexpr std::string_view units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   std::size_t unit = 0;
-  for (; amount >= 1024 && unit + 1 < std::size(units); ++unit) amount /= 1024;
-  return fmt::format("{:.{}f} {}", amount, unit == 0 ? 0 : 1, units[unit]);
+  for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
+  return {bytes, units[unit]};
+}
+
+std::string print_about(std::uint64_t bytes) {
+  const auto [value, unit] = in_binary_unit(static_cast<double>(bytes));
+  return fmt::format("{:.{}f} {}", value, unit == "B" ? 0 : 1, unit);
 }
 
 std::string print_bytes(std::uint64_t bytes) { return print(bytes, std::span(byte_units).last(4), "B"); }

@@ -24,6 +24,13 @@ Result<std::uint64_t> parse_bytes(std::string_view text);
 /// Exact, in the largest binary unit that divides it: 4194304 -> "4MiB", 1000 -> "1000B".
 std::string print_bytes(std::uint64_t bytes);
 
+/// An amount of bytes in the largest unit, from B to EiB, of which there is at least one.
+struct BinaryAmount {
+  double value = 0;
+  std::string_view unit;
+};
+BinaryAmount in_binary_unit(double bytes) noexcept;
+
 /// Rounded to one digit after the point, for messages: "1.5 TiB", "512.0 MiB", "20 B".
 std::string print_about(std::uint64_t bytes);
 

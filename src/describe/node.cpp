@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/is_one_of.hpp"
 #include "base/printable.hpp"
 
 namespace afterbay::describe {
@@ -31,10 +32,6 @@ bool is_integer(std::string_view text) {
   if (text.starts_with("0o")) return all_of_digits(text.substr(2), "01234567");
   if (text.starts_with("0x")) return all_of_digits(text.substr(2), "0123456789abcdefABCDEF");
   return all_of_digits(without_sign(text), decimal);
-}
-
-bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), text) != words.end();
 }
 
 bool is_infinite(std::string_view text) { return is_one_of(without_sign(text), {".inf", ".Inf", ".INF"}); }

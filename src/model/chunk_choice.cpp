@@ -4,20 +4,13 @@
 #include <algorithm>
 
 #include "model/filters.hpp"
+#include "model/variable_shape.hpp"
 
 namespace afterbay::model {
 namespace {
 
 bool has_record(const Schema& schema, const Variable& variable) {
   return !variable.dimensions.empty() && schema.find_dimension(variable.dimensions[0])->is_unlimited();
-}
-
-Index shape_of(const Schema& schema, const Variable& variable) {
-  Index shape;
-  for (const std::string& name : variable.dimensions)
-    if (const Dimension* dimension = schema.find_dimension(name); !dimension->is_unlimited())
-      shape.push_back(dimension->length);
-  return shape;
 }
 
 std::uint64_t slab_bytes(const Schema& schema, const Variable& variable) {

@@ -9,6 +9,7 @@
 
 #include "afterbay/error.hpp"
 #include "base/caller_terms.hpp"
+#include "model/variable_shape.hpp"
 
 namespace afterbay {
 
@@ -225,12 +226,7 @@ Result<> check_fit(const Schema& schema, const Variable& variable, std::string_v
 
 Result<Box> box_for(const Schema& schema, const Variable& variable, const Block& block) {
   AFTERBAY_TRY(check_fit(schema, variable, variable.decomposition, block.global));
-  Index shape;
-  for (const std::string& name : variable.dimensions) {
-    const Dimension* dimension = schema.find_dimension(name);
-    if (dimension != nullptr && !dimension->is_unlimited()) shape.push_back(dimension->length);
-  }
-  return extend(box_of(block), shape);
+  return extend(box_of(block), shape_of(schema, variable));
 }
 
 }  // namespace afterbay::model

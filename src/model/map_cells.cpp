@@ -6,20 +6,10 @@
 
 #include "base/caller_terms.hpp"
 #include "base/rounding.hpp"
+#include "model/variable_shape.hpp"
 
 namespace afterbay::model {
 namespace {
-
-/// Lengths of a variable's dimensions without the record dimension.
-Index shape_of(const Schema& schema, const Variable& variable) {
-  Index shape;
-  for (const std::string& name : variable.dimensions) {
-    const Dimension* dimension = schema.find_dimension(name);
-    if (dimension != nullptr && !dimension->is_unlimited() && shape.size < max_dimensions)
-      shape.push_back(dimension->length);
-  }
-  return shape;
-}
 
 std::string text_of_lengths(const Index& lengths) { return said_lengths({lengths.begin(), lengths.size}); }
 

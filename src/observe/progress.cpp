@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+
+#include "base/units.hpp"
 
 namespace afterbay::observe {
 namespace {
@@ -38,14 +39,8 @@ std::string progress_line(const Progress& now, const Progress& before) {
 }
 
 std::string text_of_bytes(double bytes) {
-  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  std::size_t unit = 0;
-  while (bytes >= 1024 && unit + 1 < units.size()) {
-    bytes /= 1024;
-    ++unit;
-  }
-  if (unit == 0) return fmt::format("{:.0f} B", bytes);
-  return fmt::format("{:.{}f} {}", bytes, bytes < 9.995 ? 2 : 1, units[unit]);
+  const auto [value, unit] = in_binary_unit(bytes);
+  return fmt::format("{:.{}f} {}", value, unit == "B" ? 0 : value < 9.995 ? 2 : 1, unit);
 }
 
 std::string text_of_rate(double bytes, double seconds) {

@@ -22,7 +22,8 @@ struct Progress {
 /// rates are those since `before`.
 std::string progress_line(const Progress& now, const Progress& before);
 
-/// "12 B", "1.50 KiB", "64.0 MiB", ...
+/// Three digits, for figures that change, unlike print_about (base/units.hpp): "12 B", "1.50 KiB",
+/// "64.0 MiB", ...
 std::string text_of_bytes(double bytes);
 /// "1.50 GiB/s"; "-" if no time has passed.
 std::string text_of_rate(double bytes, double seconds);

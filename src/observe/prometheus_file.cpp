@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/file_lock.hpp"
+#include "base/hard_link.hpp"
 #include "base/new_file.hpp"
 #include "observe/numbered_path.hpp"
 #include "observe/prometheus.hpp"
@@ -64,22 +65,18 @@ void PrometheusFile::let_go() {
 int PrometheusFile::replace(const std::string& name, const std::string& beside, bool is_new) {
   Opened made(beside);
   if (made.get() >= 0) (void)take_file_lock(made.get());
-  bool linked = false;
   if (is_new) {
-    linked = ::link(beside.c_str(), name.c_str()) == 0;
-    if (!linked && errno == EEXIST) return EEXIST;
-  }
-  if (linked)
-    ::unlink(beside.c_str());
-  else if (std::rename(beside.c_str(), name.c_str()) != 0)
+    if (const int number = rename_to_free(beside, name); number != 0) return number;
+  } else if (std::rename(beside.c_str(), name.c_str()) != 0) {
     return errno;
+  }
   let_go();
   owned_ = made.release();
   return 0;
 }
 
 int PrometheusFile::try_write(const std::string& name, const std::string& text) {
-  const std::string beside = fmt::format("{}.{}.{}.tmp", name, ::getpid(), ::gettid());  // not *.prom
+  const std::string beside = name_beside(name);  // not *.prom
   if (const int number = write_new_file(beside, text); number != 0) return number;
   int number = EEXIST;
   for (int look = 0; look < most_looks && number == EEXIST; ++look) {

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "base/caller_terms.hpp"
+#include "base/is_one_of.hpp"
 #include "output/numbers.hpp"
 #include "output/refuse.hpp"
 
@@ -26,10 +27,6 @@ constexpr std::array<std::string_view, 6> units_east{"degrees_east", "degree_eas
 constexpr std::array<std::string_view, 6> units_north{"degrees_north", "degree_north", "degree_N",
                                                       "degrees_N",     "degreeN",      "degreesN"};
 
-bool is_one_of(const auto& list, std::string_view word) {
-  return std::ranges::find(list, word) != list.end();
-}
-
 bool means_longitude(std::string_view name) { return name == "lon" || name == "longitude"; }
 bool means_latitude(std::string_view name) { return name == "lat" || name == "latitude"; }
 
@@ -37,8 +34,8 @@ Quantity quantity_of(std::string_view name, const CoordinateOptions& options) {
   if (options.standard_name == "longitude" || means_longitude(name)) return Quantity::longitude;
   if (options.standard_name == "latitude" || means_latitude(name)) return Quantity::latitude;
   if (!options.standard_name.empty()) return Quantity::other;
-  if (is_one_of(units_east, options.units)) return Quantity::longitude;
-  return is_one_of(units_north, options.units) ? Quantity::latitude : Quantity::other;
+  if (is_one_of(options.units, units_east)) return Quantity::longitude;
+  return is_one_of(options.units, units_north) ? Quantity::latitude : Quantity::other;
 }
 
 std::string_view standard_name_of(std::string_view name) {
@@ -47,8 +44,8 @@ std::string_view standard_name_of(std::string_view name) {
 }
 
 bool has_units_of(std::string_view name, const std::string& units) {
-  return (means_longitude(name) && is_one_of(units_east, units)) ||
-         (means_latitude(name) && is_one_of(units_north, units));
+  return (means_longitude(name) && is_one_of(units, units_east)) ||
+         (means_latitude(name) && is_one_of(units, units_north));
 }
 
 /// Whether the field has the coordinate at each point.
@@ -57,7 +54,7 @@ bool belongs_to(const Coordinate& coordinate, const Field& field,
   if (!coordinate.options.vertices.empty()) return false;
   if (!coordinate.grid.empty()) return coordinate.grid == field.options.grid;
   return !coordinate.dimensions.empty() && std::ranges::all_of(coordinate.dimensions, [&](const auto& name) {
-    return is_one_of(dimensions, name);
+    return is_one_of(name, dimensions);
   });
 }
 
@@ -260,10 +257,10 @@ double PointValues::at(const GridPoint& point) const {
 }
 
 bool is_of_grid(const FoundCoordinate& coordinate, const Grid& grid) {
-  if (coordinate.coordinate == nullptr) return is_one_of(grid.dimensions, coordinate.name);
+  if (coordinate.coordinate == nullptr) return is_one_of(coordinate.name, grid.dimensions);
   if (!coordinate.coordinate->grid.empty()) return coordinate.coordinate->grid == grid.name;
   return std::ranges::all_of(coordinate.coordinate->dimensions,
-                             [&](const std::string& name) { return is_one_of(grid.dimensions, name); });
+                             [&](const std::string& name) { return is_one_of(name, grid.dimensions); });
 }
 
 }  // namespace afterbay::output

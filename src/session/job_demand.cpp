@@ -84,14 +84,14 @@ void add_links(ProcessDemand& to, const transport::Footprint& print) {
 }
 
 /// As in the setting, if it is one; otherwise rounded.
-std::string text_of_bytes(std::uint64_t bytes) {
+std::string text_of_size(std::uint64_t bytes) {
   return bytes % KiB == 0 && (bytes % MiB == 0 || bytes < MiB) ? print_bytes(bytes) : print_about(bytes);
 }
 
 std::string text_of_parts(const std::vector<MemoryPart>& parts) {
   std::vector<std::string> list;
   for (const MemoryPart& part : parts)
-    list.push_back(fmt::format("{} {}", part.what, text_of_bytes(part.bytes)));
+    list.push_back(fmt::format("{} {}", part.what, text_of_size(part.bytes)));
   return fmt::format("{}", fmt::join(list, ", "));
 }
 

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/hard_link.hpp"
 #include "base/new_file.hpp"
 #include "observe/numbered_path.hpp"
 
@@ -81,15 +82,13 @@ int ReportFiles::try_write(const std::string& path, const std::string& text) con
     const auto expected = before_.find(path);
     if (expected == before_.end() || expected->second != found) return EEXIST;
   }
-  const std::string beside = fmt::format("{}.{}.{}.tmp", path, ::getpid(), ::gettid());
+  const std::string beside = name_beside(path);
   if (write_new_file(beside, text) != 0) return write_in_place(path, text, pipe_patience);
   int number = 0;
-  if (presence == Presence::none && ::link(beside.c_str(), path.c_str()) == 0) {
-    ::unlink(beside.c_str());
-    return 0;
-  }
-  if (presence == Presence::none && errno == EEXIST) number = EEXIST;
-  if (number == 0 && std::rename(beside.c_str(), path.c_str()) != 0) number = errno;
+  if (presence == Presence::none)
+    number = rename_to_free(beside, path);
+  else if (std::rename(beside.c_str(), path.c_str()) != 0)
+    number = errno;
   if (number != 0) ::unlink(beside.c_str());
   return number;
 }

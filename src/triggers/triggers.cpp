@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triggers/triggers.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -104,7 +102,7 @@ Result<> touch_file(const std::string& path, const Event& event) {
                     .in_file(path));
   if (const auto directory = std::filesystem::path(path).parent_path(); !directory.empty())
     std::filesystem::create_directories(directory, wrong);
-  const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());
+  const std::string beside = name_beside(path);
   if (const int number = write_new_file(beside, line_of(event)))
     return fail(touch_error(beside, "write", number));
   const int number = rename_durably(beside, path);

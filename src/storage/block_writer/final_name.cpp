@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <random>
 
+#include "base/hard_link.hpp"
 #include "storage/block_writer/system_error.hpp"
 #include "storage/store.hpp"
 
@@ -22,10 +23,6 @@ std::string temporary_name(const std::string& path) {
   std::random_device device;
   return fmt::format("{}.{:08x}{:08x}{}", part_path(path), device() & 0xffffffffU, device() & 0xffffffffU,
                      temporary_end);
-}
-
-bool has_no_links(int number) {
-  return number == EPERM || number == EOPNOTSUPP || number == ENOSYS || number == EMLINK;
 }
 
 bool has_lost_all_names(int descriptor) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/is_one_of.hpp"
 #include "time/date_text.hpp"
 #include "time/instant.hpp"
 #include "time/time_units.hpp"
@@ -18,10 +19,6 @@ std::vector<double> numbers_as(const Values& values) {
   std::vector<double> numbers(values.count());
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(values.at<T>(i));
   return numbers;
-}
-
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, word) != words.end();
 }
 
 bool names(std::string_view text, std::string_view name) {

@@ -14,13 +14,14 @@
 #include <fstream>
 #include <string>
 
+#include "base/hard_link.hpp"
 #include "base/owner_chain.hpp"
 #include "base/owner_file.hpp"
 #include "scratch_directory.hpp"
 
 namespace {
 std::atomic<bool> has_links{true}, has_exclusive_renames{true};
-std::atomic<int> failing_reads{0};
+std::atomic<int> failing_reads{0}, without_links{EPERM};
 const char* unseen = nullptr;  // a name that is taken, but not visible on this node yet
 }  // namespace
 
@@ -29,7 +30,7 @@ extern "C" {
 int link(const char* from, const char* to) noexcept {
   if (unseen != nullptr && std::strcmp(to, unseen) == 0) return errno = EEXIST, -1;
   if (has_links) return static_cast<int>(::syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0));
-  return errno = EPERM, -1;
+  return errno = without_links, -1;
 }
 int renameat2(int from_directory, const char* from, int to_directory, const char* to,
               unsigned flags) noexcept {
@@ -52,6 +53,7 @@ class BaseOwnerFileSystem : public testing::Test {
   ~BaseOwnerFileSystem() override {
     has_links = has_exclusive_renames = true;
     failing_reads = 0;
+    without_links = EPERM;
     unseen = nullptr;
   }
   [[nodiscard]] std::string name() const { return (directory_.path / "x.nc.part.owner").string(); }
@@ -80,6 +82,30 @@ TEST_F(BaseOwnerFileSystem, without_links_has_one_owner_at_a_time) {
 TEST_F(BaseOwnerFileSystem, without_links_and_renames_that_replace_nothing_has_one_owner_at_a_time) {
   has_links = has_exclusive_renames = false;
   expect_one_owner_at_a_time();
+}
+
+/// The file is renamed to a name that is free, and never over a file that has it.
+TEST_F(BaseOwnerFileSystem, renames_to_free_names_with_and_without_links) {
+  const std::string from = (directory_.path / "made").string(), to = (directory_.path / "taken").string();
+  const auto write = [](const std::string& path, const char* text) { std::ofstream(path) << text; };
+  const auto renamed = [&] {
+    write(from, "new");
+    const int number = rename_to_free(from, to);
+    std::string text;
+    std::ifstream(to) >> text;
+    EXPECT_EQ(std::filesystem::exists(from), number != 0);
+    std::filesystem::remove(to);
+    return std::pair(number, text);
+  };
+  for (const int number : {0, EPERM, EOPNOTSUPP, EINVAL, EACCES}) {
+    has_links = number == 0;
+    without_links = number;
+    EXPECT_EQ(renamed(), std::pair(0, std::string("new"))) << number;
+    write(to, "older");
+    EXPECT_EQ(renamed(), std::pair(EEXIST, std::string("older"))) << number;
+  }
+  has_exclusive_renames = false;
+  EXPECT_EQ(renamed(), std::pair(0, std::string("new"))) << "nothing else can be done";
 }
 
 /// Over NFS a node may not see for a minute that another one took a file over.

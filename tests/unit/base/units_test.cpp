@@ -56,6 +56,15 @@ TEST(Bytes, PrintsExactly) {
   }
 }
 
+TEST(Bytes, PrintsRounded) {
+  EXPECT_EQ(print_about(0), "0 B");
+  EXPECT_EQ(print_about(1023), "1023 B");
+  EXPECT_EQ(print_about(1536), "1.5 KiB");
+  EXPECT_EQ(print_about(std::uint64_t{512} << 20), "512.0 MiB");
+  EXPECT_EQ(print_about(std::uint64_t{3} << 60), "3.0 EiB");
+  EXPECT_EQ(in_binary_unit(1e30).unit, "EiB") << "there is no larger unit";
+}
+
 TEST(Durations, ReadsUnits) {
   EXPECT_EQ(parse_duration("500ms").value(), 500ms);
   EXPECT_EQ(parse_duration("60s").value(), 60s);
