@@ -81,7 +81,8 @@ def half_of_last_digit(magnitude, digits: int):
     import numpy
 
     with numpy.errstate(divide="ignore"):
-        last = numpy.floor(numpy.log10(magnitude) * (1 + 1e-12)) + 1 - digits
+        logarithm = numpy.log10(magnitude)  # of powers of ten, within its precision
+        last = numpy.floor(logarithm * (1 + 1e-12 * numpy.sign(logarithm))) + 1 - digits
     return 0.5 * 10.0**last * (1 + 1e-9)
 
 

@@ -149,7 +149,8 @@ class Case:
             return size * 2.0 ** -(numpy.ceil(self.digits * numpy.log2(10)) + 1)
         if name in ("digits", "granular"):
             with numpy.errstate(divide="ignore"):
-                last = numpy.floor(numpy.log10(size) * (1 + 1e-12)) + 1 - self.digits
+                logarithm = numpy.log10(size)  # of powers of ten, within its precision
+                last = numpy.floor(logarithm * (1 + 1e-12 * numpy.sign(logarithm))) + 1 - self.digits
             return 0.5 * 10.0 ** last * (1 + 1e-9)
         return numpy.zeros(self.shape)
 

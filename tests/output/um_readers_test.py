@@ -227,6 +227,17 @@ def test_packed_fields():
         assert abs(errors.max() - reported) <= rounding, (number, errors.max(), reported)
 
 
+def test_rows_of_one_value_have_it_as_their_base():
+    """Also if it is no multiple of the accuracy."""
+    for value, accuracy in ((273.5, 4), (-101325.5, 10), (0.375, 0), (16777213.0, 12)):
+        values = np.full((19, 36), value, "f4")
+        values[3, 5:9] = values[7] = MISSING
+        assert encode(fresh("constant.pp"), values, **SURFACE, packing=1, accuracy=accuracy) == 0
+        read = np.ma.filled(field_of("constant.pp").array.reshape(values.shape), MISSING)
+        np.testing.assert_array_equal(read, values)
+        np.testing.assert_array_equal(unpack("constant.pp", values.shape) == np.float32(value), values != MISSING)
+
+
 def test_widest_rows_and_integers_that_cf_python_reads():
     for columns, largest in ((32767, 1.0), (30000, 511.0)):
         values = np.linspace(0, largest, columns).reshape(1, -1).astype("f4")
