@@ -94,7 +94,7 @@ nlohmann::json measure_start(const Case& it, const config::Config& config) {
     most = std::max(most, wire::encode(OneView{company.view_of(r)}).size());
   }
   config::Config job = config;
-  job.servers = static_cast<int>(it.servers);
+  job.servers.number = static_cast<int>(it.servers);
   const double roles_begin = thread_cpu_s();
   const auto nodes = config::nodes_in_turn(all, ranks_per_node);
   const auto assignments = must(config::assign_ranks(job, nodes));

@@ -45,8 +45,8 @@ collections:
 )");
   const Config config = load(file.sources()).value();
   ASSERT_THAT(config.pools(), ElementsAre("small", "large"));
-  EXPECT_EQ(config.of_pool("small").servers, 2);
-  EXPECT_EQ(config.of_pool("small").collections_from_bytes, 0u);
+  EXPECT_EQ(config.of_pool("small").servers.number, 2);
+  EXPECT_EQ(config.of_pool("small").servers.collections_from_bytes, 0u);
   EXPECT_THAT(show(config), HasSubstr("pools.small "));
 }
 

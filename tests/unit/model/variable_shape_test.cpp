@@ -21,7 +21,8 @@ std::vector<std::uint64_t> lengths_of(const Schema& schema, std::size_t variable
 TEST(ModelVariableShape, has_all_dimensions_but_the_record) {
   Schema schema;
   schema.dimension("time", unlimited).dimension("y", 3).dimension("x", 5);
-  schema.variable("v", Type::float64, {"time", "y", "x"}).variable("scalar", Type::float64, {});
+  schema.variable("v", Type::float64, {"time", "y", "x"});
+  schema.variable("scalar", Type::float64, {});
   EXPECT_THAT(lengths_of(schema, 0), ElementsAre(3, 5));
   EXPECT_THAT(lengths_of(schema, 1), ElementsAre());
 }
