@@ -79,14 +79,14 @@ run_scenarios({
     "absent_rank": lambda: check("absent_rank", play("absent_rank"), code="timed_out", ranks=[0, 1, 3],
                                  variable="variable temperature", cause=["model rank 2 did not put", "record 3"]),
     "never_opens": lambda: check("never_opens", play("never_opens"), code="timed_out", ranks=[0, 1, 4], rank=None, file=None,
-                                 variable=None, cause=["ranks 2 and 3 did not come", "2000 ms"]),
+                                 variable=None, cause=["ranks 2 and 3 did not arrive", "2000 ms"]),
     # Rank 0 reads its namelist first: when its deadline has passed, no rank is left to ask.
     "opens_late": lambda: check("opens_late", play("opens_late"), code="timed_out", ranks=[0, 1, 4], rank=None, file=None,
-                                variable=None, cause=["(^|: )ranks 2 and 3 did not come", "2000 ms"]),
+                                variable=None, cause=["(^|: )ranks 2 and 3 did not arrive", "2000 ms"]),
     # Rank 1, which could have asked, is absent: the others have left when rank 0 asks, but have
     # left a message.
     "opens_last": lambda: check("opens_last", play("opens_last"), code="timed_out", ranks=[0], rank=None, file=None,
-                                variable=None, cause=["(^|: )ranks 1 and 2 did not come", "2000 ms"]),
+                                variable=None, cause=["(^|: )ranks 1 and 2 did not arrive", "2000 ms"]),
     "name_clash": lambda: check("name_clash", play("name_clash"), code=["conflict", "peer_lost"], variable=None,
                                 cause=["history", "close"]),
     "existing_file": existing_file,

@@ -197,7 +197,7 @@ def stores():
         for path in glob.glob("*.nc") + glob.glob("day*"):
             os.remove(path)
         said = run(f"state: 'all_{{step}}'\n" + description.replace("split", "epochs: 2d, split"), last=10, finalize_to="state.nc", plain=1)
-        assert said.count("the file 'day' (") == 1 and "output.yaml:2:9" in said and "needs another name" in said, said
+        assert said.count("the file 'day' (") == 1 and "output.yaml:2:9" in said and "must give it another name" in said, said
         first = pathlib.Path(f"day_2000-01-2000-01.{ending}").read_bytes()
         found = run(description, first=11, last=16, resume="state.nc", plain=1, expect=1)
         for part in ("output.yaml:1:9: the file 'day'", f"day_2000-01-2000-01.{ending}", "nothing can be appended", "another name"):
