@@ -155,7 +155,7 @@ Result<> pack_limits(const Variable& variable, Attribute& attribute, const model
     return fail(ErrorCode::invalid_argument,
                 "variable '{}' is packed, but its attribute {} is {}: packing needs numbers; remove the "
                 "attribute, or correct it",
-                variable.name, attribute.name, limits.empty() ? "no number" : "NaN");
+                variable.name, attribute.name, limits.empty() ? "not a number" : "NaN");
   attribute.values = packed_values(packing, limits);
   return {};
 }

@@ -28,7 +28,7 @@ class FromOthers(CommandTest):
     def test_configurations_are_correct(self):
         for page, servers in (("from-um.md", "servers: ranks 2-3, 6-7\n"), ("from-xios.md", "servers: ranks 6-7\n")):
             with self.subTest(page):
-                yaml = re.search(r"(?<!-->\n)```yaml\n(.*?)```", (DOCS / "how-to" / page).read_text(), re.S)[1]
+                yaml = re.search(r"<!-- test: (?:um|xios)\.yaml -->\n```yaml\n(.*?)```", (DOCS / "how-to" / page).read_text(), re.S)[1]
                 done = self.expect(OK, "check", self.write("run.yaml", yaml), "--ranks", "8", "--ranks-per-node", "4")
                 self.assertIn(servers, done.stdout)
 
