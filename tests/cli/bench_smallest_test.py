@@ -8,6 +8,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 SOURCE = pathlib.Path(os.environ.get("AFTERBAY_SOURCE", pathlib.Path(__file__).parents[2]))
@@ -82,17 +83,35 @@ class Benchmarks(unittest.TestCase):
             self.assertEqual(figures["deflate/none"]["disk_bytes"], 0)
             self.assertIn("/ no output", said)
 
+    def another_build(self, *left_out):
+        """A directory with the same programs, without some."""
+        other = pathlib.Path(tempfile.mkdtemp(prefix="other_", dir=".")).resolve()
+        for program in PROGRAMS.iterdir():
+            if program.name not in left_out:
+                (other / program.name).symlink_to(program.resolve())
+        return other
+
     def test_another_build_is_run_beside_this_one(self):
-        done = run("many_files", "--smallest", "--build", str(PROGRAMS), "--against", str(PROGRAMS), "--dir", ".", "--json", "against.json")
+        other = self.another_build()
+        done = run("many_files", "--smallest", "--build", str(PROGRAMS), "--against", str(other), "--dir", ".", "--json", "against.json")
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads(pathlib.Path("against.json").read_text())
         rows = {row["key"]: row for row in result["rows"]}
         ours = next(key for key, row in rows.items() if row["kind"] == "afterbay")
-        self.assertEqual(rows[f"{ours}/against"]["program"], str(PROGRAMS.resolve() / rows[ours]["program"]))
+        self.assertEqual(rows[f"{ours}/against"]["program"], str(other / rows[ours]["program"]))
         self.assertTrue(rows[f"{ours}/against"]["repeats"][0])
         names = [check["name"] for check in result["checks"]]
         self.assertTrue(any("end-to-end time / that of the other version" in name for name in names), names)
         self.assertTrue(any("blocked time / that of the other version" in name for name in names), names)
+
+    def test_another_build_must_be_another_one_with_its_programs(self):
+        """The programs of this build would be compared with themselves."""
+        for other, expected in ((PROGRAMS, "these are the programs that are measured"), (pathlib.Path("nowhere"), "no programs in nowhere"),
+                                (self.another_build("raw_write"), "no programs in"),
+                                (self.another_build("afterbay_many_files"), "has no program afterbay_many_files")):
+            done = run("many_files", "--smallest", "--build", str(PROGRAMS), "--against", str(other), "--dir", ".")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(expected, done.stderr)
 
     def test_every_benchmark_is_tested(self):
         listed = [line.split()[0] for line in run().stdout.splitlines()[1:]]
