@@ -98,10 +98,15 @@ class ValueComparison {
     }
   }
 
-  void distributed(const Schema& wanted, const std::vector<DistributedCoordinate>& coordinates) {
+  void distributed(const client::Collection& collection,
+                   const std::vector<DistributedCoordinate>& coordinates) {
+    const Schema& wanted = collection.schema();
     for (const DistributedCoordinate& own : coordinates)
       attempt([&] {
         const Variable* const variable = wanted.find_variable(own.name);
+        const auto number = static_cast<std::uint32_t>(variable - wanted.variables.data());
+        const client::Processing& processing = collection.processing();
+        if (processing.has_stages(number) || processing.packing(number) != nullptr) return;
         const std::string& decomposition = variable->decomposition;
         if (!decomposition.empty() && may_repeat(decomposition)) return;
         // Without a decomposition, the first rank writes the values that all have.
@@ -178,11 +183,13 @@ class ValueComparison {
 
 }  // namespace
 
-std::vector<std::string> differing_values(Session& session, InputFile& file, const Schema& wanted,
+std::vector<std::string> differing_values(Session& session, InputFile& file,
+                                          const client::Collection& collection,
                                           const std::vector<DistributedCoordinate>& distributed) {
+  const Schema& wanted = collection.schema();
   ValueComparison comparison(session, file);
   comparison.constants(wanted);
-  comparison.distributed(wanted, distributed);
+  comparison.distributed(collection, distributed);
   const DifferentValues found = comparison.agreed();
   std::vector<std::string> sentences;
   for (const Variable& variable : wanted.variables) {

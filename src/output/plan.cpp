@@ -22,6 +22,7 @@ class Planner {
  public:
   Planner(const PlanInput& input, Spaces& spaces)
       : input_(input),
+        spaces_(spaces),
         fields_(input),
         sources_(input, spaces, plan_),
         reductions_(input, spaces, plan_, identities_),
@@ -44,6 +45,7 @@ class Planner {
  private:
   template <class Task>
   void attempt(const describe::Position& at, Task task) {
+    if (spaces_.ranks_have_failed()) return;
     try {
       task();
     } catch (const Failure& failure) {
@@ -114,6 +116,7 @@ class Planner {
   }
 
   const PlanInput& input_;
+  const Spaces& spaces_;
   Plan plan_;
   DerivedFields fields_;
   SeriesIdentities identities_;

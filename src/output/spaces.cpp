@@ -105,6 +105,10 @@ std::uint64_t Space::global_points() const noexcept {
   return all;
 }
 
+bool Spaces::ranks_have_failed() const noexcept {
+  return session_ != nullptr && session_->state().output.agreed_to_fail;
+}
+
 const client::Decomposition& Spaces::decomposition(const std::string& name) const {
   return *must(session_->state().model_side().definitions().decomposition(name));
 }

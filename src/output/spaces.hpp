@@ -96,6 +96,9 @@ class Spaces {
   Spaces(Session* session, const FieldDefinitions& definitions)
       : session_(session), definitions_(definitions) {}
 
+  /// Whether the ranks have failed together while they made a space: none of them makes others, for
+  /// which it would wait for ranks that do not.
+  [[nodiscard]] bool ranks_have_failed() const noexcept;
   /// Throws unknown_name if the session does not have the grid's decomposition, invalid_argument if
   /// it has other lengths.
   const Space& own(const Field& field);

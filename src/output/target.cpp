@@ -150,8 +150,7 @@ class SessionTarget final : public Target {
       compared.differences.insert(
           compared.differences.begin(),
           fmt::format("store: {} wanted, {} in the file", name_of(made_->format()), name_of(store)));
-    if (compared.differences.empty())
-      compared.differences = differing_values(of_, file, made_->schema(), distributed);
+    if (compared.differences.empty()) compared.differences = differing_values(of_, file, *made_, distributed);
     file.close();
     return compared;
   }

@@ -285,6 +285,12 @@ def coordinates():
     run(append, last=4, start="2000-01-04", **INLINE)
     ascend("a.nc", 16)
     assert np.array_equal(read("a.nc", "cell_index")[0].ravel(), np.arange(48) + 0.25), read("a.nc", "cell_index")
+    # Settings that change the values in the file: what the model gives is not what it has.
+    fresh("rounded_coordinates")
+    rounding = ["--afterbay.collections.a.variables.cell_index.bitround=2"]
+    run(append, last=4, settings=rounding)
+    assert not np.array_equal(read("a.nc", "cell_index")[0].ravel(), np.arange(48) + 0.25)
+    run(append, settings=rounding, **later)
     # A later file of the run, which has another grid.
     fresh("later_coordinates")
     months = f"files: {{a: {{every: 1d, split: 1mo, existing: append, {UNITS}, instant: [tas]}}}}\n"

@@ -37,7 +37,19 @@ def one_rank():
     assert {message for _, _, message in failed} == {failed[0][2]} and "no field 'uas'" in failed[0][2], said
 
 
+def one_rank_that_looks_for_no_points():
+    """The others look for points of each variable, for which they had waited until the deadline."""
+    stations = "grids: {g: {stations: {a: [10, 20]}}}\nfiles: {day: {every: 1d, grid: g, mean: [tas, uas], max: [e3t]}}\n"
+    said = run(stations, expect=1, ranks=4, seconds=60, last=8, without="tas,uas", without_rank=2, hesitate_ms=8000)
+    failed = re.findall(r"rank (\d) failed at (\d+) ms: (.*)", said)
+    assert sorted(rank for rank, _, _ in failed) == ["0", "1", "2", "3"], said
+    times = [int(at) for _, at, _ in failed]
+    assert max(times) - min(times) < 4000, said
+    assert all("no field 'tas'" in message or "no field 'tas'" in said for _, _, message in failed), said
+
+
 one_rank()
+one_rank_that_looks_for_no_points()
 
 # Found at start(), with their places.
 expect_file(["output.yaml:2:25", "no field 'taz'", 'did you mean "tas"'], "every: 1d, mean: [taz]")

@@ -138,9 +138,9 @@ class Model {
   }
 
  private:
-  /// "without=tas": there is no such field; with "without_rank=2" only there.
+  /// "without=tas,uas": there are no such fields; with "without_rank=2" only there.
   [[nodiscard]] bool is_without(const std::string& field) const {
-    return options_.text("without", "") == field &&
+    return ("," + options_.text("without", "") + ",").find("," + field + ",") != std::string::npos &&
            options_.number("without_rank", session_.model_rank()) == session_.model_rank();
   }
 
