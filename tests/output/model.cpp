@@ -91,7 +91,8 @@ class Model {
       further_.emplace(
           session_,
           test::FurtherGrids::Options{nlat_, nlon_, nlev_, options_.text("decomposition", "block"),
-                                      options_.text("grids", ""), missing_value},
+                                      options_.text("grids", ""), missing_value,
+                                      [this](const std::string& field) { return is_without(field); }},
           [](std::uint64_t field, std::int64_t step, std::uint64_t point) {
             const std::uint64_t h = mixed(field, step, point);
             const bool has_missing = field == 11 || field == 12 || field == 15;

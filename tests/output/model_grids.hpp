@@ -25,6 +25,7 @@ class FurtherGrids {
     /// (global, and more: define_pairs).
     std::string kind;
     float missing;
+    std::function<bool(const std::string& field)> is_without;  ///< of sst and ice
   };
   /// The value of a point of a field in a step.
   using Value = std::function<double(std::uint64_t field, std::int64_t step, std::uint64_t point)>;
@@ -87,10 +88,12 @@ class FurtherGrids {
     output.grid_coordinate("lat_u", "sea_u", north_of_u.data(), {.units = "degrees_north"});
     output.field("uo", {.grid = "sea_u", .units = "m s-1"});
     const Values fill(options_.missing);
-    output.field("sst",
-                 {.grid = "sea", .units = "degC", .standard_name = "sea_surface_temperature", .fill = fill});
+    if (!options_.is_without("sst"))
+      output.field(
+          "sst", {.grid = "sea", .units = "degC", .standard_name = "sea_surface_temperature", .fill = fill});
     output.field("so", {.grid = "sea", .axes = {"lev"}, .units = "1e-3", .fill = fill});
-    output.field("ice", {.grid = "sea", .type = Type::float64, .units = "1"});
+    if (!options_.is_without("ice"))
+      output.field("ice", {.grid = "sea", .type = Type::float64, .units = "1"});
     output.field("ts", {.grid = "mesh", .units = "K"});
     output.field(
         "ta", {.grid = "mesh", .axes = {"lev"}, .type = Type::float64, .units = "K", .fill = Values(-999.0)});
