@@ -13,8 +13,8 @@
 namespace afterbay::output {
 
 /// A sentence for each coordinate whose values differ. The schema of the file does not differ from
-/// that of the collection. Collective over the model ranks; all get the same answer. Throws Failure on all
-/// ranks if one of them cannot read the file.
+/// that of the collection. Collective over the model ranks; all get the same answer. Throws Failure
+/// on all ranks if one of them cannot read the file.
 ///
 /// Constants of the schema must be equal; each is read by one rank. Each rank reads its own part of
 /// the `distributed` coordinates, and compares it up to rounding: ranks compute them.

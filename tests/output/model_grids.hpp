@@ -25,7 +25,7 @@ class FurtherGrids {
     /// (global, and more: define_pairs).
     std::string kind;
     float missing;
-    std::function<bool(const std::string& field)> is_without;  ///< of sst and ice
+    std::function<bool(const std::string& field)> is_without;  ///< asked for sst and ice
   };
   /// The value of a point of a field in a step.
   using Value = std::function<double(std::uint64_t field, std::int64_t step, std::uint64_t point)>;
