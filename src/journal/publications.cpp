@@ -84,7 +84,7 @@ void Publications::take(std::string_view text) {
   else if (const auto* opened = std::get_if<FileOpened>(&line->event))
     inodes_[{line->run, opened->file.number}] = opened->inode;
   else if (const auto* ready = std::get_if<FileReady>(&line->event); ready != nullptr && ready->inode != 0)
-    inodes_[{line->run, ready->file.file.number}] = ready->inode;
+    make_ready(*line, *ready);
   else if (const auto* published = std::get_if<FilePublished>(&line->event))
     publish(*line, *published);
   else if (const auto* recovered = std::get_if<FileRecovered>(&line->event))
@@ -93,13 +93,23 @@ void Publications::take(std::string_view text) {
     inodes_.erase({line->run, given_up->file.number});
 }
 
-/// A later run may have used the inode again, for a file of that name.
+/// The file may have its name already: a server notes that it has it only afterwards.
+void Publications::make_ready(const Line& line, const FileReady& ready) {
+  inodes_[{line.run, ready.file.file.number}] = ready.inode;
+  credit(line, ready.file.file.path, ready.inode);
+}
+
 void Publications::publish(const Line& line, const FilePublished& published) {
   const auto inode = inodes_.find({line.run, published.file.number});
   if (inode == inodes_.end()) return;
-  Publication& it = published_[name_and_inode(published.file.path, inode->second)];
-  if (line.sequence >= it.sequence) it = {line.run, line.sequence};
+  credit(line, published.file.path, inode->second);
   inodes_.erase(inode);
+}
+
+/// A later run may have used the inode again, for a file of that name.
+void Publications::credit(const Line& line, const std::string& path, std::uint64_t inode) {
+  Publication& it = published_[name_and_inode(path, inode)];
+  if (line.sequence >= it.sequence) it = {line.run, line.sequence};
 }
 
 }  // namespace afterbay::journal

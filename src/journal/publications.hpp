@@ -15,7 +15,7 @@
 namespace afterbay::journal {
 
 /// Follows a journal: each line is read once, however often it is looked at. Keeps a path per
-/// published file. One thread.
+/// file that was made ready. One thread.
 class Publications {
  public:
   /// `directory`: of the journal; it may not exist yet.
@@ -23,8 +23,8 @@ class Publications {
 
   /// Reads what has been added. Files that cannot be read are left out. Does not wait.
   void look();
-  /// The session that published the file with this absolute path and inode; nullopt: none that the
-  /// journal names.
+  /// The session that published the file with this absolute path and inode, or is giving it its
+  /// name; nullopt: none that the journal names.
   [[nodiscard]] std::optional<std::string> session_of(const std::string& path, std::uint64_t inode) const;
   /// All that has been read of the journal.
   [[nodiscard]] std::uint64_t bytes_read() const noexcept { return bytes_read_; }
@@ -41,7 +41,9 @@ class Publications {
   };
   void follow(const std::string& path, Source& source);
   void take(std::string_view text);
+  void make_ready(const Line& line, const FileReady& ready);
   void publish(const Line& line, const FilePublished& published);
+  void credit(const Line& line, const std::string& path, std::uint64_t inode);
 
   std::string directory_;
   std::map<std::string, Source> sources_;        ///< by path

@@ -54,18 +54,21 @@ int open_nameless(const std::filesystem::path& directory) {
   return named;
 }
 
-/// The session that published the file which has the name now, if it still runs.
+/// The session that published the file which has the name now, if it still runs. The journal says
+/// that a file is ready before it gets its name, and that it was published afterwards.
 std::optional<std::string> living_session_of(const journal::Journal& journal, const std::string& path,
                                              const NumberedFile& file) {
   const std::string whole = whole_path(path);
-  std::optional<std::string> session;
-  for (const journal::Run& run : journal.runs)
-    for (const journal::PublishedFile& published : run.published)
-      if (published.file.file.path == whole && published.identity.inode == file.st_ino)
-        session = journal::state_of(run, journal::this_host()) == journal::RunState::running
-                      ? std::optional(run.session())
-                      : std::nullopt;
-  return session;
+  const journal::Run* writer = nullptr;
+  for (const journal::Run& run : journal.runs) {
+    for (const journal::PublishedFile& it : run.published)
+      if (it.file.file.path == whole && it.identity.inode == file.st_ino) writer = &run;
+    for (const journal::OpenedFile& it : run.unpublished)
+      if (it.ready && it.file.path == whole && it.ready->inode == file.st_ino) writer = &run;
+  }
+  if (writer == nullptr || journal::state_of(*writer, journal::this_host()) != journal::RunState::running)
+    return std::nullopt;
+  return writer->session();
 }
 
 }  // namespace

@@ -48,16 +48,37 @@ for servers, ocean_servers in ((1, 1), (1, 2)):
 assert os.path.isdir("journal-ocean") and os.path.isdir("journal-atmosphere"), os.listdir()
 
 
-def together(atmosphere, ocean, *settings, ranks=5, seconds=30):
-    """Both components with a server each; returns the exit code and what they said. If processes
-    fail, mpirun itself sometimes waits for ever (PMIx_server_finalize) when all of them have ended:
-    it is not given long."""
+def wait_for(condition, running, what):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert running.poll() is None, f"the job has ended without {what}"
+        assert time.monotonic() < deadline, f"no {what} within 60 s"
+        time.sleep(0.02)
+
+
+def together(atmosphere, ocean, published, *settings, ranks=5, seconds=30):
+    """Both components with a server each. The atmosphere begins when the ocean has started, and
+    the ocean as soon as the atmosphere's file has this name. Returns the exit code and what they
+    said. If processes fail, mpirun itself sometimes waits for ever (PMIx_server_finalize) when all
+    of them have ended: it is not given more than these seconds from then on."""
     pathlib.Path("output.yaml").write_text(atmosphere[0])
     pathlib.Path("ocean.yaml").write_text(ocean[0])
-    command = ["timeout", "-k", "5", str(seconds), "mpirun", "--oversubscribe", "-np", str(ranks), str(MODEL), "ocean_from=3", *atmosphere[1:],
-               *(f"ocean.{option}" for option in ocean[1:]), "--afterbay.servers=1", "--afterbay.report.table=off", *settings]
-    done = subprocess.run(command, capture_output=True, text=True)
-    return done.returncode, done.stdout + done.stderr
+    for held in pathlib.Path(".").glob("begin-*"):
+        held.unlink()
+    command = ["timeout", "-k", "5", "200", "mpirun", "--oversubscribe", "-np", str(ranks), str(MODEL), "ocean_from=3", *atmosphere[1:],
+               *(f"ocean.{option}" for option in ocean[1:]), "hold=begin-atmosphere", "ocean.hold=begin-ocean",
+               "--afterbay.servers=1", "--afterbay.report.table=off", *settings]
+    with open("said", "w+") as said, subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT) as job:
+        for component, condition in (("atmosphere", lambda: os.path.exists("begin-ocean.held")), ("ocean", lambda: os.path.exists(published))):
+            wait_for(condition, job, f"what the {component} waits for")
+            pathlib.Path(f"begin-{component}").touch()
+        try:
+            code = job.wait(seconds)
+        except subprocess.TimeoutExpired:
+            job.terminate()
+            code = job.wait()
+        said.seek(0)
+        return code, said.read()
 
 
 def one_after_the_other():
@@ -65,13 +86,11 @@ def one_after_the_other():
     same job: it had replaced it."""
     first = "files: {day: {every: 1d, existing: replace, name: x.nc, mean: [tas]}}\n"
     second = "files: {sea: {every: 5d, KEYS, name: x.nc, mean: [toce]}}\n"
-    for keys, settings, writer in (
-            ("existing: replace", [], "the session 'atmosphere'"), ("existing: append", [], "the session 'atmosphere'"),
-            ("existing: refuse", [], "the session 'atmosphere'")):
-        code, said = together((first, "last=8"), (second.replace("KEYS", keys), "last=24", "pause_ms=150"), *settings)
+    for keys in ("existing: replace", "existing: append", "existing: refuse"):
+        code, said = together((first, "last=8"), (second.replace("KEYS", keys), "last=24"), "x.nc")
         assert code != 0, f"{keys}: the file was replaced\n{said}"
         path = os.path.abspath("x.nc")
-        for part in ("ocean.yaml:1:9: the file 'sea' of the session 'ocean'", path, writer,
+        for part in ("ocean.yaml:1:9: the file 'sea' of the session 'ocean'", path, "the session 'atmosphere'",
                      "names or directories of their own"):
             assert part in said, f"{keys}: expected {part!r} in:\n{said}"
         with netCDF4.Dataset("x.nc") as file:
@@ -84,7 +103,7 @@ def with_journals_of_their_own():
     """Who has written the file is not known: the run that replaces it says so, and goes on."""
     first = "files: {day: {every: 1d, existing: replace, name: x.nc, mean: [tas]}}\n"
     second = "files: {sea: {every: 5d, existing: replace, name: x.nc, mean: [toce]}}\n"
-    code, said = together((first, "last=8"), (second, "last=24", "pause_ms=150"), "--afterbay.journal.directory=journal-{session}")
+    code, said = together((first, "last=8"), (second, "last=24"), "x.nc", "--afterbay.journal.directory=journal-{session}")
     assert code == 0, said
     for part in ("warning: ocean.yaml:1:9: the file 'sea' of the session 'ocean' replaces or continues", os.path.abspath("x.nc")):
         assert part in said, f"expected {part!r} in:\n{said}"
@@ -97,7 +116,7 @@ def states_of_both():
     """States at epochs replace those of earlier jobs: they had replaced those of the other
     component."""
     text = "state: 's_{step}'\nfiles: {NAME: {every: 1d, epochs: 1d, mean: [tas]}}\n"
-    code, said = together((text.replace("NAME", "air"), "last=8"), (text.replace("NAME", "sea"), "last=12", "pause_ms=400"))
+    code, said = together((text.replace("NAME", "air"), "last=8"), (text.replace("NAME", "sea"), "last=12"), "s_4.nc")
     assert code != 0, said
     for part in ("a state would replace one that the session 'atmosphere' has saved", "names of their own", os.path.abspath("s_4.nc")):
         assert part in said, f"expected {part!r} in:\n{said}"
@@ -110,7 +129,7 @@ def all_ranks_know():
     for keys in ("replace", "append"):
         second = f"files: {{sea: {{every: 5d, existing: {keys}, name: x.nc, mean: [toce]}}}}\n"
         # Ranks that fail do something else for 10 s.
-        code, said = together((first, "last=8", "pause_ms=200"), (second, "last=24", "pause_ms=400"), "hesitate_ms=10000", ranks=7, seconds=60)
+        code, said = together((first, "last=8"), (second, "last=24"), "x.nc", "hesitate_ms=10000", ranks=7, seconds=60)
         assert code != 0, said
         failed = re.findall(r"rank (\d) failed at (\d+) ms: (.*)", said)
         assert sorted(rank for rank, _, _ in failed) == ["0", "1", "2"], said
@@ -127,20 +146,15 @@ def while_another_session_runs():
     """A session that has published the file still runs: the next one does not begin. When it has
     ended, its file is that of an earlier run, and is replaced."""
     pathlib.Path("output.yaml").write_text("files: {fx: {once: [orog], name: x.nc}, day: {every: 1d, mean: [tas]}}\n")
-    command = ["timeout", "-k", "5", "60", "mpirun", "--oversubscribe", "-np", "2", str(MODEL), "last=24", "pause_ms=200",
+    command = ["timeout", "-k", "5", "60", "mpirun", "--oversubscribe", "-np", "2", str(MODEL), "last=8", "hold=end", "hold_after=4",
                "--afterbay.output=output.yaml", "--afterbay.servers=1", "--afterbay.session=atmosphere", "--afterbay.report.table=off"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as atmosphere:
-        deadline = time.monotonic() + 30
-        # The journal names the file just after it has got its name.
-        while not (os.path.exists("x.nc") and "file_published" in "".join(
-                path.read_text() for path in pathlib.Path("afterbay-journal").glob("*.jsonl"))):
-            assert time.monotonic() < deadline and atmosphere.poll() is None, "the first run has not published its file"
-            time.sleep(0.05)
+        wait_for(lambda: os.path.exists("x.nc"), atmosphere, "the first run's file")
         replacing = "files: {sea: {every: 1d, existing: replace, name: x.nc, mean: [toce]}}\n"
         said = run(replacing, ranks=1, last=0, expect=1, settings=["--afterbay.session=ocean"])
         for part in ("output.yaml:1:9: the file 'sea' of the session 'ocean'", os.path.abspath("x.nc"), "the session 'atmosphere'"):
             assert part in said, f"expected {part!r} in:\n{said}"
-        assert atmosphere.poll() is None, "the first run ended too early for this test"
+        pathlib.Path("end").touch()
         assert atmosphere.wait() == 0
     run(replacing, ranks=1, last=4, settings=["--afterbay.session=ocean"])
     with netCDF4.Dataset("x.nc") as file:

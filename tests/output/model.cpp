@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -101,6 +102,8 @@ class Model {
       further_->define(output, decomposition_, part_.points);
     }
     output.start();
+    const std::int64_t hold_after = options_.number("hold_after", first_ - 1);
+    if (hold_after < first_) hold();
     const std::int64_t save_at = options_.number("save_at", -1);
     const std::int64_t kill_at = options_.number("kill_at", -1);
     const std::int64_t kill_rank = options_.number("kill_rank", session_.model_rank());
@@ -114,6 +117,7 @@ class Model {
         session_.wait(saved);
         session_.wait(epoch);
       }
+      if (n == hold_after) hold();
       std::this_thread::sleep_for(std::chrono::milliseconds(options_.number("pause_ms", 0)));
       if (n == kill_at && session_.model_rank() == kill_rank) kill(getpid(), SIGKILL);
     }
@@ -139,6 +143,20 @@ class Model {
   }
 
  private:
+  /// "hold=NAME": before the first step, or after the step "hold_after", makes the file NAME.held
+  /// and waits until NAME exists.
+  void hold() const {
+    const std::filesystem::path name = options_.text("hold", "");
+    if (name.empty()) return;
+    if (session_.model_rank() == 0) std::ofstream(name.string() + ".held");
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!std::filesystem::exists(name)) {
+      if (std::chrono::steady_clock::now() > deadline)
+        throw Failure(Error(ErrorCode::internal, "nobody has made the file " + name.string()));
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
   /// "without=tas,uas": there are no such fields; with "without_rank=2" only there.
   [[nodiscard]] bool is_without(const std::string& field) const {
     return ("," + options_.text("without", "") + ",").find("," + field + ",") != std::string::npos &&

@@ -71,9 +71,22 @@ dev_test() {
   say "the tests have ended, $SECONDS s after the start"
   for preset in "${failed[@]}"; do
     say "failed: $preset"
-    sed 's/^[0-9]*:/    /' "$root/build/$preset/Testing/Temporary/LastTestsFailed.log" 2>/dev/null || true
+    failed_tests "$root/build/$preset/Testing/Temporary"
   done
   [ ${#failed[@]} -eq 0 ] || fail "tests failed: ${failed[*]}"
+}
+
+# failed_tests FOLDER: the tests of CTest's logs there that failed, with the end of what each printed.
+failed_tests() {
+  local name
+  { sed 's/^[0-9]*://' "$1/LastTestsFailed.log" 2>/dev/null || true; } | while read -r name; do
+    printf '    %s\n' "$name"
+    NAME=$name awk '
+      $0 ~ /^[0-9]+\/[0-9]+ Test: / { mine = substr($0, index($0, ": ") + 2) == ENVIRON["NAME"]; printing = 0 }
+      /^<end of output>$/ { printing = 0 }
+      mine && printing { print }
+      mine && /^Output:$/ { getline; printing = 1 }' "$1/LastTest.log" | tail -n 25 | cut -c 1-400 | sed 's/^/        /'
+  done
 }
 
 # Builds the sanitizers' presets while other things run, and prints the name of each when it is

@@ -60,6 +60,23 @@ TEST_F(JournalPublications, other_files_of_the_name_are_of_nobody) {
   EXPECT_EQ(publications.session_of("/run/sea.nc", 7), std::nullopt);
 }
 
+/// The line "published" follows the name: until then, nobody had made the file.
+TEST_F(JournalPublications, a_file_that_has_just_got_its_name_is_of_the_session_that_made_it_ready) {
+  Publications publications(directory_.path.string());
+  begin("server-0.jsonl", "a", "atmosphere");
+  line("server-0.jsonl", "a", FileOpened{facts("/run/air.nc", "history", 1), 7, 0});
+  publications.look();
+  EXPECT_EQ(publications.session_of("/run/air.nc", 7), std::nullopt);
+  const FilePublished file{facts("/run/air.nc", "history", 1), 1, 1, 0};
+  line("server-0.jsonl", "a", FileReady{file, 7, 0});
+  publications.look();
+  EXPECT_EQ(publications.session_of("/run/air.nc", 7), "atmosphere");
+  EXPECT_EQ(publications.session_of("/run/air.nc", 8), std::nullopt);
+  line("server-0.jsonl", "a", file);
+  publications.look();
+  EXPECT_EQ(publications.session_of("/run/air.nc", 7), "atmosphere");
+}
+
 /// A server is writing the last line, or the file was replaced.
 TEST_F(JournalPublications, lines_without_end_are_read_when_they_have_one) {
   Publications publications(directory_.path.string());
