@@ -56,6 +56,11 @@ bool RegularFile::accept(unsigned mode) noexcept {
   return false;
 }
 
+bool is_regular_file(int descriptor) noexcept {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 std::string RegularFile::problem() const {
   if (number_ != EISDIR && kind_ != nullptr) return std::string("it is ") + kind_ + ", not a regular file";
   return std::generic_category().message(number_);

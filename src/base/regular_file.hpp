@@ -42,4 +42,7 @@ class RegularFile {
   std::uint64_t size_bytes_ = 0;
 };
 
+/// Whether an open file is a regular one.
+[[nodiscard]] bool is_regular_file(int descriptor) noexcept;
+
 }  // namespace afterbay

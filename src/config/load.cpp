@@ -14,8 +14,6 @@ namespace afterbay::config {
 
 namespace {
 
-using Shape = Assignment::Shape;
-
 template <class Target>
 void unknown(const Assignment& assignment, const std::vector<Setting<Target>>& table, Problems& problems) {
   std::string hint = did_you_mean(assignment.name, names_of(table));
@@ -34,6 +32,7 @@ void unknown(const Assignment& assignment, const std::vector<Setting<Target>>& t
 /// Refuses lists, mappings and empty values if the setting takes a single value.
 template <class Target>
 bool shape_fits(const Assignment& assignment, const Setting<Target>& setting, Problems& problems) {
+  using Shape = Assignment::Shape;
   if (assignment.shape == Shape::scalar || (assignment.shape == Shape::list && setting.list)) return true;
   const std::string_view found = assignment.shape == Shape::list      ? "a list"
                                  : assignment.shape == Shape::mapping ? "nested settings"

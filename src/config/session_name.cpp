@@ -11,7 +11,7 @@ namespace afterbay::config {
 namespace {
 
 constexpr std::size_t longest_name = 100;  ///< leaves room in a file name
-constexpr std::string_view mark = "{session}";
+constexpr std::string_view session_mark = "{session}";
 
 /// The problem with the name; empty: none.
 std::string problem(std::string_view name) {
@@ -27,8 +27,9 @@ std::string problem(std::string_view name) {
 }
 
 void replace_all(std::string& path, const std::string& name) {
-  for (auto at = path.find(mark); at != std::string::npos; at = path.find(mark, at + name.size()))
-    path.replace(at, mark.size(), name);
+  for (auto at = path.find(session_mark); at != std::string::npos;
+       at = path.find(session_mark, at + name.size()))
+    path.replace(at, session_mark.size(), name);
 }
 
 }  // namespace

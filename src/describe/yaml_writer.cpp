@@ -11,7 +11,7 @@ namespace afterbay::describe {
 
 namespace {
 
-constexpr std::size_t page_columns = 100;
+constexpr std::size_t text_columns = 100;
 
 constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 constexpr std::string_view others = "0123456789./+^*()%- ";
@@ -78,7 +78,7 @@ void wrapped_numbers(std::string& out, const Node& list, std::size_t indent) {
   std::size_t column = out.size() - (out.rfind('\n') + 1);
   for (std::size_t i = 0; i < list.items().size(); ++i) {
     const std::string text = list.items()[i].characters() + (i + 1 < list.items().size() ? "," : "]");
-    if (column + 1 + text.size() > page_columns) {
+    if (column + 1 + text.size() > text_columns) {
       out += "\n" + std::string(indent, ' ') + text;
       column = indent + text.size();
     } else {
@@ -104,7 +104,7 @@ void BlockWriter::value_of_entry(const Node& value, int depth, std::size_t inden
   const std::size_t line_start = out.rfind('\n') == std::string::npos ? 0 : out.rfind('\n') + 1;
   if (value.is_scalar() || empty || depth >= flow_from) {
     const std::string text = flow(value);
-    if (value.is_scalar() || empty || out.size() - line_start + 1 + text.size() <= page_columns) {
+    if (value.is_scalar() || empty || out.size() - line_start + 1 + text.size() <= text_columns) {
       out += " " + text + "\n";
       return;
     }

@@ -14,7 +14,7 @@ namespace afterbay::observe {
 namespace {
 
 // Sizes of the drawings in their own units; the page scales them.
-constexpr double width = 1000, plot_height = 200;
+constexpr double plot_width = 1000, plot_height = 200;
 constexpr double row_height = 15, row_pitch = 18;  ///< also in pixels: rows are not scaled
                                                    ///< vertically
 
@@ -52,7 +52,7 @@ double nice_bytes_step(double range, int most) {
   return std::max(1.0, nice_step(range / unit, most) * unit);
 }
 
-double x_of(double s, double x_end) { return width * std::clamp(s / x_end, 0.0, 1.0); }
+double x_of(double s, double x_end) { return plot_width * std::clamp(s / x_end, 0.0, 1.0); }
 
 struct TimeAxis {
   std::string grid;    ///< SVG
@@ -67,7 +67,7 @@ TimeAxis time_axis(double x_end, double height) {
   for (int i = 0; i * step <= x_end * 1.0001; ++i, odd = !odd) {
     const double share = std::min(1.0, i * step / x_end);
     axis.grid += fmt::format(R"(<line class="grid" x1="{0:.1f}" x2="{0:.1f}" y1="0" y2="{1:.1f}"/>)",
-                             width * share, height);
+                             plot_width * share, height);
     axis.labels += fmt::format(R"(<span class="{}{}" style="left:{:.2f}%">{}</span>)", odd ? "odd" : "even",
                                share > 0.94 ? " last" : "", 100 * share, time_text(i * step, step));
   }
@@ -113,7 +113,7 @@ std::string plot_tips_of(const Plot& plot) {
       if (const auto value = value_in(line, from, from + column))
         text += fmt::format("; {}: {}{}", line.label, text_of_bytes(*value), plot.unit);
     if (text.empty()) continue;
-    out += tip(x_of(from, plot.x_end), 0, width / plot_tips, plot_height,
+    out += tip(x_of(from, plot.x_end), 0, plot_width / plot_tips, plot_height,
                fmt::format("after {}{}", text_of_seconds(from + column / 2), text));
   }
   return out;
@@ -150,7 +150,7 @@ std::string row_tips(const TimelineRow& row, double y, double x_end, std::size_t
     if (text.empty()) continue;
     const double per_bin = 1.0 / static_cast<double>(bins);
     const double from = static_cast<double>(first) * per_bin, to = static_cast<double>(last) * per_bin;
-    out += tip(width * from, y, width * (to - from), row_height,
+    out += tip(plot_width * from, y, plot_width * (to - from), row_height,
                fmt::format("{}, {} to {}{}", row.title, text_of_seconds(x_end * from),
                            text_of_seconds(x_end * to), text));
   }
@@ -158,10 +158,10 @@ std::string row_tips(const TimelineRow& row, double y, double x_end, std::size_t
 }
 
 std::string row_drawing(const TimelineRow& row, double y) {
-  std::string out =
-      fmt::format(R"(<rect class="row" x="0" y="{:.1f}" width="{}" height="{}"/>)", y, width, row_height);
+  std::string out = fmt::format(R"(<rect class="row" x="0" y="{:.1f}" width="{}" height="{}"/>)", y,
+                                plot_width, row_height);
   std::array<std::string, lane_count> paths;
-  const double column = width / static_cast<double>(std::max<std::size_t>(row.shares.size(), 1));
+  const double column = plot_width / static_cast<double>(std::max<std::size_t>(row.shares.size(), 1));
   for (std::size_t b = 0; b < row.shares.size(); ++b) {
     double filled = 0;
     for (std::size_t lane = 0; lane < lane_count; ++lane) {
@@ -199,8 +199,8 @@ std::string html_text(const std::string& text) {
 std::string html_of(const Plot& plot) {
   std::string labels, marks;
   std::string svg =
-      fmt::format(R"(<svg viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">)", width,
-                  plot_height, html_text(plot.label));
+      fmt::format(R"(<svg viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">)",
+                  plot_width, plot_height, html_text(plot.label));
   for (const auto& [from, to] : plot.shaded)
     svg += fmt::format(R"(<rect class="held" x="{:.1f}" y="0" width="{:.1f}" height="{}"/>)",
                        x_of(from, plot.x_end), std::max(0.8, x_of(to, plot.x_end) - x_of(from, plot.x_end)),
@@ -208,7 +208,7 @@ std::string html_of(const Plot& plot) {
   const double step = nice_bytes_step(plot.y_end, 5);
   for (double y = 0; y <= plot.y_end * 1.0001; y += step) {
     const double share = y / plot.y_end;
-    svg += fmt::format(R"(<line class="grid" x1="0" x2="{0}" y1="{1:.1f}" y2="{1:.1f}"/>)", width,
+    svg += fmt::format(R"(<line class="grid" x1="0" x2="{0}" y1="{1:.1f}" y2="{1:.1f}"/>)", plot_width,
                        plot_height * (1 - share));
     labels += fmt::format(R"(<span style="bottom:{:.2f}%">{}{}</span>)", 100 * share,
                           y == 0 ? "0" : text_of_bytes(y), y == 0 ? "" : plot.unit);
@@ -217,7 +217,7 @@ std::string html_of(const Plot& plot) {
   svg += axis.grid;
   for (const auto& [value, what] : plot.marks) {
     const double share = std::min(1.0, value / plot.y_end);
-    svg += fmt::format(R"(<line class="mark" x1="0" x2="{0}" y1="{1:.1f}" y2="{1:.1f}"/>)", width,
+    svg += fmt::format(R"(<line class="mark" x1="0" x2="{0}" y1="{1:.1f}" y2="{1:.1f}"/>)", plot_width,
                        plot_height * (1 - share));
     marks += fmt::format(R"(<span class="mark" style="top:{:.2f}%">{}</span>)", 100 * (1 - share),
                          html_text(what));
@@ -251,7 +251,7 @@ std::string html_of(const std::vector<TimelineRow>& rows, double x_end) {
       "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"timeline\" "
       "style=\"height:{:.0f}px\">{}{}{}</svg></div>"
       "<div class=x>{}</div></div>\n",
-      labels, width, height, height, drawings, axis.grid, tip_texts, axis.labels);
+      labels, plot_width, height, height, drawings, axis.grid, tip_texts, axis.labels);
 }
 
 }  // namespace afterbay::observe

@@ -67,7 +67,7 @@ std::string difference_of_part(const std::string& variable, int rank, const Valu
     const bool equal =
         std::memcmp(wanted.bytes.data() + i * bytes, found.bytes.data() + i * bytes, bytes) == 0;
     if (equal || (rounding > 0 && std::abs(here[i] - there[i]) <= rounding)) continue;
-    return fmt::format("variable '{}': value {} of rank {} is {} as wanted, {} in the file", variable,
+    return fmt::format("variable '{}': value {} of rank {}: {} wanted, {} in the file", variable,
                        said_index(i), rank, shown_number(wanted.type, here[i]),
                        shown_number(wanted.type, there[i]));
   }

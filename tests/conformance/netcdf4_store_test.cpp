@@ -397,7 +397,7 @@ TEST_F(Netcdf4StoreTest, refuses_to_append_to_other_values_of_constants) {
   schema.find_variable("lat")->with_constant(Values({1.0, 2.5, 3.0}));
   const auto refused = store_->create(request_of(path(), schema, Format::netcdf4, Existing::append));
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("variable 'lat': constant value 1 is 2.5 as wanted, 2 in the file"),
+  EXPECT_NE(refused.error().message.find("variable 'lat': constant value 1: 2.5 wanted, 2 in the file"),
             std::string::npos)
       << refused.error().message;
 }

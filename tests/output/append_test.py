@@ -273,9 +273,9 @@ def coordinates():
     later = {"last": 4, "start": "2000-01-02"}
     goes_on = ["output.yaml:1:9: the file 'a' goes on with", "a.nc", "Give the file what it had", "existing: replace"]
     for options in ({"ranks": 3}, {"servers": 2}, {"decomposition": "map"}, {"ranks": 1}, INLINE):
-        refused(append, [*goes_on, "variable 'lat': constant value 0 is -74.5 as wanted, -75 in the file"], **{**later, **options, "lat_shift": 0.5})
+        refused(append, [*goes_on, "variable 'lat': constant value 0: -74.5 wanted, -75 in the file"], **{**later, **options, "lat_shift": 0.5})
         refused(append, [*goes_on, "variable 'cell_index': value 0 of rank", "in the file"], **{**later, **options, "index_shift": 1})
-    said = refused(append, ["variable 'height': constant value 0 is 10 as wanted, 2 in the file", "'cell_index': value 0 of rank 2 is 33.25 as wanted, 32.25 in the file"],
+    said = refused(append, ["variable 'height': constant value 0: 10 wanted, 2 in the file", "'cell_index': value 0 of rank 2: 33.25 wanted, 32.25 in the file"],
                    ranks=3, height=10, index_shift=1, shift_rank=2, **later)
     assert "of rank 0" not in said and "of rank 1" not in said, said
     refused(append.replace("every", "store: cdf5, every"), [*goes_on, "store: cdf5 wanted, netcdf4 in the file"], **later)

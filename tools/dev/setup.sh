@@ -118,8 +118,10 @@ build_preset() {
     rm -rf "$dir"
   fi
   say "building the preset $preset"
+  local begin=$SECONDS
   logged "configure-$preset" cmake --preset "$preset" "${configure_options[@]}"
   logged "build-$preset" cmake --build "$dir" -j "$(jobs)" ${1:+--target "$@"}
+  say "built in $((SECONDS - begin)) s"
 }
 
 # Open MPI for a small machine: root may run it, ranks may share cores. Only for what ./dev runs.

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/regular_file.hpp"
 #include "storage/block_writer/final_name.hpp"
 #include "storage/block_writer/system_error.hpp"
 #include "storage/epoch/epoch_log.hpp"
@@ -17,11 +18,6 @@
 
 namespace afterbay::storage {
 namespace {
-
-bool is_regular(int descriptor) {
-  struct stat status {};
-  return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
-}
 
 /// The error for a path that is a directory, such as an artifact of another format or what remains
 /// of one after its run was killed.
@@ -107,7 +103,7 @@ Result<> PartFile::open_and_lock(Striper* striper) {
       if (!descriptor_.open() && errno == ENOENT) continue;  // it was removed meanwhile
     }
     if (!descriptor_.open()) return fail(open_error(errno, part_path_));
-    if (!is_regular(descriptor_.get())) return fail(open_error(0, part_path_));
+    if (!is_regular_file(descriptor_.get())) return fail(open_error(0, part_path_));
     if (auto locked = lock_opened(); !locked) {
       const bool ours = made || (striper != nullptr && striper->created() && !left_behind(descriptor_.get()));
       if (ours) remove_name(descriptor_.get(), part_path_);

@@ -11,6 +11,7 @@
 #include <charconv>
 #include <limits>
 
+#include "base/regular_file.hpp"
 #include "storage/block_writer/disk.hpp"
 #include "storage/block_writer/part_file.hpp"
 #include "storage/block_writer/system_error.hpp"
@@ -22,11 +23,6 @@ namespace {
 constexpr std::uint64_t nothing = std::numeric_limits<std::uint64_t>::max();
 /// 20 digits and the end of the line: a constant length, so that it is never partly written.
 constexpr std::size_t text_bytes = 21;
-
-bool is_regular(int descriptor) {
-  struct stat status {};
-  return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
-}
 
 std::uint64_t bytes_in(int descriptor) {
   std::array<char, text_bytes> text{};
@@ -43,13 +39,13 @@ RecoveryMark::RecoveryMark(const std::string& part_path) : path_(recovery_mark_o
 
 std::uint64_t RecoveryMark::least_bytes() const noexcept {
   const Descriptor mark(::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  return mark.open() && is_regular(mark.get()) ? bytes_in(mark.get()) : nothing;
+  return mark.open() && is_regular_file(mark.get()) ? bytes_in(mark.get()) : nothing;
 }
 
 Result<> RecoveryMark::lower(std::uint64_t bytes) const {
   const Descriptor mark(::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
   if (!mark.open()) return fail(system_error(errno, "create", path_));
-  if (!is_regular(mark.get()))
+  if (!is_regular_file(mark.get()))
     return fail(make_error(ErrorCode::io, "{} is not a regular file: remove it", path_).in_file(path_));
   if (bytes_in(mark.get()) <= bytes) return {};
   const std::string text = fmt::format("{:020}\n", bytes);

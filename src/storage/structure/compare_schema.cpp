@@ -191,7 +191,7 @@ std::string value_difference(const std::string& variable, const Values& wanted, 
                            : std::memcmp(wanted.bytes.data() + i * element_bytes,
                                          found.bytes.data() + i * element_bytes, element_bytes) == 0;
     if (!equal)
-      return fmt::format("variable '{}': constant value {} is {} as wanted, {} in the file", variable,
+      return fmt::format("variable '{}': constant value {}: {} wanted, {} in the file", variable,
                          said_index(i), element_text(wanted, i), element_text(found, i));
   }
   return {};
