@@ -76,7 +76,8 @@ dev_test() {
   [ ${#failed[@]} -eq 0 ] || fail "tests failed: ${failed[*]}"
 }
 
-# failed_tests FOLDER: the tests of CTest's logs there that failed, with the end of what each printed.
+# failed_tests FOLDER: the tests that failed, by the logs of CTest there, and the end of what each
+# printed.
 failed_tests() {
   local name
   { sed 's/^[0-9]*://' "$1/LastTestsFailed.log" 2>/dev/null || true; } | while read -r name; do
