@@ -160,10 +160,12 @@ class Run:
     def whole(self, path):
         return self.content(path, self.paths()[path])
 
-    def start(self, rules=(), power=False, clock_s=0, lock_free=False, apart=False):
+    def start(self, rules=(), power=False, clock_s=0, lock_free=False, apart=False, held=False):
         """`apart`: in a namespace of process numbers of its own (APART), as if on another
-        machine."""
+        machine. `held`: the model stays after its third record until `release` is called."""
         self.apart = apart
+        if held:
+            (self.work / "hold").touch()
         settings = {"deadline": "20s", "memory.server": "16MiB", "journal.directory": self.journal, "writers": 2} | self.layout.settings
         environment = {}
         if lock_free:
@@ -198,6 +200,16 @@ class Run:
         while len(self.marks()) < self.layout.processes and self.process.poll() is None:
             require(time.monotonic() < deadline, f"the run did not start: {self.log()}")
             time.sleep(0.003)
+
+    def wait_for_epoch(self):
+        """Until the model has been told that an epoch is complete."""
+        deadline = time.monotonic() + DEADLINE_S
+        while self.told()[1] < 1:
+            require(time.monotonic() < deadline and self.process.poll() is None, f"no epoch: {self.log()}")
+            time.sleep(0.05)
+
+    def release(self):
+        (self.work / "hold").unlink()
 
     def kill(self, who="*"):
         if self.apart:  # the marks are numbers of another namespace, which ends with its first

@@ -16,7 +16,8 @@ BUILD = pathlib.Path(os.environ["AFTERBAY_BUILD"])
 MODEL = BUILD / "tests/fault/fault_model"
 SERVE = BUILD / "apps/afterbay/afterbay"
 SHIM = BUILD / "tests/fault/libfault_shim.so"
-DEADLINE_S = 2
+DEADLINE_S = 20  # more than a busy machine holds a process up
+SHORT_S = 5  # if a test waits for the deadline
 MODELS = 4
 ALL = list(range(MODELS))
 NOT_RUN = 77
@@ -33,7 +34,8 @@ class Outcome:
         self.text = lines[2] if self.code != "ok" else ""
 
 
-def play(scenario, *, servers=1, frontends=0, serve=False, store="netcdf4", directory="out", settings=(), rules=(), prepare=None, victims=0):
+def play(scenario, *, servers=1, frontends=0, serve=False, store="netcdf4", directory="out", settings=(), rules=(), prepare=None, victims=0,
+         deadline=DEADLINE_S):
     """Runs the model in a fresh directory; the directory, {rank: Outcome} and the run. With `serve`
     the servers are separate programs, whose code is "exit N". `rules`: for fault_shim.c, in all
     processes; `prepare(work)` creates the initial files;
@@ -46,7 +48,7 @@ def play(scenario, *, servers=1, frontends=0, serve=False, store="netcdf4", dire
         (work / "rules").write_text("".join(rule.replace("{work}", str(work)) + "\n" for rule in rules))
         exported += ["-x", f"LD_PRELOAD={SHIM}", "-x", f"FAULT_RULES={work / 'rules'}"]
     flags = [f"--afterbay.{setting}" for setting in (
-        f"deadline={DEADLINE_S}s", "space.retry=1s", "memory.server=8MiB", "memory.block=256KiB", "memory.small_block=64KiB", "chunk=64KiB",
+        f"deadline={deadline}s", "space.retry=1s", "memory.server=8MiB", "memory.block=256KiB", "memory.small_block=64KiB", "chunk=64KiB",
         *([f"servers={servers}"] if servers else []), *settings)]
     command = ["mpirun", "--oversubscribe", "--enable-recovery", "-np", str(MODELS if serve else MODELS + servers + frontends), *exported,
                str(MODEL), scenario, directory, store, *flags]
@@ -54,11 +56,18 @@ def play(scenario, *, servers=1, frontends=0, serve=False, store="netcdf4", dire
         report = 'printf "exit %d\n0\n" $? > outcome.$OMPI_COMM_WORLD_RANK'
         command += [":", "-np", str(servers), *exported, "sh", "-c", f"{shlex.join([str(SERVE), 'serve', *flags])}; {report}"]
     try:
-        run = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=90, check=False)
+        run = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=150, check=False)
     except subprocess.TimeoutExpired as hung:
         sys.exit(f"{scenario}: HANGS: {hung}")
     outcomes = {int(file.suffix[1:]): Outcome(file.read_text()) for file in work.glob("outcome.[0-9]*")}
     return work, outcomes, run
+
+
+def most_of(deadline):
+    """Seconds after which the last rank knows of a fault that a deadline of so many seconds
+    shows: 1.25 deadlines, over MPI and with inline servers twice that; and the time that a busy
+    machine holds processes up."""
+    return 3 * deadline + 10
 
 
 def expect(condition, scenario, message, outcomes):
@@ -70,10 +79,10 @@ def expect(condition, scenario, message, outcomes):
 
 
 def check(scenario, result, *, code, cause, file=FILE, variable=VARIABLE, rank=RANK, ranks=ALL, servers=(), server_code=None,
-          published=(), most_seconds=3 * DEADLINE_S + 4):
-    """Each of `ranks` failed with one of the codes, soon, naming rank, file, variable and all of
-    `cause` (None: there is none to name); `servers` with the same code or `server_code`; no file
-    but `published` has its final name."""
+          published=(), most_seconds=DEADLINE_S):
+    """Each of `ranks` failed with one of the codes within `most_seconds`, naming rank, file,
+    variable and all of `cause` (None: there is none to name); `servers` with the same code or
+    `server_code`; no file but `published` has its final name."""
     work, outcomes, run = result
     codes = [code] if isinstance(code, str) else code
     words = [word for word in (rank, file, variable) if word] + ([cause] if isinstance(cause, str) else list(cause))

@@ -7,12 +7,14 @@
 // reader can judge any file without further knowledge: RUN * 1'000'000 + record * 3072 + point.
 //
 // The first model rank appends to the file `told`: "complete PATH", "epoch NUMBER" and "finished"
-// when the session reports it. Every process writes its process number to pid.ROLE.RANK.
+// when the session reports it. Every process writes its process number to pid.ROLE.RANK. While a
+// file `hold` exists, the model stays after its third record, once its last epoch is complete.
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -29,6 +31,7 @@ namespace {
 using namespace afterbay;
 
 constexpr std::uint64_t rows = 48, columns = 64;
+constexpr std::uint64_t held_record = 2;
 
 struct Arguments {
   std::string directory;
@@ -113,8 +116,11 @@ class Model {
       for (Output& it : open_files_) put(it);
       session_.end_step();
       for (Output& it : open_files_) close_if_due(it, record + 1 < arguments_.records);
-      if (arguments_.epoch_every > 0 && (record + 1) % arguments_.epoch_every == 0)
-        waiting_[session_.epoch(std::to_string(record + 1)).number] = "epoch " + std::to_string(record + 1);
+      if (arguments_.epoch_every > 0 && (record + 1) % arguments_.epoch_every == 0) {
+        epoch_ = session_.epoch(std::to_string(record + 1));
+        waiting_[epoch_.number] = "epoch " + std::to_string(record + 1);
+      }
+      if (record == held_record && std::filesystem::exists("hold")) hold();
       tell();
       std::this_thread::sleep_for(arguments_.pause);
     }
@@ -162,6 +168,12 @@ class Model {
     if (open_next) open(it);
   }
 
+  void hold() {
+    session_.wait(epoch_);
+    tell();
+    while (std::filesystem::exists("hold")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+
   void tell() {
     std::erase_if(waiting_, [this](const auto& entry) {
       if (!session_.is_complete(Ticket{entry.first})) return false;
@@ -179,6 +191,7 @@ class Model {
   Share share_;
   std::vector<Output> open_files_;
   std::map<std::uint64_t, std::string> waiting_;
+  Ticket epoch_;  ///< the last one
 };
 
 }  // namespace

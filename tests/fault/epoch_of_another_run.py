@@ -8,7 +8,6 @@ import json
 import pathlib
 import subprocess
 import tempfile
-import time
 
 from _adversary import COMMAND, FileSpec, Layout, Run, require
 
@@ -18,13 +17,9 @@ journal = work / "disk/afterbay-journal/server-0.jsonl"
 
 
 def killed_after_an_epoch(number):
-    run = Run(number, work, [FileSpec("a", "netcdf4", "block", "replace", 0)], Layout(1, {"topology": "inline"}), 12, 1, 200)
-    run.start()
-    for _ in range(600):
-        if run.told()[1] >= 1:
-            break
-        time.sleep(0.05)
-    require(run.told()[1] >= 1, f"no epoch: {run.log()}")
+    run = Run(number, work, [FileSpec("a", "netcdf4", "block", "replace", 0)], Layout(1, {"topology": "inline"}), 12, 3, 0)
+    run.start(held=True)
+    run.wait_for_epoch()
     run.kill()
     run.wait()
 

@@ -21,6 +21,8 @@
  *
  * - short=N: a write takes no more than N bytes
  *
+ * - wait=FILE: the call begins when this file exists, or after two minutes
+ *
  * - ms=N: the call takes so much longer; kib_s=N: a write takes as long as at N KiB/s
  *
  * All rules that match a call apply, those that end it after those that slow it down.
@@ -63,7 +65,7 @@ enum { most_rules = 16, path_room = 4096 };
 
 struct rule {
   unsigned ops;
-  char path[512], until[512], during[512];
+  char path[512], until[512], during[512], wait[512];
   unsigned long from, to, after_bytes, kib_s, ms;
   size_t most_bytes;
   int error, lies, kills;
@@ -94,6 +96,7 @@ static void take_word(struct rule* rule, char* word) {
   if (strcmp(word, "path") == 0) snprintf(rule->path, sizeof rule->path, "%s", value);
   if (strcmp(word, "until") == 0) snprintf(rule->until, sizeof rule->until, "%s", value);
   if (strcmp(word, "while") == 0) snprintf(rule->during, sizeof rule->during, "%s", value);
+  if (strcmp(word, "wait") == 0) snprintf(rule->wait, sizeof rule->wait, "%s", value);
   if (strcmp(word, "from") == 0) rule->from = number;
   if (strcmp(word, "to") == 0) rule->to = number;
   if (strcmp(word, "after_bytes") == 0) rule->after_bytes = number;
@@ -152,6 +155,7 @@ static enum verdict judge(unsigned op, const char* path, size_t* bytes) {
     struct rule* rule = &rules[i];
     if (!holds(rule, op, path, bytes == NULL ? 1 : *bytes)) continue;
     if (rule->kills) kill(getpid(), SIGKILL);
+    for (int i = 0; i < 12000 && rule->wait[0] != '\0' && !exists(rule->wait); ++i) pause_us(10000);
     if (rule->ms > 0) pause_us(rule->ms * 1000);
     if (rule->kib_s > 0 && bytes != NULL) pause_us(*bytes * 1000000 / 1024 / rule->kib_s);
     if (rule->most_bytes > 0 && bytes != NULL && *bytes > rule->most_bytes) *bytes = rule->most_bytes;

@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 
-from _faults import ALL, MODELS, check, expect, failing_writes, play, run_scenarios, whole
+from _faults import ALL, DEADLINE_S, MODELS, check, expect, failing_writes, most_of, play, run_scenarios, whole
 
 
 def wrong_variable():
@@ -29,6 +29,17 @@ def unwritable():
     work = pathlib.Path(tempfile.mkdtemp(prefix="unwritable_", dir=".")).resolve()
     (work / "file").write_text("not a directory")
     check("unwritable", play("plain", directory=str(work / "file")), code="io", variable=None, cause="[Nn]ot a directory")
+
+
+def absent_rank():
+    """The server reports it a quarter of the deadline before the ranks give up."""
+    check("absent_rank", play("absent_rank"), code="timed_out", ranks=[0, 1, 3], variable="variable temperature",
+          cause=["model rank 2 did not put", "record 3"], most_seconds=most_of(DEADLINE_S))
+
+
+def not_opened(scenario, cause, ranks=(0, 1, 4), deadline=10):
+    check(scenario, play(scenario, deadline=deadline), code="timed_out", ranks=ranks, rank=None, file=None, variable=None,
+          cause=[cause, f"{deadline}000 ms"], most_seconds=most_of(deadline))
 
 
 def plain():
@@ -76,17 +87,13 @@ run_scenarios({
                          cause=["grid", r"64 points|gap|no rank"]),
     "missing_rank": lambda: check("missing_rank", play("missing_rank"), code="conflict", variable="variable temperature",
                                   cause=["model rank 2 did not put", "record 3"]),
-    "absent_rank": lambda: check("absent_rank", play("absent_rank"), code="timed_out", ranks=[0, 1, 3],
-                                 variable="variable temperature", cause=["model rank 2 did not put", "record 3"]),
-    "never_opens": lambda: check("never_opens", play("never_opens"), code="timed_out", ranks=[0, 1, 4], rank=None, file=None,
-                                 variable=None, cause=["ranks 2 and 3 did not arrive", "2000 ms"]),
+    "absent_rank": absent_rank,
+    "never_opens": lambda: not_opened("never_opens", "ranks 2 and 3 did not arrive"),
     # Rank 0 reads its namelist first: when its deadline has passed, no rank is left to ask.
-    "opens_late": lambda: check("opens_late", play("opens_late"), code="timed_out", ranks=[0, 1, 4], rank=None, file=None,
-                                variable=None, cause=["(^|: )ranks 2 and 3 did not arrive", "2000 ms"]),
+    "opens_late": lambda: not_opened("opens_late", "(^|: )ranks 2 and 3 did not arrive"),
     # Rank 1, which could have asked, is absent: the others have left when rank 0 asks, but have
     # left a message.
-    "opens_last": lambda: check("opens_last", play("opens_last"), code="timed_out", ranks=[0], rank=None, file=None,
-                                variable=None, cause=["(^|: )ranks 1 and 2 did not arrive", "2000 ms"]),
+    "opens_last": lambda: not_opened("opens_last", "(^|: )ranks 1 and 2 did not arrive", ranks=[0], deadline=2),
     "name_clash": lambda: check("name_clash", play("name_clash"), code=["conflict", "peer_lost"], variable=None,
                                 cause=["history", "close"]),
     "existing_file": existing_file,

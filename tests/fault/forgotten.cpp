@@ -6,12 +6,13 @@
 //
 // finalize, close, serve: the call; close: and finalize. unused: nothing is called after
 // open_session. exit: the process leaves without MPI_Finalize, a server without serve. late: no
-// close, and the rank computes on. blocked: the rank waits in a barrier of the program's own
-// instead of serve.
+// close, and the rank computes on until rank 0 has an error. blocked: the rank waits in a barrier of the
+// program's own instead of serve.
 #include <mpi.h>
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -58,8 +59,9 @@ void run_model(Session& session, const std::string& scenario, bool forgets) {
   if (!forgets || scenario == "finalize") {
     const Ticket closed = file.close();
     if (scenario == "close" || scenario == "late") session.wait(closed);
-  } else if (scenario == "late") {  // continues to compute for longer than the others wait
-    std::this_thread::sleep_for(std::chrono::seconds(5));
+  } else if (scenario == "late") {
+    for (int i = 0; i < 1200 && !std::filesystem::exists("outcome.0"); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   if (!forgets) session.finalize();
 }

@@ -26,7 +26,7 @@ for language in sys.argv[1:] or LANGUAGES:
               outcomes=[(rank, ["bad_state", "rank 2", text["serve"], r"must call serve\(\)"]) for rank in (0, 1)])
     # It waits elsewhere instead. When it returns it prints what the ranks reported.
     # The ranks may end first, and say so themselves if it does not hear them in time.
-    check(language, "blocked", 2, says=[CAME_BACK], ends_in=None, errors=(1, 2),
+    check(language, "blocked", 2, says=[CAME_BACK], held_up=True, errors=(1, 2),
           outcomes=[(rank, ["timed_out", r"I/O server 0 \(rank 2\) " + NEVER]) for rank in (0, 1)])
     # The process ends without MPI_Finalize.
     check(language, "exit:kept", 1, says=[r"model rank 1 gave up: the process ended without session.finalize\(\)"])

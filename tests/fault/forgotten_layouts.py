@@ -1,21 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Omitted calls in other layouts: over MPI, with frontends, several servers and none; see
-_forgotten.py."""
+"""Omitted calls in other layouts: over MPI, with several servers and none; see _forgotten.py."""
 import sys
 
-from _forgotten import AT_FINALIZE, CAME_BACK, DESTROYED, NEVER, OVER_MPI, TIERED, check
-
-BOTH = (0, 1)
-
-
-def told(*words):
-    return [(rank, words) for rank in BOTH]
+from _forgotten import AT_FINALIZE, CAME_BACK, DESTROYED, NEVER, OVER_MPI, check, told
 
 
 def late_close():
     """Rank 1 omits the close and continues to compute; rank 0 waits for the file."""
-    check("cpp", "late", 1, says=["model rank 1 did not close the file"], outcomes=[(0, ["timed_out", "model rank 1", "out.nc"])], ends_in=None)
+    check("cpp", "late", 1, says=["model rank 1 did not close the file"], outcomes=[(0, ["timed_out", "model rank 1", "out.nc"])], held_up=True)
 
 
 def over_mpi():
@@ -23,39 +16,8 @@ def over_mpi():
     check("c", "unused:kept", says=["model ranks 0 and 1", AT_FINALIZE["finalize"]], settings=OVER_MPI)
     check("cpp", "serve", says=["rank 2", DESTROYED["serve"]], outcomes=told("bad_state", "rank 2", DESTROYED["serve"]), settings=OVER_MPI)
     check("fortran", "serve", says=["rank 2", AT_FINALIZE["serve"]], outcomes=told("bad_state", "rank 2", AT_FINALIZE["serve"]), settings=OVER_MPI)
-    check("c", "blocked", 2, says=[CAME_BACK], outcomes=told("timed_out", r"I/O server 0 \(rank 2\) " + NEVER), ends_in=None,
+    check("c", "blocked", 2, says=[CAME_BACK], outcomes=told("timed_out", r"I/O server 0 \(rank 2\) " + NEVER), held_up=True,
           settings=OVER_MPI)
-
-
-def tiered(*settings):
-    """The frontend is rank 2, the server rank 3."""
-    layout = {"frontends": 1, "settings": (*TIERED, *settings)}
-    for scenario in ("close", "close:kept"):  # kept: the frontend has served and reports nothing
-                                              # more at MPI_Finalize
-        check("cpp", scenario, 1, says=["rank 1", "not complete: out.nc"], outcomes=[(0, ["peer_lost", "model rank 1"])], **layout)
-    check("cpp", "finalize:kept", says=["model ranks 0 and 1", AT_FINALIZE["finalize"]], published=["out.nc"], **layout)
-    check("cpp", "unused", says=["model ranks 0 and 1", DESTROYED["finalize"]], **layout)
-    # Only the frontend omits the call: the ranks and the server are informed by the frontend.
-    frontend = [r"frontend, rank 2\] error", "rank 2", r"the frontend \(rank 2\) no longer forwards data"]
-    for language, scenario, text in (("cpp", "serve", DESTROYED), ("c", "serve:kept", AT_FINALIZE), ("fortran", "serve", AT_FINALIZE)):
-        check(language, scenario, 2, says=[*frontend, text["serve"]],
-              outcomes=[*told("bad_state", "rank 2", text["serve"]), (3, ["bad_state", "rank 2", text["serve"]])], **layout)
-    # Only the server, and both.
-    check("cpp", "serve", 3, says=["rank 3", DESTROYED["serve"]], outcomes=told("bad_state", "rank 3", DESTROYED["serve"]), **layout)
-    check("c", "serve", says=["ranks 2 and 3", DESTROYED["serve"]], outcomes=told("bad_state", "ranks 2 and 3", DESTROYED["serve"]), **layout)
-    # Either waits elsewhere.
-    check("cpp", "blocked", 3, outcomes=told("timed_out", r"I/O server 0 \(rank 3\) on", NEVER), says=[CAME_BACK], ends_in=None, **layout)
-    # The server cannot reach the frontend, which repeats the message when it returns.
-    check("cpp", "blocked", 2, errors=(1, 2), outcomes=[*told("timed_out", "the frontend at rank 2 " + NEVER), (3, ["peer_lost", "the frontend at rank 2 " + NEVER])],
-          says=["the frontend at rank 2 " + NEVER], ends_in=None, **layout)
-
-
-def tiered_on_a_node():
-    tiered()
-
-
-def tiered_over_mpi():
-    tiered(*OVER_MPI)
 
 
 def several_servers():
@@ -68,7 +30,7 @@ def several_servers():
         check("fortran", "serve", 3, says=["rank 3", AT_FINALIZE["serve"]], outcomes=told("bad_state", "rank 3", AT_FINALIZE["serve"]), **layout)
         for rank in (2, 3):
             check("cpp", "blocked", rank, outcomes=told("timed_out", rf"I/O server {rank - 2} \(rank {rank}\) " + NEVER),
-                  says=[CAME_BACK], ends_in=None, **layout)
+                  says=[CAME_BACK], held_up=True, **layout)
     check("fortran", "close", says=["model ranks 0-3", "not complete: out.nc"], models=4, servers=2)
 
 
@@ -85,6 +47,6 @@ def inline():
         check("cpp", "unused", 1, says=["rank 1", DESTROYED["finalize"]], outcomes=[(0, ["peer_lost", "model rank 1"])], **layout)
 
 
-CASES = {case.__name__: case for case in (late_close, over_mpi, tiered_on_a_node, tiered_over_mpi, several_servers, inline)}
+CASES = {case.__name__: case for case in (late_close, over_mpi, several_servers, inline)}
 for case in sys.argv[1:] or CASES:
     CASES[case]()

@@ -69,18 +69,18 @@ def wrong_input():
 
 
 def read_beside_output():
-    """On a slow disk a file is read at once, whatever is queued for output, in every topology."""
+    """A file is read while the disk writes nothing of what is queued for output. With inline
+    servers, whose thread reads and writes, the read comes after the current write."""
     for name, layout in {"shm": {}, "mpi": {"settings": ["transport=mpi"]}, "tiered": {"settings": ["topology=tiered"], "frontends": 1},
                          "inline": {"settings": ["topology=inline", "inline.mode=thread"], "servers": 0}}.items():
-        settings = [*layout.pop("settings", ()), "memory.server=8MiB", "deadline=20s"]
-        work, outcomes, run = play("read_beside_output", prepare=make_input, rules=["ops=write path=*.part ms=80"], settings=settings, **layout)
+        settings = [*layout.pop("settings", ()), "memory.server=32MiB"]
+        slow = "ms=300 until" if name == "inline" else "wait"
+        rules = [f"ops=write path=*.part {slow}={{work}}/read"]
+        work, outcomes, run = play("read_beside_output", prepare=make_input, rules=rules, settings=settings, **layout)
         for rank in range(MODELS):
             expect(rank in outcomes and outcomes[rank].code == "ok", f"read_beside_output {name}", run.stderr[-2000:], outcomes)
-        took = [tuple(map(float, (work / f"took.{rank}").read_text().split())) for rank in range(MODELS)]
-        read, written = max(it[0] for it in took), min(it[1] for it in took)
-        expect(written > 2 * read, f"read_beside_output {name}", f"reading took {read:.2f} s, the output {written:.2f} s more", outcomes)
         shutil.rmtree(work)
-        print(f"read_beside_output {name}: read within {read:.2f} s, {written:.2f} s before the output was written", flush=True)
+        print(f"read_beside_output {name}: read before the output was written", flush=True)
 
 
 run_scenarios({"short_writes": short_writes, "failing_publication": failing_publication, "failing_journal": failing_journal,

@@ -4,7 +4,7 @@
 all ranks learn of it within the deadline. docs/reference/faults.md documents them."""
 import os
 
-from _faults import check, play, run_scenarios
+from _faults import DEADLINE_S, SHORT_S, check, most_of, play, run_scenarios
 from _input import DAMAGES, make_input
 
 LAYOUTS = {"shared memory": {}, "MPI": {"settings": ["transport=mpi"]},
@@ -13,9 +13,11 @@ LAYOUTS = {"shared memory": {}, "MPI": {"settings": ["transport=mpi"]},
 
 
 def struck(name, layout, how, rank, **expected):
+    deadline = SHORT_S if how == "stop_reading" else DEADLINE_S
     os.environ["AFTERBAY_TEST_FAULT_RANK"] = str(rank)
     try:
-        check(f"{how}, {name}, rank {rank}", play(how, prepare=make_input, **layout), file=None, variable=None, published=["in.nc"], **expected)
+        check(f"{how}, {name}, rank {rank}", play(how, prepare=make_input, deadline=deadline, **layout), file=None, variable=None,
+              published=["in.nc"], most_seconds=most_of(SHORT_S) if deadline == SHORT_S else DEADLINE_S, **expected)
     finally:
         del os.environ["AFTERBAY_TEST_FAULT_RANK"]
 

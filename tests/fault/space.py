@@ -6,9 +6,9 @@ import shutil
 import threading
 import time
 
-from _faults import DEADLINE_S, MODELS, check, expect, failing_writes, journal, play, run_scenarios, succeeds
+from _faults import MODELS, SHORT_S, check, expect, failing_writes, journal, play, run_scenarios, succeeds
 
-SHORTAGE_S = 3 * DEADLINE_S
+SHORTAGE_S = 3 * SHORT_S
 
 
 def comes_back(name, number, op="write", **layout):
@@ -23,7 +23,7 @@ def comes_back(name, number, op="write", **layout):
     rule = f"ops={op} path=*.part {'after_bytes=1000000 ' if op == 'write' else ''}until={{work}}/freed errno={number}"
     started = time.monotonic()
     settings = ["space.retry=60s", *layout.pop("settings", ())]
-    work, outcomes, run = succeeds(name, play("plain", rules=[rule], settings=settings, prepare=free_later, **layout))
+    work, outcomes, run = succeeds(name, play("plain", rules=[rule], settings=settings, prepare=free_later, deadline=SHORT_S, **layout))
     warnings = [event["text"] for event in journal(work) if event["event"] == "warning"]
     expect(any("space.retry" in text for text in warnings), name, f"no warning in the journal: {warnings}", outcomes)
     expect(any("there is space again" in text for text in warnings), name, f"the end of it is not in the journal: {warnings}", outcomes)
@@ -44,8 +44,7 @@ def retried():
 
 
 def lasting():
-    check("lasting", failing_writes(28, settings=["space.retry=3s"]), code="no_space", ranks=range(MODELS + 1), cause="No space left",
-          most_seconds=3 + 10)
+    check("lasting", failing_writes(28, settings=["space.retry=3s"]), code="no_space", ranks=range(MODELS + 1), cause="No space left")
     check("at once", failing_writes(28, settings=["space.retry=0s"]), code="no_space", ranks=range(MODELS + 1), cause="No space left")
 
 

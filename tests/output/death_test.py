@@ -33,7 +33,7 @@ def dies(victim):
         file.write(TEXT)
     command = ["mpirun", "--oversubscribe", "--enable-recovery", "-np", str(RANKS + SERVERS),
                "sh", "-c", '"$@"; echo $? > exit.$OMPI_COMM_WORLD_RANK', "sh", str(MODEL), "decomposition=tiles",
-               f"last={LAST}", f"kill_at={KILL_AT}", f"kill_rank={victim}", "--afterbay.output=output.yaml",
+               f"last={LAST}", f"kill_at={KILL_AT}", f"kill_rank={victim}", "kill_when=day_001.nc", "--afterbay.output=output.yaml",
                f"--afterbay.servers={SERVERS}", "--afterbay.report.table=off", f"--afterbay.deadline={DEADLINE_S}s"]
     begin = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, timeout=90)

@@ -119,7 +119,10 @@ class Model {
       }
       if (n == hold_after) hold();
       std::this_thread::sleep_for(std::chrono::milliseconds(options_.number("pause_ms", 0)));
-      if (n == kill_at && session_.model_rank() == kill_rank) kill(getpid(), SIGKILL);
+      if (n == kill_at && session_.model_rank() == kill_rank) {
+        if (options_.given.contains("kill_when")) wait_for(options_.text("kill_when", ""));
+        kill(getpid(), SIGKILL);
+      }
     }
     if (options_.given.contains("not_finalized")) {
       if (options_.text("ignore", "") == "destroyed") output = Output();
@@ -149,6 +152,11 @@ class Model {
     const std::filesystem::path name = options_.text("hold", "");
     if (name.empty()) return;
     if (session_.model_rank() == 0) std::ofstream(name.string() + ".held");
+    wait_for(name);
+  }
+
+  /// "kill_when=NAME": the rank "kill_rank" kills itself at the step "kill_at" once NAME exists.
+  static void wait_for(const std::filesystem::path& name) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!std::filesystem::exists(name)) {
       if (std::chrono::steady_clock::now() > deadline)

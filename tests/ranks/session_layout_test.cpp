@@ -186,8 +186,8 @@ SessionOptions layout_tiered(int servers) {
 
 /// Before a server or frontend serves, its silence is ignored.
 RANK_TEST(SessionLayout, tiered_with_a_serve_long_after_the_start, 5) {
-  Session session = open_session(comm(), layout_tiered(1).set("deadline", "1s"));
-  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  Session session = open_session(comm(), layout_tiered(1).set("deadline", "5s"));
+  std::this_thread::sleep_for(std::chrono::seconds(7));
   barrier();
   try {
     if (session.is_server())
