@@ -53,7 +53,7 @@ void clean_once(const std::string& name) {
   remove_lost_owner_links(directory);
 }
 
-bool is_dead(const OwnerLink& last, std::chrono::milliseconds patience) {
+bool is_dead(const OwnerLink& last, const OwnerPatience& patience) {
   return find_dead(std::span(&last, 1), patience).front();
 }
 
@@ -92,13 +92,13 @@ struct OwnerFile::Claim {
   }
 };
 
-Result<OwnerFile> OwnerFile::claim(const std::string& name, std::chrono::milliseconds patience) {
+Result<OwnerFile> OwnerFile::claim(const std::string& name, const OwnerPatience& patience) {
   clean_once(name);
   for (int attempt = 0; attempt < attempts; ++attempt) {
     AFTERBAY_TRY_ASSIGN(const auto before, owner_chain(name));
     if (!before.empty() && !is_dead(before.back(), patience)) {
-      if (::access(before.back().path.c_str(), F_OK) != 0) continue;    // released meanwhile
-      if (!before.back().complete && patience > no_patience) continue;  // its owner is known by now
+      if (::access(before.back().path.c_str(), F_OK) != 0) continue;          // released meanwhile
+      if (!before.back().complete && patience.limit > no_patience) continue;  // its owner is known by now
       return fail(living_owner(before.back(), name));
     }
     auto claim = std::make_unique<Claim>();
@@ -131,8 +131,7 @@ Result<OwnerFile> OwnerFile::claim(const std::string& name, std::chrono::millise
           .in_file(name));
 }
 
-std::vector<bool> OwnerFile::are_owned(std::span<const std::string> names,
-                                       std::chrono::milliseconds patience) {
+std::vector<bool> OwnerFile::are_owned(std::span<const std::string> names, const OwnerPatience& patience) {
   std::vector<bool> owned(names.size(), false);
   std::vector<OwnerLink> last;
   std::vector<std::size_t> of;
@@ -143,12 +142,12 @@ std::vector<bool> OwnerFile::are_owned(std::span<const std::string> names,
     last.push_back(std::move(chain->back()));
     of.push_back(i);
   }
-  const std::vector<bool> dead = find_dead(last, patience, patience / 2);
+  const std::vector<bool> dead = find_dead(last, patience, patience.limit / 2);
   for (std::size_t k = 0; k < of.size(); ++k) owned[of[k]] = !dead[k];
   return owned;
 }
 
-bool OwnerFile::is_owned(const std::string& name, std::chrono::milliseconds patience) {
+bool OwnerFile::is_owned(const std::string& name, const OwnerPatience& patience) {
   return are_owned(std::span(&name, 1), patience).front();
 }
 

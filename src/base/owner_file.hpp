@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/owner_patience.hpp"
 #include "base/result.hpp"
 
 namespace afterbay {
@@ -31,13 +32,12 @@ class OwnerFile {
   /// or the system's error. Waits about `patience`, and only for owners elsewhere without signs of
   /// life; longer if the file system does not respond meanwhile. The first claim of a process in a
   /// directory removes the files that killed processes of this machine have left there.
-  static Result<OwnerFile> claim(const std::string& name,
-                                 std::chrono::milliseconds patience = usual_patience);
+  static Result<OwnerFile> claim(const std::string& name, const OwnerPatience& patience = usual_patience);
   /// Which of these names have an owner, including this process. Waits like `claim`, once for all
   /// names. False for files that are not owner files; true if a file cannot be read.
   static std::vector<bool> are_owned(std::span<const std::string> names,
-                                     std::chrono::milliseconds patience = usual_patience);
-  static bool is_owned(const std::string& name, std::chrono::milliseconds patience = usual_patience);
+                                     const OwnerPatience& patience = usual_patience);
+  static bool is_owned(const std::string& name, const OwnerPatience& patience = usual_patience);
 
   OwnerFile(OwnerFile&& other) noexcept;
   OwnerFile& operator=(OwnerFile&& other) noexcept;

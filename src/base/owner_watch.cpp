@@ -18,7 +18,7 @@
 namespace afterbay {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using TimePoint = OwnerClock::TimePoint;
 using std::chrono::milliseconds;
 
 constexpr milliseconds beat{1000};
@@ -102,11 +102,11 @@ class Memory {
     std::erase_if(alive_, [&](const auto& it) { return it.owner == owner; });
     dead_.push_back({owner, look, std::chrono::nanoseconds(std::min(same_beat, patience / 2)).count()});
   }
-  void note_alive(const OwnerIdentity& owner) {
+  void note_alive(const OwnerIdentity& owner, TimePoint now) {
     const std::lock_guard lock(mutex_);
     std::erase_if(dead_, [&](const auto& it) { return it.owner == owner; });
     std::erase_if(alive_, [&](const auto& it) { return it.owner == owner; });
-    alive_.push_back({owner, Clock::now()});
+    alive_.push_back({owner, now});
   }
   /// A file that the process has touched since it was found dead, or that is on another file
   /// system, proves nothing.
@@ -117,10 +117,10 @@ class Memory {
              std::abs(it.look.touched_ns - look.touched_ns) < it.same_beat_ns;
     });
   }
-  bool was_alive(const OwnerIdentity& owner, milliseconds ago) {
+  bool was_alive(const OwnerIdentity& owner, TimePoint now, milliseconds ago) {
     const std::lock_guard lock(mutex_);
-    return std::ranges::any_of(
-        alive_, [&](const Alive& it) { return it.owner == owner && Clock::now() - it.seen < ago; });
+    return std::ranges::any_of(alive_,
+                               [&](const Alive& it) { return it.owner == owner && now - it.seen < ago; });
   }
 
  private:
@@ -131,7 +131,7 @@ class Memory {
   };
   struct Alive {
     OwnerIdentity owner;
-    Clock::time_point seen;
+    TimePoint seen;
   };
   std::mutex mutex_;
   std::vector<Dead> dead_;
@@ -150,13 +150,13 @@ class Watched {
 
   /// The verdict, as soon as there is one. `slow`: a look that takes longer observed nothing during
   /// that time.
-  std::optional<Liveness> look(milliseconds patience, milliseconds slow) {
-    const auto begun = Clock::now();
+  std::optional<Liveness> look(const OwnerPatience& patience, milliseconds slow) {
+    const TimePoint begun = patience.clock->now();
     const Look look = look_at(link_->path);
-    const auto now = Clock::now();
+    const TimePoint now = patience.clock->now();
     if (look.what == Look::gone) return Liveness::alive;
     if (first_ && look.what == Look::there && look.touched_ns != first_->touched_ns) {
-      Memory::only().note_alive(known_as(*link_));
+      Memory::only().note_alive(known_as(*link_), now);
       return Liveness::alive;
     }
     if (look.what == Look::failed || now - begun > slow || (looks_ > 0 && now - last_ > slow)) looks_ = 0;
@@ -164,8 +164,8 @@ class Watched {
     if (!first_) first_ = look;
     if (looks_++ == 0) since_ = now;
     last_ = now;
-    if (looks_ < fewest_looks || now - since_ < patience) return std::nullopt;
-    Memory::only().note_dead(known_as(*link_), look, patience);
+    if (looks_ < fewest_looks || now - since_ < patience.limit) return std::nullopt;
+    Memory::only().note_dead(known_as(*link_), look, patience.limit);
     return Liveness::dead;
   }
 
@@ -173,14 +173,14 @@ class Watched {
   const OwnerLink* link_;
   std::optional<Look> first_;
   int looks_ = 0;  ///< consecutive looks
-  Clock::time_point since_, last_;
+  TimePoint since_, last_;
 };
 
 /// The verdict that is known without waiting.
-Liveness liveness_so_far(const OwnerLink& link, milliseconds recent) {
+Liveness liveness_so_far(const OwnerLink& link, TimePoint now, milliseconds recent) {
   const Liveness liveness = link.complete ? liveness_of(link.owner) : Liveness::elsewhere;
   if (liveness != Liveness::elsewhere) return liveness;
-  if (Memory::only().was_alive(known_as(link), recent)) return Liveness::alive;
+  if (Memory::only().was_alive(known_as(link), now, recent)) return Liveness::alive;
   const Look look = look_at(link.path);
   const bool dead = look.what == Look::there && Memory::only().is_dead(known_as(link), look);
   return dead ? Liveness::dead : Liveness::elsewhere;
@@ -194,19 +194,21 @@ void beat_now(const std::string& path) noexcept {
   ::utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
 
-std::vector<bool> find_dead(std::span<const OwnerLink> owners, milliseconds patience, milliseconds recent) {
+std::vector<bool> find_dead(std::span<const OwnerLink> owners, const OwnerPatience& patience,
+                            milliseconds recent) {
+  OwnerClock& clock = *patience.clock;
   std::vector<bool> dead(owners.size(), false);
   std::vector<std::pair<std::size_t, Watched>> watched;
   for (std::size_t i = 0; i < owners.size(); ++i) {
-    const Liveness liveness = liveness_so_far(owners[i], recent);
+    const Liveness liveness = liveness_so_far(owners[i], clock.now(), recent);
     dead[i] = liveness == Liveness::dead;
-    if (liveness == Liveness::elsewhere && patience > milliseconds::zero())
+    if (liveness == Liveness::elsewhere && patience.limit > milliseconds::zero())
       watched.emplace_back(i, Watched(owners[i]));
   }
-  const milliseconds slow = std::max(patience / 4, 2 * longest_pause);
-  const milliseconds pause = std::clamp(patience / 20, milliseconds(1), longest_pause);
-  const auto end = Clock::now() + most_windows * patience;
-  for (; !watched.empty() && Clock::now() < end; std::this_thread::sleep_for(pause))
+  const milliseconds slow = std::max(patience.limit / 4, 2 * longest_pause);
+  const milliseconds pause = std::clamp(patience.limit / 20, milliseconds(1), longest_pause);
+  const TimePoint end = clock.now() + most_windows * patience.limit;
+  for (; !watched.empty() && clock.now() < end; clock.sleep(pause))
     std::erase_if(watched, [&](auto& it) {
       const auto liveness = it.second.look(patience, slow);
       if (liveness) dead[it.first] = *liveness == Liveness::dead;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/owner_chain.hpp"
+#include "base/owner_patience.hpp"
 
 namespace afterbay {
 
@@ -27,7 +28,7 @@ void beat_now(const std::string& path) noexcept;
 /// Results are remembered: a process stays dead as long as it touches none of its files, and an
 /// owner that was seen alive less than `recent` ago is not watched again. With patience 0 all
 /// others count as alive.
-std::vector<bool> find_dead(std::span<const OwnerLink> owners, std::chrono::milliseconds patience,
+std::vector<bool> find_dead(std::span<const OwnerLink> owners, const OwnerPatience& patience,
                             std::chrono::milliseconds recent = {});
 
 }  // namespace afterbay

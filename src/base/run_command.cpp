@@ -228,6 +228,7 @@ Result<> run(const Command& command, std::chrono::milliseconds deadline, Output&
       wait_for(process, errors.reading(), Clock::now() + deadline, command.stop, output);
   if (!status) {
     kill_group(process, errors.reading(), command.grace, output);
+    read_available(errors.reading(), output);
     const bool stopped = command.stop != nullptr && command.stop->load();
     return fail(command_error(ErrorCode::timed_out, command,
                               stopped

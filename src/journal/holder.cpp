@@ -63,7 +63,7 @@ Holder holder_of(int descriptor, const std::string& path) {
   return look.owner_may_live && OwnerFile::is_owned(owner_path(path)) ? Holder::somebody : look.holder;
 }
 
-std::vector<Holder> holders_of(std::span<const std::string> paths, std::chrono::milliseconds patience) {
+std::vector<Holder> holders_of(std::span<const std::string> paths, const OwnerPatience& patience) {
   std::vector<Holder> holders(paths.size(), Holder::unknown);
   std::vector<std::string> owners;
   std::vector<std::size_t> asked;

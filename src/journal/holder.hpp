@@ -2,7 +2,6 @@
 // Whether the session that writes a journal file is alive.
 #pragma once
 
-#include <chrono>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,7 +20,7 @@ enum class Holder {
 /// the latter case this waits for signs of life, once for all files, and only for those whose last
 /// run has not ended; `patience` is that of `OwnerFile`.
 std::vector<Holder> holders_of(std::span<const std::string> paths,
-                               std::chrono::milliseconds patience = OwnerFile::usual_patience);
+                               const OwnerPatience& patience = OwnerFile::usual_patience);
 /// The same for the open journal file of that name.
 Holder holder_of(int descriptor, const std::string& path);
 

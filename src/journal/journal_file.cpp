@@ -112,7 +112,7 @@ std::vector<std::string> journal_paths(const std::string& directory) {
 /// remembers the results. These are owners of files that it may use itself and, for server 0, of
 /// files whose last run has not ended.
 void meet_owners(const std::string& directory, std::int64_t server, const std::string& run,
-                 std::chrono::milliseconds patience) {
+                 const OwnerPatience& patience) {
   std::vector<std::string> names;
   for (const std::string& path : journal_paths(directory)) {
     if (!exists(owner_path(path))) continue;
@@ -152,7 +152,7 @@ bool is_unfinished(int descriptor) {
 
 Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& directory, std::int64_t server,
                                                        const std::string& run,
-                                                       std::chrono::milliseconds patience) {
+                                                       const OwnerPatience& patience) {
   if (const int number = make_directories(directory))
     return fail(journal_error(number, "make the directory of", directory));
   // Another process may have created it, and not have synchronized it yet.

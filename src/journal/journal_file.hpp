@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -37,9 +36,9 @@ class JournalFile {
   /// that begins: its other servers are alive. Without locks this waits, once for all files, for
   /// signs of life of owners elsewhere. With `patience` 0 it does not wait but considers them
   /// alive, and leaves them to the next run.
-  static Result<std::unique_ptr<JournalFile>> open(
-      const std::string& directory, std::int64_t server, const std::string& run = {},
-      std::chrono::milliseconds patience = OwnerFile::usual_patience);
+  static Result<std::unique_ptr<JournalFile>> open(const std::string& directory, std::int64_t server,
+                                                   const std::string& run = {},
+                                                   const OwnerPatience& patience = OwnerFile::usual_patience);
   JournalFile(const JournalFile&) = delete;
   JournalFile& operator=(const JournalFile&) = delete;
   ~JournalFile();

@@ -393,7 +393,7 @@ Result<std::string> find_journal(const std::string& directory) {
   return std::move(found.directory);
 }
 
-Result<Journal> read_journal(const std::string& directory, std::chrono::milliseconds patience) {
+Result<Journal> read_journal(const std::string& directory, const OwnerPatience& patience) {
   AFTERBAY_TRY_ASSIGN(const auto found, find_files(directory));
   const auto& [where, files] = found;
   for (int attempt = 1;; ++attempt) {

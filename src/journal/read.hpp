@@ -2,7 +2,6 @@
 // Reads a journal: the runs and what they did, also while they are running.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -133,7 +132,7 @@ Result<std::string> find_journal(const std::string& directory);
 /// Reads the files of the journal that `find_journal` finds. Incomplete and foreign lines are
 /// counted, other files ignored. `patience`: see `holders_of`.
 Result<Journal> read_journal(const std::string& directory,
-                             std::chrono::milliseconds patience = OwnerFile::usual_patience);
+                             const OwnerPatience& patience = OwnerFile::usual_patience);
 
 /// The result for a file that was about to get its name: nothing if it did not get it (or if it is
 /// unknown, as on a host that does not see the file), otherwise the missing entry.

@@ -32,7 +32,7 @@ std::string new_run_id() {
   return fmt::format("{}-{}-{}", at, host_name(), ::getpid());
 }
 
-Recorder::Recorder(Where where, RunIdentity identity, Logger logger, std::chrono::milliseconds patience)
+Recorder::Recorder(Where where, RunIdentity identity, Logger logger, const OwnerPatience& patience)
     : where_(std::move(where)),
       identity_(std::move(identity)),
       logger_(std::move(logger)),
@@ -58,7 +58,7 @@ Result<JournalFile*> Recorder::file() {
 }
 
 /// Opens the file and writes which run this is and which runs did not end.
-Result<JournalFile*> Recorder::file_at_hand(std::chrono::milliseconds patience) {
+Result<JournalFile*> Recorder::file_at_hand(const OwnerPatience& patience) {
   if (file_) return file_.get();
   AFTERBAY_TRY_ASSIGN(auto opened,
                       JournalFile::open(where_.directory, identity_.server, identity_.run, patience));

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -40,7 +39,7 @@ class Recorder {
  public:
   /// `patience`: how long opening the file waits for signs of life of owners elsewhere.
   Recorder(Where where, RunIdentity identity, Logger logger,
-           std::chrono::milliseconds patience = OwnerFile::usual_patience);
+           const OwnerPatience& patience = OwnerFile::usual_patience);
 
   [[nodiscard]] bool keeps() const noexcept { return !where_.directory.empty(); }
 
@@ -87,14 +86,14 @@ class Recorder {
   Result<> write(std::vector<Event> events, bool durable);
   Result<JournalFile*> file();
   Result<JournalFile*> file_at_hand() AFTERBAY_REQUIRES(mutex_) { return file_at_hand(patience_); }
-  Result<JournalFile*> file_at_hand(std::chrono::milliseconds patience) AFTERBAY_REQUIRES(mutex_);
+  Result<JournalFile*> file_at_hand(const OwnerPatience& patience) AFTERBAY_REQUIRES(mutex_);
   Result<> write_waiting() AFTERBAY_REQUIRES(mutex_);
   [[nodiscard]] std::string line(std::string at, Event event, std::uint64_t sequence) const;
 
   Where where_;
   RunIdentity identity_;
   Logger logger_;
-  std::chrono::milliseconds patience_;
+  OwnerPatience patience_;
   std::string started_at_;
   /// Not guarded: callers that announce output must not wait for the disk, as `begin` may.
   std::atomic<bool> output_expected_{false};

@@ -18,8 +18,21 @@ constexpr std::uint64_t work_slice_ns = 2'000'000;  ///< if the ingest thread it
 
 }  // namespace
 
-SpaceGuard::SpaceGuard(std::chrono::milliseconds retry, Hooks hooks)
-    : retry_ns_(static_cast<std::uint64_t>(retry.count()) * 1'000'000), hooks_(std::move(hooks)) {}
+std::uint64_t SpaceClock::now_ns() const { return afterbay::now_ns(); }
+
+void SpaceClock::wait(std::condition_variable_any& changed, MutexLock& lock, std::chrono::nanoseconds time) {
+  changed.wait_for(lock, time);
+}
+
+SpaceClock& SpaceClock::real() {
+  static SpaceClock clock;
+  return clock;
+}
+
+SpaceGuard::SpaceGuard(std::chrono::milliseconds retry, Hooks hooks, SpaceClock& clock)
+    : retry_ns_(static_cast<std::uint64_t>(retry.count()) * 1'000'000),
+      hooks_(std::move(hooks)),
+      clock_(clock) {}
 
 /// Also true if a directory that contains the path has been given up.
 bool SpaceGuard::is_given_up(const std::string& path) const {
@@ -66,7 +79,7 @@ void SpaceGuard::sleep(std::uint64_t waited_ns) {
     const std::uint64_t most = hooks_.work ? work_slice_ns : slice_ns;
     MutexLock lock(mutex_);
     if (stopped_) return;
-    changed_.wait_for(lock, std::chrono::nanoseconds(std::min(most, end - now)));
+    clock_.wait(changed_, lock, std::chrono::nanoseconds(std::min(most, end - now)));
   }
 }
 

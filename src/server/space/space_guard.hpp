@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <utility>
@@ -29,6 +30,21 @@ struct SpaceNotice {
   storage::SpaceWait call;
 };
 
+/// The time in which calls wait. This one is the system's. Any thread.
+class SpaceClock {
+ public:
+  SpaceClock() = default;
+  SpaceClock(const SpaceClock&) = delete;
+  SpaceClock& operator=(const SpaceClock&) = delete;
+  virtual ~SpaceClock() = default;
+
+  [[nodiscard]] virtual std::uint64_t now_ns() const;
+  /// Waits until `changed` is notified, or for `time`.
+  virtual void wait(std::condition_variable_any& changed, MutexLock& lock, std::chrono::nanoseconds time);
+
+  static SpaceClock& real();
+};
+
 /// A call waits for up to `retry`, and once more for as long if something was given up for it. Any
 /// thread.
 class SpaceGuard : public storage::SpacePatience {
@@ -40,8 +56,10 @@ class SpaceGuard : public storage::SpacePatience {
     AnyThreadFunction<void()> work;
     AnyThreadFunction<void(const SpaceNotice&)> notify;  ///< any thread
   };
-  SpaceGuard(std::chrono::milliseconds retry, Hooks hooks);
+  /// `clock` must outlive the guard.
+  SpaceGuard(std::chrono::milliseconds retry, Hooks hooks, SpaceClock& clock = SpaceClock::real());
 
+  [[nodiscard]] std::uint64_t now_ns() const override { return clock_.now_ns(); }
   bool wait_for_space(const storage::SpaceWait& call) override;
   void waited_for_space(const storage::SpaceWait& call, bool succeeded) override;
 
@@ -66,6 +84,7 @@ class SpaceGuard : public storage::SpacePatience {
 
   std::uint64_t retry_ns_;
   Hooks hooks_;
+  SpaceClock& clock_;
   mutable Mutex mutex_;
   std::condition_variable_any changed_;
   std::atomic<bool> cut_off_{false};

@@ -6,16 +6,17 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/clock.hpp"
-
 namespace afterbay::server {
 namespace {
 
-double seconds_since(std::uint64_t since_ns) { return static_cast<double>(now_ns() - since_ns) * 1e-9; }
+double seconds_from(std::uint64_t since_ns, std::uint64_t now_ns) {
+  return static_cast<double>(now_ns - since_ns) * 1e-9;
+}
 
 }  // namespace
 
-SpacePolicy::SpacePolicy(const config::Config& config, Host host, std::shared_ptr<storage::Disk> disk)
+SpacePolicy::SpacePolicy(const config::Config& config, Host host, std::shared_ptr<storage::Disk> disk,
+                         SpaceClock& clock)
     : config_(config),
       host_(std::move(host)),
       guard_(config.writing.space_retry,
@@ -25,7 +26,8 @@ SpacePolicy::SpacePolicy(const config::Config& config, Host host, std::shared_pt
                   return host_.post([this, notice]() AFTERBAY_REQUIRES(ingest_thread) { take(notice); });
                 assert_role(ingest_thread);  // which runs the tasks itself
                 take(notice);
-              }}),
+              }},
+             clock),
       disk_(std::make_shared<storage::PatientDisk>(std::move(disk), guard_)) {}
 
 const CollectionPolicy& SpacePolicy::of(const ServedCollection& collection) {
@@ -53,12 +55,12 @@ void SpacePolicy::take(const SpaceNotice& notice) {
     return host_.report_short(true);
   }
   if (notice.what == What::sacrifice)
-    return give_up_optional(
-        fmt::format("{} for {}, for {:.0f} s", missing, path, seconds_since(notice.call.since_ns)));
+    return give_up_optional(fmt::format("{} for {}, for {:.0f} s", missing, path,
+                                        seconds_from(notice.call.since_ns, guard_.now_ns())));
   host_.report_short(false);
   if (notice.what == What::over)
     host_.warn(fmt::format("there is space again for {}, after {:.1f} s: output continues", path,
-                           seconds_since(notice.call.since_ns)));
+                           seconds_from(notice.call.since_ns, guard_.now_ns())));
   for (auto& then : std::exchange(put_off_, {})) when_no_call_waits(std::move(then));
 }
 

@@ -54,9 +54,10 @@ class SpacePolicy {
     IngestFunction<void(std::uint32_t id, const std::string& why)> report_given_up;
   };
 
-  /// `disk`: performs the system calls.
+  /// `disk`: performs the system calls. `clock` must outlive the policy.
   SpacePolicy(const config::Config& config, Host host,
-              std::shared_ptr<storage::Disk> disk = storage::Disk::real());
+              std::shared_ptr<storage::Disk> disk = storage::Disk::real(),
+              SpaceClock& clock = SpaceClock::real());
 
   /// The disk whose calls wait for space.
   [[nodiscard]] const std::shared_ptr<storage::Disk>& disk() const noexcept { return disk_; }

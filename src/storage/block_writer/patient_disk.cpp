@@ -7,8 +7,6 @@
 #include <cerrno>
 #include <optional>
 
-#include "base/clock.hpp"
-
 namespace afterbay::storage {
 namespace {
 
@@ -34,7 +32,7 @@ auto PatientDisk::patiently(Call call, Path path) {
     const auto result = call();
     const int number = errno;
     const bool no_space = result < 0 && (number == ENOSPC || number == EDQUOT);
-    if (no_space && !wait) wait = SpaceWait{path(), number, now_ns()};
+    if (no_space && !wait) wait = SpaceWait{path(), number, patience_.now_ns()};
     if (no_space && patience_.wait_for_space(*wait)) continue;
     if (wait) patience_.waited_for_space(*wait, result >= 0);
     errno = number;

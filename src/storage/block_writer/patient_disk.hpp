@@ -16,7 +16,7 @@ namespace afterbay::storage {
 struct SpaceWait {
   std::string path;            ///< path of the file, or of its directory
   int number = 0;              ///< ENOSPC or EDQUOT
-  std::uint64_t since_ns = 0;  ///< time of the first failure (base/clock.hpp)
+  std::uint64_t since_ns = 0;  ///< time of the first failure, by SpacePatience::now_ns
 };
 
 /// Decides how long to wait. Called by several threads concurrently, which may hold locks of the
@@ -24,6 +24,7 @@ struct SpaceWait {
 class SpacePatience {
  public:
   virtual ~SpacePatience() = default;
+  [[nodiscard]] virtual std::uint64_t now_ns() const = 0;
   /// Blocks until another attempt is useful, and returns true; false: the call must fail.
   virtual bool wait_for_space(const SpaceWait& call) = 0;
   /// The call no longer waits: it succeeded, failed for another reason, or was told to fail.

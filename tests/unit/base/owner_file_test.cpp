@@ -5,14 +5,12 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -21,11 +19,13 @@
 #include <regex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/owner_chain.hpp"
 #include "base/owner_file.hpp"
 #include "scratch_directory.hpp"
+#include "unit/base/virtual_clock.hpp"
 
 namespace afterbay {
 namespace {
@@ -71,12 +71,13 @@ class BaseOwnerFile : public testing::Test {
     owner.pid = pid;
     return owner;
   }
-  static std::chrono::milliseconds time_of(const std::function<void()>& call) {
-    const auto begun = std::chrono::steady_clock::now();
+  /// By the virtual clock.
+  [[nodiscard]] std::chrono::milliseconds time_of(const std::function<void()>& call) const {
+    const auto begun = clock_.elapsed();
     call();
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begun);
+    return clock_.elapsed() - begun;
   }
-  static void touch(const std::string& path) { ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); }
+  static void touch(const std::string& path) { fs::last_write_time(path, fs::last_write_time(path) + 1s); }
   /// Runs it in a separate process, which ends by _exit because the copy has no threads.
   static pid_t in_child(const std::function<void()>& what) {
     const pid_t child = ::fork();
@@ -97,6 +98,7 @@ class BaseOwnerFile : public testing::Test {
   }
 
   test::Directory directory_;
+  test::VirtualClock clock_;
 };
 
 TEST_F(BaseOwnerFile, is_had_by_one_at_a_time_and_leaves_nothing) {
@@ -136,19 +138,12 @@ TEST_F(BaseOwnerFile, is_not_kept_by_another_process_that_got_the_number_of_a_de
 
 TEST_F(BaseOwnerFile, goes_on_when_an_owner_elsewhere_gives_no_sign_of_life) {
   leave(text_with("boot", other_boot));
-  std::atomic<bool> stop = false;
-  std::thread beats([&] {
-    while (!stop) {
-      ::utimensat(AT_FDCWD, name().c_str(), nullptr, 0);
-      std::this_thread::sleep_for(20ms);
-    }
-  });
-  const auto refused = OwnerFile::claim(name(), short_patience);
-  stop = true;
-  beats.join();
+  clock_.meanwhile = [this](std::chrono::milliseconds) { touch(name()); };
+  const auto refused = OwnerFile::claim(name(), {short_patience, clock_});
+  clock_.meanwhile = nullptr;
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::conflict);
-  EXPECT_TRUE(OwnerFile::claim(name(), short_patience));
+  EXPECT_TRUE(OwnerFile::claim(name(), {short_patience, clock_}));
   EXPECT_TRUE(empty());
 }
 
@@ -176,7 +171,7 @@ TEST_F(BaseOwnerFile, is_not_taken_from_a_process_that_proc_does_not_show) {
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         ::mount("none", hidden.c_str(), "tmpfs", 0, nullptr) != 0)
       ::_exit(77);
-    const auto claimed = OwnerFile::claim(name(), 4s);
+    const auto claimed = OwnerFile::claim(name(), 60s);
     ::_exit(claimed ? 1 : claimed.error().code == ErrorCode::conflict ? 0 : 2);
   });
   const auto owner = OwnerFile::claim(name());
@@ -192,25 +187,23 @@ TEST_F(BaseOwnerFile, is_not_taken_from_a_process_that_proc_does_not_show) {
 /// A file server that pauses blocks the owner and the claimant alike.
 TEST_F(BaseOwnerFile, counts_no_time_in_which_the_claimant_itself_stood_still) {
   leave(name(), owner_elsewhere());
-  const pid_t child = in_child([&] {
-    const auto claimed = OwnerFile::claim(name(), 1s);
-    ::_exit(claimed ? 1 : claimed.error().code == ErrorCode::conflict ? 0 : 2);
-  });
-  std::this_thread::sleep_for(300ms);
-  ::kill(child, SIGSTOP);
-  std::this_thread::sleep_for(1500ms);
-  ::kill(child, SIGCONT);
-  std::this_thread::sleep_for(300ms);
-  touch(name());
-  EXPECT_EQ(status_of(child), 0) << "1: it was taken over";
+  bool stood_still = false;
+  clock_.meanwhile = [&](std::chrono::milliseconds elapsed) {
+    if (elapsed >= 300ms && !std::exchange(stood_still, true)) clock_.jump(1500ms);
+    if (elapsed >= 2100ms) touch(name());
+  };
+  const auto claimed = OwnerFile::claim(name(), {1s, clock_});
+  ASSERT_FALSE(claimed) << "it was taken over";
+  EXPECT_EQ(claimed.error().code, ErrorCode::conflict);
+  EXPECT_TRUE(stood_still);
 }
 
 TEST_F(BaseOwnerFile, waits_once_for_a_dead_process_whatever_files_it_left) {
   for (const char* its : {"a.owner", "b.owner", "c.owner"}) leave(file(its), owner_elsewhere(7));
-  EXPECT_GE(time_of([&] { EXPECT_TRUE(OwnerFile::claim(file("a.owner"), 1s)); }), 1s);
-  EXPECT_LT(time_of([&] { EXPECT_TRUE(OwnerFile::claim(file("b.owner"), 1s)); }), 500ms);
+  EXPECT_GE(time_of([&] { EXPECT_TRUE(OwnerFile::claim(file("a.owner"), {1s, clock_})); }), 1s);
+  EXPECT_EQ(time_of([&] { EXPECT_TRUE(OwnerFile::claim(file("b.owner"), {1s, clock_})); }), 0ms);
   fs::last_write_time(file("c.owner"), fs::last_write_time(file("c.owner")) + 1h);
-  EXPECT_GE(time_of([&] { EXPECT_TRUE(OwnerFile::claim(file("c.owner"), 1s)); }), 1s)
+  EXPECT_GE(time_of([&] { EXPECT_TRUE(OwnerFile::claim(file("c.owner"), {1s, clock_})); }), 1s)
       << "it lived after it had been found dead";
 }
 
@@ -220,22 +213,19 @@ TEST_F(BaseOwnerFile, waits_for_many_owners_at_once) {
     names.push_back(file(std::to_string(i) + ".owner"));
     if (i != 3) leave(names.back(), owner_elsewhere(100 + i));
   }
-  std::atomic<bool> stop = false;
-  std::thread beats([&] {
-    for (; !stop; std::this_thread::sleep_for(20ms)) touch(names[5]);
-  });
+  clock_.meanwhile = [&](std::chrono::milliseconds) { touch(names[5]); };
   std::vector<bool> owned;
-  EXPECT_LT(time_of([&] { owned = OwnerFile::are_owned(names, 1s); }), 2500ms);
-  stop = true;
-  beats.join();
+  EXPECT_LT(time_of([&] { owned = OwnerFile::are_owned(names, {1s, clock_}); }), 2s);
   EXPECT_EQ(owned, (std::vector<bool>{false, false, false, false, false, true, false, false}));
-  EXPECT_LT(time_of([&] { EXPECT_TRUE(OwnerFile::claim(names[0], OwnerFile::no_patience)); }), 500ms);
+  EXPECT_TRUE(OwnerFile::claim(names[0], OwnerFile::no_patience));
 }
 
 TEST_F(BaseOwnerFile, elsewhere_is_alive_for_who_must_not_wait) {
   leave(name(), owner_elsewhere(55));
-  EXPECT_LT(time_of([&] { EXPECT_FALSE(OwnerFile::claim(name(), OwnerFile::no_patience)); }), 500ms);
-  EXPECT_TRUE(OwnerFile::is_owned(name(), OwnerFile::no_patience));
+  const OwnerPatience none{OwnerFile::no_patience, clock_};
+  EXPECT_FALSE(OwnerFile::claim(name(), none));
+  EXPECT_TRUE(OwnerFile::is_owned(name(), none));
+  EXPECT_EQ(clock_.elapsed(), 0ms);
 }
 
 /// Nodes cache that a name did not exist, so looking for a successor is not enough.
@@ -275,7 +265,7 @@ TEST_F(BaseOwnerFile, is_taken_from_who_died_while_making_it) {
   for (const std::size_t length : {std::size_t{0}, std::size_t{5}, whole.size() / 2}) {
     leave(whole.substr(0, length));
     {
-      const auto owner = OwnerFile::claim(name(), short_patience);
+      const auto owner = OwnerFile::claim(name(), {short_patience, clock_});
       ASSERT_TRUE(owner) << length << ": " << owner.error().text();
       EXPECT_TRUE(owner->still_ours());
     }
@@ -290,7 +280,7 @@ TEST_F(BaseOwnerFile, waits_for_who_is_just_making_it) {
     std::this_thread::sleep_for(200ms);
     leave(whole);
   });
-  const auto refused = OwnerFile::claim(name(), 5s);
+  const auto refused = OwnerFile::claim(name(), 60s);
   maker.join();
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().text(), HasSubstr("process " + std::to_string(::getpid()) + " on "));

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Journals left by killed servers of other nodes, without locks.
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/owner_chain.hpp"
@@ -20,6 +20,7 @@
 #include "journal/read.hpp"
 #include "journal/recorder.hpp"
 #include "scratch_directory.hpp"
+#include "unit/base/virtual_clock.hpp"
 
 namespace afterbay::journal {
 namespace {
@@ -55,17 +56,18 @@ class JournalOwner : public testing::Test {
         found.push_back(entry.path().filename().string());
     return found;
   }
+  /// Returns the time by the virtual clock that it took.
   std::chrono::milliseconds open(std::int64_t server, const std::string& run = "run") {
-    const auto begun = std::chrono::steady_clock::now();
-    auto opened = JournalFile::open(directory_.path.string(), server, run, patience);
-    const auto took =
-        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begun);
+    const auto begun = clock_.elapsed();
+    auto opened = JournalFile::open(directory_.path.string(), server, run, {patience, clock_});
+    const auto took = clock_.elapsed() - begun;
     EXPECT_TRUE(opened) << opened.error().text();
     if (opened) file_ = *std::move(opened);
     return took;
   }
 
   test::Directory directory_;
+  test::VirtualClock clock_;
   std::unique_ptr<JournalFile> file_;
 };
 
@@ -83,7 +85,7 @@ TEST_F(JournalOwner, all_are_waited_for_at_once_and_the_dead_removed) {
 TEST_F(JournalOwner, of_runs_that_have_ended_and_of_this_run_nobody_waits) {
   for (std::int64_t server = 1; server < 5; ++server) leave(server, "earlier", true);
   leave(5, "run", false);
-  EXPECT_LT(open(0), patience / 2);
+  EXPECT_EQ(open(0), 0ms);
   EXPECT_THAT(file_->runs_without_end(), testing::IsEmpty());
 }
 
@@ -98,15 +100,14 @@ TEST_F(JournalOwner, of_a_killed_process_of_this_machine_is_removed_though_its_r
 
 TEST_F(JournalOwner, that_live_are_waited_for_at_once) {
   for (int turn = 0; turn < 6; ++turn) leave(0, "run" + std::to_string(turn), false, turn);
-  std::atomic<bool> stop = false;
-  std::thread beats([&] {
-    for (int round = 0; !stop; ++round, std::this_thread::sleep_for(500ms))
-      for (int turn = 0; turn < 6; ++turn)
-        ::utimensat(AT_FDCWD, (path(0, turn) + ".owner").c_str(), nullptr, 0);
-  });
+  clock_.meanwhile = [this](std::chrono::milliseconds elapsed) {
+    if (elapsed % 500ms != 0ms) return;
+    for (int turn = 0; turn < 6; ++turn) {
+      const fs::path owner = path(0, turn) + ".owner";
+      fs::last_write_time(owner, fs::last_write_time(owner) + 1s);
+    }
+  };
   EXPECT_LT(open(0), 2 * patience) << "not for each a beat";
-  stop = true;
-  beats.join();
   EXPECT_THAT(file_->runs_without_end(), testing::IsEmpty());
   EXPECT_TRUE(fs::exists(path(0, 6)));
 }
@@ -120,19 +121,17 @@ TEST_F(JournalOwner, counts_beside_a_lock) {
 
 TEST_F(JournalOwner, who_must_not_wait_takes_a_file_of_its_own) {
   leave(2, "earlier", false);
-  const auto begun = std::chrono::steady_clock::now();
-  const auto opened = JournalFile::open(directory_.path.string(), 2, "run", OwnerFile::no_patience);
+  const auto opened = JournalFile::open(directory_.path.string(), 2, "run", {OwnerFile::no_patience, clock_});
   ASSERT_TRUE(opened);
-  EXPECT_LT(std::chrono::steady_clock::now() - begun, 500ms);
+  EXPECT_EQ(clock_.elapsed(), 0ms);
   EXPECT_TRUE(fs::exists(path(2, 1)));
 }
 
 TEST_F(JournalOwner, are_waited_for_at_once_by_who_reads) {
   for (std::int64_t server = 0; server < 4; ++server) leave(server, "killed", false);
   leave(4, "ended", true);
-  const auto begun = std::chrono::steady_clock::now();
-  const auto journal = read_journal(directory_.path.string(), patience);
-  EXPECT_LT(std::chrono::steady_clock::now() - begun, 2 * patience);
+  const auto journal = read_journal(directory_.path.string(), {patience, clock_});
+  EXPECT_LT(clock_.elapsed(), 2 * patience);
   ASSERT_TRUE(journal);
   ASSERT_EQ(journal->runs.size(), 2U);
   for (const auto& run : journal->runs)
@@ -145,18 +144,24 @@ TEST_F(JournalOwner, warnings_do_not_wait_for_the_thread_that_opens_the_journal)
   leave(0, "earlier", false);
   Recorder recorder(Where{directory_.path.string(), true},
                     RunIdentity{.run = "run", .server = 0, .started = {}},
-                    Logger({"atmosphere", "server", 0}, LogLevel::error), 3 * patience);
-  std::atomic<bool> begun = false;
+                    Logger({"atmosphere", "server", 0}, LogLevel::error), {patience, clock_});
+  std::promise<void> watches, has_warned;
+  std::future<void> released = has_warned.get_future();
+  bool held = false;
+  clock_.meanwhile = [&](std::chrono::milliseconds) {
+    if (std::exchange(held, true)) return;
+    watches.set_value();
+    released.wait_for(60s);
+  };
   std::atomic<bool> opened = false;
   std::thread worker([&] {
-    begun = true;
     EXPECT_TRUE(recorder.begin());
     opened = true;
   });
-  while (!begun) std::this_thread::sleep_for(1ms);
-  std::this_thread::sleep_for(200ms);
+  EXPECT_EQ(watches.get_future().wait_for(60s), std::future_status::ready);
   recorder.warned("the disk is slow");
   EXPECT_FALSE(opened) << "the owner of another node is waited for";
+  has_warned.set_value();
   worker.join();
   EXPECT_TRUE(recorder.ended(true));
   std::string texts;

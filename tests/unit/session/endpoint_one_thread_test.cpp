@@ -291,21 +291,24 @@ TEST(ThreadSessionsThread, an_input_may_be_closed_while_an_endpoint_reads_it) {
     InputFile input = session.open_input((directory.path / "c.nc").string());
     std::atomic<bool> ended{false};
     Error told(ErrorCode::internal, "");
+    std::vector<double> t(steps * levels * rows * columns, -1);
     std::jthread reader([&] {
-      std::vector<double> t(steps * levels * rows * columns);
       told = error_of([&] {
         tiles.endpoints[0].get(input, "t", {.record = 0, .records = steps, .decomposition = "grid"},
                                t.data());
       });
       ended = true;
     });
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it waits for this thread
+    // The data go through this thread. A call of progress takes only some of the records.
+    while (t[0] == -1 && !ended) {
+      session.progress();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     const Error busy = error_of([&] { tiles.endpoints[0].close(); });
     EXPECT_EQ(busy.code, ErrorCode::bad_state);
     EXPECT_THAT(busy.text(),
                 AllOf(HasSubstr("close by endpoint 1 ('tile') while another thread is in a call of it"),
                       HasSubstr("rank 0")));
-    session.progress();
     InputFile(input).close();
     while (!ended) {
       session.progress();

@@ -186,17 +186,18 @@ TEST(ThreadEndpointPool, a_task_waits_until_another_gives_its_endpoint_back) {
 }
 
 TEST(ThreadEndpointPool, progress_of_endpoints_extends_the_deadline) {
-  with_pool(1, {{"deadline", "1s"}},
+  constexpr std::uint64_t steps = 7;  // for longer than the deadline
+  with_pool(1, {{"deadline", "6s"}},
             [](Session& session, OutputFile& file, const PooledTiles& tiles, EndpointPool& pool) {
               EndpointLoan loan = pool.take();
               std::jthread other([&, held = std::move(loan)]() mutable {
-                for (std::uint64_t step = 0; step < 5; ++step) {
+                for (std::uint64_t step = 0; step < steps; ++step) {
                   put_all(held.endpoint(), file, tiles.bands[0], step);
-                  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+                  std::this_thread::sleep_for(std::chrono::seconds(1));
                 }
               });
               (void)pool.take();
-              end_steps(session, file, 5);
+              end_steps(session, file, steps);
             });
 }
 

@@ -256,6 +256,7 @@ TEST(ThreadSessionEpochErrors, a_rank_that_never_comes_to_it_is_named_to_those_w
   auto settings = epoch_settings(directory.path / "journal", "collection");
   settings.emplace_back("deadline", "2s");
   LocalRun run(3, 1, settings);
+  run.settings_of_rank = [](int) { return LocalRun::Settings{{"deadline", "60s"}}; };
   std::latch both_have_failed(2);
   const auto errors = run.run([&](Session& session, int rank) {
     session.start();

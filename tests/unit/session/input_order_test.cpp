@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "read_back.hpp"
 #include "scratch_directory.hpp"
@@ -16,16 +18,23 @@ namespace {
 constexpr std::uint64_t order_points = 8192;
 constexpr int slow_records = 60;
 
-/// Each write of data takes some time.
+/// Writes of data wait until the queue is full, then each takes some time until the input was read.
 class HesitantDisk : public storage::Disk {
  public:
+  enum class Pace { stopped, slow, fast };
   ssize_t write(int descriptor, const std::byte* bytes, std::size_t count, off_t offset) override {
     if (count >= 4096) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      pace.wait(Pace::stopped);
+      if (pace == Pace::slow) std::this_thread::sleep_for(std::chrono::milliseconds(250));
       ++written;
     }
     return Disk::write(descriptor, bytes, count, offset);
   }
+  void set(Pace now) {
+    pace = now;
+    pace.notify_all();
+  }
+  std::atomic<Pace> pace{Pace::stopped};
   std::atomic<int> written{0};
 };
 
@@ -60,9 +69,11 @@ TEST(ThreadSessionInputOrder, what_is_read_does_not_wait_for_what_is_to_be_writt
       file.put("v", record, values.data());
       session.end_step();
     }
+    disk->set(HesitantDisk::Pace::slow);
     InputFile input = session.open_input((directory.path / "restart.nc").string());
     input.get("v", {.record = 0}, values.data());
     written_when_read = disk->written;
+    disk->set(HesitantDisk::Pace::fast);
     EXPECT_THAT(values, testing::Each(42.0F));
     session.finalize();
   });

@@ -213,6 +213,7 @@ TEST(ThreadSessionSlots, a_rank_that_computes_for_longer_than_the_deadline_with_
                 {"memory.small_block", "32KiB"},
                 {"memory.small_share", "0"},
                 {"deadline", "1s"}});  // eight blocks, one of them reserved
+  run.settings_of_rank = [](int) { return LocalRun::Settings{{"deadline", "60s"}}; };
   const auto errors = run.run([&](Session& session, int rank) {
     std::optional<Collection> made;
     OutputFile file = collection_of(session, 1, rank, directory, made).open();

@@ -75,16 +75,18 @@ class ThreadSessionStrings : public testing::Test {
  protected:
   Directory directory;
   SlowStore store;
-  LocalRun run{2,
-               1,
-               {{"memory.server", "2MiB"},
-                {"memory.block", "64KiB"},
-                {"memory.small_block", "16KiB"},
-                {"memory.ring", "64KiB"},
-                {"deadline", "2s"}}};
 
-  void SetUp() override {
+  /// Two ranks, whose deadline is 60 s, and a server.
+  LocalRun run_of(const char* deadline_of_server = "60s") {
+    LocalRun run(2, 1,
+                 {{"memory.server", "2MiB"},
+                  {"memory.block", "64KiB"},
+                  {"memory.small_block", "16KiB"},
+                  {"memory.ring", "64KiB"},
+                  {"deadline", deadline_of_server}});
+    run.settings_of_rank = [](int) { return LocalRun::Settings{{"deadline", "60s"}}; };
     run.stores = [this](Format) -> storage::Store& { return store; };
+    return run;
   }
   OutputFile open(Session& session) {
     return session.collection("stations", stations(), {.file = "names.nc", .directory = directory.path})
@@ -95,7 +97,7 @@ class ThreadSessionStrings : public testing::Test {
 TEST_F(ThreadSessionStrings, FlushTicketsOfEveryRankCoverThem) {
   constexpr int records = 8;
   std::atomic<int> written_after_wait[2]{};
-  const auto errors = run.run([&](Session& session, int rank) {
+  const auto errors = run_of().run([&](Session& session, int rank) {
     OutputFile file = open(session);
     for (std::uint64_t record = 0; record < records; ++record)
       file.put_strings("name", record, names_of(record));
@@ -115,7 +117,7 @@ TEST_F(ThreadSessionStrings, FlushTicketsOfEveryRankCoverThem) {
 TEST_F(ThreadSessionStrings, MemoryOfThoseThatWaitIsBounded) {
   constexpr int records = 60;  // 64 KiB each; the server keeps 256 KiB, the rest waits on the rank
   int most_ahead = 0;
-  const auto errors = run.run([&](Session& session, int rank) {
+  const auto errors = run_of().run([&](Session& session, int rank) {
     OutputFile file = open(session);
     for (int record = 0; record < records; ++record) {
       file.put_strings("name", static_cast<std::uint64_t>(record),
@@ -132,7 +134,7 @@ TEST_F(ThreadSessionStrings, MemoryOfThoseThatWaitIsBounded) {
 }
 
 TEST_F(ThreadSessionStrings, PuttingThemWithoutTheLowestRankIsAnErrorOfTheWait) {
-  const auto errors = run.run([&](Session& session, int rank) {
+  const auto errors = run_of("2s").run([&](Session& session, int rank) {
     OutputFile file = open(session);
     if (rank == 1) file.put_strings("name", 0, names_of(0));
     session.wait(session.flush());

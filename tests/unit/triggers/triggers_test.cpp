@@ -4,12 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 
 #include "scratch_directory.hpp"
 #include "triggers/triggers.hpp"
@@ -109,10 +111,14 @@ TEST(Triggers, run_one_after_the_other_in_order) {
   const Directory directory;
   Outcomes outcomes;
   const std::string log = (directory.path / "log").string();
-  Triggers triggers({with_command("sleep 0.02; echo $AFTERBAY_TRIGGER_FILE >> '" + log + "'")},
-                    outcomes.teller());
+  const std::string go = (directory.path / "go").string();
+  Triggers triggers(
+      {with_command("until test -e '" + go +
+                    "'; do sleep 0.02; done; sleep 0.02; echo $AFTERBAY_TRIGGER_FILE >> '" + log + "'")},
+      outcomes.teller());
   for (int i = 0; i < 5; ++i) triggers.fire(published("/f" + std::to_string(i)));
   EXPECT_FALSE(triggers.idle());
+  std::ofstream(go).close();
   EXPECT_THAT(outcomes.first(5), SizeIs(5));
   EXPECT_EQ(text_in(log), "/f0\n/f1\n/f2\n/f3\n/f4\n");
 }
@@ -181,17 +187,33 @@ TEST(Triggers, a_nested_one_does_not_inherit_the_outer_ones_variables) {
   EXPECT_THAT(environment, Contains("AFTERBAY_TRIGGER_FILE=/f"));
 }
 
+TEST(Triggers, one_that_takes_longer_than_its_timeout_is_killed) {
+  Outcomes outcomes;
+  Trigger trigger = with_command("sleep 1000");
+  trigger.timeout = 300ms;
+  Triggers triggers({trigger}, outcomes.teller());
+  triggers.fire(published("/f"));
+  const auto ran = outcomes.first(1);
+  ASSERT_THAT(ran, SizeIs(1));
+  ASSERT_TRUE(ran[0].error);
+  EXPECT_EQ(ran[0].error->code, ErrorCode::timed_out);
+  EXPECT_THAT(ran[0].error->text(), HasSubstr("did not end within 300 ms and was killed"));
+}
+
 /// A command that ignores SIGTERM, and the processes that it has started.
 TEST(Triggers, one_that_hangs_is_killed_with_all_its_processes) {
   const Directory directory;
   Outcomes outcomes;
   const std::string pids = (directory.path / "pids").string();
-  Trigger trigger = with_command("trap '' TERM; sleep 1000 & echo $! > '" + pids + "'; echo $$ >> '" + pids +
-                                 "'; while true; do sleep 1000; done");
-  trigger.timeout = 300ms;
+  const Trigger trigger = with_command("trap '' TERM; sleep 1000 & echo $! > '" + pids + "'; echo $$ >> '" +
+                                       pids + "'; while true; do sleep 1000; done");
   Triggers triggers({trigger}, outcomes.teller());
   triggers.fire(published("/f"));
+  for (int look = 0; look < 6000 && std::ranges::count(text_in(pids), '\n') < 2; ++look)
+    std::this_thread::sleep_for(10ms);
+  triggers.give_up();  // as after the timeout
   const auto ran = outcomes.first(1);
+  ASSERT_THAT(ran, SizeIs(1));
   ASSERT_TRUE(ran[0].error);
   EXPECT_EQ(ran[0].error->code, ErrorCode::timed_out);
   std::istringstream list(text_in(pids));

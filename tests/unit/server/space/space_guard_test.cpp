@@ -9,11 +9,13 @@
 #include <cerrno>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "server/space/space_guard.hpp"
+#include "unit/server/space/virtual_space_clock.hpp"
 
 namespace afterbay::server {
 namespace {
@@ -41,13 +43,17 @@ class FullDisk : public storage::Disk {
 
 class ThreadSpaceGuard : public testing::Test {
  protected:
-  std::shared_ptr<storage::Disk> patient(std::chrono::milliseconds retry) {
-    guard.emplace(retry, SpaceGuard::Hooks{[this] { ++signs_of_life; },
-                                           {},
-                                           [this](const SpaceNotice& notice) {
-                                             const std::lock_guard lock(mutex);
-                                             notices.push_back(notice.what);
-                                           }});
+  std::shared_ptr<storage::Disk> patient(std::chrono::milliseconds retry,
+                                         SpaceClock& clock = SpaceClock::real()) {
+    guard.emplace(retry,
+                  SpaceGuard::Hooks{[this] { ++signs_of_life; },
+                                    {},
+                                    [this](const SpaceNotice& notice) {
+                                      const std::lock_guard lock(mutex);
+                                      notices.push_back(notice.what);
+                                      if (notice.what == free_at) disk->error = 0;
+                                    }},
+                  clock);
     return std::make_shared<storage::PatientDisk>(disk, *guard);
   }
   std::vector<What> heard() {
@@ -63,6 +69,8 @@ class ThreadSpaceGuard : public testing::Test {
   std::atomic<int> signs_of_life{0};
   std::mutex mutex;
   std::vector<What> notices;
+  std::optional<What> free_at;  ///< a notice after which there is space
+  VirtualSpaceClock virtual_clock;
   std::optional<SpaceGuard> guard;
 };
 
@@ -81,7 +89,7 @@ TEST_F(ThreadSpaceGuard, a_call_goes_on_when_there_is_space) {
 
 TEST_F(ThreadSpaceGuard, it_fails_as_the_disk_does_when_the_time_is_over) {
   disk->error = EDQUOT;
-  EXPECT_EQ(patient(300ms)->truncate(0, 0), -1);
+  EXPECT_EQ(patient(300ms, virtual_clock)->truncate(0, 0), -1);
   EXPECT_EQ(errno, EDQUOT);
   EXPECT_GT(disk->calls, 2);
   EXPECT_EQ(heard(), (std::vector{What::short_of_space, What::given_up}));
@@ -107,15 +115,11 @@ TEST_F(ThreadSpaceGuard, fsync_is_not_tried_again) {
 }
 
 TEST_F(ThreadSpaceGuard, a_sacrifice_is_asked_for_once_and_gives_time) {
-  const auto waiting = patient(300ms);
+  const auto waiting = patient(300ms, virtual_clock);
   guard->offer(true);
-  std::jthread freer([&] {
-    wait_for(2);
-    disk->error = 0;
-  });
+  free_at = What::sacrifice;
   EXPECT_EQ(waiting->truncate(0, 0), 0);
   EXPECT_EQ(heard(), (std::vector{What::short_of_space, What::sacrifice, What::over}));
-  freer.join();
   disk->error = ENOSPC;
   EXPECT_EQ(waiting->truncate(0, 0), -1);
   EXPECT_EQ(heard().back(), What::given_up);

@@ -7,6 +7,8 @@
 
 #include <cerrno>
 
+#include "unit/server/space/virtual_space_clock.hpp"
+
 namespace afterbay::server {
 namespace {
 
@@ -59,7 +61,7 @@ class ServerSpacePolicy : public ::testing::Test {
     };
     host.report_short = [this](bool is_short) { reported_short_.push_back(is_short); };
     host.report_given_up = [this](std::uint32_t id, const std::string&) { reported_given_up_.push_back(id); };
-    policy_.emplace(config_, std::move(host), disk_);
+    policy_.emplace(config_, std::move(host), disk_, clock_);
     policy_->of(needed_);
     policy_->of(extra_);
   }
@@ -68,6 +70,7 @@ class ServerSpacePolicy : public ::testing::Test {
   config::Config config_;
   ServedCollection needed_, extra_;
   std::shared_ptr<SpacePolicyFullDisk> disk_ = std::make_shared<SpacePolicyFullDisk>();
+  VirtualSpaceClock clock_;
   std::function<void()> while_waiting_;
   std::vector<std::string> warnings_;
   std::vector<std::pair<std::uint32_t, std::string>> ended_;
