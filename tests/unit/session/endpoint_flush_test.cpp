@@ -290,33 +290,37 @@ OutputFile open_s(Session& session, const Directory& directory, const std::strin
 // The epoch of rank 0 has the record, which rank 1 begins after its own. Writes into a file that is
 // appended to would wait for the epoch, and the epoch for the writes.
 TEST(ThreadEndpointFlush, an_epoch_in_the_middle_of_a_step_with_endpoints_on_some_ranks_is_refused) {
+  const auto write_before = [](const Directory& directory) {
+    LocalRun before(2, 1);
+    expect_no_errors(before.run([&](Session& session, int rank) {
+      OutputFile file = open_s(session, directory, "refuse", rank);
+      file.put("s", 0, values_of(0, rows_of(rank), 0, 1).data());
+      session.end_step();
+      session.finalize();
+    }));
+  };
+  const Directory inputs;
+  write_before(inputs);
   for (const std::string existing : {"replace", "append"}) {
     const Directory directory;
-    if (existing == "append") {
-      LocalRun before(2, 1);
-      expect_no_errors(before.run([&](Session& session, int rank) {
-        OutputFile file = open_s(session, directory, "refuse", rank);
-        file.put("s", 0, values_of(0, rows_of(rank), 0, 1).data());
-        session.end_step();
-        session.finalize();
-      }));
-    }
+    if (existing == "append") write_before(directory);
     std::promise<void> has_begun;
     LocalRun run(2, 1, {{"deadline", "2s"}});
     run.settings_of_rank = [](int) { return LocalRun::Settings{{"deadline", "60s"}}; };
     const auto errors = run.run([&](Session& session, int rank) {
       OutputFile file = open_s(session, directory, existing, rank);
-      const auto values = values_of(0, rows_of(rank), 0, 1);
+      InputFile input = session.open_input((inputs.path / "c.nc").string());
+      auto values = values_of(0, rows_of(rank), 0, 1);
       if (rank == 1) {
         Endpoint endpoint = endpoint_of(session);
         (void)session.epoch("e");
         endpoint.put(file, "s", 0, values.data());
-        session.progress();
+        // Its answer shows that the server has received what was sent before.
+        input.get("s", {.record = 0, .decomposition = "grid"}, values.data());
         has_begun.set_value();
         endpoint.end_step();
       } else {
-        (void)has_begun.get_future().wait_for(std::chrono::seconds(10));
-        std::this_thread::sleep_for(std::chrono::milliseconds(200));  // for the server to notice
+        (void)has_begun.get_future().wait_for(std::chrono::seconds(50));
         file.put("s", 0, values.data());
         session.wait(session.epoch("e"));
       }
