@@ -10,6 +10,7 @@ import pathlib
 import random
 import signal
 import subprocess
+import tempfile
 import time
 
 import h5py
@@ -126,6 +127,7 @@ class Run:
         self.beside = None  # a concurrent run
         self.process = None
         self.apart = False
+        self.mpirun_directory = None
 
     def paths(self):
         """path -> number of records that this run adds."""
@@ -185,6 +187,9 @@ class Run:
         else:
             command = program
         if apart:
+            # Open MPI names its files after the number of mpirun, which is 1 in each namespace.
+            self.mpirun_directory = tempfile.TemporaryDirectory(prefix="apart", ignore_cleanup_errors=True)
+            environment = environment | {f"OMPI_MCA_{name}": self.mpirun_directory.name for name in ("orte_tmpdir_base", "btl_vader_backing_directory")}
             command = [*APART, *command]
         with open(self.work / "log", "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(command, cwd=self.work, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=os.environ | environment)

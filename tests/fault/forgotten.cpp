@@ -6,8 +6,8 @@
 //
 // finalize, close, serve: the call; close: and finalize. unused: nothing is called after
 // open_session. exit: the process leaves without MPI_Finalize, a server without serve. late: no
-// close, and the rank computes on until rank 0 has an error. blocked: the rank waits in a barrier of the
-// program's own instead of serve.
+// close, and the rank computes on until rank 0 has an error. blocked: the rank waits in a barrier
+// of the program's own instead of serve.
 #include <mpi.h>
 
 #include <chrono>

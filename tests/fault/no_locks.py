@@ -14,10 +14,11 @@ import time
 
 from _adversary import APART, COMMAND, FAILED, LOST, NO_LOCKS, OK, SHIM, FileSpec, Layout, Run, content_of, require
 
-DEDICATED = Layout(3, {"servers": 1})
-INLINE = Layout(1, {"topology": "inline"})
-SLAB = Layout(4, {"servers": 2, "placement": "slab"})
-FOUR_SERVERS = Layout(6, {"servers": 4, "placement": "slab"})
+PATIENT = {"deadline": "60s"}  # longer than a run watches the owners of its files
+DEDICATED = Layout(3, PATIENT | {"servers": 1})
+INLINE = Layout(1, PATIENT | {"topology": "inline"})
+SLAB = Layout(4, PATIENT | {"servers": 2, "placement": "slab"})
+FOUR_SERVERS = Layout(6, PATIENT | {"servers": 4, "placement": "slab"})
 # Neither links (EPERM) nor renames that replace nothing (EINVAL), and the first reads fail
 # (ESTALE).
 NO_LINKS = ["ops=hard errno=1", "ops=rename path=*.owner*.new errno=22", "ops=open path=*.owner to=2 errno=116"]
